@@ -262,20 +262,24 @@ class Witness:
     async def _feed(self, checker: LogVerifier) -> None:
         """Read everything that is verified, the marks of what there is first."""
         checker.add_marks(await self._runtime.evidence.marks(self._scope))
-        async with aclosing(self._logged()) as pages:
-            async for page in pages:
-                await asyncio.to_thread(checker.add_entries, page)
-        async with aclosing(self._heads()) as pages_of_heads:
-            async for heads in pages_of_heads:
-                await asyncio.to_thread(checker.add_heads, heads)
-        async with aclosing(self._audited()) as pages_of_audit:
-            async for audited in pages_of_audit:
-                await asyncio.to_thread(checker.add_audit, audited)
+        await self._read_into(checker)
         if checker.is_whole:
             for problem in await self._unlike(checker):
                 checker.add_problem(problem)
             for problem in await self._runtime.evidence.misfiled(self._scope):
                 checker.add_problem(problem)
+
+    async def _read_into(self, taking: LogVerifier | ExportWriter) -> None:
+        """Read the log, its heads and what the audit feed says of it, page by page."""
+        async with aclosing(self._logged()) as pages:
+            async for page in pages:
+                await asyncio.to_thread(taking.add_entries, page)
+        async with aclosing(self._heads()) as pages_of_heads:
+            async for heads in pages_of_heads:
+                await asyncio.to_thread(taking.add_heads, heads)
+        async with aclosing(self._audited()) as pages_of_audit:
+            async for audited in pages_of_audit:
+                await asyncio.to_thread(taking.add_audit, audited)
 
     async def export(self, path: Path) -> Exported:
         """Write the log, its heads and what vouches for its keys into one file.
@@ -307,15 +311,7 @@ class Witness:
         writer = ExportWriter(path, *owner, self._runtime.clock(), key)
         try:
             await asyncio.to_thread(writer.open)
-            async with aclosing(self._logged()) as pages:
-                async for page in pages:
-                    await asyncio.to_thread(writer.add_entries, page)
-            async with aclosing(self._heads()) as pages_of_heads:
-                async for heads in pages_of_heads:
-                    await asyncio.to_thread(writer.add_heads, heads)
-            async with aclosing(self._audited()) as pages_of_audit:
-                async for audited in pages_of_audit:
-                    await asyncio.to_thread(writer.add_audit, audited)
+            await self._read_into(writer)
             return await asyncio.to_thread(writer.finish, await self._runtime.signer.rotations())
         finally:
             await asyncio.to_thread(writer.close)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tiers.errors import ConfigError
+from tiers.saved_file import replace_file
 
 FILE_NAME = "bridge.toml"
 FILE_BYTES_MAX = 65_536
@@ -237,12 +238,9 @@ def write_file(state: Path, changes: Mapping[str, str | float | None]) -> Path:
             said[name] = value
     _checked(state, said)
     lines = [f"{name} = {_shown(said[name])}\n" for name in _VARIABLES if name in said]
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         state.mkdir(parents=True, exist_ok=True, mode=0o700)
-        draft.write_text("".join(lines), encoding="utf-8")
-        draft.chmod(0o600)
-        draft.replace(path)
+        replace_file(path, "".join(lines).encode())
     except OSError as error:
         raise ConfigError(str(path), f"cannot be written: {error.strerror or error}") from error
     return path

@@ -6,7 +6,7 @@ An item's id is the id of the record that it makes, or of what is logged of a ch
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from tiers.board import Card
 from tiers.errors import (
@@ -21,7 +21,7 @@ from tiers.errors import (
 )
 
 from .memories import fact_of
-from .outbox import Item
+from .outbox import Item, Kind
 
 if TYPE_CHECKING:
     from ..handles.agent import Agent
@@ -65,7 +65,7 @@ async def deliver(agent: Agent, item: Item) -> Result:
     """
     do = _DOING.get(item.kind)
     if do is None:
-        raise UsageError("kind", item.kind, ", ".join(_DOING))
+        raise UsageError("kind", item.kind, ", ".join(get_args(Kind)))
     try:
         return await do(agent, item, item.arguments)
     except (KeyError, TypeError, ValueError) as error:
@@ -94,87 +94,9 @@ async def _forget(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
     return {"id": said["id"], "forgotten": found}
 
 
-async def _send(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
-    card = await agent.board.send(
-        said["to"],
-        said["text"],
-        type=said["type"],
-        subject=said.get("subject", ""),
-        priority=said.get("priority", "normal"),
-        tags=said.get("tags", ()),
-        thread=said.get("thread"),
-        id=item.id,
-        machine=item.machine,
-    )
-    return _shown(card)
-
-
-async def _reply(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
-    card = await agent.board.reply(
-        said["id"],
-        said["text"],
-        type="response",
-        priority=said.get("priority", "normal"),
-        id=item.id,
-        machine=item.machine,
-    )
-    return _shown(card)
-
-
 async def _ack(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
     del item
     return {"read": list(await agent.board.ack(said["ids"]))}
-
-
-async def _log(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
-    card = await agent.board.log(
-        said["action"],
-        said.get("text", ""),
-        tags=said.get("tags", ()),
-        files=said.get("files", ()),
-        task_id=said.get("task_id"),
-        id=item.id,
-        machine=item.machine,
-    )
-    return _shown(card)
-
-
-async def _start(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
-    card = await agent.board.start_task(
-        said["title"],
-        text=said.get("text", ""),
-        priority=said.get("priority", "normal"),
-        tags=said.get("tags", ()),
-        parent=said.get("parent"),
-        id=item.id,
-        machine=item.machine,
-    )
-    return _shown(card)
-
-
-async def _update(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
-    card = await agent.board.update_task(
-        said["id"],
-        status=said.get("status"),
-        note=said.get("note"),
-        id=item.id,
-        machine=item.machine,
-    )
-    return _shown(card)
-
-
-async def _finish(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
-    card = await agent.board.finish_task(
-        said["id"], said.get("outcome"), id=item.id, machine=item.machine
-    )
-    return _shown(card)
-
-
-async def _fail(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
-    card = await agent.board.fail_task(
-        said["id"], said.get("reason"), id=item.id, machine=item.machine
-    )
-    return _shown(card)
 
 
 async def _suspend(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
@@ -182,22 +104,36 @@ async def _suspend(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
     return {"suspended": [card.id for card in cards]}
 
 
-def _shown(card: Card) -> Result:
-    """Return what names a card; what it says stays where it is."""
+async def _card(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
+    """Call the method of the board that makes a card, or changes the one that is named."""
+    does = getattr(agent.board, _CARDS[item.kind])
+    named = [said["id"]] if "id" in said else []
+    given = {name: value for name, value in said.items() if name != "id"}
+    if item.kind == "reply":
+        given["type"] = "response"
+    card: Card = await does(*named, **given, id=item.id, machine=item.machine)
+    # What it says stays where it is.
     found = {"id": card.id, "status": card.status, "thread": card.thread or None}
     return {name: one for name, one in found.items() if one is not None}
 
 
+_CARDS: Mapping[str, str] = {
+    "send": "send",
+    "reply": "reply",
+    "log": "log",
+    "task_start": "start_task",
+    "task_update": "update_task",
+    "task_done": "finish_task",
+    "task_fail": "fail_task",
+}
+"""Methods of the board that answer with a card, by the kind of an item.
+
+An item's arguments are theirs; which card is changed comes first."""
+
 _DOING: Mapping[str, Callable[[Agent, Item, Mapping[str, Any]], Awaitable[Result]]] = {
     "remember": _remember,
     "forget": _forget,
-    "send": _send,
-    "reply": _reply,
     "ack": _ack,
-    "log": _log,
-    "task_start": _start,
-    "task_update": _update,
-    "task_done": _finish,
-    "task_fail": _fail,
     "suspend_tasks": _suspend,
+    **dict.fromkeys(_CARDS, _card),
 }

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from tiers.errors import ConfigError, EzraError
+from tiers.saved_file import replace_file
 
 from .config import BridgeConfig
 
@@ -95,7 +96,7 @@ class HookState:
             self._files.mkdir(parents=True, exist_ok=True, mode=0o700)
             if not path.exists() and len(os.listdir(self._files)) >= FILES_MAX:  # noqa: PTH208
                 raise TooManyFilesError
-            _put(path, json.dumps(asdict(file)))
+            replace_file(path, json.dumps(asdict(file)).encode())
 
     def waiting(self) -> int:
         """Return how many files wait, those that are being indexed included."""
@@ -140,7 +141,7 @@ class HookState:
         with self._usable():
             if text.strip():
                 self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-                _put(self.folder / "handoff.md", bounded(text))
+                replace_file(self.folder / "handoff.md", bounded(text).encode("utf-8", "replace"))
             else:
                 (self.folder / "handoff.md").unlink(missing_ok=True)
 
@@ -171,7 +172,7 @@ class HookState:
         """
         with self._usable():
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            _put(self.folder / "drain.json", json.dumps(said))
+            replace_file(self.folder / "drain.json", json.dumps(said).encode())
 
     def last(self) -> Mapping[str, Any]:
         """Return what came of the last run; empty when there was none, or it cannot be read."""
@@ -193,7 +194,7 @@ class HookState:
             if was == session and 0 <= ago < least:
                 return False
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            _put(path, session)
+            replace_file(path, session.encode("utf-8", "replace"))
             os.utime(path, (seconds, seconds))
         return True
 
@@ -288,17 +289,6 @@ def _object(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return said if isinstance(said, dict) else None
-
-
-def _put(path: Path, text: str) -> None:
-    """Put a file in its place, whole and durable."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    number = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with os.fdopen(number, "wb") as file:
-        file.write(text.encode("utf-8", "replace"))
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
 
 
 def _acquired(number: int, wait_seconds: float) -> bool:

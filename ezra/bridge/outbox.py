@@ -31,6 +31,7 @@ from uuid import UUID
 
 from tiers.errors import ConfigError, Conflict, EzraError, NotFound, UsageError
 from tiers.ids import IdFactory, system_clock
+from tiers.saved_file import replace_file, sync_folder
 
 from .config import BridgeConfig
 
@@ -171,7 +172,7 @@ class Outbox:
             item = self._made(kind, arguments)
             data = _bytes_of(item)
             self._check_room(len(data))
-            _put(self._folder("queue"), item.id, data)
+            _put(self._folder("queue") / f"{item.id}{_SUFFIX}", data)
         return item
 
     def pending(self, limit: int = ITEMS_MAX) -> tuple[Item, ...]:
@@ -199,7 +200,7 @@ class Outbox:
         """Note that the memory was reached with an item and failed; return it as it is now."""
         now = replace(item, attempts=item.attempts + 1)
         with self._usable(), self._writing():
-            _put(self._folder("queue"), item.id, _bytes_of(now))
+            _put(self._folder("queue") / f"{item.id}{_SUFFIX}", _bytes_of(now))
         return now
 
     def refuse(self, item: Item, reason: str) -> Item:
@@ -207,7 +208,7 @@ class Outbox:
         now = replace(item, reason=reason, refused_at=self._clock().isoformat())
         with self._usable(), self._writing():
             # First there, then not here: who dies between has it twice, and sends it once more.
-            _put(self._folder("refused"), item.id, _bytes_of(now))
+            _put(self._folder("refused") / f"{item.id}{_SUFFIX}", _bytes_of(now))
             self._file("queue", item.id).unlink(missing_ok=True)
         return now
 
@@ -219,7 +220,7 @@ class Outbox:
         """
         with self._usable(), self._writing():
             item = replace(self._refused(item_id), attempts=0, reason=None, refused_at=None)
-            _put(self._folder("queue"), item.id, _bytes_of(item))
+            _put(self._folder("queue") / f"{item.id}{_SUFFIX}", _bytes_of(item))
             self._file("refused", item_id).unlink(missing_ok=True)
         return item
 
@@ -339,7 +340,7 @@ class Outbox:
         if not folder.is_dir():
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             for one in (self._own, self._all, self._all.parent):
-                _sync_folder(one)
+                sync_folder(one)
         return folder
 
     @contextmanager
@@ -437,24 +438,10 @@ def _bytes_of(item: Item) -> bytes:
         raise UsageError("arguments", item.kind, "values that JSON can carry") from error
 
 
-def _put(folder: Path, item_id: str, data: bytes) -> None:
+def _put(file: Path, data: bytes) -> None:
     """Put a file in its place, whole and durable."""
-    draft = folder / f".{item_id}.{os.getpid()}.tmp"
-    number = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with os.fdopen(number, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(folder / f"{item_id}{_SUFFIX}")
-    _sync_folder(folder)
-
-
-def _sync_folder(folder: Path) -> None:
-    number = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
+    replace_file(file, data)
+    sync_folder(file.parent)
 
 
 __all__: Sequence[str] = (

@@ -14,7 +14,7 @@ from tiers.plans import ANY_GRAIN, AnyGrain
 from tiers.records import AgentRecord, Budget, Usage
 
 from ..checks import checked
-from .command import Answer, Rows, command
+from .command import Answer, Rows, command, group
 from .doors import Memory
 from .options import AgentId, GraphId, ModelCalls, Tokens, Writes
 
@@ -22,18 +22,10 @@ if TYPE_CHECKING:
     from ..handles.agent import Agent
 
 
-agent_app = typer.Typer(
-    help="Agents: who is in a session graph, what they may see, write and use.",
-    no_args_is_help=True,
-)
+agent_app = group("Agents: who is in a session graph, what they may see, write and use.")
 
 
-@command(
-    agent_app,
-    "spawn",
-    "ezra agent spawn imola strategist --topic tyres --topic strategy",
-    "ezra agent spawn imola concierge --user jane --role 'Plans her day.' --writes 1000",
-)
+@command(agent_app)
 async def spawn(
     memory: Memory,
     graph: GraphId,
@@ -65,6 +57,10 @@ async def spawn(
         prompt: What a model writes its memory with. Repeatable.
         inject: Bring what is known unasked: off, start or turn.
         window: Tokens that its model can hold.
+
+    Examples:
+        ezra agent spawn imola strategist --topic tyres --topic strategy
+        ezra agent spawn imola concierge --user jane --role 'Plans her day.' --writes 1000
     """
     prompts = _prompts(prompt or [])
     budget = checked(Budget, tokens=tokens, model_calls=model_calls, writes=writes)
@@ -86,22 +82,30 @@ async def spawn(
     return Answer(found, f"{agent} is in {graph}: {sees}, {found['core_facts']} core facts")
 
 
-@command(agent_app, "list", "ezra agent list imola", "ezra agent list imola --present --json")
+@command(agent_app, "list")
 async def list_agents(memory: Memory, graph: GraphId, present: bool = False) -> Answer:
     """List the members of a graph in order of spawn, those who left included.
 
     Args:
         present: Only those who have not left.
+
+    Examples:
+        ezra agent list imola
+        ezra agent list imola --present --json
     """
     members = await (await memory.graph(graph)).agents()
     found = [one for one in members if not (present and one.left_at)]
-    rows = [(one.id, _state(one), one.user_id or "-", _listed(one.topics)) for one in found]
+    rows = [(one.id, _state(one), one.user_id, one.topics) for one in found]
     return Answer(found, [Rows(("agent", "state", "user", "topics"), rows)])
 
 
-@command(agent_app, "show", "ezra agent show imola strategist --json")
+@command(agent_app)
 async def show(memory: Memory, graph: GraphId, agent: AgentId) -> Answer:
-    """Show a member: what it may see and use, what it has used, its core facts."""
+    """Show a member: what it may see and use, what it has used, its core facts.
+
+    Examples:
+        ezra agent show imola strategist --json
+    """
     where = await memory.graph(graph)
     record = next((one for one in await where.agents() if one.id == agent), None)
     if record is None:
@@ -116,7 +120,7 @@ async def show(memory: Memory, graph: GraphId, agent: AgentId) -> Answer:
     return Answer({"agent": record, "used": used, "core": core}, lines)
 
 
-@command(agent_app, "usage", "ezra agent usage imola", "ezra agent usage imola strategist --json")
+@command(agent_app)
 async def usage(
     memory: Memory, graph: GraphId, agent: Annotated[str | None, typer.Argument()] = None
 ) -> Answer:
@@ -124,28 +128,37 @@ async def usage(
 
     Args:
         agent: One member; all if not given.
+
+    Examples:
+        ezra agent usage imola
+        ezra agent usage imola strategist --json
     """
     if agent is not None:
         found = {agent: await (await memory.agent(graph, agent)).usage()}
     else:
         found = await (await memory.graph(graph)).usage_by_agent()
-    rows = [
-        (name, str(used.tokens), str(used.model_calls), str(used.writes))
-        for name, used in sorted(found.items())
-    ]
+    rows = [(name, one.tokens, one.model_calls, one.writes) for name, one in sorted(found.items())]
     return Answer(found, [Rows(("agent", "tokens", "model calls", "writes"), rows)])
 
 
-@command(agent_app, "heartbeat", "ezra agent heartbeat imola strategist")
+@command(agent_app)
 async def heartbeat(memory: Memory, graph: GraphId, agent: AgentId) -> Answer:
-    """Give a sign of life for an agent that is silent for long."""
+    """Give a sign of life for an agent that is silent for long.
+
+    Examples:
+        ezra agent heartbeat imola strategist
+    """
     await (await memory.agent(graph, agent)).heartbeat()
     return Answer({"graph": graph, "agent": agent}, f"{agent} is alive")
 
 
-@command(agent_app, "leave", "ezra agent leave imola strategist")
+@command(agent_app)
 async def leave(memory: Memory, graph: GraphId, agent: AgentId) -> Answer:
-    """Let an agent leave. What it said and learnt stays; the last one closes the graph."""
+    """Let an agent leave. What it said and learnt stays; the last one closes the graph.
+
+    Examples:
+        ezra agent leave imola strategist
+    """
     await (await memory.agent(graph, agent)).leave()
     return Answer({"graph": graph, "agent": agent, "present": False}, f"{agent} has left {graph}")
 

@@ -116,9 +116,9 @@ def _add(entry: Entry, app: typer.Typer) -> None:
     if isinstance(found, typer.Typer):
         app.add_typer(found, name=entry.name, rich_help_panel=entry.part)
         return
-    from .command import add
+    from .command import command
 
-    add(app, entry.name, found, entry.part)
+    command(app, entry.name, part=entry.part)(found)
 
 
 def _version(asked: bool) -> None:

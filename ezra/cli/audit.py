@@ -28,7 +28,7 @@ from .belief_lines import (
     point_of,
     row_of,
 )
-from .command import Answer, NoMemory, Note, Part, Rows, by_default, command, plain
+from .command import Answer, NoMemory, Note, Part, Rows, by_default, command, further, plain
 from .doors import Memory
 from .options import GraphId, MaybeGraph
 from .screen import Screen
@@ -44,13 +44,7 @@ BeliefId = Annotated[str, typer.Argument(help="The belief's id, as query prints 
 Moment = Annotated[str, typer.Argument(help="A time (UTC unless it says otherwise) or a turn.")]
 
 
-@command(
-    audit_app,
-    "feed",
-    "ezra audit",
-    "ezra audit imola --kind denied --since 2026-05-14",
-    "ezra audit feed --after 1000 --limit 1000 --json",
-)
+@command(audit_app)
 async def feed(
     memory: Memory,
     graph: MaybeGraph = None,
@@ -74,6 +68,11 @@ async def feed(
         until: Recorded before this moment (UTC).
         after: Where the page before ended: its last number.
         limit: The most events to print.
+
+    Examples:
+        ezra audit
+        ezra audit imola --kind denied --since 2026-05-14
+        ezra audit feed --after 1000 --limit 1000 --json
     """
     only = AuditFilter(
         kinds=tuple(kind or ()), agent_id=agent, record_id=record, since=since, until=until
@@ -113,12 +112,7 @@ def _feed(rows: list[tuple[str, ...]]) -> Part:
     return show
 
 
-@command(
-    audit_app,
-    "readings",
-    "ezra audit readings imola 01985a4c-…",
-    "ezra audit readings imola 01985a4c-… --limit 20 --json",
-)
+@command(audit_app)
 async def readings(
     memory: Memory,
     graph: GraphId,
@@ -130,6 +124,10 @@ async def readings(
     Args:
         record: Id of a fact, belief, turn or other record.
         limit: The most to print.
+
+    Examples:
+        ezra audit readings imola 01985a4c-…
+        ezra audit readings imola 01985a4c-… --limit 20 --json
     """
     found = await (await memory.graph(graph)).readings(record, limit=limit)
     document = {"graph": graph, "record": record, **plain(found)}
@@ -146,13 +144,7 @@ def _readings(graph: str, found: Readings) -> Iterator[Part]:
     yield Note(f"shown {found.total:,} time{'' if found.total == 1 else 's'}")
 
 
-@command(
-    audit_app,
-    "query",
-    "ezra audit query imola --topic tyres",
-    "ezra audit query imola --agent strategist --status superseded --json",
-    "ezra audit query imola --key start compound",
-)
+@command(audit_app)
 async def query(
     memory: Memory,
     graph: GraphId,
@@ -182,6 +174,11 @@ async def query(
         as_of: Active at this time or turn.
         after: Where the page before ended.
         limit: The most beliefs to print.
+
+    Examples:
+        ezra audit query imola --topic tyres
+        ezra audit query imola --agent strategist --status superseded --json
+        ezra audit query imola --key start compound
     """
     asked: dict[str, Any] = {
         "status": status,
@@ -200,46 +197,49 @@ async def query(
         **asked,
     )
     head = ("seq", "belief", "recorded", "agent", "topic", "status", "claim")
-    rows = [(str(one.committed_seq), *row_of(one), one.status, claim_of(one)) for one in found]
-    parts: list[Part] = [Rows(head, rows)]
-    if len(found) == limit:
-        parts.append(Note(f"there may be more: --after {found[-1].committed_seq}"))
-    return Answer(found, parts)
+    rows = [(one.committed_seq, *row_of(one), one.status, claim_of(one)) for one in found]
+    more = further(found, limit, lambda last: f"there may be more: --after {last.committed_seq}")
+    return Answer(found, [Rows(head, rows), *more])
 
 
-@command(
-    audit_app,
-    "as-of",
-    "ezra audit as-of imola 2026-05-14T15:04",
-    "ezra audit as-of imola 15 --json",
-)
+@command(audit_app)
 async def as_of(memory: Memory, graph: GraphId, moment: Moment) -> Answer:
-    """Show what was believed at a time, or at the end of a turn."""
+    """Show what was believed at a time, or at the end of a turn.
+
+    Examples:
+        ezra audit as-of imola 2026-05-14T15:04
+        ezra audit as-of imola 15 --json
+    """
     point = point_of("moment", moment)
     found = await (await history_of(memory, graph)).as_of(point)
     return Answer(found, [Rows(CLAIMS, list(map(claim_row, found)))])
 
 
-@command(audit_app, "diff", "ezra audit diff imola 10 15", "ezra audit diff imola 2026-05-14 15")
+@command(audit_app)
 async def diff(memory: Memory, graph: GraphId, earlier: Moment, later: Moment) -> Answer:
-    """Show how what was believed changed between two moments."""
+    """Show how what was believed changed between two moments.
+
+    Examples:
+        ezra audit diff imola 10 15
+        ezra audit diff imola 2026-05-14 15
+    """
     a, b = point_of("earlier", earlier), point_of("later", later)
     found = await (await history_of(memory, graph)).diff(a, b)
     return Answer(document_of_diff(found), lines_of_diff(found))
 
 
-@command(audit_app, "explain", "ezra audit explain imola BELIEF --json")
+@command(audit_app)
 async def explain(memory: Memory, graph: GraphId, belief: BeliefId) -> Answer:
-    """Show who said it, on what evidence, who disagreed, how that was settled, what came of it."""
+    """Show who said it, on what evidence, who disagreed, how that was settled, what came of it.
+
+    Examples:
+        ezra audit explain imola BELIEF --json
+    """
     found = await (await history_of(memory, graph)).explain(belief)
     return Answer(document_of(found), lines_of(found))
 
 
-@command(
-    audit_app,
-    "export",
-    "ezra audit export imola -o imola.jsonl; ezra audit verify imola.jsonl",
-)
+@command(audit_app)
 async def export(
     memory: Memory, graph: GraphId, output: Annotated[Path, typer.Option("--output", "-o")]
 ) -> Answer:
@@ -247,6 +247,9 @@ async def export(
 
     Args:
         output: The file to write.
+
+    Examples:
+        ezra audit export imola -o imola.jsonl; ezra audit verify imola.jsonl
     """
     done = await (await history_of(memory, graph)).export(output)
     signed = f"signed by key {done.key_id}" if done.key_id else "not signed: there is no key"
@@ -254,12 +257,7 @@ async def export(
     return Answer({**done.as_json(), "file": str(output)}, told)
 
 
-@command(
-    audit_app,
-    "verify",
-    "ezra audit verify imola.jsonl --public-key ezra.pub",
-    "ezra audit verify imola.jsonl --anchor head.json --json",
-)
+@command(audit_app)
 def verify(
     _: NoMemory, file: Path, public_key: str | None = None, anchor: Path | None = None
 ) -> Answer:
@@ -269,32 +267,48 @@ def verify(
         file: What export wrote.
         public_key: The key to trust: 64 hexadecimal digits, or a file that holds it.
         anchor: A signed head (JSON) that was kept elsewhere.
+
+    Examples:
+        ezra audit verify imola.jsonl --public-key ezra.pub
+        ezra audit verify imola.jsonl --anchor head.json --json
     """
     key = None if public_key is None else public_key_of(public_key)
     head = None if anchor is None else anchor_of(anchor)
     return _verified(verify_export(file, public_key=key, anchor=head))
 
 
-@command(audit_app, "check", "ezra audit check imola")
+@command(audit_app)
 async def check(memory: Memory, graph: GraphId) -> Answer:
-    """Check a graph's stored log, and the stored beliefs against it. Exit code 1: not intact."""
+    """Check a graph's stored log, and the stored beliefs against it. Exit code 1: not intact.
+
+    Examples:
+        ezra audit check imola
+    """
     return _verified(await (await history_of(memory, graph)).verify())
 
 
-@command(audit_app, "sign", "ezra audit sign imola > head.json")
+@command(audit_app)
 async def sign(memory: Memory, graph: GraphId) -> Answer:
-    """Sign a graph's log as it is now; keep the head elsewhere as an anchor. Prints JSON."""
+    """Sign a graph's log as it is now; keep the head elsewhere as an anchor. Prints JSON.
+
+    Examples:
+        ezra audit sign imola > head.json
+    """
     head = await (await history_of(memory, graph)).sign()
     # A head is for programs: there is no other form of it.
     return Answer(head, [lambda screen: screen.document(plain(head))])
 
 
-@command(audit_app, "key", "ezra audit key > ezra.pub", "ezra audit key --rotate")
+@command(audit_app)
 async def key(memory: Memory, rotate: bool = False) -> Answer:
     """Print the public key that signs this installation's logs; give it to whoever verifies.
 
     Args:
         rotate: Make a new key; the old one vouches for it.
+
+    Examples:
+        ezra audit key > ezra.pub
+        ezra audit key --rotate
     """
     ezra = await memory.open()
     found = await (ezra.rotate_key() if rotate else ezra.public_key())

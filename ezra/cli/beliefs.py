@@ -13,13 +13,12 @@ from tiers.records import BeliefEvent, Changed, HistoricBelief, LoggedBelief
 from ..beliefs.replayed_turn import ReplayedTurn
 from . import audit
 from .belief_lines import CLAIMS, BeliefId, claim_of, claim_row, history_of, point_of
-from .command import Answer, Note, Part, Rows, command, plain
+from .command import Answer, Rows, command, further, group, plain
 from .doors import Memory
 from .options import AgentId, GraphId, Private
 
-beliefs_app = typer.Typer(
-    help="Beliefs: what agents committed to, who contradicted it, and what became of it.",
-    no_args_is_help=True,
+beliefs_app = group(
+    "Beliefs: what agents committed to, who contradicted it, and what became of it."
 )
 
 HEADS_SHOWN = 100
@@ -30,12 +29,7 @@ Events = Annotated[int, typer.Option(help="The most events to read.", min=1, max
 Size = Annotated[int | None, typer.Option(help="Of the head; the whole log if not given.", min=1)]
 
 
-@command(
-    beliefs_app,
-    "commit",
-    "ezra beliefs commit imola strategist 'Start on mediums.' --topic tyres",
-    "ezra beliefs commit imola strategist 'Mediums.' --key start compound --value medium --json",
-)
+@command(beliefs_app)
 async def commit(
     memory: Memory,
     graph: GraphId,
@@ -59,6 +53,10 @@ async def commit(
         value: What the attribute is held to be.
         source: Id of a turn or fact that it rests on. Repeatable.
         ref: Your name for it; under it it is committed once.
+
+    Examples:
+        ezra beliefs commit imola strategist 'Start on mediums.' --topic tyres
+        ezra beliefs commit imola strategist 'Mediums.' --key start compound --value medium --json
     """
     found = await (await memory.agent(graph, agent)).commit(
         claim,
@@ -76,12 +74,7 @@ async def commit(
     return Answer(found, lines)
 
 
-@command(
-    beliefs_app,
-    "active",
-    "ezra beliefs active imola",
-    "ezra beliefs active imola --agent strategist --as-of 15 --json",
-)
+@command(beliefs_app)
 async def active(
     memory: Memory,
     graph: GraphId,
@@ -93,6 +86,10 @@ async def active(
     Args:
         agent: As this member sees it; default: the whole graph.
         as_of: At this time or turn.
+
+    Examples:
+        ezra beliefs active imola
+        ezra beliefs active imola --agent strategist --as-of 15 --json
     """
     point = None if as_of is None else point_of("--as-of", as_of)
     if agent is not None:
@@ -103,16 +100,16 @@ async def active(
     return Answer(found, [Rows(CLAIMS, list(map(claim_row, found)))])
 
 
-@command(
-    beliefs_app,
-    "contradictions",
-    "ezra beliefs contradictions imola",
-    "ezra beliefs contradictions imola --after 1000 --json",
-)
+@command(beliefs_app)
 async def contradictions(
     memory: Memory, graph: GraphId, after: After = 0, limit: Events = 1_000
 ) -> Answer:
-    """Show which beliefs were held against each other, who won, and why."""
+    """Show which beliefs were held against each other, who won, and why.
+
+    Examples:
+        ezra beliefs contradictions imola
+        ezra beliefs contradictions imola --after 1000 --json
+    """
     page = await (await history_of(memory, graph)).logged(after, limit)
     found = [(one.event, one.said) for one in page if one.event.kind == "contradicted"]
     return Answer(
@@ -122,12 +119,7 @@ async def contradictions(
     )
 
 
-@command(
-    beliefs_app,
-    "log",
-    "ezra beliefs log imola",
-    "ezra beliefs log imola --after 500 --json",
-)
+@command(beliefs_app)
 async def log(
     memory: Memory,
     graph: GraphId,
@@ -139,6 +131,10 @@ async def log(
 
     Args:
         contents: With what was said; --json only.
+
+    Examples:
+        ezra beliefs log imola
+        ezra beliefs log imola --after 500 --json
     """
     page = await (await history_of(memory, graph)).logged(after, limit)
     rows = [_event_row(one.event) for one in page]
@@ -149,33 +145,34 @@ async def log(
     )
 
 
-@command(beliefs_app, "replay", "ezra beliefs replay imola 15 --json")
+@command(beliefs_app)
 async def replay(memory: Memory, graph: GraphId, turn: int) -> Answer:
     """Show what a turn said, and what it did to the beliefs.
 
     Args:
         turn: A turn of the graph, from 1.
+
+    Examples:
+        ezra beliefs replay imola 15 --json
     """
     found = await (await history_of(memory, graph)).replay(turn)
     return Answer(found, _replayed(turn, found))
 
 
-@command(beliefs_app, "retract", "ezra beliefs retract imola 01985a4c-… --reason 'it was a test'")
+@command(beliefs_app)
 async def retract(memory: Memory, graph: GraphId, belief: BeliefId, reason: Reason) -> Answer:
     """Take an active belief back; what it had superseded is active again.
 
     So a contradiction is settled the other way: retract the one that won.
+
+    Examples:
+        ezra beliefs retract imola 01985a4c-… --reason 'it was a test'
     """
     done = await (await history_of(memory, graph)).revert(belief, reason=reason)
     return Answer(done, _changed(done))
 
 
-@command(
-    beliefs_app,
-    "rewind",
-    "ezra beliefs rewind imola --turn 15 --reason 'what came after was a test'",
-    "ezra beliefs rewind imola --time 2026-05-14T15:04 --reason mistaken --json",
-)
+@command(beliefs_app)
 async def rewind(
     memory: Memory,
     graph: GraphId,
@@ -190,6 +187,10 @@ async def rewind(
         turn: A turn of the graph, from 1.
         time: A time (UTC unless it says so).
         seq: An event of the log.
+
+    Examples:
+        ezra beliefs rewind imola --turn 15 --reason 'what came after was a test'
+        ezra beliefs rewind imola --time 2026-05-14T15:04 --reason mistaken --json
     """
     at = None if time is None else point_of("--time", time)
     history = await history_of(memory, graph)
@@ -197,9 +198,13 @@ async def rewind(
     return Answer(done, _changed(done))
 
 
-@command(beliefs_app, "redact", "ezra beliefs redact imola 01985a4c-… --reason 'GDPR 17'")
+@command(beliefs_app)
 async def redact(memory: Memory, graph: GraphId, belief: BeliefId, reason: Reason) -> Answer:
-    """Destroy a belief's content for good, in every store and every branch. The chain holds."""
+    """Destroy a belief's content for good, in every store and every branch. The chain holds.
+
+    Examples:
+        ezra beliefs redact imola 01985a4c-… --reason 'GDPR 17'
+    """
     done = await (await history_of(memory, graph)).redact(belief, reason=reason)
     count = sum(len(ids) for ids in done.ids.values())
     lines = [f"{belief} redacted, {count} records and receipts in all"]
@@ -207,17 +212,16 @@ async def redact(memory: Memory, graph: GraphId, belief: BeliefId, reason: Reaso
     return Answer(done, lines)
 
 
-@command(
-    beliefs_app,
-    "pin",
-    "ezra beliefs pin imola 01985a4c-…",
-    "ezra beliefs pin imola 01985a4c-… --agent strategist",
-)
+@command(beliefs_app)
 async def pin(memory: Memory, graph: GraphId, belief: BeliefId, agent: str | None = None) -> Answer:
     """Let an active belief come first in every context of those who see it.
 
     Args:
         agent: In the contexts of this member only.
+
+    Examples:
+        ezra beliefs pin imola 01985a4c-…
+        ezra beliefs pin imola 01985a4c-… --agent strategist
     """
     if agent is not None:
         pinned = await (await memory.agent(graph, agent)).pin(belief)
@@ -226,9 +230,13 @@ async def pin(memory: Memory, graph: GraphId, belief: BeliefId, agent: str | Non
     return Answer(pinned, f"pinned {pinned.id}: {claim_of(pinned)}")
 
 
-@command(beliefs_app, "unpin", "ezra beliefs unpin imola 01985a4c-…")
+@command(beliefs_app)
 async def unpin(memory: Memory, graph: GraphId, belief: BeliefId) -> Answer:
-    """Let a belief no longer come first."""
+    """Let a belief no longer come first.
+
+    Examples:
+        ezra beliefs unpin imola 01985a4c-…
+    """
     unpinned = await (await history_of(memory, graph)).unpin(belief)
     return Answer(unpinned, f"unpinned {unpinned.id}: {claim_of(unpinned)}")
 
@@ -251,11 +259,7 @@ command(
 command(beliefs_app, "sign", "ezra beliefs sign imola > head.json")(audit.sign)
 
 
-@command(
-    beliefs_app,
-    "trust",
-    "ezra beliefs trust imola strategist --topic tyres --set 0.5 --reason 'a guess'",
-)
+@command(beliefs_app)
 async def trust(
     memory: Memory,
     graph: GraphId,
@@ -270,6 +274,9 @@ async def trust(
         agent: One agent; all if not given.
         topic: About this topic.
         to: Set it, 0 to 1; needs --reason.
+
+    Examples:
+        ezra beliefs trust imola strategist --topic tyres --set 0.5 --reason 'a guess'
     """
     if agent is not None and to is not None:
         history = await history_of(memory, graph)
@@ -283,11 +290,11 @@ async def trust(
         for one in await (await history_of(memory, graph)).trusts()
         if agent in (None, one.agent_id) and topic in (None, one.topic)
     ]
-    rows = [(one.agent_id, one.topic or "-", f"{one.trust:.2f}") for one in found]
+    rows = [(one.agent_id, one.topic, f"{one.trust:.2f}") for one in found]
     return Answer(found, [Rows(("agent", "topic", "trust"), rows)])
 
 
-@command(beliefs_app, "heads", "ezra beliefs heads imola --json")
+@command(beliefs_app)
 async def heads(
     memory: Memory,
     graph: GraphId,
@@ -299,19 +306,19 @@ async def heads(
     Args:
         after: Only of more events.
         limit: The most heads.
+
+    Examples:
+        ezra beliefs heads imola --json
     """
     found = await (await history_of(memory, graph)).heads(after, limit)
     rows = [
-        (str(one.size), f"{one.signed_at:%Y-%m-%d %H:%M:%S}", one.root, one.public_key)
-        for one in found
+        (one.size, f"{one.signed_at:%Y-%m-%d %H:%M:%S}", one.root, one.public_key) for one in found
     ]
-    parts: list[Part] = [Rows(("events", "signed", "root", "key"), rows)]
-    if len(found) == limit:
-        parts.append(Note(f"there may be more: --after {found[-1].size}"))
-    return Answer(found, parts)
+    more = further(found, limit, lambda last: f"there may be more: --after {last.size}")
+    return Answer(found, [Rows(("events", "signed", "root", "key"), rows), *more])
 
 
-@command(beliefs_app, "prove", "ezra beliefs prove imola 12 --size 40 --json")
+@command(beliefs_app)
 async def prove(
     memory: Memory,
     graph: GraphId,
@@ -322,6 +329,9 @@ async def prove(
 
     Args:
         seq: An event of the log.
+
+    Examples:
+        ezra beliefs prove imola 12 --size 40 --json
     """
     found = await (await history_of(memory, graph)).prove(seq, size)
     holds = "is the root" if found.holds() else "IS NOT THE ROOT"
@@ -333,7 +343,7 @@ async def prove(
     return Answer({**plain(found), "holds": found.holds()}, lines)
 
 
-@command(beliefs_app, "prove-growth", "ezra beliefs prove-growth imola 40 --json")
+@command(beliefs_app)
 async def prove_growth(
     memory: Memory,
     graph: GraphId,
@@ -344,14 +354,21 @@ async def prove_growth(
 
     Args:
         old: How many events there were.
+
+    Examples:
+        ezra beliefs prove-growth imola 40 --json
     """
     found = await (await history_of(memory, graph)).prove_growth(old, size)
     return Answer({"old_size": old, "size": size, "proof": found}, found)
 
 
-@command(beliefs_app, "origin", "ezra beliefs origin what-if")
+@command(beliefs_app)
 async def origin(memory: Memory, graph: GraphId) -> Answer:
-    """Show where a graph was branched from another. Exit code 1 for one that was not."""
+    """Show where a graph was branched from another. Exit code 1 for one that was not.
+
+    Examples:
+        ezra beliefs origin what-if
+    """
     found = await (await history_of(memory, graph)).origin()
     if found is None:
         return Answer(None, f"{graph} is no branch", code=1)

@@ -13,17 +13,11 @@ from ..evaluation.speed.picture import picture
 from ..evaluation.speed.results import Report, headings
 from ..evaluation.speed.sections import SECTIONS, Plan
 from ..evaluation.speed.sections import bench as measured
-from .command import Answer, examples
+from .command import Answer
 from .doors import Machine
 from .screen import Screen
 
 
-@examples(
-    "ezra bench --quick",
-    "ezra bench turn --against ../older",
-    "ezra bench growth --sizes 1000,100000,1000000 --picture growth.svg",
-    "ezra bench --json",
-)
 async def bench(
     machine: Machine,
     sections: Annotated[
@@ -55,6 +49,12 @@ async def bench(
         against: Another checkout of ezra, whose turns are measured beside.
         quick: Much less of everything.
         image: Draw how times grow into this SVG file.
+
+    Examples:
+        ezra bench --quick
+        ezra bench turn --against ../older
+        ezra bench growth --sizes 1000,100000,1000000 --picture growth.svg
+        ezra bench --json
     """
     machine.only("bench", tell=False)
     plan = Plan(

@@ -19,23 +19,17 @@ from .bridge_door import Door, Tags, listed_tags
 from .bridge_hooks import hooks_app
 from .bridge_notes_graph import graph_app
 from .bridge_tasks import suspend_tasks, task_app
-from .command import Answer, Note, Part, add, command
+from .command import Answer, Note, Part, command, group
 from .options import said
 
-bridge_app = typer.Typer(
-    help="Memory of coding agents: memories, messages, tasks; works while the server is away.",
-    no_args_is_help=True,
+bridge_app = group(
+    "Memory of coding agents: memories, messages, tasks; works while the server is away."
 )
 
 MemoryId = Annotated[str, typer.Argument(help="Id of the memory.")]
 
 
-@command(
-    bridge_app,
-    "remember",
-    "ezra bridge remember decision 'Tokens live for 15 minutes.' --tags auth,api",
-    "ezra bridge remember preference - --title 'Commit style' --json",
-)
+@command(bridge_app)
 async def remember(
     door: Door,
     type_: Annotated[str, typer.Argument(metavar="TYPE")],
@@ -57,6 +51,10 @@ async def remember(
         scope: shared, or private: only this agent may see it.
         category: A category of your own.
         supersedes: Id of the memory whose place it takes.
+
+    Examples:
+        ezra bridge remember decision 'Tokens live for 15 minutes.' --tags auth,api
+        ezra bridge remember preference - --title 'Commit style' --json
     """
     if scope not in ("shared", "private"):
         raise UsageError("--scope", scope, "shared, private")
@@ -76,13 +74,7 @@ async def remember(
     )
 
 
-@command(
-    bridge_app,
-    "recall",
-    "ezra bridge recall 'how long do tokens live'",
-    "ezra bridge recall tokens --type decision --tag auth --keyword",
-    "ezra bridge recall tokens --scope mine --limit 20 --json",
-)
+@command(bridge_app)
 async def recall(
     door: Door,
     query: str,
@@ -110,6 +102,11 @@ async def recall(
         semantic: By meaning alone.
         keyword: By words alone.
         hybrid: By both; the default.
+
+    Examples:
+        ezra bridge recall 'how long do tokens live'
+        ezra bridge recall tokens --type decision --tag auth --keyword
+        ezra bridge recall tokens --scope mine --limit 20 --json
     """
     mode = _mode(semantic=semantic, keyword=keyword, hybrid=hybrid)
     found = await recalled(
@@ -138,19 +135,18 @@ def _mode(*, semantic: bool, keyword: bool, hybrid: bool) -> ModeName:
     return cast("ModeName", named[0]) if named else "hybrid"
 
 
-@command(bridge_app, "show", "ezra bridge show 01985a4c-… --json")
+@command(bridge_app)
 async def show(door: Door, memory: MemoryId) -> Answer:
-    """Show a memory in full, also one that was forgotten or gave way, which it says."""
+    """Show a memory in full, also one that was forgotten or gave way, which it says.
+
+    Examples:
+        ezra bridge show 01985a4c-… --json
+    """
     found = await shown(await door.bridge(names=False), memory)
     return Answer(found.said, _lines(found))
 
 
-@command(
-    bridge_app,
-    "forget",
-    "ezra bridge forget 01985a4c-…",
-    "ezra bridge forget 01985a4c-… --superseded-by 01985b00-… --json",
-)
+@command(bridge_app)
 async def forget(
     door: Door, memory: MemoryId, superseded_by: str | None = None, reason: str | None = None
 ) -> Answer:
@@ -159,6 +155,10 @@ async def forget(
     Args:
         superseded_by: Id of the memory that takes its place.
         reason: Why; kept in the audit feed.
+
+    Examples:
+        ezra bridge forget 01985a4c-…
+        ezra bridge forget 01985a4c-… --superseded-by 01985b00-… --json
     """
     if superseded_by == memory:
         raise UsageError("--superseded-by", superseded_by, "another memory")
@@ -221,7 +221,7 @@ for _name, _function in (
     ("import", bridge_state.import_lines),
     ("sync-memories", bridge_notes.sync),
 ):
-    add(bridge_app, _name, _function)
+    command(bridge_app, _name)(_function)
 
 for _name, _group in (
     ("task", task_app),

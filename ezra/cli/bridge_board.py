@@ -14,7 +14,7 @@ from tiers.errors import UsageError
 
 from ..bridge.reading import written_at
 from .bridge_door import Door, Priority, Tags, listed_tags
-from .command import Answer, Note, Part, examples, plain
+from .command import Answer, Note, Part, plain
 from .options import said
 from .turns import shortened
 
@@ -28,10 +28,6 @@ _PERIOD = re.compile(r"(\d{1,4})([mhdw])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-@examples(
-    "ezra bridge send reviewer question 'Is #12 ready?' --priority high",
-    "ezra bridge send reviewer,builder handoff - --subject 'Tokens' --tags auth --json",
-)
 async def send(
     door: Door,
     to: str,
@@ -45,6 +41,10 @@ async def send(
 
     Args:
         to: Who it is for; * for everybody, a,b for several.
+
+    Examples:
+        ezra bridge send reviewer question 'Is #12 ready?' --priority high
+        ezra bridge send reviewer,builder handoff - --subject 'Tokens' --tags auth --json
     """
     names = listed_tags(to)
     if not names or ("*" in names and len(names) > 1):
@@ -60,10 +60,6 @@ async def send(
     )
 
 
-@examples(
-    "ezra bridge broadcast alert 'The build is red.' --priority urgent",
-    "ezra bridge broadcast news - --json",
-)
 async def broadcast(
     door: Door,
     type_: Type,
@@ -72,29 +68,36 @@ async def broadcast(
     priority: Priority = "normal",
     tags: Tags = None,
 ) -> Answer:
-    """Send a message to everybody in the graph, now and later."""
+    """Send a message to everybody in the graph, now and later.
+
+    Examples:
+        ezra bridge broadcast alert 'The build is red.' --priority urgent
+        ezra bridge broadcast news - --json
+    """
     return await send(door, "*", type_, body, subject, priority, tags)
 
 
-@examples(
-    "ezra bridge reply 01985a4c-… 'Yes, merge it.'",
-    "ezra bridge reply 01985a4c-… - --json",
-)
 async def reply(door: Door, message: str, body: Body) -> Answer:
     """Answer a message, in its thread, and say the id of the answer.
 
     Args:
         message: Id of the message.
+
+    Examples:
+        ezra bridge reply 01985a4c-… 'Yes, merge it.'
+        ezra bridge reply 01985a4c-… - --json
     """
     return await door.write("reply", id=message, text=_text("body", said("body", body)))
 
 
-@examples("ezra bridge ack 01985a4c-… 01985a4d-… --json")
 async def ack(door: Door, messages: Annotated[list[str], typer.Argument(metavar="ID…")]) -> Answer:
     """Mark messages as read.
 
     Args:
         messages: Ids of messages.
+
+    Examples:
+        ezra bridge ack 01985a4c-… 01985a4d-… --json
     """
     return await door.write(
         "ack",
@@ -103,7 +106,6 @@ async def ack(door: Door, messages: Annotated[list[str], typer.Argument(metavar=
     )
 
 
-@examples("ezra bridge check --unread", "ezra bridge check --type question --json")
 async def check(
     door: Door,
     unread: bool = False,
@@ -117,6 +119,10 @@ async def check(
         unread: Only what was not read.
         type_: Only of this type.
         limit: How many, 1 to 100.
+
+    Examples:
+        ezra bridge check --unread
+        ezra bridge check --type question --json
     """
     types = (type_,) if type_ else ()
     board = (await door.agent()).board
@@ -125,12 +131,14 @@ async def check(
     return _cards("messages", page.rows, lines, page.cursor)
 
 
-@examples("ezra bridge thread 01985a4c-… --json")
 async def thread(door: Door, thread_id: str) -> Answer:
     """Show a thread, oldest message first.
 
     Args:
         thread_id: Id of the thread, or of its first message.
+
+    Examples:
+        ezra bridge thread 01985a4c-… --json
     """
     board = (await door.agent()).board
     cards = await board.thread(thread_id)
@@ -142,10 +150,6 @@ async def thread(door: Door, thread_id: str) -> Answer:
     return _cards("messages", cards, lines, code=0 if cards else 1)
 
 
-@examples(
-    "ezra bridge log commit 'Shortened the life of tokens.' --files auth.py",
-    "ezra bridge log session-end 'All tests pass.' --tags auth --json",
-)
 async def log(
     door: Door,
     action: str,
@@ -161,6 +165,10 @@ async def log(
         summary: What was done; - for standard input.
         files: Files that it touched.
         task: Id of the task it was done for.
+
+    Examples:
+        ezra bridge log commit 'Shortened the life of tokens.' --files auth.py
+        ezra bridge log session-end 'All tests pass.' --tags auth --json
     """
     return await door.write(
         "log",
@@ -172,10 +180,6 @@ async def log(
     )
 
 
-@examples(
-    "ezra bridge history --last 24h",
-    "ezra bridge history --agent reviewer --limit 50 --json",
-)
 async def history(
     door: Door,
     agent: str | None = None,
@@ -191,6 +195,10 @@ async def history(
         last: How far back: 90m, 24h, 7d, 2w.
         task: Only what was done for this task.
         limit: How many, 1 to 100.
+
+    Examples:
+        ezra bridge history --last 24h
+        ezra bridge history --agent reviewer --limit 50 --json
     """
     back = period(last)
     bridge = await door.bridge(names=False)

@@ -27,7 +27,7 @@ from ..bridge.hook_settings import EVENTS, MODULE, PROGRAM, commands, program_of
 from ..bridge.hook_state import HookState
 from ..bridge.outbox import outbox_of
 from .bridge_door import AWAY, Door
-from .command import Answer, NoMemory, Note, Part, command
+from .command import Answer, NoMemory, Note, Part, command, group
 
 ROUNDS_MAX = 5
 """So often a run looks for what was queued meanwhile; the next hook starts another one."""
@@ -35,9 +35,8 @@ ROUNDS_MAX = 5
 _CONFIG_VARIABLE = "CLAUDE_CONFIG_DIR"
 _DRAIN = "drain"
 
-hooks_app = typer.Typer(
-    help="Hooks of a coding agent: install them, see what they do. They never stop the agent.",
-    no_args_is_help=True,
+hooks_app = group(
+    "Hooks of a coding agent: install them, see what they do. They never stop the agent."
 )
 
 SettingsPath = Annotated[
@@ -82,13 +81,7 @@ def _program(*, project: bool) -> str:
     return shlex.join([sys.executable, "-P", "-m", MODULE])
 
 
-@command(
-    hooks_app,
-    "install",
-    "ezra bridge hooks install",
-    "ezra bridge hooks install --project",
-    "ezra bridge hooks install --settings ~/.claude/settings.local.json --json",
-)
+@command(hooks_app)
 def install(
     _: NoMemory,
     settings: SettingsPath = None,
@@ -102,6 +95,11 @@ def install(
 
     Args:
         command: The program ezra-hook.
+
+    Examples:
+        ezra bridge hooks install
+        ezra bridge hooks install --project
+        ezra bridge hooks install --settings ~/.claude/settings.local.json --json
     """
     program = _program(project=project) if command is None else shlex.quote(command)
     if program_of(f"{program} stop") is None:
@@ -123,14 +121,14 @@ def _is_there(program: str) -> bool:
     return shutil.which(shlex.split(program)[0]) is not None
 
 
-@command(
-    hooks_app,
-    "uninstall",
-    "ezra bridge hooks uninstall",
-    "ezra bridge hooks uninstall --project --json",
-)
+@command(hooks_app)
 def uninstall(_: NoMemory, settings: SettingsPath = None, project: Project = False) -> Answer:
-    """Take our hooks, and nothing else, out of a coding agent's settings."""
+    """Take our hooks, and nothing else, out of a coding agent's settings.
+
+    Examples:
+        ezra bridge hooks uninstall
+        ezra bridge hooks uninstall --project --json
+    """
     change = _settings_file(settings, project=project).uninstall(datetime.now(UTC))
     return _changed(change, "uninstalled", {})
 
@@ -148,9 +146,14 @@ def _changed(
     return Answer({"file": str(change.path), "state": state, **about}, parts, notes or ())
 
 
-@command(hooks_app, "status", "ezra bridge hooks status", "ezra bridge hooks status --json")
+@command(hooks_app)
 def status(door: Door, settings: SettingsPath = None) -> Answer:
-    """Show where hooks are installed, what they have queued, and what came of the last run."""
+    """Show where hooks are installed, what they have queued, and what came of the last run.
+
+    Examples:
+        ezra bridge hooks status
+        ezra bridge hooks status --json
+    """
     files = {"user": _user_path(), "project": _project_path()}
     found = {
         "settings": [
@@ -230,12 +233,17 @@ def _waiting(config: BridgeConfig) -> dict[str, Any]:
     }
 
 
-@command(hooks_app, "log", "ezra bridge hooks log", "ezra bridge hooks log --limit 500 --json")
+@command(hooks_app, "log")
 def show_log(
     _: NoMemory,
     limit: Annotated[int, typer.Option(help=f"How many lines, 1 to {LINES_MAX:,}.")] = 50,
 ) -> Answer:
-    """Show what went wrong in hooks and behind them, oldest first."""
+    """Show what went wrong in hooks and behind them, oldest first.
+
+    Examples:
+        ezra bridge hooks log
+        ezra bridge hooks log --limit 500 --json
+    """
     if not 1 <= limit <= LINES_MAX:
         raise UsageError("--limit", limit, f"1 to {LINES_MAX:,}")
     log = log_of(os.environ)
@@ -243,7 +251,7 @@ def show_log(
     return Answer({"files": [str(one) for one in log.paths], "lines": lines}, lines)
 
 
-@command(hooks_app, _DRAIN, "ezra bridge hooks drain", "ezra bridge hooks drain --json")
+@command(hooks_app)
 async def drain(door: Door, quiet: bool = False) -> Answer:
     """Do what hooks have queued: send it, index notes, sync memories, prepare the next handoff.
 
@@ -252,6 +260,10 @@ async def drain(door: Door, quiet: bool = False) -> Answer:
 
     Args:
         quiet: Print nothing; what went wrong goes to the log.
+
+    Examples:
+        ezra bridge hooks drain
+        ezra bridge hooks drain --json
     """
     config = door.config
     _ = config.named_agent

@@ -18,12 +18,10 @@ from ..bridge.notes.syncing import Synced, SyncReport, sync_memories
 from . import bridge_notes_graph
 from .bridge_door import Door
 from .bridge_notes_graph import indexer
-from .command import Answer, Note, Part, command, examples, plain
+from .command import Answer, Note, Part, command, group, plain
 from .screen import Screen
 
-entity_app = typer.Typer(
-    help="Markdown notes as entities: index files, look one up.", no_args_is_help=True
-)
+entity_app = group("Markdown notes as entities: index files, look one up.")
 
 Quiet = Annotated[bool, typer.Option("--quiet", help="Say only what needs people.")]
 
@@ -56,16 +54,15 @@ class Steps:
         self._stack.close()
 
 
-@command(
-    entity_app,
-    "index-all",
-    "ezra bridge entity index-all",
-    "ezra bridge entity index-all --quiet --json",
-)
+@command(entity_app, "index-all")
 async def index_everything(door: Door, quiet: Quiet = False) -> Answer:
     """Bring every note of the watched folders into the memory; what is unchanged is not sent.
 
     The folders are those of EZRA_BRIDGE_WATCH_DIRS, else this one. Exit code 1 when a file failed.
+
+    Examples:
+        ezra bridge entity index-all
+        ezra bridge entity index-all --quiet --json
     """
     steps = Steps(Screen(), "indexing", quiet=quiet or door.json)
     notes = indexer(door)
@@ -77,12 +74,15 @@ async def index_everything(door: Door, quiet: Quiet = False) -> Answer:
     return _indexed(done, quiet=quiet)
 
 
-@command(entity_app, "index-file", "ezra bridge entity index-file notes/tasks/login.md --json")
+@command(entity_app)
 async def index_file(door: Door, path: list[Path]) -> Answer:
     """Bring single files into the memory; what is no Markdown, or no entity, is skipped.
 
     Args:
         path: Files in a watched folder.
+
+    Examples:
+        ezra bridge entity index-file notes/tasks/login.md --json
     """
     notes, here = indexer(door), Path.cwd()
     documents = (await door.bridge(creates=True)).agent().documents
@@ -117,12 +117,15 @@ def notice_line(notice: Notice) -> str:
     return f"{notice.path}:{notice.line}: {notice.problem}; expected: {notice.expected}"
 
 
-@command(entity_app, "show", "ezra bridge entity show scout-task-login --json")
+@command(entity_app)
 async def show(door: Door, name: str) -> Answer:
     """Show an entity, what it names, and by what it is named.
 
     Args:
         name: An id, path, slug or title.
+
+    Examples:
+        ezra bridge entity show scout-task-login --json
     """
     rules = indexer(door).rules
     graph = await graph_of((await door.agent()).documents, rules)
@@ -149,10 +152,6 @@ command(entity_app, "search", "ezra bridge entity search 'login tokens' --mode k
 command(entity_app, "health", "ezra bridge entity health --json")(bridge_notes_graph.health)
 
 
-@examples(
-    "ezra bridge sync-memories --folder ~/notes",
-    "ezra bridge sync-memories --no-pull --json",
-)
 async def sync(
     door: Door,
     folder: Annotated[Path | None, typer.Option(show_default="EZRA_BRIDGE_MEMORY_PATH")] = None,
@@ -169,6 +168,10 @@ async def sync(
         folder: Folder of the notes.
         pull: Change the folder too; else only tell what is behind.
         force: Also remove more than half of the notes of a side.
+
+    Examples:
+        ezra bridge sync-memories --folder ~/notes
+        ezra bridge sync-memories --no-pull --json
     """
     steps = Steps(Screen(), "syncing", quiet=quiet or door.json)
     memory = memory_folder_of(door.config, folder)

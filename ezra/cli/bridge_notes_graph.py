@@ -28,13 +28,10 @@ from ..bridge.notes.search import DAYS
 from ..bridge.notes.search import search as found_by
 from ..recall.request import ModeName
 from .bridge_door import Door
-from .command import Answer, Note, Part, Rows, command
+from .command import Answer, Note, Part, Rows, command, group
 from .screen import Screen
 
-graph_app = typer.Typer(
-    help="The graph of Markdown notes: search, relations, blockers, changes, handoff.",
-    no_args_is_help=True,
-)
+graph_app = group("The graph of Markdown notes: search, relations, blockers, changes, handoff.")
 
 FORMATS = ("json", "markdown")
 
@@ -48,12 +45,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-@command(
-    graph_app,
-    "search",
-    "ezra bridge graph search 'login tokens'",
-    "ezra bridge graph search tokens --types task,decision --all-time --json",
-)
+@command(graph_app)
 async def search(
     door: Door,
     query: str,
@@ -74,6 +66,10 @@ async def search(
         all_time: However old they are.
         limit: How many, 1 to 100.
         mode: hybrid, keyword or semantic.
+
+    Examples:
+        ezra bridge graph search 'login tokens'
+        ezra bridge graph search tokens --types task,decision --all-time --json
     """
     rules = indexer(door).rules
     agent = await door.agent()
@@ -93,12 +89,7 @@ async def search(
     return Answer(found, [listed], code=0 if found else 1)
 
 
-@command(
-    graph_app,
-    "related",
-    "ezra bridge graph related scout-task-login",
-    "ezra bridge graph related login --depth 3 --rel-type blocked_by --json",
-)
+@command(graph_app)
 async def related(
     door: Door, name: str, depth: int = 1, rel_type: list[str] | None = None, limit: int = 20
 ) -> Answer:
@@ -109,6 +100,10 @@ async def related(
         depth: How many steps, 1 to 10.
         rel_type: Only by this relation. Repeatable.
         limit: How many, 1 to 1,000.
+
+    Examples:
+        ezra bridge graph related scout-task-login
+        ezra bridge graph related login --depth 3 --rel-type blocked_by --json
     """
     rules = indexer(door).rules
     graph = await graph_of((await door.agent()).documents, rules)
@@ -131,17 +126,16 @@ def _related(report: RelatedReport) -> Iterator[Part]:
         yield Note(f"and {report.left_out} more; --limit shows them")
 
 
-@command(
-    graph_app,
-    "check-blockers",
-    "ezra bridge graph check-blockers",
-    "ezra bridge graph check-blockers --stale-days 7 --json",
-)
+@command(graph_app, "check-blockers")
 async def blockers(door: Door, stale_days: int = STALE_DAYS) -> Answer:
     """Show what waits, for what, for how long, and what waits in a circle.
 
     Args:
         stale_days: From so many days without a change it is stale.
+
+    Examples:
+        ezra bridge graph check-blockers
+        ezra bridge graph check-blockers --stale-days 7 --json
     """
     rules = indexer(door).rules
     graph = await graph_of((await door.agent()).documents, rules)
@@ -163,12 +157,7 @@ def _blocked(report: BlockersReport) -> Iterator[Part]:
     yield Note(f"{len(report.blocked)} wait, {report.stale} of them stale")
 
 
-@command(
-    graph_app,
-    "semantic-diff",
-    "ezra bridge graph semantic-diff 2026-05-01 2026-05-15",
-    "ezra bridge graph semantic-diff 2026-05-14T09:00 2026-05-14T17:00 --json",
-)
+@command(graph_app)
 async def semantic_diff(
     door: Door,
     begin: Annotated[str, typer.Argument(metavar="FROM")],
@@ -179,6 +168,10 @@ async def semantic_diff(
     Args:
         begin: A date or time; UTC.
         end: The same; a date counts as a whole.
+
+    Examples:
+        ezra bridge graph semantic-diff 2026-05-01 2026-05-15
+        ezra bridge graph semantic-diff 2026-05-14T09:00 2026-05-14T17:00 --json
     """
     rules = indexer(door).rules
     since, until = moment_of("FROM", begin, is_end=False), moment_of("TO", end, is_end=True)
@@ -203,12 +196,7 @@ def _changed(one: Changed) -> str:
     return f"  {one.id}  {one.title}{was}"
 
 
-@command(
-    graph_app,
-    "gen-handoff",
-    "ezra bridge graph gen-handoff --hours 24",
-    "ezra bridge graph gen-handoff --format markdown --synthesize",
-)
+@command(graph_app)
 async def gen_handoff(
     door: Door,
     hours: float = HOURS,
@@ -223,6 +211,10 @@ async def gen_handoff(
         synthesize: With an account by the memory's model.
         shape: json or markdown.
         max_chars: How long it may be, as it is printed.
+
+    Examples:
+        ezra bridge graph gen-handoff --hours 24
+        ezra bridge graph gen-handoff --format markdown --synthesize
     """
     if shape not in FORMATS:
         raise UsageError("--format", shape, ", ".join(FORMATS))
@@ -249,18 +241,17 @@ def _handoff(found: Handoff, shape: str) -> Part:
     return show if shape == "json" else readable(found).rstrip()
 
 
-@command(
-    graph_app,
-    "reconcile",
-    "ezra bridge graph reconcile",
-    "ezra bridge graph reconcile --force --json",
-)
+@command(graph_app)
 async def reconcile(door: Door, force: bool = False, all_machines: bool = False) -> Answer:
     """Remove entities whose file is gone, and the edges to them. Exit code 1 when refused.
 
     Args:
         force: Also where that is more than half of a folder's.
         all_machines: Also what another machine indexed last.
+
+    Examples:
+        ezra bridge graph reconcile
+        ezra bridge graph reconcile --force --json
     """
     notes = indexer(door)
     documents = (await door.agent()).documents
@@ -281,9 +272,13 @@ def _reconciled(report: Reconciled) -> Iterator[Part]:
         yield Note("refused: that is more than half; --force removes them")
 
 
-@command(graph_app, "health", "ezra bridge graph health --json")
+@command(graph_app)
 async def health(door: Door) -> Answer:
-    """Show counts, what was written in 24 hours, what is wrong with notes, and unread alerts."""
+    """Show counts, what was written in 24 hours, what is wrong with notes, and unread alerts.
+
+    Examples:
+        ezra bridge graph health --json
+    """
     rules, tag = indexer(door).rules, door.config.alert_tag
     agent = await door.agent()
     found = await health_now(agent.documents, agent.board, rules, _now(), tag)

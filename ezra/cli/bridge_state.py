@@ -14,6 +14,7 @@ from typing import IO, Annotated, Any
 import typer
 
 from tiers.errors import UsageError
+from tiers.saved_file import replace_file
 
 from ..bridge import carrying, reading
 from ..bridge.client import Bridge
@@ -23,7 +24,7 @@ from ..bridge.notes.watched import roots_of
 from ..bridge.outbox import Item, outbox_of
 from ..bridge.sending import Sent
 from .bridge_door import AWAY, Door
-from .command import Answer, Note, Part, Rows, examples
+from .command import Answer, Note, Part, Rows
 from .options import FROM_INPUT
 from .screen import Screen
 from .turns import shortened
@@ -31,10 +32,6 @@ from .turns import shortened
 COUNTED = ("memories", "messages", "tasks", "actions")
 
 
-@examples(
-    "ezra bridge setup --agent builder --url https://memory.example",
-    "ezra bridge setup --machine laptop --json",
-)
 def setup(
     door: Door,
     agent: str | None = None,
@@ -60,6 +57,10 @@ def setup(
         token_file: A file with the server's token.
         watch_dirs: Folders of Markdown notes, each path or name=path; : between.
         memory_path: Folder of the agent's own notes, for sync-memories.
+
+    Examples:
+        ezra bridge setup --agent builder --url https://memory.example
+        ezra bridge setup --machine laptop --json
     """
     home, url = door.home, door.url
     changes: dict[str, str | float | None] = {
@@ -100,11 +101,14 @@ def _config(config: Any) -> dict[str, Any]:  # noqa: ANN401 - a dataclass
     } | {"memory": config.target}
 
 
-@examples("ezra bridge status", "ezra bridge status --json")
 async def status(door: Door) -> Answer:
     """Show whether the memory answers, what waits, how much there is, and how to begin.
 
     Exit code 0 also when the memory is away, or there is none yet: it is what was asked.
+
+    Examples:
+        ezra bridge status
+        ezra bridge status --json
     """
     found = await door.about_itself(reading.status, names=False)
     return Answer(found, _status(found))
@@ -132,11 +136,6 @@ def _status(found: Mapping[str, Any]) -> Iterator[Part]:
         yield Note(f"an outbox of {one['agent']} for {one['memory']} is not empty")
 
 
-@examples(
-    "ezra bridge sync",
-    "ezra bridge sync --refused --json",
-    "ezra bridge sync --retry 01985a4c-…",
-)
 async def sync(
     door: Door,
     refused: bool = False,
@@ -151,6 +150,11 @@ async def sync(
         refused: Show what was refused, and send nothing.
         retry: Send this refused item again. Repeatable.
         drop: Give up this refused item. Repeatable.
+
+    Examples:
+        ezra bridge sync
+        ezra bridge sync --refused --json
+        ezra bridge sync --retry 01985a4c-…
     """
     outbox = outbox_of(door.config)
     for given_up in drop or ():
@@ -184,11 +188,13 @@ def _refused(one: Item) -> tuple[str, str]:
     return f"{one.id}  {one.at[:19]}  {one.kind}  {said}", f"    {one.reason}"
 
 
-@examples("ezra bridge heartbeat --json")
 async def heartbeat(door: Door) -> Answer:
     """Give a sign of life, once a minute at most; says nothing when the memory is away.
 
     Nothing is kept for later: an old sign of life misleads.
+
+    Examples:
+        ezra bridge heartbeat --json
     """
     notes = Notes(door.config)
 
@@ -212,12 +218,15 @@ async def heartbeat(door: Door) -> Answer:
     return Answer({"given": given})
 
 
-@examples("ezra bridge dashboard", "ezra bridge dashboard --json")
 async def dashboard(door: Door, days: int = 30) -> Answer:
     """Show counts of memories, messages, tasks and actions, and day by day what came.
 
     Args:
         days: How many days back, 1 to 3,650.
+
+    Examples:
+        ezra bridge dashboard
+        ezra bridge dashboard --json
     """
     found = await reading.dashboard(await door.bridge(names=False), days)
     return Answer({**asdict(found), "since": found.since.isoformat()}, _counts(found))
@@ -233,7 +242,6 @@ def _counts(found: reading.Dashboard) -> Iterator[Part]:
     yield Rows(("day", *COUNTED), rows)
 
 
-@examples("ezra bridge export memory.ndjson --json", "ezra bridge export > memory.ndjson")
 async def export(door: Door, file: Annotated[str, typer.Argument()] = FROM_INPUT) -> Answer:
     """Write memories, notes, messages, tasks and actions as NDJSON, oldest first.
 
@@ -242,6 +250,10 @@ async def export(door: Door, file: Annotated[str, typer.Argument()] = FROM_INPUT
 
     Args:
         file: Where to; - for standard output.
+
+    Examples:
+        ezra bridge export memory.ndjson --json
+        ezra bridge export > memory.ndjson
     """
     if door.json and file == FROM_INPUT:
         raise UsageError("--json", door.json, "a file to write to: the lines are JSON already")
@@ -250,10 +262,8 @@ async def export(door: Door, file: Annotated[str, typer.Argument()] = FROM_INPUT
         return Answer(..., (_json_line(line) for line in lines))
     path = Path(file)
     text = "".join(json_lines.dumps(one, ensure_ascii=False) + "\n" for one in lines)
-    draft = path.with_name(f".{path.name}.part")
     try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
+        replace_file(path, text.encode(), mode=0o666)
     except OSError as error:
         raise UsageError("FILE", file, f"a file that can be written: {error.strerror}") from error
     return Answer({"file": file, "lines": len(lines)}, f"{len(lines)} lines in {file}")
@@ -263,7 +273,6 @@ def _json_line(line: Mapping[str, Any]) -> Part:
     return lambda screen: screen.json_line(line)
 
 
-@examples("ezra bridge import memory.ndjson", "ezra bridge import - --json")
 async def import_lines(door: Door, file: Annotated[str, typer.Argument()] = FROM_INPUT) -> Answer:
     """Read an export in; what is there already stays as it is, so it may be repeated.
 
@@ -271,6 +280,10 @@ async def import_lines(door: Door, file: Annotated[str, typer.Argument()] = FROM
 
     Args:
         file: An export; - for standard input.
+
+    Examples:
+        ezra bridge import memory.ndjson
+        ezra bridge import - --json
     """
     lines, unread = _lines(file)
     done = await carrying.imported(await door.bridge(creates=True), lines)

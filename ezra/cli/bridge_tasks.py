@@ -18,25 +18,17 @@ from ..bridge.sending import Outcome
 from ..handles.listings import LATEST_MAX
 from .bridge_board import After, checked_priority
 from .bridge_door import Door, Priority, Tags, listed_tags
-from .command import Answer, Note, Part, Rows, command, examples
+from .command import Answer, Note, Part, Rows, command, group
 from .turns import shortened
 
 STATUSES: tuple[TaskStatus, ...] = get_args(TaskStatus)
 
-task_app = typer.Typer(
-    help="Tasks: created, in_progress, suspended, and in the end completed or failed.",
-    no_args_is_help=True,
-)
+task_app = group("Tasks: created, in_progress, suspended, and in the end completed or failed.")
 
 TaskId = Annotated[str | None, typer.Argument(help="Id of the task; the one at hand if not given.")]
 
 
-@command(
-    task_app,
-    "start",
-    "ezra bridge task start 'Shorten the life of tokens' --priority high",
-    "ezra bridge task start 'Write the tests' --parent 01985a4c-… --json",
-)
+@command(task_app)
 async def start(
     door: Door,
     title: str,
@@ -51,6 +43,10 @@ async def start(
         title: What is to be done.
         description: The same at length.
         parent: Id of the task that it is a part of.
+
+    Examples:
+        ezra bridge task start 'Shorten the life of tokens' --priority high
+        ezra bridge task start 'Write the tests' --parent 01985a4c-… --json
     """
     if not title.strip():
         raise UsageError("title", title, "text that is not blank")
@@ -70,12 +66,7 @@ async def start(
     )
 
 
-@command(
-    task_app,
-    "update",
-    "ezra bridge task update --status in_progress",
-    "ezra bridge task update 01985a4c-… --note 'Half of the tests pass.' --json",
-)
+@command(task_app)
 async def update(
     door: Door, task: TaskId = None, status: str | None = None, note: str | None = None
 ) -> Answer:
@@ -84,6 +75,10 @@ async def update(
     Args:
         status: created, in_progress, suspended, completed, failed.
         note: Logged with it.
+
+    Examples:
+        ezra bridge task update --status in_progress
+        ezra bridge task update 01985a4c-… --note 'Half of the tests pass.' --json
     """
     if status is not None and status not in STATUSES:
         raise UsageError("--status", status, ", ".join(STATUSES))
@@ -96,44 +91,37 @@ async def update(
     )
 
 
-@command(
-    task_app,
-    "done",
-    "ezra bridge task done --outcome 'Tokens live for 15 minutes.'",
-    "ezra bridge task done 01985a4c-… --json",
-)
+@command(task_app)
 async def done(door: Door, task: TaskId = None, outcome: str | None = None) -> Answer:
     """Complete a task.
 
     Args:
         outcome: What came of it.
+
+    Examples:
+        ezra bridge task done --outcome 'Tokens live for 15 minutes.'
+        ezra bridge task done 01985a4c-… --json
     """
     task_id = _at_hand(door, task)
     return await door.write("task_done", told=_state, after=_ended, id=task_id, outcome=outcome)
 
 
-@command(
-    task_app,
-    "fail",
-    "ezra bridge task fail --reason 'The library cannot do it.'",
-    "ezra bridge task fail 01985a4c-… --json",
-)
+@command(task_app)
 async def fail(door: Door, task: TaskId = None, reason: str | None = None) -> Answer:
     """Say that a task failed.
 
     Args:
         reason: Why.
+
+    Examples:
+        ezra bridge task fail --reason 'The library cannot do it.'
+        ezra bridge task fail 01985a4c-… --json
     """
     task_id = _at_hand(door, task)
     return await door.write("task_fail", told=_state, after=_ended, id=task_id, reason=reason)
 
 
-@command(
-    task_app,
-    "list",
-    "ezra bridge task list --status in_progress",
-    "ezra bridge task list --agent reviewer --limit 50 --json",
-)
+@command(task_app, "list")
 async def list_tasks(
     door: Door,
     agent: str | None = None,
@@ -147,6 +135,10 @@ async def list_tasks(
         agent: Only tasks that this agent started.
         status: Only tasks in this state. Repeatable.
         limit: How many, 1 to 100.
+
+    Examples:
+        ezra bridge task list --status in_progress
+        ezra bridge task list --agent reviewer --limit 50 --json
     """
     for one in status or ():
         if one not in STATUSES:
@@ -158,17 +150,20 @@ async def list_tasks(
         (one.id, one.status or "", one.priority, one.agent_id, shortened(one.title))
         for one in page.rows
     ]
-    parts: list[Part] = [Rows(("task", "state", "priority", "by", "title"), rows)]
-    if page.cursor is not None:
-        parts.append(Note(f"there are more: --after {page.cursor}"))
-    return Answer({"tasks": page.rows, "cursor": page.cursor}, parts)
+    listed = Rows(("task", "state", "priority", "by", "title"), rows)
+    more = [] if page.cursor is None else [f"there are more: --after {page.cursor}"]
+    document = {"tasks": page.rows, "cursor": page.cursor}
+    return Answer(document, [listed, *map(Note, more)])
 
 
-@command(task_app, "current", "ezra bridge task current --json")
+@command(task_app)
 async def current(door: Door) -> Answer:
     """Show the task at hand: as the memory has it, or while that is away as noted here.
 
     Exit code 1 when there is none.
+
+    Examples:
+        ezra bridge task current --json
     """
     found = await current_task(await door.bridge())
     document = {"task": found.task, "from": "this machine" if found.is_noted else "memory"}
@@ -180,12 +175,15 @@ async def current(door: Door) -> Answer:
     return Answer(document, parts)
 
 
-@examples("ezra bridge suspend-tasks", "ezra bridge suspend-tasks --json")
 async def suspend_tasks(door: Door, limit: int = 10) -> Answer:
     """Suspend your open tasks, for the next session to take up again.
 
     Args:
         limit: How many at most, 1 to 100.
+
+    Examples:
+        ezra bridge suspend-tasks
+        ezra bridge suspend-tasks --json
     """
     if not 1 <= limit <= LATEST_MAX:
         raise UsageError("--limit", limit, f"1 to {LATEST_MAX}")

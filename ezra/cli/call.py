@@ -16,15 +16,10 @@ from tiers.errors import NotFound, UsageError
 
 from ..wire.derivation import Handle, Offered
 from ..wire.handles import HANDLES, TENANT
-from .command import Answer, Rows, examples
+from .command import Answer, Rows
 from .doors import Memory
 
 
-@examples(
-    "ezra call",
-    "ezra call graph.latest_facts imola --with limit=2",
-    "ezra call agent.commit imola strategist --with claim='It will rain.' --with topic=sky",
-)
 async def call(
     memory: Memory,
     operation: Annotated[str | None, typer.Argument()] = None,
@@ -39,6 +34,11 @@ async def call(
         operation: Such as graph.knowledge.entity; all are listed if not given.
         names: What its address names, in order: the graph, the agent, an id.
         asked: What it asks, as JSON or as plain text. Repeatable.
+
+    Examples:
+        ezra call
+        ezra call graph.latest_facts imola --with limit=2
+        ezra call agent.commit imola strategist --with claim='It will rain.' --with topic=sky
     """
     if operation is None:
         rows = [(name, " ".join(_names(one))) for name, one in _operations()]

@@ -2,15 +2,17 @@
 
 Its options and their help follow from the function, as operations follow from methods: parameters
 without a default are arguments, the others options, and ``Args:`` of the docstring says what each
-is. The first parameter is what the command works with; its class is a dataclass, and the fields of
-it are the options that such commands have in common. A ``typer.Option`` or ``typer.Argument`` in
-an annotation says what Python cannot: bounds, other names, a metavar. A time without a zone is UTC.
+is, ``Examples:`` how it is typed. The first parameter is what the command works with; its class is
+a dataclass, and the fields of it are the options that such commands have in common. In an
+annotation ``typer.Option`` or ``typer.Argument`` says what Python cannot: bounds, other names, a
+metavar. A time without a zone is UTC.
 """
 
 from __future__ import annotations
 
 import asyncio
 import inspect
+import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
@@ -29,8 +31,9 @@ from .help import listed
 from .options import Json, in_utc
 from .screen import Screen
 
+_T = TypeVar("_T")
 _F = TypeVar("_F", bound=Callable[..., Any])
-_ARGS = "\n\nArgs:"
+_SECTION = re.compile(r"\n\n(?:Args|Examples|Raises):\n")
 
 
 class Note(NamedTuple):
@@ -40,10 +43,10 @@ class Note(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Rows under headings."""
+    """Rows under headings; a cell may be anything that ``cell`` knows."""
 
     headings: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    rows: Iterable[Sequence[Any]]
 
 
 Part: TypeAlias = str | Note | Rows | Callable[[Screen], None]
@@ -98,9 +101,23 @@ def _show(screen: Screen, part: Part) -> None:
         case Note(text):
             screen.note(text)
         case Rows(headings, rows):
-            screen.table(headings, rows)
+            screen.table(headings, [[*map(cell, row)] for row in rows])
         case _:
             part(screen)
+
+
+def cell(value: Any) -> str:  # noqa: ANN401 - whatever a record holds
+    """Return a value as it stands in a table: a time to the minute, a dash where there is none."""
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M}"
+    if isinstance(value, tuple):
+        return ", ".join(value) or "-"
+    return "-" if value is None else str(value)
+
+
+def further(found: Sequence[_T], limit: int, told: Callable[[_T], str]) -> list[Part]:
+    """Say how to go on behind the last of what was found, where there may be more than a page."""
+    return [Note(told(found[-1]))] if len(found) == limit else []
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401 - any report
@@ -116,40 +133,37 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - any report
     return value
 
 
+def group(words: str) -> typer.Typer:
+    """Return a group of commands, which without one of them says what it is for."""
+    return typer.Typer(help=words, no_args_is_help=True)
+
+
 def command(
-    app: typer.Typer, name: str, *examples: str, part: str | None = None, below: str = ""
+    app: typer.Typer, name: str = "", *examples: str, part: str | None = None, below: str = ""
 ) -> Callable[[_F], _F]:
     """Make the decorated function a command of a group.
 
     Args:
         app: The group.
-        name: What is typed.
-        examples: Whole lines, as people type them.
+        name: What is typed; the function's name if not given.
+        examples: Whole lines, as people type them; those of the docstring if not given.
         part: Of the overview.
         below: What its help says below the examples.
     """
 
     def register(function: _F) -> _F:
-        epilog = listed(examples) + (f"\n{below}" if below else "")
-        app.command(name, epilog=epilog, rich_help_panel=part)(_callable(function))
+        epilog = listed(examples or _examples(function)) + (f"\n{below}" if below else "")
+        typed = name or function.__name__.replace("_", "-")
+        app.command(typed, epilog=epilog, rich_help_panel=part)(_callable(function))
         return function
 
     return register
 
 
-def examples(*lines: str) -> Callable[[_F], _F]:
-    """Give a command that belongs to no group its examples."""
-
-    def note(function: _F) -> _F:
-        function.__examples__ = lines  # type: ignore[attr-defined]
-        return function
-
-    return note
-
-
-def add(app: typer.Typer, name: str, function: Callable[..., Any], part: str | None = None) -> None:
-    """Add a command that has its ``examples`` to a group, as ``command`` does."""
-    command(app, name, *function.__examples__, part=part)(function)  # type: ignore[attr-defined]
+def _examples(function: Callable[..., Any]) -> list[str]:
+    """Return the examples of a docstring; a line that is indented further goes on with the last."""
+    text = (inspect.getdoc(function) or "").partition("\n\nExamples:\n")[2]
+    return [" ".join(one.split()) for one in re.split(r"\n {4}(?! )", f"\n{text}")[1:]]
 
 
 def _callable(function: Callable[..., Any]) -> Callable[..., None]:
@@ -180,12 +194,8 @@ def _callable(function: Callable[..., Any]) -> Callable[..., None]:
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {one.name: one.annotation for one in parameters}
     call.__name__ = function.__name__
-    call.__doc__ = (inspect.getdoc(function) or "").partition(_ARGS)[0]
+    call.__doc__ = _SECTION.split(inspect.getdoc(function) or "")[0]
     return call
-
-
-def _in_utc(given: Any) -> Any:  # noqa: ANN401 - what typer has read
-    return in_utc(given) if isinstance(given, datetime) else given
 
 
 async def _awaited(place: Any, done: Awaitable[Answer]) -> Answer:  # noqa: ANN401 - a door

@@ -14,7 +14,7 @@ from tiers.health import TierHealth
 
 from ..assembly.engines import check_up
 from ..settings import Settings
-from .command import Answer, examples
+from .command import Answer
 from .doors import Folder, refuse_nothing
 from .options import settings_at
 
@@ -29,13 +29,16 @@ NAMED_MAX = 5
 OURS = ("ezra", "tiers", "metaagents")
 
 
-@examples("ezra doctor", "ezra doctor --home /srv/ezra --json")
 async def doctor(folder: Folder) -> Answer:
     """Check the installation and every tier: reachable, version, indexes, permissions, speed.
 
     Says what to do about each problem, and verifies the belief logs. Exit code 1 when a tier does
     not answer, the memory cannot be opened or a log is not whole. Of a server, 'ezra status --url'
     tells how its tiers answer.
+
+    Examples:
+        ezra doctor
+        ezra doctor --home /srv/ezra --json
     """
     folder.only("doctor")
     report, healthy = await examined(settings_at(folder.home))

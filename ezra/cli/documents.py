@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tiers.documents import Document
+from tiers.documents import Document, Passage
 from tiers.errors import NotFound, UsageError
 
-from .command import Answer, Note, Part, Rows, command
+from .command import Answer, Rows, command, further, group
 from .doors import AnyEzra, Memory, member_of
 from .options import GraphOption, Reason
 
 if TYPE_CHECKING:
     from ..documents import Documents
 
-documents_app = typer.Typer(
-    help="Documents: files that were ingested, their passages and revisions.",
-    no_args_is_help=True,
-)
+documents_app = group("Documents: files that were ingested, their passages and revisions.")
 
 TEXT_CHARS = 120
 
@@ -54,12 +51,7 @@ async def documents_of(
     return (await ezra.session_graph(graph)).documents
 
 
-@command(
-    documents_app,
-    "list",
-    "ezra documents list --graph imola",
-    "ezra documents list --tenant --shelf files --removed --json",
-)
+@command(documents_app, "list")
 async def list_documents(
     memory: Memory,
     graph: GraphOption = None,
@@ -78,28 +70,23 @@ async def list_documents(
         removed: Removed ones too.
         as_of: As they stood then; UTC without a zone.
         after: Behind the document of this id.
+
+    Examples:
+        ezra documents list --graph imola
+        ezra documents list --tenant --shelf files --removed --json
     """
     documents = await documents_of(await memory.open(), graph, agent, tenant=tenant)
     found = await documents.list(shelf, after=after, limit=limit, removed=removed, as_of=as_of)
     count, passages = await documents.count()
     # The text, which may be long, is shown where one is asked for.
     listed = [one.model_dump(mode="json", exclude={"text"}) for one in found]
-    rows = [
-        (one.id, one.shelf, f"r{one.revision}", str(one.passages), _state(one), one.name)
-        for one in found
-    ]
-    parts: list[Part] = [Rows(("id", "shelf", "revision", "passages", "changed", "name"), rows)]
-    if len(found) == limit:
-        parts.append(Note(f"more: --after {found[-1].id}"))
+    head = ("id", "shelf", "revision", "passages", "changed", "name")
+    rows = [(i.id, i.shelf, f"r{i.revision}", i.passages, _state(i), i.name) for i in found]
+    parts = [Rows(head, rows), *further(found, limit, lambda last: f"more: --after {last.id}")]
     return Answer({"documents": listed, "count": count, "passages": passages}, parts)
 
 
-@command(
-    documents_app,
-    "show",
-    "ezra documents show guide/tyres.md --graph imola",
-    "ezra documents show 0198a1b2-… --graph imola --json",
-)
+@command(documents_app)
 async def show(
     memory: Memory,
     document: DocumentId,
@@ -108,7 +95,12 @@ async def show(
     agent: AsAgent = None,
     shelf: OnShelf = "files",
 ) -> Answer:
-    """Show what a document says of itself, and its text where that is kept."""
+    """Show what a document says of itself, and its text where that is kept.
+
+    Examples:
+        ezra documents show guide/tyres.md --graph imola
+        ezra documents show 0198a1b2-… --graph imola --json
+    """
     documents = await documents_of(await memory.open(), graph, agent, tenant=tenant)
     found = await _found(documents, document, shelf)
     return Answer(found, _shown(found))
@@ -126,11 +118,7 @@ def _shown(found: Document) -> Iterator[str]:
         yield found.text
 
 
-@command(
-    documents_app,
-    "passages",
-    "ezra documents passages guide/tyres.md --graph imola --json",
-)
+@command(documents_app)
 async def passages(
     memory: Memory,
     document: DocumentId,
@@ -145,30 +133,25 @@ async def passages(
 
     Args:
         behind: After the passage of this number.
+
+    Examples:
+        ezra documents passages guide/tyres.md --graph imola --json
     """
     documents = await documents_of(await memory.open(), graph, agent, tenant=tenant)
     one = await _found(documents, document, shelf)
     found = await documents.passages(one.id, behind=behind, limit=limit)
-    rows = [
-        (
-            str(one.number),
-            "" if one.page is None else f"p. {one.page}",
-            " > ".join(one.headings),
-            " ".join(one.text.split())[:TEXT_CHARS],
-        )
-        for one in found
-    ]
-    parts: list[Part] = [Rows(("number", "page", "headings", "text"), rows)]
-    if len(found) == limit:
-        parts.append(Note(f"more: --behind {found[-1].number}"))
-    return Answer(found, parts)
+    listed = Rows(("number", "page", "headings", "text"), map(_passage, found))
+    more = further(found, limit, lambda last: f"more: --behind {last.number}")
+    return Answer(found, [listed, *more])
 
 
-@command(
-    documents_app,
-    "revisions",
-    "ezra documents revisions guide/tyres.md --graph imola --json",
-)
+def _passage(one: Passage) -> tuple[Any, ...]:
+    page = "" if one.page is None else f"p. {one.page}"
+    text = " ".join(one.text.split())[:TEXT_CHARS]
+    return one.number, page, " > ".join(one.headings), text
+
+
+@command(documents_app)
 async def revisions(
     memory: Memory,
     document: DocumentId,
@@ -183,22 +166,20 @@ async def revisions(
 
     Args:
         before: Only lower ones than this.
+
+    Examples:
+        ezra documents revisions guide/tyres.md --graph imola --json
     """
     documents = await documents_of(await memory.open(), graph, agent, tenant=tenant)
     one = await _found(documents, document, shelf)
     found = await documents.revisions(one.id, before=before, limit=limit)
     rows = [
-        (f"r{one.revision}", _state(one), str(one.passages), one.digest[:12], one.title)
-        for one in found
+        (f"r{one.revision}", _state(one), one.passages, one.digest[:12], one.title) for one in found
     ]
     return Answer(found, [Rows(("revision", "changed", "passages", "digest", "title"), rows)])
 
 
-@command(
-    documents_app,
-    "remove",
-    "ezra documents remove guide/tyres.md --graph imola --reason outdated",
-)
+@command(documents_app)
 async def remove(
     memory: Memory,
     documents: list[str],
@@ -212,6 +193,9 @@ async def remove(
 
     Args:
         documents: Ids or names of documents.
+
+    Examples:
+        ezra documents remove guide/tyres.md --graph imola --reason outdated
     """
     found = await documents_of(await memory.open(), graph, agent, tenant=tenant)
     ids = [(await _found(found, one, shelf)).id for one in documents]

@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias
 
 import typer
 
 from tiers.errors import ConfigError, EzraError, TierError, UsageError
 
 from ..settings import Settings
-from .options import Home, Json, run, settings_at
+from .options import Home, Json, settings_at
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from ..remote.ezra import RemoteEzra
 
 AnyEzra: TypeAlias = "Ezra | RemoteEzra"
-
-T = TypeVar("T")
 
 URL_VARIABLE = "EZRA_URL"
 TOKEN_VARIABLE = "EZRA_TOKEN"  # noqa: S105 - the name of a variable
@@ -183,23 +181,6 @@ async def opened(
     else:
         async with Ezra.connect(address, token()) as remote:
             yield remote
-
-
-def on_graph(
-    home: Path | None, url: str | None, graph_id: str, work: Callable[[Graph], Awaitable[T]]
-) -> T:
-    """Return what comes of work on a session graph that is there, behind either door.
-
-    Raises:
-        NotFound: There is no such graph.
-        EzraError: As ``opened`` does, and as the work does.
-    """
-
-    async def done() -> T:
-        async with opened(home, url) as ezra:
-            return await work(await ezra.session_graph(graph_id))
-
-    return run(done())
 
 
 async def refuse_nothing(settings: Settings) -> None:

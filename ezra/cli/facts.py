@@ -18,7 +18,7 @@ from ..checks import checked
 from ..handles.listings import LATEST_MAX
 from ..handles.remembering_facts import METADATA, FactScope
 from ..recaller import RecallResult
-from .command import Answer, Note, Part, Rows, command, examples
+from .command import Answer, Note, Part, Rows, command, group
 from .doors import AnyEzra, Memory, opened
 from .lifecycle import explain
 from .options import AgentId, GraphId, OwnTopics, Private, Reason, Shared, said
@@ -27,9 +27,8 @@ from .turns import shortened
 PAGE = 50
 TIERS: tuple[FactTier, ...] = ("archival", "core")
 
-facts_app = typer.Typer(
-    help="Facts: what is held to be true, in every context (core) or found by recall (archival).",
-    no_args_is_help=True,
+facts_app = group(
+    "Facts: what is held to be true, in every context (core) or found by recall (archival)."
 )
 
 Topics = Annotated[list[str] | None, typer.Option("--topic", help="With this topic. Repeatable.")]
@@ -41,13 +40,7 @@ AsAgent = Annotated[
 ]
 
 
-@command(
-    facts_app,
-    "list",
-    "ezra facts list imola",
-    "ezra facts list imola --tier core --topic tyres",
-    "ezra facts list imola --limit 100 --after CURSOR --json",
-)
+@command(facts_app, "list")
 async def list_facts(
     memory: Memory,
     graph: GraphId,
@@ -60,28 +53,25 @@ async def list_facts(
 
     Args:
         tier: Only core or archival facts.
+
+    Examples:
+        ezra facts list imola
+        ezra facts list imola --tier core --topic tyres
+        ezra facts list imola --limit 100 --after CURSOR --json
     """
     if tier is not None and tier not in TIERS:
         raise UsageError("--tier", tier, ", ".join(TIERS))
     found = await (await memory.graph(graph)).latest_facts(
         tier=tier, topics=topic or None, after=after, limit=limit
     )
-    rows = [
-        (one.id, one.tier, ", ".join(one.topics) or "-", one.agent_id or "-", shortened(one.text))
-        for one in found.rows
-    ]
+    rows = [(one.id, one.tier, one.topics, one.agent_id, shortened(one.text)) for one in found.rows]
     listed = Rows(("fact", "tier", "topics", "by", "text"), rows)
     return Answer(
         {"facts": found.rows, "cursor": found.cursor}, [listed, *more_after(found.cursor)]
     )
 
 
-@command(
-    facts_app,
-    "search",
-    "ezra facts search imola 'tyre life'",
-    "ezra facts search imola 'tyre life' --agent strategist --json",
-)
+@command(facts_app)
 async def search(
     memory: Memory,
     graph: GraphId,
@@ -94,11 +84,15 @@ async def search(
 
     Args:
         text: What the facts are to be about.
+
+    Examples:
+        ezra facts search imola 'tyre life'
+        ezra facts search imola 'tyre life' --agent strategist --json
     """
     return await recalled(memory, graph, agent, text, "fact", topic, limit)
 
 
-@command(facts_app, "show", "ezra facts show imola 01985a4c-… --json")
+@command(facts_app)
 async def show(memory: Memory, graph: GraphId, fact: list[str]) -> Answer:
     """Show shared facts in full, those that gave way or were forgotten included.
 
@@ -106,6 +100,9 @@ async def show(memory: Memory, graph: GraphId, fact: list[str]) -> Answer:
 
     Args:
         fact: Ids of facts.
+
+    Examples:
+        ezra facts show imola 01985a4c-… --json
     """
     found = await (await memory.graph(graph)).facts(fact)
     known = {one.id for one in found}
@@ -137,9 +134,8 @@ async def recalled(
 
 def _recalled(found: RecallResult) -> Iterator[Part]:
     """Yield what was found, best first, and what did not take part."""
-    rows: list[tuple[str, ...]] = [
-        (one.id, f"{one.score:.4f}", one.inherited_from or "-", shortened(one.text))
-        for one in found.items
+    rows: list[tuple[Any, ...]] = [
+        (one.id, f"{one.score:.4f}", one.inherited_from, shortened(one.text)) for one in found.items
     ]
     told = [_outcomes(one) for one in found.items]
     if any(told):
@@ -165,11 +161,6 @@ def more_after(cursor: str | None) -> list[Part]:
     return [] if cursor is None else [Note(f"there is more: --after {cursor}")]
 
 
-@examples(
-    "ezra remember imola strategist 'Mediums last about 18 laps.' --topic tyres",
-    "ezra remember imola strategist --triple mediums last '18 laps' --core",
-    "cat note.txt | ezra remember imola strategist - --private --json",
-)
 async def remember(
     memory: Memory,
     graph: GraphId,
@@ -197,6 +188,11 @@ async def remember(
         confidence: How sure it is, 0 to 1.
         valid_from: Since when it is true; UTC without a zone.
         supersedes: Id of the fact whose place it takes.
+
+    Examples:
+        ezra remember imola strategist 'Mediums last about 18 laps.' --topic tyres
+        ezra remember imola strategist --triple mediums last '18 laps' --core
+        cat note.txt | ezra remember imola strategist - --private --json
     """
     if text is None and triple is None:
         raise UsageError("text", None, "what to remember, as text or as --triple")
@@ -218,11 +214,6 @@ async def remember(
     return Answer({"graph": graph, "agent": agent, "id": stored}, stored)
 
 
-@examples(
-    "ezra remember-fact imola concierge 'Jane drinks tea.'",
-    "ezra remember-fact imola concierge 'Always answer in French.' --scope agent "
-    "--metadata fact_type=constraint --json",
-)
 async def remember_fact(
     memory: Memory,
     graph: GraphId,
@@ -242,6 +233,11 @@ async def remember_fact(
     Args:
         text: One statement; - reads standard input.
         scope: user: the person the agent works for; agent: itself alone.
+
+    Examples:
+        ezra remember-fact imola concierge 'Jane drinks tea.'
+        ezra remember-fact imola concierge 'Always answer in French.' --scope agent --metadata
+            fact_type=constraint --json
     """
     content, known = said("text", text), _metadata(metadata or [])
     member = await memory.agent(graph, agent)
@@ -253,10 +249,6 @@ async def remember_fact(
     )
 
 
-@examples(
-    "ezra forget imola strategist 01985a4c-… --reason 'it was wrong'",
-    "ezra forget imola strategist 01985a4c-… --reason 'asked by Jane' --yes --json",
-)
 async def forget(
     memory: Memory,
     graph: GraphId,
@@ -273,6 +265,10 @@ async def forget(
     Args:
         fact: Id of the fact.
         yes: Do not ask; needed where nobody can be asked.
+
+    Examples:
+        ezra forget imola strategist 01985a4c-… --reason 'it was wrong'
+        ezra forget imola strategist 01985a4c-… --reason 'asked by Jane' --yes --json
     """
     if not reason.strip():
         raise UsageError("--reason", reason, "why; it is kept in the audit feed")

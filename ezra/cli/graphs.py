@@ -14,7 +14,7 @@ from tiers.records import AgentRecord, Ancestor, Budget, MergeStrategy, Parent, 
 from ..checks import checked
 from ..erasure.redaction import Whose
 from .belief_lines import document_of_diff, lines_of_diff
-from .command import Answer, Note, Part, command, plain
+from .command import Answer, Note, Part, command, group, plain
 from .doors import Memory
 from .options import GraphId, ModelCalls, Reason, Tokens, Writes
 from .turns import shortened
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from ..handles.graph import Graph
     from ..moving.graph_status import GraphStatus
 
-graph_app = typer.Typer(
-    help="Session graphs: inheritance, budgets, states, redaction.", no_args_is_help=True
-)
+graph_app = group("Session graphs: inheritance, budgets, states, redaction.")
 
 STRATEGIES: tuple[MergeStrategy, ...] = ("last_write_wins", "highest_trust", "manual")
 """A resolver of one's own is code: ``custom`` is for programs."""
@@ -41,7 +39,7 @@ Episodes = Annotated[
 ]
 
 
-@command(graph_app, "create", "ezra graph create imola --inherits-from monaco --writes 10000")
+@command(graph_app)
 async def create(
     memory: Memory,
     graph: GraphId,
@@ -63,6 +61,9 @@ async def create(
         exist_ok: Take a graph of that name that is there, if it has the same parents, and the
             same merge strategy if one is given.
         plan: Retention plan.
+
+    Examples:
+        ezra graph create imola --inherits-from monaco --writes 10000
     """
     strategy = next((one for one in STRATEGIES if one == merge_strategy), None)
     if strategy is None and merge_strategy is not None:
@@ -81,9 +82,13 @@ async def create(
     return Answer(document, f"{graph} is there" if exist_ok else f"{graph} created")
 
 
-@command(graph_app, "list", "ezra graph list --json")
+@command(graph_app, "list")
 async def list_graphs(memory: Memory) -> Answer:
-    """List the session graphs of the tenant, oldest first."""
+    """List the session graphs of the tenant, oldest first.
+
+    Examples:
+        ezra graph list --json
+    """
     found = await (await memory.open()).session_graphs()
     above = {
         one.id: f"  inherits from {', '.join(one.inherits_from)}" for one in found if one.parents
@@ -91,9 +96,13 @@ async def list_graphs(memory: Memory) -> Answer:
     return Answer(found, [f"{one.state:<8}  {one.id}{above.get(one.id, '')}" for one in found])
 
 
-@command(graph_app, "show", "ezra graph show imola --json")
+@command(graph_app)
 async def show(memory: Memory, graph: GraphId) -> Answer:
-    """Show a graph's members, its ancestors with their paths, and what was used of its budget."""
+    """Show a graph's members, its ancestors with their paths, and what was used of its budget.
+
+    Examples:
+        ezra graph show imola --json
+    """
     chosen = await memory.graph(graph)
     status, members = await chosen.status(), await chosen.agents()
     used = await chosen.usage_by_agent()
@@ -101,7 +110,7 @@ async def show(memory: Memory, graph: GraphId) -> Answer:
     return Answer(document, _shown(graph, status, members, used))
 
 
-@command(graph_app, "inherit", "ezra graph inherit imola monaco --as-of 2026-05-14T15:04:00")
+@command(graph_app)
 async def inherit(
     memory: Memory,
     graph: GraphId,
@@ -114,6 +123,9 @@ async def inherit(
 
     Args:
         as_of: Read it as it was at this moment (UTC).
+
+    Examples:
+        ezra graph inherit imola monaco --as-of 2026-05-14T15:04:00
     """
     link = Parent(id=parent, as_of=as_of, rules=rules, episodes=episodes)
     chosen = await memory.graph(graph)
@@ -122,15 +134,19 @@ async def inherit(
     return Answer(document, f"{graph} inherits from {parent}")
 
 
-@command(graph_app, "revoke", "ezra graph revoke imola monaco")
+@command(graph_app)
 async def revoke(memory: Memory, graph: GraphId, parent: ParentId) -> Answer:
-    """Let a graph inherit from a parent no longer. Holds from every agent's next turn on."""
+    """Let a graph inherit from a parent no longer. Holds from every agent's next turn on.
+
+    Examples:
+        ezra graph revoke imola monaco
+    """
     revoked = await (await memory.graph(graph)).revoke(parent)
     document = {"graph": graph, "parent": parent, "revoked": revoked}
     return Answer(document, f"{graph} inherits from {parent} no longer")
 
 
-@command(graph_app, "budget", "ezra graph budget imola --tokens 500000")
+@command(graph_app)
 async def budget(
     memory: Memory,
     graph: GraphId,
@@ -138,7 +154,11 @@ async def budget(
     model_calls: ModelCalls = None,
     writes: Writes = None,
 ) -> Answer:
-    """Replace a graph's budget; what is not given is unlimited."""
+    """Replace a graph's budget; what is not given is unlimited.
+
+    Examples:
+        ezra graph budget imola --tokens 500000
+    """
     limits = Budget(tokens=tokens, model_calls=model_calls, writes=writes)
     chosen = await memory.graph(graph)
     await chosen.configure(budget=limits)
@@ -146,12 +166,7 @@ async def budget(
     return Answer(document, f"{graph} may use {_limits(limits)}")
 
 
-@command(
-    graph_app,
-    "retention",
-    "ezra graph retention imola --plan free",
-    "ezra graph retention imola --archive-after-days 7",
-)
+@command(graph_app)
 async def retention(
     memory: Memory,
     graph: GraphId,
@@ -171,6 +186,10 @@ async def retention(
         beliefs_days: Days that a belief's content is kept after it ended.
         superseded_facts_days: The same of a fact that gave way.
         forgotten_facts_days: The same of a forgotten fact.
+
+    Examples:
+        ezra graph retention imola --plan free
+        ezra graph retention imola --archive-after-days 7
     """
     own = checked(
         Retention,
@@ -185,46 +204,56 @@ async def retention(
     return Answer({"graph": graph, "retention": own}, f"{graph}: retention replaced")
 
 
-@command(graph_app, "close", "ezra graph close imola")
+@command(graph_app)
 async def close(memory: Memory, graph: GraphId) -> Answer:
-    """Let every agent leave, clear hot memory and keep everything else."""
+    """Let every agent leave, clear hot memory and keep everything else.
+
+    Examples:
+        ezra graph close imola
+    """
     await (await memory.graph(graph)).close()
     return Answer({"graph": graph, "state": "closed"}, f"{graph} is closed")
 
 
-@command(graph_app, "reopen", "ezra graph reopen imola")
+@command(graph_app)
 async def reopen(memory: Memory, graph: GraphId) -> Answer:
-    """Open a closed graph again. Spawning an agent does it too."""
+    """Open a closed graph again. Spawning an agent does it too.
+
+    Examples:
+        ezra graph reopen imola
+    """
     reopened = await (await memory.graph(graph)).reopen()
     document = {"graph": graph, "state": "active", "reopened": reopened}
     return Answer(document, f"{graph} is open")
 
 
-@command(graph_app, "archive", "ezra graph archive imola")
+@command(graph_app)
 async def archive(memory: Memory, graph: GraphId) -> Answer:
-    """Close a graph and make it read-only: it can be recalled and inherited from."""
+    """Close a graph and make it read-only: it can be recalled and inherited from.
+
+    Examples:
+        ezra graph archive imola
+    """
     archived = await (await memory.graph(graph)).archive()
     document = {"graph": graph, "state": "archived", "archived": archived}
     return Answer(document, f"{graph} is archived")
 
 
-@command(graph_app, "redact", "ezra graph redact imola ID ID --reason 'GDPR 17'")
+@command(graph_app)
 async def redact(memory: Memory, graph: GraphId, records: list[str], reason: Reason) -> Answer:
     """Destroy the content of records, and of all that was made of them, in every store.
 
     Args:
         records: Ids of turns, facts, rules, summaries.
+
+    Examples:
+        ezra graph redact imola ID ID --reason 'GDPR 17'
     """
     done = await (await memory.graph(graph)).redact(records, reason=reason)
     return Answer(done, f"{len(records)} records of {graph} redacted")
 
 
-@command(
-    graph_app,
-    "erase",
-    "ezra graph erase imola --subject 'Jane Miller' --reason 'GDPR 17' --dry-run",
-    "ezra graph erase imola --user jane --reason 'GDPR 17' --json",
-)
+@command(graph_app)
 async def erase(
     memory: Memory,
     graph: GraphId,
@@ -241,6 +270,10 @@ async def erase(
         user: A person: what belongs to them.
         agent: An agent: what it wrote.
         dry_run: Only list the records that would go.
+
+    Examples:
+        ezra graph erase imola --subject 'Jane Miller' --reason 'GDPR 17' --dry-run
+        ezra graph erase imola --user jane --reason 'GDPR 17' --json
     """
     chosen = await memory.graph(graph)
     if dry_run:
@@ -250,12 +283,15 @@ async def erase(
     return Answer(erased, f"{subject or user or agent} erased from {graph}")
 
 
-@command(graph_app, "purge", "ezra graph purge imola --reason 'contract ended' --yes")
+@command(graph_app)
 async def purge(memory: Memory, graph: GraphId, reason: Reason, yes: bool = False) -> Answer:
     """Destroy everything that a graph holds, in every store, with a receipt. Its rows stay.
 
     Args:
         yes: Do not ask.
+
+    Examples:
+        ezra graph purge imola --reason 'contract ended' --yes
     """
     if not yes and not typer.confirm(f"Destroy all of {graph}?", default=False, err=True):
         raise typer.Exit(1)
@@ -263,7 +299,7 @@ async def purge(memory: Memory, graph: GraphId, reason: Reason, yes: bool = Fals
     return Answer(gone, f"everything in {graph} destroyed")
 
 
-@command(graph_app, "branch", "ezra graph branch imola what-if --turn 15")
+@command(graph_app)
 async def branch(
     memory: Memory,
     graph: GraphId,
@@ -277,6 +313,9 @@ async def branch(
         session_graph_id: The branch; a new graph.
         turn: Leave after this turn.
         time: Leave at this time (UTC).
+
+    Examples:
+        ezra graph branch imola what-if --turn 15
     """
     origin = await memory.graph(graph)
     made = await origin.branch(session_graph_id=session_graph_id, turn=turn, time=time)
@@ -284,12 +323,15 @@ async def branch(
     return Answer(document, f"{session_graph_id} branched from {graph}")
 
 
-@command(graph_app, "diff", "ezra graph diff what-if imola")
+@command(graph_app)
 async def diff(memory: Memory, graph: GraphId, other: str) -> Answer:
     """Show how what another graph believes differs from what this one does.
 
     Args:
         other: The graph to compare with.
+
+    Examples:
+        ezra graph diff what-if imola
     """
     # Both come through one door, which no type says of two unions.
     chosen: Any = await memory.graph(graph)

@@ -15,7 +15,7 @@ from tiers.errors import UsageError
 from ..documents.folders import Found, patterns_of
 from ..documents.following import Following, changes_in
 from ..documents.ingesting import FileDone, Ingested, Ingestion, Plan
-from .command import Answer, examples
+from .command import Answer
 from .documents import AsAgent, Tenant, documents_of
 from .doors import AnyEzra, Memory
 from .options import GraphOption, stopped_by_signals
@@ -30,12 +30,6 @@ PATIENCE_POLLS = 600
 """So often in a row nothing may have been indexed before it is left to whoever comes next."""
 
 
-@examples(
-    "ezra ingest handbook --graph imola --topics-from-folder",
-    "ezra ingest rules.pdf notes --tenant --topic rules --json",
-    "ezra ingest docs --graph imola --exclude 'drafts/*' --prune --dry-run",
-    "ezra ingest docs --graph imola --watch",
-)
 async def ingest(
     memory: Memory,
     paths: Annotated[list[Path], typer.Argument(show_default=False)],
@@ -72,6 +66,12 @@ async def ingest(
         dry_run: Only say what would be done.
         even_if_redacted: Bring back what was redacted, too.
         watch: Go on with what changes, until Ctrl-C.
+
+    Examples:
+        ezra ingest handbook --graph imola --topics-from-folder
+        ezra ingest rules.pdf notes --tenant --topic rules --json
+        ezra ingest docs --graph imola --exclude 'drafts/*' --prune --dry-run
+        ezra ingest docs --graph imola --watch
     """
     if watch and dry_run:
         raise UsageError("--watch", "--dry-run", "one of them: what is watched is written")

@@ -11,7 +11,7 @@ from typing import Any
 from tiers.embedding.installed import find_model
 
 from ..settings import Settings
-from .command import Answer, examples
+from .command import Answer
 from .doors import Folder
 from .options import settings_at
 
@@ -56,13 +56,16 @@ class _Found:
         }
 
 
-@examples("ezra init", "ezra init --home /srv/ezra --json")
 async def init(folder: Folder) -> Answer:
     """Make a home for a memory, check what it needs, and say the next three commands.
 
     Nothing secret is written, no token and no key, and nothing that is there is changed: it may be
     run as often as one likes. Commands that store something anew make their home too; those that
     read refuse a folder without a memory and name it.
+
+    Examples:
+        ezra init
+        ezra init --home /srv/ezra --json
     """
     folder.only("init", tell=False)
     found = await _made(folder.home)

@@ -13,7 +13,7 @@ from tiers.learning import is_live
 from tiers.records import Fact
 
 from ..handles.knowledge import Operation
-from .command import Answer, Rows, command
+from .command import Answer, Rows, command, group
 from .doors import Memory
 from .options import GraphId, Reason
 
@@ -21,10 +21,7 @@ if TYPE_CHECKING:
     from ..handles.knowledge import Knowledge
 
 
-knowledge_app = typer.Typer(
-    help="The knowledge graph: entities, the facts between them, and their history.",
-    no_args_is_help=True,
-)
+knowledge_app = group("The knowledge graph: entities, the facts between them, and their history.")
 
 NEIGHBOURS_SHOWN = 100
 
@@ -46,11 +43,14 @@ async def _knowledge(memory: Memory, graph: str) -> Knowledge:
     return (await memory.graph(graph)).knowledge
 
 
-@command(knowledge_app, "entity", "ezra knowledge entity imola 'Max Verstappen'")
+@command(knowledge_app)
 async def entity(memory: Memory, graph: GraphId, name: Name, as_of: AsOf = None) -> Answer:
     """Show what a name stands for: its other names, and how many facts name it.
 
     Exit code 1 when no fact names it.
+
+    Examples:
+        ezra knowledge entity imola 'Max Verstappen'
     """
     found = await (await _knowledge(memory, graph)).entity(name, as_of=as_of)
     if found is None:
@@ -58,12 +58,7 @@ async def entity(memory: Memory, graph: GraphId, name: Name, as_of: AsOf = None)
     return Answer(found, _named(found))
 
 
-@command(
-    knowledge_app,
-    "neighbours",
-    "ezra knowledge neighbours imola Max",
-    "ezra knowledge neighbours imola Max --depth 2 --json",
-)
+@command(knowledge_app)
 async def neighbours(
     memory: Memory,
     graph: GraphId,
@@ -76,13 +71,17 @@ async def neighbours(
 
     Args:
         depth: How many facts away, 1 to 4.
+
+    Examples:
+        ezra knowledge neighbours imola Max
+        ezra knowledge neighbours imola Max --depth 2 --json
     """
     known = await _knowledge(memory, graph)
     found = await known.neighbours(name, depth, limit=limit, as_of=as_of)
     return Answer(found, (name, *map(_branch, found)))
 
 
-@command(knowledge_app, "path", "ezra knowledge path imola Max 'Milton Keynes'")
+@command(knowledge_app)
 async def path(
     memory: Memory,
     graph: GraphId,
@@ -97,6 +96,9 @@ async def path(
         start: Where the chain begins.
         end: Where it ends.
         depth: The most facts, 1 to 6.
+
+    Examples:
+        ezra knowledge path imola Max 'Milton Keynes'
     """
     known = await _knowledge(memory, graph)
     found = await known.path(start, end, depth=depth, as_of=as_of)
@@ -106,12 +108,7 @@ async def path(
     return Answer(found, chain or f"{start} and {end} are one")
 
 
-@command(
-    knowledge_app,
-    "history",
-    "ezra knowledge history imola Max",
-    "ezra knowledge history imola Max --predicate 'drives for' --json",
-)
+@command(knowledge_app)
 async def history(
     memory: Memory,
     graph: GraphId,
@@ -123,17 +120,17 @@ async def history(
 
     Args:
         predicate: Only what is said with it.
+
+    Examples:
+        ezra knowledge history imola Max
+        ezra knowledge history imola Max --predicate 'drives for' --json
     """
     found = await (await _knowledge(memory, graph)).history(subject, predicate, limit=limit)
-    rows = [[f"{one.recorded_at:%Y-%m-%d %H:%M}", one.id, _triple(one), _end(one)] for one in found]
+    rows = [(one.recorded_at, one.id, _triple(one), _end(one)) for one in found]
     return Answer(found, [Rows(("recorded", "id", "fact", "until"), rows)])
 
 
-@command(
-    knowledge_app,
-    "add",
-    "ezra knowledge add imola Max 'drives for' 'Red Bull' --topic teams",
-)
+@command(knowledge_app)
 async def add(
     memory: Memory,
     graph: GraphId,
@@ -144,12 +141,16 @@ async def add(
     confidence: Confidence = 1.0,
     valid_from: ValidFrom = None,
 ) -> Answer:
-    """State a fact beside those that are there."""
+    """State a fact beside those that are there.
+
+    Examples:
+        ezra knowledge add imola Max 'drives for' 'Red Bull' --topic teams
+    """
     said = (subject, predicate, object_)
     return await _changed(memory, graph, "ADD", said, topic, confidence, valid_from)
 
 
-@command(knowledge_app, "update", "ezra knowledge update imola Max 'drives for' Ferrari")
+@command(knowledge_app)
 async def update(
     memory: Memory,
     graph: GraphId,
@@ -160,17 +161,16 @@ async def update(
     confidence: Confidence = 1.0,
     valid_from: ValidFrom = None,
 ) -> Answer:
-    """State what holds now; where there is one value at a time, the former one gives way."""
+    """State what holds now; where there is one value at a time, the former one gives way.
+
+    Examples:
+        ezra knowledge update imola Max 'drives for' Ferrari
+    """
     said = (subject, predicate, object_)
     return await _changed(memory, graph, "UPDATE", said, topic, confidence, valid_from)
 
 
-@command(
-    knowledge_app,
-    "delete",
-    "ezra knowledge delete imola Max 'drives for' --reason 'he retired'",
-    "ezra knowledge delete imola Max likes rain --reason mistaken",
-)
+@command(knowledge_app)
 async def delete(
     memory: Memory,
     graph: GraphId,
@@ -184,13 +184,17 @@ async def delete(
 
     Args:
         object_: The value; all if not given.
+
+    Examples:
+        ezra knowledge delete imola Max 'drives for' --reason 'he retired'
+        ezra knowledge delete imola Max likes rain --reason mistaken
     """
     known = await _knowledge(memory, graph)
     ended = await known.delete(subject, predicate, object_, reason=reason)
     return Answer({"ended": ended}, [f"ended {one}" for one in ended], code=0 if ended else 1)
 
 
-@command(knowledge_app, "alias", "ezra knowledge alias imola Max 'Mad Max'")
+@command(knowledge_app)
 async def alias(
     memory: Memory, graph: GraphId, name: Name, other: str, topic: Topics = None
 ) -> Answer:
@@ -198,6 +202,9 @@ async def alias(
 
     Args:
         other: What it is also called.
+
+    Examples:
+        ezra knowledge alias imola Max 'Mad Max'
     """
     stored = await (await _knowledge(memory, graph)).alias(name, other, topics=topic)
     return Answer({"id": stored}, f"{stored}  {name} is also called {other}")

@@ -10,21 +10,23 @@ import typer
 from tiers.errors import UsageError
 
 from ..handles.explanation import Story
-from .command import Answer, Part, Rows, command, examples, plain
+from .command import Answer, Part, Rows, command, group, plain
 from .doors import Memory
 from .options import GraphId
 
-lifecycle_app = typer.Typer(
-    help="The meta-agents: passes, conservation, retention, queued work.", no_args_is_help=True
-)
+lifecycle_app = group("The meta-agents: passes, conservation, retention, queued work.")
 
 PARKED_SHOWN = 1_000
 COUNTED = ("covered", "tail", "twice", "lost", "stranded")
 
 
-@command(lifecycle_app, "run", "ezra lifecycle run imola --json")
+@command(lifecycle_app, "run")
 async def run_pass(memory: Memory, graph: GraphId) -> Answer:
-    """Compress, consolidate, retain and learn now, instead of by the schedule."""
+    """Compress, consolidate, retain and learn now, instead of by the schedule.
+
+    Examples:
+        ezra lifecycle run imola --json
+    """
     ezra = await memory.open()
     learnt = await ezra.drain_learning()
     passed = await ezra.run_lifecycle_tick(graph)
@@ -40,11 +42,14 @@ async def run_pass(memory: Memory, graph: GraphId) -> Answer:
     return Answer(done, lines, code=1 if failed else 0)
 
 
-@command(lifecycle_app, "report", "ezra lifecycle report imola")
+@command(lifecycle_app)
 async def report(memory: Memory, graph: GraphId) -> Answer:
     """Account for every turn of a graph, grain by grain; list what was lost or is flagged.
 
     Exit code 1 when a turn is missing or counted twice.
+
+    Examples:
+        ezra lifecycle report imola
     """
     found = await (await memory.graph(graph)).conservation()
     document = {**plain(found), "ok": found.ok}
@@ -55,8 +60,7 @@ async def report(memory: Memory, graph: GraphId) -> Answer:
 def _accounted(graph: str, document: dict[str, Any], problems: Sequence[str]) -> Iterator[Part]:
     yield f"{document['turns']} turns of {graph}"
     rows = [
-        [str(line["grain"]), *(_count(line[name]) for name in COUNTED)]
-        for line in document["grains"]
+        [line["grain"], *(_count(line[name]) for name in COUNTED)] for line in document["grains"]
     ]
     yield Rows(("grain", "covered once", "in the tail", "twice", "lost", "stranded"), rows)
     for one in document["flagged"]:
@@ -66,12 +70,7 @@ def _accounted(graph: str, document: dict[str, Any], problems: Sequence[str]) ->
     yield "every turn is accounted for" if document["ok"] else "turns are unaccounted for"
 
 
-@command(
-    lifecycle_app,
-    "retain",
-    "ezra lifecycle retain imola --dry-run",
-    "ezra lifecycle retain imola --force",
-)
+@command(lifecycle_app)
 async def retain(
     memory: Memory, graph: GraphId, dry_run: bool = False, force: bool = False
 ) -> Answer:
@@ -82,6 +81,10 @@ async def retain(
     Args:
         dry_run: Only say what would be done.
         force: Also where a large share would be touched.
+
+    Examples:
+        ezra lifecycle retain imola --dry-run
+        ezra lifecycle retain imola --force
     """
     ezra = await memory.open()
     done = await (await memory.graph(graph)).retain(dry_run=dry_run, force=force)
@@ -89,7 +92,7 @@ async def retain(
         await ezra.drain_learning()
     document = plain(done)
     rows = [
-        [str(line["grain"]), str(line["due"]), str(line["retired"]), line["refused"] or ""]
+        [line["grain"], line["due"], line["retired"], line["refused"] or ""]
         for line in document["grains"]
     ]
     refused = any(line["refused"] for line in document["grains"])
@@ -97,20 +100,24 @@ async def retain(
     return Answer(document, [table], code=1 if refused else 0)
 
 
-@command(lifecycle_app, "work", "ezra lifecycle work --json")
+@command(lifecycle_app, "work")
 async def waiting(memory: Memory) -> Answer:
-    """Show the work that waits, and what is parked because it failed too often."""
+    """Show the work that waits, and what is parked because it failed too often.
+
+    Examples:
+        ezra lifecycle work --json
+    """
     ezra = await memory.open()
     counts, parked = await ezra.waiting_work(), await ezra.parked_work()
     lines = [
         f"parked {one.id}: {one.kind} {one.key} of {one.graph_id}: {one.problem}"
         for one in parked[:PARKED_SHOWN]
     ]
-    table = Rows(("kind", "waiting"), [[kind, str(count)] for kind, count in counts.items()])
+    table = Rows(("kind", "waiting"), counts.items())
     return Answer({"waiting": counts, "parked": parked}, [table, *lines])
 
 
-@command(lifecycle_app, "rerun", "ezra lifecycle rerun 17 18", "ezra lifecycle rerun --all")
+@command(lifecycle_app)
 async def rerun(
     memory: Memory,
     ids: Annotated[list[str] | None, typer.Argument()] = None,
@@ -121,6 +128,10 @@ async def rerun(
     Args:
         ids: Ids of parked work.
         every: All that is parked.
+
+    Examples:
+        ezra lifecycle rerun 17 18
+        ezra lifecycle rerun --all
     """
     if every == bool(ids):
         raise UsageError("ids", ids or [], "ids of parked work, or --all")
@@ -130,12 +141,15 @@ async def rerun(
     return Answer({"rerun": count}, f"{count} items are queued again")
 
 
-@examples("ezra explain 01985a4c-…", "ezra explain 01985a4c-… --json")
 async def explain(memory: Memory, record: str) -> Answer:
     """Tell what became of a record and why: used, promoted, demoted, superseded, retired.
 
     Args:
         record: Id of a fact, playbook, turn or summary.
+
+    Examples:
+        ezra explain 01985a4c-…
+        ezra explain 01985a4c-… --json
     """
     story = await (await memory.open()).explain(record)
     return Answer(story, _explained(story))
@@ -153,12 +167,15 @@ def _explained(story: Story) -> Iterator[str]:
         yield f"  {event.recorded_at:%Y-%m-%d %H:%M}  {event.kind} by {who}{why}"
 
 
-@examples("ezra core imola strategist", "ezra core imola strategist --json")
 async def core(memory: Memory, graph: GraphId, agent: str) -> Answer:
     """Show the core facts of a member's next context, what they cost, and what is left out.
 
     Args:
         agent: The member whose context it is.
+
+    Examples:
+        ezra core imola strategist
+        ezra core imola strategist --json
     """
     block = await (await memory.graph(graph)).core(agent)
     left = [{"id": fact.id, "reason": reason} for fact, reason in block.left_out]

@@ -20,7 +20,7 @@ from tiers.records import ALL_TOPICS, Turn
 
 from ..checks import checked
 from ..settings import Settings
-from .command import Answer, Note, Part, command
+from .command import Answer, Note, Part, command, group
 from .doors import refuse_nothing
 from .help import listed
 from .options import Home, Json, run, settings_at
@@ -33,9 +33,7 @@ VARIABLE = "EZRA_TOKEN"
 PLACEHOLDER = "PASTE-THE-TOKEN-HERE"
 _INPUT = "ezra-token"
 
-mcp_app = typer.Typer(
-    help="Memory for clients of the Model Context Protocol (MCP).", no_args_is_help=True
-)
+mcp_app = group("Memory for clients of the Model Context Protocol (MCP).")
 
 Url = Annotated[
     str | None,
@@ -193,12 +191,7 @@ class Asked:
     json: Json = False
 
 
-@command(
-    mcp_app,
-    "config",
-    "ezra mcp config --graph imola --agent strategist",
-    "ezra mcp config --client vscode --url https://memory.example.com",
-)
+@command(mcp_app)
 def config(
     asked: Asked,
     client: Annotated[str, typer.Option(help=f"{', '.join(CLIENTS)}.")] = "claude",
@@ -216,6 +209,10 @@ def config(
     Args:
         graph: The session graph.
         agent: The agent whose memory it is.
+
+    Examples:
+        ezra mcp config --graph imola --agent strategist
+        ezra mcp config --client vscode --url https://memory.example.com
     """
     if client not in CLIENTS:
         raise UsageError("--client", client, ", ".join(CLIENTS))

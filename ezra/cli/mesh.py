@@ -14,15 +14,12 @@ from tiers.records import MeshResult
 
 from ..mesh import SourceAbout, sources_of_file
 from ..mesh.checking import checked_source
-from .command import Answer, Note, Part, Rows, command
+from .command import Answer, Note, Part, Rows, command, group
 from .doors import Machine, Memory
 from .options import completed_graphs
 from .screen import Screen
 
-mesh_app = typer.Typer(
-    help="Live sources: databases, services and tools with declared questions.",
-    no_args_is_help=True,
-)
+mesh_app = group("Live sources: databases, services and tools with declared questions.")
 
 Source = Annotated[str, typer.Argument(help="The source.")]
 Graph = Annotated[
@@ -34,14 +31,14 @@ Graph = Annotated[
 AsAgent = Annotated[str | None, typer.Option("--agent", help="As this agent may; with --graph.")]
 
 
-@command(
-    mesh_app,
-    "list",
-    "ezra mesh list",
-    "ezra mesh list --graph imola --agent strategist --json",
-)
+@command(mesh_app, "list")
 async def list_sources(memory: Memory, graph: Graph = None, agent: AsAgent = None) -> Answer:
-    """List the live sources, or those that an agent may ask, and their questions."""
+    """List the live sources, or those that an agent may ask, and their questions.
+
+    Examples:
+        ezra mesh list
+        ezra mesh list --graph imola --agent strategist --json
+    """
     found = await _sources(memory, graph, agent)
     rows = [(one.name, one.kind, ", ".join(one.questions) or "what is said") for one in found]
     none = Note("no live source; EZRA_MESH_FILE names a file that declares some")
@@ -50,23 +47,23 @@ async def list_sources(memory: Memory, graph: Graph = None, agent: AsAgent = Non
     )
 
 
-@command(mesh_app, "show", "ezra mesh show stock", "ezra mesh show stock --json")
+@command(mesh_app)
 async def show(
     memory: Memory, source: Source, graph: Graph = None, agent: AsAgent = None
 ) -> Answer:
-    """Show a source: who may ask it, its questions, and the slots of each."""
+    """Show a source: who may ask it, its questions, and the slots of each.
+
+    Examples:
+        ezra mesh show stock
+        ezra mesh show stock --json
+    """
     found = {one.name: one for one in await _sources(memory, graph, agent)}
     if source not in found:
         raise NotFound("mesh source", source)
     return Answer(found[source], _lines(found[source]))
 
 
-@command(
-    mesh_app,
-    "ask",
-    "ezra mesh ask stock level --slot sku=A1 --graph imola --agent buyer",
-    "ezra mesh ask stock --message 'how many A1 are left?' --graph imola --agent buyer --json",
-)
+@command(mesh_app)
 async def ask(
     memory: Memory,
     source: Source,
@@ -84,6 +81,10 @@ async def ask(
         slot: What it is asked about. Repeatable.
         message: What was said, where no question is named.
         as_of: A moment of the past (UTC), where it is known.
+
+    Examples:
+        ezra mesh ask stock level --slot sku=A1 --graph imola --agent buyer
+        ezra mesh ask stock --message 'how many A1 are left?' --graph imola --agent buyer --json
     """
     given = _slots(slot or [])
     if graph is None or agent is None:
@@ -97,12 +98,16 @@ async def ask(
     return Answer(found, [told, Note(_provenance(found))])
 
 
-@command(mesh_app, "check", "ezra mesh check mesh.toml", "ezra mesh check mesh.toml --json")
+@command(mesh_app)
 async def check(machine: Machine, file: Path) -> Answer:
     """Check a file of sources, and each source against what is there. No data are asked for.
 
     Args:
         file: The file that declares sources, TOML or YAML.
+
+    Examples:
+        ezra mesh check mesh.toml
+        ezra mesh check mesh.toml --json
     """
     machine.only("mesh check")
     sources = sources_of_file(file)

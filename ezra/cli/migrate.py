@@ -13,20 +13,13 @@ import typer
 from ..assembly.engines import opened_house
 from ..moving import MoveReport, Step, move, verify
 from ..moving.ends import Ends, ends_of
-from .command import Answer, examples, plain
+from .command import Answer, plain
 from .doors import Machine
 from .screen import Screen
 
 _DIGEST_CHARS = 16
 
 
-@examples(
-    "ezra migrate --from embedded --to mongodb://db.example/ezra --to http://qdrant.example:6333",
-    "ezra migrate --from env:EZRA_MONGODB_URI --from env:EZRA_QDRANT_URL --to embedded "
-    "--home ./.ezra",
-    "ezra migrate --from embedded --to embedded --home ./.ezra --to-home /srv/ezra",
-    "the same again with --verify-only",
-)
 async def migrate(
     machine: Machine,
     source: Annotated[list[str], typer.Option("--from")],
@@ -52,6 +45,13 @@ async def migrate(
         tenant: A tenant to move. Repeatable; all if not given.
         ledger: File that says how far the move has come.
         verify_only: Compare both ends and write nothing.
+
+    Examples:
+        ezra migrate --from embedded --to mongodb://db.example/ezra --to http://qdrant.example:6333
+        ezra migrate --from env:EZRA_MONGODB_URI --from env:EZRA_QDRANT_URL --to embedded --home
+            ./.ezra
+        ezra migrate --from embedded --to embedded --home ./.ezra --to-home /srv/ezra
+        the same again with --verify-only
     """
     machine.only("migrate", tell=False)
     ends = ends_of(source, target, home, to_home, os.environ)

@@ -9,20 +9,19 @@ import typer
 
 from tiers.quarantine import HELD_PAGE_MAX, Quarantined
 
-from .command import Answer, Note, Part, command
+from .command import Answer, Note, Part, command, group
 from .doors import Memory
 from .options import GraphId, Reason
 
-quarantine_app = typer.Typer(
-    help="Texts that the write guard has put aside: look at them, release or discard them.",
-    no_args_is_help=True,
+quarantine_app = group(
+    "Texts that the write guard has put aside: look at them, release or discard them."
 )
 
 TextId = Annotated[str, typer.Argument(help="Id of the text.")]
 SHOWN_CHARS = 300
 
 
-@command(quarantine_app, "list", "ezra quarantine list imola", "ezra quarantine list imola --json")
+@command(quarantine_app, "list")
 async def list_waiting(
     memory: Memory,
     graph: GraphId,
@@ -34,29 +33,33 @@ async def list_waiting(
     Args:
         after: Id of the last text of the page before.
         limit: The most on a page.
+
+    Examples:
+        ezra quarantine list imola
+        ezra quarantine list imola --json
     """
     found = await (await memory.graph(graph)).quarantine.list(after=after, limit=limit)
     return Answer({"graph": graph, "texts": found}, _listed(found))
 
 
-@command(
-    quarantine_app,
-    "release",
-    "ezra quarantine release imola 01985a4c-… --reason 'A quotation, no order.'",
-)
+@command(quarantine_app)
 async def release(memory: Memory, graph: GraphId, text: TextId, reason: Reason) -> Answer:
-    """Store a text after all, as its writer meant it, and say the id of what it became."""
+    """Store a text after all, as its writer meant it, and say the id of what it became.
+
+    Examples:
+        ezra quarantine release imola 01985a4c-… --reason 'A quotation, no order.'
+    """
     stored = await (await memory.graph(graph)).quarantine.release(text, reason=reason)
     return Answer({"graph": graph, "text": text, "id": stored}, stored)
 
 
-@command(
-    quarantine_app,
-    "discard",
-    "ezra quarantine discard imola 01985a4c-… --reason 'An attack.' --json",
-)
+@command(quarantine_app)
 async def discard(memory: Memory, graph: GraphId, text: TextId, reason: Reason) -> Answer:
-    """Throw a text away: its content is destroyed, what was found in it stays on record."""
+    """Throw a text away: its content is destroyed, what was found in it stays on record.
+
+    Examples:
+        ezra quarantine discard imola 01985a4c-… --reason 'An attack.' --json
+    """
     done = await (await memory.graph(graph)).quarantine.discard(text, reason=reason)
     told = "discarded" if done else "it was decided about before"
     return Answer({"graph": graph, "text": text, "discarded": done}, told)

@@ -17,11 +17,11 @@ from ..ranking.choosing import in_asked_order
 from ..recall.injecting import TOKEN_BUDGET, Injected
 from ..recall.memory_search import MemorySearch
 from ..recall.request import ModeName, Narrowing, ScopeName
+from ..recaller import RecallResult
 from ..replay.play import ANSWER_KINDS, answer_of
-from .command import Answer, Note, Part, examples
+from .command import Answer, Note, Part
 from .doors import Memory
 from .options import AgentId, GraphId, in_utc
-from .screen import Screen
 
 AsAgent = Annotated[
     str | None,
@@ -29,11 +29,6 @@ AsAgent = Annotated[
 ]
 
 
-@examples(
-    "ezra recall imola 'How long do the mediums last?'",
-    "ezra recall imola 'tyre life' --agent strategist --kind fact --explain",
-    "ezra recall imola 'tyre life' --as-of 2026-05-15T12:00:00Z --json",
-)
 async def recall(
     memory: Memory,
     graph: GraphId,
@@ -74,6 +69,11 @@ async def recall(
         rerank: Let a configured reranker reorder.
         explain: Say why each answer is where it is.
         receipt: Keep a receipt, for 'ezra replay-context'.
+
+    Examples:
+        ezra recall imola 'How long do the mediums last?'
+        ezra recall imola 'tyre life' --agent strategist --kind fact --explain
+        ezra recall imola 'tyre life' --as-of 2026-05-15T12:00:00Z --json
     """
     more: Narrowing = {
         "mode": cast("ModeName", mode),
@@ -97,13 +97,14 @@ async def recall(
         rerank=rerank,
         **more,
     )
+    return _answer(question, found)
 
-    def read(screen: Screen) -> None:
-        # For people in the order that they asked for, for programs the best first.
-        items = in_asked_order(question, found.items)
-        screen.answer(answer_of(question, replace(found, items=items)))
 
-    return Answer(answer_of(question, found), [read])
+def _answer(question: str, found: RecallResult) -> Answer:
+    """Return what was found: for people in the order that they asked for, else the best first."""
+    asked = replace(found, items=in_asked_order(question, found.items))
+    told = answer_of(question, asked)
+    return Answer(answer_of(question, found), [lambda screen: screen.answer(told)])
 
 
 def _moment(text: str | None) -> datetime | None:
@@ -115,11 +116,6 @@ def _moment(text: str | None) -> datetime | None:
         raise UsageError("--as-of", text, "a time such as 2026-05-15T12:00:00Z") from error
 
 
-@examples(
-    "ezra inject imola strategist 'How long do the mediums last?'",
-    "ezra inject imola strategist 'tyre life' --kind document --tokens 500 --json",
-    "ezra inject imola strategist",
-)
 async def inject(
     memory: Memory,
     graph: GraphId,
@@ -136,6 +132,11 @@ async def inject(
         query: What it is to be about; what was said to the agent last if left out.
         kind: Of fact, document, turn, summary, episode; all if left out. Repeatable.
         tokens: The most tokens of the text.
+
+    Examples:
+        ezra inject imola strategist 'How long do the mediums last?'
+        ezra inject imola strategist 'tyre life' --kind document --tokens 500 --json
+        ezra inject imola strategist
     """
     await memory.open(background=True)
     kinds = cast("list[Kind] | None", kind or None)
@@ -153,11 +154,6 @@ def _injected(found: Injected) -> Iterator[Part]:
         yield Note(f"degraded: {', '.join(found.degraded)}")
 
 
-@examples(
-    "ezra search-memory imola",
-    "ezra search-memory imola 'left gear' --grain weekly --max-days-ago 60",
-    "ezra search-memory imola --min-days-ago 1 --max-days-ago 7 --json",
-)
 async def search_memory(
     memory: Memory,
     graph: GraphId,
@@ -178,6 +174,11 @@ async def search_memory(
         min_days_ago: The end of the window, in calendar days; 0 is today.
         max_days_ago: Its beginning.
         max_results: How many, 1 to 100.
+
+    Examples:
+        ezra search-memory imola
+        ezra search-memory imola 'left gear' --grain weekly --max-days-ago 60
+        ezra search-memory imola --min-days-ago 1 --max-days-ago 7 --json
     """
     found = await (await memory.graph(graph)).search_memory(
         text,

@@ -12,17 +12,11 @@ import typer
 from ..replay.formats import derive_topics, read_script
 from ..replay.play import Replayer
 from ..replay.script import Script
-from .command import Answer, examples
+from .command import Answer
 from .doors import AnyEzra, Memory
 from .screen import Screen
 
 
-@examples(
-    "ezra replay chat.jsonl --ask 'Who won?'",
-    "ezra replay weekend.md --graph imola --inherits-from monaco",
-    "ezra replay years.jsonl --record",
-    "EZRA_TOKEN=… ezra replay chat.jsonl --url http://127.0.0.1:8765 --json",
-)
 async def replay(
     memory: Memory,
     files: list[Path],
@@ -45,6 +39,12 @@ async def replay(
         topic: A topic of every agent and untopiced line; derived if not given.
         format_: jsonl, openai, markdown or locomo; told from the file.
         record: Record turns in bulk, without making contexts: much faster.
+
+    Examples:
+        ezra replay chat.jsonl --ask 'Who won?'
+        ezra replay weekend.md --graph imola --inherits-from monaco
+        ezra replay years.jsonl --record
+        EZRA_TOKEN=… ezra replay chat.jsonl --url http://127.0.0.1:8765 --json
     """
     script = read_script(files, format=format_, now=datetime.now(UTC), topics=topic)
     topics = {one.id: tuple(topic) for one in script.conversations} if topic else _derived(script)

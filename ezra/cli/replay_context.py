@@ -8,17 +8,12 @@ from ..receipts.comparing import ContextDiff
 from ..receipts.rebuilding import ReplayedContext
 from ..turn.assemble import Slot
 from ..turn.receipts import KeptSlot
-from .command import Answer, Part, Rows, examples, plain
+from .command import Answer, Part, Rows, plain
 from .doors import Memory
 
 TEXT_CHARS = 120
 
 
-@examples(
-    "ezra replay-context 01985a4c-…",
-    "ezra replay-context 01985a4c-… --no-diff --messages",
-    "ezra replay-context ID --json",
-)
 async def replay_context(
     memory: Memory,
     receipt: str,
@@ -37,6 +32,11 @@ async def replay_context(
         graph: Its session graph; looked for in all if not given.
         diff: Show how it would be today.
         messages: Print the messages as the model read them.
+
+    Examples:
+        ezra replay-context 01985a4c-…
+        ezra replay-context 01985a4c-… --no-diff --messages
+        ezra replay-context ID --json
     """
     asked = await (memory.open() if graph is None else memory.graph(graph))
     found = await asked.replay_context(receipt, today=diff)

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import typer
-
 from tiers.records import Rule
 
 from ..checks import checked
-from .command import Answer, command
+from .command import Answer, command, group
 from .doors import Memory
 from .facts import PAGE, After, AsAgent, Found, OnPage, Topics, more_after, recalled
 from .lifecycle import explain
 from .options import AgentId, GraphId, OwnTopics, Private, Shared
 
-rules_app = typer.Typer(
-    help="Rules: what is to be done when something is asked, with how it went so far.",
-    no_args_is_help=True,
-)
+rules_app = group("Rules: what is to be done when something is asked, with how it went so far.")
 
 
-@command(
-    rules_app,
-    "add",
-    "ezra rules add imola strategist 'it rains' 'Box for inters.' 'Watch lap 2.'",
-)
+@command(rules_app)
 async def add(
     memory: Memory,
     graph: GraphId,
@@ -39,6 +30,9 @@ async def add(
     Args:
         trigger: When it applies.
         step: What to do, step by step.
+
+    Examples:
+        ezra rules add imola strategist 'it rains' 'Box for inters.' 'Watch lap 2.'
     """
     rule = checked(Rule, trigger=trigger, steps=tuple(step))
     member = await memory.agent(graph, agent)
@@ -46,7 +40,7 @@ async def add(
     return Answer({"graph": graph, "agent": agent, "id": stored}, stored)
 
 
-@command(rules_app, "list", "ezra rules list imola", "ezra rules list imola --topic tyres --json")
+@command(rules_app, "list")
 async def list_rules(
     memory: Memory,
     graph: GraphId,
@@ -54,7 +48,12 @@ async def list_rules(
     after: After = "",
     limit: OnPage = PAGE,
 ) -> Answer:
-    """List a graph's shared rules, the latest first, page by page, and how they did."""
+    """List a graph's shared rules, the latest first, page by page, and how they did.
+
+    Examples:
+        ezra rules list imola
+        ezra rules list imola --topic tyres --json
+    """
     found = await (await memory.graph(graph)).latest_rules(
         topics=topic or None, after=after, limit=limit
     )
@@ -64,12 +63,7 @@ async def list_rules(
     )
 
 
-@command(
-    rules_app,
-    "search",
-    "ezra rules search imola 'it rains'",
-    "ezra rules search imola 'it rains' --agent strategist --json",
-)
+@command(rules_app)
 async def search(
     memory: Memory,
     graph: GraphId,
@@ -82,6 +76,10 @@ async def search(
 
     Args:
         text: What is asked, or going on.
+
+    Examples:
+        ezra rules search imola 'it rains'
+        ezra rules search imola 'it rains' --agent strategist --json
     """
     return await recalled(memory, graph, agent, text, "rule", topic, limit)
 

@@ -8,17 +8,12 @@ from typing import Annotated
 import typer
 
 from ..settings import Settings
-from .command import Answer, examples
+from .command import Answer
 from .doors import Folder
 from .options import settings_at, stopped_by_signals
 from .screen import Screen
 
 
-@examples(
-    "ezra serve",
-    "ezra serve --port 0 --json",
-    "ezra token create lap-timer && ezra serve --host 0.0.0.0",
-)
 async def serve(
     folder: Folder,
     host: Annotated[str | None, typer.Option(show_default="EZRA_SERVE_HOST or 127.0.0.1")] = None,
@@ -37,6 +32,11 @@ async def serve(
         host: Where to listen; beyond loopback only with a token that counts.
         port: The port; 0 takes a free one.
         access_log: Log every request on standard error: ids, never content.
+
+    Examples:
+        ezra serve
+        ezra serve --port 0 --json
+        ezra token create lap-timer && ezra serve --host 0.0.0.0
     """
     folder.only("serve", tell=False)
     given = {"serve_host": host, "serve_port": port}

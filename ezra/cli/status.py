@@ -11,7 +11,7 @@ import typer
 from metaagents.reindex.rules import Reembedding
 
 from ..moving.graph_status import Health
-from .command import Answer, Note, Part, Rows, examples
+from .command import Answer, Note, Part, Rows
 from .doors import Memory, name_of
 from .options import MaybeGraph
 from .picture import Picture, picture_of
@@ -21,11 +21,6 @@ GRAPHS_SHOWN = 100
 HEADINGS = ("graph", "state", "members", "hot", "warm", "turns", "facts", "beliefs", "waiting")
 
 
-@examples(
-    "ezra status",
-    "ezra status imola --json",
-    "ezra status --url http://127.0.0.1:8765",
-)
 async def status(
     memory: Memory,
     graph: MaybeGraph = None,
@@ -38,6 +33,11 @@ async def status(
 
     Args:
         limit: The most graphs to show: those in use first.
+
+    Examples:
+        ezra status
+        ezra status imola --json
+        ezra status --url http://127.0.0.1:8765
     """
     ezra = await memory.open(background=True)
     found = await picture_of(ezra, name_of(memory.home, memory.url), graph, graphs=limit)

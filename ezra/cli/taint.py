@@ -10,25 +10,17 @@ import typer
 from ..erasure.taint.rolling_back import RollBackReport
 from ..erasure.taint.tracing import Trace
 from ..erasure.taint.walk import TaintNode
-from .command import Answer, Note, Part, Rows, command
+from .command import Answer, Note, Part, Rows, command, group
 from .doors import Memory
 from .options import GraphId, Reason
 
-taint_app = typer.Typer(
-    help="A poisoned record: find what came of it, take it back, undo or confirm that.",
-    no_args_is_help=True,
-)
+taint_app = group("A poisoned record: find what came of it, take it back, undo or confirm that.")
 
 RecordId = Annotated[str, typer.Argument(help="The id of the poisoned record.")]
 RollBackId = Annotated[str, typer.Argument(help="The id of the roll-back.")]
 
 
-@command(
-    taint_app,
-    "trace",
-    "ezra taint trace imola 01985a4c-…",
-    "ezra taint trace imola 01985a4c-… --after 200 --json",
-)
+@command(taint_app)
 async def trace(
     memory: Memory,
     graph: GraphId,
@@ -44,18 +36,17 @@ async def trace(
     Args:
         limit: The most records to show.
         after: Where the page before ended.
+
+    Examples:
+        ezra taint trace imola 01985a4c-…
+        ezra taint trace imola 01985a4c-… --after 200 --json
     """
     taint = (await memory.graph(graph)).taint
     found = await taint.trace(record, limit=limit, after=after)
     return Answer(found, _traced(found))
 
 
-@command(
-    taint_app,
-    "roll-back",
-    "ezra taint roll-back imola 01985a4c-… --reason 'planted by a page' --dry-run",
-    "ezra taint roll-back imola 01985a4c-… --reason 'planted by a page' --exposed",
-)
+@command(taint_app)
 async def roll_back(
     memory: Memory,
     graph: GraphId,
@@ -72,34 +63,48 @@ async def roll_back(
     Args:
         dry_run: Only show what would be done.
         exposed: Also what a context only showed it to.
+
+    Examples:
+        ezra taint roll-back imola 01985a4c-… --reason 'planted by a page' --dry-run
+        ezra taint roll-back imola 01985a4c-… --reason 'planted by a page' --exposed
     """
     taint = (await memory.graph(graph)).taint
     done = await taint.roll_back(record, reason=reason, dry_run=dry_run, exposed=exposed)
     return Answer(done, _rolled_back(done))
 
 
-@command(taint_app, "undo", "ezra taint undo imola 01985a4c-… --reason 'it was right after all'")
+@command(taint_app)
 async def undo(memory: Memory, graph: GraphId, roll_back: RollBackId, reason: Reason) -> Answer:
-    """Bring back what an open roll-back took."""
+    """Bring back what an open roll-back took.
+
+    Examples:
+        ezra taint undo imola 01985a4c-… --reason 'it was right after all'
+    """
     done = await (await memory.graph(graph)).taint.undo(roll_back, reason=reason)
     return Answer(done, _rolled_back(done))
 
 
-@command(taint_app, "confirm", "ezra taint confirm imola 01985a4c-… --reason 'reviewed by two'")
+@command(taint_app)
 async def confirm(memory: Memory, graph: GraphId, roll_back: RollBackId, reason: Reason) -> Answer:
-    """Destroy what an open roll-back keeps: it can be undone no longer."""
+    """Destroy what an open roll-back keeps: it can be undone no longer.
+
+    Examples:
+        ezra taint confirm imola 01985a4c-… --reason 'reviewed by two'
+    """
     done = await (await memory.graph(graph)).taint.confirm(roll_back, reason=reason)
     return Answer(done, _rolled_back(done))
 
 
-@command(taint_app, "list", "ezra taint list imola", "ezra taint list imola --json")
+@command(taint_app, "list")
 async def roll_backs(memory: Memory, graph: GraphId) -> Answer:
-    """Show the roll-backs of a graph, the latest first."""
+    """Show the roll-backs of a graph, the latest first.
+
+    Examples:
+        ezra taint list imola
+        ezra taint list imola --json
+    """
     found = await (await memory.graph(graph)).taint.roll_backs()
-    rows = [
-        (one.id, f"{one.made_at:%Y-%m-%d %H:%M}", one.state, str(len(one.items)), one.reason)
-        for one in found
-    ]
+    rows = [(one.id, one.made_at, one.state, len(one.items), one.reason) for one in found]
     parts: list[Part] = [Rows(("roll-back", "made", "state", "records", "reason"), rows)]
     if not rows:
         parts.append(Note("no record of this graph was rolled back"))

@@ -37,14 +37,7 @@ BOUNDS = ("tenant", "graph", "agent", "user", "topics")
 HEADINGS = ("id", "name", "role", *BOUNDS, "expires", "state")
 
 
-@command(
-    token_app,
-    "create",
-    "ezra token create strategist --graph imola --agent strategist --topic tyres",
-    "ezra token create console --role reader --expires 30d",
-    "ezra token create backup --role operator --expires never --json",
-    below=ROLES,
-)
+@command(token_app, below=ROLES)
 def create(
     folder: Folder,
     name: str,
@@ -66,6 +59,11 @@ def create(
         topic: A topic that its agents may hold; what each was spawned with if not given.
             Repeatable.
         expires: How long it counts: 12h, 30d, 4w, or never.
+
+    Examples:
+        ezra token create strategist --graph imola --agent strategist --topic tyres
+        ezra token create console --role reader --expires 30d
+        ezra token create backup --role operator --expires never --json
     """
     folder.only("token create")
     made, secret = _tokens(folder.home).create(
@@ -82,20 +80,27 @@ def create(
     return Answer({**_shown(made), "token": secret}, (secret, Note(told)))
 
 
-@command(token_app, "list", "ezra token list --json")
+@command(token_app, "list")
 def tokens(folder: Folder) -> Answer:
-    """Show all tokens and what they allow; never the tokens themselves."""
+    """Show all tokens and what they allow; never the tokens themselves.
+
+    Examples:
+        ezra token list --json
+    """
     folder.only("token list")
     found = _tokens(folder.home).tokens()
     return Answer([_shown(one) for one in found], [Rows(HEADINGS, list(map(_row, found)))])
 
 
-@command(token_app, "revoke", "ezra token revoke 3kx5c2qvw7ha")
+@command(token_app)
 def revoke(folder: Folder, token_id: str) -> Answer:
     """Let nobody in with a token any more, at once and for ever.
 
     Args:
         token_id: The id of a token, as list shows it.
+
+    Examples:
+        ezra token revoke 3kx5c2qvw7ha
     """
     folder.only("token revoke")
     revoked = _tokens(folder.home).revoke(token_id)

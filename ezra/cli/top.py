@@ -18,7 +18,7 @@ from tiers.errors import EzraError, UsageError
 from tiers.records import AuditEvent
 
 from ..moving.graph_status import Health
-from .command import Answer, examples
+from .command import Answer
 from .doors import AnyEzra, Memory, name_of
 from .options import MaybeGraph, stopped_by_signals
 from .picture import Picture, picture_of
@@ -46,12 +46,6 @@ _Looks: TypeAlias = AsyncGenerator[Picture | EzraError]
 _BARS = "▁▂▃▄▅▆▇█"
 
 
-@examples(
-    "ezra top",
-    "ezra top imola --interval 5",
-    "EZRA_TOKEN=… ezra top --url http://127.0.0.1:8765",
-    "ezra top --once --json",
-)
 async def top(
     memory: Memory,
     graph: MaybeGraph = None,
@@ -67,6 +61,12 @@ async def top(
     Args:
         interval: Seconds between two looks.
         once: Look once and print it.
+
+    Examples:
+        ezra top
+        ezra top imola --interval 5
+        EZRA_TOKEN=… ezra top --url http://127.0.0.1:8765
+        ezra top --once --json
     """
     screen = Screen()
     if not (once or memory.json or screen.is_terminal):

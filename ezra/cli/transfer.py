@@ -12,21 +12,16 @@ from pathlib import Path
 import typer
 
 from tiers.errors import UsageError
+from tiers.saved_file import SavedFile
 
 from ..moving.carried_file import checked_file, lines_of, put_in
 from ..moving.carrying import TABLES
-from ..remote.saving import SavedFile
-from .command import Answer, examples
+from .command import Answer
 from .doors import Memory
 from .options import FROM_INPUT, GraphId
 from .screen import NOBODY_READS, Screen
 
 
-@examples(
-    "ezra export imola imola.ezra",
-    "ezra export imola - | gzip > imola.ezra.gz",
-    "ezra export imola imola.ezra --json",
-)
 async def export_graph(memory: Memory, graph: GraphId, file: str) -> Answer:
     """Write everything that a session graph holds into one file: turns, facts, beliefs, receipts.
 
@@ -35,6 +30,11 @@ async def export_graph(memory: Memory, graph: GraphId, file: str) -> Answer:
 
     Args:
         file: The file to write; - is standard output.
+
+    Examples:
+        ezra export imola imola.ezra
+        ezra export imola - | gzip > imola.ezra.gz
+        ezra export imola imola.ezra --json
     """
     is_output = file == FROM_INPUT
     if is_output and memory.json:
@@ -51,11 +51,6 @@ async def export_graph(memory: Memory, graph: GraphId, file: str) -> Answer:
     return Answer({"graph": graph, "file": file, "lines": count}, told)
 
 
-@examples(
-    "ezra import imola.ezra",
-    "ezra import imola.ezra --check --json",
-    "ezra import imola.ezra --url http://127.0.0.1:8765",
-)
 async def import_graph(memory: Memory, file: Path, check: bool = False) -> Answer:
     """Put an exported session graph into a memory that has none of its id, with all its ids.
 
@@ -65,6 +60,11 @@ async def import_graph(memory: Memory, file: Path, check: bool = False) -> Answe
     Args:
         file: What export wrote.
         check: Only look whether it is whole; needs no store.
+
+    Examples:
+        ezra import imola.ezra
+        ezra import imola.ezra --check --json
+        ezra import imola.ezra --url http://127.0.0.1:8765
     """
     if str(file) == FROM_INPUT:
         accepted = "a file: it is read twice, first to check it, which standard input cannot be"

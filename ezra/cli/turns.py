@@ -39,13 +39,7 @@ turn_app = typer.Typer(
 )
 
 
-@command(
-    turn_app,
-    "say",
-    "ezra turn imola strategist 'How long do the mediums last?'",
-    "ezra turn imola strategist 'Box now?' --reply 'Stay out.'",
-    "cat question.txt | ezra turn imola strategist - --complete --json",
-)
+@command(turn_app)
 async def say(
     memory: Memory,
     graph: GraphId,
@@ -79,6 +73,11 @@ async def say(
         ref: Your name for the turn; under it it is stored once.
         mesh: A connector to ask.
         slots: Show the slots instead of the messages.
+
+    Examples:
+        ezra turn imola strategist 'How long do the mediums last?'
+        ezra turn imola strategist 'Box now?' --reply 'Stay out.'
+        cat question.txt | ezra turn imola strategist - --complete --json
     """
     _check_answer(text, reply, tool_output, complete=complete)
     message, outputs = said("text", text), _outputs(tool_output or [])
@@ -100,12 +99,7 @@ async def say(
     return Answer({**found, "turn": stored}, _shown(found, written, with_slots=slots))
 
 
-@command(
-    turn_app,
-    "output",
-    "ezra turn output imola strategist 01985a4c-…/0 --all",
-    "ezra turn output imola strategist 01985a4c-… --index 1 --start 6000 --length 2000 --json",
-)
+@command(turn_app)
 async def output(
     memory: Memory,
     graph: GraphId,
@@ -124,6 +118,10 @@ async def output(
         start: The first character.
         length: The most characters.
         whole: To the end, however long.
+
+    Examples:
+        ezra turn output imola strategist 01985a4c-…/0 --all
+        ezra turn output imola strategist 01985a4c-… --index 1 --start 6000 --length 2000 --json
     """
     member = await memory.agent(graph, agent)
     found = await member.read_tool_output(key, index, start, None if whole else length)
@@ -134,12 +132,7 @@ async def output(
     return Answer({**plain(found), "key": found.key, "next_start": found.next_start}, parts)
 
 
-@command(
-    turn_app,
-    "list",
-    "ezra turn list imola strategist",
-    "ezra turn list imola strategist --before 120 --limit 50 --json",
-)
+@command(turn_app, "list")
 async def list_turns(
     memory: Memory,
     graph: GraphId,
@@ -152,35 +145,28 @@ async def list_turns(
     Args:
         before: Where the page before ended: its last number.
         limit: The most turns.
+
+    Examples:
+        ezra turn list imola strategist
+        ezra turn list imola strategist --before 120 --limit 50 --json
     """
     found = await (await memory.graph(graph)).turns(agent, before=before, limit=limit)
-    rows = [
-        (
-            str(one.seq),
-            f"{one.occurred_at:%Y-%m-%d %H:%M}",
-            one.speaker,
-            shortened(one.input, SAID_CHARS),
-            shortened(one.response, SAID_CHARS),
-        )
-        for one in found
-    ]
-    parts: list[Part] = [Rows(("turn", "said", "by", "input", "response"), rows)]
+    parts: list[Part] = [Rows(("turn", "said", "by", "input", "response"), map(_turn_row, found))]
     if found and found[-1].seq > 1:
         parts.append(Note(f"there is more: --before {found[-1].seq}"))
     return Answer(found, parts)
 
 
-@command(
-    turn_app,
-    "show",
-    "ezra turn show imola strategist 12",
-    "ezra turn show imola strategist radio-1 --json",
-)
+@command(turn_app)
 async def show(memory: Memory, graph: GraphId, agent: AgentId, turn: str) -> Answer:
     """Show a turn in full, and slot by slot what its model was given, rebuilt from its receipt.
 
     Args:
         turn: Its number, as list prints it, or your name for a shared one.
+
+    Examples:
+        ezra turn show imola strategist 12
+        ezra turn show imola strategist radio-1 --json
     """
     where = await memory.graph(graph)
     found = await _turn(where, agent, turn)
@@ -189,12 +175,7 @@ async def show(memory: Memory, graph: GraphId, agent: AgentId, turn: str) -> Ans
     return Answer({"turn": found, "context": context}, _shown_again(found, context))
 
 
-@command(
-    turn_app,
-    "contexts",
-    "ezra turn contexts imola strategist",
-    "ezra turn contexts imola strategist --limit 30 --json",
-)
+@command(turn_app)
 async def contexts(
     memory: Memory,
     graph: GraphId,
@@ -208,6 +189,10 @@ async def contexts(
 
     Args:
         limit: The most turns, 1 to 50.
+
+    Examples:
+        ezra turn contexts imola strategist
+        ezra turn contexts imola strategist --limit 30 --json
     """
     found = await (await memory.agent(graph, agent)).context_report(limit)
     head = ("turn", "epoch", "tail", "messages", "tokens", "begins alike", "model used")
@@ -215,21 +200,19 @@ async def contexts(
     return Answer(plain(found) | {"epochs": found.epochs}, [rows])
 
 
-def _context_row(one: ContextOfTurn) -> tuple[str, ...]:
-    alike = "-" if one.prefix_chars is None else f"{one.prefix_chars} characters"
-    used = "-"
+def _turn_row(one: Turn) -> tuple[Any, ...]:
+    said_then = [shortened(text, SAID_CHARS) for text in (one.input, one.response)]
+    return one.seq, one.occurred_at, one.speaker, *said_then
+
+
+def _context_row(one: ContextOfTurn) -> tuple[Any, ...]:
+    alike = None if one.prefix_chars is None else f"{one.prefix_chars} characters"
+    tail = f"{one.tail_turns} turns{', short' if one.is_short else ''}"
+    used = None
     if one.used_tokens is not None and one.window_tokens:
         share = f"{one.used_tokens / one.window_tokens:.0%} of {one.window_tokens}"
         used = share if one.is_reported else f"about {share}"
-    return (
-        str(one.seq),
-        "-" if one.epoch is None else str(one.epoch),
-        f"{one.tail_turns} turns{', short' if one.is_short else ''}",
-        str(one.messages),
-        str(one.tokens),
-        alike,
-        used,
-    )
+    return one.seq, one.epoch, tail, one.messages, one.tokens, alike, used
 
 
 def slot_row(slot: Slot) -> tuple[str, str, str, str, str]:

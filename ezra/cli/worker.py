@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from .command import Answer, examples
+from .command import Answer
 from .doors import Folder, Memory
 from .options import settings_at, stopped_by_signals
 from .screen import Screen
 
 
-@examples("EZRA_MONGODB_URI=mongodb://db/ ezra worker")
 async def worker(folder: Folder) -> Answer:
     """Run the meta-agents until stopped: learning, compression, re-embedding.
 
     For a fleet on servers whose agents run elsewhere. Several workers may run at once: leases
     decide which of them does what. Stops cleanly on SIGTERM and SIGINT.
+
+    Examples:
+        EZRA_MONGODB_URI=mongodb://db/ ezra worker
     """
     from ..app import Ezra
 
@@ -29,12 +31,14 @@ async def worker(folder: Folder) -> Answer:
     return Answer()
 
 
-@examples("EZRA_MONGODB_URI=mongodb+srv://… ezra search-index")
 async def search_index(memory: Memory) -> Answer:
     """Let Atlas find archival facts by meaning: make or check its indexes and fill them.
 
     Waits until they answer. Once is enough: every fact that comes later gets its vector in the
     background. A MongoDB without search needs none of this, the warm tier answers.
+
+    Examples:
+        EZRA_MONGODB_URI=mongodb+srv://… ezra search-index
     """
     from ..app import Ezra
 

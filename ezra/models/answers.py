@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Literal, Protocol, Self, TypeAlias, TypeVar, get_args
 
 from pydantic import BaseModel, JsonValue, ValidationError
@@ -162,12 +161,7 @@ class RemoteLanguageModel(ABC):
             self._exits = exits.pop_all()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *failed: object) -> None:
         self._chat = None
         await self._exits.aclose()
 

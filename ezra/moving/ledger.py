@@ -8,7 +8,6 @@ One process has it at a time: the lock is the operating system's and goes with t
 from __future__ import annotations
 
 import asyncio
-import os
 from datetime import datetime
 from pathlib import Path
 from typing import Literal, Self
@@ -19,6 +18,7 @@ from pydantic import Field, ValidationError
 
 from tiers.errors import ConfigError
 from tiers.records import Moment, Record
+from tiers.saved_file import replace_file
 
 _SETTING = "ledger"
 
@@ -142,12 +142,7 @@ class Ledger:
 
     def _write(self, text: str) -> None:
         """Replace the file in one step: whoever dies leaves the former or the new one."""
-        draft = self._path.with_name(f"{self._path.name}.new")
         try:
-            with draft.open("w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(self._path)
+            replace_file(self._path, text.encode(), mode=0o666)
         except OSError as error:
             raise ConfigError(_SETTING, f"cannot write {self._path}: {error.strerror}") from error

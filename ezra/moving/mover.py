@@ -9,30 +9,24 @@ once.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from tiers.errors import NotFound, UsageError
+from tiers.errors import Conflict, NotFound, UsageError
 from tiers.ids import Clock, system_clock
+from tiers.records import IndexEntry, Record, Scope
+from tiers.upkeep import ARCHIVE_ROWS
 
 from .compare import compare_part
-from .copying import Copier
 from .hold import Course, held
 from .house import House
-from .ledger import Ledger
-from .parts import Part, index_name, parts_of
-from .report import (
-    Difference,
-    MovedPart,
-    MoveReport,
-    Progress,
-    TenantMoved,
-    TenantState,
-)
-from .side import Side
-from .target import check_empty, forget_empty_indexes
+from .ledger import Ledger, Place
+from .parts import IndexPart, Part, TablePart, index_name, parts_of, reader_of
+from .report import Difference, MovedPart, MoveReport, Progress, TenantMoved, TenantState
+from .side import Index, Side
 
 PAGE_ROWS = 500
 ROWS_COMPARED = 2
@@ -179,3 +173,127 @@ async def _notes(source: House, target: House, tenants: Sequence[str]) -> tuple[
 
 def _rows(plan: Mapping[str, Sequence[Part]]) -> int:
     return sum(part.rows for parts in plan.values() for part in parts)
+
+
+async def check_empty(source: House, target: House, tenants: Sequence[str]) -> None:
+    """Refuse a target that holds something of a tenant of which this move has written nothing.
+
+    Raises:
+        Conflict: It does; names the tenant and what is there.
+    """
+    for tenant in tenants:
+        found = [] if source.cold_at == target.cold_at else await _tables_in(target, tenant)
+        if source.warm_at != target.warm_at:
+            found += await _indexes_in(target, tenant)
+        if found:
+            raise Conflict(
+                f"target of the move, tenant {tenant}", "nothing of it", ", ".join(found)
+            )
+
+
+async def forget_empty_indexes(source: House, target: House, tenant: str) -> None:
+    """Drop indexes that say they are complete because the target was opened when it was empty."""
+    if source.warm_at != target.warm_at:
+        for one in await target.generations.generations(tenant):
+            await target.generations.drop(tenant, one.model_id)
+
+
+async def _tables_in(house: House, tenant: str) -> list[str]:
+    counts = [(table, await house.cold.count_rows(tenant, table)) for table in ARCHIVE_ROWS]
+    return [f"{rows} {table}" for table, rows in counts if rows]
+
+
+async def _indexes_in(house: House, tenant: str) -> list[str]:
+    """Return the indexes that hold an entry of the tenant."""
+    found = []
+    async with Side(house) as side:
+        for one in await house.generations.generations(tenant):
+            index = await side.index(one)
+            if (await index.export_entries(tenant, "", 1)).rows:
+                found.append(index_name(one))
+    return found
+
+
+Write = Callable[[Sequence[Record]], Awaitable[int]]
+"""Writes rows and returns how many of them were not there."""
+
+
+@dataclass(frozen=True)
+class Copier:
+    """Copies parts of one house into another.
+
+    Attributes:
+        source: Only read.
+        target: Written page by page; a page that is written twice is there once.
+        book: Told after each page.
+        course: Told after each page.
+        page_rows: Rows of a page.
+    """
+
+    source: Side
+    target: Side
+    book: Ledger
+    course: Course
+    page_rows: int
+
+    async def copy(self, tenant: str, part: Part) -> int:
+        """Copy what is left of a table or index; return how many rows that wrote."""
+        place = await self._place(tenant, part)
+        await self.course.step(tenant, part.name, place.rows)
+        new = 0
+        if place.cursor is not None:
+            read = await reader_of(self.source, tenant, part)
+            write = await self._writer(tenant, part)
+            while place.cursor is not None:
+                page = await read(place.cursor, self.page_rows)
+                new += await write(page.rows)
+                place = Place(cursor=page.cursor, rows=place.rows + len(page.rows))
+                await self.book.note(tenant, part.name, place)
+                await self.course.step(tenant, part.name, len(page.rows))
+        if isinstance(part, IndexPart):
+            # Its cursor spoke of the source's cold tier, and nothing is left to be built.
+            mark = part.generation.model_copy(update={"cursor": ""})
+            await self.target.house.generations.mark(tenant, mark)
+        return new
+
+    async def _place(self, tenant: str, part: Part) -> Place:
+        """Return where to go on: at the beginning when the target lost what it had been given."""
+        place = self.book.place(tenant, part.name)
+        if place.rows == 0:
+            return place
+        if isinstance(part, IndexPart):
+            graphs = await self.source.graphs(tenant)
+            there = await self.target.count_entries(tenant, part.generation, graphs)
+        else:
+            _check_unchanged(tenant, part, place)
+            there = await self.target.house.cold.count_rows(tenant, part.name)
+        return place if there >= place.rows else Place()
+
+    async def _writer(self, tenant: str, part: Part) -> Write:
+        if isinstance(part, TablePart):
+            return partial(self.target.house.cold.import_rows, tenant, part.name)
+        return partial(_upsert, await self.target.index(part.generation), tenant)
+
+
+def _check_unchanged(tenant: str, part: TablePart, place: Place) -> None:
+    """Refuse to go on with a table that has grown after all of it was copied.
+
+    Raises:
+        Conflict: It has.
+    """
+    if place.rows > part.rows or (place.cursor is None and place.rows != part.rows):
+        raise Conflict(
+            f"{part.name} of tenant {tenant}, which may not change while it is moved",
+            f"{place.rows} rows as when it was copied",
+            f"{part.rows} rows; empty the target and move it with a new ledger",
+        )
+
+
+async def _upsert(index: Index, tenant: str, rows: Sequence[Record]) -> int:
+    by_graph: defaultdict[str, list[IndexEntry]] = defaultdict(list)
+    for row in rows:
+        if isinstance(row, IndexEntry):
+            by_graph[row.graph_id].append(row)
+    for graph_id, entries in by_graph.items():
+        await index.upsert(Scope(tenant=tenant, graph_id=graph_id), entries)
+    return len(rows)

@@ -9,12 +9,13 @@ from metaagents.reindex.rules import Reembedding
 from tiers.errors import UsageError
 
 from ..contradiction import Callback, Resolver
+from ..handles.catalog import Catalog
 from ..handles.tenant import Tenant
 from ..wire import Nothing, graphs, handles
 from ..wire.graphs import GraphAnswer
 from .agent import RemoteAgent
-from .catalog import RemoteCatalog
 from .connection import Connection
+from .documents import RemoteDocuments
 from .graph import RemoteGraph
 from .handle import RemoteHandle
 
@@ -120,3 +121,15 @@ def _check_resolver(resolver: Resolver | None) -> None:
 
 def _name_of(function: Callable[..., object]) -> str:
     return getattr(function, "__qualname__", type(function).__name__)
+
+
+class RemoteCatalog(RemoteHandle, Catalog, of=Catalog):
+    """What is true for a whole tenant, on a server. Made by ``ezra.catalog()``."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection, handles.CATALOG, {})
+
+    @property
+    def documents(self) -> RemoteDocuments:
+        """The documents that every graph of the tenant reads, to read and to change."""
+        return RemoteDocuments(self._connection, handles.CATALOG_DOCUMENTS, {})

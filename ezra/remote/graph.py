@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from tiers.errors import UsageError
 from tiers.records import Turn
+from tiers.saved_file import SavedFile
 
 from ..beliefs.difference import BeliefDiff
+from ..beliefs.history import History
+from ..beliefs.proofs import Exported
 from ..handles.graph import Graph
 from ..wire import Operation, graphs, handles
 from ..wire.graphs import AgentAnswer, GraphAnswer, RevokedAnswer
+from ..wire.handles import EXPORT
 from .agent import RemoteAgent
 from .connection import Connection
 from .documents import RemoteDocuments
 from .handle import RemoteHandle
 from .handles import RemoteGraphBoard, RemoteKnowledge, RemoteQuarantine, RemoteTaint
-from .history import RemoteHistory
 
 _ASKS: Mapping[str, Operation[Any, Any]] = {
     "agent": graphs.MEMBER,
@@ -113,3 +118,39 @@ class RemoteGraph(RemoteHandle, Graph, of=Graph, asks=_ASKS):
             if turn is None:
                 break
             yield turn
+
+
+class RemoteHistory(RemoteHandle, History, of=History):
+    """The belief history of one graph on a server. Made by ``graph.beliefs``.
+
+    ``verify`` lets the server check its own log: who does not trust it verifies an export instead.
+
+    Args:
+        connection: To the server.
+        graph_id: Of which graph.
+    """
+
+    def __init__(self, connection: Connection, graph_id: str) -> None:
+        super().__init__(connection, handles.BELIEFS, {"graph_id": graph_id})
+
+    async def export(self, path: Path | str) -> Exported:
+        """Write the whole log into one file on this side that anybody can verify.
+
+        It is there when all of it is. It has every content that was not destroyed.
+
+        Raises:
+            UsageError: The file cannot be written.
+        """
+        chosen = Path(path)
+        saved = SavedFile(chosen)
+
+        async def take(chunk: bytes) -> None:
+            await asyncio.to_thread(saved.write, chunk)
+
+        try:
+            await asyncio.to_thread(saved.open)
+            done = await self._connection.download(EXPORT, take, **self._names)
+            await asyncio.to_thread(saved.finish)
+        finally:
+            await asyncio.to_thread(saved.close)
+        return Exported(chosen, **done.model_dump())

@@ -10,9 +10,8 @@ from ..handles.tool_outputs import OutputRange
 from ..handles.turn import OpenTurn, TurnAnswer
 from ..wire import Nothing
 from ..wire import agents as wire
-from .acting import acting
 from .caller import Caller
-from .desk import Desk
+from .desk import Desk, acting
 from .routes import handlers
 
 Names: TypeAlias = Mapping[str, str]

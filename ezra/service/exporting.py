@@ -19,8 +19,8 @@ from tiers.errors import ConfigError, TierUnavailable, UsageError
 
 from ..beliefs.proofs import Exported
 from ..handles.graph import Graph
+from ..wire.handles import EXPORT, ExportedAnswer
 from ..wire.operation import ANSWER_HEADER
-from ..wire.proofs import EXPORT, ExportedAnswer
 from .caller import Caller
 from .desk import Desk
 

@@ -24,9 +24,8 @@ from ..wire.graphs import (
     SpawnAsked,
 )
 from ..wire.handles import GRAPH, TENANT
-from .acting import acting
 from .caller import Caller
-from .desk import Desk
+from .desk import Desk, acting
 from .routes import handlers
 
 Names = Mapping[str, str]

@@ -1,13 +1,29 @@
-"""What the tools answer that MCP has besides those of every surface: small, flat and limited."""
+"""What the tools answer that MCP has besides those of every surface: small, flat and limited.
+
+Explanations and traces tell of whole graphs; an agent is told of that what it sees. The handoff of
+a session is what the next one needs to go on, for programs and for people.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
+from typing import Self
 
-from tiers.records import Fact
+from tiers.errors import NotFound
+from tiers.fencing import entry, fenced, labelled
+from tiers.history.sight import sees
+from tiers.owned import Owned
+from tiers.records import AgentRecord, Fact, HistoricBelief, Scope
 
+from ..beliefs.spans import Explanation
+from ..erasure.taint.tracing import PAGE_MAX
+from ..erasure.taint.walk import TaintNode
+from ..handles.graph import Graph
 from ..handles.turn import OpenTurn
-from ..wire.tool_answers import Answer, Belief, Day, shown
+from ..rights.policy import scope_of
+from ..wire.tool_answers import IDS_MAX, Answer, Belief, Beliefs, Day, Days, Ids, Shown
+from .mcp_agents import Seat
 
 
 class Change(Answer):
@@ -30,7 +46,7 @@ class Explained(Answer):
     superseded: tuple[Belief, ...]
     superseded_by: Belief | None
     hidden: int
-    source_ids: tuple[str, ...]
+    source_ids: Ids
     turn_id: str | None
     receipt_id: str | None
     trust_today: float
@@ -53,15 +69,9 @@ class Started(Answer):
     degraded: tuple[str, ...]
 
     @classmethod
-    def of(cls, turn: OpenTurn) -> Started:
+    def of(cls, found: OpenTurn) -> Self:
         """Return a turn's context; the budget of tokens limits it."""
-        return cls(
-            turn_id=turn.id,
-            messages=tuple(Said(role=one["role"], content=one["content"]) for one in turn.messages),
-            tokens=turn.tokens,
-            receipt_id=turn.receipt_id,
-            degraded=turn.degraded,
-        )
+        return cls._with(found, turn_id=found.id)
 
 
 class Finished(Answer):
@@ -76,19 +86,14 @@ class Known(Answer):
     """A core fact: it is in every context."""
 
     id: str
-    text: str
+    text: Shown
     fact_type: str
     inherited_from: str | None
 
     @classmethod
-    def of(cls, fact: Fact, graph_id: str) -> Known:
+    def to(cls, graph_id: str, fact: Fact) -> Self:
         """Return a fact as it is shown to an agent of a graph."""
-        return cls(
-            id=fact.id,
-            text=shown(fact.text),
-            fact_type=fact.fact_type,
-            inherited_from=None if fact.graph_id == graph_id else fact.graph_id,
-        )
+        return cls._with(fact, inherited_from=None if fact.graph_id == graph_id else fact.graph_id)
 
 
 class Core(Answer):
@@ -137,3 +142,147 @@ class Handoff(Answer):
     core_facts: tuple[Known, ...]
     last_turns: tuple[Day, ...]
     markdown: str
+
+
+async def explained(graph: Graph, member: AgentRecord, belief_id: str) -> Explained:
+    """Return where a belief came from and what became of it, as far as a member sees it.
+
+    Raises:
+        NotFound: There is no such belief, or the member does not see it.
+    """
+    found = await graph.beliefs.explain(belief_id)
+    if not _seen(member, [found.belief]):
+        raise NotFound("belief", belief_id)
+    return _as_shown(member, found)
+
+
+def _as_shown(member: AgentRecord, found: Explanation) -> Explained:
+    belief = found.belief
+    superseded = _seen(member, found.superseded)
+    successor = _seen(member, [found.superseded_by] if found.superseded_by else [])
+    related = len(found.superseded) + (found.superseded_by is not None)
+    shown = Belief.of(belief)
+    if not successor:
+        shown = shown.model_copy(update={"superseded_by": None})
+    return Explained(
+        belief=shown,
+        # Those of rivals, which name it too, are told by the rivals.
+        events=tuple(
+            Change.of(one.event) for one in found.events if one.event.belief_id == belief.id
+        )[-IDS_MAX:],
+        superseded=tuple(map(Belief.of, superseded))[-IDS_MAX:],
+        superseded_by=Belief.of(successor[0]) if successor else None,
+        hidden=related - len(superseded) - len(successor),
+        source_ids=belief.source_ids,
+        turn_id=belief.turn_id,
+        receipt_id=belief.receipt_id,
+        trust_today=found.trust,
+    )
+
+
+def _seen(member: AgentRecord, beliefs: Sequence[HistoricBelief]) -> list[HistoricBelief]:
+    scope = scope_of(member)
+    return [one for one in beliefs if sees(scope, one)]
+
+
+async def traced(graph: Graph, member: AgentRecord, record_id: str, limit: int) -> TaintTraced:
+    """Return what came of a record, of that what a member sees; of receipts its own.
+
+    Raises:
+        NotFound: There is no such record, or the member does not see it.
+    """
+    found = await graph.taint.trace(record_id, limit=PAGE_MAX)
+    scope = scope_of(member)
+    seen = [one for one in found.nodes if _sees_node(scope, one)]
+    if not any(one.exposure == "root" for one in seen):
+        raise NotFound("record", record_id)
+    shown = tuple(map(TaintedRecord.of, seen[:limit]))
+    known = {one.id for one in shown}
+    return TaintTraced(
+        record_id=record_id,
+        # What a record comes of may be what the member does not see.
+        records=tuple(
+            one if one.parent_id in known else one.model_copy(update={"parent_id": ""})
+            for one in shown
+        ),
+        hidden=len(found.nodes) - len(seen),
+        more=len(seen) > limit or found.cursor is not None or not found.is_whole,
+    )
+
+
+def _sees_node(scope: Scope, node: TaintNode) -> bool:
+    if node.kind == "receipt":
+        return node.agent_id == scope.agent_id and node.graph_id == scope.graph_id
+    told = node.model_dump(include={"id", "graph_id", "agent_id", "user_id", "topics", "private"})
+    return sees(scope, Owned(tenant=scope.tenant, **told))
+
+
+BELIEFS_MAX = 50
+LINE_CHARS_MAX = 500
+_NOTHING = "_None._"
+
+
+async def handoff_of(seat: Seat, turns: int) -> Handoff:
+    """Return what the next session of a seat's agent needs to go on.
+
+    Args:
+        seat: Whose session it is.
+        turns: How many of the last turns.
+    """
+    held = Beliefs.latest(await seat.agent.beliefs(), BELIEFS_MAX)
+    core = await core_of(seat)
+    latest = Days.of(await seat.agent.search_memory(None, max_results=turns))
+    last = tuple(reversed(latest.items))
+    return Handoff(
+        graph_id=seat.graph_id,
+        agent_id=seat.agent.id,
+        beliefs=held.beliefs,
+        beliefs_left_out=held.left_out,
+        core_facts=core.facts,
+        last_turns=last,
+        markdown=_markdown(seat, held.beliefs, core.facts, last),
+    )
+
+
+async def core_of(seat: Seat) -> Core:
+    """Return the core facts of an agent's next context."""
+    block = await seat.agent.core()
+    facts = tuple(Known.to(seat.graph_id, one) for one in block.facts)
+    return Core(facts=facts, tokens=block.tokens, left_out=len(block.left_out))
+
+
+def _markdown(
+    seat: Seat, beliefs: Sequence[Belief], facts: Sequence[Known], turns: Sequence[Day]
+) -> str:
+    parts = [
+        f"# Handoff of {seat.agent.id} in {seat.graph_id}",
+        "## Active beliefs",
+        _listed([_belief(one) for one in beliefs]),
+        "## Core facts",
+        _listed([_entry(_fact(one), one.text) for one in facts]),
+        "## Last turns, oldest first",
+        _listed([_entry("turn", one.line) for one in turns]),
+    ]
+    return "\n\n".join([parts[0], fenced("memory", parts[1:], says_what=True)])
+
+
+def _belief(one: Belief) -> str:
+    about = f" ({one.key[0]}, {one.key[1]}: {one.value})" if one.key else ""
+    return _entry(labelled("belief", by=one.agent_id), f"{one.claim}{about}")
+
+
+def _fact(one: Known) -> str:
+    return labelled("fact", among=one.inherited_from or "")
+
+
+def _entry(source: str, text: str) -> str:
+    """Return a text on one line behind where it comes from, so that it cannot look like ours."""
+    return _cut(entry(source, text, is_flat=True))
+
+
+def _listed(entries: Sequence[str]) -> str:
+    return "\n".join(entries) or _NOTHING
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= LINE_CHARS_MAX else f"{line[: LINE_CHARS_MAX - 1]}…"

@@ -17,7 +17,7 @@ from ..wire.tool_answers import Answer, Beliefs
 from ..wire.tools import problem_told
 from .caller import Caller
 from .mcp_agents import Seat, Seats
-from .mcp_handoff import core_of, handoff_of
+from .mcp_answers import core_of, handoff_of
 
 JSON = "application/json"
 TURNS_SHOWN = 5
@@ -83,7 +83,7 @@ def add_resources(
     @_told
     async def beliefs() -> str:
         held = await (await seat()).agent.beliefs()
-        return Beliefs.of(held, BELIEFS_MAX).model_dump_json()
+        return Beliefs.latest(held, BELIEFS_MAX).model_dump_json()
 
 
 def add_prompts(server: MCPServer[Any], seat: Callable[[], Awaitable[Seat]]) -> None:
@@ -124,19 +124,10 @@ async def _state(seats: Seats, seat: Seat) -> State:
 
 async def _tiers(seats: Seats, seat: Seat) -> Tiers | None:
     try:
-        status = await (await seats.graph(seat)).status()
+        return Tiers.of(await (await seats.graph(seat)).status())
     except PolicyDenied:
         # A server knows better what this caller's token may read.
         return None
-    return Tiers(
-        state=status.state,
-        agents=status.agents,
-        hot=status.hot,
-        warm=status.warm,
-        cold=status.cold,
-        usage=status.usage,
-        budget=status.budget,
-    )
 
 
 def _may_read(caller: Caller) -> bool:

@@ -33,9 +33,16 @@ from ..wire.tool_answers import CardShown
 from ..wire.tools import ToolSpec, all_tools, argument_problems, problem_told, short
 from .desk import Desk
 from .mcp_agents import Seat, Seats
-from .mcp_answers import Explained, Finished, Handoff, Started, TaintTraced
-from .mcp_handoff import handoff_of
-from .mcp_sight import explained, traced
+from .mcp_answers import (
+    Explained,
+    Finished,
+    Handoff,
+    Started,
+    TaintTraced,
+    explained,
+    handoff_of,
+    traced,
+)
 
 OUTPUTS_MAX = 64
 

@@ -10,9 +10,8 @@ from ..wire import Asked
 from ..wire.derivation import Handle, Offered
 from ..wire.handles import HANDLES, TENANT
 from . import graphs
-from .acting import acting
 from .caller import Caller
-from .desk import Desk
+from .desk import Desk, acting
 from .routes import Handler, handlers
 
 Names: TypeAlias = Mapping[str, str]

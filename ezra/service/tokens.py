@@ -23,6 +23,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from tiers.errors import ConfigError, NotFound, PolicyDenied, UsageError
 from tiers.fields import ALL_TOPICS, Moment, Name, Record, Topics
 from tiers.ids import Clock, system_clock
+from tiers.saved_file import replace_file
 
 from .caller import Caller, Role
 
@@ -297,15 +298,7 @@ class TokenFile:
 
     def _write(self, tokens: tuple[Token, ...]) -> None:
         """Put the file in the place of the former one, whole or not at all, for its owner alone."""
-        content = _FILE.dump_json(_Kept(tokens=tokens), indent=1)
-        new = self._path.with_name(f"{self._path.name}.new")
-        new.unlink(missing_ok=True)
-        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(self._path)
+        replace_file(self._path, _FILE.dump_json(_Kept(tokens=tokens), indent=1))
 
 
 def _read(path: Path) -> tuple[_Stamp | None, tuple[Token, ...]]:

@@ -257,7 +257,7 @@ class AgentTools:
         if as_of and turn is not None:
             raise UsageError("turn", turn, "a turn or as_of, not both")
         point = turn if turn is not None else moment_of(as_of)
-        return Beliefs.of(await (await self.agent()).beliefs(as_of=point), limit)
+        return Beliefs.latest(await (await self.agent()).beliefs(as_of=point), limit)
 
     @lends("ends", is_repeatable=True)
     async def forget(self, fact_id: Id, reason: Reason) -> Forgotten:

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, TypeAdapter
+
+from tiers.fields import Record
+from tiers.records import AuditFilter, Grain
+
 from ..beliefs.history import History
 from ..documents import Documents
 from ..erasure.taint.handle import Taint
@@ -13,12 +20,82 @@ from ..handles.graph_board import GraphBoard
 from ..handles.knowledge import Knowledge
 from ..handles.quarantine import QuarantineReview
 from ..handles.tenant import Tenant
+from ..recall.request import KINDS_NAMED_MAX, KindNamed, ModeName, ScopeName
 from .agents import CatalogRememberAsked, RememberAsked
-from .audit import AuditAsked
 from .derivation import Handle
 from .graphs import AGENT_PATH, GRAPH_PATH
-from .operation import Nothing
-from .recalling import CatalogRecallAsked, RecallAsked
+from .operation import Asked, Nothing, Operation
+from .points import LISTED, Count, Time
+
+
+class RecallAsked(Asked):
+    """A question to recall, and what narrows it."""
+
+    query: str
+    limit: Count = 10
+    kinds: Annotated[tuple[KindNamed, ...], Field(max_length=KINDS_NAMED_MAX), LISTED] | None = None
+    scope: ScopeName = "any"
+    as_of: Time | None = None
+    rerank: bool = True
+    mode: ModeName = "hybrid"
+    grains: Annotated[tuple[Grain, ...], LISTED] = ()
+    min_days_ago: Count = 0
+    max_days_ago: Count | None = None
+    topics: Annotated[tuple[str, ...], LISTED] | None = None
+    all_topics: Annotated[tuple[str, ...], LISTED] | None = None
+    ids: Annotated[tuple[str, ...], LISTED] = ()
+    token_budget: Count | None = None
+    depth: Count = 1
+    explain: bool = False
+    receipt: bool = False
+    half_life_days: float | None = None
+
+    @property
+    def writes(self) -> bool:
+        """A receipt is kept."""
+        return self.receipt
+
+
+class CatalogRecallAsked(RecallAsked):
+    """As ``Catalog.recall``; there is one scope class, the catalog."""
+
+    scope: Literal["any"] = "any"
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What was said, by keyword; there is one scope."""
+        return {name: one for name, one in super().said.items() if name != "scope"}
+
+
+EVENTS_MAX = 10_000
+KINDS_MAX = 64
+
+
+class AuditAsked(Asked):
+    """A page of the feed, and the fields of ``AuditFilter`` beside it."""
+
+    after: Count = 0
+    limit: Annotated[int, Field(ge=1, le=EVENTS_MAX)] = 1000
+    kinds: Annotated[tuple[str, ...], Field(max_length=KINDS_MAX)] = ()
+    graph_id: str | None = None
+    agent_id: str | None = None
+    record_id: str | None = None
+    since: Time | None = None
+    until: Time | None = None
+    before: Annotated[Count, Field(ge=1)] | None = None
+
+    @classmethod
+    def of(cls, *, only: AuditFilter | None = None, **given: Any) -> Self:  # noqa: ANN401
+        """Return what is asked for one page of the events that ``only`` describes."""
+        wanted = {} if only is None else only.model_dump(exclude_unset=True)
+        return cls(**given, **wanted)
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """The arguments of ``audit``."""
+        only = AuditFilter(**self.model_dump(exclude={"after", "limit"}))
+        return {"after": self.after, "limit": self.limit, "only": only}
+
 
 _CATALOG_PATH = "/v1/catalog"
 
@@ -76,3 +153,25 @@ HANDLES = (
     GRAPH_QUARANTINE,
     TENANT,
 )
+
+
+class ExportedAnswer(Record):
+    """What a streamed export holds: ``Exported`` without the path, which is the caller's."""
+
+    events: int
+    redacted: int
+    heads: int
+    last_hash: str
+    key_id: str | None
+
+
+EXPORT = Operation(
+    "beliefs.export",
+    "GET",
+    f"{BELIEFS.path}/export",
+    Nothing,
+    TypeAdapter(ExportedAnswer),
+    "read",
+    "The whole log as a file that anybody can verify; what it holds is told by a header.",
+)
+"""No handler does it: its answer is a file, and ``ANSWER_HEADER`` has what it says."""

@@ -1,16 +1,17 @@
 """What tools answer a model: small, flat and limited, because a model has to read it.
 
-Whatever somebody wrote goes through ``shown`` or ``read``: between the quotes of a JSON text it can
-end nothing, and it holds nothing that a tokenizer or no eye sees.
+Whatever somebody wrote is ``Shown``, ``Inert`` or ``Flat``: between the quotes of JSON it can end
+nothing, and it holds nothing that a tokenizer or no eye sees. An answer takes its fields from
+what has attributes of their names; its own ``of`` says only what is told otherwise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Annotated, Any, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, BeforeValidator, ConfigDict, JsonValue
 
 from tiers.board import Card, Priority, TaskStatus
 from tiers.fencing import flat, inert
@@ -31,13 +32,35 @@ IDS_MAX = 50
 ROWS_SHOWN = 50
 """Of a live source; a model reads no more, and who needs all of them asks the handle."""
 
-Key: TypeAlias = tuple[str, str]
+
+def shown(text: str) -> str:
+    """Return a text as a model may read it, cut where it is too long."""
+    text = inert(text)
+    return text if len(text) <= SHOWN_CHARS_MAX else f"{text[: SHOWN_CHARS_MAX - 1]}…"
+
+
+Shown: TypeAlias = Annotated[str, BeforeValidator(shown)]
+Inert: TypeAlias = Annotated[str, BeforeValidator(inert)]
+Flat: TypeAlias = Annotated[str, BeforeValidator(flat)]
+Key: TypeAlias = tuple[Shown, Shown]
+Ids: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(lambda ids: ids[:IDS_MAX])]
 
 
 class Answer(BaseModel):
     """Base of every answer."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, from_attributes=True)
+
+    @classmethod
+    def of(cls, found: Any) -> Self:  # noqa: ANN401 - whatever has its fields
+        """Return what was found as it is shown."""
+        return cls.model_validate(found)
+
+    @classmethod
+    def _with(cls, found: object, **told: Any) -> Self:  # noqa: ANN401 - its fields check them
+        """Return what was found as it is shown, with what is told otherwise."""
+        names = [name for name in cls.model_fields if name not in told]
+        return cls(**{name: getattr(found, name) for name in names}, **told)
 
 
 class Found(Answer):
@@ -45,36 +68,23 @@ class Found(Answer):
 
     id: str
     kind: Kind
-    text: str
+    text: Shown
     score: float
-    agent_id: str
-    speaker: str
+    agent_id: Flat
+    speaker: Flat
     topics: tuple[str, ...]
     recorded_at: datetime
     occurred_at: datetime | None
     valid_to: datetime | None
-    source_ids: tuple[str, ...]
+    source_ids: Ids
     inherited_from: str | None
     is_cut: bool
 
     @classmethod
-    def of(cls, hit: Hit) -> Found:
+    def of(cls, found: Hit) -> Self:
         """Return a hit as it is shown."""
-        return cls(
-            id=hit.id,
-            kind=hit.kind,
-            text=shown(hit.text),
-            score=round(hit.score, 4),
-            agent_id=flat(hit.agent_id),
-            speaker=flat(hit.speaker),
-            topics=hit.topics,
-            recorded_at=hit.recorded_at,
-            occurred_at=hit.occurred_at,
-            valid_to=hit.valid_to,
-            source_ids=hit.source_ids[:IDS_MAX],
-            inherited_from=hit.inherited_from,
-            is_cut=len(hit.text) > SHOWN_CHARS_MAX,
-        )
+        is_cut = len(found.text) > SHOWN_CHARS_MAX
+        return cls._with(found, score=round(found.score, 4), is_cut=is_cut)
 
 
 class Recalled(Answer):
@@ -86,21 +96,16 @@ class Recalled(Answer):
     rerank_used: bool
 
     @classmethod
-    def of(cls, found: RecallResult) -> Recalled:
+    def of(cls, found: RecallResult) -> Self:
         """Return an answer of recall as it is shown."""
-        return cls(
-            items=tuple(map(Found.of, found.items)),
-            total=found.total,
-            degraded=found.degraded,
-            rerank_used=found.rerank_used,
-        )
+        return cls._with(found, items=tuple(map(Found.of, found.items)))
 
 
 class Day(Answer):
     """One record of a window of days: its line begins with its day or period in brackets."""
 
     id: str
-    line: str
+    line: Shown
 
 
 class Days(Answer):
@@ -112,15 +117,11 @@ class Days(Answer):
     degraded: tuple[str, ...]
 
     @classmethod
-    def of(cls, found: MemorySearch) -> Days:
+    def of(cls, found: MemorySearch) -> Self:
         """Return a search by days as it is shown."""
         pairs = zip(found.items, found.lines, strict=True)
-        return cls(
-            items=tuple(Day(id=hit.id, line=shown(line)) for hit, line in pairs),
-            since=found.since.isoformat(),
-            hint=found.hint,
-            degraded=found.degraded,
-        )
+        items = tuple(Day(id=hit.id, line=line) for hit, line in pairs)
+        return cls._with(found, items=items, since=found.since.isoformat())
 
 
 class Remembered(Answer):
@@ -144,36 +145,26 @@ class OutputShown(Answer):
     turn_id: str
     index: int
     outputs: int
-    tool: str
-    text: str
+    tool: Flat
+    text: Inert
     start: int
     total_chars: int
     next_start: int | None
 
     @classmethod
-    def of(cls, found: OutputRange) -> OutputShown:
+    def of(cls, found: OutputRange) -> Self:
         """Return a range as it is shown."""
-        return cls(
-            key=found.key,
-            turn_id=found.turn_id,
-            index=found.index,
-            outputs=found.outputs,
-            tool=flat(found.tool),
-            text=inert(found.text),
-            start=found.start,
-            total_chars=found.total,
-            next_start=found.next_start,
-        )
+        return cls._with(found, total_chars=found.total)
 
 
 class Belief(Answer):
     """A belief, and what became of it."""
 
     id: str
-    claim: str
+    claim: Shown
     topic: str | None
     key: Key | None
-    value: str | None
+    value: Shown | None
     agent_id: str
     trust: float
     private: bool
@@ -183,24 +174,11 @@ class Belief(Answer):
     recorded_at: datetime
 
     @classmethod
-    def of(cls, belief: Commitment) -> Belief:
+    def of(cls, found: Commitment) -> Self:
         """Return a belief as it is shown."""
-        ended = belief if isinstance(belief, HistoricBelief) else None
-        key = None if belief.key is None else (shown(belief.key[0]), shown(belief.key[1]))
-        return cls(
-            id=belief.id,
-            claim=shown(belief.claim),
-            topic=belief.topic,
-            key=key,
-            value=None if belief.value is None else shown(belief.value),
-            agent_id=belief.agent_id,
-            trust=belief.trust,
-            private=belief.private,
-            pinned=belief.pinned,
-            status="active" if ended is None else ended.status,
-            superseded_by=None if ended is None else ended.superseded_by,
-            recorded_at=belief.recorded_at,
-        )
+        if isinstance(found, HistoricBelief):
+            return cls._with(found)
+        return cls._with(found, status="active", superseded_by=None)
 
 
 class Beliefs(Answer):
@@ -210,7 +188,7 @@ class Beliefs(Answer):
     left_out: int
 
     @classmethod
-    def of(cls, beliefs: Sequence[Commitment], limit: int) -> Beliefs:
+    def latest(cls, beliefs: Sequence[Commitment], limit: int) -> Self:
         """Return the latest beliefs as they are shown."""
         latest = beliefs[-limit:]
         return cls(beliefs=tuple(map(Belief.of, latest)), left_out=len(beliefs) - len(latest))
@@ -227,16 +205,10 @@ class CardShown(Answer):
     reply_to: str | None
     status: TaskStatus | None
     priority: Priority
-    title: str
-    text: str
+    title: Shown
+    text: Shown
     tags: tuple[str, ...]
     changed_at: datetime
-
-    @classmethod
-    def of(cls, card: Card) -> CardShown:
-        """Return a card as it is shown."""
-        given = {name: getattr(card, name) for name in cls.model_fields}
-        return cls(**{**given, "title": shown(card.title), "text": shown(card.text)})
 
 
 class CardsShown(Answer):
@@ -246,9 +218,9 @@ class CardsShown(Answer):
     has_more: bool
 
     @classmethod
-    def of(cls, page: Page[Card]) -> CardsShown:
+    def of(cls, found: Page[Card]) -> Self:
         """Return a page of cards as it is shown."""
-        return cls(cards=tuple(map(CardShown.of, page.rows)), has_more=page.cursor is not None)
+        return cls._with(found, cards=found.rows, has_more=found.cursor is not None)
 
 
 class Acked(Answer):
@@ -257,9 +229,9 @@ class Acked(Answer):
     ids: tuple[str, ...]
 
     @classmethod
-    def of(cls, ids: tuple[str, ...]) -> Acked:
+    def of(cls, found: tuple[str, ...]) -> Self:
         """Return the ids of messages as they are shown."""
-        return cls(ids=ids)
+        return cls(ids=found)
 
 
 class LiveSources(Answer):
@@ -268,9 +240,9 @@ class LiveSources(Answer):
     sources: tuple[SourceAbout, ...]
 
     @classmethod
-    def of(cls, sources: tuple[SourceAbout, ...]) -> LiveSources:
+    def of(cls, found: tuple[SourceAbout, ...]) -> Self:
         """Return sources as they are shown."""
-        return cls(sources=sources)
+        return cls(sources=found)
 
 
 class LiveAnswer(Answer):
@@ -278,7 +250,7 @@ class LiveAnswer(Answer):
 
     source: str
     question: str
-    text: str
+    text: Shown
     rows: tuple[dict[str, JsonValue], ...]
     rows_total: int | None
     truncated: bool
@@ -290,13 +262,10 @@ class LiveAnswer(Answer):
     time_travel_available: bool
 
     @classmethod
-    def of(cls, found: MeshResult) -> LiveAnswer:
+    def of(cls, found: MeshResult) -> Self:
         """Return a result as it is shown."""
-        given: dict[str, Any] = {name: getattr(found, name) for name in cls.model_fields}
-        given["text"] = shown(found.text)
-        given["rows"] = tuple(map(_row, found.rows[:ROWS_SHOWN]))
-        given["truncated"] = found.truncated or len(found.rows) > ROWS_SHOWN
-        return cls(**given)
+        is_cut = found.truncated or len(found.rows) > ROWS_SHOWN
+        return cls._with(found, rows=tuple(map(_row, found.rows[:ROWS_SHOWN])), truncated=is_cut)
 
 
 class Whole(Answer):
@@ -305,9 +274,9 @@ class Whole(Answer):
     answer: JsonValue
 
     @classmethod
-    def of(cls, answer: JsonValue) -> Whole:
+    def of(cls, found: JsonValue) -> Self:
         """Return an answer as it is shown: all of it, each text as a model may read it."""
-        return cls(answer=_readable(answer))
+        return cls(answer=_readable(found))
 
 
 ANSWERS: Mapping[str, type[Answer]] = {
@@ -336,9 +305,3 @@ def _readable(value: JsonValue) -> JsonValue:
     if isinstance(value, dict):
         return {inert(name): _readable(one) for name, one in value.items()}
     return [_readable(one) for one in value] if isinstance(value, list) else value
-
-
-def shown(text: str) -> str:
-    """Return a text as a model may read it, cut where it is too long."""
-    text = inert(text)
-    return text if len(text) <= SHOWN_CHARS_MAX else f"{text[: SHOWN_CHARS_MAX - 1]}…"

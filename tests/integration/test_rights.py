@@ -33,7 +33,7 @@ from ezra.service.app import check_place, service_app
 from ezra.service.caller import MAY, roles_table
 from ezra.service.routes import handlers
 from ezra.service.tokens import TokenFile
-from ezra.wire import NEEDS, graphs, proofs
+from ezra.wire import NEEDS, graphs, handles
 from ezra.wire.operation import Operation
 
 CLAUSE = "The buyout clause is 40 million."
@@ -291,7 +291,7 @@ async def test_r9_14_a_reader_reads_everything_and_changes_nothing(
     await behind.drain_learning()
     clock.move(hours=1)
     headers = bearer(tokens, role="reader")
-    every = [operation for operation, _ in handlers] + [proofs.EXPORT]
+    every = [operation for operation, _ in handlers] + [handles.EXPORT]
     before = _stored(tmp_path / "home")
     async with inside(behind, tokens) as http:
         answers = {one.name: await _ask(http, one, headers=headers) for one in every}

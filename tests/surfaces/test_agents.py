@@ -23,11 +23,10 @@ from ezra.handles.turn import Completion, OpenTurn
 from ezra.recall.request import Narrowing
 from ezra.remote.agent import RemoteAgent, RemoteTurn
 from ezra.remote.handles import RemoteKnowledge
-from ezra.service.acting import acting
 from ezra.service.caller import Caller
-from ezra.service.desk import Desk
+from ezra.service.desk import Desk, acting
 from ezra.service.routes import handlers
-from ezra.wire import Asked, Operation, recalling
+from ezra.wire import Asked, Operation, handles
 from ezra.wire import agents as agent_wire
 from ezra.wire.handles import AGENT, AGENT_BOARD, AGENT_DOCUMENTS, AGENT_KNOWLEDGE
 from tiers.records import Commitment, HistoricBelief
@@ -80,8 +79,8 @@ def test_a_remote_handle_has_the_methods_of_the_one_in_process(here: type, there
         (agent_wire.ReplyAsked, OpenTurn.reply),
         (agent_wire.CompleteAsked, Agent.complete),
         (agent_wire.RememberAsked, Agent.remember),
-        (recalling.RecallAsked, Agent.recall),
-        (recalling.RecallAsked, Graph.recall),
+        (handles.RecallAsked, Agent.recall),
+        (handles.RecallAsked, Graph.recall),
         (agent_wire.CatalogRememberAsked, Catalog.remember),
     ],
 )

@@ -31,8 +31,7 @@ from ezra import (
 )
 from ezra.handles.catalog import Catalog
 from ezra.handles.graph import Graph
-from ezra.remote.catalog import RemoteCatalog
-from ezra.remote.ezra import RemoteEzra
+from ezra.remote.ezra import RemoteCatalog, RemoteEzra
 from ezra.remote.graph import RemoteGraph
 from ezra.service.routes import handlers
 from ezra.service.tokens import TokenFile

@@ -28,17 +28,17 @@ from ezra import (
     UsageError,
 )
 from ezra.remote.connection import Connection
-from ezra.remote.history import RemoteHistory
-from ezra.remote.saving import SavedFile
+from ezra.remote.graph import RemoteHistory
 from ezra.service import exporting
 from ezra.service.caller import LOCAL, Caller
 from ezra.service.desk import Desk
 from ezra.service.exporting import add_export
 from ezra.service.routes import handlers, router_of
-from ezra.wire import graphs, proofs
+from ezra.wire import graphs, handles
 from ezra.wire.handles import BELIEFS
 from ezra.wire.points import Point
 from tiers.history.verification import verify_export
+from tiers.saved_file import SavedFile
 
 START = ("start", "compound")
 
@@ -235,7 +235,7 @@ def test_no_agent_reads_the_history_of_a_whole_graph() -> None:
     """Its token covers none of the operations, and a reader's none of those that change."""
     agent, reader = Caller("a", "agent"), Caller("r", "reader")
     of_history = [one.operation for one in BELIEFS.offered.values()]
-    every = (*of_history, graphs.BRANCH, graphs.DIFF, proofs.EXPORT)
+    every = (*of_history, graphs.BRANCH, graphs.DIFF, handles.EXPORT)
     for operation in every:
         with pytest.raises(PolicyDenied):
             agent.check(operation.needs, operation.name, "imola", None)

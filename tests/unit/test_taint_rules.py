@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ezra.erasure.taint.planning import planned, rebuilt_by
+from ezra.erasure.taint.rolling_back import planned, rebuilt_by
 from ezra.erasure.taint.walk import Shown, Walk, counted
 from tiers.history.rolling_back import comes_back
 from tiers.taint import Reason, Resting, TaintedKind

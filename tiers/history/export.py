@@ -14,14 +14,11 @@ JSON Lines in UTF-8, each line canonical (sorted keys, no white space) and ended
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import os
-import secrets
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any, Final, Literal, Self
+from typing import Any, Final, Literal, Self
 
 from pydantic import Field, JsonValue
 
@@ -29,11 +26,12 @@ from ..beliefs import BeliefEvent, LoggedBelief, SignedHead
 from ..errors import Conflict, UsageError
 from ..evidence import ChainedAudit
 from ..fields import Moment, Record, in_utc
+from ..saved_file import SavedFile
 from .chain import FIRST_PREVIOUS_HASH, FORMAT_VERSION, canonical, iso
 from .heads import head_fields
 from .plan import SPEAKING_KINDS
 from .rotation import Rotation, rotation_fields
-from .signing import SigningKey, sync_folder
+from .signing import SigningKey
 
 FORMAT: Final = "ezra-belief-export"
 VERSION: Final = 1
@@ -148,13 +146,11 @@ class ExportWriter:
         exported_at: datetime,
         key: SigningKey | None = None,
     ) -> None:
-        self._path = path
-        self._draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
+        self._saved = SavedFile(path)
         self._header = ExportHeader(
             tenant=tenant, graph_id=graph_id, exported_at=in_utc(exported_at)
         )
         self._key = key
-        self._file: IO[bytes] | None = None
         self._digest = hashlib.sha256()
         self._counts = {"events": 0, "redacted": 0, "heads": 0, "audit": 0, "rotations": 0}
         self._last_hash = FIRST_PREVIOUS_HASH
@@ -173,11 +169,7 @@ class ExportWriter:
         Raises:
             UsageError: It cannot be written there.
         """
-        try:
-            number = os.open(self._draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except (OSError, ValueError) as error:
-            raise self._unwritable(error) from error
-        self._file = os.fdopen(number, "wb")
+        self._saved.open()
         self._write(header_line(self._header))
 
     def add_entries(self, entries: Iterable[LoggedBelief]) -> None:
@@ -247,16 +239,12 @@ class ExportWriter:
         if self._key is not None:
             seal = seal.model_copy(update={"signature": self._key.sign(sealed_bytes(seal))})
         self._write(seal_line(seal))
-        self._put_in_place()
+        self._saved.finish()
         return seal
 
     def close(self) -> None:
         """Leave nothing behind that is not finished. May be repeated."""
-        file, self._file = self._file, None
-        if file is not None:
-            with contextlib.suppress(OSError):  # what a full disk did not take is not wanted now
-                file.close()
-            self._draft.unlink(missing_ok=True)
+        self._saved.close()
 
     @property
     def _owner(self) -> tuple[str, str]:
@@ -272,31 +260,11 @@ class ExportWriter:
             self._spoken_of |= spoken_of(event, entry.said or {})
 
     def _write(self, line: bytes) -> None:
-        if self._file is None:
-            raise UsageError("writer", "closed", "an open writer")
         if len(line) >= LINE_BYTES_MAX:
             raise UsageError("line", f"{len(line)} bytes", f"less than {LINE_BYTES_MAX}")
         line += b"\n"
         self._digest.update(line)
-        try:
-            self._file.write(line)
-        except OSError as error:
-            raise self._unwritable(error) from error
-
-    def _put_in_place(self) -> None:
-        if self._file is None:
-            raise UsageError("writer", "closed", "an open writer")
-        try:
-            self._file.flush()
-            os.fsync(self._file.fileno())
-            self._draft.replace(self._path)
-            sync_folder(self._path.parent)
-        except OSError as error:
-            raise self._unwritable(error) from error
-
-    def _unwritable(self, error: OSError | ValueError) -> UsageError:
-        reason = getattr(error, "strerror", None) or str(error)
-        return UsageError("path", str(self._path), f"a file that can be written ({reason})")
+        self._saved.write(line)
 
 
 def spoken_of(event: BeliefEvent, said: Mapping[str, Any]) -> set[str]:

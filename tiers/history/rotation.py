@@ -19,8 +19,9 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from ..errors import ConfigError, IntegrityError, UsageError
 from ..fields import Moment, Record, in_utc
+from ..saved_file import replace_file, sync_folder
 from .chain import canonical, iso
-from .signing import KEY_FILE_SETTING, SigningKey, is_public_key, key_id, sync_folder, verify
+from .signing import KEY_FILE_SETTING, SigningKey, is_public_key, key_id, verify
 
 ROTATIONS_MAX = 10_000
 _FILE_BYTES_MAX = 1 << 24
@@ -268,14 +269,9 @@ def _identity(path: Path) -> tuple[int, int] | None:
 def _write_rotations(path: Path, rotations: Sequence[Rotation], setting: str) -> None:
     """Replace the file of rotations in one step."""
     file = _rotations_path(path)
-    draft = file.with_name(f"{file.name}.new")
     lines = [canonical(rotation_fields(one)).decode() for one in rotations]
     try:
-        with draft.open("w", encoding="utf-8") as target:
-            target.write("[\n" + ",\n".join(lines) + "\n]\n")
-            target.flush()
-            os.fsync(target.fileno())
-        draft.replace(file)
+        replace_file(file, ("[\n" + ",\n".join(lines) + "\n]\n").encode(), mode=0o666)
         sync_folder(file.parent)
     except OSError as error:
         raise ConfigError(setting, f"cannot write {file}: {error.strerror}") from error

@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from ..errors import ConfigError, UsageError
+from ..saved_file import sync_folder
 
 KEY_SETTING = "EZRA_SIGNING_KEY"
 KEY_FILE_SETTING = "EZRA_SIGNING_KEY_FILE"
@@ -172,17 +173,6 @@ def public_key_of(given: str, field: str = "public_key") -> str:
         accepted = "an Ed25519 public key in 64 hexadecimal digits or PEM, or a file that holds it"
         raise UsageError(field, "…", accepted)
     return found
-
-
-def sync_folder(folder: Path) -> None:
-    """Make names in a folder durable, where the system can."""
-    if os.name == "nt":
-        return
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
 
 
 def _public_key(text: str) -> str | None:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from tiers.errors import Conflict, UsageError
+from tiers.saved_file import replace_file
 
 from ...documents.parsed import cleaned
 from .folders import NoteFile, markdown_in, text_of
 from .names import digest_of, is_note
-from .sync_state import replace_file
 
 INDEX_NOTE = "memory.md"
 """The note of a folder that lists its other notes, in any case: each machine has its own."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import secrets
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from tiers.errors import ConfigError, UsageError
+from tiers.saved_file import replace_file
 
 FILE_BYTES_MAX = 64 * 1024 * 1024
 LOCK_SECONDS = 60.0
@@ -133,27 +133,3 @@ def _agreed(said: Any) -> dict[str, Agreed]:  # noqa: ANN401 - whatever the file
         name: Agreed(str(one["digest"]), int(one["revision"]))
         for name, one in said["notes"].items()
     }
-
-
-def replace_file(path: Path, content: bytes, *, mode: int = 0o600) -> None:
-    """Write a file beside and put it into its place, so that it is old or new at any moment.
-
-    Args:
-        path: Where it goes.
-        content: All of it.
-        mode: Who may read it, as far as the process does not mask it.
-
-    Raises:
-        OSError: As the system says.
-    """
-    draft = path.with_name(f".ezra-{secrets.token_hex(8)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Literal, TypeAlias
 
 from tiers.records import Record
+
+Best: TypeAlias = Literal["all", "none", "any"]
 
 
 class Figure(Record):
@@ -20,7 +23,18 @@ class Figure(Record):
     name: str
     count: int
     of: int | None = None
-    best: Literal["all", "none", "any"] = "all"
+    best: Best = "all"
+
+    @classmethod
+    def share(cls, name: str, found: Sequence[bool], best: Best = "all") -> Figure:
+        """Return how many of something are so."""
+        return cls(name=name, count=sum(found), of=len(found), best=best)
+
+    @classmethod
+    def sizes(cls, name: str, found: Iterable[Collection[object]], of: int | None) -> Figure:
+        """Return how many things collections hold: of so many that should be, or of none."""
+        best: Best = "none" if of is None else "all"
+        return cls(name=name, count=sum(map(len, found)), of=of, best=best)
 
 
 class Mistake(Record):

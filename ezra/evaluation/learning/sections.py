@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -42,37 +43,6 @@ Measure: TypeAlias = Callable[[Bench], Awaitable[Section]]
 
 STARTS_AT = datetime(2026, 3, 11, 9, 30, tzinfo=UTC)
 """What the clock shows when the earlier statement of a pair is remembered."""
-
-
-async def open_statements(bench: Bench) -> Section:
-    """Turns of talk: what they state is learnt, and nothing else."""
-    return await _statements(bench, "statements")
-
-
-async def wide_statements(bench: Bench) -> Section:
-    """As the first, of more ways to state something, and of more that states nothing."""
-    return await _statements(bench, "statements-wide")
-
-
-async def plain_statements(bench: Bench) -> Section:
-    """Short plain statements as people make them in passing, beside turns that teach nothing."""
-    return await _statements(bench, "statements-plain")
-
-
-async def later_statements(bench: Bench) -> Section:
-    """Statements among asides, written once the grammar stood."""
-    return await _statements(bench, "statements-later")
-
-
-async def everyday_statements(bench: Bench) -> Section:
-    """Everyday statements in many wordings, each third of them written before it was read."""
-    return await _statements(bench, "statements-everyday")
-
-
-async def sealed_statements(bench: Bench) -> Section:
-    """As the open ones; its mistakes stay untold, so that nobody makes patterns of them."""
-    section = await _statements(bench, "statements-sealed")
-    return section.model_copy(update={"mistakes": ()})
 
 
 async def supersessions(bench: Bench) -> Section:
@@ -112,41 +82,19 @@ async def duplicates(bench: Bench) -> Section:
     return Section(
         name="duplicates",
         figures=(
-            Figure(
-                name="duplicates merged",
-                count=sum(pair.id not in wrong for pair in same),
-                of=len(same),
-            ),
-            Figure(
-                name="different facts lost",
-                count=sum(pair.id in wrong for pair in apart),
-                of=len(apart),
-                best="none",
-            ),
+            Figure.share("duplicates merged", [pair.id not in wrong for pair in same]),
+            Figure.share("different facts lost", [pair.id in wrong for pair in apart], "none"),
         ),
         mistakes=mistakes,
         problems=problems,
     )
 
 
-async def open_paraphrases(bench: Bench) -> Section:
-    """Pairs that say the same in other words are one fact; near misses are never one."""
-    return await _paraphrases(bench, "paraphrases")
+async def _paraphrases(bench: Bench, *, name: str) -> Section:
+    """Pairs that say the same in other words are one fact; near misses are never one.
 
-
-async def sealed_paraphrases(bench: Bench) -> Section:
-    """As the open ones; its mistakes stay untold."""
-    section = await _paraphrases(bench, "paraphrases-sealed")
-    return section.model_copy(update={"mistakes": ()})
-
-
-async def later_paraphrases(bench: Bench) -> Section:
-    """Pairs written once the rules stood: how far they reach beyond what they were made on."""
-    return await _paraphrases(bench, "paraphrases-later")
-
-
-async def _paraphrases(bench: Bench, name: str) -> Section:
-    """Measure a set of paraphrases with the embedder of the environment, and by words alone."""
+    With the embedder of the environment, and by words alone.
+    """
     chosen = bench.chosen(pairs(name).pairs)
     wanted = [
         (pair, {"merged"} if pair.same else {"kept", "superseded", "reversed"}) for pair in chosen
@@ -168,16 +116,11 @@ async def _paraphrases(bench: Bench, name: str) -> Section:
 def _merged(
     suffix: str, wanted: Sequence[tuple[Pair, set[str]]], fates: _Fates
 ) -> tuple[Figure, ...]:
-    same = [fates[pair.id][0] for pair, _ in wanted if pair.same]
-    apart = [fates[pair.id][0] for pair, _ in wanted if not pair.same]
+    same = [fates[pair.id][0] == "merged" for pair, _ in wanted if pair.same]
+    apart = [fates[pair.id][0] == "merged" for pair, _ in wanted if not pair.same]
     return (
-        Figure(name=f"paraphrases merged{suffix}", count=same.count("merged"), of=len(same)),
-        Figure(
-            name=f"different facts merged{suffix}",
-            count=apart.count("merged"),
-            of=len(apart),
-            best="none",
-        ),
+        Figure.share(f"paraphrases merged{suffix}", same),
+        Figure.share(f"different facts merged{suffix}", apart, "none"),
     )
 
 
@@ -206,28 +149,21 @@ async def guard(bench: Bench) -> Section:
             *_taken("", open_),
             *_taken("wide ", wide),
             *_taken("sealed ", closed),
-            Figure(
-                name="false statements taken",
-                count=sum(one.taken for one in twisted),
-                of=len(twisted),
-                best="none",
-            ),
+            Figure.share("false statements taken", [one.taken for one in twisted], "none"),
             Figure(
                 name="families with one taken",
                 count=len({one.kind for one in twisted if one.taken}),
                 of=len({one.kind for one in twisted}),
                 best="none",
             ),
-            Figure(
-                name="judge says supersedes, rightly, and is believed",
-                count=sum(is_replaced(pair, STARTS_AT) for pair in changing),
-                of=len(changing),
+            Figure.share(
+                "judge says supersedes, rightly, and is believed",
+                [is_replaced(pair, STARTS_AT) for pair in changing],
             ),
-            Figure(
-                name="judge says supersedes, wrongly, and is believed",
-                count=sum(is_replaced(pair, STARTS_AT) for pair in staying),
-                of=len(staying),
-                best="none",
+            Figure.share(
+                "judge says supersedes, wrongly, and is believed",
+                [is_replaced(pair, STARTS_AT) for pair in staying],
+                "none",
             ),
         ),
         mistakes=tuple(wrong),
@@ -248,11 +184,7 @@ async def _talks(bench: Bench, source: HonestSet) -> list[Judged]:
 
 def _taken(prefix: str, judged: Sequence[Judged]) -> tuple[Figure, ...]:
     return tuple(
-        Figure(
-            name=f"{prefix}{name}",
-            count=sum(one.taken for one in judged if one.kind == kind),
-            of=sum(one.kind == kind for one in judged),
-        )
+        Figure.share(f"{prefix}{name}", [one.taken for one in judged if one.kind == kind])
         for kind, name in (("summary", "sentences of summaries taken"), ("fact", "facts taken"))
     )
 
@@ -319,41 +251,6 @@ def _judged(said: Sequence[tuple[Source, str]]) -> tuple[int, list[tuple[Source,
     return round(sorted(took)[len(took) // 2] / 1000), wrong
 
 
-SECTIONS: Mapping[str, Measure] = MappingProxyType(
-    {
-        "statements": open_statements,
-        "statements-wide": wide_statements,
-        "statements-plain": plain_statements,
-        "statements-later": later_statements,
-        "statements-everyday": everyday_statements,
-        "statements-sealed": sealed_statements,
-        "supersessions": supersessions,
-        "duplicates": duplicates,
-        "paraphrases": open_paraphrases,
-        "paraphrases-sealed": sealed_paraphrases,
-        "paraphrases-later": later_paraphrases,
-        "guard": guard,
-        "taint": taint,
-        "attacks": attacked,
-    }
-)
-
-
-async def measured(bench: Bench, names: Sequence[str] = ()) -> LearningReport:
-    """Run the sections of these names, all if none is given, and return what they found.
-
-    Raises:
-        UsageError: There is no section of a name, or a set is not in order.
-    """
-    unknown = [name for name in names if name not in SECTIONS]
-    if unknown:
-        raise UsageError("set", unknown[0], f"one of {', '.join(SECTIONS)}")
-    async with bench.memory(STARTS_AT) as memory:
-        embedder = memory.ezra.embedder
-    sections = [await SECTIONS[name](bench) for name in SECTIONS if name in (names or SECTIONS)]
-    return LearningReport(embedder=embedder, every=bench.every, sections=tuple(sections))
-
-
 @dataclass(frozen=True)
 class _Heard:
     """A turn, and the facts that were learnt of it."""
@@ -386,7 +283,8 @@ class _Heard:
         ]
 
 
-async def _statements(bench: Bench, name: str) -> Section:
+async def _statements(bench: Bench, *, name: str) -> Section:
+    """Turns of talk: what they state is learnt, and nothing else."""
     source = statements(name)
     chosen = bench.chosen(source.turns)
     heard = []
@@ -463,3 +361,47 @@ def _wrong_fates(wanted: Sequence[tuple[Pair, set[str]]], fates: _Fates) -> Iter
             standing = tuple(said(fact) for fact in both if is_live(fact))
             said_so = (pair.old, pair.new)
             yield Mistake(case=pair.id, kind=pair.kind, what=found, said=said_so, learnt=standing)
+
+
+_STATEMENTS = (
+    "statements",
+    "statements-wide",
+    "statements-plain",
+    "statements-later",
+    "statements-everyday",
+    "statements-sealed",
+)
+_PARAPHRASES = ("paraphrases", "paraphrases-sealed", "paraphrases-later")
+_SEALED = "-sealed"
+"""Of such a set mistakes stay untold, so that nobody makes patterns of them."""
+
+SECTIONS: Mapping[str, Measure] = MappingProxyType(
+    {
+        **{name: partial(_statements, name=name) for name in _STATEMENTS},
+        "supersessions": supersessions,
+        "duplicates": duplicates,
+        **{name: partial(_paraphrases, name=name) for name in _PARAPHRASES},
+        "guard": guard,
+        "taint": taint,
+        "attacks": attacked,
+    }
+)
+
+
+async def measured(bench: Bench, names: Sequence[str] = ()) -> LearningReport:
+    """Run the sections of these names, all if none is given, and return what they found.
+
+    Raises:
+        UsageError: There is no section of a name, or a set is not in order.
+    """
+    unknown = [name for name in names if name not in SECTIONS]
+    if unknown:
+        raise UsageError("set", unknown[0], f"one of {', '.join(SECTIONS)}")
+    async with bench.memory(STARTS_AT) as memory:
+        embedder = memory.ezra.embedder
+    found = [await SECTIONS[name](bench) for name in SECTIONS if name in (names or SECTIONS)]
+    sections = tuple(
+        one.model_copy(update={"mistakes": ()}) if one.name.endswith(_SEALED) else one
+        for one in found
+    )
+    return LearningReport(embedder=embedder, every=bench.every, sections=sections)

@@ -142,49 +142,18 @@ def _stand_ins(before: Rows, during: Rows) -> set[Key]:
 def _figures(outcomes: list[Outcome]) -> tuple[Figure, ...]:
     derived = sum(len(one.derived) for one in outcomes)
     exposed = sum(len(one.exposed) for one in outcomes)
+    unlike = [(one.traced | one.suspected) - one.derived - one.exposed for one in outcomes]
     return (
-        Figure(
-            name="derived records traced",
-            count=sum(len(one.derived & one.traced) for one in outcomes),
-            of=derived,
+        Figure.sizes("derived records traced", [i.derived & i.traced for i in outcomes], derived),
+        Figure.sizes(
+            "exposed records traced", [i.exposed & i.suspected for i in outcomes], exposed
         ),
-        Figure(
-            name="exposed records traced",
-            count=sum(len(one.exposed & one.suspected) for one in outcomes),
-            of=exposed,
-        ),
-        Figure(
-            name="traced, and nothing to do with it",
-            count=sum(
-                len((one.traced | one.suspected) - one.derived - one.exposed) for one in outcomes
-            ),
-            best="none",
-        ),
-        Figure(
-            name="derived records rolled back",
-            count=sum(len(one.taken) for one in outcomes),
-            of=derived,
-        ),
-        Figure(
-            name="other records changed",
-            count=sum(len(one.others) for one in outcomes),
-            best="none",
-        ),
-        Figure(
-            name="rolled-back records shown",
-            count=sum(len(one.shown) for one in outcomes),
-            best="none",
-        ),
-        Figure(
-            name="records as they were after undoing",
-            count=sum(len(one.back) for one in outcomes),
-            of=derived,
-        ),
-        Figure(
-            name="other records changed by undoing",
-            count=sum(len(one.strange) for one in outcomes),
-            best="none",
-        ),
+        Figure.sizes("traced, and nothing to do with it", unlike, None),
+        Figure.sizes("derived records rolled back", [i.taken for i in outcomes], derived),
+        Figure.sizes("other records changed", [i.others for i in outcomes], None),
+        Figure.sizes("rolled-back records shown", [i.shown for i in outcomes], None),
+        Figure.sizes("records as they were after undoing", [i.back for i in outcomes], derived),
+        Figure.sizes("other records changed by undoing", [i.strange for i in outcomes], None),
     )
 
 

@@ -11,9 +11,8 @@ from tiers.records import AuditEvent, AuditFilter, Summary, Turn, Usage
 
 from ...handles.agent_memory import AgentMemory
 from ...handles.graph import Graph
-from ..acting import acting
 from ..caller import Caller
-from ..desk import Desk
+from ..desk import Desk, acting
 from .pages import Names, Query, View, href, pages
 
 MOVES_SHOWN = 30

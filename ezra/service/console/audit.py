@@ -98,40 +98,28 @@ class AuditQuery(Query):
         return named | {name: at.isoformat() for name, at in spans.items() if at is not None}
 
 
-@pages.page("/audit", needs="read", asks=AuditQuery, label="Audit", key="a")
+@pages.rows("/audit/rows", "audit_rows.html")
+@pages.page("/audit", needs="read", label="Audit", key="a")
 async def tenant_feed(desk: Desk, _: Caller, names: Names, query: AuditQuery) -> View:
     """Show the tenant's feed."""
     return View("audit.html", await _page(desk, names, query), "Audit feed")
 
 
-@pages.page("/audit/rows", needs="read", asks=AuditQuery)
-async def tenant_rows(desk: Desk, _: Caller, names: Names, query: AuditQuery) -> View:
-    """Return the next rows of the tenant's feed."""
-    return View("audit_rows.html", await _page(desk, names, query))
-
-
-@pages.page("/audit/new", needs="read", asks=AuditQuery)
-async def tenant_new(desk: Desk, _: Caller, names: Names, query: AuditQuery) -> View:
-    """Return what happened in the tenant since the page was opened."""
-    return View("audit_new.html", await _new(desk, names, query))
-
-
-@pages.page("/graphs/{graph_id}/audit", needs="read", asks=AuditQuery, label="Audit", key="l")
+@pages.rows("/graphs/{graph_id}/audit/rows", "audit_rows.html")
+@pages.page("/graphs/{graph_id}/audit", needs="read", label="Audit", key="l")
 async def graph_feed(desk: Desk, _: Caller, names: Names, query: AuditQuery) -> View:
     """Show a graph's feed."""
     return View("audit.html", await _page(desk, names, query), f"Audit feed of {names['graph_id']}")
 
 
-@pages.page("/graphs/{graph_id}/audit/rows", needs="read", asks=AuditQuery)
-async def graph_rows(desk: Desk, _: Caller, names: Names, query: AuditQuery) -> View:
-    """Return the next rows of a graph's feed."""
-    return View("audit_rows.html", await _page(desk, names, query))
-
-
-@pages.page("/graphs/{graph_id}/audit/new", needs="read", asks=AuditQuery)
-async def graph_new(desk: Desk, _: Caller, names: Names, query: AuditQuery) -> View:
-    """Return what happened in a graph since the page was opened."""
-    return View("audit_new.html", await _new(desk, names, query))
+@pages.page("/audit/new", needs="read")
+@pages.page("/graphs/{graph_id}/audit/new", needs="read")
+async def new(desk: Desk, _: Caller, names: Names, query: AuditQuery) -> View:
+    """Return what happened in the tenant, or in a graph, since the page was opened."""
+    found = await _read(desk, names, query.after, NEW_MAX + 1, query.only(LATEST))
+    again = href(*_place(names), **query.said) if len(found) > NEW_MAX else None
+    values = {**_frame(names, query), "rows": found[:NEW_MAX], "again": again}
+    return View("audit_new.html", values)
 
 
 async def _page(desk: Desk, names: Names, query: AuditQuery) -> dict[str, object]:
@@ -153,13 +141,6 @@ async def _page(desk: Desk, names: Names, query: AuditQuery) -> dict[str, object
         values["more"] = href(*place, before=before, **query.said)
         values["more_rows"] = href(*place, "rows", before=before, **query.said)
     return {**_frame(names, query), "more": None, **values}
-
-
-async def _new(desk: Desk, names: Names, query: AuditQuery) -> dict[str, object]:
-    """Return what came behind a number, the last first."""
-    found = await _read(desk, names, query.after, NEW_MAX + 1, query.only(LATEST))
-    again = href(*_place(names), **query.said) if len(found) > NEW_MAX else None
-    return {**_frame(names, query), "rows": found[:NEW_MAX], "again": again}
 
 
 async def _read(

@@ -47,17 +47,12 @@ async def one_belief(desk: Desk, _: Caller, names: Names, __: Query) -> View:
     return View("beliefs_one.html", values, "A belief")
 
 
-@pages.page("/graphs/{graph_id}/proof", needs="read", asks=HeadsQuery)
+@pages.rows("/graphs/{graph_id}/proof/rows", "beliefs_proof_rows.html")
+@pages.page("/graphs/{graph_id}/proof", needs="read")
 async def proof(desk: Desk, _: Caller, names: Names, query: HeadsQuery) -> View:
     """Show the signed heads of the log, and the button that verifies it."""
     values = await _heads(desk, names, query)
     return View("beliefs_proof.html", {**values, "verdict": None}, _title(names))
-
-
-@pages.page("/graphs/{graph_id}/proof/rows", needs="read", asks=HeadsQuery)
-async def head_rows(desk: Desk, _: Caller, names: Names, query: HeadsQuery) -> View:
-    """Return the next rows of the signed heads."""
-    return View("beliefs_proof_rows.html", await _heads(desk, names, query))
 
 
 @pages.question("/graphs/{graph_id}/proof", needs="read")

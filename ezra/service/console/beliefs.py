@@ -109,20 +109,15 @@ class Settled:
     decision: dict[str, Any] | None
 
 
-@pages.page("/graphs/{graph_id}/beliefs", needs="read", asks=BeliefsQuery, label="Beliefs", key="b")
+@pages.rows("/graphs/{graph_id}/beliefs/then", "beliefs_then.html")
+@pages.page("/graphs/{graph_id}/beliefs", needs="read", label="Beliefs", key="b")
 async def beliefs(desk: Desk, _: Caller, names: Names, query: BeliefsQuery) -> View:
     """Show what is believed, and what was at any moment."""
     values = await _at_moment(desk, names, query)
     return View("beliefs.html", values, f"Beliefs of {names['graph_id']}")
 
 
-@pages.page("/graphs/{graph_id}/beliefs/then", needs="read", asks=BeliefsQuery)
-async def beliefs_then(desk: Desk, _: Caller, names: Names, query: BeliefsQuery) -> View:
-    """Return what follows the slider: the timeline and what was believed at a moment."""
-    return View("beliefs_then.html", await _at_moment(desk, names, query))
-
-
-@pages.page("/graphs/{graph_id}/beliefs/rows", needs="read", asks=BeliefsQuery)
+@pages.page("/graphs/{graph_id}/beliefs/rows", needs="read")
 async def belief_rows(desk: Desk, _: Caller, names: Names, query: BeliefsQuery) -> View:
     """Return the next rows of what was believed at a moment."""
     history = (await desk.graph(names["graph_id"])).beliefs
@@ -130,17 +125,12 @@ async def belief_rows(desk: Desk, _: Caller, names: Names, query: BeliefsQuery) 
     return View("beliefs_rows.html", await _rows(history, names, query, moment))
 
 
-@pages.page("/graphs/{graph_id}/contradictions", needs="read", asks=SettledQuery)
+@pages.rows("/graphs/{graph_id}/contradictions/rows", "beliefs_settled_rows.html")
+@pages.page("/graphs/{graph_id}/contradictions", needs="read")
 async def contradictions(desk: Desk, _: Caller, names: Names, query: SettledQuery) -> View:
     """Show contradictions and how each was settled, the last first."""
     values = await _settled(desk, names, query)
     return View("beliefs_settled.html", values, f"Contradictions in {names['graph_id']}")
-
-
-@pages.page("/graphs/{graph_id}/contradictions/rows", needs="read", asks=SettledQuery)
-async def contradiction_rows(desk: Desk, _: Caller, names: Names, query: SettledQuery) -> View:
-    """Return the next rows of that list."""
-    return View("beliefs_settled_rows.html", await _settled(desk, names, query))
 
 
 async def _at_moment(desk: Desk, names: Names, query: BeliefsQuery) -> dict[str, object]:

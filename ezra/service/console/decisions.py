@@ -28,7 +28,7 @@ class CorrectAsked(ReasonAsked):
     object: Text | None = None
 
 
-@pages.action("/graphs/{graph_id}/facts/{fact_id}/forget", needs="operate", asks=ReasonAsked)
+@pages.action("/graphs/{graph_id}/facts/{fact_id}/forget", needs="operate")
 async def forget(desk: Desk, _: Caller, names: Names, asked: ReasonAsked) -> Sent:
     """Forget a fact."""
     graph = await desk.graph(names["graph_id"])
@@ -36,7 +36,7 @@ async def forget(desk: Desk, _: Caller, names: Names, asked: ReasonAsked) -> Sen
     return _at_fact(graph.id, names["fact_id"])
 
 
-@pages.action("/graphs/{graph_id}/facts/{fact_id}/correct", needs="operate", asks=CorrectAsked)
+@pages.action("/graphs/{graph_id}/facts/{fact_id}/correct", needs="operate")
 async def correct(desk: Desk, _: Caller, names: Names, asked: CorrectAsked) -> Sent:
     """Put a right statement in the place of a fact; leads to the new one."""
     graph = await desk.graph(names["graph_id"])
@@ -45,7 +45,7 @@ async def correct(desk: Desk, _: Caller, names: Names, asked: CorrectAsked) -> S
     return _at_fact(graph.id, new_id)
 
 
-@pages.action("/graphs/{graph_id}/facts/{fact_id}/promote", needs="operate", asks=ReasonAsked)
+@pages.action("/graphs/{graph_id}/facts/{fact_id}/promote", needs="operate")
 async def promote(desk: Desk, _: Caller, names: Names, asked: ReasonAsked) -> Sent:
     """Make a fact core."""
     graph = await desk.graph(names["graph_id"])
@@ -53,7 +53,7 @@ async def promote(desk: Desk, _: Caller, names: Names, asked: ReasonAsked) -> Se
     return _at_fact(graph.id, names["fact_id"])
 
 
-@pages.action("/graphs/{graph_id}/facts/{fact_id}/demote", needs="operate", asks=ReasonAsked)
+@pages.action("/graphs/{graph_id}/facts/{fact_id}/demote", needs="operate")
 async def demote(desk: Desk, _: Caller, names: Names, asked: ReasonAsked) -> Sent:
     """Make a fact archival."""
     graph = await desk.graph(names["graph_id"])
@@ -77,7 +77,7 @@ async def unpin(desk: Desk, _: Caller, names: Names, __: Query) -> Sent:
     return _at_belief(names)
 
 
-@pages.action("/graphs/{graph_id}/beliefs/{belief_id}/revert", needs="operate", asks=ReasonAsked)
+@pages.action("/graphs/{graph_id}/beliefs/{belief_id}/revert", needs="operate")
 async def revert(desk: Desk, _: Caller, names: Names, asked: ReasonAsked) -> Sent:
     """Take a belief back."""
     graph = await desk.graph(names["graph_id"])
@@ -85,9 +85,7 @@ async def revert(desk: Desk, _: Caller, names: Names, asked: ReasonAsked) -> Sen
     return _at_belief(names)
 
 
-@pages.action(
-    "/graphs/{graph_id}/agents/{agent_id}/turns/{seq}/forget", needs="operate", asks=ReasonAsked
-)
+@pages.action("/graphs/{graph_id}/agents/{agent_id}/turns/{seq}/forget", needs="operate")
 async def forget_turn(desk: Desk, _: Caller, names: Names, asked: ReasonAsked) -> Sent:
     """Destroy what was said in a turn, and what was made of it."""
     graph = await desk.graph(names["graph_id"])

@@ -39,9 +39,7 @@ class PassagesAsked(Query):
     behind: Annotated[int, Field(ge=-1, le=PASSAGES_MAX)] = -1
 
 
-@pages.page(
-    "/graphs/{graph_id}/documents", needs="read", asks=DocumentsAsked, label="Documents", key="d"
-)
+@pages.page("/graphs/{graph_id}/documents", needs="read", label="Documents", key="d")
 async def shelf(desk: Desk, _: Caller, names: Names, asked: DocumentsAsked) -> View:
     """Show the documents of a graph, in the order of shelf and name."""
     graph = await desk.graph(names["graph_id"])
@@ -50,13 +48,13 @@ async def shelf(desk: Desk, _: Caller, names: Names, asked: DocumentsAsked) -> V
     return View("documents.html", values, "Documents")
 
 
-@pages.page("/graphs/{graph_id}/document-rows", needs="read", asks=DocumentsAsked)
+@pages.page("/graphs/{graph_id}/document-rows", needs="read")
 async def shelf_rows(desk: Desk, _: Caller, names: Names, asked: DocumentsAsked) -> View:
     """Show the next rows of them."""
     return View("documents_rows.html", await _rows(await desk.graph(names["graph_id"]), asked))
 
 
-@pages.page("/graphs/{graph_id}/documents/{document_id}", needs="read", asks=PassagesAsked)
+@pages.page("/graphs/{graph_id}/documents/{document_id}", needs="read")
 async def one_document(desk: Desk, _: Caller, names: Names, asked: PassagesAsked) -> View:
     """Show one document: what it says now, and how it came to."""
     graph = await desk.graph(names["graph_id"])
@@ -69,7 +67,7 @@ async def one_document(desk: Desk, _: Caller, names: Names, asked: PassagesAsked
     return View("documents_one.html", values, "One document")
 
 
-@pages.page("/graphs/{graph_id}/documents/{document_id}/passages", needs="read", asks=PassagesAsked)
+@pages.page("/graphs/{graph_id}/documents/{document_id}/passages", needs="read")
 async def passage_rows(desk: Desk, _: Caller, names: Names, asked: PassagesAsked) -> View:
     """Show its next passages."""
     graph = await desk.graph(names["graph_id"])
@@ -79,9 +77,7 @@ async def passage_rows(desk: Desk, _: Caller, names: Names, asked: PassagesAsked
     return View("documents_passages.html", values)
 
 
-@pages.action(
-    "/graphs/{graph_id}/documents/{document_id}/remove", needs="operate", asks=ReasonAsked
-)
+@pages.action("/graphs/{graph_id}/documents/{document_id}/remove", needs="operate")
 async def remove(desk: Desk, _: Caller, names: Names, asked: ReasonAsked) -> Sent:
     """Take a document out of every answer about now."""
     graph = await desk.graph(names["graph_id"])
@@ -89,9 +85,7 @@ async def remove(desk: Desk, _: Caller, names: Names, asked: ReasonAsked) -> Sen
     return Sent(href("graphs", graph.id, "documents", names["document_id"]))
 
 
-@pages.action(
-    "/graphs/{graph_id}/documents/{document_id}/redact", needs="operate", asks=ReasonAsked
-)
+@pages.action("/graphs/{graph_id}/documents/{document_id}/redact", needs="operate")
 async def redact(desk: Desk, _: Caller, names: Names, asked: ReasonAsked) -> Sent:
     """Destroy what a document says, in all of its revisions."""
     graph = await desk.graph(names["graph_id"])

@@ -92,7 +92,7 @@ class Life:
         return is_live(self.fact)
 
 
-@pages.page("/graphs/{graph_id}/facts", needs="read", asks=ShelfAsked, label="Facts", key="f")
+@pages.page("/graphs/{graph_id}/facts", needs="read", label="Facts", key="f")
 async def shelf(desk: Desk, _: Caller, names: Names, asked: ShelfAsked) -> View:
     """Show the live facts of a graph, the latest first."""
     graph = await desk.graph(names["graph_id"])
@@ -104,7 +104,7 @@ async def shelf(desk: Desk, _: Caller, names: Names, asked: ShelfAsked) -> View:
     return View("facts.html", values | more, "Facts")
 
 
-@pages.page("/graphs/{graph_id}/fact-rows", needs="read", asks=ShelfAsked)
+@pages.page("/graphs/{graph_id}/fact-rows", needs="read")
 async def shelf_rows(desk: Desk, _: Caller, names: Names, asked: ShelfAsked) -> View:
     """Show the next rows of them."""
     return View("facts_rows.html", await _rows(await desk.graph(names["graph_id"]), asked))
@@ -118,30 +118,20 @@ async def life(desk: Desk, _: Caller, names: Names, __: Query) -> View:
     return View("facts_one.html", {"life": found}, "One fact")
 
 
-@pages.page("/graphs/{graph_id}/fact-moves", needs="read", asks=MovesAsked)
+@pages.rows("/graphs/{graph_id}/fact-move-rows", "facts_move_rows.html")
+@pages.page("/graphs/{graph_id}/fact-moves", needs="read")
 async def moves(desk: Desk, _: Caller, names: Names, asked: MovesAsked) -> View:
     """Show what became of facts: promoted, demoted, superseded, forgotten, retired."""
     values = await _moves(await desk.graph(names["graph_id"]), asked)
     return View("facts_moves.html", values, "What became of facts")
 
 
-@pages.page("/graphs/{graph_id}/fact-move-rows", needs="read", asks=MovesAsked)
-async def move_rows(desk: Desk, _: Caller, names: Names, asked: MovesAsked) -> View:
-    """Show the next rows of that."""
-    return View("facts_move_rows.html", await _moves(await desk.graph(names["graph_id"]), asked))
-
-
-@pages.page("/graphs/{graph_id}/rules", needs="read", asks=ShelfAsked, label="Playbooks", key="p")
+@pages.rows("/graphs/{graph_id}/rule-rows", "facts_rule_rows.html")
+@pages.page("/graphs/{graph_id}/rules", needs="read", label="Playbooks", key="p")
 async def playbooks(desk: Desk, _: Caller, names: Names, asked: ShelfAsked) -> View:
     """Show the playbooks of a graph, the latest first."""
     values = await _rules(await desk.graph(names["graph_id"]), asked)
     return View("facts_rules.html", values, "Playbooks")
-
-
-@pages.page("/graphs/{graph_id}/rule-rows", needs="read", asks=ShelfAsked)
-async def playbook_rows(desk: Desk, _: Caller, names: Names, asked: ShelfAsked) -> View:
-    """Show the next rows of them."""
-    return View("facts_rule_rows.html", await _rules(await desk.graph(names["graph_id"]), asked))
 
 
 async def life_of(desk: Desk, graph: Graph, fact_id: str) -> Life:

@@ -40,7 +40,7 @@ class MembersAsked(Query):
     after: Annotated[int, Field(ge=0)] = 0
 
 
-@pages.page("/graphs", needs="read", asks=GraphsAsked, label="Graphs", key="g")
+@pages.page("/graphs", needs="read", label="Graphs", key="g")
 async def all_graphs(desk: Desk, caller: Caller, names: Names, query: GraphsAsked) -> View:
     """Show graphs as a drawing, sheet by sheet, and as a list."""
     del caller, names
@@ -49,7 +49,7 @@ async def all_graphs(desk: Desk, caller: Caller, names: Names, query: GraphsAske
     return View("graphs.html", {**values, "query": query}, "Graphs")
 
 
-@pages.page("/graphs-list", needs="read", asks=GraphsAsked)
+@pages.page("/graphs-list", needs="read")
 async def listed(desk: Desk, caller: Caller, names: Names, query: GraphsAsked) -> View:
     """Show the list as it is typed for."""
     del caller, names
@@ -57,7 +57,7 @@ async def listed(desk: Desk, caller: Caller, names: Names, query: GraphsAsked) -
     return View("graphs_list.html", {**values, "query": query})
 
 
-@pages.page("/graphs-rows", needs="read", asks=GraphsAsked)
+@pages.page("/graphs-rows", needs="read")
 async def rows(desk: Desk, caller: Caller, names: Names, query: GraphsAsked) -> View:
     """Show the next graphs of the list."""
     del caller, names
@@ -65,7 +65,7 @@ async def rows(desk: Desk, caller: Caller, names: Names, query: GraphsAsked) -> 
     return View("graphs_rows.html", {**values, "query": query})
 
 
-@pages.page("/graphs/{graph_id}", needs="read", label="Graph", key="m", asks=MembersAsked)
+@pages.page("/graphs/{graph_id}", needs="read", label="Graph", key="m")
 async def one_graph(desk: Desk, caller: Caller, names: Names, query: MembersAsked) -> View:
     """Show one graph."""
     graph_id = names["graph_id"]
@@ -100,7 +100,7 @@ async def one_live(desk: Desk, caller: Caller, names: Names, query: Query) -> Vi
     return View("graphs_sizes.html", {"status": await graph.status()})
 
 
-@pages.page("/graphs/{graph_id}/members", needs="read", asks=MembersAsked)
+@pages.page("/graphs/{graph_id}/members", needs="read")
 async def members(desk: Desk, caller: Caller, names: Names, query: MembersAsked) -> View:
     """Show the next members of a graph."""
     del caller

@@ -113,9 +113,7 @@ class Way:
     steps: tuple[Fact, ...] | None = field(default=None)
 
 
-@pages.page(
-    "/graphs/{graph_id}/knowledge", needs="read", asks=PlaceAsked, label="Knowledge", key="k"
-)
+@pages.page("/graphs/{graph_id}/knowledge", needs="read", label="Knowledge", key="k")
 async def knowledge(desk: Desk, _: Caller, names: Names, asked: PlaceAsked) -> View:
     """Show what is known around a name; without one, the names that were said last."""
     graph = await desk.graph(names["graph_id"])
@@ -130,7 +128,7 @@ async def knowledge(desk: Desk, _: Caller, names: Names, asked: PlaceAsked) -> V
     return _view(asked, shown=shown, way=way)
 
 
-@pages.question("/graphs/{graph_id}/knowledge", needs="read", asks=NameAsked)
+@pages.question("/graphs/{graph_id}/knowledge", needs="read")
 async def find(desk: Desk, _: Caller, names: Names, asked: NameAsked) -> View | Sent:
     """Find names that were typed, and go to where they are shown.
 

@@ -49,7 +49,7 @@ async def live(desk: Desk, caller: Caller, names: Names, query: Query) -> View:
     return View("overview_live.html", await _pulse(desk))
 
 
-@pages.page("/agent", needs=None, asks=AgentAsked)
+@pages.page("/agent", needs=None)
 async def agent(desk: Desk, caller: Caller, names: Names, query: AgentAsked) -> Sent:
     """Lead to an agent; whether the caller may see it is decided there."""
     del desk, caller, names

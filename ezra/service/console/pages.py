@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import partial, wraps
+from inspect import signature
 from types import UnionType
-from typing import Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 from urllib.parse import quote, unquote, urlencode
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -157,40 +158,58 @@ class Pages:
         path: str,
         *,
         needs: Need | None,
-        asks: type[Query] = Query,
         label: str | None = None,
         key: str | None = None,
     ) -> Callable[[_F], _F]:
         """Register the decorated function for a page or a fragment.
 
+        What its query string, or its form, may say is what its last parameter is.
+
         Args:
             path: Below ``/console``: ``/graphs/{graph_id}/beliefs``.
             needs: What the caller has to be allowed about the graph and the agent of the path.
-            asks: What its query string may say.
             label: Puts it into the navigation: of the console when its path has no name, of the
                 graph when it has ``graph_id`` alone, of the agent with ``agent_id`` as well.
             key: A letter that leads there after ``g``; each once.
         """
-        return self._register(partial(Page, path, "GET", needs, asks, label=label, key=key))
+        return self._register(partial(Page, path, "GET", needs, label=label, key=key))
 
-    def action(
-        self, path: str, *, needs: Need | None, asks: type[Query] = Query
-    ) -> Callable[[_F], _F]:
+    def rows(self, path: str, template: str) -> Callable[[_F], _F]:
+        """Register what the decorated page shows once more, drawn as a fragment: its next rows.
+
+        Args:
+            path: Of the fragment.
+            template: Of the fragment.
+        """
+
+        def register(function: _F) -> _F:
+            page = next(one for one in self if one.function is function)
+
+            @wraps(function)
+            async def fragment(*asked: Any) -> View:  # noqa: ANN401 - as the page is asked
+                view: View = await function(*asked)
+                return replace(view, template=template)
+
+            made = partial(replace, page, path=path, label=None, key=None)
+            self._register(made)(fragment)
+            return function
+
+        return register
+
+    def action(self, path: str, *, needs: Need | None) -> Callable[[_F], _F]:
         """Register the decorated function for a form that is sent by ``POST``.
 
         Its form holds ``csrf_field()`` of ``macros.html``, which is checked before it is called.
         """
-        return self._register(partial(Page, path, "POST", needs, asks))
+        return self._register(partial(Page, path, "POST", needs))
 
-    def question(
-        self, path: str, *, needs: Need | None, asks: type[Query] = Query
-    ) -> Callable[[_F], _F]:
+    def question(self, path: str, *, needs: Need | None) -> Callable[[_F], _F]:
         """Register the decorated function for a form that changes nothing: a question.
 
         As an action; but the browser is sent to an address of the page of this path, where the
         question is answered. So one can go back to the answer, and load it again.
         """
-        return self._register(partial(Page, path, "POST", needs, asks, only_asks=True))
+        return self._register(partial(Page, path, "POST", needs, only_asks=True))
 
     def question_at(self, path: str) -> Page | None:
         """Return what answers the questions of a page; ``None`` where none are asked."""
@@ -215,7 +234,8 @@ class Pages:
 
     def _register(self, made: Callable[..., Page]) -> Callable[[_F], _F]:
         def register(function: _F) -> _F:
-            page = made(function=function)
+            *_, asked = signature(function).parameters
+            page = made(function=function, asks=get_type_hints(function)[asked])
             if (page.verb, page.path) in self._pages:
                 message = f"{page.verb} {page.path} is there twice"
                 raise ValueError(message)

@@ -16,9 +16,8 @@ from tiers.fields import NAME_CHARS_MAX
 from tiers.records import Text
 
 from ...handles.turn import OpenTurn
-from ..acting import acting
 from ..caller import Caller
-from ..desk import Desk
+from ..desk import Desk, acting
 from .pages import Names, Query, Sent, View, href, pages
 from .turns import Number, shares_of
 
@@ -62,7 +61,6 @@ class RememberAsked(Query):
 @pages.page(
     "/graphs/{graph_id}/agents/{agent_id}/playground",
     needs="act",
-    asks=PlaygroundQuery,
     label="Playground",
     key="y",
 )
@@ -72,7 +70,7 @@ async def playground(desk: Desk, caller: Caller, names: Names, query: Playground
     return _view(desk, names, None, None, query.kept)
 
 
-@pages.action("/graphs/{graph_id}/agents/{agent_id}/playground", needs="act", asks=SaidAsked)
+@pages.action("/graphs/{graph_id}/agents/{agent_id}/playground", needs="act")
 async def say(desk: Desk, caller: Caller, names: Names, asked: SaidAsked) -> View:
     """Show the context that the agent has for a message; the answer follows when it is there."""
     agent = await acting(desk, caller, names)
@@ -81,9 +79,7 @@ async def say(desk: Desk, caller: Caller, names: Names, asked: SaidAsked) -> Vie
     return _view(desk, names, asked, turn)
 
 
-@pages.action(
-    "/graphs/{graph_id}/agents/{agent_id}/playground/remember", needs="act", asks=RememberAsked
-)
+@pages.action("/graphs/{graph_id}/agents/{agent_id}/playground/remember", needs="act")
 async def remember(desk: Desk, caller: Caller, names: Names, asked: RememberAsked) -> Sent:
     """Make a turn part of the memory; leads to it, or back, as the caller may see."""
     await acting(desk, caller, names)

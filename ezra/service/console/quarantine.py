@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from tiers.records import Text
-
 from ..caller import Caller
 from ..desk import Desk
+from .decisions import ReasonAsked
 from .pages import Names, Query, Sent, View, href, pages
 
 TEXTS_PER_PAGE = 50
@@ -17,15 +16,7 @@ class WaitingAsked(Query):
     after: str = ""
 
 
-class DecisionAsked(Query):
-    """Why a text is released or discarded."""
-
-    reason: Text
-
-
-@pages.page(
-    "/graphs/{graph_id}/quarantine", needs="read", asks=WaitingAsked, label="Quarantine", key="q"
-)
+@pages.page("/graphs/{graph_id}/quarantine", needs="read", label="Quarantine", key="q")
 async def waiting(desk: Desk, caller: Caller, names: Names, asked: WaitingAsked) -> View:
     """Show the texts that wait for a decision."""
     graph = await desk.graph(names["graph_id"])
@@ -38,20 +29,16 @@ async def waiting(desk: Desk, caller: Caller, names: Names, asked: WaitingAsked)
     return View("quarantine.html", values, "Quarantine")
 
 
-@pages.action(
-    "/graphs/{graph_id}/quarantine/{text_id}/release", needs="operate", asks=DecisionAsked
-)
-async def release(desk: Desk, _: Caller, names: Names, asked: DecisionAsked) -> Sent:
+@pages.action("/graphs/{graph_id}/quarantine/{text_id}/release", needs="operate")
+async def release(desk: Desk, _: Caller, names: Names, asked: ReasonAsked) -> Sent:
     """Store a text after all."""
     graph = await desk.graph(names["graph_id"])
     await graph.quarantine.release(names["text_id"], reason=asked.reason)
     return Sent(href("graphs", graph.id, "quarantine"))
 
 
-@pages.action(
-    "/graphs/{graph_id}/quarantine/{text_id}/discard", needs="operate", asks=DecisionAsked
-)
-async def discard(desk: Desk, _: Caller, names: Names, asked: DecisionAsked) -> Sent:
+@pages.action("/graphs/{graph_id}/quarantine/{text_id}/discard", needs="operate")
+async def discard(desk: Desk, _: Caller, names: Names, asked: ReasonAsked) -> Sent:
     """Throw a text away."""
     graph = await desk.graph(names["graph_id"])
     await graph.quarantine.discard(names["text_id"], reason=asked.reason)

@@ -18,9 +18,8 @@ from ...handles.agent import Agent
 from ...handles.graph import Graph
 from ...recall.request import KINDS, LIMIT_MAX, MODES, SCOPES, ModeName, Narrowing, ScopeName
 from ...recaller import Reason, RecallResult
-from ..acting import acting
 from ..caller import Caller
-from ..desk import Desk
+from ..desk import Desk, acting
 from .charts import Segment, stacked
 from .pages import Names, Query, View, pages
 from .times import FormTime
@@ -75,7 +74,7 @@ async def form(desk: Desk, caller: Caller, names: Names, _: Query) -> View:
     return _view(SearchAsked(), _present(caller, members), None, ())
 
 
-@pages.question("/graphs/{graph_id}/search", needs="read", asks=SearchAsked)
+@pages.question("/graphs/{graph_id}/search", needs="read")
 async def search(desk: Desk, caller: Caller, names: Names, asked: SearchAsked) -> View:
     """Answer a question, with the reasons."""
     if not asked.query.strip():

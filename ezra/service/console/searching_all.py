@@ -56,7 +56,7 @@ async def form(_: Desk, __: Caller, ___: Names, ____: Query) -> View:
     return _view(EverywhereAsked(), (), {}, asked_of=None)
 
 
-@pages.question("/search", needs="read", asks=EverywhereAsked)
+@pages.question("/search", needs="read")
 async def everywhere(desk: Desk, _: Caller, __: Names, asked: EverywhereAsked) -> View:
     """Ask every graph, and show the answers by graph, the best first."""
     if not asked.query.strip():

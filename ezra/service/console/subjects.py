@@ -54,7 +54,7 @@ async def form(desk: Desk, caller: Caller, names: Names, _: Query) -> View:
     return _view(caller, names, None)
 
 
-@pages.question("/graphs/{graph_id}/subject", needs="read", asks=SubjectAsked)
+@pages.question("/graphs/{graph_id}/subject", needs="read")
 async def held(desk: Desk, caller: Caller, names: Names, asked: SubjectAsked) -> View:
     """Show what the graph holds of somebody: what an erasure would redact."""
     graph = await desk.graph(names["graph_id"])
@@ -70,7 +70,7 @@ async def held(desk: Desk, caller: Caller, names: Names, asked: SubjectAsked) ->
     return _view(caller, names, asked, records=records, cursor=cursor)
 
 
-@pages.action("/graphs/{graph_id}/subject/erase", needs="operate", asks=EraseAsked)
+@pages.action("/graphs/{graph_id}/subject/erase", needs="operate")
 async def erase(desk: Desk, caller: Caller, names: Names, asked: EraseAsked) -> View:
     """Erase it, and show the receipt."""
     whom = SubjectAsked(name=asked.name, by=asked.by)
@@ -96,7 +96,7 @@ async def tenant_form(_: Desk, caller: Caller, names: Names, __: Query) -> View:
     return _view(caller, names, None, graphs=())
 
 
-@pages.question("/subject", needs="read", asks=SubjectAsked)
+@pages.question("/subject", needs="read")
 async def everywhere(desk: Desk, caller: Caller, names: Names, asked: SubjectAsked) -> View:
     """Count what each graph of the tenant holds of somebody."""
     every = await desk.ezra.session_graphs()

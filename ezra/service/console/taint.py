@@ -26,7 +26,7 @@ class TaintQuery(Query):
     after: Annotated[int, Field(ge=0, le=AFTER_MAX)] = 0
 
 
-@pages.page("/graphs/{graph_id}/taint", needs="read", asks=TaintQuery, label="Taint", key="x")
+@pages.page("/graphs/{graph_id}/taint", needs="read", label="Taint", key="x")
 async def taint(desk: Desk, _: Caller, names: Names, asked: TaintQuery) -> View:
     """Show the tree of a record, and every roll-back of the graph."""
     handle = (await desk.graph(names["graph_id"])).taint

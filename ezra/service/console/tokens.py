@@ -48,7 +48,7 @@ async def tokens(desk: Desk, caller: Caller, _: Names, __: Query) -> View:
     return await _view(desk, caller)
 
 
-@pages.action("/tokens", needs="operate", asks=TokenAsked)
+@pages.action("/tokens", needs="operate")
 async def make(desk: Desk, caller: Caller, _: Names, asked: TokenAsked) -> View:
     """Make a token and show it, once."""
     now = desk.ezra._runtime.clock()  # noqa: SLF001 - no handle tells the time of the runtime
@@ -66,7 +66,7 @@ async def make(desk: Desk, caller: Caller, _: Names, asked: TokenAsked) -> View:
     return await _view(desk, caller, made, shown)
 
 
-@pages.action("/tokens/{token_id}/revoke", needs="operate", asks=RevokeAsked)
+@pages.action("/tokens/{token_id}/revoke", needs="operate")
 async def revoke(desk: Desk, caller: Caller, names: Names, asked: RevokeAsked) -> Sent:
     """Let nobody in with a token any more."""
     await _issuing(desk).revoke(caller, names["token_id"], reason=asked.reason)

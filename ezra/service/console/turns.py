@@ -99,10 +99,10 @@ class ShownContext:
     notes: tuple[str, ...]
 
 
+@pages.rows("/graphs/{graph_id}/agents/{agent_id}/turns/rows", "turns_rows.html")
 @pages.page(
     "/graphs/{graph_id}/agents/{agent_id}/turns",
     needs="read",
-    asks=TurnsQuery,
     label="Turns",
     key="t",
 )
@@ -112,13 +112,7 @@ async def agent_turns(desk: Desk, _: Caller, names: Names, query: TurnsQuery) ->
     return View("turns.html", values, f"Turns of {names['agent_id']}")
 
 
-@pages.page("/graphs/{graph_id}/agents/{agent_id}/turns/rows", needs="read", asks=TurnsQuery)
-async def turn_rows(desk: Desk, _: Caller, names: Names, query: TurnsQuery) -> View:
-    """Return the next rows of that list."""
-    return View("turns_rows.html", await _rows(desk, names, query))
-
-
-@pages.page("/graphs/{graph_id}/agents/{agent_id}/turns/{seq}", needs="read", asks=ContextQuery)
+@pages.page("/graphs/{graph_id}/agents/{agent_id}/turns/{seq}", needs="read")
 async def one_turn(desk: Desk, _: Caller, names: Names, query: ContextQuery) -> View:
     """Show a turn, and the context that it was answered with."""
     graph = await desk.graph(names["graph_id"])
@@ -129,7 +123,7 @@ async def one_turn(desk: Desk, _: Caller, names: Names, query: ContextQuery) -> 
     return View("turns_one.html", values, f"Turn {turn.seq} of {turn.agent_id}")
 
 
-@pages.page("/graphs/{graph_id}/receipts/{receipt_id}", needs="read", asks=ContextQuery)
+@pages.page("/graphs/{graph_id}/receipts/{receipt_id}", needs="read")
 async def one_receipt(desk: Desk, _: Caller, names: Names, query: ContextQuery) -> View:
     """Show what a turn or a recall was given, by its receipt."""
     graph = await desk.graph(names["graph_id"])

@@ -77,7 +77,7 @@ class Account:
     may_retain: bool
 
 
-@pages.page("/graphs/{graph_id}/upkeep", needs="read", asks=AccountAsked, label="Upkeep", key="u")
+@pages.page("/graphs/{graph_id}/upkeep", needs="read", label="Upkeep", key="u")
 async def graph_upkeep(desk: Desk, caller: Caller, names: Names, asked: AccountAsked) -> View:
     """Show where every turn of a graph is, and what retention keeps."""
     graph = await desk.graph(names["graph_id"])
@@ -102,7 +102,7 @@ async def charts(desk: Desk, _: Caller, __: Names, ___: Query) -> View:
     return View("upkeep_charts.html", await _charts(desk))
 
 
-@pages.action("/upkeep/rerun", needs="operate", asks=RerunAsked)
+@pages.action("/upkeep/rerun", needs="operate")
 async def rerun(desk: Desk, _: Caller, __: Names, asked: RerunAsked) -> Sent:
     """Try parked work again."""
     await desk.ezra.rerun_work(asked.work)

@@ -1,15 +1,13 @@
-"""A file that comes from a server: it is there when all of it is."""
+"""Files that are there as a whole or not at all: exports, downloads, what is replaced."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from pathlib import Path
 from typing import IO
 
-from tiers.errors import UsageError
-from tiers.history.signing import sync_folder
+from .errors import UsageError
 
 
 class SavedFile:
@@ -22,7 +20,7 @@ class SavedFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
+        self._draft = path.with_name(f".{path.name}.{os.urandom(8).hex()}.part")
         self._file: IO[bytes] | None = None
 
     def open(self) -> None:
@@ -79,3 +77,38 @@ class SavedFile:
     def _unwritable(self, error: OSError | ValueError) -> UsageError:
         reason = getattr(error, "strerror", None) or str(error)
         return UsageError("path", str(self._path), f"a file that can be written ({reason})")
+
+
+def replace_file(path: Path, content: bytes, *, mode: int = 0o600) -> None:
+    """Write a file beside and put it into its place, so that it is old or new at any moment.
+
+    Args:
+        path: Where it goes.
+        content: All of it.
+        mode: Who may read it, as far as the process does not mask it.
+
+    Raises:
+        OSError: As the system says.
+    """
+    draft = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
+    number = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def sync_folder(folder: Path) -> None:
+    """Make names in a folder durable, where the system can."""
+    if os.name == "nt":
+        return
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
