@@ -346,7 +346,7 @@ async def test_a_page_and_a_key_are_there_once() -> None:
     some = Pages()
 
     @some.page("/one", needs="read", label="One", key="x")
-    async def one() -> None: ...
+    async def one(_: Query) -> None: ...
 
     with pytest.raises(ValueError, match="twice"):
         some.page("/one", needs="read")(one)
