@@ -173,8 +173,8 @@ _QDRANT = (
     *(
         Place("qdrant", key, "name", "nothing")
         for key in (
-            *("id", "tenant", "graph", "kind", "topics", "private_to", "tier", "grain"),
-            *("agent_id", "user_id", "ref", "source_ids"),
+            *("id", "owner", "tenant", "graph", "kind", "topics", "private_to", "tier"),
+            *("grain", "agent_id", "user_id", "ref", "source_ids"),
             *("expires_at", "occurred_at", "recorded_at"),
         )
     ),
@@ -223,6 +223,7 @@ _PROCESS = (
     Place("process", "ezra.ranking.terms:_graphs", "key", "turnover"),
     Place("process", "ezra.ranking.terms:_read_word", "key", "turnover"),
     Place("process", "tiers.warm.edge_store:_turns", "name", "nothing"),
+    Place("process", "tiers.warm.guard:_read_owner", "name", "nothing"),
     Place("process", "ezra.ranking.pool:_candidates", "text", "turnover"),
     Place("process", "ezra.remote.handle:_names", "name", "nothing"),
     Place("process", "ezra.wire.derivation:hints", "none", "nothing"),

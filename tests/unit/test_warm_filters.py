@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any, get_args
 
@@ -26,7 +26,7 @@ from tiers.warm.filters import (
     Predicate,
     UpTo,
 )
-from tiers.warm.payload import INTEGER_KEYS, KEYWORD_KEYS, expiry
+from tiers.warm.payload import INTEGER_KEYS, KEYWORD_KEYS, expiry, owner_of
 
 SCOPE = scope_of("acme", "race", "strategist", ("tyres",), user_id="ada", denied=("fuel",))
 QUERY = query_of(kinds=("fact", "turn"), tier="core", user_id="ada")
@@ -59,6 +59,13 @@ def _counted(scope: Scope, query: SearchQuery) -> Predicate:
     return reach.counted
 
 
+def _owned(graph_ids: Sequence[str], *labels: str) -> AnyOf:
+    """The entries of these graphs, of these kinds where some are named: one condition."""
+    kinds = [(label,) for label in labels] or [()]
+    names = [owner_of("acme", graph_id, *kind) for graph_id in graph_ids for kind in kinds]
+    return AnyOf("owner", tuple(names))
+
+
 EVERY_PREDICATE: dict[str, Predicate] = {
     "of_graph": filters.of_graph(SCOPE),
     "visible": _visible(SCOPE, QUERY),
@@ -73,10 +80,9 @@ EVERY_PREDICATE: dict[str, Predicate] = {
 
 
 def test_visible_says_everything_the_port_asks_for() -> None:
-    """Tenant, graph, kind, privacy, expiry, topics, users, tier, and nothing else."""
+    """Tenant and graph, kind, privacy, expiry, topics, users, tier, and nothing else."""
     assert set(_visible(SCOPE, QUERY)) == {
-        AnyOf("tenant", ("acme",)),
-        AnyOf("graph", ("race",)),
+        _owned(["race"]),
         AnyOf("kind", ("fact", "turn")),
         AnyOf("private_to", ("", "strategist")),
         AnyOf("topics", ("", "tyres")),
@@ -91,7 +97,8 @@ def test_visible_says_everything_the_port_asks_for() -> None:
 def test_what_is_asked_comes_on_top_of_what_is_visible() -> None:
     """Grains stand among the kinds; when something happened is one of two stored moments."""
     at = microseconds(NOW)
-    assert set(_visible(SCOPE, NARROW)) - set(_visible(SCOPE, query_of())) == {
+    every = query_of(kinds=get_args(Kind))
+    assert set(_visible(SCOPE, NARROW)) - set(_visible(SCOPE, every)) == {
         AnyOf("kind", ("turn", "episode/daily", "episode/weekly", "tool_output")),
         UpTo("recorded_at", at),
         AnyOf("topics", ("tyres",)),
@@ -107,23 +114,39 @@ def test_what_is_asked_comes_on_top_of_what_is_visible() -> None:
 
 
 def test_every_kind_is_no_condition() -> None:
-    """Of the own graph and of an ancestor that carries all; with a kind left out it is one."""
+    """Of the own graph and of an ancestor that carries all: whose it is says everything."""
     every: tuple[Kind, ...] = tuple(kind for kind in get_args(Kind) if kind != "tool_output")
     heir = heir_of(ancestor("a", *every))
-    for kinds, count in ((every, 0), (get_args(Kind), 0), (every[1:], 1)):
-        for query in (query_of(kinds=kinds), query_of(kinds=kinds, inherited=True)):
-            keys = [one.key for one in _visible(heir, query) if isinstance(one, AnyOf)]
-            assert keys.count("kind") == count
-    grains = query_of(kinds=every, grains=("daily",))
-    assert "kind" in [one.key for one in _visible(heir, grains) if isinstance(one, AnyOf)]
+    for kinds in (every, get_args(Kind)):
+        own, inherited = query_of(kinds=kinds), query_of(kinds=kinds, inherited=True)
+        for query, graph_id in ((own, heir.graph_id), (inherited, "a")):
+            conditions = _visible(heir, query)
+            assert conditions[0] == _owned([graph_id])
+            assert "kind" not in _keys(conditions)
+
+
+def test_kinds_stand_in_the_name_unless_turns_are_among_them() -> None:
+    """Turns are most of a graph: beside them the others are no name of their own each."""
+    others: tuple[Kind, ...] = ("fact", "rule", "episode")
+    for inherited in (False, True):
+        heir = heir_of(ancestor("a", *others, "turn"))
+        graph_id = "a" if inherited else heir.graph_id
+        conditions = _visible(heir, query_of(kinds=others, inherited=inherited))
+        assert conditions[0] == _owned([graph_id], *others)
+        assert "kind" not in _keys(conditions)
+        conditions = _visible(heir, query_of(kinds=("turn",), inherited=inherited))
+        assert conditions[0] == _owned([graph_id], "turn")
+        conditions = _visible(heir, query_of(kinds=(*others, "turn"), inherited=inherited))
+        assert conditions[:2] == (_owned([graph_id]), AnyOf("kind", (*others, "turn")))
+    monthly = query_of(kinds=("fact", "episode"), grains=("monthly",))
+    assert _visible(SCOPE, monthly)[0] == _owned(["race"], "fact", "episode/monthly")
 
 
 def test_runtime_scope_sees_every_topic_and_user_and_no_private() -> None:
     """No condition on topics or users is there at all; privacy is."""
     conditions = _visible(SCOPE.for_graph(), query_of())
     assert AnyOf("private_to", ("",)) in conditions
-    keys = {c.key for c in conditions if isinstance(c, AnyOf | NoneOf)}
-    assert keys == {"tenant", "graph", "kind", "private_to"}
+    assert _keys(conditions) == {"owner", "private_to"}
 
 
 def test_who_works_for_nobody_sees_what_is_nobodys() -> None:
@@ -149,12 +172,10 @@ def test_lineage_widens_nothing_unless_asked() -> None:
 def test_ancestors_that_are_read_alike_are_one_list_of_graphs() -> None:
     """The usual case: no alternatives, however many ancestors there are."""
     heir = heir_of(*(ancestor(f"g{number}", "rule") for number in range(30)), user_id="ada")
-    graphs = AnyOf("graph", tuple(f"g{number}" for number in range(30)))
-    assert _counted(heir, INHERITED) == (AnyOf("tenant", ("acme",)), graphs)
+    graph_ids = [f"g{number}" for number in range(30)]
+    assert _counted(heir, INHERITED) == (_owned(graph_ids),)
     assert set(_visible(heir, INHERITED)) == {
-        AnyOf("tenant", ("acme",)),
-        graphs,
-        AnyOf("kind", ("rule",)),
+        _owned(graph_ids, "rule"),
         AnyOf("private_to", ("",)),
         AnyOf("tier", ("archival", "")),
         AnyOf("user_id", ("", "ada")),
@@ -166,17 +187,12 @@ def test_ancestors_that_are_read_differently_are_alternatives() -> None:
     """By kinds among those asked, and by moment; words are counted by moment too."""
     early = UpTo("recorded_at", microseconds(EARLIER))
     assert MIXED.lineage[0].carries != MIXED.lineage[2].carries
-    assert _visible(MIXED, INHERITED)[1] == Either(
-        (
-            (AnyOf("graph", ("a", "c")), AnyOf("kind", ("rule", "fact"))),
-            (AnyOf("graph", ("b",)), early, AnyOf("kind", ("rule",))),
-        )
+    assert _visible(MIXED, INHERITED)[0] == Either(
+        ((_owned(["a", "c"], "rule", "fact"),), (_owned(["b"], "rule"), early))
     )
-    assert _counted(MIXED, INHERITED)[1] == Either(
-        ((AnyOf("graph", ("a", "c")),), (AnyOf("graph", ("b",)), early))
-    )
-    rules = INHERITED.model_copy(update={"kinds": ("fact",)})
-    assert _visible(MIXED, rules)[1:3] == (AnyOf("graph", ("a", "c")), AnyOf("kind", ("fact",)))
+    assert _counted(MIXED, INHERITED)[0] == Either(((_owned(["a", "c"]),), (_owned(["b"]), early)))
+    facts = INHERITED.model_copy(update={"kinds": ("fact",)})
+    assert _visible(MIXED, facts)[0] == _owned(["a", "c"], "fact")
 
 
 @pytest.mark.parametrize(
@@ -192,6 +208,11 @@ def test_ancestors_that_are_read_differently_are_alternatives() -> None:
 def test_what_cannot_find_anything_reaches_nothing(scope: Scope, query: SearchQuery) -> None:
     """The engine is not asked, and no empty list of alternatives can be taken for all."""
     assert filters.reach(scope, query) is None
+
+
+def _keys(predicate: Predicate) -> set[str]:
+    """Return the keys that must equal something, or must not."""
+    return {one.key for one in predicate if isinstance(one, AnyOf | NoneOf)}
 
 
 def _single(predicate: Predicate) -> Iterator[Condition]:
