@@ -41,6 +41,7 @@ from tiers.cold.port import (
     asked,
     count,
     counts,
+    counts_by_value,
     every,
     one,
     postings,
@@ -293,6 +294,10 @@ async def test_postings_are_those_of_memory(engine: str, tmp_path: Path, seed: i
             assert await store.read("ask", lambda: postings(latest, "id")) == expected  # noqa: B023
             few = await store.read("count", lambda: counts(replace(find, limit=1)))  # noqa: B023
             assert few.get((), 0) <= 1
+            own = replace(find, reach="own")
+            for one_ in (find, own, replace(own, limit=1)):
+                expected = await model.read("count", lambda: counts_by_value(one_))  # noqa: B023
+                assert await store.read("count", lambda: counts_by_value(one_)) == expected  # noqa: B023
 
 
 @rivals

@@ -127,6 +127,10 @@ class _Transaction:
     def _answer(self, request: Request) -> Any:
         if isinstance(request, Find):
             return [kept.record for kept in self._found(request)]
+        if isinstance(request, Count) and request.by_value:
+            values = request.found.listed.values
+            counted = {(one,): len(self._found(request.of_value(one))) for one in values}
+            return {value: number for value, number in counted.items() if number}
         if isinstance(request, Count):
             return _counted(request, self._found(request.found))
         if isinstance(request, Near):

@@ -25,6 +25,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
+from ..errors import TierRejected
 from ..records import Owned, Record, Scope
 from .conditions import (
     Among,
@@ -232,6 +233,19 @@ class Find(Generic[R]):
         """Whether it is about none of any values: it finds nothing, and no engine need look."""
         return any(isinstance(one, Among | Holds) and not one.values for one in self.where)
 
+    @property
+    def listed(self) -> Holds:
+        """The condition that names the values of the list that it goes by.
+
+        Raises:
+            TierRejected: It names none.
+        """
+        for condition in self.where:
+            if isinstance(condition, Holds) and condition.name == self.by:
+                return condition
+        what = f"{self.collection.name} by {self.by!r} without a value"
+        raise TierRejected("cold", "find", what)
+
     def place(self, record: R) -> tuple[Any, ...]:
         """Return where a record lies in the order of the question."""
         values = self.collection.values(record)
@@ -267,20 +281,30 @@ class Postings(Generic[R]):
         """Return the values that are asked for, of those that a record has in the list."""
         if self.every:
             return held
-        where = self.found.where
-        named = next(one for one in where if isinstance(one, Holds) and one.name == self.list)
-        return (value for value in named.values if value in held)
+        return (value for value in self.found.listed.values if value in held)
 
 
 @dataclass(frozen=True)
 class Count(Generic[R]):
     """How many records ``found`` finds, its limit at most, for each combination of fields.
 
-    Their topics may be one of them.
+    Attributes:
+        found: The question.
+        of: The fields; topics may be one of them.
+        by_value: Whether the records that have a value are counted for each of those that
+            ``found`` asks of its list, as if it asked for that one alone; ``of`` is empty then.
     """
 
     found: Find[R]
     of: tuple[str, ...] = ()
+    by_value: bool = False
+
+    def of_value(self, value: str) -> Find[R]:
+        """Return the question for the records that have one value."""
+        listed = self.found.listed
+        alone = Holds(listed.name, (value,))
+        where = tuple(alone if one is listed else one for one in self.found.where)
+        return replace(self.found, where=where)
 
 
 @dataclass(frozen=True)
@@ -449,6 +473,12 @@ def counts(found: Find[R], *of: str) -> Steps[dict[tuple[Value, ...], int]]:
     (counted,) = yield (Count(found, of),)
     answer: dict[tuple[Value, ...], int] = counted
     return answer
+
+
+def counts_by_value(found: Find[R]) -> Steps[Mapping[str, int]]:
+    """Return how many records have each of the values that are asked of a list, where any has."""
+    (counted,) = yield (Count(found, by_value=True),)
+    return {value: number for (value,), number in counted.items()}
 
 
 def write(*operations: Put[Any] | Replace[Any]) -> Steps[None]:

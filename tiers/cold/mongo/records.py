@@ -256,6 +256,9 @@ def _told(question: Question, parts: Sequence[Sequence[Document]]) -> Any:  # no
     if isinstance(question, Near):
         fields = question.of
         return [[tuple(value_of(row, one) for one in fields) for row in rows] for rows in parts]
+    if isinstance(question, Count) and question.by_value:
+        counted = zip(question.found.listed.values, parts, strict=True)
+        return {(value,): row["count"] for value, rows in counted for row in rows}
     (rows,) = parts
     if isinstance(question, Count):
         return _counted(question, rows)

@@ -198,6 +198,8 @@ def found_by(question: Question) -> list[Find[Any]]:
     """Return the questions for the records that a question is about."""
     if isinstance(question, Near):
         return [question.at(place) for place in question.places]
+    if isinstance(question, Count) and question.by_value:
+        return [question.of_value(value) for value in question.found.listed.values]
     return [question if isinstance(question, Find) else question.found]
 
 

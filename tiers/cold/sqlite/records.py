@@ -163,7 +163,7 @@ class _Transaction:
 
     def _counted(self, request: Count[Any]) -> dict[tuple[Any, ...], int]:
         rows = self._rows(request.found, counted(request, self._sight))
-        return {tuple(row[:-1]): row[-1] for row in rows}
+        return {tuple(row[:-1]): row[-1] for row in rows if row[-1]}
 
     def _put(self, request: Put[Any]) -> None:
         collection, record = request.collection, request.record

@@ -150,7 +150,12 @@ def near(request: Near[Any], sight: Sight) -> Iterator[Statement]:
 
 
 def counted(request: Count[Any], sight: Sight) -> Statement:
-    """Return the statement that counts, for each combination of fields."""
+    """Return the statement that counts, for each combination of fields or each value of a list."""
+    if request.by_value:
+        text, values = found(request.found, sight, "1", value="v.value")
+        asked = json.dumps(request.found.listed.values, ensure_ascii=False)
+        counting = f"SELECT v.value, (SELECT COUNT(*) FROM ({text})) FROM json_each(?) v"
+        return Statement(counting, [*values, asked])
     fields = [_TOPICS if name == TOPICS else f't."{name}"' for name in request.of]
     text, values = found(request.found, sight, ", ".join([*fields, "1"]))
     names = "".join(f'"{name}", ' for name in request.of)
@@ -165,6 +170,7 @@ def found(
     *,
     each: bool = False,
     joined: str = "",
+    value: str = "",
 ) -> Statement:
     """Return the statement that answers a question.
 
@@ -174,47 +180,46 @@ def found(
         wanted: What is selected.
         each: Whether who has several values of a list is found for each of them.
         joined: What is read beside what an index finds.
+        value: What is asked of a list in the place of the values that the question names.
 
     Raises:
         TierRejected: The index that it names is none of the collection's.
     """
     values: list[Parameter] = []
-    listed = _listed(find, values) if find.by in find.collection.lists else None
+    listed = find.listed if find.by in find.collection.lists else None
+    if listed is not None:
+        values += _owners_of(find)
+        values += [] if value else _filled(listed.values)
+    number = 1 if value else _padded(len(listed.values)) if listed else 0
     asked = (*reached(find), *(one for one in find.where if one is not listed))
-    if listed is not None and "t." not in wanted and _is_told_by_list(find, listed):
+    if number == 1 and "t." not in wanted and _is_told_by_list(find):
         asked = ()
     first, rest = _parted(find, asked)
     shape = Shape(
         find.collection,
         find.by,
-        _padded(len(listed.values)) if listed else 0,
+        number,
         tuple(_form(one, sight, values) for one in first),
         tuple(_form(one, sight, values) for one in rest),
         find.order,
         wanted,
         joined,
         each,
+        value or "?",
     )
     return Statement(_text(shape), [*values, find.limit, find.skip])
 
 
-def _listed(find: Find[Any], values: list[Parameter]) -> Holds:
-    """Return the condition by which a list is looked up; add whose list it is, and its values."""
-    for condition in find.where:
-        if isinstance(condition, Holds) and condition.name == find.by:
-            for owner in OWNERS[find.collection.extent]:
-                own = find.graph_id if owner == "graph_id" else None
-                values.append(own or getattr(find.scope, owner))
-            values += _filled(condition.values)
-            return condition
-    what = f"{find.collection.name} by {find.by!r} without a value"
-    raise TierRejected("cold", "find", what)
+def _owners_of(find: Find[Any]) -> list[str]:
+    """Return whose list a question goes by."""
+    own = {"graph_id": find.graph_id} if find.graph_id else {}
+    return [own.get(one) or getattr(find.scope, one) for one in OWNERS[find.collection.extent]]
 
 
-def _is_told_by_list(find: Find[Any], listed: Holds) -> bool:
-    """Whether a list tells all that is asked: who has one value, in the whole graph."""
-    is_whole = find.reach == "own" and find.graph_id is None and find.where == (listed,)
-    return is_whole and not find.order and len(listed.values) == 1
+def _is_told_by_list(find: Find[Any]) -> bool:
+    """Whether a list tells all that is asked of one value of it: who has that, in the graph."""
+    is_whole = find.reach == "own" and find.graph_id is None and len(find.where) == 1
+    return is_whole and not find.order
 
 
 def _parted(
@@ -337,6 +342,7 @@ class Shape(NamedTuple):
     wanted: str
     joined: str
     each: bool
+    value: str
 
 
 @lru_cache(maxsize=TEXTS_REMEMBERED)
@@ -378,7 +384,7 @@ class _Text:
             return f"{name} t INDEXED BY {name}__{shape.by}", []
         side = f"{name}__{shape.by} m NOT INDEXED"
         held = [f"m.{owner} = ?" for owner in OWNERS[self._collection.extent]]
-        held.append(_among("m.value", shape.listed))
+        held.append(_among("m.value", shape.listed, shape.value))
         if not (shape.first or shape.rest or shape.order or "t." in shape.wanted):
             return side, held
         joined = f"CROSS JOIN {name} t ON t.row = m.row"
@@ -432,9 +438,9 @@ class _Text:
         return f"SELECT 1 FROM {self._collection.name}__{name} x WHERE x.row = t.row AND {among}"
 
 
-def _among(column: str, number: int) -> str:
+def _among(column: str, number: int, value: str = "?") -> str:
     if number == 1:
-        return f"{column} = ?"
+        return f"{column} = {value}"
     return (
         f"{column} IN ({_marks(number)})"
         if number

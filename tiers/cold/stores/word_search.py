@@ -27,9 +27,9 @@ from ...recollection import WordStatistics
 from ...records import Kind, Scope, SearchQuery
 from ...terms import term_of
 from ..conditions import Among, Condition, Either, Holds, Is, Other, Topics, Within
-from ..port import RECORDED, Find, Steps, every, postings
+from ..port import RECORDED, Find, Steps, counts_by_value, every, postings
 from .belief_spans import active_then
-from .questions import among, by_then, equal, not_by, numbers, window
+from .questions import among, by_then, equal, not_by, window
 from .words import SEARCHABLE, TOTALS, Filed, listed_as
 from .work import WORK
 
@@ -247,15 +247,14 @@ def having_of(
     that had been recorded by then count, ``COUNTED_MAX`` at most.
     """
     recorded = by_then("recorded_at", as_of)
-    pairs = [(term, kind) for term in terms for kind in kinds]
-    counted = yield from numbers(*(_by(scope, kind, term, recorded) for term, kind in pairs))
+    pairs = {listed_as(kind, term): (term, kind) for term in terms for kind in kinds}
+    counted = yield from counts_by_value(_by(scope, tuple(pairs), recorded))
     having: dict[str, int] = {}
-    for (term, kind), at_most in zip(pairs, counted, strict=True):
-        number = at_most
+    for value, at_most in counted.items():
+        (term, kind), number = pairs[value], at_most
         if number == COUNTED_MAX and as_of is None:
-            number = yield from _estimated(scope, kind, term, totals.of_kind[kind])
-        if number:
-            having[term] = having.get(term, 0) + number
+            number = yield from _estimated(scope, value, totals.of_kind[kind])
+        having[term] = having.get(term, 0) + number
     return having
 
 
@@ -327,14 +326,14 @@ def _having(
 
 
 def _by(
-    scope: Scope, kind: Kind, term: str, where: tuple[Condition, ...], *order: str
+    scope: Scope, values: tuple[str, ...], where: tuple[Condition, ...], *order: str
 ) -> Find[Filed]:
-    where = (*where, Holds("terms", (listed_as(kind, term),)))
+    where = (*where, Holds("terms", values))
     return Find(SEARCHABLE, scope, "terms", where, order, COUNTED_MAX, reach="own")
 
 
-def _estimated(scope: Scope, kind: Kind, term: str, records: int) -> Steps[int]:
-    last = replace(_by(scope, kind, term, (), RECORDED), skip=COUNTED_MAX - 1, limit=1)
+def _estimated(scope: Scope, value: str, records: int) -> Steps[int]:
+    last = replace(_by(scope, (value,), (), RECORDED), skip=COUNTED_MAX - 1, limit=1)
     ((_, _, place),) = yield from postings(last, "place")
     looked_at: int = max(COUNTED_MAX, place)
     return COUNTED_MAX * max(looked_at, records) // looked_at
