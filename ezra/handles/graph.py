@@ -68,6 +68,7 @@ class Graph(
 
     def __init__(self, runtime: Runtime, record: SessionGraph) -> None:
         self._runtime = runtime
+        self._reads_others = True
         self._record = record
         self._scope = Scope.of_graph(record.tenant, record.id)
         self._spawned: list[Agent] = []

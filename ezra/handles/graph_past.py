@@ -32,11 +32,13 @@ class GraphPast:
 
     _runtime: Runtime
     _scope: Scope
+    _reads_others: bool
+    """Whether it follows records into graphs that inherit from this one, or were branched off."""
 
     @property
     def taint(self) -> Taint:
         """What came of a poisoned record of the graph, and rolling that back."""
-        return Taint(self._runtime, self._scope)
+        return Taint(self._runtime, self._scope, reads_others=self._reads_others)
 
     @operation("GET", "/agents/{agent_id}/turns")
     async def turns(
@@ -118,7 +120,9 @@ class GraphPast:
             NotFound: It is no such record of this graph.
             UsageError: The limit is out of range.
         """
-        return await readings_of(self._runtime, self._scope, record_id, limit=limit)
+        return await readings_of(
+            self._runtime, self._scope, record_id, limit=limit, reads_others=self._reads_others
+        )
 
     @operation("GET", "/receipts/{receipt_id}/replay")
     async def replay_context(self, receipt_id: str, *, today: bool = False) -> ReplayedContext:

@@ -9,7 +9,7 @@ from tiers.fields import Moment, Record
 from tiers.records import Scope
 
 from ..erasure.redaction import heirs_of
-from ..erasure.taint.tracing import GRAPHS_MAX, RECEIPTS_MAX, described, shown_since
+from ..erasure.taint.tracing import RECEIPTS_MAX, described, looked_through, shown_since
 from ..runtime import Runtime
 
 PAGE_MAX = 1_000
@@ -47,7 +47,9 @@ class Readings(Record):
     notes: tuple[str, ...] = ()
 
 
-async def readings_of(runtime: Runtime, scope: Scope, record_id: str, *, limit: int) -> Readings:
+async def readings_of(
+    runtime: Runtime, scope: Scope, record_id: str, *, limit: int, reads_others: bool = True
+) -> Readings:
     """Return who was shown a record of the scope's graph, there and in graphs that inherit it.
 
     Receipts that a redaction or retention has emptied tell of nothing any more.
@@ -60,10 +62,9 @@ async def readings_of(runtime: Runtime, scope: Scope, record_id: str, *, limit: 
     if not 1 <= limit <= PAGE_MAX:
         raise UsageError("limit", limit, f"1 to {PAGE_MAX:,}")
     record = await described(runtime, scope, record_id)
-    family, notes = [scope, *await heirs_of(runtime, scope)], []
-    if len(family) > GRAPHS_MAX:
-        notes.append(f"only {GRAPHS_MAX:,} of {len(family):,} graphs were looked through")
-    shown, has_all = await shown_since(runtime, family[:GRAPHS_MAX], record)
+    others = await heirs_of(runtime, scope)
+    family, notes = looked_through(scope, others, reads_others=reads_others)
+    shown, has_all = await shown_since(runtime, family, record)
     if not has_all:
         notes.append(f"only {RECEIPTS_MAX:,} receipts were looked through")
     found = [one for one in shown if record_id in one.ids]

@@ -55,13 +55,20 @@ class Desk:
         """What is told of requests goes where the runtime tells of itself."""
         return self.ezra._runtime.telemetry  # noqa: SLF001 - no handle gives it, and none should
 
-    async def graph(self, graph_id: str) -> Graph:
+    async def graph(self, graph_id: str, caller: Caller | None = None) -> Graph:
         """Return the handle of a graph.
+
+        Args:
+            graph_id: The graph.
+            caller: Who asks for what may lead into other graphs: with a token that is bound to one
+                graph, records are not followed into others.
 
         Raises:
             NotFound: It does not exist.
         """
-        return await self.ezra.session_graph(graph_id)
+        graph = await self.ezra.session_graph(graph_id)
+        graph._reads_others = caller is None or caller.graph_id is None  # noqa: SLF001 - as above
+        return graph
 
     async def catalog(self, caller: Caller) -> Catalog:
         """Return the tenant's catalog; it is made when new, but by nobody who only looks."""

@@ -211,8 +211,10 @@ async def traced(graph: Graph, member: AgentRecord, record_id: str, limit: int) 
 
 
 def _sees_node(scope: Scope, node: TaintNode) -> bool:
+    if node.graph_id != scope.graph_id:
+        return False  # what came of it in graphs that inherit is nothing that they give back
     if node.kind == "receipt":
-        return node.agent_id == scope.agent_id and node.graph_id == scope.graph_id
+        return node.agent_id == scope.agent_id
     told = node.model_dump(include={"id", "graph_id", "agent_id", "user_id", "topics", "private"})
     return sees(scope, Owned(tenant=scope.tenant, **told))
 

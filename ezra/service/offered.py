@@ -31,7 +31,7 @@ async def found(handle: Handle, desk: Desk, caller: Caller, names: Names) -> Any
         case ():
             first = await desk.catalog(caller)
         case (graph_id,):
-            first = await desk.graph(names[graph_id])
+            first = await desk.graph(names[graph_id], caller)
         case _:
             first = await acting(desk, caller, names)
     return reduce(getattr, handle.attributes, first)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp import Client
 from support.mcp_client import refused, told
 from support.runtime import MovingClock
+from support.service import bearer, inside
 
 from ezra import Conflict, Ezra, Fact, NotFound, UsageError
 from ezra.service.caller import Caller
 from ezra.service.desk import Desk
 from ezra.service.mcp import mcp_server
+from ezra.service.tokens import TokenFile
 
 POISON = "The hard tyre explodes after three laps."
 
@@ -70,9 +73,60 @@ async def test_taint_is_traced_rolled_back_undone_and_confirmed_alike(
         await graph.taint.trace(poison, limit=0)
 
 
+async def test_a_token_for_one_graph_follows_no_record_into_others(
+    behind: Ezra, tmp_path: Path
+) -> None:
+    """Neither to read what came of it there, nor to change it; who reaches all graphs does."""
+    _, poison = await poisoned(behind)
+    heir = await behind.create_session_graph("monza", inherits_from=["imola"])
+    driver = await heir.spawn_agent("driver", topics={"tyres"})
+    kept = await driver.commit("Word of another graph.", sources=[poison], private=True)
+    turn = await driver.turn("when does the hard tyre explode?", private=True)
+    await turn.reply("Said in another graph.")
+    before = await heir.beliefs.active()
+
+    tokens = TokenFile(tmp_path / "tokens.json")
+    bound, every = bearer(tokens, graph_id="imola"), bearer(tokens)
+
+    async with inside(behind, tokens) as http:
+
+        async def asked(verb: str, path: str, who: Any = bound, **body: Any) -> Any:
+            address = f"/v1/graphs/imola{path}"
+            return (await http.request(verb, address, headers=who, json=body or None)).json()
+
+        trace = await asked("GET", f"/taint/records/{poison}")
+        assert "another graph" not in json.dumps(trace)
+        assert {one["graph_id"] for one in trace["nodes"]} == {"imola"}
+        assert trace["notes"]
+        shown = await asked("GET", f"/records/{poison}/readings")
+        assert {one["graph_id"] for one in shown["readings"]} == {"imola"}
+        assert not shown["is_whole"]
+        own = await asked(
+            "POST", "/taint/roll-backs", record_id=poison, reason="planted", exposed=True
+        )
+        assert {one["graph_id"] for one in own["roll_back"]["items"]} == {"imola"}
+        assert await heir.beliefs.active() == before
+        both = await asked(
+            "POST", "/taint/roll-backs", every, record_id=poison, reason="planted", exposed=True
+        )
+        assert kept.id in {one["id"] for one in both["roll_back"]["items"]}
+        assert await heir.beliefs.active() == ()
+        (here,) = await asked("GET", "/taint/roll-backs")
+        assert {one["graph_id"] for one in here["items"]} == {"imola"}
+        name = both["roll_back"]["id"]
+        for action in ("undo", "confirm"):
+            refused_ = await asked("POST", f"/taint/roll-backs/{name}/{action}", reason="mine")
+            assert refused_["status"] == 403
+        await asked("POST", f"/taint/roll-backs/{name}/undo", every, reason="a mistake")
+        assert await heir.beliefs.active() == before
+
+
 async def test_a_model_sees_what_came_of_a_record_as_far_as_its_agent_does(behind: Ezra) -> None:
     """No text, no receipt of others, nothing under other topics, and nothing it could change."""
     graph, poison = await poisoned(behind)
+    heir = await behind.create_session_graph("monza", inherits_from=["imola"])
+    namesake = await heir.spawn_agent("engineer", topics={"tyres"})
+    elsewhere = await namesake.commit("Said in a graph that inherits.", sources=[poison])
     secret = (await graph.taint.trace(poison)).nodes
     (hidden,) = [one.id for one in secret if one.text == "Bluff about hards."]
 
@@ -87,7 +141,8 @@ async def test_a_model_sees_what_came_of_a_record_as_far_as_its_agent_does(behin
     async with asking("engineer", "tyres") as engineer:
         seen = await told(engineer, "trace_taint", record_id=poison)
         assert hidden not in json.dumps(seen)
-        assert seen["hidden"] == 1
+        assert elsewhere.id not in json.dumps(seen)
+        assert seen["hidden"] == 2
         kinds = sorted(one["kind"] for one in seen["records"])
         assert kinds == ["belief", "fact", "fact", "receipt", "turn"]
         short = await told(engineer, "trace_taint", record_id=poison, limit=2)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
+from tiers.errors import PolicyDenied
 from tiers.records import Scope, Text
 from tiers.taint import RollBack
 
@@ -26,11 +28,13 @@ class Taint:
     Args:
         runtime: Of the runtime.
         scope: Of the whole graph.
+        reads_others: Whether it follows records into other graphs.
     """
 
-    def __init__(self, runtime: Runtime, scope: Scope) -> None:
+    def __init__(self, runtime: Runtime, scope: Scope, *, reads_others: bool = True) -> None:
         self._runtime = runtime
         self._scope = scope
+        self._reads_others = reads_others
 
     @operation("GET", "/records/{record_id}")
     async def trace(self, record_id: str, *, limit: _Page = 200, after: _Place = 0) -> Trace:
@@ -38,7 +42,8 @@ class Taint:
 
         Each record of the tree is *derived* (it names a tainted record as its source, or was
         believed in a tainted turn) or *exposed* (it came of a context that showed one). Graphs
-        that inherit, and branches, are looked through too. Changes nothing.
+        that inherit, and branches, are looked through too, but for a token that is bound to this
+        graph. Changes nothing.
 
         Args:
             record_id: A turn, summary, episode, fact, rule, belief, document, passage or card of
@@ -50,7 +55,14 @@ class Taint:
             NotFound: It is no such record of this graph.
             UsageError: A number is out of range.
         """
-        return await trace(self._runtime, self._scope, record_id, limit=limit, after=after)
+        return await trace(
+            self._runtime,
+            self._scope,
+            record_id,
+            limit=limit,
+            after=after,
+            reads_others=self._reads_others,
+        )
 
     @operation("POST", "/roll-backs", changes=True)
     async def roll_back(
@@ -77,9 +89,16 @@ class Taint:
             UsageError: The reason is blank, or more than 5,000 records came of it.
             Conflict: Neither it nor anything that came of it has its content.
         """
-        return await roll_back(
-            self._runtime, self._scope, record_id, reason, dry_run=dry_run, exposed=exposed
+        report = await roll_back(
+            self._runtime,
+            self._scope,
+            record_id,
+            reason,
+            dry_run=dry_run,
+            exposed=exposed,
+            reads_others=self._reads_others,
         )
+        return replace(report, roll_back=self._here(report.roll_back))
 
     @operation("POST", "/roll-backs/{roll_back_id}/undo", changes=True)
     async def undo(self, roll_back_id: str, *, reason: Text) -> RollBackReport:
@@ -92,7 +111,9 @@ class Taint:
             NotFound: This graph has no such roll-back.
             Conflict: It was confirmed.
             UsageError: The reason is blank.
+            PolicyDenied: It changed other graphs too, and the token is bound to this one.
         """
+        await self._check_reach(roll_back_id, "undo")
         return await undo(self._runtime, self._scope, roll_back_id, reason)
 
     @operation("POST", "/roll-backs/{roll_back_id}/confirm", changes=True)
@@ -105,10 +126,32 @@ class Taint:
             NotFound: This graph has no such roll-back.
             Conflict: It was undone.
             UsageError: The reason is blank.
+            PolicyDenied: It changes other graphs too, and the token is bound to this one.
         """
+        await self._check_reach(roll_back_id, "confirm")
         return await confirm(self._runtime, self._scope, roll_back_id, reason)
 
     @operation("GET", "/roll-backs")
     async def roll_backs(self) -> tuple[RollBack, ...]:
-        """Return the roll-backs of this graph's records, the latest first, at most 1,000."""
-        return await self._runtime.taint.roll_backs(self._scope)
+        """Return the roll-backs of this graph's records, the latest first, at most 1,000.
+
+        A token that is bound to this graph is told what they changed here.
+        """
+        return tuple(map(self._here, await self._runtime.taint.roll_backs(self._scope)))
+
+    def _here(self, one: RollBack) -> RollBack:
+        """Return a roll-back with what it changed where whoever asks may look."""
+        if self._reads_others:
+            return one
+        items = tuple(item for item in one.items if item.graph_id == self._scope.graph_id)
+        return one.model_copy(update={"items": items})
+
+    async def _check_reach(self, roll_back_id: str, action: str) -> None:
+        """Refuse a roll-back of other graphs' records to who may not look into them."""
+        if self._reads_others:
+            return
+        for one in await self._runtime.taint.roll_backs(self._scope):
+            if one.id == roll_back_id and {*one.graph_ids} - {self._scope.graph_id}:
+                held = f"the graph {self._scope.graph_id}"
+                who = "a token for one graph"
+                raise PolicyDenied(who, f"{action} {roll_back_id}", ("every graph",), held)

@@ -50,6 +50,7 @@ async def roll_back(
     *,
     dry_run: bool = False,
     exposed: bool = False,
+    reads_others: bool = True,
 ) -> RollBackReport:
     """Set aside what came of a record of the scope's graph, and revert what was believed for it.
 
@@ -68,7 +69,7 @@ async def roll_back(
     notes: tuple[str, ...] = (f"more came of it under each of {ATTEMPTS_MAX} attempts: repeat",)
     for _ in range(ATTEMPTS_MAX):
         known = await _open_one(runtime, scope, record_id)
-        found = await traced(runtime, scope, record_id)
+        found = await traced(runtime, scope, record_id, reads_others=reads_others)
         draft = _draft(runtime, scope, found, known, reason, exposed=exposed)
         if known is not None and not draft.items:
             done, notes = known, found.notes

@@ -22,6 +22,7 @@ RECEIPTS_PER_PAGE = 500
 ORIGINS_MAX = 100
 ORIGINS_DEEP_MAX = 16
 PAGE_MAX = 1_000
+KEPT_TO_ONE = "that takes a token for every graph"
 CLOCKS_APART = timedelta(minutes=10)
 """A receipt may have been made by a process whose clock is this much behind."""
 
@@ -67,7 +68,28 @@ class Traced:
     notes: tuple[str, ...]
 
 
-async def traced(runtime: Runtime, scope: Scope, record_id: str) -> Traced:
+def looked_through(
+    scope: Scope, others: Iterable[Scope], *, reads_others: bool
+) -> tuple[list[Scope], list[str]]:
+    """Return the graphs that are looked through for a record's traces, and what is left out.
+
+    Args:
+        scope: Of the record's graph.
+        others: Of those that may have read it.
+        reads_others: Whether who asks may look into them.
+    """
+    family = list({one.graph_id: one for one in (scope, *others)}.values())
+    if len(family) > 1 and not reads_others:
+        return [scope], [f"only this graph of {len(family):,} was looked through: {KEPT_TO_ONE}"]
+    if len(family) > GRAPHS_MAX:
+        left_out = f"only {GRAPHS_MAX:,} of {len(family):,} graphs were looked through"
+        return family[:GRAPHS_MAX], [left_out]
+    return family, []
+
+
+async def traced(
+    runtime: Runtime, scope: Scope, record_id: str, *, reads_others: bool = True
+) -> Traced:
     """Return everything that came of a record of the scope's graph.
 
     Raises:
@@ -76,12 +98,9 @@ async def traced(runtime: Runtime, scope: Scope, record_id: str) -> Traced:
     """
     root = await described(runtime, scope, record_id)
     branches = await _branches(runtime, scope)
-    scopes = (scope, *await heirs_of(runtime, scope), *branches)
-    family = tuple({one.graph_id: one for one in scopes}.values())
-    notes = []
-    if len(family) > GRAPHS_MAX:
-        notes.append(f"only {GRAPHS_MAX:,} of {len(family):,} graphs were looked through")
-        family = family[:GRAPHS_MAX]
+    others = (*await heirs_of(runtime, scope), *branches)
+    family, notes = looked_through(scope, others, reads_others=reads_others)
+    branches = branches if reads_others else []
     walk = Walk(root)
     while page := walk.page():
         await _rest(runtime, walk, family, branches, page)
@@ -97,10 +116,18 @@ async def traced(runtime: Runtime, scope: Scope, record_id: str) -> Traced:
         await _rest(runtime, walk, family, branches, exposed, turn_ids)
     if not walk.is_whole:
         notes.append(f"the tree has more than {len(walk.nodes):,} records")
-    return Traced(walk, root, family, tuple(notes))
+    return Traced(walk, root, tuple(family), tuple(notes))
 
 
-async def trace(runtime: Runtime, scope: Scope, record_id: str, *, limit: int, after: int) -> Trace:
+async def trace(
+    runtime: Runtime,
+    scope: Scope,
+    record_id: str,
+    *,
+    limit: int,
+    after: int,
+    reads_others: bool = True,
+) -> Trace:
     """Return a page of the tree of a record.
 
     Raises:
@@ -111,13 +138,13 @@ async def trace(runtime: Runtime, scope: Scope, record_id: str, *, limit: int, a
         raise UsageError("limit", limit, f"1 to {PAGE_MAX:,}")
     if after < 0:
         raise UsageError("after", after, "the cursor of a page, or 0 to begin")
-    found = await traced(runtime, scope, record_id)
+    found = await traced(runtime, scope, record_id, reads_others=reads_others)
     nodes = found.walk.nodes
     end = after + limit
     return Trace(
         record_id=record_id,
         graph_id=scope.graph_id,
-        origins=await _origins(runtime, scope, found),
+        origins=await _origins(runtime, scope, found, reads_others=reads_others),
         nodes=tuple(nodes[after:end]),
         counts={name: dict(kinds) for name, kinds in counted(nodes).items()},
         total=len(nodes),
@@ -213,9 +240,11 @@ def shown_in(receipt: Receipt) -> Shown:
     )
 
 
-async def _origins(runtime: Runtime, scope: Scope, found: Traced) -> tuple[Resting, ...]:
+async def _origins(
+    runtime: Runtime, scope: Scope, found: Traced, *, reads_others: bool
+) -> tuple[Resting, ...]:
     """Return what a record rests on, and that in turn, nearest first; ancestors' included."""
-    lineage = (await runtime.membership.of_graph(scope)).lineage
+    lineage = (await runtime.membership.of_graph(scope)).lineage if reads_others else ()
     graphs = (scope, *(Scope.of_graph(scope.tenant, one.graph_id) for one in lineage))
     known: dict[str, Resting] = {}
     waiting = [reason.id for reason in found.root.reasons]

@@ -83,9 +83,9 @@ async def erase(desk: Desk, caller: Caller, names: Names, asked: EraseAsked) -> 
 
 
 @pages.page("/graphs/{graph_id}/records/{record_id}/readings", needs="read")
-async def readings(desk: Desk, _: Caller, names: Names, __: Query) -> View:
+async def readings(desk: Desk, caller: Caller, names: Names, _: Query) -> View:
     """Show who was shown a record, and when."""
-    graph = await desk.graph(names["graph_id"])
+    graph = await desk.graph(names["graph_id"], caller)
     found = await graph.readings(names["record_id"], limit=READINGS_SHOWN_MAX)
     return View("readings.html", {"found": found}, "Who read it")
 

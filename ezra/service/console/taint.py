@@ -27,9 +27,9 @@ class TaintQuery(Query):
 
 
 @pages.page("/graphs/{graph_id}/taint", needs="read", label="Taint", key="x")
-async def taint(desk: Desk, _: Caller, names: Names, asked: TaintQuery) -> View:
+async def taint(desk: Desk, caller: Caller, names: Names, asked: TaintQuery) -> View:
     """Show the tree of a record, and every roll-back of the graph."""
-    handle = (await desk.graph(names["graph_id"])).taint
+    handle = (await desk.graph(names["graph_id"], caller)).taint
     found = None
     if asked.record is not None:
         found = await handle.trace(asked.record, limit=NODES_PER_PAGE, after=asked.after)
