@@ -191,3 +191,55 @@ def test_reading_takes_no_more_than_linear_time(unit: str) -> None:
 
     half = seconds(INPUT_CHARS_MAX // 2)
     assert seconds(INPUT_CHARS_MAX) < 3.5 * half + 0.005
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I don't just work at Siemens.",
+        "I'm not just a teacher, I teach the teachers.",
+        "I'm not deathly allergic to nuts, only mildly.",
+        "I'm not totally deaf.",
+        "I live in a house that is not in Lisbon.",
+        "I live in the house that my father built in Lisbon.",
+        "My uncle lives in the house he built in Lisbon.",
+    ],
+)
+def test_what_leads_away_from_a_value_claims_nothing_of_it(said: str) -> None:
+    """A denied "just" denies nothing else, and a place on the way is no home."""
+    values = " ".join(one.value for one in claims_of(said, "Ada", NOW))
+    assert not any(word in values for word in ("Siemens", "nuts", "deaf", "Lisbon"))
+    assert not any(one.sense == "not" for one in claims_of(said, "Ada", NOW))
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("I don't work at Siemens on Fridays.", "Siemens on Fridays"),
+        ("I don't play tennis with Bo.", "tennis with Bo"),
+        ("I don't have a dog that bites.", "a dog that bites"),
+        ("I don't have a son called Tim.", "a son called Tim"),
+        ("I don't always eat meat.", "always meat"),
+        ("I don't work at Siemens on 5 May.", "Siemens on 5 May 2026"),
+        ("I don't have a car at the moment.", "a car"),
+    ],
+)
+def test_a_denial_is_of_all_that_it_says(said: str, value: str) -> None:
+    """Not of the wider thing, which may well be so."""
+    (claim,) = claims_of(said, "Ada", NOW)
+    assert (claim.sense, claim.value) == ("not", value)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Tim lives in Bonn and Eve lives in Mainz.", {("Tim", "Bonn"), ("Eve", "Mainz")}),
+        ("Tim likes tea and Eve likes coffee.", {("Tim", "tea"), ("Eve", "coffee")}),
+        ("I live outside Lisbon.", {("Ada", "outside Lisbon")}),
+    ],
+)
+def test_each_is_said_of_whom_it_is_said(said: str, told: set[tuple[str, str]]) -> None:
+    """Two people in one sentence have a claim each, and beside a place is not in it."""
+    assert {(one.subject, one.value) for one in claims_of(said, "Ada", NOW)} == told
+    gapped = claims_of("Tim lives in Bonn and Eve in Mainz.", "Ada", NOW)
+    assert not any(one.is_news for one in gapped)

@@ -16,7 +16,7 @@ from ...distinctive import MONTHS
 from ..times import DAYS
 from .plainer import in_plain_words
 from .subjects import opened
-from .verbs import is_verb
+from .verbs import FORMS, is_verb
 
 SENTENCE_CHARS_MAX = 400
 PARTS_MAX = 16
@@ -385,7 +385,9 @@ def _is_new(rest: str, kind: str) -> bool:
     """Whether what follows a comma or ``and`` is more than the next of several things."""
     if _OPENS_CLAUSE.match(rest):
         return True
-    first = rest.split(maxsplit=1)[0].strip(",.!?") if rest.split() else ""
+    first, second = [*(word.strip(",.!?") for word in rest.split(maxsplit=2)[:2]), "", ""][:2]
+    if kind == "and" and first[:1].isupper() and FORMS.get(second, ("", ""))[1] == "present":
+        return True  # "and Eve lives in Mainz"
     tail = re.split(r"[,;:]", rest, maxsplit=1)[0]
     if kind == "comma":
         # A name after a place is its country; all else is an aside.

@@ -15,7 +15,7 @@ stay | in | place | stays in | state ongoing
 live | with | kin | lives with | state identity
 live | in/at/on/with/near | own-place | lives in | state one identity
 reside | in | place | lives in | state one identity
-live | in/near/outside/close to/by | place | lives in | state one identity
+live | | beside-place | lives in | state one identity
 live | with | illness | has | state identity
 be | based/based just | near-place | lives in | state one identity
 retire | to | place | lives in | begin one identity

@@ -15,7 +15,7 @@ from .forms import TABLE
 from .lexicon import EVALUATIVE, PLURALS
 from .subjects import kind_of
 from .values import KINDS, worth
-from .verbs import Verbal
+from .verbs import FORMS, Verbal
 
 _KINDS = KINDS | EVERYDAY
 _LED = frozenset("lead head manage chair captain coach run".split())
@@ -51,6 +51,16 @@ _SOMEWHERE = frozenset("live stay be reside settle".split())
 _STRESSED = re.compile(
     r"(?:^|(?<= ))(?:very|rather|really|quite|pretty|extremely|just|right|fairly|also) (?=[a-z])"
 )
+_ASTRAY = re.compile(
+    r"\b(?:and|or|but|not|no|never|unlike|that|which|who|where|whose|i|you|he|she|we|they|\w+n't)\b",
+    re.IGNORECASE,
+)
+_OF_ALL = re.compile(
+    r"(?:at all|at the moment|for now|for the moment|in (?:my|our) life|on (?:me|us)"
+    r"|with (?:me|us)|to my name)"
+)
+_GAPPED = re.compile(r"\b(in|at|for|on|to|with) .*? and [A-Z][\w'-]* \1 ")
+"""What is said of somebody else without saying it again: ``in Bonn and Eve in Mainz``."""
 _POINTS = re.compile(
     r"\b(?:it|them|him|her|they|he|she|this|that|these|those|there|here|which|so|mine|both)\b"
 )
@@ -150,6 +160,9 @@ def filled(verbal: Verbal) -> Filled | None:
             continue  # "I'm married to my job"
         if found.frame.has("state") and not phrases.is_worth_keeping(verbal.rest):
             continue  # "I'm staying in Ghent for the weekend": no state, but an occasion
+        if verbal.sense != "is" and not _is_said_of_all(verbal.rest[len(bare) :]):
+            # "I don't play tennis with Bob": without Bob they may well.
+            return replace(found, value=f"{found.value}{verbal.rest[len(bare) :]}", rest=told)
         if told != bare or found.frame.fact_type in {"identity", "constraint"}:
             is_loose = verbal.rest[len(bare) :].startswith(" in ")
             return replace(found, rest=told, is_loose=is_loose)
@@ -174,6 +187,7 @@ def without_circumstance(verbal: Verbal) -> Iterator[tuple[str, str]]:
     rest = verbal.rest
     if (
         _OPEN.search(rest)
+        or _GAPPED.search(rest)
         or phrases.PASSING.search(rest)
         or not phrases.is_worth_keeping(rest, EVALUATIVE)
     ):
@@ -185,7 +199,7 @@ def without_circumstance(verbal: Verbal) -> Iterator[tuple[str, str]]:
     if verbal.lemma in _SOMEWHERE:
         yield _SOMEHOW.sub("", rest), rest
         for found in _PLACED.finditer(rest):
-            if found.start() and _PLACED.match(rest):
+            if found.start() and _PLACED.match(rest) and not _leads_away(rest[: found.start()]):
                 yield rest[found.start() :], rest
     ends = [found.start() for found in _CIRCUMSTANCE.finditer(rest)][-CIRCUMSTANCES_MAX:]
     for end in reversed(ends):
@@ -194,6 +208,17 @@ def without_circumstance(verbal: Verbal) -> Iterator[tuple[str, str]]:
         if not is_whole and _DENIES.search(tail):
             return
         yield rest[:end], rest if is_whole else rest[:end]
+
+
+def _leads_away(before: str) -> bool:
+    """Whether a place is one of what is told on the way: ``in the house my father built in``."""
+    *_, last = before.lower().split()
+    return last in FORMS or _ASTRAY.search(before) is not None
+
+
+def _is_said_of_all(circumstance: str) -> bool:
+    """Whether a denial says as much without a circumstance: ``at all``, ``at the moment``."""
+    return _OF_ALL.fullmatch(circumstance.strip(" ,.!")) is not None
 
 
 def led(verbal: Verbal) -> str | None:

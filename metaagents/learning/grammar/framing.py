@@ -71,7 +71,8 @@ def _of_others(said: Said, filling: Filled, claim: Claim) -> Iterator[Claim]:
         parted = replace(claim, attribute="married to", value=subject.beside)
         yield replace(parted, subject=said.speaker, sense="over")
     named = _CALLED.fullmatch(claim.value)
-    if named and attribute == HAS and phrases.as_name(named[2]):
+    is_had = claim.sense in {"is", "over"}  # without a son called Tim there may be another
+    if named and is_had and attribute == HAS and phrases.as_name(named[2]):
         yield replace(claim, value=named[1])
 
 

@@ -127,6 +127,12 @@ class Said:
         return self.when is not None and self.when.sort in {"since", "span"}
 
     @property
+    def _only_then(self) -> str:
+        """The time to which a denial keeps, as it is told; ``""`` where it is of no single time."""
+        is_then = self.when is not None and self.when.sort == "at" and self.verbal.tense != "past"
+        return self.told_time if is_then else ""
+
+    @property
     def told_time(self) -> str:
         """The time as it is told; ``""`` if none was said."""
         return self.when.text if self.when else ""
@@ -155,6 +161,9 @@ class Said:
         """Return a claim of this clause about its subject, with its sense and time."""
         is_over = self.verbal.sense == "over"
         since, until = self.when.validity(is_over=is_over) if self.when else (None, None)
+        if self.verbal.sense == "not":
+            # Who doesn't always eat meat does eat it; who doesn't on Monday may on Tuesday.
+            value = " ".join(part for part in (self.verbal.habit, value, self._only_then) if part)
         made = Claim(
             subject=self.subject.text,
             attribute=attribute,

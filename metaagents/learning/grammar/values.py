@@ -296,6 +296,7 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "place": phrases.as_place,
     "name": phrases.as_name,
     "own-place": _own_place,
+    "beside-place": part_of(re.compile(rf"((?:near|outside|close to|by) {phrases.NAME})")),
     "firm": _firm,
     "role": _role,
     "thing": worth,

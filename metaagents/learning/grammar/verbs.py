@@ -121,6 +121,12 @@ _ASIDE = frozenset(
     "strictly presently happily proudly sadly unfortunately luckily".split()
 )
 """Adverbs that may go: they say how much or how sure, and nothing else."""
+_DENIED_ALONE = frozenset(
+    "just merely simply solely purely exclusively exactly necessarily particularly especially "
+    "quite too very that so much all absolutely totally completely entirely fully strictly "
+    "severely deathly highly generally".split()
+)
+"""Adverbs that are themselves denied behind ``not``: who is not just a nurse is one."""
 _AIMS = frozenset("going used want wants plan plans planning hope intend decided".split())
 _QUALITIES = ("y", "ful", "ous", "able", "ible", "ive", "less", "ic", "al", "ish")
 _NO_VERBS = frozenset(
@@ -214,6 +220,8 @@ def parsed(words: Sequence[str], *, is_own: bool) -> Verbal | None:
     for place, written in enumerate(words[:_HEAD_WORDS_MAX]):
         word = written.lower().rstrip(",")
         following = [one.lower() for one in words[place + 1 : place + 4]]
+        if head.sense == "not" and word in _DENIED_ALONE:
+            return None
         if _is_head(head, word, following, is_own=is_own):
             continue
         return _at_verb(head, word, words, place, is_own=is_own)
