@@ -13,7 +13,7 @@ from tiers.lexical import estimate_tokens
 from tiers.ports import Expired
 from tiers.records import Episode, Grain, Scope, Summary, Turn, WorkDraft
 
-from .rules import Told, shared_topics
+from .rules import Told
 from .writing import Wording
 
 NAMED_PER_EVENT_MAX = 1_000
@@ -32,7 +32,7 @@ def summary_of(
         graph_id=scope.graph_id,
         agent_id=first.agent_id,
         user_id=first.user_id,
-        topics=shared_topics(group),
+        topics=first.topics,
         private=first.private,
         recorded_at=now,
         text=wording.text,

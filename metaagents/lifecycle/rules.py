@@ -71,55 +71,37 @@ class Audience(NamedTuple):
 @dataclass(eq=False)  # two groups are never the same, whatever they hold
 class _OpenGroup:
     turns: list[Turn]
-    topics: frozenset[str]
     day: date
-
-
-def shared_topics(records: Sequence[Turn | Summary]) -> tuple[str, ...]:
-    """Return the topics that all records have.
-
-    These are the topics of what is made of them: whoever holds one of them may see every part.
-    """
-    common = set(records[0].topics).intersection(*(record.topics for record in records))
-    return tuple(sorted(common))
 
 
 def group_turns(turns: Sequence[Turn], policy: LifecyclePolicy) -> list[tuple[Turn, ...]]:
     """Cut one agent's turns, oldest first, into groups that become one summary each.
 
-    The turns of a group share a topic, or none has any, and are equal in privacy and user: what
-    a summary tells to one reader, that reader could have read in every turn it covers. A group
-    ends when it is full, with its day, at a pause longer than ``policy.gap``, and where a turn
-    steps back in time. A turn that fits several groups joins the one it shares most topics with.
-    Groups are ordered by their first turn.
+    The turns of a group are equal in topics, privacy and user: what a summary tells to one reader,
+    whatever topics they hold or are denied, that reader could have read in every turn it covers.
+    A group ends when it is full, with its day, at a pause longer than ``policy.gap``, and where a
+    turn steps back in time. Groups are ordered by their first turn.
     """
     groups: list[_OpenGroup] = []
     growing: list[_OpenGroup] = []
     for turn in turns:
         day = day_of(turn.occurred_at, policy.zone)
-        fitting = [group for group in growing if group.day == day and _fits(group, turn, policy)]
-        if fitting:
-            best = max(fitting, key=lambda group: len(group.topics & set(turn.topics)))
-            best.turns.append(turn)
-            best.topics &= frozenset(turn.topics)
-        else:
-            best = _OpenGroup([turn], frozenset(turn.topics), day)
-            groups.append(best)
-            growing.append(best)
-        if len(best.turns) >= policy.turns_per_summary:
-            growing.remove(best)
+        fitting = (one for one in growing if one.day == day and _fits(one, turn, policy))
+        group = next(fitting, None)
+        if group is None:
+            group = _OpenGroup([], day)
+            groups.append(group)
+            growing.append(group)
+        group.turns.append(turn)
+        if len(group.turns) >= policy.turns_per_summary:
+            growing.remove(group)
     return [tuple(group.turns) for group in groups]
 
 
 def _fits(group: _OpenGroup, turn: Turn, policy: LifecyclePolicy) -> bool:
     last = group.turns[-1]
     pause = turn.occurred_at - last.occurred_at
-    untopiced = not group.topics and not turn.topics
-    return (
-        timedelta(0) <= pause <= policy.gap
-        and (turn.private, turn.user_id) == (last.private, last.user_id)
-        and (untopiced or bool(group.topics & set(turn.topics)))
-    )
+    return audience_of(turn) == audience_of(last) and timedelta(0) <= pause <= policy.gap
 
 
 def ready_groups(
@@ -182,8 +164,8 @@ def is_leaving_early(summary: Summary, policy: LifecyclePolicy) -> bool:
     return summary.expires_at < bounds(day, "daily", policy.zone).ends + policy.patience
 
 
-def audience_of(record: Told) -> Audience:
-    """Return whose a summary or episode is and who may see it."""
+def audience_of(record: Told | Turn) -> Audience:
+    """Return whose a turn, summary or episode is and who may see it."""
     return Audience(record.agent_id, record.topics, record.private, record.user_id)
 
 

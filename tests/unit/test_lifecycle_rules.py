@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.records import START, summary, turn
+from support.tier_samples import scope_of
 
+from metaagents.lifecycle.building import summary_of
 from metaagents.lifecycle.rules import (
     LifecyclePolicy,
     beliefs_kept_since,
@@ -21,10 +24,10 @@ from metaagents.lifecycle.rules import (
     is_leaving_early,
     is_past_retention,
     ready_groups,
-    shared_topics,
     unsettled_days,
     whole_periods,
 )
+from metaagents.lifecycle.writing import Wording
 from tiers.records import HistoricBelief, Retention
 
 POLICY = LifecyclePolicy(turns_per_summary=3)
@@ -67,17 +70,10 @@ def test_turns_without_a_common_topic_are_never_compressed_together() -> None:
     assert [[one.seq for one in group] for group in groups] == [[1, 4], [2], [3], [5, 7], [6]]
 
 
-def test_a_summary_has_the_topics_that_all_its_turns_have() -> None:
-    """Who holds one of them may see every part."""
-    turns = [
-        turn(1, topics=("fuel", "tyres", "wing")),
-        turn(2, topics=("tyres", "wing")),
-        turn(3, topics=("tyres",)),
-    ]
-    (group,) = group_turns(turns, POLICY)
-    assert shared_topics(group) == ("tyres",)
-    chain = [turn(1, topics=("a", "b")), turn(2, topics=("b", "c")), turn(3, topics=("a", "c"))]
-    assert [[one.seq for one in group] for group in group_turns(chain, POLICY)] == [[1, 2], [3]]
+def test_turns_of_other_topics_are_compressed_apart() -> None:
+    """Who is denied one topic of a turn must not read its words in what shares another."""
+    chain = [turn(1, topics=("a", "b")), turn(2, topics=("b",)), turn(3, topics=("a", "b"))]
+    assert [[one.seq for one in group] for group in group_turns(chain, POLICY)] == [[1, 3], [2]]
 
 
 @given(
@@ -93,7 +89,7 @@ def test_a_summary_has_the_topics_that_all_its_turns_have() -> None:
 def test_whoever_may_read_a_summary_may_read_every_turn_it_covers(
     drawn: list[tuple[frozenset[str], bool, int]],
 ) -> None:
-    """For any turns and any reader; and every turn is in exactly one group."""
+    """For any turns and any reader, whatever is denied; every turn is in exactly one group."""
     turns = [
         turn(seq, topics=topics, private=private, occurred_at=START + timedelta(minutes=minutes))
         for seq, (topics, private, minutes) in enumerate(drawn, start=1)
@@ -101,11 +97,12 @@ def test_whoever_may_read_a_summary_may_read_every_turn_it_covers(
     groups = group_turns(turns, POLICY)
     assert sorted(one.seq for group in groups for one in group) == [one.seq for one in turns]
     for group in groups:
-        topics = set(shared_topics(group))
+        topics = set(summary_of(scope_of(), group, Wording("", "words", 0), START, START).topics)
         assert len({one.private for one in group}) == 1
-        for reader in map(set, ("", "a", "b", "ab", "c", "abc")):
-            if not topics or topics & reader:
-                assert all(not one.topics or set(one.topics) & reader for one in group)
+        for held, denied in product(map(set, ("", "a", "b", "ab", "c", "abc")), map(set, "abc")):
+            if (not topics or topics & held) and not topics & denied:
+                read = [set(one.topics) for one in group]
+                assert all(not one or (one & held and not one & denied) for one in read)
 
 
 def test_only_groups_that_can_still_grow_wait() -> None:
