@@ -337,6 +337,7 @@ def _slot_again(
         record=kept.record,
         version=kept.version,
         since=kept.since,
+        until=kept.until,
         is_cited=kept.is_cited,
     )
     if kept.record is not None:
@@ -391,7 +392,7 @@ def _texts_of(record: Owned, kept: KeptSlot) -> Sequence[str]:
     if isinstance(record, Turn):
         return _texts_of_turn(record, kept)
     text = entry_of(record).text
-    return [dated(text, kept.since) if isinstance(record, Fact) else text]
+    return [dated(text, kept.since, kept.until) if isinstance(record, Fact) else text]
 
 
 def _texts_of_turn(turn: Turn, kept: KeptSlot) -> Sequence[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Literal
 
 from pydantic import JsonValue
@@ -115,7 +116,8 @@ class Slot:
         messages: For hot turns and the input: the messages it becomes, as (role, content).
         record: What the first of ``source_ids`` is; ``None`` for what no store holds.
         version: For a rule, the version of its steps.
-        since: The date shown behind a fact.
+        since: The date shown behind a fact, from which on it held.
+        until: The date shown behind a fact, to which it held.
         source: Where it comes from, as the model is told; the kind of slot where it is empty.
         is_cited: Whether ``source`` names the document; ``None`` for what is none.
     """
@@ -131,6 +133,7 @@ class Slot:
     record: Kind | None = None
     version: int | None = None
     since: str | None = None
+    until: str | None = None
     source: str = ""
     is_cited: bool | None = None
 
@@ -148,6 +151,7 @@ class Slot:
             "record": self.record,
             "version": self.version,
             "since": self.since,
+            "until": self.until,
             "is_cited": self.is_cited,
         }
         return kept | {name: value for name, value in form.items() if value is not None}
@@ -342,9 +346,15 @@ def injected_text(text: str) -> str:
     return text if len(text) <= INJECTED_CHARS else f"{text[: INJECTED_CHARS - 1]}…"
 
 
-def dated(text: str, since: str | None) -> str:
-    """Return a statement with the date from which on it holds, where that is known."""
+def dated(text: str, since: str | None, until: str | None = None) -> str:
+    """Return a statement with the dates between which it holds, where they are known."""
+    if until is not None:
+        return f"{text} ({'' if since is None else f'from {since} '}until {until})"
     return text if since is None else f"{text} (since {since})"
+
+
+def _date(moment: datetime | None) -> str | None:
+    return None if moment is None else f"{moment:%Y-%m-%d}"
 
 
 def source_of(
@@ -380,6 +390,7 @@ class _Shelf:
         *,
         version: int | None = None,
         since: str | None = None,
+        until: str | None = None,
     ) -> Slot:
         ancestor = self.above.get(held.graph_id)
         whence = None if ancestor is None else ancestor.graph_id
@@ -396,16 +407,22 @@ class _Shelf:
             record=record,
             version=version,
             since=since,
+            until=until,
             source=source_of(record, held.agent_id, self.reader, whence, name),
             is_cited=cited is not None if is_hit and record == "document" else None,
         )
         return replace(made, tokens=estimate_tokens(_entry(made)) + 1)
 
     def found(self, hit: Hit, kind: Literal["archival", "injected"]) -> Slot:
-        since = f"{hit.valid_from:%Y-%m-%d}" if hit.valid_from and hit.kind == "fact" else None
-        text = dated(hit.text, since)
+        is_fact = hit.kind == "fact"
+        since, until = (_date(hit.valid_from), _date(hit.valid_to)) if is_fact else (None, None)
+        text = dated(hit.text, since, until)
         text = injected_text(text) if kind == "injected" else text
-        return self.slot(kind, hit.kind, text, hit, since=since)
+        return self.slot(kind, hit.kind, text, hit, since=since, until=until)
+
+    def core(self, fact: Fact) -> Slot:
+        until = _date(fact.valid_to)
+        return self.slot("core", "fact", dated(fact.text, None, until), fact, until=until)
 
     def warm(self, hit: Hit) -> Slot:
         sources = tuple(dict.fromkeys((hit.id, *hit.source_ids)))
@@ -428,7 +445,7 @@ def _optional_slots(material: Material) -> list[Slot]:
     shelf = _Shelf(material.agent.id, {one.graph_id: one for one in material.lineage})
     beliefs = sorted(material.beliefs, key=lambda belief: not belief.pinned)
     slots = [shelf.slot("belief", "belief", one.claim, one) for one in beliefs]
-    slots += [shelf.slot("core", "fact", fact.text, fact) for fact in material.core]
+    slots += map(shelf.core, material.core)
     slots += [
         shelf.slot("rule", "rule", rule.text, rule, version=rule.version) for rule in material.rules
     ]

@@ -171,6 +171,7 @@ class KeptSlot(_Kept):
     record: Kind | None = None
     version: int | None = None
     since: str | None = None
+    until: str | None = None
     is_cited: bool | None = None
     digest: str = ""
     text: str | None = None

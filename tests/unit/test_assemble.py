@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from hypothesis import given
 from hypothesis import strategies as st
 from support.records import START, fact, hit, turn
@@ -62,6 +64,24 @@ def test_messages_are_one_system_message_the_hot_turns_and_the_input() -> None:
     ]  # fmt: skip
     for text in ("Plans stints.", "Start on mediums.", "Mediums last 18 laps.", "timing", "box"):
         assert text in messages[0]["content"]
+
+
+def test_a_fact_is_told_with_the_time_in_which_it_holds() -> None:
+    """A model is not told as current what ended, whichever slot it is in."""
+    over = START - timedelta(days=1)
+    archival = [
+        hit("a", 0.9, kind="fact", text="P", valid_from=START),
+        hit("b", 0.8, kind="fact", text="Q", valid_from=over, valid_to=START),
+        hit("c", 0.7, kind="fact", text="R", valid_to=START),
+    ]
+    core = [fact(1, text="S", valid_to=START), fact(2, text="T", valid_from=START)]
+    context = assemble(everything(archival=archival, core=core), 1000)
+    shown = [slot.text for slot in context.slots if slot.kind in {"archival", "core"}]
+    day, before = f"{START:%Y-%m-%d}", f"{over:%Y-%m-%d}"
+    assert shown == [
+        f"S (until {day})", "T", f"P (since {day})", f"Q (from {before} until {day})",
+        f"R (until {day})",
+    ]  # fmt: skip
 
 
 def test_a_small_budget_keeps_system_and_input_and_says_what_was_dropped() -> None:
