@@ -31,6 +31,17 @@ _HANDED_OVER = re.compile(
     r"|[:;]-?[pP)](?!\w)|\s/s\b|\bha(?:ha)+\b|[\U0001F600-\U0001F64F\U0001F923\U0001F92A]",
     re.IGNORECASE | re.MULTILINE,
 )
+_OTHERS_WORDS = re.compile(
+    r"^(?:From|Subject|Betreff): |^(?:> ?)?On .{4,60} wrote:$"
+    r"|\b(?:says|replied|answered|(?:he|she|they) said):"
+    r"|\b(?:mail|message|letter|note|text|memo) from\b[^\n]{0,60}:[ \t]*$"
+    r"|^[ \t]*(?:\[[\d:., apm]{3,20}\] ?)?(?!(?:Update|News|Note|Correction|Edit|Reminder|Question"
+    r"|Answer|Info|Status|Background|Context|Me|Good|Bad|Great|Also|So|Yes|No|Ok|Okay|Hi|Hello|Hey"
+    r"|Sorry|Result|Plan|Today|Tomorrow|Yesterday)\b)[A-Z][a-z]+(?: [A-Z][a-z]+)?: .{0,80}?"
+    r"\b(?:I|I'm|I've|[Mm]y|[Ww]e)\b",
+    re.MULTILINE,
+)
+"""Headers of a mail, and lines that somebody is named to have said: ``Alice: I live in Bonn.``"""
 NO_NAME = frozenset("maybe ishmael back later tomorrow crazy mr mrs ms sir madam asap".split()) | {
     *"monday tuesday wednesday thursday friday saturday sunday".split(),
     *MONTHS,
@@ -85,4 +96,5 @@ NOT_NOTED = frozenset(
 def is_plain(said: str) -> bool:
     """Whether a message is its sender's own words: no pasted document, no text to work on."""
     is_short = len(said) <= INPUT_CHARS_MAX
-    return is_short and not _HANDED_OVER.search(said) and not is_override(said)
+    is_own = not (_HANDED_OVER.search(said) or _OTHERS_WORDS.search(said))
+    return is_short and is_own and not is_override(said)

@@ -173,6 +173,17 @@ def is_lifelong(said: str) -> bool:
     return re.fullmatch(_LIFELONG, said, re.IGNORECASE) is not None
 
 
+def is_season(said: str) -> bool:
+    """Whether a time is a season, told as no single one: ``in the spring``."""
+    return re.fullmatch(rf"(?:in |during )?(?:the )?{_SEASON}", said, re.IGNORECASE) is not None
+
+
+def comes_round(said: str) -> bool:
+    """Whether a time may be each of its kind: the bare name of a day, month, season or feast."""
+    bare = rf"(?:(?:on|in|during|over|at) )?(?:the )?(?:{_SEASON}|{_MONTH}|{_DAY}|{_FEAST})"
+    return re.fullmatch(bare, said, re.IGNORECASE) is not None
+
+
 def _is_ages(said: str) -> bool:
     return re.fullmatch(rf"{_AGES}(?: now)?", said, re.IGNORECASE) is not None
 

@@ -9,7 +9,7 @@ import pytest
 
 from metaagents.learning.grammar.claims import claims_of
 from metaagents.learning.patterns import stated
-from metaagents.learning.plain_speech import INPUT_CHARS_MAX
+from metaagents.learning.plain_speech import INPUT_CHARS_MAX, is_plain
 
 NOW = datetime(2026, 3, 11, 9, 30, tzinfo=UTC)
 
@@ -243,3 +243,37 @@ def test_each_is_said_of_whom_it_is_said(said: str, told: set[tuple[str, str]]) 
     assert {(one.subject, one.value) for one in claims_of(said, "Ada", NOW)} == told
     gapped = claims_of("Tim lives in Bonn and Eve in Mainz.", "Ada", NOW)
     assert not any(one.is_news for one in gapped)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("I love skiing in winter.", "Ada loves skiing in winter"),
+        ("I have hay fever in spring.", "Ada has hay fever in spring"),
+        ("I always travel in December.", "Ada always travels in December"),
+        ("I usually swim on Friday.", "Ada usually swims on Friday"),
+        ("I have an exam in May.", "Ada has an exam in May 2026"),
+        ("I start school in autumn.", "Ada starts school in autumn 2026"),
+    ],
+)
+def test_what_comes_round_has_no_date(said: str, told: str) -> None:
+    """A taste or habit is of every winter; what is planned is of the next."""
+    (claim,) = claims_of(said, "Ada", NOW)
+    assert claim.text == told
+    assert (claim.valid_from is None) or "2026" in told
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "From: Eve\nTo: Sam\n\nHi Sam, I live in Bonn now. I am allergic to nuts.",
+        "Here is the mail from my colleague:\n\nI live in Bonn. I am allergic to nuts.",
+        "Alice: I live in Bonn.\nBob: I live in Mainz.",
+        "[10:04] Alice: I am vegan.",
+        "The character in my novel says: I am a vampire. I drink blood.",
+    ],
+)
+def test_what_others_wrote_is_not_said_by_who_pastes_it(said: str) -> None:
+    """Neither mails nor transcripts; a heading of one's own takes nothing away."""
+    assert not is_plain(said)
+    assert all(map(is_plain, ("Update: I live in Bonn now.", "I moved: my flat is in Bonn.")))

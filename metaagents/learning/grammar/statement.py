@@ -8,7 +8,16 @@ from datetime import datetime
 
 from tiers.records import FactType
 
-from ..times import When, at_end, at_front, is_lifelong, often_at_front, resolved
+from ..times import (
+    When,
+    at_end,
+    at_front,
+    comes_round,
+    is_lifelong,
+    is_season,
+    often_at_front,
+    resolved,
+)
 from .clauses import Clause
 from .subjects import Subject, opened, split
 from .verbs import Sense, Verbal, parsed
@@ -34,6 +43,8 @@ UNSAID = frozenset(
 
 AHEAD = frozenset("book sign plan order register enrol enroll apply expect".split())
 """What is done for a time to come: who signed up for a course in May means the next May."""
+
+_TASTES = frozenset("love like hate enjoy prefer adore dislike".split())
 
 _MARKS = re.compile(
     r",? (?:since (?:i was|he was|she was) [\w ]{1,20}|by (?:trade|training|education)"
@@ -228,7 +239,8 @@ def taken_apart(
         if told.lower() in {"ever since", "since then"}:
             times += before.times[0].onwards() if before is not None and before.times else []
         elif not (verbal.tense == "past" and is_lifelong(told)):
-            times.append(resolved(told, at, is_ahead=is_ahead))
+            is_each = comes_round(told) and _is_so_each_time(verbal, told)
+            times.append(resolved(told, None if is_each else at, is_ahead=is_ahead))
     if _is_no_more(verbal, bare, clause.text):
         verbal = replace(verbal, sense="over")
     lies_ahead = at is not None and any(one.days and one.days.first > at for one in times)
@@ -248,6 +260,17 @@ def unread(clause: Clause, speaker: str) -> Said | None:
     """Return whom a clause is about that nobody could read, for the one that goes on from it."""
     found = split(opened(clause.text).split(), speaker)
     return found and Said(found[0], Verbal("", "", "", "past"), (), speaker, clause)
+
+
+def _is_so_each_time(verbal: Verbal, told: str) -> bool:
+    """Whether something is so whenever a time comes round: skiing is loved in every winter.
+
+    What somebody does or has in a month or on a day may well be a plan.
+    """
+    if verbal.tense != "present" or verbal.is_progressive or verbal.lemma in AHEAD:
+        return False
+    is_lasting = verbal.lemma in _TASTES or (verbal.lemma == "have" and is_season(told))
+    return bool(verbal.habit) or is_lasting
 
 
 def _is_no_more(verbal: Verbal, bare: str, text: str) -> bool:
