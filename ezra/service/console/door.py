@@ -153,7 +153,7 @@ class Console:
                 page, fields = self._asked_before(page, request) or (page, fields)
                 page.check(caller, names)
         asked: Query = page.asks.of(fields)
-        shown = await page.function(self._desk, caller, names, asked)
+        shown = await page.answer(self._desk, caller, names, asked)
         if isinstance(shown, Sent):
             return RedirectResponse(shown.to, 303, SECURITY)
         return await self._html(request, shown, names, page)

@@ -10,7 +10,7 @@ from ...moving.graph_status import GraphStatus
 from ..caller import Caller
 from ..desk import Desk
 from .activity import days, fleet_of, minutes_of, waits
-from .pages import Names, Query, Sent, View, href, pages
+from .pages import Query, Sent, View, href, pages
 from .sampling import sampler_of
 from .upkeep import latency_chart
 
@@ -26,9 +26,8 @@ class AgentAsked(Query):
 
 
 @pages.page("/", needs=None, label="Overview", key="o")
-async def overview(desk: Desk, caller: Caller, names: Names, query: Query) -> View:
+async def overview(desk: Desk, caller: Caller) -> View:
     """Show what there is; to whom is bound to less than the tenant, where to go."""
-    del names, query
     if not caller.may("read", None):
         return View("overview_bound.html", {}, "Overview")
     values = {**await _sizes(desk), **await _pulse(desk), **await _activity(desk)}
@@ -36,23 +35,20 @@ async def overview(desk: Desk, caller: Caller, names: Names, query: Query) -> Vi
 
 
 @pages.page("/overview/activity", needs="read")
-async def activity(desk: Desk, caller: Caller, names: Names, query: Query) -> View:
+async def activity(desk: Desk) -> View:
     """Show what waits for a person, and what went on of late."""
-    del caller, names, query
     return View("overview_activity.html", await _activity(desk))
 
 
 @pages.page("/overview/live", needs="read")
-async def live(desk: Desk, caller: Caller, names: Names, query: Query) -> View:
+async def live(desk: Desk) -> View:
     """Show how the tiers are and what waits."""
-    del caller, names, query
     return View("overview_live.html", await _pulse(desk))
 
 
 @pages.page("/agent", needs=None)
-async def agent(desk: Desk, caller: Caller, names: Names, query: AgentAsked) -> Sent:
+async def agent(query: AgentAsked) -> Sent:
     """Lead to an agent; whether the caller may see it is decided there."""
-    del desk, caller, names
     return Sent(href("graphs", query.graph, "agents", query.agent))
 
 

@@ -1,16 +1,18 @@
 """Which pages the console has: each a function of what is asked, named by its address.
 
 A page asks handles and returns a ``View``. What it may show was checked before it is called, from
-the names in its path; a page that is given ``needs=None`` checks by ``caller.check`` itself.
+the names in its path; a page that is given ``needs=None`` checks by ``caller.check`` itself. Its
+parameters say what it is given: by their types the ``Desk``, the ``Caller``, all ``Names`` of the
+path, the handle of the ``Graph`` or the ``Agent`` that it names, and what is asked beside it, a
+``Query``; a text is the name of the path that is called like the parameter.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, wraps
-from inspect import signature
 from types import UnionType
 from typing import Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 from urllib.parse import quote, unquote, urlencode
@@ -19,8 +21,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tiers.errors import UsageError
 
+from ...handles.agent import Agent
+from ...handles.graph import Graph
 from ...wire import Need
 from ..caller import Caller
+from ..desk import Desk, acting
 
 PREFIX = "/console"
 
@@ -95,6 +100,7 @@ class Sent:
 
 Answering: TypeAlias = Callable[..., Awaitable[View | Sent]]
 _F = TypeVar("_F", bound=Callable[..., Awaitable[Any]])
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -106,7 +112,8 @@ class Page:
         verb: ``GET`` for pages and fragments, ``POST`` for actions.
         needs: What the caller has to be allowed; ``None`` when the function checks.
         asks: What is parsed from the query string, or from the form.
-        function: Called with the desk, the caller, the names, and what is asked.
+        function: Answers, called with what it takes.
+        takes: The types of its parameters, by their names.
         label: Its name in the navigation; ``None`` keeps it out.
         key: The letter that leads there after ``g``.
         only_asks: Whether an action changes nothing, so that it can be asked again.
@@ -117,6 +124,7 @@ class Page:
     needs: Need | None
     asks: type[Query]
     function: Answering
+    takes: Mapping[str, Any]
     label: str | None = None
     key: str | None = None
     only_asks: bool = False
@@ -125,6 +133,20 @@ class Page:
     def names(self) -> tuple[str, ...]:
         """The names in its path, in order."""
         return tuple(_NAME.findall(self.path))
+
+    def check_takes(self) -> None:
+        """Refuse a function that takes what its page cannot give.
+
+        Raises:
+            TypeError: It does.
+        """
+        named = {Graph: "graph_id", Agent: "agent_id"}
+        always = {Desk, Caller, Names, self.asks}
+        for name, kind in self.takes.items():
+            needed = name if kind is str else named.get(kind)
+            if needed not in self.names and kind not in always:
+                message = f"{self.verb} {self.path} has no {name} to give"
+                raise TypeError(message)
 
     def check(self, caller: Caller, names: Names) -> None:
         """Refuse what the caller's token does not cover; nothing was read.
@@ -141,6 +163,23 @@ class Page:
         if self.needs is None:
             return True
         return caller.may(self.needs, names.get("graph_id"), names.get("agent_id"))
+
+    async def answer(self, desk: Desk, caller: Caller, names: Names, asked: Query) -> View | Sent:
+        """Return what it shows, or where it leads.
+
+        Raises:
+            EzraError: It takes a graph or an agent that is not there, or as whom the caller may
+                not act; and what its function raises.
+        """
+        given: dict[Any, object] = {Desk: desk, Caller: caller, Names: names, self.asks: asked}
+        if Graph in self.takes.values():
+            given[Graph] = await desk.graph(names["graph_id"])
+        if Agent in self.takes.values():
+            given[Agent] = await acting(desk, caller, names)
+        taken = {
+            name: names[name] if kind is str else given[kind] for name, kind in self.takes.items()
+        }
+        return await self.function(**taken)
 
     def address(self, names: Names) -> str:
         """Return where it is for these names."""
@@ -163,8 +202,6 @@ class Pages:
     ) -> Callable[[_F], _F]:
         """Register the decorated function for a page or a fragment.
 
-        What its query string, or its form, may say is what its last parameter is.
-
         Args:
             path: Below ``/console``: ``/graphs/{graph_id}/beliefs``.
             needs: What the caller has to be allowed about the graph and the agent of the path.
@@ -186,8 +223,8 @@ class Pages:
             page = next(one for one in self if one.function is function)
 
             @wraps(function)
-            async def fragment(*asked: Any) -> View:  # noqa: ANN401 - as the page is asked
-                view: View = await function(*asked)
+            async def fragment(**taken: Any) -> View:  # noqa: ANN401 - as the page is asked
+                view: View = await function(**taken)
                 return replace(view, template=template)
 
             made = partial(replace, page, path=path, label=None, key=None)
@@ -234,8 +271,12 @@ class Pages:
 
     def _register(self, made: Callable[..., Page]) -> Callable[[_F], _F]:
         def register(function: _F) -> _F:
-            *_, asked = signature(function).parameters
-            page = made(function=function, asks=get_type_hints(function)[asked])
+            takes = {
+                name: hint for name, hint in get_type_hints(function).items() if name != "return"
+            }
+            asks = next((one for one in takes.values() if _is_query(one)), Query)
+            page = made(function=function, takes=takes, asks=asks)
+            page.check_takes()
             if (page.verb, page.path) in self._pages:
                 message = f"{page.verb} {page.path} is there twice"
                 raise ValueError(message)
@@ -258,6 +299,40 @@ def href(*parts: str | int, **query: object) -> str:
     return f"{path}?{urlencode(said, doseq=True)}" if said else path
 
 
+def further(
+    page: Sequence[str], rows: Sequence[str], said: Mapping[str, object] | None
+) -> tuple[str, str] | None:
+    """Return where a list goes on: the page from there on, and the next rows alone.
+
+    Args:
+        page: The parts of the address of the page.
+        rows: Those of the fragment that has the next rows.
+        said: What both say to go on; ``None`` at the end of the list.
+    """
+    return None if said is None else (href(*page, **said), href(*rows, **said))
+
+
+def paged(
+    found: Sequence[_T],
+    most: int,
+    page: Sequence[str],
+    rows: Sequence[str],
+    behind: Callable[[_T], Mapping[str, object]],
+) -> dict[str, object]:
+    """Return the ``rows`` that a page of a list shows, and ``more``: where it goes on, if it does.
+
+    Args:
+        found: One more than are shown tells that there is a further page.
+        most: So many are shown.
+        page: As ``further`` takes it.
+        rows: Likewise.
+        behind: Returns what an address says to go on behind a row.
+    """
+    shown = found[:most]
+    said = behind(shown[-1]) if len(found) > most else None
+    return {"rows": shown, "more": further(page, rows, said)}
+
+
 def named(name: str) -> str:
     """Return a name as one part of a path.
 
@@ -271,6 +346,10 @@ def name_of(part: str) -> str:
     """Return the name that a part of a path says; the other way round of ``named``."""
     said = unquote(part)
     return said.removeprefix("~")
+
+
+def _is_query(hint: Any) -> bool:  # noqa: ANN401 - annotations have no type
+    return isinstance(hint, type) and issubclass(hint, Query)
 
 
 def _takes_many(annotation: Any) -> bool:  # noqa: ANN401 - annotations have no type

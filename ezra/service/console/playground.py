@@ -15,10 +15,11 @@ from pydantic import StringConstraints
 from tiers.fields import NAME_CHARS_MAX
 from tiers.records import Text
 
+from ...handles.agent import Agent
 from ...handles.turn import OpenTurn
 from ..caller import Caller
-from ..desk import Desk, acting
-from .pages import Names, Query, Sent, View, href, pages
+from ..desk import Desk
+from .pages import Query, Sent, View, href, pages
 from .turns import Number, shares_of
 
 WHY: Mapping[str, str] = {
@@ -64,40 +65,33 @@ class RememberAsked(Query):
     label="Playground",
     key="y",
 )
-async def playground(desk: Desk, caller: Caller, names: Names, query: PlaygroundQuery) -> View:
+async def playground(desk: Desk, agent: Agent, query: PlaygroundQuery) -> View:
     """Ask what is said to the agent."""
-    await acting(desk, caller, names)
-    return _view(desk, names, None, None, query.kept)
+    return _view(desk, agent, None, None, query.kept)
 
 
 @pages.action("/graphs/{graph_id}/agents/{agent_id}/playground", needs="act")
-async def say(desk: Desk, caller: Caller, names: Names, asked: SaidAsked) -> View:
+async def say(desk: Desk, caller: Caller, agent: Agent, asked: SaidAsked) -> View:
     """Show the context that the agent has for a message; the answer follows when it is there."""
-    agent = await acting(desk, caller, names)
     turn = await agent.turn(asked.message, speaker=asked.speaker)
     desk.keep(caller, agent.graph_id, agent.id, turn)
-    return _view(desk, names, asked, turn)
+    return _view(desk, agent, asked, turn)
 
 
 @pages.action("/graphs/{graph_id}/agents/{agent_id}/playground/remember", needs="act")
-async def remember(desk: Desk, caller: Caller, names: Names, asked: RememberAsked) -> Sent:
+async def remember(desk: Desk, caller: Caller, agent: Agent, asked: RememberAsked) -> Sent:
     """Make a turn part of the memory; leads to it, or back, as the caller may see."""
-    await acting(desk, caller, names)
-    written = await desk.turn(*_of(names), asked.turn).reply(asked.answer)
-    desk.settle(*_of(names), asked.turn, written.turn.id)
-    at = ("graphs", names["graph_id"], "agents", names["agent_id"])
-    if caller.may("read", names["graph_id"], names["agent_id"]):
+    written = await desk.turn(agent.graph_id, agent.id, asked.turn).reply(asked.answer)
+    desk.settle(agent.graph_id, agent.id, asked.turn, written.turn.id)
+    at = ("graphs", agent.graph_id, "agents", agent.id)
+    if caller.may("read", agent.graph_id, agent.id):
         return Sent(href(*at, "turns", str(written.turn.seq)))
     return Sent(href(*at, "playground", kept=written.turn.seq))
 
 
-def _of(names: Names) -> tuple[str, str]:
-    return names["graph_id"], names["agent_id"]
-
-
 def _view(
     desk: Desk,
-    names: Names,
+    agent: Agent,
     asked: SaidAsked | None,
     turn: OpenTurn | None,
     kept: int | None = None,
@@ -116,6 +110,6 @@ def _view(
         "budget": budget,
         "shares": () if turn is None else shares_of(turn.slots, max(budget, turn.tokens)),
     }
-    title = f"Playground of {names['agent_id']}"
+    title = f"Playground of {agent.id}"
     later = None if turn is None else partial(answer, turn)
     return View("playground.html", values, title, later=later)

@@ -15,9 +15,8 @@ from tiers.records import Hit, Kind
 
 from ...recall.request import KINDS
 from ...recaller import RecallResult
-from ..caller import Caller
 from ..desk import Desk
-from .pages import Names, Query, View, pages
+from .pages import Query, View, pages
 
 GRAPHS_MAX = 100
 """So many graphs are asked, the latest first."""
@@ -51,13 +50,13 @@ class Found:
 
 
 @pages.page("/search", needs="read", label="Search", key="r")
-async def form(_: Desk, __: Caller, ___: Names, ____: Query) -> View:
+async def form() -> View:
     """Ask what is looked for."""
     return _view(EverywhereAsked(), (), {}, asked_of=None)
 
 
 @pages.question("/search", needs="read")
-async def everywhere(desk: Desk, _: Caller, __: Names, asked: EverywhereAsked) -> View:
+async def everywhere(desk: Desk, asked: EverywhereAsked) -> View:
     """Ask every graph, and show the answers by graph, the best first."""
     if not asked.query.strip():
         raise UsageError("query", asked.query, "a question that is not blank")

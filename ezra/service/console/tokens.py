@@ -14,7 +14,7 @@ from ..caller import Caller, Role, roles_table
 from ..desk import Desk
 from ..issuing import Issuing
 from ..tokens import DEFAULT_EXPIRY, Token, expiry_of
-from .pages import Names, Query, Sent, View, href, pages
+from .pages import Query, Sent, View, href, pages
 
 SHOWN_MAX = 500
 """So many of the latest tokens are shown."""
@@ -43,13 +43,13 @@ class RevokeAsked(Query):
 
 
 @pages.page("/tokens", needs="operate", label="Tokens", key="c")
-async def tokens(desk: Desk, caller: Caller, _: Names, __: Query) -> View:
+async def tokens(desk: Desk, caller: Caller) -> View:
     """Show what is known of tokens; never the tokens themselves."""
     return await _view(desk, caller)
 
 
 @pages.action("/tokens", needs="operate")
-async def make(desk: Desk, caller: Caller, _: Names, asked: TokenAsked) -> View:
+async def make(desk: Desk, caller: Caller, asked: TokenAsked) -> View:
     """Make a token and show it, once."""
     now = desk.ezra._runtime.clock()  # noqa: SLF001 - no handle tells the time of the runtime
     named = tuple(one.strip() for one in asked.topics.split(",") if one.strip())
@@ -67,9 +67,9 @@ async def make(desk: Desk, caller: Caller, _: Names, asked: TokenAsked) -> View:
 
 
 @pages.action("/tokens/{token_id}/revoke", needs="operate")
-async def revoke(desk: Desk, caller: Caller, names: Names, asked: RevokeAsked) -> Sent:
+async def revoke(desk: Desk, caller: Caller, token_id: str, asked: RevokeAsked) -> Sent:
     """Let nobody in with a token any more."""
-    await _issuing(desk).revoke(caller, names["token_id"], reason=asked.reason)
+    await _issuing(desk).revoke(caller, token_id, reason=asked.reason)
     return Sent(href("tokens"))
 
 

@@ -16,7 +16,7 @@ from ...settings import Settings
 from ..caller import Caller
 from ..desk import Desk
 from .charts import LineChart, line_chart
-from .pages import Names, Query, Sent, View, href, pages
+from .pages import Query, Sent, View, href, pages
 from .sampling import EVERY_SECONDS, KEPT, Sample, kinds_of, sampler_of
 
 COUNTED_AT_ONCE = 5_000
@@ -78,15 +78,14 @@ class Account:
 
 
 @pages.page("/graphs/{graph_id}/upkeep", needs="read", label="Upkeep", key="u")
-async def graph_upkeep(desk: Desk, caller: Caller, names: Names, asked: AccountAsked) -> View:
+async def graph_upkeep(desk: Desk, caller: Caller, graph: Graph, asked: AccountAsked) -> View:
     """Show where every turn of a graph is, and what retention keeps."""
-    graph = await desk.graph(names["graph_id"])
     account = await account_of(desk, caller, graph, is_wanted=asked.count)
     return View("upkeep_graph.html", {"account": account, "most": COUNTED_AT_ONCE}, "Upkeep")
 
 
 @pages.page("/upkeep", needs="read", label="Work", key="w")
-async def work(desk: Desk, caller: Caller, _: Names, __: Query) -> View:
+async def work(desk: Desk, caller: Caller) -> View:
     """Show the work that waits, what is parked, and recent values as charts."""
     values = {
         **await _charts(desk),
@@ -97,13 +96,13 @@ async def work(desk: Desk, caller: Caller, _: Names, __: Query) -> View:
 
 
 @pages.page("/upkeep/charts", needs="read")
-async def charts(desk: Desk, _: Caller, __: Names, ___: Query) -> View:
+async def charts(desk: Desk) -> View:
     """Show the charts again."""
     return View("upkeep_charts.html", await _charts(desk))
 
 
 @pages.action("/upkeep/rerun", needs="operate")
-async def rerun(desk: Desk, _: Caller, __: Names, asked: RerunAsked) -> Sent:
+async def rerun(desk: Desk, asked: RerunAsked) -> Sent:
     """Try parked work again."""
     await desk.ezra.rerun_work(asked.work)
     return Sent(href("upkeep"))
