@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import Any
 
-from ..wire import Asked
 from ..wire.derivation import Handle, Offered
 from ..wire.handles import HANDLES, TENANT
 from . import graphs
 from .caller import Caller
 from .desk import Desk, acting
 from .routes import Handler, handlers
-
-Names: TypeAlias = Mapping[str, str]
+from .taking import Names
 
 
 async def found(handle: Handle, desk: Desk, caller: Caller, names: Names) -> Any:  # noqa: ANN401
@@ -37,8 +34,8 @@ async def found(handle: Handle, desk: Desk, caller: Caller, names: Names) -> Any
     return reduce(getattr, handle.attributes, first)
 
 
-def _doing(offered: Offered) -> Handler[Any, Any]:
-    async def do(desk: Desk, caller: Caller, names: Names, asked: Asked) -> Any:  # noqa: ANN401
+def _doing(offered: Offered) -> Handler[Any]:
+    async def do(desk: Desk, caller: Caller, names: Names, asked: Any) -> Any:  # noqa: ANN401
         handle = await found(offered.handle, desk, caller, names)
         given = {name: names[part] for name, part in offered.in_path.items()}
         return await getattr(handle, offered.method_name)(**given, **asked.said)

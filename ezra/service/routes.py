@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Annotated, Any, TypeAlias
 
 from fastapi import APIRouter, Body, Depends, Path, Query, Request, Response
@@ -12,11 +12,12 @@ from ..wire import Nothing, Operation
 from ..wire.operation import A, R
 from .caller import Caller
 from .desk import Desk
+from .taking import Taking
 
-Handler: TypeAlias = Callable[[Desk, Caller, Mapping[str, str], A], Awaitable[R]]
-"""Does what an operation says: with the desk, the caller, the names of the path, what is asked."""
+Handler: TypeAlias = Callable[..., Awaitable[R]]
+"""Does what an operation says, called with what it takes."""
 
-_Pair: TypeAlias = tuple[Operation[Any, Any], "Handler[Any, Any]"]
+_Pair: TypeAlias = tuple[Operation[Any, Any], Taking]
 
 
 class Handlers:
@@ -25,14 +26,15 @@ class Handlers:
     def __init__(self) -> None:
         self._by_name: dict[str, _Pair] = {}
 
-    def does(self, operation: Operation[A, R]) -> Callable[[Handler[A, R]], Handler[A, R]]:
-        """Register the decorated function for an operation."""
+    def does(self, operation: Operation[A, R]) -> Callable[[Handler[R]], Handler[R]]:
+        """Register the decorated function for an operation; it is given what it takes."""
 
-        def register(handler: Handler[A, R]) -> Handler[A, R]:
+        def register(handler: Handler[R]) -> Handler[R]:
             if operation.name in self._by_name:
                 message = f"{operation.name} is done twice"
                 raise ValueError(message)
-            self._by_name[operation.name] = (operation, handler)
+            taking = Taking(handler, operation.names, operation.asks)
+            self._by_name[operation.name] = (operation, taking)
             return handler
 
         return register
@@ -82,7 +84,7 @@ def _content(operation: Operation[Any, Any]) -> dict[str, Any]:
 
 def _endpoint(
     operation: Operation[A, R],
-    handler: Handler[A, R],
+    handler: Taking,
     desk: Callable[..., Any],
     caller: Callable[..., Any],
 ) -> Callable[..., Awaitable[Response]]:

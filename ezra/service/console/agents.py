@@ -13,7 +13,8 @@ from ...handles.agent_memory import AgentMemory
 from ...handles.graph import Graph
 from ..caller import Caller
 from ..desk import Desk, acting
-from .pages import Names, View, href, pages
+from ..taking import Names
+from .pages import View, href, pages
 
 MOVES_SHOWN = 30
 _LAST = 2**53 - 1

@@ -11,7 +11,8 @@ from tiers.fields import NAME_CHARS_MAX
 from tiers.records import AuditEvent, AuditFilter
 
 from ..desk import Desk
-from .pages import Names, Query, View, href, paged, pages
+from ..taking import Names
+from .pages import Query, View, href, paged, pages
 from .times import FormTime
 
 EVENTS_PER_PAGE = 50

@@ -25,8 +25,9 @@ from ..caller import Caller
 from ..desk import Desk
 from ..limits import TooManyRequests
 from ..problem_answers import Unauthorized, status_of
+from ..taking import Names
 from . import signing_in
-from .pages import PREFIX, Names, Page, Pages, Query, Sent, View, href, name_of
+from .pages import PREFIX, Page, Pages, Query, Sent, View, href, name_of
 from .questions import Fields, Questions
 from .rendering import KINDS, Drawn
 from .signing_in import CSRF, Sessions

@@ -2,9 +2,7 @@
 
 A page asks handles and returns a ``View``. What it may show was checked before it is called, from
 the names in its path; a page that is given ``needs=None`` checks by ``caller.check`` itself. Its
-parameters say what it is given: by their types the ``Desk``, the ``Caller``, all ``Names`` of the
-path, the handle of the ``Graph`` or the ``Agent`` that it names, and what is asked beside it, a
-``Query``; a text is the name of the path that is called like the parameter.
+parameters say what it is given, see ``Taking``; what is asked beside the path is a ``Query``.
 """
 
 from __future__ import annotations
@@ -12,20 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, wraps
+from functools import cached_property, partial, wraps
 from types import UnionType
-from typing import Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
 from urllib.parse import quote, unquote, urlencode
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tiers.errors import UsageError
 
-from ...handles.agent import Agent
-from ...handles.graph import Graph
 from ...wire import Need
 from ..caller import Caller
-from ..desk import Desk, acting
+from ..taking import Names, Taking, types_of
 
 PREFIX = "/console"
 
@@ -33,7 +29,6 @@ _MANY = (tuple, list, frozenset)
 _NAME = re.compile(r"{(\w+)}")
 
 Verb: TypeAlias = Literal["GET", "POST"]
-Names: TypeAlias = Mapping[str, str]
 
 
 class Query(BaseModel):
@@ -113,7 +108,6 @@ class Page:
         needs: What the caller has to be allowed; ``None`` when the function checks.
         asks: What is parsed from the query string, or from the form.
         function: Answers, called with what it takes.
-        takes: The types of its parameters, by their names.
         label: Its name in the navigation; ``None`` keeps it out.
         key: The letter that leads there after ``g``.
         only_asks: Whether an action changes nothing, so that it can be asked again.
@@ -124,7 +118,6 @@ class Page:
     needs: Need | None
     asks: type[Query]
     function: Answering
-    takes: Mapping[str, Any]
     label: str | None = None
     key: str | None = None
     only_asks: bool = False
@@ -134,19 +127,14 @@ class Page:
         """The names in its path, in order."""
         return tuple(_NAME.findall(self.path))
 
-    def check_takes(self) -> None:
-        """Refuse a function that takes what its page cannot give.
+    @cached_property
+    def answer(self) -> Taking:
+        """What it shows, or where it leads: called with desk, caller, names and what is asked.
 
         Raises:
-            TypeError: It does.
+            TypeError: Its function takes what the page does not give.
         """
-        named = {Graph: "graph_id", Agent: "agent_id"}
-        always = {Desk, Caller, Names, self.asks}
-        for name, kind in self.takes.items():
-            needed = name if kind is str else named.get(kind)
-            if needed not in self.names and kind not in always:
-                message = f"{self.verb} {self.path} has no {name} to give"
-                raise TypeError(message)
+        return Taking(self.function, self.names, self.asks)
 
     def check(self, caller: Caller, names: Names) -> None:
         """Refuse what the caller's token does not cover; nothing was read.
@@ -163,23 +151,6 @@ class Page:
         if self.needs is None:
             return True
         return caller.may(self.needs, names.get("graph_id"), names.get("agent_id"))
-
-    async def answer(self, desk: Desk, caller: Caller, names: Names, asked: Query) -> View | Sent:
-        """Return what it shows, or where it leads.
-
-        Raises:
-            EzraError: It takes a graph or an agent that is not there, or as whom the caller may
-                not act; and what its function raises.
-        """
-        given: dict[Any, object] = {Desk: desk, Caller: caller, Names: names, self.asks: asked}
-        if Graph in self.takes.values():
-            given[Graph] = await desk.graph(names["graph_id"])
-        if Agent in self.takes.values():
-            given[Agent] = await acting(desk, caller, names)
-        taken = {
-            name: names[name] if kind is str else given[kind] for name, kind in self.takes.items()
-        }
-        return await self.function(**taken)
 
     def address(self, names: Names) -> str:
         """Return where it is for these names."""
@@ -271,12 +242,9 @@ class Pages:
 
     def _register(self, made: Callable[..., Page]) -> Callable[[_F], _F]:
         def register(function: _F) -> _F:
-            takes = {
-                name: hint for name, hint in get_type_hints(function).items() if name != "return"
-            }
-            asks = next((one for one in takes.values() if _is_query(one)), Query)
-            page = made(function=function, takes=takes, asks=asks)
-            page.check_takes()
+            asks = next((one for one in types_of(function).values() if _is_query(one)), Query)
+            page = made(function=function, asks=asks)
+            _ = page.answer  # what it takes is checked at once
             if (page.verb, page.path) in self._pages:
                 message = f"{page.verb} {page.path} is there twice"
                 raise ValueError(message)
