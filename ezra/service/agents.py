@@ -8,31 +8,33 @@ from ..handles.tool_outputs import OutputRange
 from ..handles.turn import TurnAnswer
 from ..wire import agents as wire
 from .caller import Caller
-from .desk import Desk
+from .handle_pool import HandlePool
 from .routes import handlers
 
 
 @handlers.does(wire.TURN)
-async def turn(desk: Desk, caller: Caller, agent: Agent, asked: wire.TurnAsked) -> TurnAnswer:
+async def turn(pool: HandlePool, caller: Caller, agent: Agent, asked: wire.TurnAsked) -> TurnAnswer:
     """Open a turn and keep it until it is replied to."""
     opened = await agent.turn(**asked.said)
-    desk.keep(caller, agent.graph_id, agent.id, opened)
+    pool.keep(caller, agent.graph_id, agent.id, opened)
     return opened.answer
 
 
 @handlers.does(wire.TURN_REPLY)
-async def reply(desk: Desk, agent: Agent, turn_id: str, asked: wire.ReplyAsked) -> wire.ReplyAnswer:
+async def reply(
+    pool: HandlePool, agent: Agent, turn_id: str, asked: wire.ReplyAsked
+) -> wire.ReplyAnswer:
     """Remember a turn."""
-    found = desk.turn(agent.graph_id, agent.id, turn_id)
+    found = pool.turn(agent.graph_id, agent.id, turn_id)
     written = await found.reply(**asked.said)
-    desk.settle(agent.graph_id, agent.id, found.id, written.turn.id)
+    pool.settle(agent.graph_id, agent.id, found.id, written.turn.id)
     return wire.ReplyAnswer(written=written, course=found.answer.course)
 
 
 @handlers.does(wire.TURN_COMPLETE)
-async def complete_turn(desk: Desk, agent: Agent, turn_id: str) -> wire.ResponseAnswer:
+async def complete_turn(pool: HandlePool, agent: Agent, turn_id: str) -> wire.ResponseAnswer:
     """Ask the model about an open turn."""
-    found = desk.turn(agent.graph_id, agent.id, turn_id)
+    found = pool.turn(agent.graph_id, agent.id, turn_id)
     response = await found.complete()
     return wire.ResponseAnswer(response=response, course=found.answer.course)
 
@@ -52,12 +54,12 @@ async def read_tool_output(agent: Agent, key: str, asked: wire.ToolOutputAsked) 
 
 @handlers.does(wire.COMPLETE)
 async def complete(
-    desk: Desk, caller: Caller, agent: Agent, asked: wire.CompleteAsked
+    pool: HandlePool, caller: Caller, agent: Agent, asked: wire.CompleteAsked
 ) -> wire.CompletionAnswer:
     """Open a turn, ask the model, remember it."""
     done = await agent.complete(**asked.said)
-    desk.keep(caller, agent.graph_id, agent.id, done.turn)
-    desk.settle(agent.graph_id, agent.id, done.turn.id, done.written.turn.id)
+    pool.keep(caller, agent.graph_id, agent.id, done.turn)
+    pool.settle(agent.graph_id, agent.id, done.turn.id, done.written.turn.id)
     return wire.CompletionAnswer(
         response=done.response, model=done.model, turn=done.turn.answer, written=done.written
     )

@@ -23,7 +23,7 @@ from ..wire.graphs import (
 )
 from ..wire.handles import GRAPH, TENANT
 from .caller import Caller
-from .desk import Desk, acting
+from .handle_pool import HandlePool, acting
 from .routes import handlers
 from .taking import Names
 
@@ -42,9 +42,9 @@ def _agent(agent: Agent) -> AgentAnswer:
 
 
 @handlers.does(wire.CREATE)
-async def create(desk: Desk, asked: CreateAsked) -> GraphAnswer:
+async def create(pool: HandlePool, asked: CreateAsked) -> GraphAnswer:
     """Create a session graph."""
-    return _shown(await desk.ezra.create_session_graph(**asked.said))
+    return _shown(await pool.ezra.create_session_graph(**asked.said))
 
 
 @handlers.does(wire.GET)
@@ -77,46 +77,48 @@ async def revoke(graph: Graph, parent_id: str) -> RevokedAnswer:
 
 
 @handlers.does(GRAPH.offered["close"].operation)
-async def close(desk: Desk, graph: Graph) -> None:
+async def close(pool: HandlePool, graph: Graph) -> None:
     """Close a graph."""
     await graph.close()
-    desk.drop(graph.id)
+    pool.drop(graph.id)
 
 
 @handlers.does(GRAPH.offered["archive"].operation)
-async def archive(desk: Desk, graph: Graph) -> bool:
+async def archive(pool: HandlePool, graph: Graph) -> bool:
     """Archive a graph."""
-    desk.drop(graph.id)  # it is closed first, and what follows may fail
+    pool.drop(graph.id)  # it is closed first, and what follows may fail
     return await graph.archive()
 
 
 @handlers.does(wire.SPAWN)
 async def spawn(
-    desk: Desk, caller: Caller, graph: Graph, agent_id: str, asked: SpawnAsked
+    pool: HandlePool, caller: Caller, graph: Graph, agent_id: str, asked: SpawnAsked
 ) -> AgentAnswer:
     """Add an agent within what the caller's token allows."""
-    async with desk.spawning:
+    async with pool.spawning:
         # Nobody spawns it as something else between this look and what follows from it.
         known = {one.id: one for one in await graph.agents()}
         given = caller.spawned(dict(asked), known.get(agent_id))
         agent = await graph.spawn_agent(agent_id, **given)
-    return _agent(desk.arrived(graph.id, agent))
+    return _agent(pool.arrived(graph.id, agent))
 
 
 @handlers.does(wire.MEMBER)
-async def member(desk: Desk, caller: Caller, graph: Graph, agent: Agent) -> AgentAnswer:
+async def member(pool: HandlePool, caller: Caller, graph: Graph, agent: Agent) -> AgentAnswer:
     """Return a member of a graph as it is."""
     found = await graph.agent(agent.id)
-    return _agent(found if caller.only_looks else desk.hold(graph.id, found))
+    return _agent(found if caller.only_looks else pool.hold(graph.id, found))
 
 
 @handlers.does(wire.LEAVE)
-async def leave(desk: Desk, caller: Caller, graph: Graph, agent_id: str, names: Names) -> None:
+async def leave(
+    pool: HandlePool, caller: Caller, graph: Graph, agent_id: str, names: Names
+) -> None:
     """Let an agent leave; one that has left stays away."""
     known = {one.id: one for one in await graph.agents()}
     if agent_id not in known or not has_left(known[agent_id]):
-        await (await acting(desk, caller, names)).leave()
-    desk.drop(graph.id, agent_id)
+        await (await acting(pool, caller, names)).leave()
+    pool.drop(graph.id, agent_id)
 
 
 @handlers.does(wire.BRANCH)
@@ -129,29 +131,29 @@ async def branch(caller: Caller, graph: Graph, asked: wire.BranchAsked) -> Graph
 
 @handlers.does(wire.DIFF)
 async def diff_of_graphs(
-    desk: Desk, caller: Caller, graph: Graph, asked: wire.DiffAsked
+    pool: HandlePool, caller: Caller, graph: Graph, asked: wire.DiffAsked
 ) -> BeliefDiff:
     """Return how two graphs differ, both of which the caller may read."""
     operation = wire.DIFF
     caller.check(operation.needs, operation.name, asked.other_id, None)
-    return await graph.diff(await desk.graph(asked.other_id))
+    return await graph.diff(await pool.graph(asked.other_id))
 
 
 _IMPORT = TENANT.offered["import_rows"].operation
 
 
 @handlers.does(_IMPORT)
-async def import_rows(desk: Desk, caller: Caller, graph_id: str, asked: Any) -> int:  # noqa: ANN401
+async def import_rows(pool: HandlePool, caller: Caller, graph_id: str, asked: Any) -> int:  # noqa: ANN401
     """Put rows of a graph in, which inherits from no graph that the caller may not read."""
     if asked.table == "graphs" and caller.graph_id is not None:
         for place, row in enumerate(asked.rows):
             record = record_of(asked.table, row, place)
             for parent in record.inherits_from if isinstance(record, SessionGraph) else ():
                 caller.check(_IMPORT.needs, _IMPORT.name, parent, None)
-    return await desk.ezra.import_rows(graph_id, asked.table, asked.rows)
+    return await pool.ezra.import_rows(graph_id, asked.table, asked.rows)
 
 
 @handlers.does(wire.REEMBEDDING)
-async def reembedding(desk: Desk) -> Reembedding | None:
+async def reembedding(pool: HandlePool) -> Reembedding | None:
     """Return how far re-embedding has come, which in process is an attribute."""
-    return desk.ezra.reembedding
+    return pool.ezra.reembedding

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Body, Depends, Path, Query, Request, Response
 from ..wire import Nothing, Operation
 from ..wire.operation import A, R
 from .caller import Caller
-from .desk import Desk
+from .handle_pool import HandlePool
 from .taking import Taking
 
 Handler: TypeAlias = Callable[..., Awaitable[R]]
@@ -52,13 +52,13 @@ handlers = Handlers()
 
 
 def router_of(
-    handlers: Handlers, desk: Callable[..., Any], caller: Callable[..., Any]
+    handlers: Handlers, pool: Callable[..., Any], caller: Callable[..., Any]
 ) -> APIRouter:
     """Return a router with a route for each operation.
 
     Args:
         handlers: Who does what.
-        desk: Dependency that gives the desk.
+        pool: Dependency that gives the pool.
         caller: Dependency that gives the caller.
     """
     router = APIRouter()
@@ -66,7 +66,7 @@ def router_of(
     for operation, handler in sorted(handlers, key=lambda one: one[0].path.replace("{", "~")):
         router.add_api_route(
             operation.path,
-            _endpoint(operation, handler, desk, caller),
+            _endpoint(operation, handler, pool, caller),
             methods=[operation.verb],
             operation_id=operation.name,
             summary=operation.summary,
@@ -85,7 +85,7 @@ def _content(operation: Operation[Any, Any]) -> dict[str, Any]:
 def _endpoint(
     operation: Operation[A, R],
     handler: Taking,
-    desk: Callable[..., Any],
+    pool: Callable[..., Any],
     caller: Callable[..., Any],
 ) -> Callable[..., Awaitable[Response]]:
     async def endpoint(**given: Any) -> Response:  # noqa: ANN401 - FastAPI goes by the signature
@@ -93,7 +93,7 @@ def _endpoint(
         who: Caller = given["caller_"]
         if given["asked_"].writes:
             who.check("act", operation.name, names.get("graph_id"), who.agent_id)
-        answer = await handler(given["desk_"], who, names, given["asked_"])
+        answer = await handler(given["pool_"], who, names, given["asked_"])
         return Response(operation.answers.dump_json(answer), media_type="application/json")
 
     async def allowed(request: Request, who: Caller) -> Caller:
@@ -118,7 +118,7 @@ def _endpoint(
     ]
     more: dict[str, Any] = {
         "asked_": Annotated[operation.asks, where],
-        "desk_": Annotated[Desk, Depends(desk)],
+        "pool_": Annotated[HandlePool, Depends(pool)],
         "caller_": Annotated[Caller, Depends(allowed)],
     }
     # Where nothing is asked, no body need be sent.

@@ -1,8 +1,9 @@
 """What a function behind a route or a page takes: its parameters say it by their types.
 
-It is given the ``Desk``, the ``Caller``, all ``Names`` of the path, the handle of the ``Graph`` or
-the ``Agent`` that the path names, and what was asked, by its own type or as ``Any``; a text is the
-name in the path that is called like the parameter. What it does not name is not looked up for it.
+It is given the ``HandlePool``, the ``Caller``, all ``Names`` of the path, the handle of the
+``Graph`` or the ``Agent`` that the path names, and what was asked, by its own type or as ``Any``; a
+text is the name in the path that is called like the parameter. What it does not name is not looked
+up for it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, TypeAlias, get_type_hints
 from ..handles.agent import Agent
 from ..handles.graph import Graph
 from .caller import Caller
-from .desk import Desk, acting
+from .handle_pool import HandlePool, acting
 
 Names: TypeAlias = Mapping[str, str]
 """The names in a path, each by what it is called there."""
@@ -51,24 +52,24 @@ class Taking:
         self._takes = types_of(function)
         for name, kind in self._takes.items():
             needed = name if kind is str else _NAMED_BY.get(kind)
-            if needed not in names and kind not in (Desk, Caller, Names, asks, Any):
+            if needed not in names and kind not in (HandlePool, Caller, Names, asks, Any):
                 message = f"{function.__qualname__} is given no {name}"
                 raise TypeError(message)
 
-    async def __call__(self, desk: Desk, caller: Caller, names: Names, asked: object) -> Any:  # noqa: ANN401 - as the function
+    async def __call__(self, pool: HandlePool, caller: Caller, names: Names, asked: object) -> Any:  # noqa: ANN401 - as the function
         """Call the function.
 
         Raises:
             EzraError: A graph or an agent that it takes is not there, or the caller may not act as
                 that agent; and what the function raises.
         """
-        given: dict[Any, object] = {Desk: desk, Caller: caller, Names: names}
+        given: dict[Any, object] = {HandlePool: pool, Caller: caller, Names: names}
         given |= {self._asks: asked, Any: asked}
         kinds = self._takes.values()
         if Graph in kinds:
-            given[Graph] = await desk.graph(names["graph_id"])
+            given[Graph] = await pool.graph(names["graph_id"])
         if Agent in kinds:
-            given[Agent] = await acting(desk, caller, names)
+            given[Agent] = await acting(pool, caller, names)
         taken = {
             name: names[name] if kind is str else given[kind] for name, kind in self._takes.items()
         }

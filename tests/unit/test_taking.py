@@ -8,7 +8,7 @@ import pytest
 
 from ezra.handles.graph import Graph
 from ezra.service.caller import LOCAL, Caller
-from ezra.service.desk import Desk
+from ezra.service.handle_pool import HandlePool
 from ezra.service.taking import Names, Taking
 from ezra.wire.graphs import ConfigureAsked
 
@@ -16,7 +16,7 @@ GRAPH = cast("Graph", object())
 NAMES = {"graph_id": "imola", "parent_id": "monaco"}
 
 
-class _Desk:
+class _HandlePool:
     """Hands out one graph, and counts how often."""
 
     def __init__(self) -> None:
@@ -28,10 +28,10 @@ class _Desk:
 
 
 async def _called(function: Any) -> tuple[Any, list[str]]:
-    desk = _Desk()
+    pool = _HandlePool()
     taking = Taking(function, tuple(NAMES), ConfigureAsked)
-    found = await taking(cast("Desk", desk), LOCAL, NAMES, ConfigureAsked())
-    return found, desk.asked_for
+    found = await taking(cast("HandlePool", pool), LOCAL, NAMES, ConfigureAsked())
+    return found, pool.asked_for
 
 
 async def test_each_parameter_is_given_by_its_type_and_text_by_its_name() -> None:

@@ -12,7 +12,7 @@ from tiers.records import AuditEvent, AuditFilter, Summary, Turn, Usage
 from ...handles.agent_memory import AgentMemory
 from ...handles.graph import Graph
 from ..caller import Caller
-from ..desk import Desk, acting
+from ..handle_pool import HandlePool, acting
 from ..taking import Names
 from .pages import View, href, pages
 
@@ -58,14 +58,14 @@ class Move:
 
 
 @pages.page("/graphs/{graph_id}/agents/{agent_id}", needs="see", label="Memory", key="i")
-async def one_agent(desk: Desk, caller: Caller, names: Names) -> View:
+async def one_agent(pool: HandlePool, caller: Caller, names: Names) -> View:
     """Show one agent: to who audits all of it, to who acts as it what it sees itself."""
     graph_id, agent_id = names["graph_id"], names["agent_id"]
     if not caller.may("read", graph_id, agent_id):
-        agent = await acting(desk, caller, names, watches=True)
+        agent = await acting(pool, caller, names, watches=True)
         core, used = await asyncio.gather(agent.core(), agent.usage())
         return View("agents_own.html", {"agent": agent, "core": core, "used": used}, agent_id)
-    graph = await desk.graph(graph_id)
+    graph = await pool.graph(graph_id)
     memory, values, usage = await asyncio.gather(
         _live(graph, agent_id), _cold(graph, agent_id), graph.usage_by_agent()
     )

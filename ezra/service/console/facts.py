@@ -14,7 +14,7 @@ from tiers.records import AuditEvent, AuditFilter, Fact, FactTier, Rule
 from tiers.upkeep import Page
 
 from ...handles.graph import Graph
-from ..desk import Desk
+from ..handle_pool import HandlePool
 from .charts import Segment, spans
 from .pages import Query, View, further, paged, pages
 
@@ -110,9 +110,9 @@ async def shelf_rows(graph: Graph, asked: ShelfAsked) -> View:
 
 
 @pages.page("/graphs/{graph_id}/facts/{fact_id}", needs="read")
-async def life(desk: Desk, graph: Graph, fact_id: str) -> View:
+async def life(pool: HandlePool, graph: Graph, fact_id: str) -> View:
     """Show one fact and what became of it."""
-    found = await life_of(desk, graph, fact_id)
+    found = await life_of(pool, graph, fact_id)
     return View("facts_one.html", {"life": found}, "One fact")
 
 
@@ -132,7 +132,7 @@ async def playbooks(graph: Graph, asked: ShelfAsked) -> View:
     return View("facts_rules.html", values, "Playbooks")
 
 
-async def life_of(desk: Desk, graph: Graph, fact_id: str) -> Life:
+async def life_of(pool: HandlePool, graph: Graph, fact_id: str) -> Life:
     """Return a shared fact of a graph with its story.
 
     Raises:
@@ -142,7 +142,7 @@ async def life_of(desk: Desk, graph: Graph, fact_id: str) -> Life:
     if not found:
         raise NotFound("fact", fact_id)
     fact = found[0]
-    story = await desk.ezra.explain(fact_id)
+    story = await pool.ezra.explain(fact_id)
     is_of_it = story.graph_id == graph.id  # an id may be there in another graph too
     events = tuple(one for one in story.events if one.graph_id == graph.id)
     named = [one for event in events for one in event.record_ids]

@@ -13,7 +13,7 @@ from tiers.records import AgentRecord, GraphState, Parent, SessionGraph
 
 from ...handles.graph import Graph
 from ..caller import Caller
-from ..desk import Desk
+from ..handle_pool import HandlePool
 from .layout import Drawing, Link, around, layered, sheets
 from .pages import Query, View, paged, pages
 
@@ -42,31 +42,31 @@ class MembersAsked(Query):
 
 
 @pages.page("/graphs", needs="read", label="Graphs", key="g")
-async def all_graphs(desk: Desk, query: GraphsAsked) -> View:
+async def all_graphs(pool: HandlePool, query: GraphsAsked) -> View:
     """Show graphs as a drawing, sheet by sheet, and as a list."""
-    graphs = await desk.ezra.session_graphs()
+    graphs = await pool.ezra.session_graphs()
     values = {**_listed(graphs, query), **_drawn_sheet(graphs, query.sheet)}
     return View("graphs.html", {**values, "query": query}, "Graphs")
 
 
 @pages.page("/graphs-list", needs="read")
-async def listed(desk: Desk, query: GraphsAsked) -> View:
+async def listed(pool: HandlePool, query: GraphsAsked) -> View:
     """Show the list as it is typed for."""
-    values = _listed(await desk.ezra.session_graphs(), query)
+    values = _listed(await pool.ezra.session_graphs(), query)
     return View("graphs_list.html", {**values, "query": query})
 
 
 @pages.page("/graphs-rows", needs="read")
-async def rows(desk: Desk, query: GraphsAsked) -> View:
+async def rows(pool: HandlePool, query: GraphsAsked) -> View:
     """Show the next graphs of the list."""
-    values = _listed(await desk.ezra.session_graphs(), query)
+    values = _listed(await pool.ezra.session_graphs(), query)
     return View("graphs_rows.html", {**values, "query": query})
 
 
 @pages.page("/graphs/{graph_id}", needs="read", label="Graph", key="m")
-async def one_graph(desk: Desk, caller: Caller, graph: Graph, query: MembersAsked) -> View:
+async def one_graph(pool: HandlePool, caller: Caller, graph: Graph, query: MembersAsked) -> View:
     """Show one graph."""
-    graphs = await desk.ezra.session_graphs()
+    graphs = await pool.ezra.session_graphs()
     if caller.graph_id is not None:  # such a token is told of no other graph
         graphs = tuple(one for one in graphs if one.id == caller.graph_id)
     record = next((one for one in graphs if one.id == graph.id), None)
@@ -81,7 +81,7 @@ async def one_graph(desk: Desk, caller: Caller, graph: Graph, query: MembersAske
         "usage": usage,
         "origin": await graph.beliefs.origin(),
         "parents": [(one, carried(one)) for one in record.parents],
-        "branches": await _branches(desk, graphs, graph.id),
+        "branches": await _branches(pool, graphs, graph.id),
         "near": _drawn(graphs, near, graph.id) if len(near) > 1 else None,
         **_members(graph.id, await graph.agents(), query.after),
     }
@@ -164,13 +164,13 @@ def _links(graphs: Sequence[SessionGraph]) -> list[Link]:
 
 
 async def _branches(
-    desk: Desk, graphs: Sequence[SessionGraph], graph_id: str
+    pool: HandlePool, graphs: Sequence[SessionGraph], graph_id: str
 ) -> list[tuple[SessionGraph, int]]:
     """Return the branches of a graph among those that inherit from it, the latest first."""
     heirs = [one for one in reversed(graphs) if graph_id in one.inherits_from]
     found: list[tuple[SessionGraph, int]] = []
     for heir in heirs[:BRANCHES_MAX]:
-        left = await (await desk.graph(heir.id)).beliefs.origin()
+        left = await (await pool.graph(heir.id)).beliefs.origin()
         if left is not None and left.graph_id == graph_id:
             found.append((heir, left.turn))
     return found

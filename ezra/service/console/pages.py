@@ -129,7 +129,7 @@ class Page:
 
     @cached_property
     def answer(self) -> Taking:
-        """What it shows, or where it leads: called with desk, caller, names and what is asked.
+        """What it shows, or where it leads: called with pool, caller, names and what is asked.
 
         Raises:
             TypeError: Its function takes what the page does not give.

@@ -18,7 +18,7 @@ from tiers.records import Text
 from ...handles.agent import Agent
 from ...handles.turn import OpenTurn
 from ..caller import Caller
-from ..desk import Desk
+from ..handle_pool import HandlePool
 from .pages import Query, Sent, View, href, pages
 from .turns import Number, shares_of
 
@@ -65,24 +65,24 @@ class RememberAsked(Query):
     label="Playground",
     key="y",
 )
-async def playground(desk: Desk, agent: Agent, query: PlaygroundQuery) -> View:
+async def playground(pool: HandlePool, agent: Agent, query: PlaygroundQuery) -> View:
     """Ask what is said to the agent."""
-    return _view(desk, agent, None, None, query.kept)
+    return _view(pool, agent, None, None, query.kept)
 
 
 @pages.action("/graphs/{graph_id}/agents/{agent_id}/playground", needs="act")
-async def say(desk: Desk, caller: Caller, agent: Agent, asked: SaidAsked) -> View:
+async def say(pool: HandlePool, caller: Caller, agent: Agent, asked: SaidAsked) -> View:
     """Show the context that the agent has for a message; the answer follows when it is there."""
     turn = await agent.turn(asked.message, speaker=asked.speaker)
-    desk.keep(caller, agent.graph_id, agent.id, turn)
-    return _view(desk, agent, asked, turn)
+    pool.keep(caller, agent.graph_id, agent.id, turn)
+    return _view(pool, agent, asked, turn)
 
 
 @pages.action("/graphs/{graph_id}/agents/{agent_id}/playground/remember", needs="act")
-async def remember(desk: Desk, caller: Caller, agent: Agent, asked: RememberAsked) -> Sent:
+async def remember(pool: HandlePool, caller: Caller, agent: Agent, asked: RememberAsked) -> Sent:
     """Make a turn part of the memory; leads to it, or back, as the caller may see."""
-    written = await desk.turn(agent.graph_id, agent.id, asked.turn).reply(asked.answer)
-    desk.settle(agent.graph_id, agent.id, asked.turn, written.turn.id)
+    written = await pool.turn(agent.graph_id, agent.id, asked.turn).reply(asked.answer)
+    pool.settle(agent.graph_id, agent.id, asked.turn, written.turn.id)
     at = ("graphs", agent.graph_id, "agents", agent.id)
     if caller.may("read", agent.graph_id, agent.id):
         return Sent(href(*at, "turns", str(written.turn.seq)))
@@ -90,7 +90,7 @@ async def remember(desk: Desk, caller: Caller, agent: Agent, asked: RememberAske
 
 
 def _view(
-    desk: Desk,
+    pool: HandlePool,
     agent: Agent,
     asked: SaidAsked | None,
     turn: OpenTurn | None,
@@ -100,12 +100,12 @@ def _view(
         values = {"turn": opened, "answer": await opened.complete()}
         return View("playground_answer.html", values)
 
-    budget = desk.ezra.settings.context_tokens
+    budget = pool.ezra.settings.context_tokens
     values = {
         "asked": asked,
         "turn": turn,
         "kept": kept,
-        "model": desk.ezra.model,
+        "model": pool.ezra.model,
         "why": WHY,
         "budget": budget,
         "shares": () if turn is None else shares_of(turn.slots, max(budget, turn.tokens)),

@@ -19,7 +19,7 @@ from ...handles.graph import Graph
 from ...recall.request import KINDS, LIMIT_MAX, MODES, SCOPES, ModeName, Narrowing, ScopeName
 from ...recaller import Reason, RecallResult
 from ..caller import Caller
-from ..desk import Desk, acting
+from ..handle_pool import HandlePool, acting
 from .charts import Segment, stacked
 from .pages import Query, View, pages
 from .times import FormTime
@@ -75,7 +75,7 @@ async def form(caller: Caller, graph: Graph) -> View:
 
 
 @pages.question("/graphs/{graph_id}/search", needs="read")
-async def search(desk: Desk, caller: Caller, graph: Graph, asked: SearchAsked) -> View:
+async def search(pool: HandlePool, caller: Caller, graph: Graph, asked: SearchAsked) -> View:
     """Answer a question, with the reasons."""
     if not asked.query.strip():
         raise UsageError("query", asked.query, "a question that is not blank")
@@ -86,7 +86,7 @@ async def search(desk: Desk, caller: Caller, graph: Graph, asked: SearchAsked) -
             raise NotFound("agent", asked.agent)
         place = {"graph_id": graph.id, "agent_id": asked.agent}
         caller.check("see", f"search as {asked.agent}", graph.id, asked.agent)
-        who = await acting(desk, caller, place, watches=True)
+        who = await acting(pool, caller, place, watches=True)
     found = await who.recall(
         asked.query,
         limit=asked.limit,

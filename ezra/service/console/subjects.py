@@ -16,7 +16,7 @@ from tiers.records import Text
 from ...erasure.holdings import HeldRecord
 from ...handles.graph import Graph
 from ..caller import Caller
-from ..desk import Desk
+from ..handle_pool import HandlePool
 from .pages import Query, View, pages
 
 RECORDS_PER_PAGE = 200
@@ -94,12 +94,12 @@ async def tenant_form(caller: Caller) -> View:
 
 
 @pages.question("/subject", needs="read")
-async def everywhere(desk: Desk, caller: Caller, asked: SubjectAsked) -> View:
+async def everywhere(pool: HandlePool, caller: Caller, asked: SubjectAsked) -> View:
     """Count what each graph of the tenant holds of somebody."""
-    every = await desk.ezra.session_graphs()
+    every = await pool.ezra.session_graphs()
     graphs: list[tuple[str, Counter[str], bool]] = []
     for one in every[:GRAPHS_MAX]:
-        graph = await desk.graph(one.id)
+        graph = await pool.graph(one.id)
         page = await graph.holding(**{asked.by: asked.name}, limit=RECORDS_PER_PAGE)
         if page.records or page.cursor:
             kinds = Counter(record.kind for record in page.records)
