@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable
@@ -23,6 +22,7 @@ from ..wire.handles import EXPORT, ExportedAnswer
 from ..wire.operation import ANSWER_HEADER
 from .caller import Caller
 from .handle_pool import HandlePool
+from .routes import declare
 
 EXPORTS_MAX = 8
 """So many are written or sent at a time: each takes as much room as its log."""
@@ -55,12 +55,7 @@ def add_export(router: APIRouter, pool: Callable[..., Any], caller: Callable[...
         "pool_": Annotated[HandlePool, Depends(pool)],
         "caller_": Annotated[Caller, Depends(caller)],
     }
-    endpoint.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
-            for name, annotation in parameters.items()
-        ]
-    )
+    declare(endpoint, parameters)
     router.add_api_route(
         EXPORT.path,
         endpoint,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -12,6 +11,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from ..wire.handles import TENANT
 from .caller import Caller
 from .handle_pool import HandlePool
+from .routes import declare
 
 PATH = "/metrics"
 _OPERATION = TENANT.offered["metrics"].operation
@@ -36,12 +36,7 @@ def add_metrics(router: APIRouter, pool: Callable[..., Any], caller: Callable[..
         "pool_": Annotated[HandlePool, Depends(pool)],
         "caller_": Annotated[Caller, Depends(caller)],
     }
-    metrics.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
-            for name, annotation in parameters.items()
-        ]
-    )
+    declare(metrics, parameters)
     content = {CONTENT_TYPE_LATEST: {"schema": {"type": "string"}}}
     router.add_api_route(
         PATH,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, TypeAlias
 
 from fastapi import APIRouter, Body, Depends, Path, Query, Request, Response
@@ -77,6 +78,25 @@ def router_of(
     return router
 
 
+def declare(
+    endpoint: Callable[..., Any],
+    parameters: Mapping[str, Any],
+    defaults: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
+    """Give a function the parameters that FastAPI goes by: types and dependencies by keyword."""
+    endpoint.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                annotation=annotation,
+                default=defaults.get(name, inspect.Parameter.empty),
+            )
+            for name, annotation in parameters.items()
+        ]
+    )
+
+
 def _content(operation: Operation[Any, Any]) -> dict[str, Any]:
     schema = operation.answers.json_schema(mode="serialization")
     return {"application/json": {"schema": schema}}
@@ -102,36 +122,18 @@ def _endpoint(
         who.check(operation.needs, operation.name, names.get("graph_id"), names.get("agent_id"))
         return who
 
-    allowed.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=annotation)
-            for name, annotation in (
-                ("request", Request),
-                ("who", Annotated[Caller, Depends(caller)]),
-            )
-        ]
-    )
+    declare(allowed, {"request": Request, "who": Annotated[Caller, Depends(caller)]})
     where = Body() if operation.has_body else Query()
-    parameters = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[str, Path()])
-        for name in operation.names
-    ]
-    more: dict[str, Any] = {
-        "asked_": Annotated[operation.asks, where],
-        "pool_": Annotated[HandlePool, Depends(pool)],
-        "caller_": Annotated[Caller, Depends(allowed)],
-    }
     # Where nothing is asked, no body need be sent.
-    defaults = {"asked_": Nothing()} if operation.asks is Nothing else {}
-    parameters += [
-        inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            annotation=annotation,
-            default=defaults.get(name, inspect.Parameter.empty),
-        )
-        for name, annotation in more.items()
-    ]
-    endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    declare(
+        endpoint,
+        {
+            **dict.fromkeys(operation.names, Annotated[str, Path()]),
+            "asked_": Annotated[operation.asks, where],
+            "pool_": Annotated[HandlePool, Depends(pool)],
+            "caller_": Annotated[Caller, Depends(allowed)],
+        },
+        {"asked_": Nothing()} if operation.asks is Nothing else {},
+    )
     endpoint.__name__ = operation.name.replace(".", "_")
     return endpoint
