@@ -23,6 +23,7 @@ from .hook_log import log_of
 from .hook_state import PATH_CHARS_MAX, HookState, QueuedFile
 from .notes.watched import roots_of
 from .outbox import outbox_of
+from .own_files import open_regular
 
 DRAIN_SECONDS = 30.0
 """From the start of one run behind the hooks to the next, as a rule."""
@@ -105,7 +106,7 @@ def _queue_file(
 def _digest(path: Path) -> str | None:
     """Return the digest of a regular file; ``None`` when there is none, empty when it is long."""
     try:
-        with open(path, "rb", opener=_opened) as file:
+        with open(path, "rb", opener=open_regular) as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
                 return None
@@ -114,11 +115,6 @@ def _digest(path: Path) -> str | None:
             return sha256(file.read(DIGEST_BYTES_MAX)).hexdigest()
     except OSError:
         return None
-
-
-def _opened(path: str, flags: int) -> int:
-    """Open a file that is no link, and do not wait for who writes to a pipe."""
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def _log_session(

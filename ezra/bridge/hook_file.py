@@ -17,6 +17,7 @@ from pathlib import Path
 from tiers.errors import Conflict, UsageError
 
 from .hook_settings import installed, is_former, uninstalled
+from .own_files import open_regular
 
 BYTES_MAX = 4 * 1024 * 1024
 BACKUPS_MAX = 5
@@ -121,7 +122,7 @@ class SettingsFile:
     def _data(self) -> bytes | None:
         self._check_no_link()
         try:
-            with open(self.path, "rb", opener=_opened) as file:
+            with open(self.path, "rb", opener=open_regular) as file:
                 if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                     raise UsageError("settings", str(self.path), "a regular file")
                 data = file.read(BYTES_MAX + 1)
@@ -197,8 +198,3 @@ class SettingsFile:
     def _unusable(self, what: str, error: OSError) -> UsageError:
         accepted = f"a file that can be {what}: {error.strerror or error}"
         return UsageError("settings", str(self.path), accepted)
-
-
-def _opened(path: str, flags: int) -> int:
-    """Open a file that is no link, and do not wait for who writes to a pipe."""
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)

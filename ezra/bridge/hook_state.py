@@ -13,21 +13,20 @@ Every file is there whole or not at all.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from tiers.errors import ConfigError, EzraError
+from tiers.errors import EzraError
 from tiers.saved_file import replace_file
 
 from .config import BridgeConfig
+from .own_files import locked, usable
 
 FILES_MAX = 10_000
 HANDOFF_CHARS_MAX = 9_500
@@ -235,17 +234,6 @@ class HookState:
         with self._locked("drain.lock", 0.0) as is_free:
             return not is_free
 
-    @contextmanager
-    def _locked(self, name: str, wait_seconds: float) -> Iterator[bool]:
-        """Hold a lock, which ends with the process, and yield whether it is held."""
-        with self._usable():
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            number = os.open(self.folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            yield _acquired(number, wait_seconds)
-        finally:
-            os.close(number)
-
     def _names(self) -> list[str]:
         try:
             return os.listdir(self._files)  # noqa: PTH208 - names are all that is needed
@@ -265,13 +253,11 @@ class HookState:
             return None
         return found
 
-    @contextmanager
-    def _usable(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            reason = f"cannot be used: {error.strerror or error}"
-            raise ConfigError(str(self.folder), reason) from error
+    def _locked(self, name: str, wait_seconds: float) -> AbstractContextManager[bool]:
+        return locked(self.folder / name, self.folder, wait_seconds)
+
+    def _usable(self) -> AbstractContextManager[None]:
+        return usable(self.folder)
 
 
 def bounded(text: str) -> str:
@@ -289,16 +275,3 @@ def _object(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return said if isinstance(said, dict) else None
-
-
-def _acquired(number: int, wait_seconds: float) -> bool:
-    until = time.monotonic() + wait_seconds
-    while True:
-        try:
-            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= until:
-                return False
-            time.sleep(0.01)
-        else:
-            return True

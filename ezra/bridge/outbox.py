@@ -17,23 +17,21 @@ every call of its coding agent: of other packages it needs the standard library 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
-import os
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
-from tiers.errors import ConfigError, Conflict, EzraError, NotFound, UsageError
+from tiers.errors import Conflict, EzraError, NotFound, UsageError
 from tiers.ids import IdFactory, system_clock
 from tiers.saved_file import replace_file, sync_folder
 
 from .config import BridgeConfig
+from .own_files import locked, usable
 
 ITEMS_MAX = 10_000
 BYTES_MAX = 64 * 1024 * 1024
@@ -43,7 +41,6 @@ ITEM_BYTES_MAX = 4 * 1024 * 1024
 LOCK_SECONDS = 10.0
 """How long another process of this machine is waited for."""
 
-_AGAIN_SECONDS = 0.01
 _MS = timedelta(milliseconds=1)
 _STATES = ("queue", "refused")
 _SUFFIX = ".json"
@@ -353,23 +350,13 @@ class Outbox:
 
     @contextmanager
     def _lock(self, path: Path, wait_seconds: float) -> Iterator[None]:
-        """Hold a lock; the operating system lets go of it when the process dies."""
-        with self._usable():
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            _acquire(number, wait_seconds)
+        with locked(path, self._all, wait_seconds) as is_held:
+            if not is_held:
+                raise Conflict("outbox", "nobody else at it", "another process of this machine")
             yield
-        finally:
-            os.close(number)
 
-    @contextmanager
-    def _usable(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            reason = f"cannot be used: {error.strerror or error}"
-            raise ConfigError(str(self._all), reason) from error
+    def _usable(self) -> AbstractContextManager[None]:
+        return usable(self._all)
 
 
 def outbox_of(config: BridgeConfig, clock: Callable[[], datetime] = system_clock) -> Outbox:
@@ -391,20 +378,6 @@ def time_of(record_id: str) -> datetime | None:
     except (ValueError, OverflowError, OSError):
         pass  # no id, or a time that no calendar has
     return None
-
-
-def _acquire(number: int, wait_seconds: float) -> None:
-    until = time.monotonic() + wait_seconds
-    while True:
-        try:
-            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= until:
-                found = "another process of this machine"
-                raise Conflict("outbox", "nobody else at it", found) from None
-            time.sleep(_AGAIN_SECONDS)
-        else:
-            return
 
 
 def all_outboxes(state: Path) -> tuple[Route, ...]:

@@ -89,7 +89,7 @@ def run_stdio(
 
 async def _embedded(settings: Settings, caller: Caller, *, create: bool) -> None:
     from ..app import Ezra
-    from ..service.desk import Desk
+    from ..service.handle_pool import HandlePool
 
     with needs("serve", "ezra mcp run"):
         from ..service.mcp import mcp_server
@@ -104,7 +104,7 @@ async def _embedded(settings: Settings, caller: Caller, *, create: bool) -> None
             if not create:
                 raise
             await ezra.create_session_graph(graph_id)
-        await mcp_server(Desk(ezra, time.monotonic), caller).run_stdio_async()
+        await mcp_server(HandlePool(ezra, time.monotonic), caller).run_stdio_async()
 
 
 async def _bridged(url: str, token: str | None, caller: Caller, *, create: bool) -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from tiers.documents import DOCUMENTS_PER_CALL_MAX, Document, Revised
 from tiers.errors import (
@@ -27,35 +26,14 @@ from .draft import SHELF, Draft, drafted
 from .folders import Found, FoundFile, Patterns, found_in, gone_of, read_file
 from .formats import MARKDOWN
 
+if TYPE_CHECKING:
+    from .handle import Documents
+
 State: TypeAlias = Literal["new", "changed", "unchanged", "redacted", "failed"]
 GONE_REASON = "its file is gone"
 WAS_REDACTED = "its document was redacted; --even-if-redacted brings it back"
 SHARE_MAX = 0.5
 """More of a folder's documents are never removed without being forced to."""
-
-
-class DocumentHandle(Protocol):
-    """What ingesting asks of a handle, here or on a server."""
-
-    async def store(self, draft: Draft, *, even_if_redacted: bool = False) -> Revised:
-        """Store what was read and cut."""
-
-    async def named(self, shelf: str, name: str) -> Document | None:
-        """Return the document of a name, a redacted one too."""
-
-    async def list(
-        self,
-        shelf: str | None = None,
-        *,
-        after: str = "",
-        limit: int = 100,
-        removed: bool = False,
-        as_of: datetime | None = None,
-    ) -> tuple[Document, ...]:
-        """Return documents in the order of shelf and name."""
-
-    async def remove(self, document_ids: Sequence[str], *, reason: str) -> tuple[str, ...]:
-        """Remove documents."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +136,7 @@ class Ingestion:
         UsageError: The plan does not fit together.
     """
 
-    def __init__(self, documents: DocumentHandle, plan: Plan) -> None:
+    def __init__(self, documents: Documents, plan: Plan) -> None:
         if not plan.paths:
             raise UsageError("path", None, "at least one file or folder")
         if plan.topics is not None and plan.topics_from_folder:

@@ -30,7 +30,7 @@ from tiers.provider_clients import make_http_client
 from tiers.providers import CallLimits
 
 from .program import Program
-from .questions import FieldOf, Question, field_of, put_in
+from .questions import FieldOf, field_of, put_in
 from .rows import Found, depth_of, total_of
 from .source import TIER, Plan, Source, rows_at, sent, types_of
 from .specs import McpQuestion, McpSpec
@@ -73,10 +73,10 @@ class McpSource(Source):
     """
 
     kind = "mcp"
+    _declared: McpSpec
 
     def __init__(self, name: str, spec: McpSpec, seconds: float) -> None:
         super().__init__(name, spec, seconds)
-        self._declared = spec
         self._client: Client | None = None
         self._program: Program | None = None
         self._answers = 0
@@ -84,7 +84,6 @@ class McpSource(Source):
         self._schemas: Mapping[str, Mapping[str, Any]] = {}
         self._task: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
-        self._opening = asyncio.Lock()
 
     @property
     def _bytes_max(self) -> int:
@@ -95,15 +94,6 @@ class McpSource(Source):
     def is_open(self) -> bool:
         """Whether there is a connection."""
         return self._client is not None
-
-    @property
-    def questions(self) -> Mapping[str, Question]:
-        """What it may be asked."""
-        return self._declared.questions
-
-    def travels(self, question: Question) -> bool:
-        """Whether the question has an argument for a moment of the past."""
-        return isinstance(question, McpQuestion) and question.as_of is not None
 
     async def open(self) -> None:
         """Connect, and compare what is declared with what the tools take."""

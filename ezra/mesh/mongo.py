@@ -17,7 +17,7 @@ from tiers.errors import ConfigError, TierRejected, TierTimeout, TierUnavailable
 from tiers.extras import needs
 from tiers.mesh import FieldType
 
-from .questions import Condition, Measure, Question, slot_of
+from .questions import Condition, Measure, slot_of
 from .rows import Found, typed
 from .slots import Value
 from .source import TIER, Plan, Source
@@ -41,13 +41,12 @@ class MongoSource(Source):
     """A MongoDB database; see ``Source``."""
 
     kind = "mongodb"
+    _declared: MongoSpec
 
     def __init__(self, name: str, spec: MongoSpec, seconds: float) -> None:
         super().__init__(name, spec, seconds)
-        self._declared = spec
         self._client: AsyncMongoClient[dict[str, Any]] | None = None
         self._is_checked = False
-        self._opening = asyncio.Lock()
         if not spec.url.get_secret_value().startswith(("mongodb://", "mongodb+srv://")):
             raise ConfigError(f"mesh source {name}", "url: is no address such as mongodb://host/")
         for question in spec.questions.values():
@@ -60,16 +59,6 @@ class MongoSource(Source):
     def is_open(self) -> bool:
         """Whether its collections were found."""
         return self._is_checked
-
-    @property
-    def questions(self) -> Mapping[str, Question]:
-        """What it may be asked."""
-        return self._declared.questions
-
-    def travels(self, question: Question) -> bool:
-        """Whether the past can be asked: a collection does not keep it."""
-        del question
-        return False
 
     async def open(self) -> None:
         """Connect, and see that each declared collection is there."""

@@ -19,7 +19,7 @@ from tiers.errors import ConfigError, TierRejected, TierTimeout, TierUnavailable
 from tiers.provider_clients import make_http_client
 from tiers.providers import CallLimits
 
-from .questions import Question, field_of, put_in, split_at_slots
+from .questions import field_of, put_in, split_at_slots
 from .rows import Found, depth_of, in_utc, total_of
 from .slots import Value
 from .source import TIER, Plan, Source, rows_at, sent, types_of
@@ -37,27 +37,17 @@ class RestSource(Source):
     """A service that answers in JSON; see ``Source``."""
 
     kind = "rest"
+    _declared: RestSpec
 
     def __init__(self, name: str, spec: RestSpec, seconds: float) -> None:
         super().__init__(name, spec, seconds)
-        self._declared = spec
         self._base = _base(spec.url.get_secret_value(), name)
         self._http: httpx2.AsyncClient | None = None
-        self._opening = asyncio.Lock()
 
     @property
     def is_open(self) -> bool:
         """Whether there is a client."""
         return self._http is not None
-
-    @property
-    def questions(self) -> Mapping[str, Question]:
-        """What it may be asked."""
-        return self._declared.questions
-
-    def travels(self, question: Question) -> bool:
-        """Whether the question has a parameter for a moment of the past."""
-        return isinstance(question, RestQuestion) and question.as_of is not None
 
     async def open(self) -> None:
         """Make the client; the service is asked when there is something to ask."""

@@ -17,7 +17,7 @@ from .ask import MeshAsk
 from .questions import FieldOf, Question
 from .rows import Found, at_path, json_of, table_of, told, typed
 from .slots import EntitySlot, Value, filled
-from .specs import SourceSpec
+from .specs import AnySpec, McpQuestion, RestQuestion
 
 TIER = "mesh"
 """What errors call every source."""
@@ -142,11 +142,12 @@ class Source(ABC):
 
     kind: str = ""
 
-    def __init__(self, name: str, spec: SourceSpec, seconds: float) -> None:
+    def __init__(self, name: str, spec: AnySpec, seconds: float) -> None:
         self.name = name
         self.seconds = spec.timeout_seconds or seconds
         self.access = Access(spec.roles, spec.topics)
-        self._spec = spec
+        self._declared: AnySpec = spec
+        self._opening = asyncio.Lock()
 
     @property
     @abstractmethod
@@ -154,13 +155,13 @@ class Source(ABC):
         """Whether it is connected and was checked; if not, the first question does both."""
 
     @property
-    @abstractmethod
     def questions(self) -> Mapping[str, Question]:
         """What it may be asked, by name."""
+        return self._declared.questions
 
-    @abstractmethod
     def travels(self, question: Question) -> bool:
-        """Whether a question may be asked as of a moment of the past."""
+        """Whether a question may be asked as of a moment of the past: it says where that goes."""
+        return isinstance(question, RestQuestion | McpQuestion) and question.as_of is not None
 
     @abstractmethod
     async def open(self) -> None:
@@ -197,7 +198,7 @@ class Source(ABC):
         return SourceAbout(
             name=self.name,
             kind=self.kind,
-            description=self._spec.description,
+            description=self._declared.description,
             roles=self.access.roles,
             topics=self.access.topics,
             questions={name: self._about(one) for name, one in self.questions.items()},
@@ -256,7 +257,7 @@ class Source(ABC):
                 table,
                 total=total,
                 as_of=plan.as_of,
-                tokens=self._spec.text_tokens,
+                tokens=self._declared.text_tokens,
             ),
             rows=tuple(table.rows),
             rows_total=total,
@@ -265,7 +266,7 @@ class Source(ABC):
             queried_at=plan.now,
             synced_at=found.synced_at,
             as_of=plan.as_of,
-            confidence=self._spec.confidence,
+            confidence=self._declared.confidence,
             time_travel_available=self.travels(plan.question),
             topics=self.access.topics,
         )

@@ -38,24 +38,18 @@ class SqlSource(Source):
     """A database that SQLAlchemy reaches; see ``Source``."""
 
     kind = "sql"
+    _declared: SqlSpec
 
     def __init__(self, name: str, spec: SqlSpec, seconds: float) -> None:
         super().__init__(name, spec, seconds)
-        self._declared = spec
         self._engine: Engine | None = None
         self._threads: ThreadPoolExecutor | None = None
         self._tables: dict[str, Table] | None = None
-        self._opening = asyncio.Lock()
 
     @property
     def is_open(self) -> bool:
         """Whether its tables were reflected."""
         return self._tables is not None
-
-    @property
-    def questions(self) -> Mapping[str, Question]:
-        """What it may be asked."""
-        return self._declared.questions
 
     def travels(self, question: Question) -> bool:
         """Whether the question's table says from when until when its rows hold."""

@@ -11,14 +11,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import Literal, Protocol, Self, TypeAlias, TypeVar, get_args
+from typing import Literal, Protocol, Self, TypeAlias, TypedDict, TypeVar, Unpack, get_args
 
 from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic.errors import PydanticUserError
 
 from tiers.errors import TierRejected, TierUnavailable, UsageError
 from tiers.health import TierHealth
-from tiers.providers import ProviderCalls, first_problem
+from tiers.provider_clients import checked_base_url, checked_key, checked_model
+from tiers.providers import CallLimits, ProviderCalls, first_problem
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
 Finish: TypeAlias = Literal["complete", "truncated", "blocked", "unexpected"]
@@ -82,6 +83,28 @@ class TokenUsage:
     completion_tokens: int = 0
 
 
+class ModelOptions(TypedDict, total=False):
+    """How a model at a provider is called.
+
+    Attributes:
+        timeout_seconds: For one answer, with every attempt, wait and repair; 60 if not given.
+        attempts: Requests for one answer; 3 if not given.
+        concurrency: Requests at a time, further callers wait; 8 if not given.
+        requests_per_minute: What the quota allows; ``None`` leaves it to the provider's 429.
+        first_delay_seconds: About the wait before the second attempt; 0.5 if not given.
+        key_variable: What errors call the key; the provider's setting if not given.
+        url_variable: What errors call the address; likewise.
+    """
+
+    timeout_seconds: float
+    attempts: int
+    concurrency: int
+    requests_per_minute: float | None
+    first_delay_seconds: float
+    key_variable: str
+    url_variable: str
+
+
 class ChatModel(Protocol):
     """What an adapter brings: one request, without retries."""
 
@@ -140,11 +163,40 @@ class RemoteLanguageModel(ABC):
     client; outside of it every call raises ``TierUnavailable``.
 
     Args:
-        calls: Limits, retries and errors.
+        provider: What names and errors call it.
+        model: The model, by the provider's name for it.
+        url: The provider's address.
+        api_key: The key; ``None`` for servers that need none.
+        **options: See ``ModelOptions``.
+
+    Raises:
+        ConfigError: The key or the address cannot be one.
+        UsageError: Another argument is out of range.
     """
 
-    def __init__(self, calls: ProviderCalls) -> None:
-        self._calls = calls
+    def __init__(
+        self,
+        provider: str,
+        model: str,
+        url: str,
+        api_key: str | None,
+        **options: Unpack[ModelOptions],
+    ) -> None:
+        settings = f"EZRA_{provider.upper()}"
+        key_variable = options.get("key_variable", f"{settings}_API_KEY")
+        self._url = checked_base_url(url, options.get("url_variable", f"{settings}_BASE_URL"))
+        self._key = None if api_key is None else checked_key(api_key, key_variable)
+        self._model = checked_model(model)
+        limits = CallLimits(
+            options.get("timeout_seconds", 60.0),
+            options.get("attempts", 3),
+            options.get("concurrency", 8),
+            options.get("requests_per_minute"),
+            options.get("first_delay_seconds", 0.5),
+        )
+        self._calls = ProviderCalls(
+            "model", provider, model, key=self._key, key_variable=key_variable, limits=limits
+        )
         self._chat: ChatModel | None = None
         self._usage = TokenUsage()
         self._exits = AsyncExitStack()

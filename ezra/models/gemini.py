@@ -5,29 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
 from tiers.extras import needs
 from tiers.google_api import google_failure
-from tiers.provider_clients import (
-    checked_base_url,
-    checked_key,
-    checked_model,
-    make_http_client,
-    transport_failures,
-    trusted_certificates,
-)
-from tiers.providers import (
-    CallLimits,
-    ProviderCalls,
-    first_problem,
-    unreadable,
-)
+from tiers.provider_clients import make_http_client, transport_failures, trusted_certificates
+from tiers.providers import first_problem, unreadable
 
-from .answers import Answer, Finish, Message, RemoteLanguageModel
+from .answers import Answer, Finish, Message, ModelOptions, RemoteLanguageModel
 
 if TYPE_CHECKING:
     import httpx2
@@ -56,13 +44,7 @@ class GeminiModel(RemoteLanguageModel):
         api_key: The key.
         model: The model.
         base_url: Of another server that speaks the same API; ``None`` for Google's own.
-        timeout_seconds: For one answer, with every attempt, wait and repair.
-        attempts: Requests for one answer.
-        concurrency: Requests at a time; further callers wait.
-        requests_per_minute: What the quota allows; ``None`` to leave it to the provider's 429.
-        first_delay_seconds: About the wait before the second attempt.
-        key_variable: What errors call the key.
-        url_variable: What errors call the address.
+        **options: See ``ModelOptions``.
 
     Raises:
         ConfigError: The key or the address cannot be one.
@@ -75,30 +57,14 @@ class GeminiModel(RemoteLanguageModel):
         model: str = DEFAULT_MODEL,
         *,
         base_url: str | None = None,
-        timeout_seconds: float = 60.0,
-        attempts: int = 3,
-        concurrency: int = 8,
-        requests_per_minute: float | None = None,
-        first_delay_seconds: float = 0.5,
-        key_variable: str = "EZRA_GEMINI_API_KEY",
-        url_variable: str = "EZRA_GEMINI_BASE_URL",
+        **options: Unpack[ModelOptions],
     ) -> None:
-        self._key = checked_key(api_key, key_variable)
-        self._model = checked_model(model)
-        self._url = checked_base_url(base_url or BASE_URL, url_variable)
-        limits = CallLimits(
-            timeout_seconds, attempts, concurrency, requests_per_minute, first_delay_seconds
-        )
-        super().__init__(
-            ProviderCalls(
-                "model", "gemini", model, key=self._key, key_variable=key_variable, limits=limits
-            )
-        )
+        super().__init__("gemini", model, base_url or BASE_URL, api_key, **options)
 
     async def _connect(self, exits: AsyncExitStack) -> GeminiChat:
         http = await asyncio.to_thread(make_http_client, self._calls.limits)
         exits.push_async_callback(http.aclose)
-        client = await asyncio.to_thread(_make_client, self._key, self._url, http)
+        client = await asyncio.to_thread(_make_client, self._key or "", self._url, http)
         exits.callback(client.close)
         return GeminiChat(client, self._model)
 

@@ -6,27 +6,15 @@ import asyncio
 import re
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from pydantic import BaseModel, ValidationError
 
 from tiers.extras import needs
-from tiers.provider_clients import (
-    checked_base_url,
-    checked_key,
-    checked_model,
-    make_http_client,
-)
-from tiers.providers import (
-    CallLimits,
-    ProviderCalls,
-    answered,
-    first_problem,
-    unanswered,
-    unreadable,
-)
+from tiers.provider_clients import make_http_client
+from tiers.providers import answered, first_problem, unanswered, unreadable
 
-from .answers import Answer, Finish, Message, RemoteLanguageModel
+from .answers import Answer, Finish, Message, ModelOptions, RemoteLanguageModel
 
 if TYPE_CHECKING:
     import httpx2
@@ -56,13 +44,7 @@ class OpenAIModel(RemoteLanguageModel):
         api_key: The key; ``None`` for servers that need none. What the environment says about
             OpenAI is not used, so that a key never goes to a server it was not meant for.
         model: The model, by the server's name for it.
-        timeout_seconds: For one answer, with every attempt, wait and repair.
-        attempts: Requests for one answer.
-        concurrency: Requests at a time; further callers wait.
-        requests_per_minute: What the quota allows; ``None`` to leave it to the server's 429.
-        first_delay_seconds: About the wait before the second attempt.
-        key_variable: What errors call the key.
-        url_variable: What errors call the address.
+        **options: See ``ModelOptions``.
 
     Raises:
         ConfigError: The key or the address cannot be one.
@@ -74,26 +56,9 @@ class OpenAIModel(RemoteLanguageModel):
         base_url: str | None,
         api_key: str | None,
         model: str,
-        *,
-        timeout_seconds: float = 60.0,
-        attempts: int = 3,
-        concurrency: int = 8,
-        requests_per_minute: float | None = None,
-        first_delay_seconds: float = 0.5,
-        key_variable: str = "EZRA_OPENAI_API_KEY",
-        url_variable: str = "EZRA_OPENAI_BASE_URL",
+        **options: Unpack[ModelOptions],
     ) -> None:
-        self._url = checked_base_url(base_url or BASE_URL, url_variable)
-        self._key = None if api_key is None else checked_key(api_key, key_variable)
-        self._model = checked_model(model)
-        limits = CallLimits(
-            timeout_seconds, attempts, concurrency, requests_per_minute, first_delay_seconds
-        )
-        super().__init__(
-            ProviderCalls(
-                "model", "openai", model, key=self._key, key_variable=key_variable, limits=limits
-            )
-        )
+        super().__init__("openai", model, base_url or BASE_URL, api_key, **options)
 
     async def _connect(self, exits: AsyncExitStack) -> OpenAIChat:
         http = await asyncio.to_thread(make_http_client, self._calls.limits)

@@ -2,81 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TypeAlias
-
+from ..handles.agent import Agent
 from ..handles.recording import Recorded
 from ..handles.tool_outputs import OutputRange
-from ..handles.turn import OpenTurn, TurnAnswer
-from ..wire import Nothing
+from ..handles.turn import TurnAnswer
 from ..wire import agents as wire
 from .caller import Caller
-from .desk import Desk, acting
+from .handle_pool import HandlePool
 from .routes import handlers
-
-Names: TypeAlias = Mapping[str, str]
-
-
-async def _open(desk: Desk, caller: Caller, names: Names) -> OpenTurn:
-    """Return a turn that waits for its reply."""
-    await acting(desk, caller, names)
-    return desk.turn(names["graph_id"], names["agent_id"], names["turn_id"])
 
 
 @handlers.does(wire.TURN)
-async def turn(desk: Desk, caller: Caller, names: Names, asked: wire.TurnAsked) -> TurnAnswer:
+async def turn(pool: HandlePool, caller: Caller, agent: Agent, asked: wire.TurnAsked) -> TurnAnswer:
     """Open a turn and keep it until it is replied to."""
-    agent = await acting(desk, caller, names)
     opened = await agent.turn(**asked.said)
-    desk.keep(caller, names["graph_id"], names["agent_id"], opened)
+    pool.keep(caller, agent.graph_id, agent.id, opened)
     return opened.answer
 
 
 @handlers.does(wire.TURN_REPLY)
 async def reply(
-    desk: Desk, caller: Caller, names: Names, asked: wire.ReplyAsked
+    pool: HandlePool, agent: Agent, turn_id: str, asked: wire.ReplyAsked
 ) -> wire.ReplyAnswer:
     """Remember a turn."""
-    found = await _open(desk, caller, names)
+    found = pool.turn(agent.graph_id, agent.id, turn_id)
     written = await found.reply(**asked.said)
-    desk.settle(names["graph_id"], names["agent_id"], found.id, written.turn.id)
+    pool.settle(agent.graph_id, agent.id, found.id, written.turn.id)
     return wire.ReplyAnswer(written=written, course=found.answer.course)
 
 
 @handlers.does(wire.TURN_COMPLETE)
-async def complete_turn(
-    desk: Desk, caller: Caller, names: Names, _: Nothing
-) -> wire.ResponseAnswer:
+async def complete_turn(pool: HandlePool, agent: Agent, turn_id: str) -> wire.ResponseAnswer:
     """Ask the model about an open turn."""
-    found = await _open(desk, caller, names)
+    found = pool.turn(agent.graph_id, agent.id, turn_id)
     response = await found.complete()
     return wire.ResponseAnswer(response=response, course=found.answer.course)
 
 
 @handlers.does(wire.RECORD)
-async def record(desk: Desk, caller: Caller, names: Names, asked: wire.RecordAsked) -> Recorded:
+async def record(agent: Agent, asked: wire.RecordAsked) -> Recorded:
     """Record turns that were had elsewhere."""
-    return await (await acting(desk, caller, names)).record(asked.turns)
+    return await agent.record(asked.turns)
 
 
 @handlers.does(wire.TOOL_OUTPUT)
-async def read_tool_output(
-    desk: Desk, caller: Caller, names: Names, asked: wire.ToolOutputAsked
-) -> OutputRange:
+async def read_tool_output(agent: Agent, key: str, asked: wire.ToolOutputAsked) -> OutputRange:
     """Return a range of what a tool returned."""
-    agent = await acting(desk, caller, names)
     length = None if asked.length == "all" else asked.length
-    return await agent.read_tool_output(names["key"], asked.index, asked.start, length)
+    return await agent.read_tool_output(key, asked.index, asked.start, length)
 
 
 @handlers.does(wire.COMPLETE)
 async def complete(
-    desk: Desk, caller: Caller, names: Names, asked: wire.CompleteAsked
+    pool: HandlePool, caller: Caller, agent: Agent, asked: wire.CompleteAsked
 ) -> wire.CompletionAnswer:
     """Open a turn, ask the model, remember it."""
-    done = await (await acting(desk, caller, names)).complete(**asked.said)
-    desk.keep(caller, names["graph_id"], names["agent_id"], done.turn)
-    desk.settle(names["graph_id"], names["agent_id"], done.turn.id, done.written.turn.id)
+    done = await agent.complete(**asked.said)
+    pool.keep(caller, agent.graph_id, agent.id, done.turn)
+    pool.settle(agent.graph_id, agent.id, done.turn.id, done.written.turn.id)
     return wire.CompletionAnswer(
         response=done.response, model=done.model, turn=done.turn.answer, written=done.written
     )

@@ -34,10 +34,10 @@ from .caller import Caller
 from .connections import ConnectionLimits
 from .console import Console, pages
 from .credentials import Credentials, file_of
-from .desk import Desk
 from .exporting import add_export
 from .feed import Feeds, Pace, add_feed
 from .gate import Gate, Rules
+from .handle_pool import HandlePool
 from .health import Pulse, add_health
 from .mcp_door import MCP_PATH, mcp_door
 from .metrics import add_metrics
@@ -82,7 +82,7 @@ def service_app(
         title="ezra", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False
     )
     app.state.stopping = asyncio.Event()
-    app.state.desk = Desk(ezra, seconds, tokens=file_of(tokens))
+    app.state.pool = HandlePool(ezra, seconds, tokens=file_of(tokens))
     app.state.tokens = tokens
     app.state.connections = ConnectionLimits(
         head_seconds=settings.serve_head_seconds,
@@ -90,21 +90,21 @@ def service_app(
         total=settings.serve_requests_at_work,
         per_peer=min(settings.serve_requests_at_work_per_peer, settings.serve_requests_at_work),
     )
-    app.state.mcp = mcp_door(app.state.desk)
+    app.state.mcp = mcp_door(app.state.pool)
     feeds = Feeds(app.state.stopping, pace or Pace())
     router = APIRouter()
-    add_feed(router, _desk, _caller, feeds, _still_counts)
+    add_feed(router, _pool, _caller, feeds, _still_counts)
     add_health(router, Pulse(ezra))
-    add_export(router, _desk, _caller)
-    add_metrics(router, _desk, _caller)
+    add_export(router, _pool, _caller)
+    add_metrics(router, _pool, _caller)
     app.router.routes.extend((*_with_names(router), *_operation_routes()))
     document = Document(app, handlers)
     app.add_route(openapi.PATH, document.answer, include_in_schema=False)
     app.router.routes.append(Route(MCP_PATH, app.state.mcp))
     admission = None if tokens is None else Admission(tokens, seconds)
-    console = _console(app.state.desk, admission, seconds)
+    console = _console(app.state.pool, admission, seconds)
     clock = ezra._runtime.clock  # noqa: SLF001 - no handle tells the time of the runtime
-    reference_pages = reference.Reference(document, app.state.desk, clock)
+    reference_pages = reference.Reference(document, app.state.pool, clock)
     app.router.routes.extend((*reference_pages.routes(), *console.routes()))
     app.add_exception_handler(EzraError, on_error)
     app.add_exception_handler(RequestValidationError, on_invalid)
@@ -119,7 +119,7 @@ def service_app(
     )
     app.add_middleware(Turnstile)
     app.add_middleware(Gate, rules=rules, seconds=seconds)
-    app.add_middleware(Watching, telemetry=app.state.desk.telemetry)  # the last is the outermost
+    app.add_middleware(Watching, telemetry=app.state.pool.telemetry)  # the last is the outermost
     return app
 
 
@@ -145,15 +145,15 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _console(desk: Desk, tokens: Admission | None, seconds: Callable[[], float]) -> Console:
-    clock = desk.ezra._runtime.clock  # noqa: SLF001 - no handle tells the time of the runtime
-    return Console(pages, desk, None if tokens is None else tokens.find, clock, seconds)
+def _console(pool: HandlePool, tokens: Admission | None, seconds: Callable[[], float]) -> Console:
+    clock = pool.ezra._runtime.clock  # noqa: SLF001 - no handle tells the time of the runtime
+    return Console(pages, pool, None if tokens is None else tokens.find, clock, seconds)
 
 
 @cache
 def _operation_routes() -> tuple[APIRoute, ...]:
     """Return the routes of all operations, which take a while to make and hold no state."""
-    return _with_names(router_of(handlers, _desk, _caller))
+    return _with_names(router_of(handlers, _pool, _caller))
 
 
 def _with_names(router: APIRouter) -> tuple[APIRoute, ...]:
@@ -175,9 +175,9 @@ class _NameConvertor(Convertor[str]):
         return value
 
 
-async def _desk(request: Request) -> Desk:
-    desk: Desk = request.app.state.desk
-    return desk
+async def _pool(request: Request) -> HandlePool:
+    pool: HandlePool = request.app.state.pool
+    return pool
 
 
 async def _speaks_json(request: Request) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable
@@ -22,7 +21,8 @@ from ..handles.graph import Graph
 from ..wire.handles import EXPORT, ExportedAnswer
 from ..wire.operation import ANSWER_HEADER
 from .caller import Caller
-from .desk import Desk
+from .handle_pool import HandlePool
+from .routes import declare
 
 EXPORTS_MAX = 8
 """So many are written or sent at a time: each takes as much room as its log."""
@@ -31,18 +31,18 @@ SEND_SECONDS_MAX = 3_600.0
 MEDIA_TYPE = "application/jsonl"
 
 
-def add_export(router: APIRouter, desk: Callable[..., Any], caller: Callable[..., Any]) -> None:
+def add_export(router: APIRouter, pool: Callable[..., Any], caller: Callable[..., Any]) -> None:
     """Add the route that streams the export of a graph's belief log.
 
     Args:
         router: Where to add it.
-        desk: Dependency that gives the desk.
+        pool: Dependency that gives the pool.
         caller: Dependency that gives the caller.
     """
     room = _Room()
 
     async def endpoint(**given: Any) -> FileResponse:  # noqa: ANN401 - FastAPI goes by the signature
-        graph_id, who, where = given["graph_id"], given["caller_"], given["desk_"]
+        graph_id, who, where = given["graph_id"], given["caller_"], given["pool_"]
         who.check(EXPORT.needs, EXPORT.name, graph_id, None)
         graph = await where.graph(graph_id)
         async with AsyncExitStack() as exits:
@@ -52,15 +52,10 @@ def add_export(router: APIRouter, desk: Callable[..., Any], caller: Callable[...
 
     parameters = {
         "graph_id": str,
-        "desk_": Annotated[Desk, Depends(desk)],
+        "pool_": Annotated[HandlePool, Depends(pool)],
         "caller_": Annotated[Caller, Depends(caller)],
     }
-    endpoint.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
-            for name, annotation in parameters.items()
-        ]
-    )
+    declare(endpoint, parameters)
     router.add_api_route(
         EXPORT.path,
         endpoint,

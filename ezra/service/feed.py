@@ -18,7 +18,7 @@ from tiers.records import AuditEvent, AuditFilter
 
 from ..wire.problems import problem_of
 from .caller import Caller
-from .desk import Desk
+from .handle_pool import HandlePool
 
 PATH = "/v1/audit/feed"
 FEEDS_MAX = 100
@@ -136,7 +136,7 @@ class _Followed(StreamingResponse):
 
 def add_feed(
     router: APIRouter,
-    desk: Callable[..., Any],
+    pool: Callable[..., Any],
     caller: Callable[..., Any],
     feeds: Feeds,
     still: Callable[[Request], Awaitable[bool]],
@@ -145,7 +145,7 @@ def add_feed(
 
     Args:
         router: Where to.
-        desk: Dependency that gives the desk.
+        pool: Dependency that gives the pool.
         caller: Dependency that gives the caller.
         feeds: Those of the service.
         still: Whether the token of a request still counts.
@@ -153,7 +153,7 @@ def add_feed(
 
     async def feed(
         request: Request,
-        desk_: Annotated[Desk, Depends(desk)],
+        pool_: Annotated[HandlePool, Depends(pool)],
         caller_: Annotated[Caller, Depends(caller)],
         after: Annotated[int, Query(ge=0, le=10**_POSITION_DIGITS_MAX)] = 0,
         graph_id: Annotated[str | None, Query(max_length=256)] = None,
@@ -165,7 +165,7 @@ def add_feed(
         only = AuditFilter(graph_id=graph)
 
         async def page(position: int, limit: int) -> tuple[AuditEvent, ...]:
-            return await desk_.ezra.audit(position, limit, only=only)
+            return await pool_.ezra.audit(position, limit, only=only)
 
         async def may_go_on() -> bool:
             return await still(request)

@@ -51,9 +51,9 @@ async def listening(app: FastAPI, host: str, port: int) -> AsyncIterator[str]:
 
 async def _serve(app: FastAPI, server: uvicorn.Server, listener: socket.socket) -> None:
     # In one task: what answers MCP must be closed by the task that opened it.
-    desk = app.state.desk
-    watched = lag_watched(desk.telemetry.numbers)
-    async with app.state.mcp.running(), watched, sampled(desk):
+    pool = app.state.pool
+    watched = lag_watched(pool.telemetry.numbers)
+    async with app.state.mcp.running(), watched, sampled(pool):
         await server.serve(sockets=[listener])
 
 

@@ -28,7 +28,7 @@ from tiers.errors import PolicyDenied
 
 from ..wire import Need
 from .caller import Caller
-from .desk import Desk
+from .handle_pool import HandlePool
 from .mcp_agents import Seat, Seats
 from .mcp_resources import INSTRUCTIONS, add_prompts, add_resources
 from .mcp_tools import MemoryTools, tools_of
@@ -44,16 +44,16 @@ _caller: ContextVar[Caller] = ContextVar("ezra_mcp_caller")
 
 
 def mcp_server(
-    desk: Desk, caller: Caller | None = None, *, seats: Seats | None = None
+    pool: HandlePool, caller: Caller | None = None, *, seats: Seats | None = None
 ) -> MCPServer[Any]:
     """Return a server that lends the memory of one agent to a model.
 
     Args:
-        desk: Hands out handles, embedded or of a running server: both have the same methods.
+        pool: Hands out handles, embedded or of a running server: both have the same methods.
         caller: Who asks, for as long as the process lives; ``None`` looks at each HTTP request.
         seats: Finds the agent of a caller, where that is done otherwise than in process.
     """
-    found = seats or Seats(desk)
+    found = seats or Seats(pool)
 
     async def seat() -> Seat:
         return await found.of(_caller.get())
@@ -65,7 +65,7 @@ def mcp_server(
         asking = _caller.get()
         asking.check(needs, f"call {tool}", asking.graph_id, asking.agent_id)
 
-    tools = tools_of(MemoryTools(desk, found, seat), drop, check)
+    tools = tools_of(MemoryTools(pool, found, seat), drop, check)
     with _root_logger_kept():
         server: MCPServer[Any] = MCPServer(
             "ezra",
@@ -77,15 +77,15 @@ def mcp_server(
             middleware=[_telling_who(caller)],
             log_level="WARNING",
         )
-    watch_requests(server, desk.telemetry, frozenset(tool.name for tool in tools))
+    watch_requests(server, pool.telemetry, frozenset(tool.name for tool in tools))
     add_resources(server, found, seat)
     add_prompts(server, seat)
     return server
 
 
-def told_tools(desk: Desk) -> list[Tool]:
+def told_tools(pool: HandlePool) -> list[Tool]:
     """Return the tools to be told of; none of them is to be called."""
-    seats = Seats(desk)
+    seats = Seats(pool)
 
     async def nobody() -> Seat:
         raise PolicyDenied("nobody", "use memory", ("a token",), "none")
@@ -93,7 +93,7 @@ def told_tools(desk: Desk) -> list[Tool]:
     def nothing(*_: object) -> None:
         """Drop nothing, check nothing."""
 
-    return tools_of(MemoryTools(desk, seats, nobody), nothing, nothing)
+    return tools_of(MemoryTools(pool, seats, nobody), nothing, nothing)
 
 
 class McpDoor:
@@ -103,13 +103,13 @@ class McpDoor:
     done for whoever its own token names.
 
     Args:
-        desk: Shared with the other surfaces of a service.
+        pool: Shared with the other surfaces of a service.
         hosts: The names by which it may be asked, with any port; ``()`` is any. A service without
             tokens must say, or a web page could reach it under a name of its own.
     """
 
-    def __init__(self, desk: Desk, *, hosts: Sequence[str] = LOOPBACK) -> None:
-        server = mcp_server(desk)
+    def __init__(self, pool: HandlePool, *, hosts: Sequence[str] = LOOPBACK) -> None:
+        server = mcp_server(pool)
         server.streamable_http_app(
             json_response=True,
             stateless_http=True,

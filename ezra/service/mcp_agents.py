@@ -11,7 +11,7 @@ from ..handles.agent import Agent
 from ..handles.graph import Graph
 from ..rights.membership import has_left
 from .caller import Caller
-from .desk import Desk
+from .handle_pool import HandlePool
 
 _ADDRESS = "a token that names a graph and an agent, or an address with ?graph=…&agent=…"
 
@@ -35,11 +35,11 @@ class Seats:
     """Finds the agent of a caller, and spawns it when it is not there.
 
     Args:
-        desk: Hands out handles.
+        pool: Hands out handles.
     """
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, pool: HandlePool) -> None:
+        self._pool = pool
 
     async def of(self, caller: Caller) -> Seat:
         """Return who acts for a caller.
@@ -58,12 +58,12 @@ class Seats:
 
     async def graph(self, seat: Seat) -> Graph:
         """Return the handle of a seat's graph."""
-        return await self._desk.graph(seat.graph_id)
+        return await self._pool.graph(seat.graph_id)
 
     def drop(self, caller: Caller) -> None:
         """Forget the handle of a caller's agent: it has left, and the next use spawns it again."""
         if caller.graph_id is not None and caller.agent_id is not None:
-            self._desk.drop(caller.graph_id, caller.agent_id)
+            self._pool.drop(caller.graph_id, caller.agent_id)
 
     async def member(self, graph: Graph, agent_id: str) -> AgentRecord | None:
         """Return what is stored of a member; ``None`` when it never was one."""
@@ -71,11 +71,11 @@ class Seats:
 
     async def _attached(self, caller: Caller, graph_id: str, agent_id: str) -> Agent:
         if caller.only_looks:
-            return await self._desk.watched(graph_id, agent_id)
+            return await self._pool.watched(graph_id, agent_id)
         found = await self._present(graph_id, agent_id)
         if found is not None:
             return found
-        async with self._desk.spawning:
+        async with self._pool.spawning:
             # Somebody else may have spawned it while this call waited.
             found = await self._present(graph_id, agent_id)
             return found or await self._spawned(caller, graph_id, agent_id)
@@ -83,7 +83,7 @@ class Seats:
     async def _present(self, graph_id: str, agent_id: str) -> Agent | None:
         """Return the handle of a member; ``None`` when it was never there, or has left."""
         try:
-            return await self._desk.agent(graph_id, agent_id)
+            return await self._pool.agent(graph_id, agent_id)
         except NotFound as error:
             if error.kind != "agent":
                 raise
@@ -93,7 +93,7 @@ class Seats:
         return None
 
     async def _spawned(self, caller: Caller, graph_id: str, agent_id: str) -> Agent:
-        graph = await self._desk.graph(graph_id)
+        graph = await self._pool.graph(graph_id)
         former = await self.member(graph, agent_id)
         # It comes back as it was: what had been denied to it stays denied.
         if former is not None:
@@ -102,20 +102,20 @@ class Seats:
             given = {"topics": caller.topics, "user_id": caller.user_id}
         else:
             given = caller.spawned({}, None)
-        return self._desk.arrived(graph_id, await graph.spawn_agent(agent_id, **given))
+        return self._pool.arrived(graph_id, await graph.spawn_agent(agent_id, **given))
 
     async def _check(self, caller: Caller, graph_id: str, agent_id: str) -> None:
         """Refuse an agent that somebody re-attached with more since the token was made."""
         if not caller.is_limited:
             return
-        found = await self.member(await self._desk.graph(graph_id), agent_id)
+        found = await self.member(await self._pool.graph(graph_id), agent_id)
         if found is None:
             return
         if not has_left(found):
             check_within(caller, found)
         else:
             # What it comes back with is checked then.
-            self._desk.drop(graph_id, agent_id)
+            self._pool.drop(graph_id, agent_id)
 
 
 def check_within(caller: Caller, agent: AgentRecord) -> None:

@@ -20,7 +20,7 @@ from ..remote.ezra import RemoteEzra
 from ..telemetry import Telemetry
 from ..wire import graphs
 from .caller import Caller
-from .desk import Desk
+from .handle_pool import HandlePool
 from .mcp import mcp_server
 from .mcp_agents import Seats
 
@@ -35,11 +35,11 @@ def mcp_bridge(
         caller: The graph and agent, and with what the agent is spawned if it is not there.
         seconds: Monotonic seconds.
     """
-    desk = _ServerDesk(connection, seconds)
-    return mcp_server(desk, caller, seats=_ServerSeats(desk, connection))
+    pool = _ServerHandlePool(connection, seconds)
+    return mcp_server(pool, caller, seats=_ServerSeats(pool, connection))
 
 
-class _ServerDesk(Desk):
+class _ServerHandlePool(HandlePool):
     """Hands out handles of a server; a token for one agent need not be able to read its graph."""
 
     def __init__(self, connection: Connection, seconds: Callable[[], float]) -> None:
@@ -61,8 +61,8 @@ class _ServerDesk(Desk):
 class _ServerSeats(Seats):
     """Spawns by the server, which keeps what its operators had set."""
 
-    def __init__(self, desk: Desk, connection: Connection) -> None:
-        super().__init__(desk)
+    def __init__(self, pool: HandlePool, connection: Connection) -> None:
+        super().__init__(pool)
         self._connection = connection
 
     async def _spawned(self, caller: Caller, graph_id: str, agent_id: str) -> Agent:
@@ -75,7 +75,7 @@ class _ServerSeats(Seats):
             # Nothing was asked for: what the token has, or the agent had, will do.
             shown = await self._asked(graphs.SpawnAsked(), graph_id, agent_id)
         spawned = RemoteAgent(self._connection, graph_id, shown)
-        return self._desk.hold(graph_id, cast("Agent", spawned))
+        return self._pool.hold(graph_id, cast("Agent", spawned))
 
     async def _asked(
         self, asked: graphs.SpawnAsked, graph_id: str, agent_id: str

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 from tiers.errors import ConfigError
 from tiers.extras import needs
 
-from .desk import Desk
+from .handle_pool import HandlePool
 
 MCP_PATH = "/mcp"
 
@@ -27,14 +27,14 @@ class Door(Protocol):
         """Answer one request."""
 
 
-def mcp_door(desk: Desk) -> Door:
+def mcp_door(pool: HandlePool) -> Door:
     """Return what answers MCP over HTTP, or says with each answer what has to be installed."""
     try:
         with needs("serve", MCP_PATH):
             from .mcp import McpDoor  # noqa: PLC0415 - it may be missing
     except ConfigError as error:
         return _Missing(error)
-    return McpDoor(desk, hosts=())  # the gate looks at hosts already
+    return McpDoor(pool, hosts=())  # the gate looks at hosts already
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class ToolAbout:
     effect: str
 
 
-def listed_tools(desk: Desk) -> tuple[str, list[ToolAbout]]:
+def listed_tools(pool: HandlePool) -> tuple[str, list[ToolAbout]]:
     """Return the instructions that a session begins with, and every tool. It takes a while.
 
     Raises:
@@ -74,7 +74,7 @@ def listed_tools(desk: Desk) -> tuple[str, list[ToolAbout]]:
             tool.output_schema,
             "reads" if tool.annotations and tool.annotations.read_only_hint else "changes memory",
         )
-        for tool in told_tools(desk)
+        for tool in told_tools(pool)
     ]
 
 

@@ -31,7 +31,7 @@ from ..wire import Need
 from ..wire.agent_tools import AgentTools, lends
 from ..wire.tool_answers import CardShown
 from ..wire.tools import ToolSpec, all_tools, argument_problems, problem_told, short
-from .desk import Desk
+from .handle_pool import HandlePool
 from .mcp_agents import Seat, Seats
 from .mcp_answers import (
     Explained,
@@ -57,20 +57,20 @@ class ToolOutputGiven(BaseModel):
 
 
 class MemoryTools(AgentTools):
-    """The tools over one desk that are written by hand.
+    """The tools over one pool of handles that are written by hand.
 
     Args:
-        desk: Hands out handles, and keeps turns that wait for their reply.
+        pool: Hands out handles, and keeps turns that wait for their reply.
         seats: Finds the agent of a caller.
         seat: Returns the agent of whoever is asking now.
     """
 
-    def __init__(self, desk: Desk, seats: Seats, seat: Callable[[], Awaitable[Seat]]) -> None:
+    def __init__(self, pool: HandlePool, seats: Seats, seat: Callable[[], Awaitable[Seat]]) -> None:
         async def agent() -> Agent:
             return (await seat()).agent
 
         super().__init__(agent)
-        self._desk = desk
+        self._pool = pool
         self._seats = seats
         self._seat = seat
 
@@ -146,7 +146,7 @@ class MemoryTools(AgentTools):
             private=private,
             ref=ref or None,
         )
-        self._desk.keep(seat.caller, seat.graph_id, seat.agent.id, turn)
+        self._pool.keep(seat.caller, seat.graph_id, seat.agent.id, turn)
         return Started.of(turn)
 
     @lends("adds")
@@ -164,10 +164,10 @@ class MemoryTools(AgentTools):
     ) -> Finished:
         """Remember a turn that start_turn opened: your answer, and what tools returned."""
         seat = await self._seat()
-        turn = self._desk.turn(seat.graph_id, seat.agent.id, turn_id)
+        turn = self._pool.turn(seat.graph_id, seat.agent.id, turn_id)
         outputs: list[ToolOutputLike] = [one.model_dump() for one in tool_outputs]
         written = await turn.reply(response, outputs, usage_tokens=usage_tokens)
-        self._desk.settle(seat.graph_id, seat.agent.id, turn.id, written.turn.id)
+        self._pool.settle(seat.graph_id, seat.agent.id, turn.id, written.turn.id)
         return Finished(turn_id=written.turn.id, seq=written.turn.seq, was_new=written.was_new)
 
     @lends("reads")

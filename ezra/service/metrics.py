@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -11,37 +10,33 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from ..wire.handles import TENANT
 from .caller import Caller
-from .desk import Desk
+from .handle_pool import HandlePool
+from .routes import declare
 
 PATH = "/metrics"
 _OPERATION = TENANT.offered["metrics"].operation
 _SUMMARY = "Counters, timers and the queue in Prometheus' text form; no ids and no content."
 
 
-def add_metrics(router: APIRouter, desk: Callable[..., Any], caller: Callable[..., Any]) -> None:
+def add_metrics(router: APIRouter, pool: Callable[..., Any], caller: Callable[..., Any]) -> None:
     """Add the route that Prometheus reads; it asks for the token of a reader or an operator.
 
     Args:
         router: Where to add it.
-        desk: Dependency that gives the desk.
+        pool: Dependency that gives the pool.
         caller: Dependency that gives the caller.
     """
 
     async def metrics(**given: Any) -> Response:  # noqa: ANN401 - FastAPI goes by the signature
         given["caller_"].check(_OPERATION.needs, _OPERATION.name, None, None)
-        text = await given["desk_"].ezra.metrics()
+        text = await given["pool_"].ezra.metrics()
         return Response(text, media_type=CONTENT_TYPE_LATEST)
 
     parameters = {
-        "desk_": Annotated[Desk, Depends(desk)],
+        "pool_": Annotated[HandlePool, Depends(pool)],
         "caller_": Annotated[Caller, Depends(caller)],
     }
-    metrics.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
-            for name, annotation in parameters.items()
-        ]
-    )
+    declare(metrics, parameters)
     content = {CONTENT_TYPE_LATEST: {"schema": {"type": "string"}}}
     router.add_api_route(
         PATH,

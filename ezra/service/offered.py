@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import Any
 
-from ..wire import Asked
 from ..wire.derivation import Handle, Offered
 from ..wire.handles import HANDLES, TENANT
 from . import graphs
 from .caller import Caller
-from .desk import Desk, acting
+from .handle_pool import HandlePool, acting
 from .routes import Handler, handlers
+from .taking import Names
 
-Names: TypeAlias = Mapping[str, str]
 
-
-async def found(handle: Handle, desk: Desk, caller: Caller, names: Names) -> Any:  # noqa: ANN401
+async def found(handle: Handle, pool: HandlePool, caller: Caller, names: Names) -> Any:  # noqa: ANN401
     """Return a handle of the agent, graph, catalog or tenant that a path names.
 
     Raises:
@@ -27,19 +24,19 @@ async def found(handle: Handle, desk: Desk, caller: Caller, names: Names) -> Any
     first: Any
     match handle.names:
         case () if handle is TENANT:
-            first = desk.ezra
+            first = pool.ezra
         case ():
-            first = await desk.catalog(caller)
+            first = await pool.catalog(caller)
         case (graph_id,):
-            first = await desk.graph(names[graph_id], caller)
+            first = await pool.graph(names[graph_id], caller)
         case _:
-            first = await acting(desk, caller, names)
+            first = await acting(pool, caller, names)
     return reduce(getattr, handle.attributes, first)
 
 
-def _doing(offered: Offered) -> Handler[Any, Any]:
-    async def do(desk: Desk, caller: Caller, names: Names, asked: Asked) -> Any:  # noqa: ANN401
-        handle = await found(offered.handle, desk, caller, names)
+def _doing(offered: Offered) -> Handler[Any]:
+    async def do(pool: HandlePool, caller: Caller, names: Names, asked: Any) -> Any:  # noqa: ANN401
+        handle = await found(offered.handle, pool, caller, names)
         given = {name: names[part] for name, part in offered.in_path.items()}
         return await getattr(handle, offered.method_name)(**given, **asked.said)
 

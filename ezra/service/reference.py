@@ -24,7 +24,7 @@ from tiers.ids import Clock
 from .console.door import SECURITY
 from .console.pages import View
 from .console.rendering import Drawn
-from .desk import Desk
+from .handle_pool import HandlePool
 from .mcp_door import listed_tools
 from .openapi import Document
 
@@ -85,13 +85,13 @@ class Reference:
 
     Args:
         document: The OpenAPI document.
-        desk: Whose tools are told.
+        pool: Whose tools are told.
         clock: Where the time comes from.
     """
 
-    def __init__(self, document: Document, desk: Desk, clock: Clock) -> None:
+    def __init__(self, document: Document, pool: HandlePool, clock: Clock) -> None:
         self._document = document
-        self._desk = desk
+        self._pool = pool
         self._clock = clock
         self._drawn = Drawn()
         self._made: dict[str, Response] = {}
@@ -124,7 +124,7 @@ class Reference:
 
     async def _tools(self) -> View:
         try:
-            words, tools = await asyncio.to_thread(listed_tools, self._desk)
+            words, tools = await asyncio.to_thread(listed_tools, self._pool)
         except ConfigError as error:
             return View("reference_tools.html", {"missing": error.reason}, "Agents' tools")
         shown = [(tool, fields_of(tool.takes, {})) for tool in tools]
@@ -135,7 +135,7 @@ class Reference:
         """Return what the console's frame shows of nobody in particular."""
         nothing = dict.fromkeys(("nav", "graph_tabs", "agent_tabs"), ())
         here = {"here": path, "rest_path": PATH, "tools_path": TOOLS_PATH}
-        tenant = self._desk.ezra.settings.tenant
+        tenant = self._pool.ezra.settings.tenant
         nobody: dict[str, object] = {"caller": None, "names": {}, "csrf": "", "is_signed_in": False}
         return {**nothing, **here, **nobody, "now": self._clock(), "tenant": tenant}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, TypeAlias
 
 from fastapi import APIRouter, Body, Depends, Path, Query, Request, Response
@@ -11,12 +12,13 @@ from fastapi import APIRouter, Body, Depends, Path, Query, Request, Response
 from ..wire import Nothing, Operation
 from ..wire.operation import A, R
 from .caller import Caller
-from .desk import Desk
+from .handle_pool import HandlePool
+from .taking import Taking
 
-Handler: TypeAlias = Callable[[Desk, Caller, Mapping[str, str], A], Awaitable[R]]
-"""Does what an operation says: with the desk, the caller, the names of the path, what is asked."""
+Handler: TypeAlias = Callable[..., Awaitable[R]]
+"""Does what an operation says, called with what it takes."""
 
-_Pair: TypeAlias = tuple[Operation[Any, Any], "Handler[Any, Any]"]
+_Pair: TypeAlias = tuple[Operation[Any, Any], Taking]
 
 
 class Handlers:
@@ -25,14 +27,15 @@ class Handlers:
     def __init__(self) -> None:
         self._by_name: dict[str, _Pair] = {}
 
-    def does(self, operation: Operation[A, R]) -> Callable[[Handler[A, R]], Handler[A, R]]:
-        """Register the decorated function for an operation."""
+    def does(self, operation: Operation[A, R]) -> Callable[[Handler[R]], Handler[R]]:
+        """Register the decorated function for an operation; it is given what it takes."""
 
-        def register(handler: Handler[A, R]) -> Handler[A, R]:
+        def register(handler: Handler[R]) -> Handler[R]:
             if operation.name in self._by_name:
                 message = f"{operation.name} is done twice"
                 raise ValueError(message)
-            self._by_name[operation.name] = (operation, handler)
+            taking = Taking(handler, operation.names, operation.asks)
+            self._by_name[operation.name] = (operation, taking)
             return handler
 
         return register
@@ -50,13 +53,13 @@ handlers = Handlers()
 
 
 def router_of(
-    handlers: Handlers, desk: Callable[..., Any], caller: Callable[..., Any]
+    handlers: Handlers, pool: Callable[..., Any], caller: Callable[..., Any]
 ) -> APIRouter:
     """Return a router with a route for each operation.
 
     Args:
         handlers: Who does what.
-        desk: Dependency that gives the desk.
+        pool: Dependency that gives the pool.
         caller: Dependency that gives the caller.
     """
     router = APIRouter()
@@ -64,7 +67,7 @@ def router_of(
     for operation, handler in sorted(handlers, key=lambda one: one[0].path.replace("{", "~")):
         router.add_api_route(
             operation.path,
-            _endpoint(operation, handler, desk, caller),
+            _endpoint(operation, handler, pool, caller),
             methods=[operation.verb],
             operation_id=operation.name,
             summary=operation.summary,
@@ -75,6 +78,25 @@ def router_of(
     return router
 
 
+def declare(
+    endpoint: Callable[..., Any],
+    parameters: Mapping[str, Any],
+    defaults: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
+    """Give a function the parameters that FastAPI goes by: types and dependencies by keyword."""
+    endpoint.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                annotation=annotation,
+                default=defaults.get(name, inspect.Parameter.empty),
+            )
+            for name, annotation in parameters.items()
+        ]
+    )
+
+
 def _content(operation: Operation[Any, Any]) -> dict[str, Any]:
     schema = operation.answers.json_schema(mode="serialization")
     return {"application/json": {"schema": schema}}
@@ -82,8 +104,8 @@ def _content(operation: Operation[Any, Any]) -> dict[str, Any]:
 
 def _endpoint(
     operation: Operation[A, R],
-    handler: Handler[A, R],
-    desk: Callable[..., Any],
+    handler: Taking,
+    pool: Callable[..., Any],
     caller: Callable[..., Any],
 ) -> Callable[..., Awaitable[Response]]:
     async def endpoint(**given: Any) -> Response:  # noqa: ANN401 - FastAPI goes by the signature
@@ -91,7 +113,7 @@ def _endpoint(
         who: Caller = given["caller_"]
         if given["asked_"].writes:
             who.check("act", operation.name, names.get("graph_id"), who.agent_id)
-        answer = await handler(given["desk_"], who, names, given["asked_"])
+        answer = await handler(given["pool_"], who, names, given["asked_"])
         return Response(operation.answers.dump_json(answer), media_type="application/json")
 
     async def allowed(request: Request, who: Caller) -> Caller:
@@ -100,36 +122,18 @@ def _endpoint(
         who.check(operation.needs, operation.name, names.get("graph_id"), names.get("agent_id"))
         return who
 
-    allowed.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=annotation)
-            for name, annotation in (
-                ("request", Request),
-                ("who", Annotated[Caller, Depends(caller)]),
-            )
-        ]
-    )
+    declare(allowed, {"request": Request, "who": Annotated[Caller, Depends(caller)]})
     where = Body() if operation.has_body else Query()
-    parameters = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[str, Path()])
-        for name in operation.names
-    ]
-    more: dict[str, Any] = {
-        "asked_": Annotated[operation.asks, where],
-        "desk_": Annotated[Desk, Depends(desk)],
-        "caller_": Annotated[Caller, Depends(allowed)],
-    }
     # Where nothing is asked, no body need be sent.
-    defaults = {"asked_": Nothing()} if operation.asks is Nothing else {}
-    parameters += [
-        inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            annotation=annotation,
-            default=defaults.get(name, inspect.Parameter.empty),
-        )
-        for name, annotation in more.items()
-    ]
-    endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    declare(
+        endpoint,
+        {
+            **dict.fromkeys(operation.names, Annotated[str, Path()]),
+            "asked_": Annotated[operation.asks, where],
+            "pool_": Annotated[HandlePool, Depends(pool)],
+            "caller_": Annotated[Caller, Depends(allowed)],
+        },
+        {"asked_": Nothing()} if operation.asks is Nothing else {},
+    )
     endpoint.__name__ = operation.name.replace(".", "_")
     return endpoint

@@ -22,7 +22,7 @@ from ezra.adapters import openai_agents as adapter
 from ezra.adapters.keeping import Shelf
 from ezra.adapters.openai_agents import EzraSession, memory_tools
 from ezra.adapters.said import pieces_of
-from ezra.service.desk import Desk
+from ezra.service.handle_pool import HandlePool
 from ezra.service.mcp import mcp_server
 from tiers.errors import UsageError
 
@@ -274,8 +274,8 @@ async def test_tools_are_those_of_mcp(home: House) -> None:
     tools = {tool.name: tool for tool in memory_tools(await home.agent())}
     assert {"recall", "remember_fact", "read_tool_output", "commit_belief"} < set(tools)
     assert {"beliefs", "forget"} < set(tools)
-    desk = Desk(home.behind, lambda: 0.0)
-    offered = {tool.name: tool for tool in await mcp_server(desk).list_tools()}
+    pool = HandlePool(home.behind, lambda: 0.0)
+    offered = {tool.name: tool for tool in await mcp_server(pool).list_tools()}
     for name, tool in tools.items():
         assert tool.description == offered[name].description
         assert untitled(tool.params_json_schema) == untitled(offered[name].input_schema)

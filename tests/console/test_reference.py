@@ -11,7 +11,7 @@ from support.console import House
 from support.service import serving
 
 from ezra.service import mcp_door, reference
-from ezra.service.desk import Desk
+from ezra.service.handle_pool import HandlePool
 from ezra.service.reference import asked_of, fields_of, kind_of
 from ezra.service.tokens import TokenFile
 from tiers.errors import ConfigError
@@ -95,7 +95,7 @@ async def test_every_link_into_the_page_leads_somewhere(house: House, tabs: Any)
 
 async def test_every_tool_stands_on_the_tools_page(house: House, tabs: Any) -> None:
     """With its words and its schema, as an MCP client is told of it."""
-    words, tools = mcp_door.listed_tools(Desk(house.ezra, lambda: 0.0))
+    words, tools = mcp_door.listed_tools(HandlePool(house.ezra, lambda: 0.0))
     page = await tabs.open(f"{house.url}/docs/tools")
     for tool in tools:
         assert await page.locator(f"details[id='{tool.name}']").count() == 1

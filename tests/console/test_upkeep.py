@@ -29,7 +29,7 @@ from ezra.service.console.charts import (
 )
 from ezra.service.console.sampling import EVERY_SECONDS, KEPT, Sampler, Timing, timing_of
 from ezra.service.console.upkeep import kept_by
-from ezra.service.desk import Desk
+from ezra.service.handle_pool import HandlePool
 from ezra.service.tokens import TokenFile
 from metaagents.lifecycle.conservation import ConservationReport, GrainConservation
 from tiers.errors import TierUnavailable
@@ -187,11 +187,11 @@ async def test_samples_are_taken_in_time_and_bounded(
     """One every few seconds whoever looks, a bounded number, numbers alone; cold away is a gap."""
     clock, seconds = MovingClock(), Ticking()
     async with running(tmp_path / "home", clock) as ezra:
-        desk = Desk(ezra, seconds)
-        sampler = Sampler(desk, clock, seconds)
+        pool = HandlePool(ezra, seconds)
+        sampler = Sampler(pool, clock, seconds)
         assert len(await sampler.look()) == len(await sampler.look()) == 1
-        desk.telemetry.numbers.answered("graph.recall", 200, 0.030)
-        desk.telemetry.numbers.answered("graph.status", 200, 0.010)
+        pool.telemetry.numbers.answered("graph.recall", 200, 0.030)
+        pool.telemetry.numbers.answered("graph.status", 200, 0.010)
         seconds.now += EVERY_SECONDS
         first, second = await sampler.look()
         assert first.mean_ms["requests"] is None, "what was before is not its own"

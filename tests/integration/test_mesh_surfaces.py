@@ -15,7 +15,7 @@ from support.service import bearer, inside
 
 from ezra import Ezra
 from ezra.service.caller import Caller
-from ezra.service.desk import Desk
+from ezra.service.handle_pool import HandlePool
 from ezra.service.mcp import mcp_server
 from ezra.service.tokens import TokenFile
 
@@ -40,7 +40,7 @@ async def ezra(tmp_path: Path) -> AsyncIterator[Ezra]:
 
 async def test_a_model_lists_and_asks_over_mcp(ezra: Ezra) -> None:
     """What it may ask, what came, and one short line where it may not."""
-    async with Client(mcp_server(Desk(ezra, time.monotonic), BUYER)) as client:
+    async with Client(mcp_server(HandlePool(ezra, time.monotonic), BUYER)) as client:
         (source,) = (await told(client, "mesh_sources"))["sources"]
         assert source["name"] == "stock"
         assert source["questions"]["level"]["slots"]["sku"]["required"]

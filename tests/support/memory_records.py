@@ -127,12 +127,8 @@ class _Transaction:
     def _answer(self, request: Request) -> Any:
         if isinstance(request, Find):
             return [kept.record for kept in self._found(request)]
-        if isinstance(request, Count) and request.by_value:
-            values = request.found.listed.values
-            counted = {(one,): len(self._found(request.of_value(one))) for one in values}
-            return {value: number for value, number in counted.items() if number}
         if isinstance(request, Count):
-            return _counted(request, self._found(request.found))
+            return self._counted(request)
         if isinstance(request, Near):
             return [_rows(request, self._found(request.at(place))) for place in request.places]
         if isinstance(request, Postings):
@@ -160,6 +156,14 @@ class _Transaction:
         found = found[find.skip : find.skip + find.limit]
         check(find, [kept.record for kept in found])
         return found
+
+    def _counted(self, request: Count[Any]) -> dict[tuple[Any, ...], int]:
+        if request.by_value:
+            values = request.found.listed.values
+            counted = {(one,): len(self._found(request.of_value(one))) for one in values}
+            return {value: number for value, number in counted.items() if number}
+        found = self._found(request.found)
+        return dict(Counter(tuple(_counted_by(one, name) for name in request.of) for one in found))
 
     def _written(self, request: Put[Any] | Replace[Any]) -> None:
         check_write(request)
@@ -235,10 +239,6 @@ def _owner_asked(collection: Collection[Any], where: Sequence[Condition]) -> Own
 
 def _owner(collection: Collection[Any], record: Any) -> Owner:
     return collection.owner(record)
-
-
-def _counted(request: Count[Any], found: Sequence[Kept]) -> dict[tuple[Any, ...], int]:
-    return dict(Counter(tuple(_counted_by(kept, name) for name in request.of) for kept in found))
 
 
 def _counted_by(kept: Kept, name: str) -> Value:

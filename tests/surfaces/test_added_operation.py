@@ -52,7 +52,7 @@ from support.service import serving
 
 from ezra import Ezra
 from ezra.service.caller import Caller
-from ezra.service.desk import Desk
+from ezra.service.handle_pool import HandlePool
 from ezra.service.mcp import mcp_server
 from ezra.wire.tools import agent_tools
 
@@ -69,7 +69,7 @@ async def main():
         async with Ezra.connect(url) as there:
             far = await there.agent("race", "car")
             remote = await far.pit_stop("soft", lap=3)
-        async with Client(mcp_server(Desk(runtime, time.monotonic), caller)) as client:
+        async with Client(mcp_server(HandlePool(runtime, time.monotonic), caller)) as client:
             tools = {one.name: one for one in (await client.list_tools()).tools}
             tool = tools["note_pit_stop"]
             said = await client.call_tool("note_pit_stop", {"tyres": "soft", "lap": 5})

@@ -24,7 +24,7 @@ from ezra.recall.request import Narrowing
 from ezra.remote.agent import RemoteAgent, RemoteTurn
 from ezra.remote.handles import RemoteKnowledge
 from ezra.service.caller import Caller
-from ezra.service.desk import Desk, acting
+from ezra.service.handle_pool import HandlePool, acting
 from ezra.service.routes import handlers
 from ezra.wire import Asked, Operation, handles
 from ezra.wire import agents as agent_wire
@@ -324,13 +324,13 @@ async def test_a_turn_belongs_to_its_agent(tmp_path: Path) -> None:
     """Who knows a turn's id, but acts as somebody else, cannot reply to it."""
     async with running(tmp_path) as ezra:
         graph = await ezra.create_session_graph("imola")
-        desk = Desk(ezra, lambda: 0.0)
+        pool = HandlePool(ezra, lambda: 0.0)
         turn = await (await graph.spawn_agent("strategist")).turn("Box?")
-        desk.keep(Caller("one", "operator"), "imola", "strategist", turn)
-        assert desk.turn("imola", "strategist", turn.id) is turn
+        pool.keep(Caller("one", "operator"), "imola", "strategist", turn)
+        assert pool.turn("imola", "strategist", turn.id) is turn
         for names in (("imola", "spy"), ("monza", "strategist")):
             with pytest.raises(NotFound):
-                desk.turn(*names, turn.id)
+                pool.turn(*names, turn.id)
 
 
 @pytest.mark.parametrize(
@@ -349,9 +349,9 @@ async def test_a_token_does_not_act_as_an_agent_that_is_more_than_it_allows(
         graph = await ezra.create_session_graph("imola")
         agent = await graph.spawn_agent("strategist", topics={"tyres"}, user_id="ann")
         names = {"graph_id": "imola", "agent_id": "strategist"}
-        desk = Desk(ezra, lambda: 0.0)
+        pool = HandlePool(ezra, lambda: 0.0)
         allowed = Caller("ann's", "agent", user_id="ann", topics=("tyres",))
-        assert (await acting(desk, allowed, names)).id == agent.id
+        assert (await acting(pool, allowed, names)).id == agent.id
         offered = (AGENT, AGENT_BOARD, AGENT_DOCUMENTS, AGENT_KNOWLEDGE)
         acts = {one.operation.name for handle in offered for one in handle.offered.values()}
         acts |= {one.name for one in vars(agent_wire).values() if isinstance(one, Operation)}
@@ -360,7 +360,7 @@ async def test_a_token_does_not_act_as_an_agent_that_is_more_than_it_allows(
         for operation, handler in done:
             given = names | {name: NO_SUCH for name in operation.names if name not in names}
             with pytest.raises(PolicyDenied) as refused:
-                await handler(desk, caller, given, operation.asks.model_construct())
+                await handler(pool, caller, given, operation.asks.model_construct())
             assert refused.value.missing == missing, operation.name
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -16,12 +16,11 @@ from ezra import UsageError
 from ezra.operations import Sent, operation
 from ezra.remote.connection import Connection
 from ezra.remote.handle import RemoteHandle
-from ezra.service.caller import LOCAL, Caller
-from ezra.service.desk import Desk
+from ezra.service.caller import LOCAL
 from ezra.service.openapi import Document
 from ezra.service.problem_answers import on_error
 from ezra.service.routes import Handlers, router_of
-from ezra.wire import Asked
+from ezra.service.taking import Names
 from ezra.wire.derivation import Handle
 from tiers.errors import EzraError
 
@@ -77,15 +76,15 @@ class RemotePitwall(RemoteHandle, Pitwall, of=Pitwall):
 
 def _handlers() -> Handlers:
     made = Handlers()
-    for offered in HANDLE.offered.values():
 
-        async def do(_: Desk, __: Caller, names: Mapping[str, str], asked: Asked, name: str) -> Any:
+    def bound(name: str) -> Any:
+        async def do(names: Names, asked: Any) -> Any:
             given = {one: names[one] for one in HANDLE.offered[name].in_path}
             return await getattr(Pitwall(names["graph_id"]), name)(**given, **asked.said)
 
-        def bound(name: str) -> Any:
-            return lambda *given: do(*given, name)
+        return do
 
+    for offered in HANDLE.offered.values():
         made.does(offered.operation)(bound(offered.method_name))
     return made
 

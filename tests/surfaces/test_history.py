@@ -31,8 +31,8 @@ from ezra.remote.connection import Connection
 from ezra.remote.graph import RemoteHistory
 from ezra.service import exporting
 from ezra.service.caller import LOCAL, Caller
-from ezra.service.desk import Desk
 from ezra.service.exporting import add_export
+from ezra.service.handle_pool import HandlePool
 from ezra.service.routes import handlers, router_of
 from ezra.wire import graphs, handles
 from ezra.wire.handles import BELIEFS
@@ -223,10 +223,10 @@ def test_a_point_is_a_turn_or_a_moment_and_never_a_guess(said: object, meant: ob
 
 def app_of(ezra: Ezra, caller: Caller) -> FastAPI:
     """Return an app of all that this module speaks of, asked by a given caller; errors pass."""
-    desk = Desk(ezra, lambda: 0.0)
+    pool = HandlePool(ezra, lambda: 0.0)
     app, files = FastAPI(), APIRouter()
-    app.include_router(router_of(handlers, lambda: desk, lambda: caller))
-    add_export(files, lambda: desk, lambda: caller)
+    app.include_router(router_of(handlers, lambda: pool, lambda: caller))
+    add_export(files, lambda: pool, lambda: caller)
     app.include_router(files)
     return app
 

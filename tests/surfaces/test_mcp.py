@@ -24,7 +24,7 @@ from support.service import serving
 from ezra import Ezra
 from ezra.remote.connection import Connection
 from ezra.service.caller import Caller
-from ezra.service.desk import Desk
+from ezra.service.handle_pool import HandlePool
 from ezra.service.listening import listening
 from ezra.service.mcp import CALLER_STATE, McpDoor, mcp_server
 from ezra.service.mcp_bridge import mcp_bridge
@@ -76,7 +76,7 @@ async def ezra(tmp_path: Path) -> AsyncIterator[Ezra]:
 
 def asking(ezra: Ezra, caller: Caller) -> Client:
     """Return a client of a server for one caller, in this process."""
-    return Client(mcp_server(Desk(ezra, time.monotonic), caller))
+    return Client(mcp_server(HandlePool(ezra, time.monotonic), caller))
 
 
 async def test_the_tools_are_these_and_say_what_they_do(ezra: Ezra) -> None:
@@ -330,8 +330,8 @@ async def served(ezra: Ezra, tokens: Mapping[str, Caller]) -> AsyncIterator[str]
     """Serve MCP by uvicorn on loopback; yields its address."""
     app = FastAPI()
     app.state.stopping = asyncio.Event()
-    app.state.desk = Desk(ezra, time.monotonic)
-    app.state.mcp = McpDoor(app.state.desk)
+    app.state.pool = HandlePool(ezra, time.monotonic)
+    app.state.mcp = McpDoor(app.state.pool)
     app.add_route("/mcp", app.state.mcp)
     app.add_middleware(_Gate, tokens=tokens)
     async with listening(app, "127.0.0.1", 0) as url:

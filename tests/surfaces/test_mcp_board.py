@@ -11,7 +11,7 @@ from support.runtime import MovingClock, running
 
 from ezra import Ezra
 from ezra.service.caller import Caller
-from ezra.service.desk import Desk
+from ezra.service.handle_pool import HandlePool
 from ezra.service.mcp import mcp_server
 
 TOPICS = ("tyres",)
@@ -19,7 +19,7 @@ TOPICS = ("tyres",)
 
 def _asking(ezra: Ezra, agent_id: str) -> Client:
     caller = Caller("ci", "agent", "race", agent_id, None, TOPICS)
-    return Client(mcp_server(Desk(ezra, time.monotonic), caller))
+    return Client(mcp_server(HandlePool(ezra, time.monotonic), caller))
 
 
 async def test_two_models_write_to_each_other_and_share_a_task(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from support.service import Ticking, bearer
 
 from ezra import Conflict, Ezra
 from ezra.service.app import service_app
-from ezra.service.desk import Desk
+from ezra.service.handle_pool import HandlePool
 from ezra.service.open_turns import TURN_SECONDS, TurnBounds, size_of
 from ezra.service.tokens import TokenFile
 
@@ -29,19 +29,19 @@ class Open:
 
     Attributes:
         http: Its client.
-        desk: What keeps the turns.
+        pool: What keeps the turns.
         seconds: Its time.
     """
 
-    def __init__(self, http: httpx2.AsyncClient, desk: Desk, seconds: Ticking) -> None:
+    def __init__(self, http: httpx2.AsyncClient, pool: HandlePool, seconds: Ticking) -> None:
         self.http = http
-        self.desk = desk
+        self.pool = pool
         self.seconds = seconds
 
     @property
     def held(self) -> int:
         """About how many bytes wait for a reply."""
-        return self.desk.turns.size
+        return self.pool.turns.size
 
     async def turns(self, who: dict[str, str], count: int, message: str = LONG) -> list[str]:
         """Open turns; returns their ids."""
@@ -66,10 +66,10 @@ async def bounded(ezra: Ezra, tokens: TokenFile, bounds: TurnBounds) -> AsyncIte
     await (await ezra.create_session_graph("imola")).spawn_agent("strategist")
     seconds = Ticking()
     app = service_app(ezra, tokens=tokens, settings=ezra.settings, seconds=seconds)
-    app.state.desk = Desk(ezra, seconds, bounds)
+    app.state.pool = HandlePool(ezra, seconds, bounds)
     way = httpx2.ASGITransport(app, raise_app_exceptions=False)
     async with httpx2.AsyncClient(transport=way, base_url="http://localhost") as http:
-        yield Open(http, app.state.desk, seconds)
+        yield Open(http, app.state.pool, seconds)
 
 
 def named(tokens: TokenFile, name: str) -> dict[str, str]:

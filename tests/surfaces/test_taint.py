@@ -15,7 +15,7 @@ from support.service import bearer, inside
 
 from ezra import Conflict, Ezra, Fact, NotFound, UsageError
 from ezra.service.caller import Caller
-from ezra.service.desk import Desk
+from ezra.service.handle_pool import HandlePool
 from ezra.service.mcp import mcp_server
 from ezra.service.tokens import TokenFile
 
@@ -132,7 +132,7 @@ async def test_a_model_sees_what_came_of_a_record_as_far_as_its_agent_does(behin
 
     def asking(agent_id: str, *topics: str) -> Client:
         caller = Caller("ci", "agent", graph.id, agent_id, None, topics)
-        return Client(mcp_server(Desk(behind, time.monotonic), caller))
+        return Client(mcp_server(HandlePool(behind, time.monotonic), caller))
 
     async with asking("strategist", "tyres", "secret") as writer:
         whole = await told(writer, "trace_taint", record_id=poison)

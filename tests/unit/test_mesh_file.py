@@ -182,7 +182,7 @@ values = ["imola"]
 """
     )
     (source,) = sources_of_file(path).values()
-    declared: Any = source._spec
+    declared: Any = source._declared
     assert declared.headers["Authorization"].get_secret_value() == f"Bearer {SECRET}"
     assert SECRET not in f"{declared!r} {source.about!r} {source!r}"
     monkeypatch.setenv("MESH_SECRET", f"{SECRET}\r\nX-Evil: 1")

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tiers.documents import DOCUMENTS_PER_CALL_MAX, Document
 from tiers.errors import BudgetExceeded, EzraError, TierError, UsageError, WasRedacted
@@ -15,9 +15,12 @@ from .entities import Notice, Said, said_by
 from .entity_graph import Edge, EntityGraph
 from .folders import NoteFile, file_in, notes_in, text_of
 from .names import digest_of, entity_id, is_note, notes_shelf, stem_of
-from .reading import NoteDocuments, all_documents, graph_of
+from .reading import all_documents, graph_of
 from .rules import NoteRules, is_entity_file
 from .watched import Root
+
+if TYPE_CHECKING:
+    from ...documents.handle import Documents
 
 Outcome: TypeAlias = Literal["new", "changed", "unchanged", "skipped", "redacted", "failed"]
 
@@ -92,7 +95,7 @@ def _ignore(_: Indexed) -> None:
 
 
 async def index_all(
-    documents: NoteDocuments,
+    documents: Documents,
     indexer: NoteIndexer,
     *,
     begin: Callable[[int], None] | None = None,
@@ -124,7 +127,7 @@ async def index_all(
 
 
 async def index_files(
-    documents: NoteDocuments, indexer: NoteIndexer, paths: Iterable[Path]
+    documents: Documents, indexer: NoteIndexer, paths: Iterable[Path]
 ) -> tuple[Indexed, ...]:
     """Bring single files into the memory, in order; what is no entity is skipped.
 
@@ -153,7 +156,7 @@ def _no_entity(file: NoteFile) -> str:
 
 
 async def _indexed(
-    documents: NoteDocuments,
+    documents: Documents,
     indexer: NoteIndexer,
     shelf: str,
     file: NoteFile,
@@ -209,7 +212,7 @@ def _is_same(known: Document, text: str, topics: Sequence[str]) -> bool:
 
 
 async def reconcile(
-    documents: NoteDocuments,
+    documents: Documents,
     indexer: NoteIndexer,
     *,
     force: bool = False,

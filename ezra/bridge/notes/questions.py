@@ -24,10 +24,11 @@ from .handoff import (
     with_synthesis,
 )
 from .health import GraphHealth, health_of
-from .reading import NoteDocuments, graph_of
+from .reading import graph_of
 from .rules import NoteRules
 
 if TYPE_CHECKING:
+    from ...documents.handle import Documents
     from ...handles.agent import Agent
     from ...handles.board import AgentBoard
 
@@ -38,7 +39,7 @@ DECISION = "decision"
 
 
 async def difference(
-    documents: NoteDocuments, rules: NoteRules, since: datetime, until: datetime, now: datetime
+    documents: Documents, rules: NoteRules, since: datetime, until: datetime, now: datetime
 ) -> SemanticDiff:
     """Return what changed between two moments; the end is not later than ``now``.
 
@@ -54,7 +55,7 @@ async def difference(
 
 
 async def health(
-    documents: NoteDocuments, board: AgentBoard, rules: NoteRules, now: datetime, alert_tag: str
+    documents: Documents, board: AgentBoard, rules: NoteRules, now: datetime, alert_tag: str
 ) -> GraphHealth:
     """Return how the graph of notes is."""
     graph = await graph_of(documents, rules)
@@ -77,7 +78,7 @@ async def _alerts(board: AgentBoard, tag: str) -> Sequence[Card]:
 
 async def handoff(
     agent: Agent,
-    documents: NoteDocuments,
+    documents: Documents,
     board: AgentBoard,
     rules: NoteRules,
     now: datetime,

@@ -1,13 +1,13 @@
-"""The way to documents: the part of their handle that notes need, and whole shelves by pages."""
+"""Whole shelves of documents, and the entities that their notes are."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from tiers.documents import Document, Passage, Revised
+from tiers.documents import Document
 from tiers.errors import UsageError
 
 from .entities import Entity, entity_of
@@ -15,59 +15,16 @@ from .entity_graph import EntityGraph
 from .names import MEMORIES, NOTES
 from .rules import NoteRules
 
+if TYPE_CHECKING:
+    from ...documents.handle import Documents
+
 PAGE = 100
 """Documents per question: their texts come along."""
 DOCUMENTS_MAX = 50_000
 
 
-class NoteDocuments(Protocol):
-    """Documents of a graph as ``graph.documents`` and ``agent.documents`` have them."""
-
-    async def put(
-        self,
-        name: str,
-        content: str | bytes,
-        *,
-        shelf: str = "files",
-        title: str | None = None,
-        media_type: str | None = None,
-        topics: Sequence[str] | None = None,
-        keep_text: bool = False,
-        expected_revision: int | None = None,
-        machine: str = "",
-    ) -> Revised:
-        """Store a document, or its next revision."""
-        ...
-
-    async def list(
-        self,
-        shelf: str | None = None,
-        *,
-        after: str = "",
-        limit: int = 100,
-        removed: bool = False,
-        as_of: datetime | None = None,
-    ) -> tuple[Document, ...]:
-        """Return documents by shelf and name."""
-        ...
-
-    async def named(self, shelf: str, name: str) -> Document | None:
-        """Return a document, also a removed one."""
-        ...
-
-    async def passages(
-        self, document_id: str, *, behind: int = -1, limit: int = 1000
-    ) -> tuple[Passage, ...]:
-        """Return the current passages of a document, in order."""
-        ...
-
-    async def remove(self, document_ids: Sequence[str], *, reason: str) -> tuple[str, ...]:
-        """Remove documents and return which were there."""
-        ...
-
-
 async def all_documents(
-    documents: NoteDocuments,
+    documents: Documents,
     shelf: str | None,
     *,
     removed: bool = False,
@@ -91,7 +48,7 @@ async def all_documents(
 
 
 async def graph_of(
-    documents: NoteDocuments, rules: NoteRules, *, as_of: datetime | None = None
+    documents: Documents, rules: NoteRules, *, as_of: datetime | None = None
 ) -> EntityGraph:
     """Return the graph of the notes of all agents, as they are or were at a moment."""
     found = await all_documents(documents, None, as_of=as_of)
@@ -99,7 +56,7 @@ async def graph_of(
     return await asyncio.to_thread(lambda: EntityGraph(_entities(found, NOTES, rules)))
 
 
-async def searched(documents: NoteDocuments, rules: NoteRules) -> tuple[Entity, ...]:
+async def searched(documents: Documents, rules: NoteRules) -> tuple[Entity, ...]:
     """Return what a search looks through: the graph's entities, and the agents' own notes.
 
     These are no nodes of the graph: they are kept alike between machines, and nothing waits for

@@ -15,9 +15,9 @@ from .entities import Entity
 from .indexing import NOTES_TOPIC, TYPE_TOPIC
 from .memory_labels import MEMORIES_TOPIC
 from .names import slug
-from .reading import NoteDocuments
 
 if TYPE_CHECKING:
+    from ...documents.handle import Documents
     from ...handles.agent import Agent
     from ...recall.request import ModeName
 
@@ -60,7 +60,7 @@ class Found:
 
 async def search(
     agent: Agent,
-    documents: NoteDocuments,
+    documents: Documents,
     entities: Iterable[Entity],
     text: str,
     now: datetime,
@@ -156,7 +156,7 @@ async def _recall(
     return found.items
 
 
-async def _blocks(documents: NoteDocuments, entities: Sequence[Entity]) -> list[tuple[str, ...]]:
+async def _blocks(documents: Documents, entities: Sequence[Entity]) -> list[tuple[str, ...]]:
     """Return the ids of the passages of entities, in blocks that one question may name."""
     ids: list[str] = []
     for entity in entities:

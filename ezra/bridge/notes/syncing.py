@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tiers.documents import Document
 from tiers.errors import (
@@ -22,9 +22,12 @@ from tiers.errors import (
 from .memory_labels import labels_of, shown_title
 from .names import DIGEST_CHARS, digest_of, memories_shelf
 from .note_files import LocalNote, local_notes, remove_note, write_note
-from .reading import NoteDocuments, all_documents
+from .reading import all_documents
 from .sync_state import Agreed, SyncState
 from .three_way import CONFLICTS, FROM_SERVER, REMOVALS, Sides, Step, conflict_name, step_of
+
+if TYPE_CHECKING:
+    from ...documents.handle import Documents
 
 Outcome: TypeAlias = Literal[
     "unchanged",
@@ -121,7 +124,7 @@ def _ignore(_: Synced) -> None:
 
 
 async def sync_memories(
-    documents: NoteDocuments,
+    documents: Documents,
     memory: MemoryFolder,
     *,
     pull: bool = True,
@@ -182,7 +185,7 @@ class _Run:
 
     def __init__(
         self,
-        documents: NoteDocuments,
+        documents: Documents,
         memory: MemoryFolder,
         agreed: dict[str, Agreed],
         here: dict[str, LocalNote],

@@ -14,7 +14,7 @@ from datetime import date, datetime, timedelta
 from tiers.errors import NotFound
 from tiers.records import AgentRecord, AuditEvent, AuditFilter, SessionGraph
 
-from ..desk import Desk
+from ..handle_pool import HandlePool
 from .charts import LineChart, line_chart
 from .sampling import COUNTERS, Sample
 
@@ -162,19 +162,19 @@ def fleet_of(graph: SessionGraph, members: Sequence[AgentRecord]) -> Fleet:
     return Fleet(graph, len(members) - left, silent, left - silent, seen)
 
 
-async def days(desk: Desk, now: datetime) -> Days:
+async def days(pool: HandlePool, now: datetime) -> Days:
     """Return what the audit feed of the tenant tells of the last days."""
     kinds = tuple(kind for kinds in BY_DAY.values() for kind in kinds)
     since = datetime.combine(now.date() - timedelta(days=DAYS - 1), datetime.min.time(), now.tzinfo)
     only = AuditFilter(kinds=kinds, since=since, before=LATEST)
-    events = await desk.ezra.audit(limit=EVENTS_MAX, only=only)
+    events = await pool.ezra.audit(limit=EVENTS_MAX, only=only)
     return days_of(events, now.date(), is_all=len(events) < EVENTS_MAX)
 
 
-async def waits(desk: Desk, now: datetime) -> tuple[Waits, ...]:
+async def waits(pool: HandlePool, now: datetime) -> tuple[Waits, ...]:
     """Return what waits for a person, in the graphs that the feed names last."""
     only = AuditFilter(kinds=_WAITS, before=LATEST)
-    events = await desk.ezra.audit(limit=EVENTS_MAX, only=only)
+    events = await pool.ezra.audit(limit=EVENTS_MAX, only=only)
     since = now - timedelta(days=DAYS)
     both = Counter(
         event.graph_id
@@ -185,13 +185,13 @@ async def waits(desk: Desk, now: datetime) -> tuple[Waits, ...]:
     )
     others = [event.graph_id for event in events if event.kind != "reconciliation"]
     asked = list(dict.fromkeys([*others, *both]))[:GRAPHS_ASKED_MAX]
-    found = [await _waits_in(desk, graph_id, both[graph_id]) for graph_id in asked]
+    found = [await _waits_in(pool, graph_id, both[graph_id]) for graph_id in asked]
     return tuple(one for one in found if one and (one.aside or one.rolled_back or one.both_stand))
 
 
-async def _waits_in(desk: Desk, graph_id: str, both_stand: int) -> Waits | None:
+async def _waits_in(pool: HandlePool, graph_id: str, both_stand: int) -> Waits | None:
     try:
-        graph = await desk.graph(graph_id)
+        graph = await pool.graph(graph_id)
     except NotFound:  # what the feed tells of the catalog is no graph to look into
         return None
     aside = await graph.quarantine.list(limit=WAITING_MAX)

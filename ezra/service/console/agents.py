@@ -12,8 +12,9 @@ from tiers.records import AuditEvent, AuditFilter, Summary, Turn, Usage
 from ...handles.agent_memory import AgentMemory
 from ...handles.graph import Graph
 from ..caller import Caller
-from ..desk import Desk, acting
-from .pages import Names, Query, View, href, pages
+from ..handle_pool import HandlePool, acting
+from ..taking import Names
+from .pages import View, href, pages
 
 MOVES_SHOWN = 30
 _LAST = 2**53 - 1
@@ -57,15 +58,14 @@ class Move:
 
 
 @pages.page("/graphs/{graph_id}/agents/{agent_id}", needs="see", label="Memory", key="i")
-async def one_agent(desk: Desk, caller: Caller, names: Names, query: Query) -> View:
+async def one_agent(pool: HandlePool, caller: Caller, names: Names) -> View:
     """Show one agent: to who audits all of it, to who acts as it what it sees itself."""
-    del query
     graph_id, agent_id = names["graph_id"], names["agent_id"]
     if not caller.may("read", graph_id, agent_id):
-        agent = await acting(desk, caller, names, watches=True)
+        agent = await acting(pool, caller, names, watches=True)
         core, used = await asyncio.gather(agent.core(), agent.usage())
         return View("agents_own.html", {"agent": agent, "core": core, "used": used}, agent_id)
-    graph = await desk.graph(graph_id)
+    graph = await pool.graph(graph_id)
     memory, values, usage = await asyncio.gather(
         _live(graph, agent_id), _cold(graph, agent_id), graph.usage_by_agent()
     )
@@ -74,19 +74,15 @@ async def one_agent(desk: Desk, caller: Caller, names: Names, query: Query) -> V
 
 
 @pages.page("/graphs/{graph_id}/agents/{agent_id}/live", needs="read")
-async def live(desk: Desk, caller: Caller, names: Names, query: Query) -> View:
+async def live(graph: Graph, agent_id: str) -> View:
     """Show an agent's hot and warm memory, and what moved."""
-    del caller, query
-    graph = await desk.graph(names["graph_id"])
-    return View("agents_live.html", await _live(graph, names["agent_id"]))
+    return View("agents_live.html", await _live(graph, agent_id))
 
 
 @pages.page("/graphs/{graph_id}/agents/{agent_id}/cold", needs="read")
-async def cold(desk: Desk, caller: Caller, names: Names, query: Query) -> View:
+async def cold(graph: Graph, agent_id: str) -> View:
     """Show what the cold tier has for an agent."""
-    del caller, query
-    graph = await desk.graph(names["graph_id"])
-    return View("agents_cold.html", await _cold(graph, names["agent_id"]))
+    return View("agents_cold.html", await _cold(graph, agent_id))
 
 
 async def _live(graph: Graph, agent_id: str) -> Mapping[str, object]:

@@ -10,9 +10,9 @@ from pydantic import Field, StringConstraints
 from tiers.fields import NAME_CHARS_MAX
 from tiers.records import AuditEvent, AuditFilter
 
-from ..caller import Caller
-from ..desk import Desk
-from .pages import Names, Query, View, href, pages
+from ..handle_pool import HandlePool
+from ..taking import Names
+from .pages import Query, View, href, paged, pages
 from .times import FormTime
 
 EVENTS_PER_PAGE = 50
@@ -100,56 +100,55 @@ class AuditQuery(Query):
 
 @pages.rows("/audit/rows", "audit_rows.html")
 @pages.page("/audit", needs="read", label="Audit", key="a")
-async def tenant_feed(desk: Desk, _: Caller, names: Names, query: AuditQuery) -> View:
+async def tenant_feed(pool: HandlePool, names: Names, query: AuditQuery) -> View:
     """Show the tenant's feed."""
-    return View("audit.html", await _page(desk, names, query), "Audit feed")
+    return View("audit.html", await _page(pool, names, query), "Audit feed")
 
 
 @pages.rows("/graphs/{graph_id}/audit/rows", "audit_rows.html")
 @pages.page("/graphs/{graph_id}/audit", needs="read", label="Audit", key="l")
-async def graph_feed(desk: Desk, _: Caller, names: Names, query: AuditQuery) -> View:
+async def graph_feed(pool: HandlePool, names: Names, query: AuditQuery) -> View:
     """Show a graph's feed."""
-    return View("audit.html", await _page(desk, names, query), f"Audit feed of {names['graph_id']}")
+    return View("audit.html", await _page(pool, names, query), f"Audit feed of {names['graph_id']}")
 
 
 @pages.page("/audit/new", needs="read")
 @pages.page("/graphs/{graph_id}/audit/new", needs="read")
-async def new(desk: Desk, _: Caller, names: Names, query: AuditQuery) -> View:
+async def new(pool: HandlePool, names: Names, query: AuditQuery) -> View:
     """Return what happened in the tenant, or in a graph, since the page was opened."""
-    found = await _read(desk, names, query.after, NEW_MAX + 1, query.only(LATEST))
+    found = await _read(pool, names, query.after, NEW_MAX + 1, query.only(LATEST))
     again = href(*_place(names), **query.said) if len(found) > NEW_MAX else None
     values = {**_frame(names, query), "rows": found[:NEW_MAX], "again": again}
     return View("audit_new.html", values)
 
 
-async def _page(desk: Desk, names: Names, query: AuditQuery) -> dict[str, object]:
+async def _page(pool: HandlePool, names: Names, query: AuditQuery) -> dict[str, object]:
     """Return one page from the end of the feed."""
-    last = await _read(desk, names, 0, 1, AuditFilter(before=LATEST))
+    last = await _read(pool, names, 0, 1, AuditFilter(before=LATEST))
     newest = _number(last[0], names) if last else 0
     # What comes behind the newest from now on is of the live part, and of it alone.
     only = query.only(query.before or newest + 1)
-    found = await _read(desk, names, 0, EVENTS_PER_PAGE + 1, only)
-    shown = found[:EVENTS_PER_PAGE]
+    found = await _read(pool, names, 0, EVENTS_PER_PAGE + 1, only)
     place = _place(names)
-    values = {
-        "rows": shown,
+
+    def behind(event: AuditEvent) -> dict[str, object]:
+        return {"before": _number(event, names), **query.said}
+
+    return {
+        **_frame(names, query),
+        **paged(found, EVENTS_PER_PAGE, place, (*place, "rows"), behind),
         "kinds": KINDS,
         "live": href(*place, "new", after=newest, **query.said),
     }
-    if len(found) > len(shown):
-        before = _number(shown[-1], names)
-        values["more"] = href(*place, before=before, **query.said)
-        values["more_rows"] = href(*place, "rows", before=before, **query.said)
-    return {**_frame(names, query), "more": None, **values}
 
 
 async def _read(
-    desk: Desk, names: Names, after: int, limit: int, only: AuditFilter
+    pool: HandlePool, names: Names, after: int, limit: int, only: AuditFilter
 ) -> Sequence[AuditEvent]:
     graph_id = names.get("graph_id")
     if graph_id is None:
-        return await desk.ezra.audit(after, limit, only=only)
-    return await (await desk.graph(graph_id)).audit(after, limit, only=only)
+        return await pool.ezra.audit(after, limit, only=only)
+    return await (await pool.graph(graph_id)).audit(after, limit, only=only)
 
 
 def _place(names: Names) -> tuple[str, ...]:

@@ -11,10 +11,9 @@ from tiers.records import SignedHead
 from ...beliefs.history import History
 from ...beliefs.proofs import Verification
 from ...beliefs.spans import SPANS_MAX
-from ..caller import Caller
-from ..desk import Desk
+from ...handles.graph import Graph
 from .beliefs import LATEST, decisions_of
-from .pages import Names, Query, View, href, pages
+from .pages import Query, View, href, paged, pages
 
 EVENTS_SHOWN = 200
 HEADS_PER_PAGE = 25
@@ -27,10 +26,10 @@ class HeadsQuery(Query):
 
 
 @pages.page("/graphs/{graph_id}/beliefs/{belief_id}", needs="read")
-async def one_belief(desk: Desk, _: Caller, names: Names, __: Query) -> View:
+async def one_belief(graph: Graph, belief_id: str) -> View:
     """Show where a belief came from, what became of it, and which head vouches for it."""
-    history = (await desk.graph(names["graph_id"])).beliefs
-    told = await history.explain(names["belief_id"])
+    history = graph.beliefs
+    told = await history.explain(belief_id)
     belief = told.belief
     (life,) = await history.lives([belief.id])
     values = {
@@ -49,19 +48,15 @@ async def one_belief(desk: Desk, _: Caller, names: Names, __: Query) -> View:
 
 @pages.rows("/graphs/{graph_id}/proof/rows", "beliefs_proof_rows.html")
 @pages.page("/graphs/{graph_id}/proof", needs="read")
-async def proof(desk: Desk, _: Caller, names: Names, query: HeadsQuery) -> View:
+async def proof(graph: Graph, query: HeadsQuery) -> View:
     """Show the signed heads of the log, and the button that verifies it."""
-    values = await _heads(desk, names, query)
-    return View("beliefs_proof.html", {**values, "verdict": None}, _title(names))
+    return await _proof(graph, query, None)
 
 
 @pages.question("/graphs/{graph_id}/proof", needs="read")
-async def verify(desk: Desk, _: Caller, names: Names, __: Query) -> View:
+async def verify(graph: Graph) -> View:
     """Check the whole log, and the stored beliefs against it; show what came of it."""
-    history = (await desk.graph(names["graph_id"])).beliefs
-    verdict: Verification = await history.verify()
-    values = await _heads(desk, names, HeadsQuery())
-    return View("beliefs_proof.html", {**values, "verdict": verdict}, _title(names))
+    return await _proof(graph, HeadsQuery(), await graph.beliefs.verify())
 
 
 async def _first_head(history: History, seq: int) -> SignedHead | None:
@@ -70,18 +65,14 @@ async def _first_head(history: History, seq: int) -> SignedHead | None:
     return found[0] if found else None
 
 
-async def _heads(desk: Desk, names: Names, query: HeadsQuery) -> dict[str, object]:
-    history = (await desk.graph(names["graph_id"])).beliefs
-    found = await history.heads(query.after, HEADS_PER_PAGE + 1)
-    shown = found[:HEADS_PER_PAGE]
-    return {
-        "rows": shown,
-        "after": shown[-1].size if len(found) > len(shown) else None,
-        "here": href("graphs", names["graph_id"], "proof"),
-        "size": await history.seq_at(),
+async def _proof(graph: Graph, query: HeadsQuery, verdict: Verification | None) -> View:
+    found = await graph.beliefs.heads(query.after, HEADS_PER_PAGE + 1)
+    here = ("graphs", graph.id, "proof")
+    values = {
+        **paged(found, HEADS_PER_PAGE, here, (*here, "rows"), lambda one: {"after": one.size}),
+        "here": href(*here),
+        "size": await graph.beliefs.seq_at(),
         "is_first": query.after == 0,
+        "verdict": verdict,
     }
-
-
-def _title(names: Names) -> str:
-    return f"Proof of what {names['graph_id']} believed"
+    return View("beliefs_proof.html", values, f"Proof of what {graph.id} believed")

@@ -16,10 +16,9 @@ from tiers.records import AuditEvent, AuditFilter, BeliefStatus, HistoricBelief
 
 from ...beliefs.history import History
 from ...beliefs.spans import BeliefLife, Explanation
-from ..caller import Caller
-from ..desk import Desk
+from ...handles.graph import Graph
 from .lanes import Timeline, timeline
-from .pages import Names, Query, View, href, pages
+from .pages import Query, View, href, paged, pages
 from .times import FormTime
 
 BARS_MAX = 40
@@ -111,35 +110,29 @@ class Settled:
 
 @pages.rows("/graphs/{graph_id}/beliefs/then", "beliefs_then.html")
 @pages.page("/graphs/{graph_id}/beliefs", needs="read", label="Beliefs", key="b")
-async def beliefs(desk: Desk, _: Caller, names: Names, query: BeliefsQuery) -> View:
+async def beliefs(graph: Graph, query: BeliefsQuery) -> View:
     """Show what is believed, and what was at any moment."""
-    values = await _at_moment(desk, names, query)
-    return View("beliefs.html", values, f"Beliefs of {names['graph_id']}")
+    moment = await _moment(graph.beliefs, query)
+    rows, drawn = await asyncio.gather(
+        _rows(graph, query, moment), _drawn(graph.beliefs, query, moment)
+    )
+    values = {**rows, **drawn, "statuses": STATUSES}
+    return View("beliefs.html", values, f"Beliefs of {graph.id}")
 
 
 @pages.page("/graphs/{graph_id}/beliefs/rows", needs="read")
-async def belief_rows(desk: Desk, _: Caller, names: Names, query: BeliefsQuery) -> View:
+async def belief_rows(graph: Graph, query: BeliefsQuery) -> View:
     """Return the next rows of what was believed at a moment."""
-    history = (await desk.graph(names["graph_id"])).beliefs
-    moment = await _moment(history, query)
-    return View("beliefs_rows.html", await _rows(history, names, query, moment))
+    moment = await _moment(graph.beliefs, query)
+    return View("beliefs_rows.html", await _rows(graph, query, moment))
 
 
 @pages.rows("/graphs/{graph_id}/contradictions/rows", "beliefs_settled_rows.html")
 @pages.page("/graphs/{graph_id}/contradictions", needs="read")
-async def contradictions(desk: Desk, _: Caller, names: Names, query: SettledQuery) -> View:
+async def contradictions(graph: Graph, query: SettledQuery) -> View:
     """Show contradictions and how each was settled, the last first."""
-    values = await _settled(desk, names, query)
-    return View("beliefs_settled.html", values, f"Contradictions in {names['graph_id']}")
-
-
-async def _at_moment(desk: Desk, names: Names, query: BeliefsQuery) -> dict[str, object]:
-    history = (await desk.graph(names["graph_id"])).beliefs
-    moment = await _moment(history, query)
-    rows, drawn = await asyncio.gather(
-        _rows(history, names, query, moment), _drawn(history, query, moment)
-    )
-    return {**rows, **drawn, "statuses": STATUSES}
+    values = await _settled(graph, query)
+    return View("beliefs_settled.html", values, f"Contradictions in {graph.id}")
 
 
 async def _moment(history: History, query: BeliefsQuery) -> Moment:
@@ -161,16 +154,17 @@ async def _moment(history: History, query: BeliefsQuery) -> Moment:
     return Moment(seq, last, event.recorded_at, event.turn, event.kind)
 
 
-async def _rows(
-    history: History, names: Names, query: BeliefsQuery, moment: Moment
-) -> dict[str, object]:
-    found = await history.query(
+async def _rows(graph: Graph, query: BeliefsQuery, moment: Moment) -> dict[str, object]:
+    found = await graph.beliefs.query(
         **query.narrow, as_of_seq=moment.seq, after=query.after, limit=ROWS_PER_PAGE + 1
     )
-    shown = found[:ROWS_PER_PAGE]
-    after = shown[-1].committed_seq if len(found) > len(shown) else None
-    here = href("graphs", names["graph_id"], "beliefs")
-    return {"rows": shown, "after": after, "moment": moment, "asked": query, "here": here}
+    here = ("graphs", graph.id, "beliefs")
+
+    def behind(one: HistoricBelief) -> dict[str, object]:
+        return {"after": one.committed_seq, "seq": moment.seq, **query.said}
+
+    listed = paged(found, ROWS_PER_PAGE, here, (*here, "rows"), behind)
+    return {**listed, "moment": moment, "asked": query, "here": href(*here)}
 
 
 async def _drawn(history: History, query: BeliefsQuery, moment: Moment) -> dict[str, object]:
@@ -193,12 +187,10 @@ def _window(moment: Moment) -> int:
     return max(0, start // STEP * STEP)
 
 
-async def _settled(desk: Desk, names: Names, query: SettledQuery) -> dict[str, object]:
-    graph = await desk.graph(names["graph_id"])
+async def _settled(graph: Graph, query: SettledQuery) -> dict[str, object]:
     only = AuditFilter(kinds=("reconciliation",), before=query.before or LATEST)
     found = await graph.audit(limit=SETTLED_PER_PAGE + 1, only=only)
-    shown = found[:SETTLED_PER_PAGE]
-    pairs = [event.record_ids for event in shown]
+    pairs = [event.record_ids for event in found[:SETTLED_PER_PAGE]]
     known = await graph.beliefs.lives(list(dict.fromkeys(one for pair in pairs for one in pair)))
     by_id = {life.belief.id: life.belief for life in known}
     told = await asyncio.gather(
@@ -209,10 +201,12 @@ async def _settled(desk: Desk, names: Names, query: SettledQuery) -> dict[str, o
         for one in told
         for decision in decisions_of(one)
     }
-    rows = [_settlement(event, by_id, decisions) for event in shown]
-    before = shown[-1].seq if len(found) > len(shown) else None
-    here = href("graphs", names["graph_id"], "contradictions")
-    return {"rows": rows, "before": before, "here": here, "is_first": query.before is None}
+    rows = [_settlement(event, by_id, decisions) for event in found]
+    here = ("graphs", graph.id, "contradictions")
+    listed = paged(
+        rows, SETTLED_PER_PAGE, here, (*here, "rows"), lambda one: {"before": one.event.seq}
+    )
+    return {**listed, "here": href(*here), "is_first": query.before is None}
 
 
 def decisions_of(told: Explanation) -> list[dict[str, Any]]:

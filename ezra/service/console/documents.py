@@ -11,10 +11,8 @@ from tiers.errors import NotFound
 from tiers.fields import NAME_CHARS_MAX
 
 from ...handles.graph import Graph
-from ..caller import Caller
-from ..desk import Desk
 from .decisions import ReasonAsked
-from .pages import Names, Query, Sent, View, href, pages
+from .pages import Query, Sent, View, href, paged, pages
 
 ROWS = 50
 """So many rows come at once."""
@@ -40,27 +38,25 @@ class PassagesAsked(Query):
 
 
 @pages.page("/graphs/{graph_id}/documents", needs="read", label="Documents", key="d")
-async def shelf(desk: Desk, _: Caller, names: Names, asked: DocumentsAsked) -> View:
+async def shelf(graph: Graph, asked: DocumentsAsked) -> View:
     """Show the documents of a graph, in the order of shelf and name."""
-    graph = await desk.graph(names["graph_id"])
     count, passages = await graph.documents.count()
     values = {"count": count, "passages": passages, **await _rows(graph, asked)}
     return View("documents.html", values, "Documents")
 
 
 @pages.page("/graphs/{graph_id}/document-rows", needs="read")
-async def shelf_rows(desk: Desk, _: Caller, names: Names, asked: DocumentsAsked) -> View:
+async def shelf_rows(graph: Graph, asked: DocumentsAsked) -> View:
     """Show the next rows of them."""
-    return View("documents_rows.html", await _rows(await desk.graph(names["graph_id"]), asked))
+    return View("documents_rows.html", await _rows(graph, asked))
 
 
 @pages.page("/graphs/{graph_id}/documents/{document_id}", needs="read")
-async def one_document(desk: Desk, _: Caller, names: Names, asked: PassagesAsked) -> View:
+async def one_document(graph: Graph, document_id: str, asked: PassagesAsked) -> View:
     """Show one document: what it says now, and how it came to."""
-    graph = await desk.graph(names["graph_id"])
-    document = await graph.documents.get(names["document_id"])
+    document = await graph.documents.get(document_id)
     if document is None:
-        raise NotFound("document", names["document_id"])
+        raise NotFound("document", document_id)
     revisions = await graph.documents.revisions(document.id, limit=REVISIONS_SHOWN)
     passages = await _passages(graph, document.id, asked)
     values = {"document": document, "revisions": revisions, **passages}
@@ -68,55 +64,41 @@ async def one_document(desk: Desk, _: Caller, names: Names, asked: PassagesAsked
 
 
 @pages.page("/graphs/{graph_id}/documents/{document_id}/passages", needs="read")
-async def passage_rows(desk: Desk, _: Caller, names: Names, asked: PassagesAsked) -> View:
+async def passage_rows(graph: Graph, document_id: str, asked: PassagesAsked) -> View:
     """Show its next passages."""
-    graph = await desk.graph(names["graph_id"])
-    if await graph.documents.get(names["document_id"]) is None:
-        raise NotFound("document", names["document_id"])
-    values = await _passages(graph, names["document_id"], asked)
+    if await graph.documents.get(document_id) is None:
+        raise NotFound("document", document_id)
+    values = await _passages(graph, document_id, asked)
     return View("documents_passages.html", values)
 
 
 @pages.action("/graphs/{graph_id}/documents/{document_id}/remove", needs="operate")
-async def remove(desk: Desk, _: Caller, names: Names, asked: ReasonAsked) -> Sent:
+async def remove(graph: Graph, document_id: str, asked: ReasonAsked) -> Sent:
     """Take a document out of every answer about now."""
-    graph = await desk.graph(names["graph_id"])
-    await graph.documents.remove([names["document_id"]], reason=asked.reason)
-    return Sent(href("graphs", graph.id, "documents", names["document_id"]))
+    await graph.documents.remove([document_id], reason=asked.reason)
+    return Sent(href("graphs", graph.id, "documents", document_id))
 
 
 @pages.action("/graphs/{graph_id}/documents/{document_id}/redact", needs="operate")
-async def redact(desk: Desk, _: Caller, names: Names, asked: ReasonAsked) -> Sent:
+async def redact(graph: Graph, document_id: str, asked: ReasonAsked) -> Sent:
     """Destroy what a document says, in all of its revisions."""
-    graph = await desk.graph(names["graph_id"])
-    await graph.redact([names["document_id"]], reason=asked.reason)
-    return Sent(href("graphs", graph.id, "documents", names["document_id"]))
+    await graph.redact([document_id], reason=asked.reason)
+    return Sent(href("graphs", graph.id, "documents", document_id))
 
 
 async def _rows(graph: Graph, asked: DocumentsAsked) -> dict[str, object]:
-    # One more than is shown tells whether there is a further page.
     found = await graph.documents.list(
         asked.shelf, after=asked.after, limit=ROWS + 1, removed=asked.removed
     )
-    rows = found[:ROWS]
-    where: dict[str, object] = {"shelf": asked.shelf, "removed": asked.removed or None}
-    further = {**where, "after": rows[-1].id} if len(found) > ROWS else None
-    return {
-        "asked": asked,
-        "rows": rows,
-        "more_address": further and href("graphs", graph.id, "documents", **further),
-        "more_fragment": further and href("graphs", graph.id, "document-rows", **further),
-    }
+    said = {"shelf": asked.shelf, "removed": asked.removed or None}
+    page, rows = ("graphs", graph.id, "documents"), ("graphs", graph.id, "document-rows")
+    listed = paged(found, ROWS, page, rows, lambda one: {**said, "after": one.id})
+    return {"asked": asked, **listed}
 
 
 async def _passages(graph: Graph, document_id: str, asked: PassagesAsked) -> dict[str, object]:
     found = await graph.documents.passages(document_id, behind=asked.behind, limit=PASSAGES + 1)
-    rows = found[:PASSAGES]
     here = ("graphs", graph.id, "documents", document_id)
-    behind = rows[-1].number if len(found) > PASSAGES else None
-    return {
-        "rows": rows,
-        "behind": asked.behind,
-        "more_address": None if behind is None else href(*here, behind=behind),
-        "more_fragment": None if behind is None else href(*here, "passages", behind=behind),
-    }
+    rows = (*here, "passages")
+    listed = paged(found, PASSAGES, here, rows, lambda one: {"behind": one.number})
+    return {"behind": asked.behind, **listed}

@@ -22,11 +22,12 @@ from tiers.ids import Clock
 from ...wire.problems import problem_of
 from ..admission import peer_of
 from ..caller import Caller
-from ..desk import Desk
+from ..handle_pool import HandlePool
 from ..limits import TooManyRequests
 from ..problem_answers import Unauthorized, status_of
+from ..taking import Names
 from . import signing_in
-from .pages import PREFIX, Names, Page, Pages, Query, Sent, View, href, name_of
+from .pages import PREFIX, Page, Pages, Query, Sent, View, href, name_of
 from .questions import Fields, Questions
 from .rendering import KINDS, Drawn
 from .signing_in import CSRF, Sessions
@@ -62,7 +63,7 @@ class Console:
 
     Args:
         pages: Which.
-        desk: Hands out handles.
+        pool: Hands out handles.
         finds: Judges a token; ``None`` where everybody on this machine may do everything.
         clock: Where the time comes from.
         seconds: Monotonic seconds.
@@ -71,13 +72,13 @@ class Console:
     def __init__(
         self,
         pages: Pages,
-        desk: Desk,
+        pool: HandlePool,
         finds: Finds | None,
         clock: Clock,
         seconds: Callable[[], float],
     ) -> None:
         self._pages = pages
-        self._desk = desk
+        self._pool = pool
         self._finds = finds
         self._clock = clock
         self._sessions = Sessions(seconds)
@@ -153,7 +154,7 @@ class Console:
                 page, fields = self._asked_before(page, request) or (page, fields)
                 page.check(caller, names)
         asked: Query = page.asks.of(fields)
-        shown = await page.function(self._desk, caller, names, asked)
+        shown = await page.answer(self._pool, caller, names, asked)
         if isinstance(shown, Sent):
             return RedirectResponse(shown.to, 303, SECURITY)
         return await self._html(request, shown, names, page)
@@ -242,7 +243,7 @@ class Console:
             "agent_tabs": shown[2],
             "csrf": session.csrf,
             "is_signed_in": bool(session.shown),
-            "tenant": self._desk.ezra.settings.tenant,
+            "tenant": self._pool.ezra.settings.tenant,
         }
 
     async def _trouble(self, request: Request, error: EzraError) -> Response:

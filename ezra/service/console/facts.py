@@ -10,13 +10,13 @@ from pydantic import Field
 
 from tiers.errors import NotFound
 from tiers.learning import is_live
-from tiers.records import AuditEvent, AuditFilter, Fact, FactTier
+from tiers.records import AuditEvent, AuditFilter, Fact, FactTier, Rule
+from tiers.upkeep import Page
 
 from ...handles.graph import Graph
-from ..caller import Caller
-from ..desk import Desk
+from ..handle_pool import HandlePool
 from .charts import Segment, spans
-from .pages import Names, Query, View, href, pages
+from .pages import Query, View, further, paged, pages
 
 ROWS = 50
 """So many rows come at once."""
@@ -93,9 +93,8 @@ class Life:
 
 
 @pages.page("/graphs/{graph_id}/facts", needs="read", label="Facts", key="f")
-async def shelf(desk: Desk, _: Caller, names: Names, asked: ShelfAsked) -> View:
+async def shelf(graph: Graph, asked: ShelfAsked) -> View:
     """Show the live facts of a graph, the latest first."""
-    graph = await desk.graph(names["graph_id"])
     status = await graph.status()
     held = {topic for member in await graph.agents() for topic in member.topics} - {"*"}
     values = await _rows(graph, asked)
@@ -105,36 +104,35 @@ async def shelf(desk: Desk, _: Caller, names: Names, asked: ShelfAsked) -> View:
 
 
 @pages.page("/graphs/{graph_id}/fact-rows", needs="read")
-async def shelf_rows(desk: Desk, _: Caller, names: Names, asked: ShelfAsked) -> View:
+async def shelf_rows(graph: Graph, asked: ShelfAsked) -> View:
     """Show the next rows of them."""
-    return View("facts_rows.html", await _rows(await desk.graph(names["graph_id"]), asked))
+    return View("facts_rows.html", await _rows(graph, asked))
 
 
 @pages.page("/graphs/{graph_id}/facts/{fact_id}", needs="read")
-async def life(desk: Desk, _: Caller, names: Names, __: Query) -> View:
+async def life(pool: HandlePool, graph: Graph, fact_id: str) -> View:
     """Show one fact and what became of it."""
-    graph = await desk.graph(names["graph_id"])
-    found = await life_of(desk, graph, names["fact_id"])
+    found = await life_of(pool, graph, fact_id)
     return View("facts_one.html", {"life": found}, "One fact")
 
 
 @pages.rows("/graphs/{graph_id}/fact-move-rows", "facts_move_rows.html")
 @pages.page("/graphs/{graph_id}/fact-moves", needs="read")
-async def moves(desk: Desk, _: Caller, names: Names, asked: MovesAsked) -> View:
+async def moves(graph: Graph, asked: MovesAsked) -> View:
     """Show what became of facts: promoted, demoted, superseded, forgotten, retired."""
-    values = await _moves(await desk.graph(names["graph_id"]), asked)
+    values = await _moves(graph, asked)
     return View("facts_moves.html", values, "What became of facts")
 
 
 @pages.rows("/graphs/{graph_id}/rule-rows", "facts_rule_rows.html")
 @pages.page("/graphs/{graph_id}/rules", needs="read", label="Playbooks", key="p")
-async def playbooks(desk: Desk, _: Caller, names: Names, asked: ShelfAsked) -> View:
+async def playbooks(graph: Graph, asked: ShelfAsked) -> View:
     """Show the playbooks of a graph, the latest first."""
-    values = await _rules(await desk.graph(names["graph_id"]), asked)
+    values = await _rules(graph, asked)
     return View("facts_rules.html", values, "Playbooks")
 
 
-async def life_of(desk: Desk, graph: Graph, fact_id: str) -> Life:
+async def life_of(pool: HandlePool, graph: Graph, fact_id: str) -> Life:
     """Return a shared fact of a graph with its story.
 
     Raises:
@@ -144,7 +142,7 @@ async def life_of(desk: Desk, graph: Graph, fact_id: str) -> Life:
     if not found:
         raise NotFound("fact", fact_id)
     fact = found[0]
-    story = await desk.ezra.explain(fact_id)
+    story = await pool.ezra.explain(fact_id)
     is_of_it = story.graph_id == graph.id  # an id may be there in another graph too
     events = tuple(one for one in story.events if one.graph_id == graph.id)
     named = [one for event in events for one in event.record_ids]
@@ -174,49 +172,38 @@ async def _rows(graph: Graph, asked: ShelfAsked) -> dict[str, object]:
         tier=asked.tier, topics=_topics(asked), after=asked.after, limit=ROWS
     )
     said = {"tier": asked.tier, "topic": asked.topic}
-    return {
-        "rows": page.rows,
-        "asked": asked,
-        **_further(graph, "facts", "fact-rows", page.cursor, said),
-    }
+    return _listed(graph, "facts", "fact-rows", page, asked, said)
 
 
 async def _rules(graph: Graph, asked: ShelfAsked) -> dict[str, object]:
     page = await graph.latest_rules(topics=_topics(asked), after=asked.after, limit=ROWS)
-    said = {"topic": asked.topic}
-    return {
-        "rows": page.rows,
-        "asked": asked,
-        **_further(graph, "rules", "rule-rows", page.cursor, said),
-    }
+    return _listed(graph, "rules", "rule-rows", page, asked, {"topic": asked.topic})
 
 
 async def _moves(graph: Graph, asked: MovesAsked) -> dict[str, object]:
     only = AuditFilter(kinds=MOVES, before=asked.before)
     events = await graph.audit(limit=ROWS + 1, only=only)
-    shown = events[:ROWS]
-    ids = list(dict.fromkeys(one for event in shown for one in event.record_ids))
+    ids = list(dict.fromkeys(one for event in events[:ROWS] for one in event.record_ids))
     facts = {fact.id: fact for fact in await graph.facts(ids)}
-    rows = tuple(
+    moved = [
         Move(event, tuple(facts[one] for one in event.record_ids if one in facts))
-        for event in shown
-    )
-    further = shown[-1].seq if len(events) > ROWS else None
-    address = href("graphs", graph.id, "fact-moves", before=further) if further else None
-    fragment = href("graphs", graph.id, "fact-move-rows", before=further)
-    return {"rows": rows, "more_address": address, "more_fragment": fragment}
+        for event in events
+    ]
+    page, rows = ("graphs", graph.id, "fact-moves"), ("graphs", graph.id, "fact-move-rows")
+    return paged(moved, ROWS, page, rows, lambda one: {"before": one.event.seq})
 
 
-def _further(
-    graph: Graph, page: str, rows: str, cursor: str | None, said: dict[str, str | None]
+def _listed(
+    graph: Graph,
+    name: str,
+    rows: str,
+    found: Page[Fact] | Page[Rule],
+    asked: ShelfAsked,
+    said: dict[str, str | None],
 ) -> dict[str, object]:
-    """Return where the next rows are; nowhere when there are none."""
-    if cursor is None:
-        return {"more_address": None, "more_fragment": None}
-    return {
-        "more_address": href("graphs", graph.id, page, **said, after=cursor),
-        "more_fragment": href("graphs", graph.id, rows, **said, after=cursor),
-    }
+    on = None if found.cursor is None else {**said, "after": found.cursor}
+    more = further(("graphs", graph.id, name), ("graphs", graph.id, rows), on)
+    return {"rows": found.rows, "asked": asked, "more": more}
 
 
 def _topics(asked: ShelfAsked) -> tuple[str, ...] | None:

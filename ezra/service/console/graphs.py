@@ -11,10 +11,11 @@ from pydantic import Field
 from tiers.errors import NotFound
 from tiers.records import AgentRecord, GraphState, Parent, SessionGraph
 
+from ...handles.graph import Graph
 from ..caller import Caller
-from ..desk import Desk
+from ..handle_pool import HandlePool
 from .layout import Drawing, Link, around, layered, sheets
-from .pages import Names, Query, View, href, pages
+from .pages import Query, View, paged, pages
 
 PAGE = 50
 DRAWN_MAX = 60
@@ -41,72 +42,63 @@ class MembersAsked(Query):
 
 
 @pages.page("/graphs", needs="read", label="Graphs", key="g")
-async def all_graphs(desk: Desk, caller: Caller, names: Names, query: GraphsAsked) -> View:
+async def all_graphs(pool: HandlePool, query: GraphsAsked) -> View:
     """Show graphs as a drawing, sheet by sheet, and as a list."""
-    del caller, names
-    graphs = await desk.ezra.session_graphs()
+    graphs = await pool.ezra.session_graphs()
     values = {**_listed(graphs, query), **_drawn_sheet(graphs, query.sheet)}
     return View("graphs.html", {**values, "query": query}, "Graphs")
 
 
 @pages.page("/graphs-list", needs="read")
-async def listed(desk: Desk, caller: Caller, names: Names, query: GraphsAsked) -> View:
+async def listed(pool: HandlePool, query: GraphsAsked) -> View:
     """Show the list as it is typed for."""
-    del caller, names
-    values = _listed(await desk.ezra.session_graphs(), query)
+    values = _listed(await pool.ezra.session_graphs(), query)
     return View("graphs_list.html", {**values, "query": query})
 
 
 @pages.page("/graphs-rows", needs="read")
-async def rows(desk: Desk, caller: Caller, names: Names, query: GraphsAsked) -> View:
+async def rows(pool: HandlePool, query: GraphsAsked) -> View:
     """Show the next graphs of the list."""
-    del caller, names
-    values = _listed(await desk.ezra.session_graphs(), query)
+    values = _listed(await pool.ezra.session_graphs(), query)
     return View("graphs_rows.html", {**values, "query": query})
 
 
 @pages.page("/graphs/{graph_id}", needs="read", label="Graph", key="m")
-async def one_graph(desk: Desk, caller: Caller, names: Names, query: MembersAsked) -> View:
+async def one_graph(pool: HandlePool, caller: Caller, graph: Graph, query: MembersAsked) -> View:
     """Show one graph."""
-    graph_id = names["graph_id"]
-    graph = await desk.graph(graph_id)
-    graphs = await desk.ezra.session_graphs()
+    graphs = await pool.ezra.session_graphs()
     if caller.graph_id is not None:  # such a token is told of no other graph
         graphs = tuple(one for one in graphs if one.id == caller.graph_id)
-    record = next((one for one in graphs if one.id == graph_id), None)
+    record = next((one for one in graphs if one.id == graph.id), None)
     if record is None:
-        raise NotFound("session graph", graph_id)
+        raise NotFound("session graph", graph.id)
     status, usage = await asyncio.gather(graph.status(), graph.usage_by_agent())
     links = _links(graphs)
-    near = around(graph_id, [one.id for one in graphs], links, NEAR_MAX)
+    near = around(graph.id, [one.id for one in graphs], links, NEAR_MAX)
     values = {
         "graph": record,
         "status": status,
         "usage": usage,
         "origin": await graph.beliefs.origin(),
         "parents": [(one, carried(one)) for one in record.parents],
-        "branches": await _branches(desk, graphs, graph_id),
-        "near": _drawn(graphs, near, graph_id) if len(near) > 1 else None,
-        **_members(await graph.agents(), query.after),
+        "branches": await _branches(pool, graphs, graph.id),
+        "near": _drawn(graphs, near, graph.id) if len(near) > 1 else None,
+        **_members(graph.id, await graph.agents(), query.after),
     }
-    return View("graphs_one.html", values, graph_id)
+    return View("graphs_one.html", values, graph.id)
 
 
 @pages.page("/graphs/{graph_id}/live", needs="read")
-async def one_live(desk: Desk, caller: Caller, names: Names, query: Query) -> View:
+async def one_live(graph: Graph) -> View:
     """Show what each tier holds for one graph."""
-    del caller, query
-    graph = await desk.graph(names["graph_id"])
     return View("graphs_sizes.html", {"status": await graph.status()})
 
 
 @pages.page("/graphs/{graph_id}/members", needs="read")
-async def members(desk: Desk, caller: Caller, names: Names, query: MembersAsked) -> View:
+async def next_members(graph: Graph, query: MembersAsked) -> View:
     """Show the next members of a graph."""
-    del caller
-    graph = await desk.graph(names["graph_id"])
-    values = {"usage": await graph.usage_by_agent(), **_members(await graph.agents(), query.after)}
-    return View("graphs_members.html", values)
+    members = _members(graph.id, await graph.agents(), query.after)
+    return View("graphs_members.html", {"usage": await graph.usage_by_agent(), **members})
 
 
 def _listed(graphs: Sequence[SessionGraph], query: GraphsAsked) -> Mapping[str, object]:
@@ -116,27 +108,20 @@ def _listed(graphs: Sequence[SessionGraph], query: GraphsAsked) -> Mapping[str, 
         for graph in reversed(graphs)
         if query.q.casefold() in graph.id.casefold() and query.state in (None, graph.state)
     ]
-    end = query.after + PAGE
-    more = {"q": query.q, "state": query.state and query.state.value, "after": end}
-    has_more = len(wanted) > end
-    return {
-        "graphs": wanted[query.after : end],
-        "found": len(wanted),
-        "count": len(graphs),
-        "more": href("graphs", **more) if has_more else None,
-        "more_rows": href("graphs-rows", **more) if has_more else None,
-    }
+    said = {"q": query.q, "state": query.state and query.state.value, "after": query.after + PAGE}
+    found = wanted[query.after :]
+    listed = paged(found, PAGE, ("graphs",), ("graphs-rows",), lambda _: said)
+    return {**listed, "found": len(wanted), "count": len(graphs)}
 
 
-def _members(records: Sequence[AgentRecord], after: int) -> Mapping[str, object]:
+def _members(graph_id: str, records: Sequence[AgentRecord], after: int) -> Mapping[str, object]:
     """Return one page of a graph's members: those present first, then as they came."""
     ordered = sorted(records, key=lambda one: one.left_at is not None)
-    end = after + MEMBERS_PAGE
+    said, here = {"after": after + MEMBERS_PAGE}, ("graphs", graph_id)
     return {
-        "members": ordered[after:end],
+        **paged(ordered[after:], MEMBERS_PAGE, here, (*here, "members"), lambda _: said),
         "present": sum(one.left_at is None for one in records),
         "member_count": len(records),
-        "next": end if len(ordered) > end else None,
     }
 
 
@@ -179,13 +164,13 @@ def _links(graphs: Sequence[SessionGraph]) -> list[Link]:
 
 
 async def _branches(
-    desk: Desk, graphs: Sequence[SessionGraph], graph_id: str
+    pool: HandlePool, graphs: Sequence[SessionGraph], graph_id: str
 ) -> list[tuple[SessionGraph, int]]:
     """Return the branches of a graph among those that inherit from it, the latest first."""
     heirs = [one for one in reversed(graphs) if graph_id in one.inherits_from]
     found: list[tuple[SessionGraph, int]] = []
     for heir in heirs[:BRANCHES_MAX]:
-        left = await (await desk.graph(heir.id)).beliefs.origin()
+        left = await (await pool.graph(heir.id)).beliefs.origin()
         if left is not None and left.graph_id == graph_id:
             found.append((heir, left.turn))
     return found

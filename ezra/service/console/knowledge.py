@@ -20,9 +20,7 @@ from tiers.records import Fact
 
 from ...handles.graph import Graph
 from ...handles.listings import LATEST_MAX
-from ..caller import Caller
-from ..desk import Desk
-from .pages import Names, Query, Sent, View, href, pages
+from .pages import Query, Sent, View, href, pages
 from .rings import Edge, Rings, around
 from .times import FormTime
 
@@ -114,9 +112,8 @@ class Way:
 
 
 @pages.page("/graphs/{graph_id}/knowledge", needs="read", label="Knowledge", key="k")
-async def knowledge(desk: Desk, _: Caller, names: Names, asked: PlaceAsked) -> View:
+async def knowledge(graph: Graph, asked: PlaceAsked) -> View:
     """Show what is known around a name; without one, the names that were said last."""
-    graph = await desk.graph(names["graph_id"])
     if asked.fact is None:
         return _view(asked, **await _front(graph))
     name = await _name_of(graph, asked.fact, asked.end)
@@ -129,12 +126,11 @@ async def knowledge(desk: Desk, _: Caller, names: Names, asked: PlaceAsked) -> V
 
 
 @pages.question("/graphs/{graph_id}/knowledge", needs="read")
-async def find(desk: Desk, _: Caller, names: Names, asked: NameAsked) -> View | Sent:
+async def find(graph: Graph, asked: NameAsked) -> View | Sent:
     """Find names that were typed, and go to where they are shown.
 
     A name that only inherited facts have is at no fact of the graph: it is shown here.
     """
-    graph = await desk.graph(names["graph_id"])
     typed = [name for name in (asked.name, asked.other) if name]
     found = [await _found(graph, name, asked) for name in typed]
     place = PlaceAsked(depth=asked.depth, as_of=asked.as_of)

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 from ...moving.graph_status import GraphStatus
 from ..caller import Caller
-from ..desk import Desk
+from ..handle_pool import HandlePool
 from .activity import days, fleet_of, minutes_of, waits
-from .pages import Names, Query, Sent, View, href, pages
+from .pages import Query, Sent, View, href, pages
 from .sampling import sampler_of
 from .upkeep import latency_chart
 
@@ -26,52 +26,48 @@ class AgentAsked(Query):
 
 
 @pages.page("/", needs=None, label="Overview", key="o")
-async def overview(desk: Desk, caller: Caller, names: Names, query: Query) -> View:
+async def overview(pool: HandlePool, caller: Caller) -> View:
     """Show what there is; to whom is bound to less than the tenant, where to go."""
-    del names, query
     if not caller.may("read", None):
         return View("overview_bound.html", {}, "Overview")
-    values = {**await _sizes(desk), **await _pulse(desk), **await _activity(desk)}
+    values = {**await _sizes(pool), **await _pulse(pool), **await _activity(pool)}
     return View("overview.html", values, "Overview")
 
 
 @pages.page("/overview/activity", needs="read")
-async def activity(desk: Desk, caller: Caller, names: Names, query: Query) -> View:
+async def activity(pool: HandlePool) -> View:
     """Show what waits for a person, and what went on of late."""
-    del caller, names, query
-    return View("overview_activity.html", await _activity(desk))
+    return View("overview_activity.html", await _activity(pool))
 
 
 @pages.page("/overview/live", needs="read")
-async def live(desk: Desk, caller: Caller, names: Names, query: Query) -> View:
+async def live(pool: HandlePool) -> View:
     """Show how the tiers are and what waits."""
-    del caller, names, query
-    return View("overview_live.html", await _pulse(desk))
+    return View("overview_live.html", await _pulse(pool))
 
 
 @pages.page("/agent", needs=None)
-async def agent(desk: Desk, caller: Caller, names: Names, query: AgentAsked) -> Sent:
+async def agent(query: AgentAsked) -> Sent:
     """Lead to an agent; whether the caller may see it is decided there."""
-    del desk, caller, names
     return Sent(href("graphs", query.graph, "agents", query.agent))
 
 
-async def _pulse(desk: Desk) -> Mapping[str, object]:
-    health, waiting = await asyncio.gather(desk.ezra.health(), desk.ezra.waiting_work())
+async def _pulse(pool: HandlePool) -> Mapping[str, object]:
+    health, waiting = await asyncio.gather(pool.ezra.health(), pool.ezra.waiting_work())
     parked = waiting.pop("parked", 0)
     return {
         "health": health,
         "waiting": {kind: count for kind, count in waiting.items() if count},
         "parked": parked,
-        "reembedding": desk.ezra.reembedding,
-        "embedder": desk.ezra.embedder,
+        "reembedding": pool.ezra.reembedding,
+        "embedder": pool.ezra.embedder,
     }
 
 
-async def _activity(desk: Desk) -> Mapping[str, object]:
-    now = desk.ezra._runtime.clock()  # noqa: SLF001 - no handle tells the time of the runtime
+async def _activity(pool: HandlePool) -> Mapping[str, object]:
+    now = pool.ezra._runtime.clock()  # noqa: SLF001 - no handle tells the time of the runtime
     samples, by_day, waiting_for_us, work = await asyncio.gather(
-        sampler_of(desk).look(), days(desk, now), waits(desk, now), desk.ezra.waiting_work()
+        sampler_of(pool).look(), days(pool, now), waits(pool, now), pool.ezra.waiting_work()
     )
     return {
         "minutes": minutes_of(samples),
@@ -82,10 +78,10 @@ async def _activity(desk: Desk) -> Mapping[str, object]:
     }
 
 
-async def _sizes(desk: Desk) -> Mapping[str, object]:
-    graphs = await desk.ezra.session_graphs()
+async def _sizes(pool: HandlePool) -> Mapping[str, object]:
+    graphs = await pool.ezra.session_graphs()
     latest = graphs[: -GRAPHS_SHOWN - 1 : -1]
-    handles = [await desk.graph(graph.id) for graph in latest]
+    handles = [await pool.graph(graph.id) for graph in latest]
     statuses: list[GraphStatus] = [await one.status() for one in handles]
     members = [await one.agents() for one in handles]
     return {

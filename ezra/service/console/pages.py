@@ -1,18 +1,18 @@
 """Which pages the console has: each a function of what is asked, named by its address.
 
 A page asks handles and returns a ``View``. What it may show was checked before it is called, from
-the names in its path; a page that is given ``needs=None`` checks by ``caller.check`` itself.
+the names in its path; a page that is given ``needs=None`` checks by ``caller.check`` itself. Its
+parameters say what it is given, see ``Taking``; what is asked beside the path is a ``Query``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, wraps
-from inspect import signature
+from functools import cached_property, partial, wraps
 from types import UnionType
-from typing import Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
 from urllib.parse import quote, unquote, urlencode
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -21,6 +21,7 @@ from tiers.errors import UsageError
 
 from ...wire import Need
 from ..caller import Caller
+from ..taking import Names, Taking, types_of
 
 PREFIX = "/console"
 
@@ -28,7 +29,6 @@ _MANY = (tuple, list, frozenset)
 _NAME = re.compile(r"{(\w+)}")
 
 Verb: TypeAlias = Literal["GET", "POST"]
-Names: TypeAlias = Mapping[str, str]
 
 
 class Query(BaseModel):
@@ -95,6 +95,7 @@ class Sent:
 
 Answering: TypeAlias = Callable[..., Awaitable[View | Sent]]
 _F = TypeVar("_F", bound=Callable[..., Awaitable[Any]])
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class Page:
         verb: ``GET`` for pages and fragments, ``POST`` for actions.
         needs: What the caller has to be allowed; ``None`` when the function checks.
         asks: What is parsed from the query string, or from the form.
-        function: Called with the desk, the caller, the names, and what is asked.
+        function: Answers, called with what it takes.
         label: Its name in the navigation; ``None`` keeps it out.
         key: The letter that leads there after ``g``.
         only_asks: Whether an action changes nothing, so that it can be asked again.
@@ -125,6 +126,15 @@ class Page:
     def names(self) -> tuple[str, ...]:
         """The names in its path, in order."""
         return tuple(_NAME.findall(self.path))
+
+    @cached_property
+    def answer(self) -> Taking:
+        """What it shows, or where it leads: called with pool, caller, names and what is asked.
+
+        Raises:
+            TypeError: Its function takes what the page does not give.
+        """
+        return Taking(self.function, self.names, self.asks)
 
     def check(self, caller: Caller, names: Names) -> None:
         """Refuse what the caller's token does not cover; nothing was read.
@@ -163,8 +173,6 @@ class Pages:
     ) -> Callable[[_F], _F]:
         """Register the decorated function for a page or a fragment.
 
-        What its query string, or its form, may say is what its last parameter is.
-
         Args:
             path: Below ``/console``: ``/graphs/{graph_id}/beliefs``.
             needs: What the caller has to be allowed about the graph and the agent of the path.
@@ -186,8 +194,8 @@ class Pages:
             page = next(one for one in self if one.function is function)
 
             @wraps(function)
-            async def fragment(*asked: Any) -> View:  # noqa: ANN401 - as the page is asked
-                view: View = await function(*asked)
+            async def fragment(**taken: Any) -> View:  # noqa: ANN401 - as the page is asked
+                view: View = await function(**taken)
                 return replace(view, template=template)
 
             made = partial(replace, page, path=path, label=None, key=None)
@@ -234,8 +242,9 @@ class Pages:
 
     def _register(self, made: Callable[..., Page]) -> Callable[[_F], _F]:
         def register(function: _F) -> _F:
-            *_, asked = signature(function).parameters
-            page = made(function=function, asks=get_type_hints(function)[asked])
+            asks = next((one for one in types_of(function).values() if _is_query(one)), Query)
+            page = made(function=function, asks=asks)
+            _ = page.answer  # what it takes is checked at once
             if (page.verb, page.path) in self._pages:
                 message = f"{page.verb} {page.path} is there twice"
                 raise ValueError(message)
@@ -258,6 +267,40 @@ def href(*parts: str | int, **query: object) -> str:
     return f"{path}?{urlencode(said, doseq=True)}" if said else path
 
 
+def further(
+    page: Sequence[str], rows: Sequence[str], said: Mapping[str, object] | None
+) -> tuple[str, str] | None:
+    """Return where a list goes on: the page from there on, and the next rows alone.
+
+    Args:
+        page: The parts of the address of the page.
+        rows: Those of the fragment that has the next rows.
+        said: What both say to go on; ``None`` at the end of the list.
+    """
+    return None if said is None else (href(*page, **said), href(*rows, **said))
+
+
+def paged(
+    found: Sequence[_T],
+    most: int,
+    page: Sequence[str],
+    rows: Sequence[str],
+    behind: Callable[[_T], Mapping[str, object]],
+) -> dict[str, object]:
+    """Return the ``rows`` that a page of a list shows, and ``more``: where it goes on, if it does.
+
+    Args:
+        found: One more than are shown tells that there is a further page.
+        most: So many are shown.
+        page: As ``further`` takes it.
+        rows: Likewise.
+        behind: Returns what an address says to go on behind a row.
+    """
+    shown = found[:most]
+    said = behind(shown[-1]) if len(found) > most else None
+    return {"rows": shown, "more": further(page, rows, said)}
+
+
 def named(name: str) -> str:
     """Return a name as one part of a path.
 
@@ -271,6 +314,10 @@ def name_of(part: str) -> str:
     """Return the name that a part of a path says; the other way round of ``named``."""
     said = unquote(part)
     return said.removeprefix("~")
+
+
+def _is_query(hint: Any) -> bool:  # noqa: ANN401 - annotations have no type
+    return isinstance(hint, type) and issubclass(hint, Query)
 
 
 def _takes_many(annotation: Any) -> bool:  # noqa: ANN401 - annotations have no type

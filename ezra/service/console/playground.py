@@ -15,10 +15,11 @@ from pydantic import StringConstraints
 from tiers.fields import NAME_CHARS_MAX
 from tiers.records import Text
 
+from ...handles.agent import Agent
 from ...handles.turn import OpenTurn
 from ..caller import Caller
-from ..desk import Desk, acting
-from .pages import Names, Query, Sent, View, href, pages
+from ..handle_pool import HandlePool
+from .pages import Query, Sent, View, href, pages
 from .turns import Number, shares_of
 
 WHY: Mapping[str, str] = {
@@ -64,40 +65,33 @@ class RememberAsked(Query):
     label="Playground",
     key="y",
 )
-async def playground(desk: Desk, caller: Caller, names: Names, query: PlaygroundQuery) -> View:
+async def playground(pool: HandlePool, agent: Agent, query: PlaygroundQuery) -> View:
     """Ask what is said to the agent."""
-    await acting(desk, caller, names)
-    return _view(desk, names, None, None, query.kept)
+    return _view(pool, agent, None, None, query.kept)
 
 
 @pages.action("/graphs/{graph_id}/agents/{agent_id}/playground", needs="act")
-async def say(desk: Desk, caller: Caller, names: Names, asked: SaidAsked) -> View:
+async def say(pool: HandlePool, caller: Caller, agent: Agent, asked: SaidAsked) -> View:
     """Show the context that the agent has for a message; the answer follows when it is there."""
-    agent = await acting(desk, caller, names)
     turn = await agent.turn(asked.message, speaker=asked.speaker)
-    desk.keep(caller, agent.graph_id, agent.id, turn)
-    return _view(desk, names, asked, turn)
+    pool.keep(caller, agent.graph_id, agent.id, turn)
+    return _view(pool, agent, asked, turn)
 
 
 @pages.action("/graphs/{graph_id}/agents/{agent_id}/playground/remember", needs="act")
-async def remember(desk: Desk, caller: Caller, names: Names, asked: RememberAsked) -> Sent:
+async def remember(pool: HandlePool, caller: Caller, agent: Agent, asked: RememberAsked) -> Sent:
     """Make a turn part of the memory; leads to it, or back, as the caller may see."""
-    await acting(desk, caller, names)
-    written = await desk.turn(*_of(names), asked.turn).reply(asked.answer)
-    desk.settle(*_of(names), asked.turn, written.turn.id)
-    at = ("graphs", names["graph_id"], "agents", names["agent_id"])
-    if caller.may("read", names["graph_id"], names["agent_id"]):
+    written = await pool.turn(agent.graph_id, agent.id, asked.turn).reply(asked.answer)
+    pool.settle(agent.graph_id, agent.id, asked.turn, written.turn.id)
+    at = ("graphs", agent.graph_id, "agents", agent.id)
+    if caller.may("read", agent.graph_id, agent.id):
         return Sent(href(*at, "turns", str(written.turn.seq)))
     return Sent(href(*at, "playground", kept=written.turn.seq))
 
 
-def _of(names: Names) -> tuple[str, str]:
-    return names["graph_id"], names["agent_id"]
-
-
 def _view(
-    desk: Desk,
-    names: Names,
+    pool: HandlePool,
+    agent: Agent,
     asked: SaidAsked | None,
     turn: OpenTurn | None,
     kept: int | None = None,
@@ -106,16 +100,16 @@ def _view(
         values = {"turn": opened, "answer": await opened.complete()}
         return View("playground_answer.html", values)
 
-    budget = desk.ezra.settings.context_tokens
+    budget = pool.ezra.settings.context_tokens
     values = {
         "asked": asked,
         "turn": turn,
         "kept": kept,
-        "model": desk.ezra.model,
+        "model": pool.ezra.model,
         "why": WHY,
         "budget": budget,
         "shares": () if turn is None else shares_of(turn.slots, max(budget, turn.tokens)),
     }
-    title = f"Playground of {names['agent_id']}"
+    title = f"Playground of {agent.id}"
     later = None if turn is None else partial(answer, turn)
     return View("playground.html", values, title, later=later)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ...handles.graph import Graph
 from ..caller import Caller
-from ..desk import Desk
 from .decisions import ReasonAsked
-from .pages import Names, Query, Sent, View, href, pages
+from .pages import Query, Sent, View, href, pages
 
 TEXTS_PER_PAGE = 50
 
@@ -17,29 +17,26 @@ class WaitingAsked(Query):
 
 
 @pages.page("/graphs/{graph_id}/quarantine", needs="read", label="Quarantine", key="q")
-async def waiting(desk: Desk, caller: Caller, names: Names, asked: WaitingAsked) -> View:
+async def waiting(caller: Caller, graph: Graph, asked: WaitingAsked) -> View:
     """Show the texts that wait for a decision."""
-    graph = await desk.graph(names["graph_id"])
     texts = await graph.quarantine.list(after=asked.after, limit=TEXTS_PER_PAGE)
     values = {
         "texts": texts,
-        "may_decide": caller.may("operate", names["graph_id"]),
+        "may_decide": caller.may("operate", graph.id),
         "cursor": texts[-1].id if len(texts) == TEXTS_PER_PAGE else None,
     }
     return View("quarantine.html", values, "Quarantine")
 
 
 @pages.action("/graphs/{graph_id}/quarantine/{text_id}/release", needs="operate")
-async def release(desk: Desk, _: Caller, names: Names, asked: ReasonAsked) -> Sent:
+async def release(graph: Graph, text_id: str, asked: ReasonAsked) -> Sent:
     """Store a text after all."""
-    graph = await desk.graph(names["graph_id"])
-    await graph.quarantine.release(names["text_id"], reason=asked.reason)
+    await graph.quarantine.release(text_id, reason=asked.reason)
     return Sent(href("graphs", graph.id, "quarantine"))
 
 
 @pages.action("/graphs/{graph_id}/quarantine/{text_id}/discard", needs="operate")
-async def discard(desk: Desk, _: Caller, names: Names, asked: ReasonAsked) -> Sent:
+async def discard(graph: Graph, text_id: str, asked: ReasonAsked) -> Sent:
     """Throw a text away."""
-    graph = await desk.graph(names["graph_id"])
-    await graph.quarantine.discard(names["text_id"], reason=asked.reason)
+    await graph.quarantine.discard(text_id, reason=asked.reason)
     return Sent(href("graphs", graph.id, "quarantine"))

@@ -21,7 +21,7 @@ from prometheus_client import CollectorRegistry
 from tiers.errors import TierError
 from tiers.ids import Clock, system_clock
 
-from ..desk import Desk
+from ..handle_pool import HandlePool
 
 EVERY_SECONDS = 5.0
 KEPT = 180
@@ -106,19 +106,19 @@ class Sampler:
     """Looks every few seconds, and remembers the last ``KEPT`` looks.
 
     Args:
-        desk: Whose runtime is looked at.
+        pool: Whose runtime is looked at.
         clock: When a sample was taken.
         seconds: Monotonic seconds.
     """
 
     def __init__(
         self,
-        desk: Desk,
+        pool: HandlePool,
         clock: Clock = system_clock,
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._ezra = desk.ezra
-        self._registry = desk.telemetry.numbers.registry
+        self._ezra = pool.ezra
+        self._registry = pool.telemetry.numbers.registry
         self._clock = clock
         self._seconds = seconds
         self._samples: deque[Sample] = deque(maxlen=KEPT)
@@ -195,21 +195,21 @@ def kinds_of(samples: Iterable[Sample]) -> tuple[str, ...]:
     return (*kinds, PARKED)
 
 
-_samplers: WeakKeyDictionary[Desk, Sampler] = WeakKeyDictionary()
+_samplers: WeakKeyDictionary[HandlePool, Sampler] = WeakKeyDictionary()
 
 
-def sampler_of(desk: Desk) -> Sampler:
-    """Return the sampler of a desk, made when new; it lives as long as the desk."""
-    found = _samplers.get(desk)
+def sampler_of(pool: HandlePool) -> Sampler:
+    """Return the sampler of a pool, made when new; it lives as long as the pool."""
+    found = _samplers.get(pool)
     if found is None:
-        found = _samplers[desk] = Sampler(desk)
+        found = _samplers[pool] = Sampler(pool)
     return found
 
 
 @asynccontextmanager
-async def sampled(desk: Desk) -> AsyncIterator[None]:
+async def sampled(pool: HandlePool) -> AsyncIterator[None]:
     """Look at a runtime for the length of the block, whether or not anybody opens the charts."""
-    task = asyncio.create_task(_look_on(sampler_of(desk)), name="ezra-samples")
+    task = asyncio.create_task(_look_on(sampler_of(pool)), name="ezra-samples")
     try:
         yield
     finally:

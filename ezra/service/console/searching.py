@@ -19,9 +19,9 @@ from ...handles.graph import Graph
 from ...recall.request import KINDS, LIMIT_MAX, MODES, SCOPES, ModeName, Narrowing, ScopeName
 from ...recaller import Reason, RecallResult
 from ..caller import Caller
-from ..desk import Desk, acting
+from ..handle_pool import HandlePool, acting
 from .charts import Segment, stacked
-from .pages import Names, Query, View, pages
+from .pages import Query, View, pages
 from .times import FormTime
 
 WITHIN_DAYS = 36_500
@@ -68,18 +68,17 @@ class Weighed:
 
 
 @pages.page("/graphs/{graph_id}/search", needs="read", label="Search", key="s")
-async def form(desk: Desk, caller: Caller, names: Names, _: Query) -> View:
+async def form(caller: Caller, graph: Graph) -> View:
     """Show the form of a search."""
-    members = await (await desk.graph(names["graph_id"])).agents()
+    members = await graph.agents()
     return _view(SearchAsked(), _present(caller, members), None, ())
 
 
 @pages.question("/graphs/{graph_id}/search", needs="read")
-async def search(desk: Desk, caller: Caller, names: Names, asked: SearchAsked) -> View:
+async def search(pool: HandlePool, caller: Caller, graph: Graph, asked: SearchAsked) -> View:
     """Answer a question, with the reasons."""
     if not asked.query.strip():
         raise UsageError("query", asked.query, "a question that is not blank")
-    graph = await desk.graph(names["graph_id"])
     members = _present(caller, await graph.agents())
     who: Graph | Agent = graph
     if asked.agent is not None:
@@ -87,7 +86,7 @@ async def search(desk: Desk, caller: Caller, names: Names, asked: SearchAsked) -
             raise NotFound("agent", asked.agent)
         place = {"graph_id": graph.id, "agent_id": asked.agent}
         caller.check("see", f"search as {asked.agent}", graph.id, asked.agent)
-        who = await acting(desk, caller, place, watches=True)
+        who = await acting(pool, caller, place, watches=True)
     found = await who.recall(
         asked.query,
         limit=asked.limit,

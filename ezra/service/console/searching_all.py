@@ -15,9 +15,8 @@ from tiers.records import Hit, Kind
 
 from ...recall.request import KINDS
 from ...recaller import RecallResult
-from ..caller import Caller
-from ..desk import Desk
-from .pages import Names, Query, View, pages
+from ..handle_pool import HandlePool
+from .pages import Query, View, pages
 
 GRAPHS_MAX = 100
 """So many graphs are asked, the latest first."""
@@ -51,19 +50,19 @@ class Found:
 
 
 @pages.page("/search", needs="read", label="Search", key="r")
-async def form(_: Desk, __: Caller, ___: Names, ____: Query) -> View:
+async def form() -> View:
     """Ask what is looked for."""
     return _view(EverywhereAsked(), (), {}, asked_of=None)
 
 
 @pages.question("/search", needs="read")
-async def everywhere(desk: Desk, _: Caller, __: Names, asked: EverywhereAsked) -> View:
+async def everywhere(pool: HandlePool, asked: EverywhereAsked) -> View:
     """Ask every graph, and show the answers by graph, the best first."""
     if not asked.query.strip():
         raise UsageError("query", asked.query, "a question that is not blank")
-    every = [one.id for one in reversed(await desk.ezra.session_graphs())]
+    every = [one.id for one in reversed(await pool.ezra.session_graphs())]
     wanted, left_out = every[:GRAPHS_MAX], dict.fromkeys(every[GRAPHS_MAX:], "not asked")
-    answers, missing = await _answers(desk, wanted, asked)
+    answers, missing = await _answers(pool, wanted, asked)
     found = found_in(answers)
     return _view(asked, found, {**missing, **left_out}, asked_of=len(answers))
 
@@ -83,7 +82,7 @@ def found_in(answers: Mapping[str, RecallResult]) -> tuple[Found, ...]:
 
 
 async def _answers(
-    desk: Desk, wanted: Sequence[str], asked: EverywhereAsked
+    pool: HandlePool, wanted: Sequence[str], asked: EverywhereAsked
 ) -> tuple[Mapping[str, RecallResult], Mapping[str, str]]:
     """Ask graphs, few at a time; return what they answered, and why others did not."""
     room = asyncio.Semaphore(AT_ONCE)
@@ -91,7 +90,7 @@ async def _answers(
 
     async def ask(graph_id: str) -> RecallResult:
         async with room:
-            graph = await desk.graph(graph_id)
+            graph = await pool.graph(graph_id)
             return await graph.recall(asked.query, limit=PER_GRAPH, kinds=kinds)
 
     asking = {graph_id: asyncio.ensure_future(ask(graph_id)) for graph_id in wanted}

@@ -8,9 +8,8 @@ from pydantic import Field, StringConstraints
 
 from tiers.fields import NAME_CHARS_MAX
 
-from ..caller import Caller
-from ..desk import Desk
-from .pages import Names, Query, View, pages
+from ...handles.graph import Graph
+from .pages import Query, View, pages
 
 NODES_PER_PAGE = 100
 ITEMS_SHOWN = 100
@@ -27,16 +26,15 @@ class TaintQuery(Query):
 
 
 @pages.page("/graphs/{graph_id}/taint", needs="read", label="Taint", key="x")
-async def taint(desk: Desk, caller: Caller, names: Names, asked: TaintQuery) -> View:
+async def taint(graph: Graph, asked: TaintQuery) -> View:
     """Show the tree of a record, and every roll-back of the graph."""
-    handle = (await desk.graph(names["graph_id"], caller)).taint
     found = None
     if asked.record is not None:
-        found = await handle.trace(asked.record, limit=NODES_PER_PAGE, after=asked.after)
+        found = await graph.taint.trace(asked.record, limit=NODES_PER_PAGE, after=asked.after)
     values = {
         "asked": asked,
         "found": found,
-        "roll_backs": await handle.roll_backs(),
+        "roll_backs": await graph.taint.roll_backs(),
         "items_shown": ITEMS_SHOWN,
     }
-    return View("taint.html", values, f"Taint in {names['graph_id']}")
+    return View("taint.html", values, f"Taint in {graph.id}")

@@ -11,10 +11,10 @@ from tiers.fields import ALL_TOPICS, NAME_CHARS_MAX
 from tiers.records import Text
 
 from ..caller import Caller, Role, roles_table
-from ..desk import Desk
+from ..handle_pool import HandlePool
 from ..issuing import Issuing
 from ..tokens import DEFAULT_EXPIRY, Token, expiry_of
-from .pages import Names, Query, Sent, View, href, pages
+from .pages import Query, Sent, View, href, pages
 
 SHOWN_MAX = 500
 """So many of the latest tokens are shown."""
@@ -43,17 +43,17 @@ class RevokeAsked(Query):
 
 
 @pages.page("/tokens", needs="operate", label="Tokens", key="c")
-async def tokens(desk: Desk, caller: Caller, _: Names, __: Query) -> View:
+async def tokens(pool: HandlePool, caller: Caller) -> View:
     """Show what is known of tokens; never the tokens themselves."""
-    return await _view(desk, caller)
+    return await _view(pool, caller)
 
 
 @pages.action("/tokens", needs="operate")
-async def make(desk: Desk, caller: Caller, _: Names, asked: TokenAsked) -> View:
+async def make(pool: HandlePool, caller: Caller, asked: TokenAsked) -> View:
     """Make a token and show it, once."""
-    now = desk.ezra._runtime.clock()  # noqa: SLF001 - no handle tells the time of the runtime
+    now = pool.ezra._runtime.clock()  # noqa: SLF001 - no handle tells the time of the runtime
     named = tuple(one.strip() for one in asked.topics.split(",") if one.strip())
-    made, shown = await _issuing(desk).make(
+    made, shown = await _issuing(pool).make(
         caller,
         asked.name,
         asked.role,
@@ -63,24 +63,26 @@ async def make(desk: Desk, caller: Caller, _: Names, asked: TokenAsked) -> View:
         topics=named or (ALL_TOPICS,),
         expires_at=expiry_of(asked.expires, now),
     )
-    return await _view(desk, caller, made, shown)
+    return await _view(pool, caller, made, shown)
 
 
 @pages.action("/tokens/{token_id}/revoke", needs="operate")
-async def revoke(desk: Desk, caller: Caller, names: Names, asked: RevokeAsked) -> Sent:
+async def revoke(pool: HandlePool, caller: Caller, token_id: str, asked: RevokeAsked) -> Sent:
     """Let nobody in with a token any more."""
-    await _issuing(desk).revoke(caller, names["token_id"], reason=asked.reason)
+    await _issuing(pool).revoke(caller, token_id, reason=asked.reason)
     return Sent(href("tokens"))
 
 
-def _issuing(desk: Desk) -> Issuing:
-    if desk.issuing is None:
+def _issuing(pool: HandlePool) -> Issuing:
+    if pool.issuing is None:
         raise UsageError("tokens", None, "a server that has a file of tokens")
-    return desk.issuing
+    return pool.issuing
 
 
-async def _view(desk: Desk, caller: Caller, made: Token | None = None, shown: str = "") -> View:
-    known = () if desk.issuing is None else await desk.issuing.issued(caller)
+async def _view(
+    pool: HandlePool, caller: Caller, made: Token | None = None, shown: str = ""
+) -> View:
+    known = () if pool.issuing is None else await pool.issuing.issued(caller)
     own = next((one for one in known if one.id == caller.token_id), None)
     heading, *rows = roles_table()
     values = {

@@ -15,9 +15,7 @@ from ...handles.graph import Graph
 from ...receipts.rebuilding import ReplayedContext
 from ...turn.assemble import Slot
 from ...turn.receipts import KeptSlot
-from ..caller import Caller
-from ..desk import Desk
-from .pages import Names, Query, View, href, pages
+from .pages import Query, View, href, paged, pages
 
 TURNS_PER_PAGE = 25
 SHOWN_MAX = 200
@@ -106,45 +104,42 @@ class ShownContext:
     label="Turns",
     key="t",
 )
-async def agent_turns(desk: Desk, _: Caller, names: Names, query: TurnsQuery) -> View:
+async def agent_turns(graph: Graph, agent_id: str, query: TurnsQuery) -> View:
     """Show an agent's turns, the last first."""
-    values = await _rows(desk, names, query)
-    return View("turns.html", values, f"Turns of {names['agent_id']}")
+    return View("turns.html", await _rows(graph, agent_id, query), f"Turns of {agent_id}")
 
 
 @pages.page("/graphs/{graph_id}/agents/{agent_id}/turns/{seq}", needs="read")
-async def one_turn(desk: Desk, _: Caller, names: Names, query: ContextQuery) -> View:
+async def one_turn(graph: Graph, agent_id: str, seq: str, query: ContextQuery) -> View:
     """Show a turn, and the context that it was answered with."""
-    graph = await desk.graph(names["graph_id"])
-    turn = await turn_of(graph, names["agent_id"], names["seq"])
+    turn = await turn_of(graph, agent_id, seq)
     receipt = (await graph.receipts_of([turn.id])).get(turn.id)
     context = None if receipt is None else await _context(graph, receipt.id, query)
-    values = {"turn": turn, "context": context, "asked": query, "here": _here(names)}
+    here = href("graphs", graph.id, "agents", agent_id, "turns", seq)
+    values = {"turn": turn, "context": context, "asked": query, "here": here}
     return View("turns_one.html", values, f"Turn {turn.seq} of {turn.agent_id}")
 
 
 @pages.page("/graphs/{graph_id}/receipts/{receipt_id}", needs="read")
-async def one_receipt(desk: Desk, _: Caller, names: Names, query: ContextQuery) -> View:
+async def one_receipt(graph: Graph, receipt_id: str, query: ContextQuery) -> View:
     """Show what a turn or a recall was given, by its receipt."""
-    graph = await desk.graph(names["graph_id"])
-    context = await _context(graph, names["receipt_id"], query)
-    here = href("graphs", names["graph_id"], "receipts", names["receipt_id"])
+    context = await _context(graph, receipt_id, query)
+    here = href("graphs", graph.id, "receipts", receipt_id)
     values = {"context": context, "asked": query, "here": here}
     return View("turns_receipt.html", values, f"What a {context.told.kind} was given")
 
 
-async def _rows(desk: Desk, names: Names, query: TurnsQuery) -> dict[str, object]:
-    graph = await desk.graph(names["graph_id"])
-    # One more than is shown tells whether there is a further page.
-    found = await graph.turns(names["agent_id"], before=query.before, limit=TURNS_PER_PAGE + 1)
-    if not found and names["agent_id"] not in [one.id for one in await graph.agents()]:
-        raise NotFound("agent", names["agent_id"])
-    shown = found[:TURNS_PER_PAGE]
-    receipts = await graph.receipts_of([turn.id for turn in shown])
-    rows = [_row(turn, receipts.get(turn.id)) for turn in shown]
-    before = shown[-1].seq if len(found) > len(shown) else None
-    here = href("graphs", names["graph_id"], "agents", names["agent_id"], "turns")
-    return {"rows": rows, "before": before, "here": here, "is_first": query.before is None}
+async def _rows(graph: Graph, agent_id: str, query: TurnsQuery) -> dict[str, object]:
+    found = await graph.turns(agent_id, before=query.before, limit=TURNS_PER_PAGE + 1)
+    if not found and agent_id not in [one.id for one in await graph.agents()]:
+        raise NotFound("agent", agent_id)
+    receipts = await graph.receipts_of([turn.id for turn in found[:TURNS_PER_PAGE]])
+    rows = [_row(turn, receipts.get(turn.id)) for turn in found]
+    here = ("graphs", graph.id, "agents", agent_id, "turns")
+    listed = paged(
+        rows, TURNS_PER_PAGE, here, (*here, "rows"), lambda row: {"before": row.turn.seq}
+    )
+    return {**listed, "here": href(*here), "is_first": query.before is None}
 
 
 def _row(turn: Turn, receipt: Receipt | None) -> TurnRow:
@@ -217,10 +212,6 @@ def shares_of(given: Iterable[Slot | KeptSlot], whole: int) -> tuple[Share, ...]
         shares.append(Share(kind, len(tokens), sum(tokens), round(at, 2), round(width, 2)))
         at += width
     return tuple(shares)
-
-
-def _here(names: Names) -> str:
-    return href("graphs", names["graph_id"], "agents", names["agent_id"], "turns", names["seq"])
 
 
 def _count(value: object) -> int | None:

@@ -14,9 +14,9 @@ from tiers.records import Retention
 from ...handles.graph import Graph
 from ...settings import Settings
 from ..caller import Caller
-from ..desk import Desk
+from ..handle_pool import HandlePool
 from .charts import LineChart, line_chart
-from .pages import Names, Query, Sent, View, href, pages
+from .pages import Query, Sent, View, href, pages
 from .sampling import EVERY_SECONDS, KEPT, Sample, kinds_of, sampler_of
 
 COUNTED_AT_ONCE = 5_000
@@ -78,45 +78,44 @@ class Account:
 
 
 @pages.page("/graphs/{graph_id}/upkeep", needs="read", label="Upkeep", key="u")
-async def graph_upkeep(desk: Desk, caller: Caller, names: Names, asked: AccountAsked) -> View:
+async def graph_upkeep(pool: HandlePool, caller: Caller, graph: Graph, asked: AccountAsked) -> View:
     """Show where every turn of a graph is, and what retention keeps."""
-    graph = await desk.graph(names["graph_id"])
-    account = await account_of(desk, caller, graph, is_wanted=asked.count)
+    account = await account_of(pool, caller, graph, is_wanted=asked.count)
     return View("upkeep_graph.html", {"account": account, "most": COUNTED_AT_ONCE}, "Upkeep")
 
 
 @pages.page("/upkeep", needs="read", label="Work", key="w")
-async def work(desk: Desk, caller: Caller, _: Names, __: Query) -> View:
+async def work(pool: HandlePool, caller: Caller) -> View:
     """Show the work that waits, what is parked, and recent values as charts."""
     values = {
-        **await _charts(desk),
-        "parked": (await desk.ezra.parked_work())[:PARKED_SHOWN],
+        **await _charts(pool),
+        "parked": (await pool.ezra.parked_work())[:PARKED_SHOWN],
         "may_rerun": caller.may("operate", None),
     }
     return View("upkeep.html", values, "Work")
 
 
 @pages.page("/upkeep/charts", needs="read")
-async def charts(desk: Desk, _: Caller, __: Names, ___: Query) -> View:
+async def charts(pool: HandlePool) -> View:
     """Show the charts again."""
-    return View("upkeep_charts.html", await _charts(desk))
+    return View("upkeep_charts.html", await _charts(pool))
 
 
 @pages.action("/upkeep/rerun", needs="operate")
-async def rerun(desk: Desk, _: Caller, __: Names, asked: RerunAsked) -> Sent:
+async def rerun(pool: HandlePool, asked: RerunAsked) -> Sent:
     """Try parked work again."""
-    await desk.ezra.rerun_work(asked.work)
+    await pool.ezra.rerun_work(asked.work)
     return Sent(href("upkeep"))
 
 
-async def account_of(desk: Desk, caller: Caller, graph: Graph, *, is_wanted: bool) -> Account:
+async def account_of(pool: HandlePool, caller: Caller, graph: Graph, *, is_wanted: bool) -> Account:
     """Return a graph's upkeep; of a large graph the counts only when they are wanted.
 
     Raises:
         NotFound: The graph is gone.
     """
     turns = (await graph.status()).cold.get("turns", 0)
-    record = next((one for one in await desk.ezra.session_graphs() if one.id == graph.id), None)
+    record = next((one for one in await pool.ezra.session_graphs() if one.id == graph.id), None)
     if record is None:
         raise NotFound("session graph", graph.id)
     is_counted = is_wanted or turns <= COUNTED_AT_ONCE
@@ -124,7 +123,7 @@ async def account_of(desk: Desk, caller: Caller, graph: Graph, *, is_wanted: boo
     return Account(
         turns,
         await graph.conservation() if is_counted else None,
-        kept_by(record.retention, desk.ezra.settings),
+        kept_by(record.retention, pool.ezra.settings),
         await graph.retain(dry_run=True) if is_counted and may_retain else None,
         may_retain,
     )
@@ -167,8 +166,8 @@ def latency_chart(samples: Sequence[Sample], *names: str) -> LineChart:
     return line_chart([one.at for one in samples], series)
 
 
-async def _charts(desk: Desk) -> dict[str, object]:
-    samples = await sampler_of(desk).look()
+async def _charts(pool: HandlePool) -> dict[str, object]:
+    samples = await sampler_of(pool).look()
     latest = samples[-1]
     return {
         "waiting": latest.waiting,

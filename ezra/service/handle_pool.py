@@ -1,4 +1,4 @@
-"""What the surfaces share: handles by name, and the turns that wait for their reply."""
+"""What the surfaces share: a pool of handles, and the turns that wait for their reply."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from .tokens import TokenFile
 AGENTS_MAX = 10_000
 
 
-class Desk:
-    """Hands out handles to callers whose right to them was checked.
+class HandlePool:
+    """Hands out handles to callers whose right to them was checked, and keeps those of agents.
 
     Args:
         ezra: The runtime.
@@ -145,7 +145,7 @@ class Desk:
 
 
 async def acting(
-    desk: Desk, caller: Caller, names: Mapping[str, str], *, watches: bool = False
+    pool: HandlePool, caller: Caller, names: Mapping[str, str], *, watches: bool = False
 ) -> Agent:
     """Return the handle of the agent that a path names.
 
@@ -153,7 +153,7 @@ async def acting(
     token does not act as it.
 
     Args:
-        desk: Hands out handles.
+        pool: Hands out handles.
         caller: Who asks.
         names: Of the path.
         watches: Whether somebody looks at the agent, who is not the agent: its last sign of life
@@ -166,11 +166,11 @@ async def acting(
     """
     graph_id, agent_id = names["graph_id"], names["agent_id"]
     if caller.is_limited:
-        members = await (await desk.graph(graph_id)).agents()
+        members = await (await pool.graph(graph_id)).agents()
         found = next((one for one in members if one.id == agent_id), None)
         if found is None:
             raise NotFound("agent", agent_id)
         caller.check_member(f"act as {agent_id}", found.topics, found.user_id)
     if caller.only_looks or watches:
-        return await desk.watched(graph_id, agent_id)
-    return await desk.agent(graph_id, agent_id)
+        return await pool.watched(graph_id, agent_id)
+    return await pool.agent(graph_id, agent_id)
