@@ -113,6 +113,8 @@ class Summary(Owned):
         made_by: ``extract``, or the name of the model that wrote the text.
         lost: Statements of what it stands for that its text does not tell; above 0 it is flagged
             in the conservation report.
+        answers: The sentences of its text that answer what somebody else asked, by their place:
+            what is made of it cannot tell that from the text.
         retired_at: When retention destroyed its content; ``redacted_at`` says the same moment.
     """
 
@@ -125,6 +127,7 @@ class Summary(Owned):
     expires_at: Moment | None = None
     made_by: Name = EXTRACTED
     lost: int = Field(default=0, ge=0)
+    answers: tuple[int, ...] = ()
     retired_at: Moment | None = None
 
 
@@ -138,6 +141,7 @@ class Episode(Owned):
         ends_at: When the last did.
         made_by: As of a summary.
         lost: As of a summary, what its members had lost already included.
+        answers: As of a summary.
         retired_at: As of a summary.
     """
 
@@ -149,6 +153,7 @@ class Episode(Owned):
     period: str = ""
     made_by: Name = EXTRACTED
     lost: int = Field(default=0, ge=0)
+    answers: tuple[int, ...] = ()
     retired_at: Moment | None = None
 
 

@@ -43,6 +43,7 @@ def summary_of(
         expires_at=expires_at,
         made_by=wording.made_by,
         lost=wording.lost,
+        answers=wording.answers,
     )
 
 
@@ -74,6 +75,7 @@ def episode_of(
         ends_at=max(member.ends_at for member in members),
         made_by=wording.made_by,
         lost=wording.lost,
+        answers=wording.answers,
     )
 
 

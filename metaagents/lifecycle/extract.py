@@ -1,9 +1,10 @@
 """Extractive compression: choose the sentences that say most, change none of them.
 
-A sentence's weight is what it carries (``statements``), less for words that were chosen already,
-over its price: a day has room for most of what it is made of, a month only for a part of it.
-Every sitting or day has its best sentence before any has a second. The text reads like notes: a
-line per speaker, the first of a sitting with its date. Pure: the same input gives the same text.
+A sentence's weight is what it carries (``statements``), more if it answers what somebody else
+asked, less for words that were chosen already, over its price: a day has room for most of what it
+is made of, a month only for a part of it. Every sitting or day has its best sentence before any has
+a second. The text reads like notes: a line per speaker, the first of a sitting with its date. Pure:
+the same input gives the same text.
 """
 
 from __future__ import annotations
@@ -23,12 +24,17 @@ from zoneinfo import ZoneInfo
 from tiers.lexical import sentences, words
 from tiers.records import Turn
 
-from .statements import carried, is_courtesy
+from ..claims.clause import AGENT
+from .statements import asks, carried, is_courtesy
 
 SITTING_PAUSE = timedelta(hours=1)
 """After a longer pause another sitting begins."""
 
 UTC_ZONE = ZoneInfo("UTC")
+
+_ANSWER = 1.5
+"""How many times what answers a question is worth what was said unasked: somebody wanted to know
+it."""
 
 _UNITS_PER_TOKEN = 4
 _LENGTH_EXPONENT = 0.2
@@ -45,30 +51,58 @@ class Sentence:
         text: What was said.
         speaker: Who said it; empty for what a model wrote.
         at: When; in notes, when the sitting began.
+        is_answer: Whether somebody else had just asked something.
     """
 
     text: str
     speaker: str
     at: datetime
+    is_answer: bool = False
 
 
 Price: TypeAlias = Callable[[Sentence], float]
 """What choosing a sentence counts as costing; more than 0."""
 
 
-def sentences_of(turn: Turn, zone: ZoneInfo = UTC_ZONE) -> tuple[Sentence, ...]:
+def sentences_of(
+    turn: Turn, zone: ZoneInfo = UTC_ZONE, before: Turn | None = None
+) -> tuple[Sentence, ...]:
     """Return the sentences of a turn in order: input, reply, what tools said.
 
     Each is on one line, whatever counts as a line break: none can begin a line of the notes itself.
+    The input may answer what was asked in the turn ``before`` it.
     """
     at = local(turn.occurred_at, zone)
-    parts = [(turn.speaker or turn.agent_id, turn.input), (turn.agent_id, turn.response)]
-    parts += [(f"{turn.agent_id}/{output.tool}", output.output) for output in turn.tool_outputs]
+    is_answer = before is not None and _is_asked(before, turn, zone)
+    parts = [
+        (_speaker(turn), turn.input, is_answer),
+        (turn.agent_id, turn.response, False),
+        *((f"{turn.agent_id}/{one.tool}", one.output, False) for one in turn.tool_outputs),
+    ]
     return tuple(
-        Sentence(" ".join(part.split()), speaker, at)
-        for speaker, text in parts
+        Sentence(" ".join(part.split()), speaker, at, answers)
+        for speaker, text, answers in parts
         for part in sentences(text)
     )
+
+
+def _is_asked(before: Turn, turn: Turn, zone: ZoneInfo) -> bool:
+    """Whether what was said last before a turn asks a person something.
+
+    An assistant answers all day, at length: that it was asked says nothing of what it says.
+    """
+    who, said = _speaker(before), before.input
+    if before.response:
+        who, said = before.agent_id, before.response
+    return (
+        _speaker(turn) not in (who, turn.agent_id, AGENT)
+        and _goes_on(local(before.occurred_at, zone), local(turn.occurred_at, zone))
+        and any(map(asks, sentences(said)))
+    )
+
+
+def _speaker(turn: Turn) -> str:
+    return turn.speaker or turn.agent_id
 
 
 def fair(parts: Sequence[Sequence[T]], most: int) -> list[list[T]]:
@@ -138,7 +172,7 @@ def by_tokens(one: Sentence) -> float:
     For coarse grains, where most of what was said has to go: what is chosen by what it carries for
     each token carries most in all.
     """
-    return _units(_label(None, one)) + _units(_closed(one.text))
+    return _units(_label(None, one)) + _units(closed(one.text))
 
 
 def choose(
@@ -164,7 +198,10 @@ class _Choice:
         texts = [one.text for one in said]
         self._said = said
         self._words = [frozenset(words(text)) for text in texts]
-        self._carried = carried(texts)
+        self._carried = [
+            replace(value, factor=value.factor * (_ANSWER if one.is_answer else 1))
+            for one, value in zip(said, carried(texts), strict=True)
+        ]
         self._price = [price(one) for one in said]
         self._had: Counter[str] = Counter()
         self._left = set(range(len(said)))
@@ -218,7 +255,7 @@ class _Choice:
         place = bisect(self._chosen, row)
         one = self._said[row]
         before = self._said[self._chosen[place - 1]] if place else None
-        cost = _units(_label(before, one)) + _units(_closed(one.text))
+        cost = _units(_label(before, one)) + _units(closed(one.text))
         if place < len(self._chosen):
             after = self._said[self._chosen[place]]
             cost += _units(_label(one, after)) - _units(_label(before, after))
@@ -231,7 +268,7 @@ def _units(text: str) -> int:
     return plain + 2 * (len(text) - plain)
 
 
-def _closed(text: str) -> str:
+def closed(text: str) -> str:
     """Return a sentence so that another may follow it on its line and be told from it."""
     return text if _CLOSED.search(text) else f"{text}."
 
@@ -260,7 +297,7 @@ def render(chosen: Iterable[Sentence]) -> str:
     parts = [_label(None, kept[0]), kept[0].text]
     for before, one in pairwise(kept):
         if _label(before, one) == " ":
-            parts[-1] = _closed(parts[-1])
+            parts[-1] = closed(parts[-1])
         parts += [_label(before, one), one.text]
     return "".join(parts)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cached_property
 from zoneinfo import ZoneInfo
 
@@ -19,7 +19,7 @@ from tiers.records import EXTRACTED, Episode, Grain, Summary, Turn
 
 from ..claims.clause import AGENT, USER, Voice
 from ..claims.support import Said, Sources
-from .extract import Sentence, fair, local, sentences_of, stamp
+from .extract import Sentence, closed, fair, local, sentences_of, stamp
 from .statements import is_statement
 
 SENTENCES_MAX = 2_048
@@ -88,7 +88,10 @@ def material_of_turns(turns: Sequence[Turn], zone: ZoneInfo) -> Material:
         heading=stamp(at),
         period=f"the conversation that began at {at:%Y-%m-%d %H:%M}",
         texts=tuple(_pieces(text for turn in turns for _, text in _parts(turn))),
-        said=tuple(sentences_of(turn, zone) for turn in turns),
+        said=tuple(
+            sentences_of(turn, zone, before)
+            for before, turn in zip((None, *turns), turns, strict=False)
+        ),
         lost=0,
         told=tuple(one for turn in turns for one in _told(turn, zone)),
         shown=tuple(
@@ -106,7 +109,7 @@ def material_of_members(
     """Return what an episode is made of: summaries, or episodes of a finer grain."""
     moments = [moment for one in members for moment in (one.starts_at, one.ends_at)]
     dates = _words_of([*(_spelled(local(moment, zone)) for moment in moments), period])
-    notes = [notes_of(_body(one), one.made_by, local(one.starts_at, zone)) for one in members]
+    notes = [_notes(one, zone) for one in members]
     return Material(
         grain=grain,
         heading=period,
@@ -123,6 +126,21 @@ def material_of_members(
         ),
         shown=tuple({"of": _called(one, zone), "text": "\n".join(_body(one))} for one in members),
     )
+
+
+def answers_of(text: str, made_by: str, material: Material) -> tuple[int, ...]:
+    """Return the places of those sentences of a text of a material that answer a question."""
+    known = {closed(one.text) for one in material.candidates if one.is_answer}
+    heading = "" if material.grain == "working" else material.heading
+    notes = notes_of(_below(heading, text), made_by, datetime.min.replace(tzinfo=UTC))
+    return tuple(place for place, one in enumerate(notes) if closed(one.text) in known)
+
+
+def _notes(member: Summary | Episode, zone: ZoneInfo) -> list[Sentence]:
+    """Return the sentences of a member, those that answer something marked."""
+    notes = notes_of(_body(member), member.made_by, local(member.starts_at, zone))
+    answers = frozenset(member.answers)
+    return [replace(one, is_answer=place in answers) for place, one in enumerate(notes)]
 
 
 def notes_of(lines: Sequence[str], made_by: str, since: datetime) -> list[Sentence]:
@@ -160,9 +178,13 @@ def _moment(stamped: re.Match[str], since: datetime) -> datetime | None:
 
 def _body(member: Summary | Episode) -> list[str]:
     """Return the lines of a member that are not blank, without its heading."""
-    lines = [line for line in member.text.splitlines() if line.strip()]
-    is_headed = isinstance(member, Episode) and lines[:1] == [member.period]
-    return lines[1:] if is_headed else lines
+    return _below(member.period if isinstance(member, Episode) else "", member.text)
+
+
+def _below(heading: str, text: str) -> list[str]:
+    """Return the lines of a text that are not blank, without the first if it is the heading."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[1:] if lines[:1] == [heading] else lines
 
 
 def _called(member: Summary | Episode, zone: ZoneInfo) -> str:

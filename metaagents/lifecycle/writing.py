@@ -23,7 +23,7 @@ from ..guard.policy import DEFAULT, GuardPolicy
 from ..model import BudgetedModel
 from .checking import borne_out, cleaned, misshapen, refusal
 from .extract import by_person, by_sitting, by_tokens, summarise
-from .material import Material, material_of_members, material_of_turns, notes_of
+from .material import Material, answers_of, material_of_members, material_of_turns, notes_of
 from .prompts import DEFAULT_PROMPTS, messages
 from .rules import LifecyclePolicy
 from .statements import Telling
@@ -50,11 +50,12 @@ SILENT = "nothing was said in words"
 
 
 class Wording(NamedTuple):
-    """A text, who made it, and how many statements of what it stands for it does not tell."""
+    """A text as a summary or an episode has it: the fields are fields of these."""
 
     text: str
     made_by: str
     lost: int
+    answers: tuple[int, ...] = ()
 
 
 class _Draft(NamedTuple):
@@ -207,7 +208,7 @@ def _told(
 ) -> _Draft:
     """Return a text with the account of what it tells; ``known`` it tells in words of its own."""
     lost = len(_untold(text, made_by, material, known))
-    wording = Wording(text, made_by, material.lost + lost)
+    wording = Wording(text, made_by, material.lost + lost, answers_of(text, made_by, material))
     return _Draft(wording, len(material.statements) - lost)
 
 

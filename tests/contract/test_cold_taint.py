@@ -155,18 +155,21 @@ async def test_a_summary_that_a_model_wrote_comes_back_as_the_models(
     cold: Cold, story: dict[str, str]
 ) -> None:
     """Written anew meanwhile without one, it says again who had written it and what was lost."""
-    summary = summary_by(SCOPE, [turn_by(text="Other.")], made_by="model", lost=3)
+    summary = summary_by(SCOPE, [turn_by(text="Other.")], made_by="model", lost=3, answers=(0,))
     await cold.turns.append_turn(
         SCOPE, turn_by(text="Other.").model_copy(update={"id": summary.covers[0]})
     )
     await cold.episodic.put_summary(SCOPE, summary)
     await cold.taint.set_aside(roll_back_of(("summary", summary.id)), LATER)
     (emptied,) = await cold.redactor.redacted(WHOLE, [summary.id])
-    anew = emptied.model_copy(update={"text": "Anew.", "made_by": "extract", "lost": 0})
+    anew = emptied.model_copy(
+        update={"text": "Anew.", "made_by": "extract", "lost": 0, "answers": ()}
+    )
     assert await cold.redactor.rewrite(WHOLE, anew)  # type: ignore[arg-type]
     await cold.taint.undo(WHOLE, "r", "no", LATER)
     (back,) = await cold.episodic.written(SCOPE, [summary.id])
     assert (back.text, back.made_by, back.lost) == (summary.text, "model", 3)
+    assert back.answers == (0,)
 
 
 async def test_a_dry_run_and_a_second_one_of_the_same_record_write_nothing(

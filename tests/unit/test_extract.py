@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -31,10 +32,10 @@ from metaagents.lifecycle.material import (
     notes_of,
 )
 from metaagents.lifecycle.prompts import DEFAULT_PROMPTS, RULES, clipped, messages
-from metaagents.lifecycle.writing import SILENT, extracted
+from metaagents.lifecycle.writing import SILENT, Wording, extracted
 from tiers.lexical import estimate_tokens
 from tiers.plans import ANY_GRAIN
-from tiers.records import EXTRACTED, Episode, ToolOutput
+from tiers.records import EXTRACTED, Episode, ToolOutput, Turn
 
 UTC_ZONE = ZoneInfo("UTC")
 AT = datetime(2026, 5, 14, 15, 5, tzinfo=UTC)
@@ -177,9 +178,66 @@ def test_a_repetition_is_left_out_and_a_denial_is_none() -> None:
     assert len(choose([*said[:1], *said_by("Ben", "I eat meat.")], 1_000)) == 2
 
 
+ASKED = turn(1, "Which bike is it?", speaker="Ada")
+ANSWER = "It is the blue bike."
+
+
+def is_answer(before: Turn, after: Turn) -> list[bool]:
+    """Return of each sentence of a turn whether it answers the turn before it."""
+    return [one.is_answer for one in sentences_of(after, UTC_ZONE, before)]
+
+
+def test_what_a_person_says_to_anothers_question_is_an_answer() -> None:
+    """Of the input alone, in the same sitting, whoever asked: a person or an agent."""
+    answer = turn(2, f"{ANSWER} I like it.", speaker="Ben", response="Fine.")
+    assert is_answer(ASKED, answer) == [True, True, False]
+    agent = turn(1, "Hello.", speaker="Ben", response="Which bike is it? There are two.")
+    assert is_answer(agent, answer) == [True, True, False]
+    told = turn(1, "Which bike is it?", speaker="Ada", response="That one.")
+    assert not any(is_answer(told, answer))
+    assert not any(is_answer(turn(1, "A bike.", speaker="Ada"), answer))
+    assert not any(is_answer(ASKED.model_copy(update={"speaker": "Ben"}), answer))
+    assert not any(is_answer(ASKED, turn(200, ANSWER, speaker="Ben")))
+    assert not any(one.is_answer for one in sentences_of(answer))
+
+
+@pytest.mark.parametrize("speaker", ["assistant", "strategist", ""])
+def test_what_an_assistant_says_when_it_is_asked_is_no_answer(speaker: str) -> None:
+    """It answers whatever it is asked: that marks nothing."""
+    assert is_answer(ASKED, turn(2, ANSWER, speaker=speaker)) == [False]
+
+
+def test_an_answer_counts_for_more_than_what_nobody_asked_for() -> None:
+    """Said alike, otherwise the first of them would be chosen."""
+    said = said_by("Ben", "It is the grey bike.", ANSWER)
+    assert [one.text for one in choose(said, 1)] == ["It is the grey bike."]
+    said[1] = replace(said[1], is_answer=True)
+    assert [one.text for one in choose(said, 1)] == [ANSWER]
+
+
+def test_coarser_grains_know_what_was_an_answer() -> None:
+    """A text keeps the places of answers among its sentences, and hands them on."""
+    turns = [
+        turn(1, "I sold the boat. Which bike is it?", speaker="Ada"),
+        turn(2, ANSWER, speaker="Ben"),
+        turn(3, "I met Zora in Oslo.", speaker="Ada"),
+    ]
+    wording = extracted(material_of_turns(turns, UTC_ZONE), 200)
+    found = notes_of(wording.text.splitlines(), EXTRACTED, AT)
+    assert [found[place].text for place in wording.answers] == [ANSWER]
+    label = ""
+    for grain, period in (("daily", "2026-05-14"), ("weekly", "2026-W20"), ("monthly", "2026-05")):
+        finer = _day(wording.text, period=label, answers=wording.answers)
+        material = material_of_members(grain, period, [finer], UTC_ZONE)
+        assert [one.text for one in material.candidates if one.is_answer] == [ANSWER]
+        label, wording = period, extracted(material, 200)
+    before = material_of_members("daily", "2026-05-14", [_day(wording.text)], UTC_ZONE)
+    assert not any(one.is_answer for one in before.candidates)
+
+
 def test_turns_without_words_make_an_empty_summary() -> None:
     """Nothing said, nothing summarised; an episode says so."""
-    assert extracted(of_turns(""), 10) == ("", EXTRACTED, 0)
+    assert extracted(of_turns(""), 10) == Wording("", EXTRACTED, 0)
     assert summarise(said_by("Ada", "\u2026!"), 10) == ""
     empty = material_of_members("daily", "2026-05-14", [_day("2026-05-14")], UTC_ZONE)
     assert extracted(empty, 100).text == f"2026-05-14\n{SILENT}"

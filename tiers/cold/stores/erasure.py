@@ -179,7 +179,7 @@ def rewrite(scope: Scope, record: Written, work: Sequence[WorkDraft]) -> Steps[b
         return False
     if is_retired(known):
         return False
-    names = ("text", "made_by", "lost", *(("tokens",) if kind == "summary" else ()))
+    names = ("text", "made_by", "lost", "answers", *(("tokens",) if kind == "summary" else ()))
     told = {name: getattr(record, name) for name in names}
     after = known.model_copy(update={**told, "redacted_at": None})
     yield from replace(KEPT_IN[kind], scope, after)

@@ -41,7 +41,7 @@ from .work import queue_work
 SHOWN_CHARS = 120
 """So much of its text a record is shown by."""
 
-_WRITTEN = ("text", "made_by", "lost", "tokens", "redacted_at")
+_WRITTEN = ("text", "made_by", "lost", "answers", "tokens", "redacted_at")
 """What a summary or an episode is given anew, made of what is left of its sources."""
 
 
