@@ -25,7 +25,7 @@ from tiers.lexical import sentences, words
 from tiers.records import Turn
 
 from ..claims.clause import AGENT
-from .statements import asks, carried, is_courtesy
+from .statements import asks, can_be_denied, carried, is_bare_denial, is_courtesy
 
 SITTING_PAUSE = timedelta(hours=1)
 """After a longer pause another sitting begins."""
@@ -103,6 +103,36 @@ def _is_asked(before: Turn, turn: Turn, zone: ZoneInfo) -> bool:
 
 def _speaker(turn: Turn) -> str:
     return turn.speaker or turn.agent_id
+
+
+def with_denials(parts: Sequence[Sequence[Sentence]]) -> tuple[tuple[Sentence, ...], ...]:
+    """Return the sentences of parts, what is denied and its denial as one.
+
+    ``The budget is approved. It isn't.``: kept alone, the first says the opposite of what was said.
+    What somebody else had said, or asked, is quoted.
+    """
+    found: list[list[Sentence]] = []
+    denied: tuple[list[Sentence], int] | None = None
+    for part in parts:
+        found.append([])
+        for one in part:
+            if denied is not None and is_bare_denial(one.text):
+                there, place = denied
+                if _goes_on(there[place].at, one.at):
+                    last = there.pop(place)
+                    found[-1].append(_denied(last, one, is_next=there is found[-1]))
+                    denied = found[-1], len(found[-1]) - 1
+                    continue
+            found[-1].append(one)
+            if can_be_denied(one.text):
+                denied = found[-1], len(found[-1]) - 1
+    return tuple(map(tuple, found))
+
+
+def _denied(last: Sentence, one: Sentence, *, is_next: bool) -> Sentence:
+    is_own = is_next and last.speaker == one.speaker
+    said = closed(last.text) if is_own else f'"{last.text}"'
+    return replace(one, text=f"{said} {one.text}", is_answer=last.is_answer or one.is_answer)
 
 
 def fair(parts: Sequence[Sequence[T]], most: int) -> list[list[T]]:

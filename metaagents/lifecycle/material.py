@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import chain
 from zoneinfo import ZoneInfo
 
 from tiers.lexical import sentences, words
@@ -19,7 +20,7 @@ from tiers.records import EXTRACTED, Episode, Grain, Summary, Turn
 
 from ..claims.clause import AGENT, USER, Voice
 from ..claims.support import Said, Sources
-from .extract import Sentence, closed, fair, local, sentences_of, stamp
+from .extract import Sentence, closed, fair, local, sentences_of, stamp, with_denials
 from .statements import is_statement
 
 SENTENCES_MAX = 2_048
@@ -88,9 +89,11 @@ def material_of_turns(turns: Sequence[Turn], zone: ZoneInfo) -> Material:
         heading=stamp(at),
         period=f"the conversation that began at {at:%Y-%m-%d %H:%M}",
         texts=tuple(_pieces(text for turn in turns for _, text in _parts(turn))),
-        said=tuple(
-            sentences_of(turn, zone, before)
-            for before, turn in zip((None, *turns), turns, strict=False)
+        said=with_denials(
+            [
+                sentences_of(turn, zone, before)
+                for before, turn in zip((None, *turns), turns, strict=False)
+            ]
         ),
         lost=0,
         told=tuple(one for turn in turns for one in _told(turn, zone)),
@@ -165,7 +168,7 @@ def notes_of(lines: Sequence[str], made_by: str, since: datetime) -> list[Senten
         who = _SPEAKER.match(rest) if is_noted else None
         speaker, said = (who[1], rest[who.end() :]) if who else ("", rest)
         found += [Sentence(one, speaker, at) for one in sentences(said)]
-    return found
+    return list(chain.from_iterable(with_denials([found])))
 
 
 def _moment(stamped: re.Match[str], since: datetime) -> datetime | None:

@@ -39,6 +39,21 @@ _SMALL_TALK = frozenset(
 )
 """Stems of words of courtesy and chat: alone they say nothing."""
 
+_DENIES = re.compile(
+    r"\b(?:no|not|never|none|cannot|\w+n['\u2019]t|wrong|false|untrue|incorrect|lie|mistaken)\b",
+    re.IGNORECASE,
+)
+_DENIES_NOTHING = re.compile(
+    r"\b(?:no (?:problem|worries|way|doubt|wonder|idea|hurry|rush|need)"
+    r"|not (?:bad|at all|much|sure)|nothing much|why not|never mind|can['\u2019]?t wait"
+    r"|don['\u2019]t worry)\b",
+    re.IGNORECASE,
+)
+_OF_DENIALS = frozenset("wrong fals untru incorrect lie mistaken certain".split())
+"""Stems of words that only say whether something else is so."""
+
+_WORDS_DENIED_MIN = 3
+
 _GREETS = re.compile(
     r"(?:hi|hey|hello|bye|goodbye|thanks|thank you|good (?:morning|afternoon|evening|night|luck)"
     r"|congrat(?:ulation)?s|take care|see you|you['\u2019]re welcome)\b[^.:;]*$",
@@ -114,6 +129,21 @@ def is_courtesy(text: str) -> bool:
     if len(strange) == 1 and _GREETS.match(text):
         strange = [word for word in strange if word.capitalize() not in text]
     return not strange and not numbers(text)
+
+
+def can_be_denied(text: str) -> bool:
+    """Whether a sentence asks or says something to which a bare "no" may answer: not ``Noted.``"""
+    return asks(text) or (len(words(text)) >= _WORDS_DENIED_MIN and not is_courtesy(text))
+
+
+def is_bare_denial(text: str) -> bool:
+    """Whether a sentence says only that something is not so: ``He did not.``, ``That was a lie.``
+
+    What it denies was said before it.
+    """
+    said = {word for word in words(text) if word not in STOP_WORDS}
+    is_bare = all(stem(word) in _SMALL_TALK | _OF_DENIALS for word in said) and not numbers(text)
+    return is_bare and bool(_DENIES.search(text)) and not _DENIES_NOTHING.search(text)
 
 
 def asks(sentence: str) -> bool:

@@ -429,3 +429,48 @@ def test_sentences_that_say_more_than_their_sources_are_left_out() -> None:
 def test_a_text_about_one_source_of_many_stands_for_none() -> None:
     """One grounded sentence is not a summary of five."""
     assert "1 of 5 sources" in refusal("The gearbox issue: gearbox, left gearbox.", SOURCES, 40)
+
+
+@pytest.mark.parametrize(
+    ("talk", "kept"),
+    [
+        (
+            [("I said the budget is approved. It isn't.", "ok")],
+            "ada: I said the budget is approved. It isn't.",
+        ),
+        (
+            [("Karl stole the laptop.", "Noted."), ("That is wrong. He did not.", "Sorry.")],
+            'ada: "Karl stole the laptop." That is wrong. He did not.',
+        ),
+        (
+            [("I need an order.", "Are you allergic to penicillin?"), ("No.", "Understood.")],
+            'ada: "Are you allergic to penicillin?" No.',
+        ),
+        (
+            [("Can we ship on Friday? Absolutely not.", "ok")],
+            "ada: Can we ship on Friday? Absolutely not.",
+        ),
+    ],
+)
+def test_a_denial_stays_with_what_it_denies(talk: list[tuple[str, str]], kept: str) -> None:
+    """In every grain, and what is denied is never told alone."""
+    turns = [
+        turn(seq, said, response=answer, speaker="ada")
+        for seq, (said, answer) in enumerate(talk, 1)
+    ]
+    material = material_of_turns(turns, UTC_ZONE)
+    text = summarise([one for part in material.said for one in part], 100)
+    assert kept in text
+    denied = kept.removeprefix("ada: ").strip('"').split('"')[0]
+    assert text.count(denied) == 1
+    again = notes_of(text.splitlines(), EXTRACTED, START)
+    assert kept in summarise(again, 100)
+
+
+def test_small_words_that_deny_nothing_are_left_out() -> None:
+    """What is no denial is no part of what stood before it."""
+    turns = [turn(1, "I moved to Bonn.", response="No way! Not bad. No worries.", speaker="ada")]
+    material = material_of_turns(turns, UTC_ZONE)
+    said = [one for part in material.said for one in part]
+    assert said[0].text == "I moved to Bonn."
+    assert "way" not in summarise(said, 100)
