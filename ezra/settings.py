@@ -18,7 +18,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from metaagents.guard.policy import GuardPolicy, checked_changes
 from tiers.embedding.installed import default_model_folder
@@ -359,6 +359,20 @@ class Settings(BaseSettings):
     @classmethod
     def _is_a_plan(cls, text: str) -> str:
         return checked_plan(text)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003 - pydantic's signature
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Look into files only where one is named: it costs as much as reading the environment."""
+        places = ((dotenv_settings, "env_file"), (file_secret_settings, "secrets_dir"))
+        files = [source for source, place in places if getattr(source, place)]
+        return (init_settings, env_settings, *files)
 
     def __init__(self, **given: Any) -> None:  # noqa: ANN401 - any setting, checked below
         try:

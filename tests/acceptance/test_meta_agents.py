@@ -265,26 +265,6 @@ async def test_at_06_a_quiet_scope_costs_no_model_call(tmp_path: Path) -> None:
         assert clerk.filled == 1
 
 
-async def test_at_07_constraints_come_first_and_the_cost_is_shown(tmp_path: Path) -> None:
-    """The core block puts what must not be violated first, and says its tokens."""
-    clock = MovingClock()
-    async with running(tmp_path, clock, core_facts_max=3) as ezra:
-        graph = await ezra.create_session_graph("home")
-        agent = await graph.spawn_agent("butler", topics={"*"})
-        for number in range(6):
-            await agent.remember(Fact(text=f"Room {number} is painted grey.", tier="core"))
-            clock.move(minutes=1)
-        nuts = Fact(text="Ada must not eat peanuts.", tier="core", fact_type="constraint")
-        nuts_id = await agent.remember(nuts)
-        turn = await agent.turn("What is for lunch?")
-        core = [slot for slot in turn.slots if slot.kind == "core"]
-        assert core[0].source_ids == (nuts_id,)
-        assert len(core) == 3 == len(turn.core.facts)
-        assert turn.core.tokens > 0
-        assert len(turn.core.left_out) == 4
-        assert (await graph.core("butler")).tokens == turn.core.tokens
-
-
 async def test_at_08_playbooks_are_counted_by_what_the_user_says_next(tmp_path: Path) -> None:
     """A confirmation after a playbook was in the context counts once; recall returns its steps."""
     async with running(tmp_path) as ezra:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from itertools import cycle
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.cold_backends import COLD_BACKENDS, Cold, ColdBackend
@@ -30,6 +32,26 @@ def _has_its_own(metafunc: pytest.Metafunc) -> bool:
     """Whether the module or the test says itself whom it asks."""
     named = (mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
     return hasattr(metafunc.module, "backend") or any("backend" in names for names in named)
+
+
+class _InTurn:
+    """The stores of several processes, of which each port that is asked is the next one's."""
+
+    def __init__(self, *stores: Cold) -> None:
+        self._next = cycle(stores)
+
+    def __getattr__(self, port: str) -> Any:
+        return getattr(next(self._next), port)
+
+
+@pytest.fixture
+async def processes(cold: Cold, backend: ColdBackend, tmp_path: Path) -> AsyncIterator[_InTurn]:
+    """The tier as racing processes have it: two of them in turn, where an engine lets two in."""
+    if not backend.is_shared:
+        yield _InTurn(cold)
+        return
+    async with backend.opened(tmp_path) as other:
+        yield _InTurn(cold, other)
 
 
 @pytest.fixture

@@ -215,35 +215,35 @@ async def test_a_taken_id_of_the_log_takes_the_change_back(cold: Cold) -> None:
     assert await cold.board.cards(ANN, [task.id]) == (task,)
 
 
-async def test_of_racing_changes_each_version_is_one_of_them(cold: Cold) -> None:
+async def test_of_racing_changes_each_version_is_one_of_them(processes: Cold) -> None:
     """Ten writers go on from what they see until each has had its turn; every action is there."""
     task = _task(user_id=None)
-    await _posted(cold, task)
+    await _posted(processes, task)
 
     async def change(number: int) -> None:
         for _ in range(30):
-            (seen,) = await cold.board.cards(BOB, [task.id])
+            (seen,) = await processes.board.cards(BOB, [task.id])
             details = {**seen.details, str(number): True}
             new = _next(seen, details=details)
-            if await cold.board.change(BOB, new, _log(BOB, thread=task.id, text=str(number))):
+            if await processes.board.change(BOB, new, _log(BOB, thread=task.id, text=str(number))):
                 return
         pytest.fail("it never had its turn")
 
     await asyncio.gather(*map(change, range(10)))
-    (found,) = await cold.board.cards(OPERATOR, [task.id])
+    (found,) = await processes.board.cards(OPERATOR, [task.id])
     assert found.version == 11
     assert set(found.details) == {str(number) for number in range(10)}
-    logged = await cold.board.latest(OPERATOR, CardQuery(kind="action", thread=task.id))
+    logged = await processes.board.latest(OPERATOR, CardQuery(kind="action", thread=task.id))
     assert {one.text for one in logged} == set(found.details)
 
 
-async def test_racing_posts_under_one_id_store_one(cold: Cold) -> None:
+async def test_racing_posts_under_one_id_store_one(processes: Cold) -> None:
     """All of them hear of the same card, one of them that it is new."""
     card = card_by(ANN)
-    answers = await asyncio.gather(*(cold.board.post(ANN, card) for _ in range(8)))
+    answers = await asyncio.gather(*(processes.board.post(ANN, card) for _ in range(8)))
     assert [stored for stored, _ in answers] == [card] * 8
     assert sum(was_new for _, was_new in answers) == 1
-    assert len(await cold.log.audit(OPERATOR)) == 1
+    assert len(await processes.log.audit(OPERATOR)) == 1
 
 
 async def test_two_agents_lose_nothing_and_keep_their_order(cold: Cold) -> None:

@@ -200,21 +200,25 @@ async def test_only_an_event_pins(cold: Cold) -> None:
     await _log(cold)
 
 
-async def test_racing_commits_of_one_key_leave_one_and_tell_the_others(cold: Cold) -> None:
+async def test_racing_commits_of_one_key_leave_one_and_tell_the_others(processes: Cold) -> None:
     """Ten at once: one is written, nine are told of it; one chain, whoever asks."""
     beliefs = [belief_by(claim=f"{number}") for number in range(10)]
-    answers = await asyncio.gather(*(cold.beliefs.commit(SCOPE, one) for one in beliefs))
+    answers = await asyncio.gather(*(processes.beliefs.commit(SCOPE, one) for one in beliefs))
     (winner,) = [one.belief for one in answers if one.is_new]
     for answer in answers:
         if not answer.is_new:
             assert [one.belief for one in answer.unsettled] == [winner]
-    assert await _log(cold) == [("committed", winner.id)]
+    assert await _log(processes) == [("committed", winner.id)]
     settled = await asyncio.gather(
-        *(cold.beliefs.commit(SCOPE, one, [_settle(winner)]) for one in beliefs if one != winner)
+        *(
+            processes.beliefs.commit(SCOPE, one, [_settle(winner)])
+            for one in beliefs
+            if one != winner
+        )
     )
     assert sum(one.is_new for one in settled) == 1
     assert sum(one.is_stale or bool(one.unsettled) for one in settled) == 8
-    assert len(await _log(cold)) == 4
+    assert len(await _log(processes)) == 4
 
 
 async def test_reverting_restores_what_was_replaced(cold: Cold) -> None:

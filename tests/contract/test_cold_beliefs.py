@@ -128,20 +128,21 @@ async def test_belief_without_topics_is_seen_under_its_topic(cold: Cold) -> None
         await cold.beliefs.commit(SCOPE, belief_by(topics=(), topic="\x00"))
 
 
-async def test_racing_pins_make_one_event(cold: Cold) -> None:
-    """Whoever pins, and however often; what ends is pinned no longer."""
+async def test_racing_pins_make_one_event(processes: Cold) -> None:
+    """Whoever pins, and however often; what ends is pinned no longer. So do racing commits."""
     belief = belief_by()
-    await cold.beliefs.commit(SCOPE, belief)
+    told = await asyncio.gather(*(processes.beliefs.commit(SCOPE, belief) for _ in range(10)))
+    assert sum(answer.is_new for answer in told) == 1
     later = NOW + timedelta(minutes=1)
     pinned = await asyncio.gather(
-        *(cold.beliefs.pin(OTHER_AGENT, belief.id, later) for _ in range(10))
+        *(processes.beliefs.pin(OTHER_AGENT, belief.id, later) for _ in range(10))
     )
     assert set(pinned) == {belief.model_copy(update={"pinned": True})}
-    assert await cold.beliefs.active(SCOPE) == (pinned[0],)
-    _, event = await cold.history.events(OPERATOR)
+    assert await processes.beliefs.active(SCOPE) == (pinned[0],)
+    _, event = await processes.history.events(OPERATOR)
     assert (event.kind, event.agent_id, event.recorded_at) == ("pinned", "engineer", later)
-    await cold.beliefs.revert(SCOPE, belief.id, "no", later)
-    (gone,) = await cold.history.query(OPERATOR, BeliefQuery(ids=(belief.id,)))
+    await processes.beliefs.revert(SCOPE, belief.id, "no", later)
+    (gone,) = await processes.history.query(OPERATOR, BeliefQuery(ids=(belief.id,)))
     assert (gone.status, gone.pinned) == ("reverted", False)
 
 

@@ -97,20 +97,23 @@ async def test_summary_of_an_unknown_turn_is_refused(cold: Cold) -> None:
 
 
 async def test_racing_summaries_cover_each_turn_once(
-    cold: Cold, backend: ColdBackend, tmp_path: Path
+    processes: Cold, backend: ColdBackend, tmp_path: Path
 ) -> None:
     """Twenty racing summaries over overlapping turns: each turn ends in exactly one."""
-    turns = await _said(cold, 21)
+    turns = await _said(processes, 21)
     answers = await asyncio.gather(
-        *(cold.episodic.put_summary(SCOPE, summary_by(SCOPE, turns[n : n + 2])) for n in range(20)),
+        *(
+            processes.episodic.put_summary(SCOPE, summary_by(SCOPE, turns[n : n + 2]))
+            for n in range(20)
+        ),
         return_exceptions=True,
     )
     assert all(answer is True or isinstance(answer, Conflict) for answer in answers)
     rows = backend.rows(tmp_path, "turns")
     covered = [(row["id"], row["covered_by"]) for row in rows if row["covered_by"] is not None]
-    stored = await cold.episodic.summaries(SCOPE)
+    stored = await processes.episodic.summaries(SCOPE)
     assert sorted(covered) == sorted((id_, one.id) for one in stored for id_ in one.covers)
-    waiting = await cold.turns.waiting_turns(SCOPE, 0, 100)
+    waiting = await processes.turns.waiting_turns(SCOPE, 0, 100)
     assert len(covered) + len(waiting) == 21
 
 

@@ -110,32 +110,32 @@ async def test_leave_is_idempotent_and_counts_who_remains(fleet: Cold) -> None:
         await fleet.fleet.leave(scope_of(agent_id=None), NOW)
 
 
-async def test_racing_members_are_all_there_and_all_gone(fleet: Cold) -> None:
+async def test_racing_members_are_all_there_and_all_gone(fleet: Cold, processes: Cold) -> None:
     """Sixty come, then these leave, twice each, while thirty more come: no update is lost."""
     first = [f"agent-{number}" for number in range(60)]
     second = [f"late-{number}" for number in range(30)]
-    assert all(await asyncio.gather(*(fleet.fleet.spawn(_agent(name)) for name in first)))
+    assert all(await asyncio.gather(*(processes.fleet.spawn(_agent(name)) for name in first)))
     departures, arrivals = await asyncio.gather(
         asyncio.gather(
-            *(fleet.fleet.leave(scope_of(agent_id=name), NOW) for name in (*first, *first))
+            *(processes.fleet.leave(scope_of(agent_id=name), NOW) for name in (*first, *first))
         ),
-        asyncio.gather(*(fleet.fleet.spawn(_agent(name)) for name in second)),
+        asyncio.gather(*(processes.fleet.spawn(_agent(name)) for name in second)),
     )
     assert sum(one.left for one in departures) == 60
     assert all(arrivals)
-    members = await fleet.fleet.agents(SCOPE)
+    members = await processes.fleet.agents(SCOPE)
     assert sorted(one.id for one in members) == sorted([*first, *second])
     assert {one.id for one in members if one.left_at is None} == set(second)
-    assert (await fleet.fleet.leave(scope_of(agent_id="agent-0"), NOW)).remaining == 30
+    assert (await processes.fleet.leave(scope_of(agent_id="agent-0"), NOW)).remaining == 30
 
 
-async def test_one_of_racing_spawns_of_one_id_is_new(fleet: Cold) -> None:
+async def test_one_of_racing_spawns_of_one_id_is_new(fleet: Cold, processes: Cold) -> None:
     """The others re-attach; of racing departures one is a departure."""
-    new = await asyncio.gather(*(fleet.fleet.spawn(_agent("a")) for _ in range(10)))
+    new = await asyncio.gather(*(processes.fleet.spawn(_agent("a")) for _ in range(10)))
     assert sum(new) == 1
-    assert await fleet.fleet.agents(SCOPE) == (_agent("a"),)
+    assert await processes.fleet.agents(SCOPE) == (_agent("a"),)
     left = await asyncio.gather(
-        *(fleet.fleet.leave(scope_of(agent_id="a"), NOW) for _ in range(10))
+        *(processes.fleet.leave(scope_of(agent_id="a"), NOW) for _ in range(10))
     )
     assert [one.left for one in left].count(True) == 1
     assert {one.remaining for one in left} == {0}

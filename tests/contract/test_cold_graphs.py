@@ -116,10 +116,10 @@ async def test_parent_that_cannot_be_one_is_refused(
         assert await _parents(cold, "race") == ()
 
 
-async def test_one_of_racing_creators_wins(cold: Cold) -> None:
+async def test_one_of_racing_creators_wins(processes: Cold) -> None:
     """Twenty racing creations make one graph and nineteen conflicts."""
     answers = await asyncio.gather(
-        *(cold.graphs.create_graph(graph_of("race", minute=n)) for n in range(20)),
+        *(processes.graphs.create_graph(graph_of("race", minute=n)) for n in range(20)),
         return_exceptions=True,
     )
     assert sum(answer is None for answer in answers) == 1
@@ -208,41 +208,41 @@ async def test_link_comes_after_those_there_are(cold: Cold) -> None:
     assert await _lineage(cold, "race") == ("bahrain", "monaco")
 
 
-async def test_link_that_closes_a_cycle_is_refused(cold: Cold) -> None:
+async def test_link_that_closes_a_cycle_is_refused(processes: Cold) -> None:
     """Near or far; and of two that would close one together, whoever comes first."""
     for graph in (graph_of("root"), graph_of("middle", "root"), graph_of("race", "middle")):
-        await cold.graphs.create_graph(graph)
+        await processes.graphs.create_graph(graph)
     for child in ("root", "middle"):
         with pytest.raises(UsageError, match="race"):
-            await cold.graphs.link(scope_of(graph_id=child), _parent("race"))
-    assert await _parents(cold, "root") == ()
-    assert await _parents(cold, "middle") == ("root",)
+            await processes.graphs.link(scope_of(graph_id=child), _parent("race"))
+    assert await _parents(processes, "root") == ()
+    assert await _parents(processes, "middle") == ("root",)
     with pytest.raises(NotFound, match="nowhere"):
-        await cold.graphs.link(scope_of(graph_id="nowhere"), _parent("race"))
+        await processes.graphs.link(scope_of(graph_id="nowhere"), _parent("race"))
 
     for name in ("one", "other"):
-        await cold.graphs.create_graph(graph_of(name))
+        await processes.graphs.create_graph(graph_of(name))
     answers = await asyncio.gather(
-        cold.graphs.link(scope_of(graph_id="one"), _parent("other")),
-        cold.graphs.link(scope_of(graph_id="other"), _parent("one")),
+        processes.graphs.link(scope_of(graph_id="one"), _parent("other")),
+        processes.graphs.link(scope_of(graph_id="other"), _parent("one")),
         return_exceptions=True,
     )
     assert sorted(type(answer).__name__ for answer in answers) == ["NoneType", "UsageError"]
 
 
-async def test_racing_links_lose_none(cold: Cold) -> None:
+async def test_racing_links_lose_none(processes: Cold) -> None:
     """Ten parents at once are ten links; one parent ten times is one link and nine conflicts."""
     names = [f"g{number}" for number in range(10)]
     for name in ("race", "twice", *names):
-        await cold.graphs.create_graph(graph_of(name))
-    await asyncio.gather(*(cold.graphs.link(SCOPE, _parent(name)) for name in names))
-    assert sorted(await _parents(cold, "race")) == names
+        await processes.graphs.create_graph(graph_of(name))
+    await asyncio.gather(*(processes.graphs.link(SCOPE, _parent(name)) for name in names))
+    assert sorted(await _parents(processes, "race")) == names
     twice = scope_of(graph_id="twice")
     answers = await asyncio.gather(
-        *(cold.graphs.link(twice, _parent("race")) for _ in names), return_exceptions=True
+        *(processes.graphs.link(twice, _parent("race")) for _ in names), return_exceptions=True
     )
     assert [answer for answer in answers if not isinstance(answer, Conflict)] == [None]
-    assert await _parents(cold, "twice") == ("race",)
+    assert await _parents(processes, "twice") == ("race",)
 
 
 async def test_state_moves_and_closing_is_dated(cold: Cold) -> None:

@@ -329,21 +329,23 @@ async def test_verdicts_that_leave_nothing_standing_are_refused(cold: Cold) -> N
     assert await _events(cold) == []
 
 
-async def test_racing_settles_leave_one_fact_standing(cold: Cold) -> None:
+async def test_racing_settles_leave_one_fact_standing(processes: Cold) -> None:
     """Two facts that would each let the other give way, five times over: one does, once."""
-    one, two = await _put(cold, fact_by(text="one"), fact_by(text="two"))
+    one, two = await _put(processes, fact_by(text="one"), fact_by(text="two"))
     settled = await asyncio.gather(
         *(
-            cold.review.settle(OPERATOR, new.id, [_way(old, new)], LATER, [draft(f"{n}/{new.id}")])
+            processes.review.settle(
+                OPERATOR, new.id, [_way(old, new)], LATER, [draft(f"{n}/{new.id}")]
+            )
             for n in range(5)
             for new, old in ((one, two), (two, one))
         )
     )
     assert sum(settled) == 1
-    (left,) = await _live(cold)
+    (left,) = await _live(processes)
     lost = ({one.id, two.id} - {left}).pop()
-    assert await _events(cold) == [("superseded", (lost, left))]
-    assert (await cold.queue.waiting())["index"] == 1
+    assert await _events(processes) == [("superseded", (lost, left))]
+    assert (await processes.queue.waiting())["index"] == 1
 
 
 async def test_ended_facts_are_told_oldest_first(cold: Cold) -> None:

@@ -70,9 +70,9 @@ async def test_release_of_a_lost_lease_changes_nothing(cold: Cold) -> None:
     await cold.leases.release(Lease(name="unknown", owner="a", token=1, expires_at=NOW))
 
 
-async def test_one_of_racing_owners_wins(cold: Cold) -> None:
+async def test_one_of_racing_owners_wins(processes: Cold) -> None:
     """Fifty racing owners: one lease, forty-nine refusals."""
-    answers = await asyncio.gather(*(_take(cold, f"owner {n}") for n in range(50)))
+    answers = await asyncio.gather(*(_take(processes, f"owner {n}") for n in range(50)))
     assert sum(answer is not None for answer in answers) == 1
 
 

@@ -87,12 +87,12 @@ async def test_audit_is_numbered_per_graph_and_paged(cold: Cold) -> None:
         await cold.log.audit(SCOPE, limit=0)
 
 
-async def test_racing_audit_events_have_no_gaps(cold: Cold) -> None:
+async def test_racing_audit_events_have_no_gaps(processes: Cold) -> None:
     """Fifty racing writers, fifty numbers."""
     await asyncio.gather(
-        *(cold.log.append_audit(SCOPE, "denied", (), f"{n}", NOW) for n in range(50))
+        *(processes.log.append_audit(SCOPE, "denied", (), f"{n}", NOW) for n in range(50))
     )
-    events = await cold.log.audit(SCOPE)
+    events = await processes.log.audit(SCOPE)
     assert [event.seq for event in events] == list(range(1, 51))
     assert {event.reason for event in events} == {f"{n}" for n in range(50)}
 
@@ -125,7 +125,7 @@ async def test_tenant_feed_is_every_graphs_in_the_order_of_recording(cold: Cold)
         await cold.log.tenant_audit("")
 
 
-async def test_racing_writers_of_several_graphs_make_one_feed(cold: Cold) -> None:
+async def test_racing_writers_of_several_graphs_make_one_feed(processes: Cold) -> None:
     """Sixty events in four graphs: no place empty or taken twice, and each graph in its order.
 
     A reader that pages while they write sees no event before one that it has seen.
@@ -135,23 +135,23 @@ async def test_racing_writers_of_several_graphs_make_one_feed(cold: Cold) -> Non
 
     async def follow() -> None:
         while len(read) < 60:
-            page = await cold.log.tenant_audit("acme", len(read), 7)
+            page = await processes.log.tenant_audit("acme", len(read), 7)
             read.extend(event.position for event in page)
 
     await asyncio.gather(
         asyncio.wait_for(follow(), 30),
         *(
-            cold.log.append_audit(scope, "denied", (), f"{number}", NOW)
+            processes.log.append_audit(scope, "denied", (), f"{number}", NOW)
             for number, scope in enumerate(scopes)
         ),
     )
     assert read == list(range(1, 61))
-    feed = await cold.log.tenant_audit("acme")
+    feed = await processes.log.tenant_audit("acme")
     assert {event.reason for event in feed} == {f"{number}" for number in range(60)}
     for graph_id in {scope.graph_id for scope in scopes}:
         own = [event for event in feed if event.graph_id == graph_id]
         assert [event.seq for event in own] == list(range(1, 16))
-        assert await cold.log.audit(scope_of(graph_id=graph_id)) == tuple(own)
+        assert await processes.log.audit(scope_of(graph_id=graph_id)) == tuple(own)
 
 
 FILTERS = [

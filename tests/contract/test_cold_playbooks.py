@@ -54,29 +54,33 @@ async def test_rules_are_read_by_whom_they_are_shown_to(cold: Cold) -> None:
     assert await _events(cold) == []
 
 
-async def test_outcomes_count_once_per_cause(cold: Cold) -> None:
+async def test_outcomes_count_once_per_cause(processes: Cold) -> None:
     """Racing or repeated, and whatever the same cause says the second time."""
-    rule = await _rule(cold)
+    rule = await _rule(processes)
     causes = ("turn-1", "turn-10", HOSTILE_NAMES[0])
     await asyncio.gather(
         *(
-            cold.playbooks.record_outcome(SCOPE, rule.id, cause, NOW, is_success=True)
+            processes.playbooks.record_outcome(SCOPE, rule.id, cause, NOW, is_success=True)
             for cause in causes
             for _ in range(4)
         )
     )
-    again = await cold.playbooks.record_outcome(SCOPE, rule.id, "turn-1", LATER, is_success=False)
+    again = await processes.playbooks.record_outcome(
+        SCOPE, rule.id, "turn-1", LATER, is_success=False
+    )
     assert again == rule.model_copy(update={"successes": 3})
-    failed = await cold.playbooks.record_outcome(OPERATOR, rule.id, "x", LATER, is_success=False)
+    failed = await processes.playbooks.record_outcome(
+        OPERATOR, rule.id, "x", LATER, is_success=False
+    )
     assert failed == rule.model_copy(update={"successes": 3, "failures": 1})
-    assert await cold.playbooks.rules(SCOPE, [rule.id]) == (failed,)
-    events = await _events(cold)
+    assert await processes.playbooks.rules(SCOPE, [rule.id]) == (failed,)
+    events = await _events(processes)
     assert sorted(events[:3]) == sorted(("playbook confirmed", (rule.id, one)) for one in causes)
     assert events[3:] == [("playbook rejected", (rule.id, "x"))]
-    missing = cold.playbooks.record_outcome(SCOPE, "unknown", "x", NOW, is_success=True)
+    missing = processes.playbooks.record_outcome(SCOPE, "unknown", "x", NOW, is_success=True)
     assert await missing is None
     with pytest.raises(UsageError, match="cause"):
-        await cold.playbooks.record_outcome(SCOPE, rule.id, "", NOW, is_success=True)
+        await processes.playbooks.record_outcome(SCOPE, rule.id, "", NOW, is_success=True)
 
 
 async def test_refined_rule_keeps_its_former_steps(
@@ -107,28 +111,30 @@ async def test_refined_rule_keeps_its_former_steps(
 
 
 async def test_refining_compares_before_it_sets(
-    cold: Cold, backend: ColdBackend, tmp_path: Path
+    processes: Cold, backend: ColdBackend, tmp_path: Path
 ) -> None:
     """One of ten racing refinements happens; what changes nothing or cannot be writes nothing."""
-    rule = await _rule(cold)
-    twin = await _rule(cold, rule_by(steps=("Ask the pit wall.",)))
+    rule = await _rule(processes)
+    twin = await _rule(processes, rule_by(steps=("Ask the pit wall.",)))
     done = await asyncio.gather(
         *(
-            cold.playbooks.refine(SCOPE, rule, [f"step {n}"], [], LATER, [draft(f"{n}")])
+            processes.playbooks.refine(SCOPE, rule, [f"step {n}"], [], LATER, [draft(f"{n}")])
             for n in range(10)
         )
     )
     assert sum(done) == 1
-    (now,) = await cold.playbooks.rules(SCOPE, [rule.id])
+    (now,) = await processes.playbooks.rules(SCOPE, [rule.id])
     assert (now.version, now.steps) == (2, (f"step {done.index(True)}",))
-    assert not await cold.playbooks.refine(SCOPE, now, now.steps, ["t"], LATER)
-    assert not await cold.playbooks.refine(SCOPE, now, twin.steps, ["t"], LATER), "twin has them"
-    assert not await cold.playbooks.refine(SCOPE, rule_by(trigger="unknown"), ["x"], [], LATER)
+    assert not await processes.playbooks.refine(SCOPE, now, now.steps, ["t"], LATER)
+    assert not await processes.playbooks.refine(SCOPE, now, twin.steps, ["t"], LATER), (
+        "twin has them"
+    )
+    assert not await processes.playbooks.refine(SCOPE, rule_by(trigger="unknown"), ["x"], [], LATER)
     for broken in ([], [""], [LONE_SURROGATE]):
         with pytest.raises(UsageError):
-            await cold.playbooks.refine(SCOPE, now, broken, [], LATER)
-    assert await cold.playbooks.rules(SCOPE, [rule.id, twin.id]) == (now, twin)
-    assert len(await _events(cold)) == len(backend.rows(tmp_path, "work")) == 1
+            await processes.playbooks.refine(SCOPE, now, broken, [], LATER)
+    assert await processes.playbooks.rules(SCOPE, [rule.id, twin.id]) == (now, twin)
+    assert len(await _events(processes)) == len(backend.rows(tmp_path, "work")) == 1
 
 
 async def test_former_steps_have_a_limit(cold: Cold) -> None:

@@ -102,11 +102,14 @@ async def test_archived_graph_takes_no_new_rule(cold: Cold) -> None:
     assert await cold.procedural.match_rules(SCOPE, "tyre", 4) == (known,)
 
 
-async def test_racing_writers_of_one_rule_store_one(cold: Cold) -> None:
-    """Twenty racing puts agree on one id."""
-    stored = await asyncio.gather(*(cold.procedural.put_rule(SCOPE, rule_by()) for _ in range(20)))
+async def test_racing_writers_of_one_rule_store_one(processes: Cold) -> None:
+    """Twenty racing puts agree on one id, and queue its work once."""
+    stored = await asyncio.gather(
+        *(processes.procedural.put_rule(SCOPE, rule_by(), [draft()]) for _ in range(20))
+    )
     assert sum(is_new for _, is_new in stored) == 1
     assert len({rule.id for rule, _ in stored}) == 1
+    assert (await processes.queue.waiting())["index"] == 1
 
 
 async def test_best_match_shares_most_words(cold: Cold) -> None:

@@ -113,11 +113,11 @@ async def test_r9_21_only_what_was_begun_is_an_attempt(cold: Cold) -> None:
     assert [(work.attempts, work.was_lost) for work in third] == [(2, False), (0, False)]
 
 
-async def test_racing_claims_share_the_items(cold: Cold) -> None:
+async def test_racing_claims_share_the_items(processes: Cold) -> None:
     """Twenty racing claimants get each of a hundred items exactly once."""
-    await cold.queue.enqueue(SCOPE, [draft(f"{n}") for n in range(100)], NOW)
+    await processes.queue.enqueue(SCOPE, [draft(f"{n}") for n in range(100)], NOW)
     claims = await asyncio.gather(
-        *(cold.queue.claim(EVERY, f"owner {n}", 7, 10, NOW) for n in range(20))
+        *(processes.queue.claim(EVERY, f"owner {n}", 7, 10, NOW) for n in range(20))
     )
     keys = [work.key for claim in claims for work in claim]
     assert sorted(keys, key=int) == [f"{n}" for n in range(100)]
@@ -183,11 +183,11 @@ async def test_waiting_item_is_not_doubled(cold: Cold) -> None:
     assert (index.payload, index.kind, learn.kind) == ({"x": 3}, "index", "learn")
 
 
-async def test_racing_enqueues_of_one_key_make_one_item(cold: Cold) -> None:
+async def test_racing_enqueues_of_one_key_make_one_item(processes: Cold) -> None:
     """Fifty racing writers: one is told that it is new."""
-    new = await asyncio.gather(*(cold.queue.enqueue(SCOPE, [draft()], NOW) for _ in range(50)))
+    new = await asyncio.gather(*(processes.queue.enqueue(SCOPE, [draft()], NOW) for _ in range(50)))
     assert sum(new) == 1
-    assert len(await _claim(cold)) == 1
+    assert len(await _claim(processes)) == 1
 
 
 async def test_item_that_waits_for_a_retry_becomes_due_when_queued_again(cold: Cold) -> None:

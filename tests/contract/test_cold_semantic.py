@@ -130,11 +130,14 @@ async def test_id_that_says_something_else_is_a_conflict(cold: Cold) -> None:
         await cold.semantic.put_fact(SCOPE, fact.model_copy(update={"text": "else"}))
 
 
-async def test_racing_writers_of_one_statement_store_one(cold: Cold) -> None:
-    """Twenty racing puts agree on one id."""
-    stored = await asyncio.gather(*(cold.semantic.put_fact(SCOPE, fact_by()) for _ in range(20)))
+async def test_racing_writers_of_one_statement_store_one(processes: Cold) -> None:
+    """Twenty racing puts agree on one id, and queue its work once."""
+    stored = await asyncio.gather(
+        *(processes.semantic.put_fact(SCOPE, fact_by(), [draft()]) for _ in range(20))
+    )
     assert sum(is_new for _, is_new in stored) == 1
     assert len({fact.id for fact, _ in stored}) == 1
+    assert (await processes.queue.waiting())["index"] == 1
 
 
 async def test_facts_are_returned_in_the_order_asked(cold: Cold) -> None:
@@ -238,13 +241,18 @@ async def test_uses_count_once_per_cause(cold: Cold) -> None:
         await cold.semantic.add_uses(SCOPE, "", [two.id], NOW)
 
 
-async def test_racing_uses_are_exact(cold: Cold) -> None:
-    """Fifty racing calls for ten causes count ten."""
-    (fact,) = await _known(cold, SCOPE, fact_by())
+async def test_racing_uses_are_exact(processes: Cold) -> None:
+    """Fifty racing calls for ten causes, of two facts, by their graph and by an heir: ten each."""
+    made = [fact_by(text=text, tier="core") for text in ("one", "two")]
+    ids = [fact.id for fact in await _known(processes, SCOPE, *made)]
+    scopes = (SCOPE, heir_of("race", scope=scope_of(graph_id="imola", topics=("tyres",))))
     await asyncio.gather(
-        *(cold.semantic.add_uses(SCOPE, f"cause {n % 10}", [fact.id], NOW) for n in range(50))
+        *(
+            processes.semantic.add_uses(scopes[n % 3 % 2], f"cause {n % 10}", ids, NOW)
+            for n in range(50)
+        )
     )
-    assert (await cold.semantic.facts(SCOPE, [fact.id]))[0].uses == 10
+    assert [fact.uses for fact in await processes.semantic.facts(SCOPE, ids)] == [10, 10]
 
 
 async def test_tier_moves_with_its_reason_and_work(
@@ -278,21 +286,21 @@ async def test_tier_moves_with_its_reason_and_work(
     assert [row["key"] for row in backend.rows(tmp_path, "work")] == ["up", "down"]
 
 
-async def test_tier_is_compared_before_it_is_set(cold: Cold) -> None:
+async def test_tier_is_compared_before_it_is_set(processes: Cold) -> None:
     """One of twenty racing promotions happens; the others write no event and no work."""
-    (fact,) = await _known(cold, SCOPE, fact_by())
+    (fact,) = await _known(processes, SCOPE, fact_by())
     moved = await asyncio.gather(
         *(
-            cold.semantic.set_tier(SCOPE, fact, "core", "racing", NOW, [draft(f"w{n}")])
+            processes.semantic.set_tier(SCOPE, fact, "core", "racing", NOW, [draft(f"w{n}")])
             for n in range(20)
         )
     )
     assert sum(moved) == 1
-    assert len(await cold.log.audit(SCOPE)) == 1
-    assert (await cold.queue.waiting())["index"] == 1
+    assert len(await processes.log.audit(SCOPE)) == 1
+    assert (await processes.queue.waiting())["index"] == 1
     with pytest.raises(UsageError, match="tier"):
-        await cold.semantic.set_tier(SCOPE, fact, "archival", "same", NOW)
-    assert not await cold.semantic.set_tier(SCOPE, fact_by(text="unknown"), "core", "?", NOW)
+        await processes.semantic.set_tier(SCOPE, fact, "archival", "same", NOW)
+    assert not await processes.semantic.set_tier(SCOPE, fact_by(text="unknown"), "core", "?", NOW)
 
 
 async def test_superseded_fact_stays_but_answers_nothing(

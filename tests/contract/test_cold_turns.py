@@ -64,15 +64,17 @@ async def test_turn_comes_back_as_it_was_stored(cold: Cold) -> None:
     assert await cold.turns.turns(SCOPE, [turn.id]) == (stored,)
 
 
-async def test_seq_counts_per_agent_without_gaps_under_a_race(cold: Cold) -> None:
+async def test_seq_counts_per_agent_without_gaps_under_a_race(processes: Cold) -> None:
     """Fifty racing appends of one agent, and others beside it, get 1 to 50 each once."""
-    racing = [cold.turns.append_turn(SCOPE, turn_by(text=f"mine {n}")) for n in range(50)]
-    others = [cold.turns.append_turn(OTHER_AGENT, turn_by(OTHER_AGENT, f"{n}")) for n in range(20)]
+    racing = [processes.turns.append_turn(SCOPE, turn_by(text=f"mine {n}")) for n in range(50)]
+    others = [
+        processes.turns.append_turn(OTHER_AGENT, turn_by(OTHER_AGENT, f"{n}")) for n in range(20)
+    ]
     stored = await asyncio.gather(*racing, *others)
     seqs = [turn.seq for turn, _ in stored]
     assert sorted(seqs[:50]) == list(range(1, 51))
     assert sorted(seqs[50:]) == list(range(1, 21))
-    recent = await cold.turns.recent_turns(SCOPE, 100)
+    recent = await processes.turns.recent_turns(SCOPE, 100)
     assert [turn.seq for turn in recent] == list(range(1, 51))
 
 
@@ -135,10 +137,10 @@ async def test_ref_is_unique_in_its_graph_only(cold: Cold) -> None:
     assert is_new
 
 
-async def test_racing_repeats_of_one_ref_store_one_turn(cold: Cold) -> None:
+async def test_racing_repeats_of_one_ref_store_one_turn(processes: Cold) -> None:
     """Twenty racing writers of the same turn agree on one."""
     stored = await asyncio.gather(
-        *(cold.turns.append_turn(SCOPE, turn_by(ref="r")) for _ in range(20))
+        *(processes.turns.append_turn(SCOPE, turn_by(ref="r")) for _ in range(20))
     )
     assert sum(is_new for _, is_new in stored) == 1
     assert len({turn.id for turn, _ in stored}) == 1

@@ -91,23 +91,26 @@ async def test_refund_takes_back_and_never_below_nothing(cold: Cold) -> None:
     assert await cold.usage.usage_by_agent(GRAPH) == {"ben": Usage(tokens=10)}
 
 
-async def test_racing_charges_never_pass_a_limit(cold: Cold) -> None:
+async def test_racing_charges_never_pass_a_limit(processes: Cold) -> None:
     """Sixty charges of three agents and room for 31: so many are counted, each twice or never."""
     limit = Budget(writes=31)
     scopes = [scope_of(agent_id=f"agent-{number % 3}") for number in range(60)]
     answers = await asyncio.gather(
-        *(cold.usage.charge(scope, Usage(writes=1), Budget(writes=14), limit) for scope in scopes),
+        *(
+            processes.usage.charge(scope, Usage(writes=1), Budget(writes=14), limit)
+            for scope in scopes
+        ),
         return_exceptions=True,
     )
     assert sum(answer is None for answer in answers) == 31
     assert sum(isinstance(answer, BudgetExceeded) for answer in answers) == 29
     charged = [scope.agent_id for scope, one in zip(scopes, answers, strict=True) if one is None]
-    by_agent = await cold.usage.usage_by_agent(GRAPH)
+    by_agent = await processes.usage.usage_by_agent(GRAPH)
     assert {name: used.writes for name, used in by_agent.items()} == {
         name: charged.count(name) for name in set(charged)
     }
     assert max(used.writes for used in by_agent.values()) <= 14
-    assert (await cold.usage.usage(GRAPH)).writes == 31
+    assert (await processes.usage.usage(GRAPH)).writes == 31
 
 
 @pytest.mark.parametrize(("one", "other"), TWIN_SCOPES)

@@ -45,11 +45,11 @@ async def test_each_reader_of_each_agent_has_its_own(cold: Cold) -> None:
         assert await cold.watermarks.watermark(scope_of(agent_id=agent), name) == seq
 
 
-async def test_racing_readers_end_at_the_furthest(cold: Cold) -> None:
+async def test_racing_readers_end_at_the_furthest(processes: Cold) -> None:
     """Whoever comes late with less changes nothing."""
-    moves = (cold.watermarks.advance(SCOPE, "extract", seq, NOW) for seq in range(1, 21))
+    moves = (processes.watermarks.advance(SCOPE, "extract", seq, NOW) for seq in range(1, 21))
     assert any(await asyncio.gather(*moves))
-    assert await cold.watermarks.watermark(SCOPE, "extract") == 20
+    assert await processes.watermarks.watermark(SCOPE, "extract") == 20
 
 
 async def test_what_is_no_place_is_refused(cold: Cold) -> None:

@@ -18,11 +18,10 @@ from support.belief_writer import (
     change_beliefs,
     commit_settled,
     finished,
-    running_belief_writer,
 )
 from support.cold_mongo import server
-from support.cold_process import killed_after
 from support.cold_samples import OPERATOR, belief_by
+from support.processes import killed_after, running_process
 from support.tier_samples import scope_of
 
 from tiers.cold.mongo import mongo_cold_store
@@ -78,7 +77,7 @@ async def _assert_each_once(cold: Any, ids: list[str], *, more: int = 0) -> None
 async def _two_processes(place: Place, count: int) -> None:
     with ExitStack() as stack:
         writers = [
-            stack.enter_context(running_belief_writer(name, count, *place.address))
+            stack.enter_context(running_process("belief_writer", name, count, *place.address))
             for name in ("one", "other")
         ]
         told = await asyncio.gather(*(asyncio.to_thread(finished, one) for one in writers))
@@ -91,10 +90,14 @@ async def _two_processes(place: Place, count: int) -> None:
 async def _killed(place: Place, lines: int, count: int, *, beside: bool) -> None:
     """Kill a writer, perhaps beside another, and then send everything that it had to send again."""
     with ExitStack() as stack:
-        writer = stack.enter_context(running_belief_writer("one", 10_000, *place.address))
+        writer = stack.enter_context(
+            running_process("belief_writer", "one", 10_000, *place.address)
+        )
         told: list[str] = []
         if beside:
-            other = stack.enter_context(running_belief_writer("other", count, *place.address))
+            other = stack.enter_context(
+                running_process("belief_writer", "other", count, *place.address)
+            )
             living = asyncio.create_task(asyncio.to_thread(finished, other))
         acknowledged = await asyncio.to_thread(killed_after, writer, lines)
         if beside:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from support.belief_replay import replayed
 from support.cold_backends import raw_sqlite
-from support.cold_process import killed_after, running_writer
 from support.cold_samples import OPERATOR, SCOPE, asked, belief_by, draft, fact_by, turn_by
+from support.processes import killed_after, running_process
 from support.runtime import running
 from support.tier_samples import NOW, scope_of
 
@@ -53,7 +53,7 @@ async def _read_everything(folder: Path) -> None:
 @pytest.mark.parametrize("lines", [1, 37, 150])
 async def test_killed_writer_keeps_every_acknowledged_turn_once(tmp_path: Path, lines: int) -> None:
     """SIGKILL in the middle of concurrent writes: each acknowledged turn is there with its work."""
-    with running_writer(tmp_path) as process:
+    with running_process("cold_writer", tmp_path) as process:
         acknowledged = killed_after(process, lines)
     assert len(acknowledged) >= lines
     async with sqlite_cold_store(tmp_path) as cold:

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from support.cold_process import killed_after, running_writer
+from support.processes import killed_after, running_process
 
 from tiers.cold import own_folder
 from tiers.errors import ConfigError
@@ -44,7 +44,7 @@ async def test_async_form_is_the_same(tmp_path: Path) -> None:
 
 def test_other_process_is_named_until_it_is_killed(tmp_path: Path) -> None:
     """Refused with its process and program; after SIGKILL the folder opens at once."""
-    with running_writer(tmp_path) as process:
+    with running_process("cold_writer", tmp_path) as process:
         assert process.stdout is not None
         process.stdout.readline()
         with pytest.raises(ConfigError) as refusal:

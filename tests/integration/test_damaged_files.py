@@ -205,14 +205,17 @@ async def test_r9_20_a_home_that_was_only_made_is_a_new_memory(tmp_path: Path) -
     await _made(tmp_path)
 
 
-async def test_r9_20_doctor_finds_a_garbage_page_wherever_it_is(tmp_path: Path) -> None:
+@pytest.mark.parametrize("damaged", [6, pytest.param(12, marks=pytest.mark.slow)])
+async def test_r9_20_doctor_finds_a_garbage_page_wherever_it_is(
+    damaged: int, tmp_path: Path
+) -> None:
     """Each page in turn, where it holds something, is filled with noise."""
     await _made(tmp_path / "whole")
     whole = (tmp_path / "whole" / "ezra.db").read_bytes()
     pages = range(1, len(whole) // PAGE)
     used = [page for page in pages if any(whole[page * PAGE : (page + 1) * PAGE])]
     noise = random.Random(2).randbytes(PAGE)
-    for page in random.Random(3).sample(used, 6):
+    for page in random.Random(3).sample(used, damaged):
         home = tmp_path / f"{page}"
         shutil.copytree(tmp_path / "whole", home, ignore=shutil.ignore_patterns("warm"))
         with (home / "ezra.db").open("r+b") as file:

@@ -34,15 +34,6 @@ TICKS_MAX = 20
 ANSWER_BYTES_MAX = 2**24
 
 
-@pytest.fixture(params=("embedded", "servers"))
-def tiers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Where the tiers are; settings take it from the environment."""
-    if request.param == "servers":
-        for name, value in server_variables().items():
-            monkeypatch.setenv(name, value)
-    return str(request.param)
-
-
 async def _audit(graph: Graph) -> list[AuditEvent]:
     """Return the whole feed, page by page."""
     events: list[AuditEvent] = []

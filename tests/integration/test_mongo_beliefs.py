@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any
@@ -15,13 +15,12 @@ from pymongo import MongoClient
 from pymongo.errors import DuplicateKeyError
 from support.belief_replay import replayed
 from support.belief_writer import commit_settled
-from support.cold_samples import OTHER_AGENT, SCOPE, asked, belief_by, turn_by
-from support.mongo_deployments import COMMANDS_MAX, Deployment, Operation, deployed
+from support.cold_samples import OTHER_AGENT, SCOPE, belief_by, turn_by
+from support.mongo_deployments import Deployment, deployed
 from support.tier_samples import NOW, scope_of
 
 from tiers.cold.mongo import mongo_cold_store
-from tiers.errors import NotFound
-from tiers.records import BeliefQuery, BranchPoint, Commitment, Scope, Settlement
+from tiers.records import BeliefQuery, BranchPoint, Commitment, Scope
 
 Raw = dict[str, Any]
 
@@ -92,124 +91,6 @@ async def _lived(cold: Any, count: int, seed: int = 1) -> None:
             await cold.beliefs.rewind(GRAPH, committed[0].committed_seq, "back", NOW)
 
 
-def _settled(*rivals: Commitment) -> list[Settlement]:
-    """Return settlements by which a new belief takes the place of others."""
-    return [
-        Settlement(rival_id=one.id, winner="new", strategy="last_write_wins", decided=True)
-        for one in rivals
-    ]
-
-
-def _superseding() -> Operation:
-    old, new = belief_by(claim="old"), belief_by(OTHER_AGENT, claim="new")
-
-    async def act(cold: Any) -> None:
-        await cold.beliefs.commit(OTHER_AGENT, new, _settled(old))
-
-    return Operation(act, lambda cold: cold.beliefs.commit(SCOPE, old))
-
-
-def _beginning() -> Operation:
-    first, second = belief_by(claim="first"), belief_by(claim="second", key=None)
-    return Operation(
-        lambda cold: cold.beliefs.commit(SCOPE, second),
-        lambda cold: cold.beliefs.commit(SCOPE, first),
-    )
-
-
-def _pinning() -> Operation:
-    belief = belief_by()
-    return Operation(
-        lambda cold: cold.beliefs.pin(SCOPE, belief.id, LATER),
-        lambda cold: cold.beliefs.commit(SCOPE, belief),
-    )
-
-
-def _reverting() -> Operation:
-    old, new = belief_by(claim="old"), belief_by(claim="new")
-
-    async def prepare(cold: Any) -> None:
-        await cold.beliefs.commit(SCOPE, old)
-        await cold.beliefs.commit(SCOPE, new, _settled(old))
-
-    async def act(cold: Any) -> None:
-        try:
-            await cold.beliefs.revert(SCOPE, new.id, "wrong", LATER)
-        except NotFound:
-            assert await cold.beliefs.active(SCOPE) == (old,), "it was reverted already"
-
-    return Operation(act, prepare)
-
-
-def _rewinding() -> Operation:
-    old, new = belief_by(claim="old"), belief_by(claim="new")
-
-    async def prepare(cold: Any) -> None:
-        await cold.beliefs.commit(SCOPE, old)
-        await cold.beliefs.pin(SCOPE, old.id, NOW)
-        await cold.beliefs.commit(SCOPE, new, _settled(old))
-
-    return Operation(lambda cold: cold.beliefs.rewind(GRAPH, 2, "back", LATER), prepare)
-
-
-def _adopting() -> Operation:
-    pinned = belief_by(claim="first").model_copy(update={"origin_id": "a", "pinned": True})
-    other = belief_by(claim="second", key=None).model_copy(update={"origin_id": "b"})
-    return Operation(
-        lambda cold: cold.beliefs.adopt(GRAPH, POINT, (pinned, other), LATER),
-        lambda _: asyncio.sleep(0),
-    )
-
-
-OPERATIONS = [
-    _superseding,
-    *(
-        pytest.param(one, marks=pytest.mark.slow)
-        for one in (_beginning, _pinning, _reverting, _rewinding, _adopting)
-    ),
-]
-
-
-async def _seen(cold: Any) -> tuple[Any, ...]:
-    """Return what the ports show of the graph's beliefs, and of what is to be indexed."""
-    found = await cold.words.search_words(SCOPE, asked("old new first second start mediums"))
-    return (
-        await cold.beliefs.active(SCOPE),
-        [event.kind for event in await cold.history.events(SCOPE)],
-        sorted(hit.id for hit in found),
-        (await cold.words.census(SCOPE))["beliefs"],
-        await cold.history.projected(GRAPH),
-        await cold.history.trusts(GRAPH),
-        await cold.queue.waiting(GRAPH),
-    )
-
-
-@pytest.mark.parametrize("make", OPERATIONS)
-async def test_nothing_is_kept_of_what_was_refused(
-    deployment: Deployment, make: Callable[[], Operation]
-) -> None:
-    """Neither an event nor a content without one."""
-    operation = make()
-    felt = 0
-    for number in range(1, COMMANDS_MAX):
-        database = deployment.fresh_database()
-        async with deployment.opened(database) as cold:
-            await operation.prepare(cold)
-            before = await _seen(cold)
-        cut, error = await deployment.cut(
-            Operation(operation.act, lambda _: asyncio.sleep(0)), database, number
-        )
-        if not cut.happened:
-            break
-        contents = _documents(deployment, database, "belief_contents")
-        assert len(contents) == len(_events(deployment, database))
-        async with deployment.opened(database) as cold:
-            felt += error is not None
-            assert (await _seen(cold) == before) == (error is not None)
-    assert felt >= 4, "most refusals must have been felt"
-    assert deployment.server.open_transactions == 0
-
-
 async def test_two_stores_racing_on_one_key_make_one_chain(deployment: Deployment) -> None:
     """A dozen commits through two connections: no gap, one active, none lost, none doubled."""
     database = deployment.fresh_database()
@@ -233,22 +114,6 @@ async def test_two_stores_racing_on_one_key_make_one_chain(deployment: Deploymen
     assert len(stored) == WRITERS
     assert sum(one["status"] == "active" for one in stored) == 1
     assert sum("held_key" in one for one in stored) == 1
-
-
-async def test_two_stores_racing_with_one_belief_commit_it_once(deployment: Deployment) -> None:
-    """The same belief, told a dozen times at once, is one event."""
-    database = deployment.fresh_database()
-    belief = belief_by()
-    async with deployment.opened(database) as one, deployment.opened(database) as other:
-        answers = await asyncio.gather(
-            *((one, other)[n % 2].beliefs.commit(SCOPE, belief) for n in range(WRITERS))
-        )
-        pinned = await asyncio.gather(
-            *((one, other)[n % 2].beliefs.pin(SCOPE, belief.id, NOW) for n in range(WRITERS))
-        )
-    assert sum(answer.is_new for answer in answers) == 1
-    assert all(answer.pinned for answer in pinned)
-    assert [event["kind"] for event in _events(deployment, database)] == ["committed", "pinned"]
 
 
 async def test_a_refused_change_leaves_no_content_behind(deployment: Deployment) -> None:

@@ -1,4 +1,4 @@
-"""Retention in MongoDB, cut off at every command and done by several at once."""
+"""Retention in MongoDB, done by several at once."""
 
 from __future__ import annotations
 
@@ -20,18 +20,13 @@ from support.cold_samples import (
     summary_by,
     turn_by,
 )
-from support.mongo_cuts import cut_at
-from support.mongo_deployments import REFUSED, Deployment, deployed
+from support.mongo_deployments import Deployment, deployed
 from support.tier_samples import NOW, scope_of
 
 from tiers.cold.mongo import mongo_cold_store
 from tiers.cold.stores import ColdStores
-from tiers.errors import TierError
 from tiers.grains import RETIRED
 from tiers.records import AuditFilter, Fact, Scope
-
-EVERY, SOME = range(1, 80), range(3, 80, 7)
-"""Numbers of commands; a retirement sends fewer."""
 
 LATER = NOW + timedelta(days=9)
 SECRETS = ("quincunx", "zeppelin", "obsidian", "marzipan")
@@ -93,60 +88,9 @@ async def _check_done(cold: ColdStores, life: Life) -> None:
     assert await cold.grains.retirable(life.runtime, "working", LATER, 9) == ()
 
 
-async def _cut(deployment: Deployment, name: str, number: int, *, after: bool) -> bool:
-    """Retire, cut off at a command, then again; ``False`` when there was no such command.
-
-    By another process the second time: what the first had open is over.
-    """
-    async with deployment.opened(name) as cold:
-        life = await _lived(cold, f"graph {number} {after}")
-        with cut_at(deployment.server, number, code=REFUSED, after=after) as cut:
-            try:
-                await _retire(cold, life)
-            except TierError:
-                assert cut.happened
-    async with deployment.opened(name) as cold:
-        begun = await _retired(cold, life)
-        assert sorted(begun) in ([], sorted(life.ids))
-        if begun and after:
-            assert await cold.grains.retirable(life.runtime, "working", LATER, 9) == ()
-        else:
-            await _retire(cold, life)
-        await _check_done(cold, life)
-    return cut.happened
-
-
 async def _retire(cold: ColdStores, life: Life) -> tuple[str, ...]:
     work = [draft("again", kind="retain")]
     return await cold.grains.retire(life.runtime, life.ids, "old", LATER, work)
-
-
-async def _cut_everywhere(deployment: Deployment, numbers: range) -> int:
-    name = deployment.fresh_database()
-    cuts = 0
-    for number in numbers:
-        happened = [await _cut(deployment, name, number, after=after) for after in (False, True)]
-        cuts += sum(happened)
-        if not any(happened):
-            break
-    else:
-        pytest.fail("there were more commands")
-    raw = deployment.server.client[name]
-    for collection in raw.list_collection_names():
-        text = "\n".join(map(repr, raw[collection].find()))
-        assert [word for word in SECRETS if word in text] == []
-    return cuts
-
-
-async def test_a_retirement_that_was_cut_off_is_finished(deployment: Deployment) -> None:
-    """Whatever the command: repeating it leaves no word, one event, and all that follows."""
-    assert await _cut_everywhere(deployment, SOME) >= 3
-
-
-@pytest.mark.slow
-async def test_a_retirement_is_finished_from_every_command(deployment: Deployment) -> None:
-    """The same for each command there is."""
-    assert await _cut_everywhere(deployment, EVERY) >= 20
 
 
 async def test_many_retire_the_same_at_once(deployment: Deployment) -> None:

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 from support.many_turns import ids_of, say
 from support.runtime import MovingClock, running
-from support.servers import server_variables
 
 from ezra import Agent, Ezra, Graph, Rule
 from ezra.checks import checked
@@ -32,15 +31,6 @@ QUESTIONS = (
     "Who phones his family?",
 )
 MODES = ("hybrid", "hybrid", "semantic", "keyword")
-
-
-@pytest.fixture(params=("embedded", "servers"))
-def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Where the tiers are."""
-    if request.param == "servers":
-        for name, value in server_variables().items():
-            monkeypatch.setenv(name, value)
-    return str(request.param)
 
 
 @dataclass
@@ -151,9 +141,9 @@ async def _begun(ezra: Ezra, clock: MovingClock, chance: random.Random) -> Histo
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
 )
-async def test_r9_08_recall_as_of_now_is_recall(tmp_path: Path, place: str, seed: int) -> None:
+async def test_r9_08_recall_as_of_now_is_recall(tmp_path: Path, tiers: str, seed: int) -> None:
     """After each of some dozens of random events, for questions of every kind, by whoever asks."""
-    del place
+    del tiers
     clock, chance = MovingClock(), random.Random(seed)
     settings = {"embedder": "required", "ring_capacity": 3, "turns_per_summary": 2}
     async with running(tmp_path, clock, step_timeout_seconds=30, **settings) as ezra:
@@ -172,10 +162,10 @@ async def test_r9_08_recall_as_of_now_is_recall(tmp_path: Path, place: str, seed
 
 
 async def test_r9_08_a_belief_found_by_meaning_is_found_at_its_moments(
-    tmp_path: Path, place: str
+    tmp_path: Path, tiers: str
 ) -> None:
     """Without a word of the question: from when it was committed until it was reverted."""
-    del place
+    del tiers
     clock = MovingClock()
     async with running(tmp_path, clock, embedder="required") as ezra:
         graph = await ezra.create_session_graph("g")

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from support.raw_stores import everything, where
 from support.runtime import MovingClock, running
-from support.servers import server_variables
 
 from ezra import Agent, Ezra, Fact, Graph, NotFound, Rule, UsageError
 from metaagents.lifecycle.agent import LifecycleAgent
@@ -22,15 +21,6 @@ from tiers.records import Scope, Turn
 
 WORD = "xylograph"
 SETTINGS = {"ring_capacity": 2, "turns_per_summary": 2}
-
-
-@pytest.fixture(params=("embedded", "servers"))
-def tiers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Where the tiers are."""
-    if request.param == "servers":
-        for name, value in server_variables().items():
-            monkeypatch.setenv(name, value)
-    return str(request.param)
 
 
 async def say(agent: Agent, text: str, response: str = "", **more: Any) -> Turn:

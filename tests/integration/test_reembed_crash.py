@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from support.disk_crashes import Killed
+from support.processes import running_process
 from support.reembedding import ScriptedEmbedder, filled_store, house
 
 from tiers.upkeep import Generation
@@ -61,16 +59,8 @@ async def test_a_killed_process_loses_one_batch_at_most(tmp_path: Path) -> None:
 
 def _killed_after(home: Path, batches: int) -> list[int]:
     """Let a process re-embed some batches, kill it, and return what it said was done."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "support.reembed_process", str(home)],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": f"{TESTS}{os.pathsep}{TESTS.parent}"},
-    ) as process:
+    with running_process("reembed_process", home) as process:
         assert process.stdout is not None
-        try:
-            done = [int(process.stdout.readline()) for _ in range(batches)]
-        finally:
-            process.kill()
+        done = [int(process.stdout.readline()) for _ in range(batches)]
     assert process.returncode == -signal.SIGKILL, "the process ended by itself"
     return done

@@ -16,7 +16,6 @@ from mcp.client.streamable_http import streamable_http_client
 from support.doors import run
 from support.mcp_client import refused, told
 from support.runtime import MovingClock, running
-from support.servers import server_variables
 from support.service import Ticking, bearer, inside, serving
 
 from ezra import Budget, ConfigError, Ezra, PolicyDenied, UsageError
@@ -39,15 +38,6 @@ from ezra.wire.operation import Operation
 CLAUSE = "The buyout clause is 40 million."
 BOBS = "Bob moves to the rival in June."
 AT = "/v1/graphs/imola/agents/strategist"
-
-
-@pytest.fixture(params=("embedded", "servers"))
-def tiers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Where the tiers are; settings take it from the environment."""
-    if request.param == "servers":
-        for name, value in server_variables().items():
-            monkeypatch.setenv(name, value)
-    return str(request.param)
 
 
 @pytest.fixture

@@ -6,15 +6,13 @@ import asyncio
 import json
 import shutil
 import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from uuid import UUID
 
 import pytest
 from qdrant_edge import EdgeShard, SparseVector, UpdateOperation
+from support.processes import running_process
 from support.tier_samples import DIMENSIONS, NOW, entry_of, query_of, record_id, scope_of
 from support.warm_writer import BATCH, DELETED
 
@@ -39,27 +37,12 @@ async def _count(folder: Path) -> int:
         return await store.count(SCOPE)
 
 
-@contextmanager
-def _writer(folder: Path) -> Iterator[tuple[subprocess.Popen[str], Iterator[str]]]:
-    """Run the writer for the block and kill it at the end; gives it and what it prints."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "support.warm_writer", str(folder)],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={"PYTHONPATH": f"{TESTS}:{TESTS.parent}"},
-    ) as writer:
-        assert writer.stdout is not None
-        try:
-            yield writer, iter(writer.stdout)
-        finally:
-            writer.kill()
-
-
 def _killed_writer(folder: Path, acknowledged: int) -> int:
     """Run the writer until it owes us so many entries, kill it, return what it owes."""
     owed = 0
-    with _writer(folder) as (writer, lines):
-        for line in lines:
+    with running_process("warm_writer", folder) as writer:
+        assert writer.stdout is not None
+        for line in writer.stdout:
             owed = int(line)
             if owed >= acknowledged:
                 writer.kill()
@@ -103,8 +86,9 @@ async def test_second_owner_gets_a_clear_error(tmp_path: Path) -> None:
 
 async def test_owner_in_another_process_gets_a_clear_error(tmp_path: Path) -> None:
     """While a process holds the folder another cannot open it, and can once it has died."""
-    with _writer(tmp_path) as (_, lines):
-        assert next(lines)
+    with running_process("warm_writer", tmp_path) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline()
         with pytest.raises(ConfigError, match="already open"):
             await _count(tmp_path)
     assert await _count(tmp_path) >= BATCH - DELETED

@@ -9,11 +9,10 @@ acknowledged.
 from __future__ import annotations
 
 import asyncio
-import os
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -104,25 +103,6 @@ async def _rewind_a_little(cold: Any) -> None:
     begun = [one.seq for one in events if one.kind == "committed"]
     if begun:
         await cold.beliefs.rewind(OPERATOR, begun[-1] - 1, "back", NOW)
-
-
-@contextmanager
-def running_belief_writer(name: str, count: int, *where: str) -> Iterator[subprocess.Popen[str]]:
-    """Start a writer; it is killed at the end of the block at the latest."""
-    path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
-    process = subprocess.Popen(
-        [sys.executable, "-m", "support.belief_writer", name, str(count), *where],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": path},
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
 
 
 def finished(process: subprocess.Popen[str]) -> list[str]:

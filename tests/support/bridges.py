@@ -16,7 +16,7 @@ from ezra import Ezra
 from ezra.bridge.client import Bridge, bridged
 from ezra.bridge.config import BridgeConfig
 
-from .command import COMMAND
+from .warm_command import warm_command
 
 START_SECONDS = 60.0
 
@@ -48,7 +48,7 @@ class Server:
     def start(self) -> None:
         """Start it, and wait until it takes requests."""
         self._process = subprocess.Popen(
-            [str(COMMAND), "serve", "--port", str(self._port), "--json", "--no-access-log"],
+            [str(warm_command()), "serve", "--port", str(self._port), "--json", "--no-access-log"],
             env={
                 "PATH": os.environ["PATH"],
                 "EZRA_HOME": str(self._home),

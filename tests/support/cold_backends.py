@@ -47,12 +47,14 @@ class ColdBackend:
         rows: Reads a collection in the raw engine, beside or after the store, in one form for all
             of them; ``beliefs__words`` is a list of one.
         whole: Reads everything in it as text, by table or collection, as anybody could.
+        is_shared: Whether several processes may have it open at once.
     """
 
     name: str
     opened: Opener
     rows: Callable[[Path, str], list[Row]]
     whole: Callable[[Path], dict[str, str]]
+    is_shared: bool = False
 
 
 def raw_sqlite(folder: Path) -> sqlite3.Connection:
@@ -99,7 +101,7 @@ def _of_mongo(name: str, databases: MongoDatabases) -> ColdBackend:
     def rows(folder: Path, name: str) -> list[Row]:
         return rows_of_documents(lambda collection: databases.documents(folder, collection), name)
 
-    return ColdBackend(name, databases.opened, rows, databases.whole)
+    return ColdBackend(name, databases.opened, rows, databases.whole, is_shared=True)
 
 
 def _of_memory() -> ColdBackend:

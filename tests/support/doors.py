@@ -20,7 +20,7 @@ from typer.main import get_command
 import ezra.cli
 from ezra.cli.app import app_of
 
-from .command import COMMAND
+from .warm_command import warm_command
 
 COLUMNS = "80"
 
@@ -93,7 +93,7 @@ def run(*arguments: object, **variables: str) -> Done:
 def server_process(home: Path) -> Iterator[str]:
     """Run ``ezra serve`` on a folder for the length of the block; yields its address."""
     process = subprocess.Popen(
-        [str(COMMAND), "serve", "--port", "0", "--json", "--no-access-log"],
+        [str(warm_command()), "serve", "--port", "0", "--json", "--no-access-log"],
         env={"PATH": os.environ["PATH"], "EZRA_HOME": str(home), "EZRA_EMBEDDER": "off"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

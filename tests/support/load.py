@@ -21,7 +21,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from ezra import Ezra, EzraError
 
-from .command import COMMAND
+from .warm_command import warm_command
 
 WORDS = (
     "tyre fuel rain lap box stint brake wing undercut safety car pace degradation soft hard".split()
@@ -59,7 +59,7 @@ class Load:
 def served(
     home: Path,
     *arguments: str,
-    program: Sequence[str] = (str(COMMAND),),
+    program: Sequence[str] = (),
     log: Path | None = None,
     **given: str,
 ) -> Iterator[str]:
@@ -68,7 +68,7 @@ def served(
     Args:
         home: The data folder.
         arguments: What follows on the command line.
-        program: What runs the command line.
+        program: What runs the command line, if not the command that tests fork.
         log: Where its standard error goes; beside the folder if not given.
         given: Settings, such as ``EZRA_EMBEDDER``.
     """
@@ -77,7 +77,7 @@ def served(
     with (
         log.open("wb") as said,
         subprocess.Popen(
-            [*program, "serve", "--port", "0", "--json", *arguments],
+            [*(program or [str(warm_command())]), "serve", "--port", "0", "--json", *arguments],
             env={**variables, "EZRA_HOME": str(home), **given},
             stdout=subprocess.PIPE,
             stderr=said,

@@ -18,19 +18,21 @@ class Cut:
 
     Attributes:
         happened: Whether the command came, and failed.
+        seen: How many commands came until then.
     """
 
     def __init__(self, number: int, fault: Fault) -> None:
-        self._left = number
+        self._number = number
         self._fault = fault
         self.happened = False
+        self.seen = 0
 
     def take(self, command: Command) -> Fault | None:
         """Return the failure of the command, if it is the one."""
         if command.name in _BY_THE_DRIVER or self.happened:
             return None
-        self._left -= 1
-        if self._left:
+        self.seen += 1
+        if self.seen < self._number:
             return None
         self.happened = True
         return self._fault

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from tiers.cold.mongo import mongo_cold_store
-from tiers.cold.stores import ColdStores
 from tiers.errors import TierError
 
 from .cold_mongo import prepared_database
 from .mongo_cuts import Cut, cut_at
 from .mongo_server import MongoServer, running_mongo
 
-Act = Callable[[ColdStores], Awaitable[object]]
+Step = Awaitable[object]
+Act = Callable[[Any], Step]
+"""What is done to a cold tier."""
 
 COMMANDS_MAX = 60
 """More than any operation sends."""
@@ -32,11 +33,26 @@ class Operation:
     prepare: Act
 
 
+async def nothing(_: object) -> None:
+    """Prepare nothing."""
+
+
+def one_after_another(*acts: Act) -> Act:
+    """Return what does all of it, in order."""
+
+    async def act(cold: Any) -> None:
+        for one in acts:
+            await one(cold)
+
+    return act
+
+
 @dataclass(frozen=True)
 class Deployment:
-    """A server on which databases are opened."""
+    """A server on which databases are opened, and the driver that talks to it."""
 
     server: MongoServer
+    driver: str = "pymongo"
 
     def fresh_database(self) -> str:
         """Return the name of a new database, as the store makes it."""
@@ -44,10 +60,18 @@ class Deployment:
 
     def opened(self, database: str) -> AbstractAsyncContextManager[Any]:
         """Return the cold tier in a database, to be entered."""
-        return mongo_cold_store(self.server.uri, database=database, timeout_seconds=30.0)
+        return mongo_cold_store(
+            self.server.uri, database=database, driver=self.driver, timeout_seconds=30.0
+        )
 
     async def cut(
-        self, operation: Operation, database: str, number: int, *, after: bool = False
+        self,
+        operation: Operation,
+        database: str,
+        number: int,
+        *,
+        code: int | None = REFUSED,
+        **how: Any,
     ) -> tuple[Cut, TierError | None]:
         """Carry an operation out in a new database while its ``number``-th command fails.
 
@@ -55,14 +79,15 @@ class Deployment:
             operation: Which.
             database: In which database.
             number: Which command, counted from 1.
-            after: Whether the command is executed all the same.
+            code: The error; without, the connection is cut.
+            how: More of what ``cut_at`` takes.
 
         Returns:
             Whether the command came, and the error that the operation ended in.
         """
         async with self.opened(database) as cold:
             await operation.prepare(cold)
-            with cut_at(self.server, number, code=REFUSED, after=after) as cut:
+            with cut_at(self.server, number, code=code, **how) as cut:
                 try:
                     await operation.act(cold)
                 except TierError as error:
@@ -71,7 +96,7 @@ class Deployment:
 
 
 @contextmanager
-def deployed() -> Iterator[Deployment]:
-    """Hold a server."""
+def deployed(driver: str = "pymongo") -> Iterator[Deployment]:
+    """Hold a server, for one of the drivers."""
     with running_mongo() as server:
-        yield Deployment(server)
+        yield Deployment(server, driver)

@@ -7,7 +7,6 @@ Run as ``python -m support.shared_runtime HOME`` with the servers in the environ
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import subprocess
 import sys
@@ -17,7 +16,8 @@ from pathlib import Path
 
 from ezra import Ezra, Settings
 
-TESTS = Path(__file__).parent.parent
+from .processes import running_process
+
 LEASE_SECONDS = 2.0
 RING, PER_SUMMARY = 4, 4
 
@@ -69,18 +69,8 @@ class WorkingProcess:
 @contextmanager
 def working_process(home: Path) -> Iterator[WorkingProcess]:
     """Run a runtime on the servers of the environment; the block ends it at the latest."""
-    path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
-    with subprocess.Popen(
-        [sys.executable, "-m", "support.shared_runtime", str(home)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": path},
-    ) as process:
-        try:
-            yield WorkingProcess(process)
-        finally:
-            process.kill()
+    with running_process("shared_runtime", home) as process:
+        yield WorkingProcess(process)
 
 
 async def _work(home: Path) -> None:

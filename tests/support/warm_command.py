@@ -160,6 +160,7 @@ def work() -> None:
     for module in IMPORTED:
         import_module(module)
     import_module("ezra.cli.app").app_of()  # which imports every command
+    import_module("ezra.service.app")._operation_routes()  # made once, for every server
     gc.freeze()  # looked through for garbage, shared memory is copied
     served(socket.socket(fileno=int(sys.argv[1])))
     sys.exit(import_module("ezra.cli").main())

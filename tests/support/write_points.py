@@ -24,7 +24,8 @@ from typing import Any, TypeAlias
 from tiers.cold.sqlite.database import Database
 from tiers.warm.edge_store import EdgeWarmStore
 
-TESTS = Path(__file__).parent.parent
+from .processes import running_process
+
 DIED = 9
 """How a child ends that was killed at its point."""
 
@@ -135,18 +136,8 @@ class Forge:
 @contextmanager
 def forge(module: str, answers: Path) -> Iterator[Forge]:
     """Run the process that forks for the length of the block."""
-    path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
-    with subprocess.Popen(
-        [sys.executable, "-m", "support.write_points", module],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
-    ) as process:
-        try:
-            yield Forge(process, answers)
-        finally:
-            process.kill()
+    with running_process("write_points", module, OPENBLAS_NUM_THREADS="1") as process:
+        yield Forge(process, answers)
 
 
 def _child(acts: Mapping[str, Act], request: Mapping[str, Any]) -> None:

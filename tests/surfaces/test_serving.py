@@ -7,7 +7,7 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import pytest
 from support.command import COMMAND
 from support.runtime import MovingClock, running
 from support.service import Slow, bearer, inside, serving
+from support.warm_command import warm_command
 
 from ezra import ConfigError, Ezra, Settings
 from ezra.service.app import check_place, service_app
@@ -162,11 +163,11 @@ async def test_a_port_in_use_is_a_problem_of_the_configuration(behind: Ezra) -> 
                 pass
 
 
-def serve(home: Path, *arguments: str) -> subprocess.Popen[str]:
+def serve(home: Path, *arguments: str, program: Path) -> subprocess.Popen[str]:
     """Start the command as a person does."""
     variables = {"EZRA_HOME": str(home), "EZRA_EMBEDDER": "off", "PATH": os.environ["PATH"]}
     return subprocess.Popen(
-        [str(COMMAND), "serve", *arguments],
+        [str(program), "serve", *arguments],
         env=variables,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -174,10 +175,16 @@ def serve(home: Path, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT], ids=lambda one: one.name)
-def test_the_command_serves_until_it_is_told_to_stop(tmp_path: Path, stop: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("stop", "program"),
+    [(signal.SIGTERM, lambda: COMMAND), (signal.SIGINT, warm_command)],
+    ids=["SIGTERM", "SIGINT"],
+)
+def test_the_command_serves_until_it_is_told_to_stop(
+    tmp_path: Path, stop: signal.Signals, program: Callable[[], Path]
+) -> None:
     """One line says where; a signal stops it with code 0, and the log holds JSON alone."""
-    with serve(tmp_path / "home", "--port", "0", "--json") as process:
+    with serve(tmp_path / "home", "--port", "0", "--json", program=program()) as process:
         assert process.stdout is not None
         started = json.loads(process.stdout.readline())
         assert started["tokens"] is False
@@ -193,7 +200,7 @@ def test_the_command_serves_until_it_is_told_to_stop(tmp_path: Path, stop: signa
 
 def test_the_command_opens_nothing_where_it_may_not_listen(tmp_path: Path) -> None:
     """Refused with the code of the configuration, before the data folder is made."""
-    with serve(tmp_path / "home", "--host", "0.0.0.0") as process:  # noqa: S104
+    with serve(tmp_path / "home", "--host", "0.0.0.0", program=warm_command()) as process:  # noqa: S104
         out, told = process.communicate(timeout=30)
     assert process.returncode == 3
     assert out == ""

@@ -18,6 +18,19 @@ def test_arguments_win_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
     assert Settings().home == Path("/somewhere")
 
 
+def test_files_count_where_they_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """After the environment: a file of variables, and a folder of secrets."""
+    (tmp_path / ".env").write_text("EZRA_RING_CAPACITY=5\nEZRA_CORE_CAP=7\n")
+    (tmp_path / "EZRA_OPENAI_API_KEY").write_text("sk-1")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EZRA_RING_CAPACITY", "12")
+    settings = Settings(_env_file=".env", _secrets_dir=tmp_path)
+    assert (settings.ring_capacity, settings.core_cap) == (12, 7)
+    assert settings.openai_api_key is not None
+    assert settings.openai_api_key.get_secret_value() == "sk-1"
+    assert Settings().core_cap != 7
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

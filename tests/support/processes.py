@@ -1,4 +1,4 @@
-"""Runs ``support.cold_writer`` as a process of its own, and kills it."""
+"""Modules of this package that are run as processes of their own, and killed."""
 
 from __future__ import annotations
 
@@ -13,22 +13,28 @@ TESTS = Path(__file__).parent.parent
 
 
 @contextmanager
-def running_writer(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """Start a writer on ``folder``; it is killed at the end of the block at the latest."""
+def running_process(
+    module: str, *arguments: object, **variables: str
+) -> Iterator[subprocess.Popen[str]]:
+    """Run ``support.<module>``; it is killed at the end of the block at the latest.
+
+    Args:
+        module: Its name.
+        arguments: What follows on its command line.
+        variables: Its environment, besides this one.
+    """
     path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
-    process = subprocess.Popen(
-        [sys.executable, "-m", "support.cold_writer", str(folder)],
+    with subprocess.Popen(
+        [sys.executable, "-m", f"support.{module}", *map(str, arguments)],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": path},
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
+        env={**os.environ, "PYTHONPATH": path, **variables},
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def killed_after(process: subprocess.Popen[str], lines: int) -> list[str]:
