@@ -7,13 +7,16 @@ leaves, by other means, and shares nothing with it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from ..errors import CorruptRecord, TierRejected
 from ..moments import microseconds
 from ..records import ALL_TOPICS, Ancestor, Record, Scope
 from .conditions import Absent, Among, Condition, Either, Is, Topics, Within
-from .port import Collection, Find, Put, Replace
+from .port import Collection, Find, Put, Reach, Replace
+
+SCOPES_REMEMBERED = 4_096
 
 
 def reached(find: Find[Record]) -> tuple[Condition, ...]:
@@ -22,18 +25,25 @@ def reached(find: Find[Record]) -> tuple[Condition, ...]:
     Raises:
         TierRejected: It goes further than its collection, or names a graph that is no ancestor.
     """
-    collection, scope = find.collection, find.scope
-    if collection.extent == "store" or find.reach == "store":
+    return _reached(find.collection, find.scope, find.reach, find.graph_id)
+
+
+@lru_cache(maxsize=SCOPES_REMEMBERED)
+def _reached(
+    collection: Collection[Record], scope: Scope, reach: Reach, asked: str | None
+) -> tuple[Condition, ...]:
+    """Return what a scope adds to every question that goes so far; one asks many in a row."""
+    if collection.extent == "store" or reach == "store":
         return ()
     owner: tuple[Condition, ...] = (Is("tenant", scope.tenant),)
-    if collection.extent == "tenant" or find.reach == "tenant":
+    if collection.extent == "tenant" or reach == "tenant":
         return owner
-    ancestor = None if find.graph_id in {None, scope.graph_id} else _ancestor(find)
+    ancestor = None if asked in {None, scope.graph_id} else _ancestor(collection, scope, asked)
     graph_id = scope.graph_id if ancestor is None else ancestor.graph_id
     owner += (Is("graph_id", graph_id),)
     if ancestor is not None and ancestor.as_of is not None:
         owner += (Within("recorded_at", until=microseconds(ancestor.as_of) + 1),)
-    if find.reach == "own" or not collection.owned:
+    if reach == "own" or not collection.owned:
         return owner
     return owner + _seen(scope, is_own=ancestor is None)
 
@@ -64,11 +74,11 @@ def topics_of(scope: Scope) -> Topics | None:
     return Topics(None if scope.sees_all_topics else tuple(scope.topics), tuple(scope.denied))
 
 
-def _ancestor(find: Find[Record]) -> Ancestor:
-    for one in find.scope.lineage:
-        if one.graph_id == find.graph_id:
+def _ancestor(collection: Collection[Record], scope: Scope, graph_id: str | None) -> Ancestor:
+    for one in scope.lineage:
+        if one.graph_id == graph_id:
             return one
-    raise _refused(find.collection, "a question to a graph that is no ancestor")
+    raise _refused(collection, "a question to a graph that is no ancestor")
 
 
 def check(find: Find[Record], records: Sequence[Record]) -> None:

@@ -35,7 +35,7 @@ from ..port import Collection, Find, Index, Lookup, Put, Reach, Replace, Steps, 
 from .belief_log import Making, Salts, last_event, next_entries, put_entries
 from .belief_spans import SPANS, HeldSpan, bare_span, held_span, open_spans
 from .questions import among, own
-from .rows import bare, joined_id, over, plain
+from .rows import bare, joined_id, kept, over, plain
 from .turns import NUMBERED, TURNS
 from .words import file_again, file_words
 from .work import queue_work
@@ -285,9 +285,9 @@ def _project(
 
 def _projected(belief: Commitment, folded: FoldedBelief) -> ProjectedBelief:
     """Return a belief that has begun as it is stored."""
-    fields = {name: getattr(belief, name) for name in Commitment.model_fields}
-    new = {**fields, "committed_seq": folded.committed_seq, **_state(folded)}
-    return ProjectedBelief(belief=HistoricBelief.model_validate(new), spans=tuple(folded.spans))
+    state = {"committed_seq": folded.committed_seq, **_state(folded)}
+    historic = kept(HistoricBelief, belief, **state)
+    return ProjectedBelief(belief=historic, spans=tuple(folded.spans))
 
 
 def _alter(
