@@ -21,6 +21,7 @@ from queue import SimpleQueue
 from typing import Literal, Self, TypeAlias, TypeVar
 
 from ...errors import ConfigError, DiskFull, TierTimeout, TierUnavailable
+from ...together import to_the_end
 from .asked import Asked, told
 from .translation import translated
 from .writing import WriteQueue
@@ -137,13 +138,7 @@ class Database:
         if self._state == "closed":
             return
         was_open, self._state = self._state == "open", "closed"
-        shutting = asyncio.to_thread(self._close, write_back=was_open)
-        closing = asyncio.create_task(shutting, name="ezra-cold-close")
-        try:
-            await asyncio.shield(closing)
-        except asyncio.CancelledError:
-            await closing
-            raise
+        await to_the_end(asyncio.to_thread(self._close, write_back=was_open))
 
     async def write(
         self,

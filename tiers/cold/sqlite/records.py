@@ -152,6 +152,8 @@ class _Transaction:
         return self._rows(question.found, postings(question, self._sight))
 
     def _found(self, find: Find[Any]) -> list[Any]:
+        if find.is_of_nothing:
+            return []
         wanted = "t.*" if self._may_write else "t.body"
         rows = self._rows(find, found(find, self._sight, wanted))
         model: Any = find.collection.record
@@ -218,8 +220,9 @@ class _Transaction:
             old, new = side.rows(was), side.rows(said)
             if old == new:
                 continue  # most changes are of neither what is listed nor what it is ordered by
-            gone = [one for one in old if one not in new] if new else old
-            more = [one for one in new if one not in old] if old else new
+            had, has = (set(old), set(new)) if old and new else (set(), set())
+            gone = [one for one in old if one not in has]
+            more = [one for one in new if one not in had]
             if gone:
                 self._connection.executemany(side.removal, gone)
             if more:
@@ -283,13 +286,13 @@ class _Side(NamedTuple):
     insertion: str
     removal: str
 
-    def rows(self, kept: _Kept | None) -> dict[tuple[Any, ...], None]:
+    def rows(self, kept: _Kept | None) -> list[tuple[Any, ...]]:
         """Return the rows of the values that a record has, in order."""
         listed = None if kept is None else self.listed(kept[1])
         if kept is None or not listed:
-            return {}
+            return []
         place = self.behind(kept[0])
-        return {(value, *place, times): None for value, times in listed.items()}
+        return [(value, *place, times) for value, times in listed.items()]
 
 
 @cache

@@ -87,14 +87,14 @@ def key_of(belief: Commitment) -> str | None:
     return json.dumps(known, ensure_ascii=False)
 
 
-def filed_word(belief: Commitment, word: str) -> str:
-    """Return under what an active belief is found by a word of its claim."""
-    return f"{word} {filed_under(belief)}"
+def filed_words(belief: Commitment, words: Iterable[str]) -> list[str]:
+    """Return under what an active belief is found by words of its claim."""
+    under = filed_under(belief)
+    return [f"{word} {under}" for word in words]
 
 
-def _words(belief: HistoricBelief) -> list[str]:
-    words = claim_words(belief.claim) if belief.status == "active" else ()
-    return [filed_word(belief, word) for word in words]
+def _words(belief: HistoricBelief) -> Sequence[str]:
+    return filed_words(belief, claim_words(belief.claim)) if belief.status == "active" else ()
 
 
 BELIEFS: Collection[HistoricBelief] = Collection(
