@@ -14,7 +14,7 @@ from ..errors import CorruptRecord, TierRejected
 from ..moments import microseconds
 from ..records import ALL_TOPICS, Ancestor, Record, Scope
 from .conditions import Absent, Among, Condition, Either, Is, Topics, Within
-from .port import Collection, Find, Put, Reach, Replace
+from .port import Collection, Find, Put, Replace
 
 SCOPES_REMEMBERED = 4_096
 
@@ -25,60 +25,69 @@ def reached(find: Find[Record]) -> tuple[Condition, ...]:
     Raises:
         TierRejected: It goes further than its collection, or names a graph that is no ancestor.
     """
-    return _reached(find.collection, find.scope, find.reach, find.graph_id)
+    collection, scope = find.collection, find.scope
+    if collection.extent == "store" or find.reach == "store":
+        return ()
+    if collection.extent == "tenant" or find.reach == "tenant":
+        return _owned(scope.tenant, None)
+    ancestor = None if find.graph_id in {None, scope.graph_id} else _ancestor(find)
+    owner = _owned(scope.tenant, scope.graph_id if ancestor is None else ancestor.graph_id)
+    if ancestor is not None and ancestor.as_of is not None:
+        owner += (Within("recorded_at", until=microseconds(ancestor.as_of) + 1),)
+    if find.reach == "own" or not collection.owned:
+        return owner
+    # An agent of the same id in another graph is another writer.
+    writer = scope.agent_id if ancestor is None else None
+    return owner + _seen(writer, scope.user_id, scope.every_user, scope.topics, scope.denied)
 
 
 @lru_cache(maxsize=SCOPES_REMEMBERED)
-def _reached(
-    collection: Collection[Record], scope: Scope, reach: Reach, asked: str | None
+def _owned(tenant: str, graph_id: str | None) -> tuple[Condition, ...]:
+    """Return whom a record belongs to: a tenant, and a graph if one is meant."""
+    whole: tuple[Condition, ...] = (Is("tenant", tenant),)
+    return whole if graph_id is None else (*whole, Is("graph_id", graph_id))
+
+
+@lru_cache(maxsize=SCOPES_REMEMBERED)
+def _seen(
+    writer: str | None,
+    user_id: str | None,
+    every_user: bool,  # noqa: FBT001 - of a scope
+    topics: tuple[str, ...],
+    denied: tuple[str, ...],
 ) -> tuple[Condition, ...]:
-    """Return what a scope adds to every question that goes so far; one asks many in a row."""
-    if collection.extent == "store" or reach == "store":
-        return ()
-    owner: tuple[Condition, ...] = (Is("tenant", scope.tenant),)
-    if collection.extent == "tenant" or reach == "tenant":
-        return owner
-    ancestor = None if asked in {None, scope.graph_id} else _ancestor(collection, scope, asked)
-    graph_id = scope.graph_id if ancestor is None else ancestor.graph_id
-    owner += (Is("graph_id", graph_id),)
-    if ancestor is not None and ancestor.as_of is not None:
-        owner += (Within("recorded_at", until=microseconds(ancestor.as_of) + 1),)
-    if reach == "own" or not collection.owned:
-        return owner
-    return owner + _seen(scope, is_own=ancestor is None)
+    """Return what holds of every record of a graph that a scope sees, by what the scope says.
 
-
-def _seen(scope: Scope, *, is_own: bool) -> tuple[Condition, ...]:
-    """Return what holds of every record that the scope sees, in its own graph or another.
-
-    An agent of the same id in another graph is another writer.
+    The same scope asks many questions in a row, and its lineage plays no part here.
     """
-    mine = is_own and scope.agent_id is not None
-    found: tuple[Condition, ...] = (
-        Among("private_to", ("", scope.agent_id or "") if mine else ("",)),
-    )
-    if not scope.every_user:
+    found: tuple[Condition, ...] = (Among("private_to", ("",) if writer is None else ("", writer)),)
+    if not every_user:
         nobodys: tuple[Condition, ...] = (Absent("user_id"),)
-        mine_too = (nobodys, (Is("user_id", scope.user_id),)) if scope.user_id else None
+        mine_too = (nobodys, (Is("user_id", user_id),)) if user_id else None
         found += nobodys if mine_too is None else (Either(mine_too),)
-    topics = topics_of(scope)
-    return found if topics is None else (*found, topics)
+    asked = _topics(topics, denied)
+    return found if asked is None else (*found, asked)
 
 
 def topics_of(scope: Scope) -> Topics | None:
     """Return what the scope's topics ask of a record; ``None``: nothing."""
-    if ALL_TOPICS in scope.denied:
+    return _topics(scope.topics, scope.denied)
+
+
+def _topics(topics: tuple[str, ...], denied: tuple[str, ...]) -> Topics | None:
+    if ALL_TOPICS in denied:
         return Topics(any_of=())
-    if scope.sees_all_topics and not scope.denied:
+    sees_all = ALL_TOPICS in topics
+    if sees_all and not denied:
         return None
-    return Topics(None if scope.sees_all_topics else tuple(scope.topics), tuple(scope.denied))
+    return Topics(None if sees_all else topics, denied)
 
 
-def _ancestor(collection: Collection[Record], scope: Scope, graph_id: str | None) -> Ancestor:
-    for one in scope.lineage:
-        if one.graph_id == graph_id:
+def _ancestor(find: Find[Record]) -> Ancestor:
+    for one in find.scope.lineage:
+        if one.graph_id == find.graph_id:
             return one
-    raise _refused(collection, "a question to a graph that is no ancestor")
+    raise _refused(find.collection, "a question to a graph that is no ancestor")
 
 
 def check(find: Find[Record], records: Sequence[Record]) -> None:
