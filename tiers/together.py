@@ -42,6 +42,16 @@ async def together(
     return [task.result() for task in asked]
 
 
+async def to_the_end(work: Coroutine[Any, Any, T]) -> T:
+    """Return what ``work`` returns. A cancellation goes on when it has finished."""
+    task = asyncio.create_task(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await task
+        raise
+
+
 def _failed(asked: Sequence[asyncio.Task[T]]) -> list[BaseException]:
     """Return the errors of those that have failed so far; one that is under way has none."""
     over = (task for task in asked if task.done() and not task.cancelled())

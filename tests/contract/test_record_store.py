@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -289,13 +288,13 @@ async def test_postings_are_those_of_memory(engine: str, tmp_path: Path, seed: i
             expected = await model.read("ask", lambda: postings(find, "id", "rank"))  # noqa: B023
             found = await store.read("ask", lambda: postings(find, "id", "rank"))  # noqa: B023
             assert sorted(found) == sorted(expected)
-            latest = replace(find, order=("-recorded",), limit=2, where=(Holds("words", ("red",)),))
+            latest = find._replace(order=("-recorded",), limit=2, where=(Holds("words", ("red",)),))
             expected = await model.read("ask", lambda: postings(latest, "id"))  # noqa: B023
             assert await store.read("ask", lambda: postings(latest, "id")) == expected  # noqa: B023
-            few = await store.read("count", lambda: counts(replace(find, limit=1)))  # noqa: B023
+            few = await store.read("count", lambda: counts(find._replace(limit=1)))  # noqa: B023
             assert few.get((), 0) <= 1
-            own = replace(find, reach="own")
-            for one_ in (find, own, replace(own, limit=1)):
+            own = find._replace(reach="own")
+            for one_ in (find, own, own._replace(limit=1)):
                 expected = await model.read("count", lambda: counts_by_value(one_))  # noqa: B023
                 assert await store.read("count", lambda: counts_by_value(one_)) == expected  # noqa: B023
 
@@ -477,8 +476,4 @@ def _random_find(random: Random) -> tuple[Find[Note], tuple[str, ...]]:
         sorts=True,
     )
     of = random.choice(((), (), (), ("state",), ("rank", "graph_id")))
-    return (
-        (Find(**{**find.__dict__, "limit": 100_000, "skip": 0, "order": ()}), of)
-        if of
-        else (find, of)
-    )
+    return (find._replace(limit=100_000, skip=0, order=()), of) if of else (find, of)

@@ -197,7 +197,8 @@ _HOME = (
 )
 
 _PROCESS = (
-    Place("process", "tiers.cold.bodies:_records", "text", "redaction"),
+    Place("process", "tiers.cold.bodies:_young", "text", "redaction"),
+    Place("process", "tiers.cold.bodies:_old", "text", "redaction"),
     Place("process", "tiers.cold.sqlite.topic_sets:_sights", "none", "nothing"),
     Place("process", "tiers.cold.sqlite.topic_sets:_numbers", "name", "nothing"),
     Place("process", "tiers.cold.stores.desk:_held", "text", "redaction"),
@@ -269,6 +270,8 @@ _PROCESS = (
     Place("process", "ezra.rights.membership:_held", "name", "nothing"),
     Place("process", "ezra.runtime:_names", "name", "nothing"),
     Place("process", "tiers.fleet:_whole", "name", "nothing"),
+    Place("process", "tiers.cold.sight:_owned", "name", "nothing"),
+    Place("process", "tiers.cold.sight:_seen", "name", "nothing"),
     Place("process", "metaagents.clock:_held", "name", "nothing"),
     Place("process", "metaagents.lifecycle.retention:_places", "name", "nothing"),
     Place("process", "metaagents.lifecycle.retired_traces:_blank_until", "name", "nothing"),

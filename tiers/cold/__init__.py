@@ -4,7 +4,7 @@
        │         a transaction is a generator: yields questions and writes, returns its answer
     port.py      RecordStore: read, change, scrub     sight.py  the scope, as conditions; the guard
        │
-    memory.py    sqlite/         mongo/               find, count, list, put, replace, delete
+       sqlite/         mongo/         find, count, list, put, replace, delete
 
 * A collection is declared once (``Collection`` in ``tiers/cold/port.py``): its record, the fields
   that are looked up by, its indexes, its look-ups by several values (topics, words, recipients)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from threading import Lock
+from typing import TypeAlias
 
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
@@ -17,36 +17,47 @@ BODIES_REMEMBERED = 8_192
 CHARS_REMEMBERED_MAX = 16_384
 """A longer text is parsed each time: many of them would fill the memory of the process."""
 
+_Generation: TypeAlias = dict[tuple[type[Record], str], Record]
+
 
 class _Bodies:
-    """Records by their texts, the last used ones. Used by several threads."""
+    """Records by their texts, those that were used of late. Used by several threads.
+
+    In two generations: what is used is in the young one, which takes the place of the old one when
+    it is full; what was not used since then is forgotten. So what is read again and again is found
+    without moving anything, and without the lock.
+    """
 
     def __init__(self) -> None:
-        self._records: OrderedDict[tuple[type[Record], str], Record] = OrderedDict()
+        self._young: _Generation = {}
+        self._old: _Generation = {}
         self._lock = Lock()
 
     def get(self, model: type[Record], text: str) -> Record | None:
         """Return the record of a text, if it is remembered."""
-        key = (model, text)
-        with self._lock:
-            record = self._records.get(key)
-            if record is not None:
-                self._records.move_to_end(key)
+        record = self._young.get((model, text))
+        if record is None:
+            with self._lock:
+                record = self._old.get((model, text))
+                if record is not None:
+                    self._keep(text, record)
         return record
 
     def add(self, text: str, record: Record) -> None:
         """Remember the record of a text."""
-        if len(text) > CHARS_REMEMBERED_MAX:
-            return
-        with self._lock:
-            self._records[type(record), text] = record
-            if len(self._records) > BODIES_REMEMBERED:
-                self._records.popitem(last=False)
+        if len(text) <= CHARS_REMEMBERED_MAX:
+            with self._lock:
+                self._keep(text, record)
 
     def clear(self) -> None:
         """Remember nothing."""
         with self._lock:
-            self._records.clear()
+            self._old, self._young = {}, {}
+
+    def _keep(self, text: str, record: Record) -> None:
+        self._young[type(record), text] = record
+        if len(self._young) >= BODIES_REMEMBERED // 2:
+            self._old, self._young = self._young, {}
 
 
 _BODIES = _Bodies()
@@ -59,7 +70,7 @@ def body(record: Record) -> str:
         UsageError: It has half a character in it.
     """
     try:
-        text = record.model_dump_json(exclude_defaults=True)
+        text = record.__pydantic_serializer__.to_json(record, exclude_defaults=True).decode()
     except (PydanticSerializationError, UnicodeEncodeError) as error:
         raise _half_a_character(error) from error
     _BODIES.add(text, record)  # what is written is mostly read soon

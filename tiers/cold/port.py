@@ -19,11 +19,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from operator import attrgetter
-from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from ..errors import TierRejected
 from ..records import Owned, Record, Scope
@@ -69,6 +69,9 @@ RECORDS_MAX = 100_000
 
 RECORDED = "recorded"
 """The last step of an order: as the records were first stored. It needs no place in an index."""
+
+_OF_SOME = (Among, Holds)
+"""Conditions that nothing fulfils when they have no values."""
 
 TOPICS = "topics"
 """The list of an owned record's topics; ``Topics`` decides on it. ``Count`` takes it as one text:
@@ -200,8 +203,7 @@ class Collection(Generic[R]):
         return {name: of(record) for name, of in self.stretches.items()}
 
 
-@dataclass(frozen=True)
-class Find(Generic[R]):
+class Find(NamedTuple, Generic[R]):
     """A question for records.
 
     Attributes:
@@ -231,7 +233,7 @@ class Find(Generic[R]):
     @property
     def is_of_nothing(self) -> bool:
         """Whether it is about none of any values: it finds nothing, and no engine need look."""
-        return any(isinstance(one, Among | Holds) and not one.values for one in self.where)
+        return any(isinstance(one, _OF_SOME) and not one.values for one in self.where)
 
     @property
     def listed(self) -> Holds:
@@ -253,11 +255,10 @@ class Find(Generic[R]):
 
     def behind(self, place: tuple[Any, ...]) -> Find[R]:
         """Return the question for what comes behind a place in its order."""
-        return replace(self, where=(Beyond(self.order, place), *self.where))
+        return self._replace(where=(Beyond(self.order, place), *self.where))
 
 
-@dataclass(frozen=True)
-class Postings(Generic[R]):
+class Postings(NamedTuple, Generic[R]):
     """Who has the values of a list: for each value and record the value, how often, some fields.
 
     The records themselves are not read, so who asks for many pays little for each.
@@ -284,8 +285,7 @@ class Postings(Generic[R]):
         return (value for value in self.found.listed.values if value in held)
 
 
-@dataclass(frozen=True)
-class Count(Generic[R]):
+class Count(NamedTuple, Generic[R]):
     """How many records ``found`` finds, its limit at most, for each combination of fields.
 
     Attributes:
@@ -304,11 +304,10 @@ class Count(Generic[R]):
         listed = self.found.listed
         alone = Holds(listed.name, (value,))
         where = tuple(alone if one is listed else one for one in self.found.where)
-        return replace(self.found, where=where)
+        return self.found._replace(where=where)
 
 
-@dataclass(frozen=True)
-class Near(Generic[R]):
+class Near(NamedTuple, Generic[R]):
     """What lies next to some places in the order of an index: a list of rows for each place.
 
     The records themselves are not read, so who asks around many places pays little for each.
@@ -329,8 +328,7 @@ class Near(Generic[R]):
         return self.found.behind(place)
 
 
-@dataclass(frozen=True)
-class Put(Generic[R]):
+class Put(NamedTuple, Generic[R]):
     """Store a new record. One whose id or unique key is taken ends the transaction."""
 
     collection: Collection[R]
@@ -338,8 +336,7 @@ class Put(Generic[R]):
     record: R
 
 
-@dataclass(frozen=True)
-class Replace(Generic[R]):
+class Replace(NamedTuple, Generic[R]):
     """Store a record in the place of the one with its id; there is one."""
 
     collection: Collection[R]
@@ -347,12 +344,14 @@ class Replace(Generic[R]):
     record: R
 
 
-@dataclass(frozen=True)
-class Delete(Generic[R]):
+class Delete(NamedTuple, Generic[R]):
     """Delete what ``found`` finds; comes to how many there were."""
 
     found: Find[R]
 
+
+WRITES = (Put, Replace, Delete)
+"""The requests that change something; the others are questions."""
 
 Question: TypeAlias = Find[Any] | Near[Any] | Postings[Any] | Count[Any]
 Request: TypeAlias = Question | Put[Any] | Replace[Any] | Delete[Any]

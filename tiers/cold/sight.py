@@ -7,6 +7,7 @@ leaves, by other means, and shares nothing with it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from ..errors import CorruptRecord, TierRejected
@@ -14,6 +15,8 @@ from ..moments import microseconds
 from ..records import ALL_TOPICS, Ancestor, Record, Scope
 from .conditions import Absent, Among, Condition, Either, Is, Topics, Within
 from .port import Collection, Find, Put, Replace
+
+SCOPES_REMEMBERED = 4_096
 
 
 def reached(find: Find[Record]) -> tuple[Condition, ...]:
@@ -25,43 +28,59 @@ def reached(find: Find[Record]) -> tuple[Condition, ...]:
     collection, scope = find.collection, find.scope
     if collection.extent == "store" or find.reach == "store":
         return ()
-    owner: tuple[Condition, ...] = (Is("tenant", scope.tenant),)
     if collection.extent == "tenant" or find.reach == "tenant":
-        return owner
+        return _owned(scope.tenant, None)
     ancestor = None if find.graph_id in {None, scope.graph_id} else _ancestor(find)
-    graph_id = scope.graph_id if ancestor is None else ancestor.graph_id
-    owner += (Is("graph_id", graph_id),)
+    owner = _owned(scope.tenant, scope.graph_id if ancestor is None else ancestor.graph_id)
     if ancestor is not None and ancestor.as_of is not None:
         owner += (Within("recorded_at", until=microseconds(ancestor.as_of) + 1),)
     if find.reach == "own" or not collection.owned:
         return owner
-    return owner + _seen(scope, is_own=ancestor is None)
+    # An agent of the same id in another graph is another writer.
+    writer = scope.agent_id if ancestor is None else None
+    return owner + _seen(writer, scope.user_id, scope.every_user, scope.topics, scope.denied)
 
 
-def _seen(scope: Scope, *, is_own: bool) -> tuple[Condition, ...]:
-    """Return what holds of every record that the scope sees, in its own graph or another.
+@lru_cache(maxsize=SCOPES_REMEMBERED)
+def _owned(tenant: str, graph_id: str | None) -> tuple[Condition, ...]:
+    """Return whom a record belongs to: a tenant, and a graph if one is meant."""
+    whole: tuple[Condition, ...] = (Is("tenant", tenant),)
+    return whole if graph_id is None else (*whole, Is("graph_id", graph_id))
 
-    An agent of the same id in another graph is another writer.
+
+@lru_cache(maxsize=SCOPES_REMEMBERED)
+def _seen(
+    writer: str | None,
+    user_id: str | None,
+    every_user: bool,  # noqa: FBT001 - of a scope
+    topics: tuple[str, ...],
+    denied: tuple[str, ...],
+) -> tuple[Condition, ...]:
+    """Return what holds of every record of a graph that a scope sees, by what the scope says.
+
+    The same scope asks many questions in a row, and its lineage plays no part here.
     """
-    mine = is_own and scope.agent_id is not None
-    found: tuple[Condition, ...] = (
-        Among("private_to", ("", scope.agent_id or "") if mine else ("",)),
-    )
-    if not scope.every_user:
+    found: tuple[Condition, ...] = (Among("private_to", ("",) if writer is None else ("", writer)),)
+    if not every_user:
         nobodys: tuple[Condition, ...] = (Absent("user_id"),)
-        mine_too = (nobodys, (Is("user_id", scope.user_id),)) if scope.user_id else None
+        mine_too = (nobodys, (Is("user_id", user_id),)) if user_id else None
         found += nobodys if mine_too is None else (Either(mine_too),)
-    topics = topics_of(scope)
-    return found if topics is None else (*found, topics)
+    asked = _topics(topics, denied)
+    return found if asked is None else (*found, asked)
 
 
 def topics_of(scope: Scope) -> Topics | None:
     """Return what the scope's topics ask of a record; ``None``: nothing."""
-    if ALL_TOPICS in scope.denied:
+    return _topics(scope.topics, scope.denied)
+
+
+def _topics(topics: tuple[str, ...], denied: tuple[str, ...]) -> Topics | None:
+    if ALL_TOPICS in denied:
         return Topics(any_of=())
-    if scope.sees_all_topics and not scope.denied:
+    sees_all = ALL_TOPICS in topics
+    if sees_all and not denied:
         return None
-    return Topics(None if scope.sees_all_topics else tuple(scope.topics), tuple(scope.denied))
+    return Topics(None if sees_all else topics, denied)
 
 
 def _ancestor(find: Find[Record]) -> Ancestor:

@@ -35,8 +35,7 @@ def chained(previous_hash: str, event: AuditEvent, salt: bytes | None = None) ->
         salt: For tests; unpredictable if not given.
     """
     salt = secrets.token_bytes(SALT_BYTES) if salt is None else salt
-    fields: dict[str, Any] = {name: getattr(event, name) for name in AuditEvent.model_fields}
-    fields["salt"] = salt.hex()
+    fields: dict[str, Any] = {**event.__dict__, "salt": salt.hex()}
     fields["reason_digest"] = reason_digest(salt, event.reason)
     fields["previous_hash"] = previous_hash or FIRST_PREVIOUS_HASH
     fields["hash"] = _hash_of(fields)

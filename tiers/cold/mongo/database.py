@@ -22,7 +22,8 @@ from weakref import WeakValueDictionary
 from pymongo.errors import InvalidName, OperationFailure, PyMongoError
 
 from ...errors import ConfigError, EzraError, TierRejected, TierTimeout, TierUnavailable
-from .driver import Client, cancellable, in_transaction, limited, snapshot, to_the_end
+from ...together import to_the_end
+from .driver import Client, cancellable, in_transaction, limited, snapshot
 from .translation import translated
 
 T = TypeVar("T")

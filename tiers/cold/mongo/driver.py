@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -20,6 +20,7 @@ from pymongo.write_concern import WriteConcern
 
 from ...errors import ConfigError
 from ...extras import needs
+from ...together import to_the_end
 
 DriverName: TypeAlias = Literal["pymongo", "motor"]
 Client: TypeAlias = Any
@@ -98,16 +99,6 @@ def cancellable() -> Iterator[None]:
     yield
     if caller is not None and caller.cancelling() > before:
         raise asyncio.CancelledError
-
-
-async def to_the_end(work: Coroutine[Any, Any, T]) -> T:
-    """Return what ``work`` returns. A cancellation goes on when it has finished."""
-    task = asyncio.create_task(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await task
-        raise
 
 
 @asynccontextmanager

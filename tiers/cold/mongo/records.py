@@ -18,6 +18,7 @@ from ...errors import TierRejected
 from ..bodies import forget, parsed
 from ..port import (
     RECORDS_MAX,
+    WRITES,
     Collection,
     Count,
     Delete,
@@ -140,7 +141,7 @@ class _Transaction:
     async def answered(self, requests: Sequence[Request]) -> Sequence[Any]:
         """Return what requests come to: questions by one command, then each after the other."""
         with translated(self._operation), self._session.limited():
-            questions = [one for one in requests if not isinstance(one, Put | Replace | Delete)]
+            questions = [one for one in requests if not isinstance(one, WRITES)]
             if len(questions) == len(requests) > 1:
                 return await self._asked(questions)
             alike = [list(some) for _, some in groupby(requests, key=_sort_of)]

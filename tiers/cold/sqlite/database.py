@@ -16,12 +16,13 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Literal, Self, TypeAlias, TypeVar
+from typing import Literal, Self, TypeAlias, TypeVar
 
 from ...errors import ConfigError, DiskFull, TierTimeout, TierUnavailable
+from ...together import to_the_end
+from .asked import Asked, told
 from .translation import translated
 from .writing import WriteQueue
 
@@ -29,27 +30,7 @@ TOGETHER_MAX = 16
 """So many questions share a snapshot; more would keep the first waiting for the last."""
 
 
-@dataclass(eq=False)
-class Question:
-    """One question: what is asked, and who gets its value or its refusal."""
-
-    operation: str
-    function: Callable[[sqlite3.Connection], Any]
-    answer: asyncio.Future[Any]
-    value: Any = None
-    refusal: BaseException | None = None
-
-    def tell(self) -> None:
-        """Give the answer, on the event loop; who has left gets none."""
-        if self.answer.done():
-            return
-        if self.refusal is None:
-            self.answer.set_result(self.value)
-        else:
-            self.answer.set_exception(self.refusal)
-
-
-def answered(connection: sqlite3.Connection, questions: Sequence[Question]) -> None:
+def answered(connection: sqlite3.Connection, questions: Sequence[Asked]) -> None:
     """Answer questions from one snapshot, on a reader's thread; whoever has left is passed over."""
     try:
         with translated(questions[0].operation):
@@ -67,13 +48,7 @@ def answered(connection: sqlite3.Connection, questions: Sequence[Question]) -> N
             connection.execute("ROLLBACK")
 
 
-def told(questions: Sequence[Question]) -> None:
-    """Give every answer, on the event loop."""
-    for one in questions:
-        one.tell()
-
-
-def _answer(connection: sqlite3.Connection, question: Question) -> None:
+def _answer(connection: sqlite3.Connection, question: Asked) -> None:
     try:
         with translated(question.operation):
             question.value = question.function(connection)
@@ -127,7 +102,7 @@ class Database:
         self._writer: sqlite3.Connection | None = None
         self._writes: WriteQueue = WriteQueue()
         self._readers: SimpleQueue[sqlite3.Connection] = SimpleQueue()
-        self._asked: list[Question] = []
+        self._asked: list[Asked] = []
         self._state: Literal["new", "open", "closed"] = "new"
 
     async def __aenter__(self) -> Self:
@@ -163,13 +138,7 @@ class Database:
         if self._state == "closed":
             return
         was_open, self._state = self._state == "open", "closed"
-        shutting = asyncio.to_thread(self._close, write_back=was_open)
-        closing = asyncio.create_task(shutting, name="ezra-cold-close")
-        try:
-            await asyncio.shield(closing)
-        except asyncio.CancelledError:
-            await closing
-            raise
+        await to_the_end(asyncio.to_thread(self._close, write_back=was_open))
 
     async def write(
         self,
@@ -190,10 +159,13 @@ class Database:
         """
         async with self._room:
             self._check_open(operation)
-            answer = self._writes.put(operation, transaction, is_brief=is_brief)
+            loop = asyncio.get_running_loop()
+            write = Asked(operation, transaction, loop.create_future(), is_brief)
+            self._writes.put(write)
             # One for each write: what shares another's transaction leaves nothing to be done.
-            self._writing.submit(self._work_off)
-            return await asyncio.wrap_future(answer)
+            self._writing.submit(self._work_off, loop)
+            answer: T = await write.answer
+            return answer
 
     async def read(self, operation: str, question: Callable[[sqlite3.Connection], T]) -> T:
         """Run ``question`` on one consistent state of the database; it cannot change anything.
@@ -203,7 +175,7 @@ class Database:
         async with self._room:
             self._check_open(operation)
             loop = asyncio.get_running_loop()
-            asked = Question(operation, question, loop.create_future())
+            asked = Asked(operation, question, loop.create_future())
             if not self._asked:
                 loop.call_soon(self._ask, loop)
             self._asked.append(asked)
@@ -237,9 +209,10 @@ class Database:
         if self._state != "open":
             raise TierUnavailable("cold", operation, "the store is closed")
 
-    def _work_off(self) -> None:
-        if self._writer is not None:
-            self._writes.work_off(self._writer)
+    def _work_off(self, loop: asyncio.AbstractEventLoop) -> None:
+        decided = () if self._writer is None else self._writes.work_off(self._writer)
+        if decided:
+            loop.call_soon_threadsafe(told, decided)
 
     def _ask(self, loop: asyncio.AbstractEventLoop) -> None:
         """Hand what was asked in this round to readers."""
@@ -252,7 +225,7 @@ class Database:
         for start in range(0, len(asked), TOGETHER_MAX):
             self._reading.submit(self._answer, asked[start : start + TOGETHER_MAX], loop)
 
-    def _answer(self, asked: Sequence[Question], loop: asyncio.AbstractEventLoop) -> None:
+    def _answer(self, asked: Sequence[Asked], loop: asyncio.AbstractEventLoop) -> None:
         connection = self._readers.get_nowait()  # as many connections as threads: never empty
         try:
             answered(connection, asked)

@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from ...errors import CorruptRecord, TierError
-from ...health import TierHealth
+from ...health import Findings, TierHealth
 from .database import SQLITE_VERSION_MIN
 from .file_size import check_whole
 from .schema import refusal_of
@@ -40,30 +40,24 @@ async def sqlite_health(folder: Path) -> TierHealth:
 
 def _health(folder: Path) -> TierHealth:
     path = folder / DATABASE_NAME
-    details: dict[str, JsonValue] = {"file": str(path)}
-    problems = _of_the_folder(folder, details)
-    round_trip_ms = None
-    if path.exists():
-        try:
-            check_whole(path)
-            with translated("open"), closing(_connection(path)) as connection:
-                problems += _of_the_file(connection, path, details)
-                round_trip_ms = _round_trip_ms(connection)
-        except CorruptRecord as error:
-            problems.append(f"{error.reason}; restore {path.name} from a backup, or move it away")
-        except TierError as error:
-            problems.append(f"{error.reason}; see who else has {path.name} open, and its disk")
-    else:
-        details["schema"] = "none yet: ezra makes it when it opens the folder"
-    return TierHealth(
-        tier="cold",
-        engine="sqlite",
-        version=sqlite3.sqlite_version,
-        reachable=not path.exists() or round_trip_ms is not None,
-        round_trip_ms=round_trip_ms,
-        details=details,
-        problems=tuple(problems),
-    )
+    found = Findings("cold", "sqlite", sqlite3.sqlite_version, details={"file": str(path)})
+    _look_at_folder(found, folder)
+    if not path.exists():
+        found.reachable = True
+        found.details["schema"] = "none yet: ezra makes it when it opens the folder"
+        return found.as_health()
+    try:
+        check_whole(path)
+        with translated("open"), closing(_connection(path)) as connection:
+            _look_at_file(found, connection, path)
+            found.round_trip_ms = _round_trip_ms(connection)
+            found.reachable = True
+    except CorruptRecord as error:
+        repair = f"restore {path.name} from a backup, or move it away"
+        found.problems.append(f"{error.reason}; {repair}")
+    except TierError as error:
+        found.problems.append(f"{error.reason}; see who else has {path.name} open, and its disk")
+    return found.as_health()
 
 
 def _connection(path: Path) -> sqlite3.Connection:
@@ -71,41 +65,40 @@ def _connection(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(address, uri=True, timeout=TIMEOUT_SECONDS)
 
 
-def _of_the_folder(folder: Path, details: dict[str, JsonValue]) -> list[str]:
-    problems = []
+def _look_at_folder(found: Findings, folder: Path) -> None:
     if sqlite3.sqlite_version_info < SQLITE_VERSION_MIN:
         needed = ".".join(map(str, SQLITE_VERSION_MIN))
-        problems.append(f"SQLite {needed} is needed; use a Python that was built with a newer one")
+        advice = "use a Python that was built with a newer one"
+        found.problems.append(f"SQLite {needed} is needed; {advice}")
     there = next(one for one in (folder, *folder.absolute().parents) if one.exists())
     if not os.access(there, os.W_OK | os.X_OK):
-        problems.append(f"{there} cannot be written; change its owner, or set EZRA_HOME")
+        found.problems.append(f"{there} cannot be written; change its owner, or set EZRA_HOME")
     try:
         free = shutil.disk_usage(there).free
     except OSError as error:
-        problems.append(f"{there} cannot be looked at ({error.strerror})")
-        return problems
-    details["free_bytes"] = free
+        found.problems.append(f"{there} cannot be looked at ({error.strerror})")
+        return
+    found.details["free_bytes"] = free
     if free < FREE_BYTES_MIN:
-        problems.append(f"only {free // 2**20} MiB are free on the disk; make room")
-    return problems
+        found.problems.append(f"only {free // 2**20} MiB are free on the disk; make room")
 
 
-def _of_the_file(
-    connection: sqlite3.Connection, path: Path, details: dict[str, JsonValue]
-) -> list[str]:
+def _look_at_file(found: Findings, connection: sqlite3.Connection, path: Path) -> None:
     def pragma(name: str) -> JsonValue:
         value: JsonValue = connection.execute(f"PRAGMA {name}").fetchone()[0]
         return value
 
     size = path.stat().st_size
     schema, journal = pragma("user_version"), pragma("journal_mode")
-    details |= {"schema": schema, "journal": journal, "bytes": size}
+    found.details |= {"schema": schema, "journal": journal, "bytes": size}
     refusal = refusal_of(connection)
     if refusal is not None:
-        return [refusal]
-    found = pragma("integrity_check(1)" if size <= CHECKED_BYTES_MAX else "quick_check(1)")
-    details["check"] = found
-    return [] if found == "ok" else [f"the file is damaged ({found}); restore it from a backup"]
+        found.problems.append(refusal)
+        return
+    check = pragma("integrity_check(1)" if size <= CHECKED_BYTES_MAX else "quick_check(1)")
+    found.details["check"] = check
+    if check != "ok":
+        found.problems.append(f"the file is damaged ({check}); restore it from a backup")
 
 
 def _round_trip_ms(connection: sqlite3.Connection) -> float:

@@ -20,6 +20,7 @@ from ...errors import TierRejected
 from ..bodies import body, forget, parsed
 from ..port import (
     OWNERS,
+    WRITES,
     Collection,
     Count,
     Delete,
@@ -129,7 +130,7 @@ class _Transaction:
         return [self._answer(request) for request in requests]
 
     def _answer(self, request: Request) -> Any:  # noqa: ANN401 - of any request
-        if not isinstance(request, Put | Replace | Delete):
+        if not isinstance(request, WRITES):
             return self._told(request)
         if not self._may_write:
             raise TierRejected("cold", self._operation, "a write while reading")
@@ -151,6 +152,8 @@ class _Transaction:
         return self._rows(question.found, postings(question, self._sight))
 
     def _found(self, find: Find[Any]) -> list[Any]:
+        if find.is_of_nothing:
+            return []
         wanted = "t.*" if self._may_write else "t.body"
         rows = self._rows(find, found(find, self._sight, wanted))
         model: Any = find.collection.record
@@ -214,13 +217,12 @@ class _Transaction:
     def _list(self, collection: Collection[Any], was: _Kept | None, said: _Kept | None) -> None:
         """Bring the look-ups of a record from what it said before to what it says now."""
         for side in _sides(collection):
-            before = {} if was is None else side.listed(was[1])
-            after = {} if said is None else side.listed(said[1])
-            if not (before or after) or (before == after and side.is_same_place(was, said)):
+            old, new = side.rows(was), side.rows(said)
+            if old == new:
                 continue  # most changes are of neither what is listed nor what it is ordered by
-            old, new = side.rows(before, was), side.rows(after, said)
-            gone = [one for one in old if one not in new]
-            more = [one for one in new if one not in old]
+            had, has = (set(old), set(new)) if old and new else (set(), set())
+            gone = [one for one in old if one not in has]
+            more = [one for one in new if one not in had]
             if gone:
                 self._connection.executemany(side.removal, gone)
             if more:
@@ -229,6 +231,8 @@ class _Transaction:
     def _deleted(self, find: Find[Any]) -> int:
         check_delete(find)
         collection = find.collection
+        if not collection.lists:
+            return self._deleted_unread(find)
         model: Any = collection.record
         rows = self._rows(find, found(find, self._sight, "t.*"))
         for row in rows:
@@ -239,14 +243,25 @@ class _Transaction:
         self._connection.executemany(text, [row[:1] for row in rows])
         return len(rows)
 
+    def _deleted_unread(self, find: Find[Any]) -> int:
+        """Delete by one statement what stands in no look-up."""
+        table = find.collection.name
+        self._held = {name: kept for name, kept in self._held.items() if name[0] != table}
+        text, values = found(find, self._sight, "t.row")
+        statement = Statement(f"DELETE FROM {table} WHERE row IN ({text})", values)
+        return 0 if find.is_of_nothing else self._executed(find, statement).rowcount
+
     def _rows(self, find: Find[Any], statement: Statement) -> list[Any]:
         if find.is_of_nothing:
             return []
-        if self._watch is not None:
-            self._watch(self._connection, find, statement)
-        cursor = self._connection.execute(statement.text, statement.values)
+        cursor = self._executed(find, statement)
         cursor.row_factory = None
         return cursor.fetchall()
+
+    def _executed(self, find: Find[Any], statement: Statement) -> sqlite3.Cursor:
+        if self._watch is not None:
+            self._watch(self._connection, find, statement)
+        return self._connection.execute(statement.text, statement.values)
 
     def _sight(self, condition: Any) -> bytes:  # noqa: ANN401 - Topics
         return self._sets.sight(self._connection, condition)
@@ -271,18 +286,13 @@ class _Side(NamedTuple):
     insertion: str
     removal: str
 
-    def is_same_place(self, was: _Kept | None, said: _Kept | None) -> bool:
-        """Whether two states of a record have the same behind each of their values."""
-        if was is None or said is None:
-            return False
-        return self.behind(was[0]) == self.behind(said[0])
-
-    def rows(self, listed: Mapping[str, int], kept: _Kept | None) -> dict[tuple[Any, ...], None]:
+    def rows(self, kept: _Kept | None) -> list[tuple[Any, ...]]:
         """Return the rows of the values that a record has, in order."""
-        if kept is None:
-            return {}
+        listed = None if kept is None else self.listed(kept[1])
+        if kept is None or not listed:
+            return []
         place = self.behind(kept[0])
-        return {(value, *place, times): None for value, times in listed.items()}
+        return [(value, *place, times) for value, times in listed.items()]
 
 
 @cache

@@ -199,8 +199,8 @@ def found(
         find.collection,
         find.by,
         number,
-        tuple(_form(one, sight, values) for one in first),
-        tuple(_form(one, sight, values) for one in rest),
+        _forms(first, sight, values),
+        _forms(rest, sight, values),
         find.order,
         wanted,
         joined,
@@ -270,19 +270,25 @@ Form: TypeAlias = tuple[Any, ...]
 """A condition without its values: what it is, of which field, and how many values it has."""
 
 
-def _form(condition: Condition, sight: Sight, values: list[Parameter]) -> Form:
-    """Return the form of a condition; add its values."""
-    told = _FORMS.get(type(condition))
-    if told is not None:
-        form, given = told(condition)
-        values += given
-        return form
-    if isinstance(condition, Topics):
-        return _form_of_topics(sight(condition), values)
-    if isinstance(condition, Either):
-        each = condition.alternatives
-        return "either", tuple(tuple(_form(one, sight, values) for one in all_) for all_ in each)
-    raise TierRejected("cold", "find", f"a condition {condition!r}")
+def _forms(
+    conditions: Sequence[Condition], sight: Sight, values: list[Parameter]
+) -> tuple[Form, ...]:
+    """Return the forms of conditions; add their values."""
+    forms: list[Form] = []
+    for condition in conditions:
+        told = _FORMS.get(type(condition))
+        if told is not None:
+            form, given = told(condition)
+            values += given
+        elif isinstance(condition, Topics):
+            form = _form_of_topics(sight(condition), values)
+        elif isinstance(condition, Either):
+            each = condition.alternatives
+            form = "either", tuple(_forms(all_, sight, values) for all_ in each)
+        else:
+            raise TierRejected("cold", "find", f"a condition {condition!r}")
+        forms.append(form)
+    return tuple(forms)
 
 
 _FORMS: Mapping[type, Callable[[Any], tuple[Form, Sequence[Parameter]]]] = {

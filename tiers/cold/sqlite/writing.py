@@ -11,72 +11,59 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Callable
-from concurrent.futures import Future
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import NamedTuple
 
 from ...errors import TierUnavailable
+from .asked import Asked
 from .translation import translated, translation_of
-
-T = TypeVar("T")
 
 TOGETHER_MAX = 64
 TOGETHER_SECONDS = 0.02
 """How many writes share a transaction, and how long it is open to a further one."""
 
 
-@dataclass(eq=False)
-class _Write:
-    """One write: what is to be done, and who gets its value or its refusal after the commit."""
+class _Group(NamedTuple):
+    """Writes that share a transaction.
 
-    operation: str
-    transaction: Callable[[sqlite3.Connection], Any]
-    is_brief: bool
-    answer: Future[Any] = field(default_factory=Future)
-    value: Any = None
-    refusal: BaseException | None = None
+    Attributes:
+        done: Carried out, and there for good with the commit.
+        refused: Taken back behind what is done; what refused them may go with it.
+        over: Refused, whatever the transaction comes to.
+    """
 
-    def tell(self) -> None:
-        """Give the answer."""
-        if self.refusal is None:
-            self.answer.set_result(self.value)
-        else:
-            self.answer.set_exception(self.refusal)
+    done: list[Asked]
+    refused: list[Asked]
+    over: list[Asked]
 
 
 class WriteQueue:
     """Writes in the order in which they came. Put in anywhere, worked off on one thread."""
 
     def __init__(self) -> None:
-        self._waiting: deque[_Write] = deque()
+        self._waiting: deque[Asked] = deque()
 
-    def put(
-        self,
-        operation: str,
-        transaction: Callable[[sqlite3.Connection], T],
-        *,
-        is_brief: bool = False,
-    ) -> Future[T]:
-        """Let a write wait for its turn; it is withdrawn by cancelling what is returned."""
-        write = _Write(operation, transaction, is_brief)
+    def put(self, write: Asked) -> None:
+        """Let a write wait for its turn; it is withdrawn by cancelling its answer."""
         self._waiting.append(write)
-        return write.answer
 
-    def work_off(self, connection: sqlite3.Connection) -> None:
-        """Carry out the write that came first, with brief ones behind it if it is brief itself."""
-        done: list[_Write] = []
-        refused: list[_Write] = []
+    def work_off(self, connection: sqlite3.Connection) -> Sequence[Asked]:
+        """Carry out the write that came first, with brief ones behind it if it is brief itself.
+
+        Returns what has been decided, to be told on the event loop.
+        """
+        group = _Group([], [], [])
         until = time.monotonic() + TOGETHER_SECONDS
-        while self._waiting and (not done or self._may_join(done, until)):
+        while self._waiting and (not group.done or self._may_join(group.done, until)):
             write = self._waiting.popleft()
-            if write.answer.set_running_or_notify_cancel():
-                _carry_out(connection, write, done, refused)
-        if done:
-            _commit(connection, [*done, *refused])
+            if not write.answer.cancelled():
+                _carry_out(connection, write, group)
+        if group.done:
+            _commit(connection, [*group.done, *group.refused])
+        return [*group.over, *group.done, *group.refused]
 
-    def _may_join(self, done: list[_Write], until: float) -> bool:
+    def _may_join(self, done: list[Asked], until: float) -> bool:
         return (
             done[-1].is_brief
             and self._waiting[0].is_brief
@@ -85,29 +72,24 @@ class WriteQueue:
         )
 
 
-def _carry_out(
-    connection: sqlite3.Connection, write: _Write, done: list[_Write], refused: list[_Write]
-) -> None:
+def _carry_out(connection: sqlite3.Connection, write: Asked, group: _Group) -> None:
     """Do a write behind those that are done already, or take it back."""
     try:
         with translated(write.operation):
-            connection.execute("SAVEPOINT together" if done else "BEGIN IMMEDIATE")
-            write.value = write.transaction(connection)
-            if done:
+            connection.execute("SAVEPOINT together" if group.done else "BEGIN IMMEDIATE")
+            write.value = write.function(connection)
+            if group.done:
                 connection.execute("RELEASE together")
     except BaseException as error:  # noqa: BLE001 - it goes to who asked, as from any thread
         write.refusal = error
-        _take_back(connection, done, refused)
-        if done:
-            refused.append(write)
-        else:
-            write.tell()
+        _take_back(connection, group)
+        (group.refused if group.done else group.over).append(write)
     else:
-        done.append(write)
+        group.done.append(write)
 
 
-def _take_back(connection: sqlite3.Connection, done: list[_Write], refused: list[_Write]) -> None:
-    if done and connection.in_transaction:
+def _take_back(connection: sqlite3.Connection, group: _Group) -> None:
+    if group.done and connection.in_transaction:
         with suppress(sqlite3.Error):
             connection.execute("ROLLBACK TO together")
             connection.execute("RELEASE together")
@@ -116,14 +98,15 @@ def _take_back(connection: sqlite3.Connection, done: list[_Write], refused: list
         with suppress(sqlite3.Error):
             connection.execute("ROLLBACK")
     # Some failures, a full disk among them, have rolled everything back already.
-    for one in (*done, *refused):
+    for one in (*group.done, *group.refused):
         reason = "another write took back the transaction that it shared"
-        one.answer.set_exception(TierUnavailable("cold", one.operation, reason))
-    done.clear()
-    refused.clear()
+        one.refusal = TierUnavailable("cold", one.operation, reason)
+        group.over.append(one)
+    group.done.clear()
+    group.refused.clear()
 
 
-def _commit(connection: sqlite3.Connection, writes: list[_Write]) -> None:
+def _commit(connection: sqlite3.Connection, writes: list[Asked]) -> None:
     try:
         connection.execute("COMMIT")
     except sqlite3.Error as error:
@@ -131,7 +114,4 @@ def _commit(connection: sqlite3.Connection, writes: list[_Write]) -> None:
             with suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
         for one in writes:
-            one.answer.set_exception(translation_of(one.operation, error))
-    else:
-        for one in writes:
-            one.tell()
+            one.refusal = translation_of(one.operation, error)

@@ -25,7 +25,7 @@ from ..conditions import Among, Condition, Holds, Is, Within
 from ..ownership import check_limit, check_whole_graph
 from ..port import RECORDS_MAX, Find, Reach, Steps, asked, every
 from .belief_log import CONTENTS, EVENTS, entries_after, entries_at, last_by, last_of
-from .belief_projection import BELIEFS, TRUSTS, audited, commitment_of, filed_word
+from .belief_projection import BELIEFS, TRUSTS, audited, commitment_of, filed_words
 from .belief_spans import spans_among, spans_at, spans_of
 from .over_engine import OverEngine, reading
 from .questions import among
@@ -319,7 +319,7 @@ class RivalSearch(OverEngine):
         """
         check_limit(limit)
         words = claim_words(belief.claim)
-        filed = [filed_word(belief, word) for word in words]
+        filed = filed_words(belief, words)
         found = await self._store.read("worded_like", lambda: _newest(scope, filed))
 
         def place(one: HistoricBelief) -> tuple[int, int]:

@@ -35,7 +35,7 @@ from ..port import Collection, Find, Index, Lookup, Put, Reach, Replace, Steps, 
 from .belief_log import Making, Salts, last_event, next_entries, put_entries
 from .belief_spans import SPANS, HeldSpan, bare_span, held_span, open_spans
 from .questions import among, own
-from .rows import bare, joined_id, over, plain
+from .rows import bare, joined_id, kept, over, plain
 from .turns import NUMBERED, TURNS
 from .words import file_again, file_words
 from .work import queue_work
@@ -87,14 +87,14 @@ def key_of(belief: Commitment) -> str | None:
     return json.dumps(known, ensure_ascii=False)
 
 
-def filed_word(belief: Commitment, word: str) -> str:
-    """Return under what an active belief is found by a word of its claim."""
-    return f"{word} {filed_under(belief)}"
+def filed_words(belief: Commitment, words: Iterable[str]) -> list[str]:
+    """Return under what an active belief is found by words of its claim."""
+    under = filed_under(belief)
+    return [f"{word} {under}" for word in words]
 
 
-def _words(belief: HistoricBelief) -> list[str]:
-    words = claim_words(belief.claim) if belief.status == "active" else ()
-    return [filed_word(belief, word) for word in words]
+def _words(belief: HistoricBelief) -> Sequence[str]:
+    return filed_words(belief, claim_words(belief.claim)) if belief.status == "active" else ()
 
 
 BELIEFS: Collection[HistoricBelief] = Collection(
@@ -285,9 +285,9 @@ def _project(
 
 def _projected(belief: Commitment, folded: FoldedBelief) -> ProjectedBelief:
     """Return a belief that has begun as it is stored."""
-    fields = {name: getattr(belief, name) for name in Commitment.model_fields}
-    new = {**fields, "committed_seq": folded.committed_seq, **_state(folded)}
-    return ProjectedBelief(belief=HistoricBelief.model_validate(new), spans=tuple(folded.spans))
+    state = {"committed_seq": folded.committed_seq, **_state(folded)}
+    historic = kept(HistoricBelief, belief, **state)
+    return ProjectedBelief(belief=historic, spans=tuple(folded.spans))
 
 
 def _alter(

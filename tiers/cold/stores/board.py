@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
@@ -183,7 +182,7 @@ class Board(OverEngine):
                 _seen(scope, *where, *_inbox(query.inbox_of, whose), by="recipients")
                 for whose in (query.inbox_of, FOR_ALL)
             ]
-        finds = [dataclasses.replace(find, order=_LATEST_FIRST, limit=limit) for find in asked]
+        finds = [find._replace(order=_LATEST_FIRST, limit=limit) for find in asked]
         found = await self._all("latest cards", *finds)
         latest = sorted(found, key=lambda card: (card.changed_at, card.id), reverse=True)
         return tuple(latest[:limit])

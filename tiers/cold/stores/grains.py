@@ -9,7 +9,6 @@ months.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any, Literal, TypeAlias
@@ -241,7 +240,7 @@ def _counted_of(
         )
     of_grain = (Is("grain", grain),)
     whole = Find(EPISODES, scope, by="grain", where=of_grain, reach="own")
-    return (whole,), (replace(whole, by="full_grain"),)
+    return (whole,), (whole._replace(by="full_grain"),)
 
 
 def _marked(turn: KeptTurn) -> TurnMark:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -213,4 +212,4 @@ def _wanted(
     where += equal(graph_id=asked.graph_id, agent_id=asked.agent_id)
     where += window("recorded_at", asked.since, asked.until)
     order = (number,) if asked.before is None else (f"-{number}",)
-    return dataclasses.replace(find, by=by, where=tuple(where), order=order)
+    return find._replace(by=by, where=tuple(where), order=order)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
@@ -58,7 +57,7 @@ def page_of(find: Find[R], cursor: str, accepted: str) -> Steps[tuple[Sequence[R
     """
     place = place_of(cursor, [int if name in _NUMBERS else str for name in find.order], accepted)
     from_there = find if place is None else find.behind(place)
-    found = yield from every(dataclasses.replace(from_there, limit=find.limit + 1))
+    found = yield from every(from_there._replace(limit=find.limit + 1))
     return cut(found, find.limit, lambda last: cursor_of(find.place(last)))
 
 

@@ -23,7 +23,7 @@ def kept(row: type[R], record: Record, **more: object) -> R:
 
 def bare(model: type[R], row: Record) -> R:
     """Return a record without what is kept with it: exactly of its own type."""
-    return model.known({name: getattr(row, name) for name in model.model_fields})
+    return model.known({name: row.__dict__[name] for name in model.__pydantic_fields__})
 
 
 def all_bare(model: type[R], rows: Iterable[S]) -> tuple[R, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -133,8 +132,7 @@ def core_of(scope: Scope) -> list[Find[Fact]]:
 def of_family(find: Find[Fact], readings: Iterable[Reading]) -> list[Find[Fact]]:
     """Return a question as it is put to each graph of a family."""
     return [
-        dataclasses.replace(find, graph_id=one.graph_id, where=(*find.where, *one.where))
-        for one in readings
+        find._replace(graph_id=one.graph_id, where=(*find.where, *one.where)) for one in readings
     ]
 
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from heapq import nsmallest
 from typing import NamedTuple, TypeAlias
@@ -333,7 +332,7 @@ def _by(
 
 
 def _estimated(scope: Scope, value: str, records: int) -> Steps[int]:
-    last = replace(_by(scope, (value,), (), RECORDED), skip=COUNTED_MAX - 1, limit=1)
+    last = _by(scope, (value,), (), RECORDED)._replace(skip=COUNTED_MAX - 1, limit=1)
     ((_, _, place),) = yield from postings(last, "place")
     looked_at: int = max(COUNTED_MAX, place)
     return COUNTED_MAX * max(looked_at, records) // looked_at

@@ -183,7 +183,7 @@ def _filed(record: Owned, terms: Mapping[str, int] | None = None) -> Filed:
         terms = Counter(filter(None, map(term_of, words(entry.text))))
     return Filed.known(
         {
-            **{name: getattr(record, name) for name in Owned.model_fields},
+            **{name: record.__dict__[name] for name in Owned.__pydantic_fields__},
             "kind": entry.kind,
             "tier": entry.tier,
             "grain": entry.grain,
