@@ -18,7 +18,6 @@ from ezra.models.answers import (
     read_answer,
 )
 from tiers.errors import TierRejected, TierTimeout
-from tiers.providers import CallLimits, ProviderCalls
 
 QUESTION = [{"role": "user", "content": "Which tyres?"}]
 
@@ -33,10 +32,8 @@ class SlowModel(RemoteLanguageModel):
     """Takes its time for every answer, and always gives the same."""
 
     def __init__(self, text: str, *, seconds: float, timeout_seconds: float) -> None:
-        limits = CallLimits(timeout_seconds, 1, 1, None)
-        super().__init__(
-            ProviderCalls("model", "x", "y", key=None, key_variable="K", limits=limits)
-        )
+        url = "http://127.0.0.1:1"
+        super().__init__("x", "y", url, None, timeout_seconds=timeout_seconds, attempts=1)
         self._text = text
         self._seconds = seconds
 
