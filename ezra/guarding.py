@@ -18,7 +18,7 @@ from metaagents.guard.policy import Verdict, strictest
 from tiers.errors import WriteRefused
 from tiers.fleet import CATALOG
 from tiers.ids import derived_id
-from tiers.knowledge import is_apart
+from tiers.knowledge import is_apart, is_kept
 from tiers.quarantine import Detector, Finding, Held, Quarantined
 from tiers.records import (
     TEXT_CHARS_MAX,
@@ -76,9 +76,15 @@ class Write:
 
 
 def statement_texts(record: Record) -> list[str]:
-    """Return every text of a fact, a rule or a belief that a reader may come to see."""
+    """Return every text of a fact, a rule or a belief that a reader may come to see.
+
+    Of what an application keeps that is the text by which it is found: the rest, its address and
+    its content, is the application's own, word for word.
+    """
     if isinstance(record, Rule):
         return [record.trigger, *record.steps]
+    if isinstance(record, Fact) and is_kept(record):
+        return [record.text]
     # A triple says what each of its parts alone does not: "password: …".
     if isinstance(record, Fact):
         parts = (record.subject, record.predicate, record.object)
@@ -181,7 +187,10 @@ async def _judged(
 
 
 def _without(record: R, texts: Sequence[str], verdicts: Sequence[Verdict]) -> R:
-    """Return a record with every secret of its texts replaced wherever it stands in it."""
+    """Return a record with every secret of its texts replaced wherever it stands in it.
+
+    Of what an application keeps only in its text: its content would not come back as it was.
+    """
     labels: dict[str, str] = {}
     for text, verdict in zip(texts, verdicts, strict=True):
         if verdict.text != text:
@@ -202,4 +211,6 @@ def _without(record: R, texts: Sequence[str], verdicts: Sequence[Verdict]) -> R:
             return {name: clean(one) for name, one in value.items()}
         return value
 
+    if isinstance(record, Fact) and is_kept(record):
+        return record.model_copy(update={"text": clean(record.text)})
     return type(record).model_validate(clean(record.model_dump(mode="json")))

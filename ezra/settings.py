@@ -24,6 +24,7 @@ from metaagents.guard.policy import GuardPolicy, checked_changes
 from tiers.embedding.installed import default_model_folder
 from tiers.errors import ConfigError
 from tiers.fleet import DAYS_MAX, WINDOW_MAX, WINDOW_MIN
+from tiers.history.signing import is_public_key
 from tiers.plans import AnyGrain, checked_plan
 from tiers.quarantine import Action
 from tiers.records import Name
@@ -126,6 +127,8 @@ class Settings(BaseSettings):
             hexadecimal or base64.
         signing_key_file: A file that holds it; ``signing-key.pem`` in ``home`` if neither is
             given and a tier is embedded, made when it is first needed.
+        former_keys: Public keys, in hexadecimal digits, of homes that belief logs were moved here
+            from. What they have signed counts when a log is verified; nothing is signed by them.
         sign_seconds: From one signed head of a growing belief log to the next, at least.
         resolution_timeout_seconds: How long an ``on_contradiction`` callback may take to decide
             (the original's default: 30).
@@ -255,6 +258,7 @@ class Settings(BaseSettings):
     model_timeout_seconds: float = Field(default=60.0, gt=0)
     signing_key: SecretStr | None = None
     signing_key_file: Path | None = None
+    former_keys: tuple[str, ...] = ()
     sign_seconds: float = Field(default=300.0, gt=0)
     resolution_timeout_seconds: float = Field(default=30.0, gt=0)
     contradiction_similarity: float = Field(default=0.85, gt=0, le=1)
@@ -354,6 +358,14 @@ class Settings(BaseSettings):
     @classmethod
     def _names_what_is_guarded(cls, changes: dict[str, Action]) -> dict[str, Action]:
         return checked_changes(changes)
+
+    @field_validator("former_keys")
+    @classmethod
+    def _are_public_keys(cls, keys: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(map(is_public_key, keys)):
+            message = "must be public keys, each of 64 lower-case hexadecimal digits"
+            raise ValueError(message)
+        return keys
 
     @field_validator("retention_plan")
     @classmethod

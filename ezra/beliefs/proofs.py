@@ -252,6 +252,7 @@ class Witness:
             public_key=public_key or await self._first_key(),
             anchor=anchor,
             rotations=rotations,
+            former_keys=self._runtime.settings.former_keys,
         )
         try:
             await self._feed(checker)

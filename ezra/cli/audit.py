@@ -259,7 +259,11 @@ async def export(
 
 @command(audit_app)
 def verify(
-    _: NoMemory, file: Path, public_key: str | None = None, anchor: Path | None = None
+    _: NoMemory,
+    file: Path,
+    public_key: str | None = None,
+    anchor: Path | None = None,
+    former_key: list[str] | None = None,
 ) -> Answer:
     """Check an export: needs no store, no settings and no network. Exit code 1: not intact.
 
@@ -267,6 +271,7 @@ def verify(
         file: What export wrote.
         public_key: The key to trust: 64 hexadecimal digits, or a file that holds it.
         anchor: A signed head (JSON) that was kept elsewhere.
+        former_key: A key of a home that the log was in before, to trust as well. Repeatable.
 
     Examples:
         ezra audit verify imola.jsonl --public-key ezra.pub
@@ -274,12 +279,15 @@ def verify(
     """
     key = None if public_key is None else public_key_of(public_key)
     head = None if anchor is None else anchor_of(anchor)
-    return _verified(verify_export(file, public_key=key, anchor=head))
+    former = [public_key_of(one, "former_key") for one in former_key or ()]
+    return _verified(verify_export(file, public_key=key, anchor=head, former_keys=former))
 
 
 @command(audit_app)
 async def check(memory: Memory, graph: GraphId) -> Answer:
     """Check a graph's stored log, and the stored beliefs against it. Exit code 1: not intact.
+
+    What keys of another home have signed counts where EZRA_FORMER_KEYS names them.
 
     Examples:
         ezra audit check imola

@@ -130,5 +130,5 @@ async def _verified(ezra: Ezra, graphs: Sequence[SessionGraph]) -> tuple[str, bo
         if not found.ok:
             wrong.append(f"{graph.id}: {found.problem_count} problems")
     said = f"{done} of {len(graphs)} logs verified"
-    advice = "'ezra audit verify' says more"
+    advice = "'ezra audit check GRAPH' says more"
     return f"{said}, " + (f"{'; '.join(wrong)} ({advice})" if wrong else "all whole"), not wrong

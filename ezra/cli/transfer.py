@@ -16,6 +16,7 @@ from tiers.saved_file import SavedFile
 
 from ..moving.carried_file import checked_file, lines_of, put_in
 from ..moving.carrying import TABLES
+from ..moving.report import KEYS_STAY
 from .command import Answer
 from .doors import Memory
 from .options import FROM_INPUT, GraphId
@@ -76,6 +77,8 @@ async def import_graph(memory: Memory, file: Path, check: bool = False) -> Answe
         with Screen().progress("rows", carried.total + 1) as advance:
             new = await put_in(ezra, file, carried, _each(advance))
         told = f"{new} rows are new; meaning is searched as they are indexed"
+        if carried.rows.get("heads"):
+            told = f"{told}\n{KEYS_STAY}"
     name = carried.graph.id
     rows = ", ".join(f"{count} {table}" for table, count in carried.rows.items() if count)
     document = {"graph": name, "rows": carried.rows, "sha256": carried.sha256, "new": new}

@@ -40,6 +40,10 @@ LIVES_MAX = 64
 """So often may the same statement give way and be said again."""
 
 
+class _Ended(Conflict):
+    """An id is taken by what nobody sees any more: the statement was redacted."""
+
+
 @dataclass(frozen=True)
 class RememberedFact:
     """What came of remembering a statement.
@@ -135,7 +139,10 @@ async def remember_fact(
         known = {one.id: one for one in await runtime.semantic.facts(scope, list(lives))}
         for name in lives:
             if name not in known:
-                return await _stored(runtime, scope, fact, topics, name, fact_scope, source)
+                try:
+                    return await _stored(runtime, scope, fact, topics, name, fact_scope, source)
+                except _Ended:
+                    continue
             if is_live(known[name]) and known[name].redacted_at is None:
                 return RememberedFact(name, was_new=False)
     raise Conflict("fact", f"at most {LIVES_MAX} lives of a statement", fact.text[:80])
@@ -150,7 +157,12 @@ async def _stored(
     fact_scope: FactScope,
     source: Source,
 ) -> RememberedFact:
-    is_private, problem = fact_scope == "agent", Conflict("fact", "an id of its own", name)
+    """Store a statement under an id.
+
+    Raises:
+        Conflict: The graph is archived; ``_Ended`` where the id is taken for good.
+    """
+    is_private = fact_scope == "agent"
     for _ in range(ATTEMPTS):
         try:
             stored, was_new = await store(
@@ -163,11 +175,12 @@ async def _stored(
                 source=source,
             )
         except Conflict as conflict:
-            problem = conflict
+            if conflict.what != "fact":
+                raise
         else:
             return RememberedFact(stored, was_new)
         # Another agent of the same person was faster, perhaps in a write that is not over yet.
         found = await runtime.semantic.facts(scope, [name])
         if found and found[0].text == fact.text:
             return RememberedFact(name, was_new=False)
-    raise problem
+    raise _Ended("fact", "an id of its own", name)

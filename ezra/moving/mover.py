@@ -25,7 +25,7 @@ from .hold import Course, held
 from .house import House
 from .ledger import Ledger, Place
 from .parts import IndexPart, Part, TablePart, index_name, parts_of, reader_of
-from .report import Difference, MovedPart, MoveReport, Progress, TenantMoved, TenantState
+from .report import KEYS_STAY, Difference, MovedPart, MoveReport, Progress, TenantMoved, TenantState
 from .side import Index, Side
 
 PAGE_ROWS = 500
@@ -154,7 +154,7 @@ async def _chosen(source: House, target: House, tenants: Sequence[str]) -> list[
 
 
 async def _notes(source: House, target: House, tenants: Sequence[str]) -> tuple[str, ...]:
-    notes = ["hot tier: not moved, it is a cache and is rebuilt from cold"]
+    notes = ["hot tier: not moved, it is a cache and is rebuilt from cold", KEYS_STAY]
     if source.cold_at == target.cold_at:
         notes.append(f"cold tier: stays in {source.cold_at}")
     if source.warm_at == target.warm_at:

@@ -6,6 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+KEYS_STAY = (
+    "signing keys: not moved; where the target has another one, belief logs verify as signed by a "
+    "key of another home until EZRA_FORMER_KEYS there names the source's 'ezra audit key'"
+)
+"""What whoever moves a signed log has to know."""
+
 
 @dataclass(frozen=True)
 class Step:

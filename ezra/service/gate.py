@@ -32,7 +32,7 @@ from .problem_answers import (
     failure_answer,
     problem_answer,
 )
-from .repeats import HEADER, Repeats, fingerprint_of, key_of
+from .repeats import HEADER, Repeats, fingerprint_of, key_of, only_reads, takes_away
 from .watching import operation_of
 
 log = logging.getLogger("ezra.service")
@@ -127,13 +127,18 @@ class Gate:
         passing.is_read = True
         rest = again(body, receive)
         key = headers.get(HEADER)
-        if key is None or scope["method"] != "POST":
-            await self._app(scope, rest, passing.send)
-            return
+        is_removal = takes_away(scope)
 
         async def work(send: Send) -> None:
-            await self._app(scope, rest, send)
+            try:
+                await self._app(scope, rest, send)
+            finally:
+                if is_removal:
+                    self._repeats.drop_words()
 
+        if key is None or scope["method"] != "POST" or only_reads(scope):
+            await work(passing.send)
+            return
         fingerprint = fingerprint_of(scope, body)
         await self._repeats.answer(key_of(who, key), fingerprint, passing.send, work)
 

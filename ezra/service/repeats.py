@@ -2,6 +2,8 @@
 
 A caller that heard nothing cannot know whether what it asked for was done. With a key it may ask
 again: the work is done once, whoever asks meanwhile waits for it, and the answer is kept a while.
+Answers to what only reads are not kept: it is read anew. And whatever request may take something
+away, words or rights, takes the words of all answers that are kept: their keys stay used.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import asyncio
 import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from starlette.types import Message, Scope, Send
@@ -24,6 +26,16 @@ BYTES_MAX = 64 * 1024 * 1024
 ANSWER_BYTES_MAX = 1024 * 1024
 KEY_CHARS_MAX = 255
 REPLAYED = (b"idempotent-replayed", b"true")
+
+ADDING = frozenset(
+    "beliefs complete demote facts fail finish graphs heads heartbeat memories messages pin "
+    "promote record replies reply tasks turns update".split()
+)
+READING = frozenset(
+    "cards counts entity history holdings inbox inject latest lookup neighbours one path recall "
+    "recall-archival search-memory thread unread verify".split()
+)
+"""Last words of the addresses to which a POST takes nothing away; of any other it may."""
 
 _TOO_MANY = 429
 _FAILED = 500
@@ -63,6 +75,14 @@ class Repeats:
         self._running: dict[Key, _Running] = {}
         self._kept: OrderedDict[Key, _Kept] = OrderedDict()
         self._size = 0
+        self._removals = 0
+
+    def drop_words(self) -> None:
+        """Drop what answers say, also those under way; that their keys were used stays known."""
+        self._removals += 1
+        for key, kept in self._kept.items():
+            self._kept[key] = replace(kept, messages=None, size=0)
+        self._size = 0
 
     async def answer(
         self, key: Key, fingerprint: bytes, send: Send, work: Callable[[Send], Awaitable[None]]
@@ -79,7 +99,8 @@ class Repeats:
             work: Answers through what it is given.
 
         Raises:
-            Conflict: Another request has the key, or its answer was too large to keep.
+            Conflict: Another request has the key, or its answer was too large to keep, or was
+                dropped since.
         """
         self._drop_old()
         held = self._kept.get(key) or self._running.get(key)
@@ -91,7 +112,8 @@ class Repeats:
         if isinstance(held, _Running):
             await held.done.wait()
         if held.messages is None:
-            raise Conflict(HEADER, "an answer that was kept", "one too large, or cut short")
+            found = "one too large, cut short, or dropped since"
+            raise Conflict(HEADER, "an answer that was kept", found)
         for message in _replayed(held.messages):
             await send(message)
 
@@ -103,6 +125,7 @@ class Repeats:
         work: Callable[[Send], Awaitable[None]],
     ) -> None:
         running = self._running[key] = _Running(fingerprint)
+        removals = self._removals
         sent: list[Message] = []
         size = 0
 
@@ -118,10 +141,11 @@ class Repeats:
         try:
             await work(keeping)
             is_small = size <= ANSWER_BYTES_MAX
-            running.messages = tuple(sent) if is_small and _is_whole(sent) else None
+            is_kept = is_small and removals == self._removals
+            running.messages = tuple(sent) if is_kept and _is_whole(sent) else None
             status = sent[0]["status"] if sent else _FAILED
-            if status < _FAILED and status != _TOO_MANY and (running.messages or not is_small):
-                self._keep(key, running, size if is_small else 0)
+            if status < _FAILED and status != _TOO_MANY and (running.messages or not is_kept):
+                self._keep(key, running, size if is_kept else 0)
         finally:
             del self._running[key]
             running.done.set()
@@ -153,6 +177,21 @@ def key_of(caller: str, header: str) -> Key:
         accepted = f"1 to {KEY_CHARS_MAX} printable ASCII characters"
         raise UsageError(HEADER, header, accepted)
     return caller, header
+
+
+def only_reads(scope: Scope) -> bool:
+    """Whether a request changes nothing, by its address."""
+    return scope["method"] in ("GET", "HEAD", "OPTIONS") or _last_word(scope) in READING
+
+
+def takes_away(scope: Scope) -> bool:
+    """Whether a request may take words or rights away, by its address; when in doubt it may."""
+    is_adding = scope["method"] == "POST" and _last_word(scope) in ADDING
+    return not (is_adding or only_reads(scope))
+
+
+def _last_word(scope: Scope) -> str:
+    return str(scope["path"]).rpartition("/")[2]
 
 
 def fingerprint_of(scope: Scope, body: bytes) -> bytes:

@@ -269,6 +269,14 @@ async def test_ma_06_a_statement_is_remembered_once_for_its_owner(
         assert back.was_new, "saying it again is a new fact"
         assert (await one.remember_fact("Jane drinks tea.")).id == back.id
 
+        await graph.redact([back.id], reason="She asked.")
+        anew = await one.remember_fact("Jane drinks tea.")
+        assert anew.was_new, "and so it is after what was said is redacted"
+        await graph.erase(subject="Jane", reason="GDPR 17")
+        after = await other.remember_fact("Jane drinks tea.")
+        assert after.was_new
+        assert (await one.remember_fact("Jane drinks tea.")).id == after.id
+
 
 async def test_ma_06_who_has_no_identity_is_refused(tmp_path: Path, door: str) -> None:
     """Nor is anything taken that a fact has no place for."""

@@ -90,6 +90,24 @@ async def test_items_come_back_word_for_word_and_in_order(home: House) -> None:
     assert await short.get_items(3) == SAID[-3:]
 
 
+@pytest.mark.parametrize("recalled", [True, False])
+async def test_a_secret_in_an_item_comes_back_and_is_found_by_nobody(
+    home: House, *, recalled: bool
+) -> None:
+    """The item is the application's own; the words by which recall finds it have a label."""
+    agent = await home.agent()
+    session = EzraSession("talk", agent, recalled=recalled)
+    items: list[TResponseInputItem] = [
+        {"role": "user", "content": "password: hunter2hunter2"},
+        {"role": "user", "content": "card 4111 1111 1111 1111"},
+    ]
+    await session.add_items(items)
+    assert await session.get_items() == items
+    found = (await agent.recall("password card", kinds=("fact",))).items
+    assert len(found) == 2 * recalled
+    assert not [one for one in found if "hunter2" in one.text or "4111" in one.text]
+
+
 async def test_a_session_does_what_the_sdks_own_does(home: House) -> None:
     """Random adding, popping, clearing and reading: each answer is that of ``SQLiteSession``."""
     random = Random(20261122)

@@ -26,8 +26,8 @@ def ezra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     monkeypatch.setenv("EZRA_HOME", str(tmp_path / "home"))
     runner = CliRunner()
 
-    def run(*arguments: object) -> Result:
-        return runner.invoke(app, [*map(str, arguments)])
+    def run(*arguments: object, env: dict[str, str] | None = None) -> Result:
+        return runner.invoke(app, [*map(str, arguments)], env=env)
 
     assert run("replay", MONACO, "--graph", "monaco").exit_code == 0
     return run
@@ -87,6 +87,30 @@ def test_what_people_read_names_agent_turn_and_outcome(ezra: Command) -> None:
     feed = ezra("audit", "monaco", "--kind", "contradiction").stdout
     assert belief_id in feed
     assert feed.split()[1:] == ezra("audit", "feed", "--kind", "contradiction").stdout.split()[1:]
+
+
+def test_a_log_that_was_moved_counts_once_its_former_key_is_named(
+    ezra: Command, tmp_path: Path
+) -> None:
+    """Until then everybody is told whose key it is; the file that was moved chooses nobody."""
+    former = ezra("audit", "key").stdout.strip()
+    ezra("audit", "sign", "monaco")
+    carried, home = tmp_path / "monaco.ezra", {"EZRA_HOME": str(tmp_path / "other")}
+    ezra("export", "monaco", carried)
+    assert "EZRA_FORMER_KEYS" in ezra("import", carried, env=home).stdout
+    strange = ezra("audit", "check", "monaco", env=home)
+    assert strange.exit_code == 1
+    assert "a key of another home" in strange.stdout
+    assert former in strange.stdout
+    assert "'ezra audit check GRAPH' says more" in ezra("doctor", env=home).stdout
+    trusting = home | {"EZRA_FORMER_KEYS": json.dumps([former])}
+    assert ezra("audit", "check", "monaco", env=trusting).exit_code == 0
+    file, new = tmp_path / "later.jsonl", ezra("audit", "key", env=home).stdout.strip()
+    assert new != former
+    ezra("audit", "export", "monaco", "-o", file, env=home)
+    known = ("audit", "verify", file, "--public-key", new)
+    assert ezra(*known).exit_code == 1
+    assert ezra(*known, "--former-key", former).exit_code == 0
 
 
 def test_a_rotated_key_is_vouched_for_and_an_anchor_is_held_against(

@@ -64,6 +64,31 @@ async def test_a_script_is_recorded_in_its_order(
         assert [turn.ref for turn in stored] == refs
 
 
+async def test_a_script_goes_on_after_an_erasure(
+    runtime: Any, behind: Ezra, door: str, tmp_path: Path
+) -> None:
+    """What was erased stays so and is not printed; what was added to the file arrives."""
+    path = tmp_path / "talk.jsonl"
+    for records in (False, True):
+        graph_id = f"talk {records}"
+        said = {"speaker": "ann", "at": BEGAN.isoformat()}
+        lines = [{**said, "text": "Zelda Quibbleworth likes tea.", "id": "1"}]
+        for number in ("2", "3"):
+            lines.append({**said, "text": f"The kettle {number} boils.", "id": number})
+            path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+            told = read_script([path], now=BEGAN)
+            report = await Replayer(runtime, told, {}, records=records).play(graph_id, [], [])
+            graph = await behind.session_graph(graph_id)
+            await graph.erase(subject="Zelda Quibbleworth", reason="GDPR 17")
+        assert (report.played, report.known, report.problems) == (1, 2, [])
+        kept = await graph.turns_by_ref([line.ref for line in told.lines()])
+        assert [turn.input for turn in kept.values()] == [
+            "[redacted]",
+            "The kettle 2 boils.",
+            "The kettle 3 boils.",
+        ]
+
+
 async def test_a_recorded_script_goes_on_and_is_recorded_once(
     runtime: Any, behind: Ezra, tmp_path: Path
 ) -> None:

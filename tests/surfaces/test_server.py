@@ -231,6 +231,29 @@ async def test_a_repeated_key_gets_the_answer_that_it_got_before(
     assert [graph.id for graph in await behind.session_graphs()] == ["imola"]
 
 
+async def test_no_kept_answer_says_what_was_erased(behind: Ezra) -> None:
+    """A read is read anew; a write is neither done twice nor answered with words that are gone."""
+    graph = await behind.create_session_graph("imola")
+    await graph.spawn_agent("boss", topics={"*"})
+    async with inside(behind) as http:
+
+        async def ask(what: str, body: dict[str, Any]) -> httpx2.Response:
+            path = f"/v1/graphs/imola/agents/boss/{what}"
+            return await http.post(path, json=body, headers={"idempotency-key": what})
+
+        claim, query = {"claim": "Yorrick Blandford is ill."}, {"query": "Yorrick Blandford"}
+        assert "Yorrick" in (await ask("beliefs", claim)).text
+        assert (await ask("beliefs", claim)).headers["idempotent-replayed"] == "true"
+        assert "is ill" in (await ask("recall", query)).text
+        body = {"subject": "Yorrick Blandford", "reason": "GDPR 17"}
+        assert (await http.post("/v1/graphs/imola/erasures", json=body)).status_code == 200
+        repeated, read = await ask("beliefs", claim), await ask("recall", query)
+    assert repeated.status_code == 409
+    assert read.status_code == 200
+    assert "is ill" not in repeated.text + read.text
+    assert (await graph.status()).cold["beliefs"] == 0, "it is not said again"
+
+
 async def test_who_asks_the_same_meanwhile_waits_for_the_first(tmp_path: Path) -> None:
     """Two requests with one key at a time are one call of the model."""
     slow = Slow()

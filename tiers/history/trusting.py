@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from ..errors import IntegrityError
@@ -18,6 +18,7 @@ class Trust:
         public_key: That one; ``None`` where none was given.
         rotations: Each with its line, by which keys took each other's place.
         problems: Where to tell what is wrong with them.
+        former_keys: Keys of other homes that count as well, at any time: the log came from there.
         is_complete: Whether no other rotation may have been lost.
 
     Attributes:
@@ -31,6 +32,7 @@ class Trust:
         rotations: Sequence[tuple[int, Rotation]],
         problems: Problems,
         *,
+        former_keys: Iterable[str] = (),
         is_complete: bool = True,
     ) -> None:
         chain = [rotation for _, rotation in rotations]
@@ -52,6 +54,8 @@ class Trust:
                 problems.add(f"the rotations say: {error.reason}", line=rotations[0][0])
             else:
                 self._trusted = {one.public_key: one for one in keys}
+        for former in former_keys:
+            self._trusted.setdefault(former, TrustedKey(former))
 
     def note(self, public_key: str) -> None:
         """Take in that a key has signed something that verifies."""
@@ -78,4 +82,8 @@ class Trust:
             return f"it is signed by key {name} at a time when that key did not count"
         if public_key in self._known and not is_seal:
             return None
-        return f"it is signed by key {name}, which is not to be trusted"
+        return (
+            f"it is signed by key {name}, which is not to be trusted: a key of another home, or "
+            "somebody's who forged it. If the log was moved from a home whose 'ezra audit key' "
+            f"is {public_key}, trust it by EZRA_FORMER_KEYS or --former-key"
+        )

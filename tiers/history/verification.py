@@ -6,7 +6,7 @@ can be known.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..beliefs import LoggedBelief, SignedHead
@@ -40,10 +40,11 @@ class LogVerifier:
         public_key: A key that is known to be right, in hexadecimal digits.
         anchor: A head that was kept elsewhere.
         rotations: Of keys, in order, where they are known from the beginning.
+        former_keys: Of the homes that the log was in before; they count beside ``public_key``.
         keeps_contents: Whether the fold is to have what beliefs say.
 
     Raises:
-        UsageError: ``public_key`` is no key.
+        UsageError: ``public_key``, or a former one, is no key.
     """
 
     def __init__(
@@ -54,12 +55,15 @@ class LogVerifier:
         public_key: str | None = None,
         anchor: SignedHead | None = None,
         rotations: Iterable[Rotation] = (),
+        former_keys: Sequence[str] = (),
         keeps_contents: bool = True,
     ) -> None:
-        _check_key(public_key)
+        for key in (public_key, *former_keys):
+            _check_key(key)
         self._problems = Problems()
         self._log = LogCheck(tenant, graph_id, self._problems, keeps_contents=keeps_contents)
         self._public_key = public_key
+        self._former_keys = former_keys
         self._anchor = anchor
         self._rotations = [(0, one) for one in rotations]
         self._heads: list[tuple[int, SignedHead]] = []
@@ -106,7 +110,13 @@ class LogVerifier:
 
     def _concluded(self, first_line: int, seal: _Sealed | None) -> Verification:
         self._log.conclude()
-        trust = Trust(self._public_key, self._rotations, self._problems, is_complete=not self._lost)
+        trust = Trust(
+            self._public_key,
+            self._rotations,
+            self._problems,
+            former_keys=self._former_keys,
+            is_complete=not self._lost,
+        )
         heads = HeadCheck(self._log, trust, self._problems)
         heads.check(self._heads)
         heads.check_audit(self._heads, self._audit)
@@ -155,8 +165,16 @@ class LogVerifier:
 class _ExportVerifier(LogVerifier):
     """Verifies the lines of an export. Whose log it is, its first line says."""
 
-    def __init__(self, public_key: str | None, anchor: SignedHead | None) -> None:
-        super().__init__(*_UNKNOWN, public_key=public_key, anchor=anchor, keeps_contents=False)
+    def __init__(
+        self, public_key: str | None, anchor: SignedHead | None, former_keys: Sequence[str]
+    ) -> None:
+        super().__init__(
+            *_UNKNOWN,
+            public_key=public_key,
+            anchor=anchor,
+            former_keys=former_keys,
+            keeps_contents=False,
+        )
         self._header: ExportLine | None = None
         self._seal: _Sealed | None = None
         self._section = 0
@@ -291,7 +309,11 @@ class _Sealed:
 
 
 def verify_export(
-    path: Path, *, public_key: str | None = None, anchor: SignedHead | None = None
+    path: Path,
+    *,
+    public_key: str | None = None,
+    anchor: SignedHead | None = None,
+    former_keys: Sequence[str] = (),
 ) -> Verification:
     """Verify an export.
 
@@ -304,11 +326,12 @@ def verify_export(
             head, must be signed by it or by a key that it has handed over to.
         anchor: A signed head of the log that was kept elsewhere: the file must be of the same
             first events.
+        former_keys: Of the homes that the log was in before; they count beside ``public_key``.
 
     Raises:
-        UsageError: ``public_key`` is no key.
+        UsageError: ``public_key``, or a former one, is no key.
     """
-    verifier = _ExportVerifier(public_key, anchor)
+    verifier = _ExportVerifier(public_key, anchor, former_keys)
     try:
         for line in read_export(path):
             verifier.add_line(line)
