@@ -140,7 +140,9 @@ class Gate:
             await work(passing.send)
             return
         fingerprint = fingerprint_of(scope, body)
-        await self._repeats.answer(key_of(who, key), fingerprint, passing.send, work)
+        await self._repeats.answer(
+            key_of(who, key), fingerprint, passing.send, work, is_removal=is_removal
+        )
 
     async def _who(self, scope: Scope, headers: Headers) -> str:
         """Return the id of who asks, whose rights go with the request.

@@ -2,8 +2,8 @@
 
 A caller that heard nothing cannot know whether what it asked for was done. With a key it may ask
 again: the work is done once, whoever asks meanwhile waits for it, and the answer is kept a while.
-Answers to what only reads are not kept: it is read anew. And whatever request may take something
-away, words or rights, takes the words of all answers that are kept: their keys stay used.
+Answers to what only reads are not kept: it is read anew. And whatever request takes words away
+takes those of all answers that are kept: their keys stay used.
 """
 
 from __future__ import annotations
@@ -27,15 +27,16 @@ ANSWER_BYTES_MAX = 1024 * 1024
 KEY_CHARS_MAX = 255
 REPLAYED = (b"idempotent-replayed", b"true")
 
-ADDING = frozenset(
-    "beliefs complete demote facts fail finish graphs heads heartbeat memories messages pin "
-    "promote record replies reply tasks turns update".split()
-)
 READING = frozenset(
-    "cards counts entity history holdings inbox inject latest lookup neighbours one path recall "
-    "recall-archival search-memory thread unread verify".split()
+    "cards counts entity history holdings inbox inject latest list lookup neighbours one path "
+    "recall recall-archival search-memory thread unread verify".split()
 )
-"""Last words of the addresses to which a POST takes nothing away; of any other it may."""
+TAKING = frozenset(
+    "changes confirm correct delete discard erasures forget lifecycle purges redact redactions "
+    "remove retention revert rewind roll-backs rows".split()
+)
+"""Last words of the addresses to which a POST only reads, or takes words away."""
+_CONSOLE = "/console/"
 
 _TOO_MANY = 429
 _FAILED = 500
@@ -85,7 +86,13 @@ class Repeats:
         self._size = 0
 
     async def answer(
-        self, key: Key, fingerprint: bytes, send: Send, work: Callable[[Send], Awaitable[None]]
+        self,
+        key: Key,
+        fingerprint: bytes,
+        send: Send,
+        work: Callable[[Send], Awaitable[None]],
+        *,
+        is_removal: bool = False,
     ) -> None:
         """Do the work and keep what it sends, or send what was kept.
 
@@ -97,6 +104,7 @@ class Repeats:
             fingerprint: Of what is asked.
             send: Where the answer goes.
             work: Answers through what it is given.
+            is_removal: The work drops the words of what is kept; its own answer stays.
 
         Raises:
             Conflict: Another request has the key, or its answer was too large to keep, or was
@@ -105,7 +113,7 @@ class Repeats:
         self._drop_old()
         held = self._kept.get(key) or self._running.get(key)
         if held is None:
-            await self._first(key, fingerprint, send, work)
+            await self._first(key, fingerprint, send, work, is_removal=is_removal)
             return
         if held.fingerprint != fingerprint:
             raise Conflict(HEADER, "the request that the key came with first", "another one")
@@ -123,9 +131,11 @@ class Repeats:
         fingerprint: bytes,
         send: Send,
         work: Callable[[Send], Awaitable[None]],
+        *,
+        is_removal: bool,
     ) -> None:
         running = self._running[key] = _Running(fingerprint)
-        removals = self._removals
+        removals = self._removals + is_removal
         sent: list[Message] = []
         size = 0
 
@@ -141,7 +151,7 @@ class Repeats:
         try:
             await work(keeping)
             is_small = size <= ANSWER_BYTES_MAX
-            is_kept = is_small and removals == self._removals
+            is_kept = is_small and removals >= self._removals
             running.messages = tuple(sent) if is_kept and _is_whole(sent) else None
             status = sent[0]["status"] if sent else _FAILED
             if status < _FAILED and status != _TOO_MANY and (running.messages or not is_kept):
@@ -185,9 +195,13 @@ def only_reads(scope: Scope) -> bool:
 
 
 def takes_away(scope: Scope) -> bool:
-    """Whether a request may take words or rights away, by its address; when in doubt it may."""
-    is_adding = scope["method"] == "POST" and _last_word(scope) in ADDING
-    return not (is_adding or only_reads(scope))
+    """Whether a request takes words away, by its address; of what a person does in the console any.
+
+    What MCP offers forgets and takes back, and erases nothing.
+    """
+    if scope["method"] == "POST":
+        return _last_word(scope) in TAKING or _CONSOLE in scope["path"]
+    return bool(scope["method"] == "DELETE")
 
 
 def _last_word(scope: Scope) -> str:

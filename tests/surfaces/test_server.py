@@ -18,6 +18,7 @@ from ezra import Ezra, Settings
 from ezra.moving.graph_status import overall
 from ezra.service.examples import EXAMPLES
 from ezra.service.limits import BUCKETS_MAX, Buckets, TooManyRequests
+from ezra.service.repeats import READING, TAKING
 from ezra.service.routes import handlers
 from ezra.service.tokens import TokenFile
 from ezra.wire.problems import CONTENT_TYPE
@@ -231,6 +232,14 @@ async def test_a_repeated_key_gets_the_answer_that_it_got_before(
     assert [graph.id for graph in await behind.session_graphs()] == ["imola"]
 
 
+def test_what_reads_and_what_takes_away_is_known_by_the_last_word_of_an_address() -> None:
+    """Each word is one of an operation, and none is of both kinds."""
+    ends = {one.path.rpartition("/")[2] for one, _ in handlers if one.verb == "POST"}
+    assert ends >= READING
+    assert ends >= TAKING
+    assert not READING & TAKING
+
+
 async def test_no_kept_answer_says_what_was_erased(behind: Ezra) -> None:
     """A read is read anew; a write is neither done twice nor answered with words that are gone."""
     graph = await behind.create_session_graph("imola")
@@ -246,7 +255,11 @@ async def test_no_kept_answer_says_what_was_erased(behind: Ezra) -> None:
         assert (await ask("beliefs", claim)).headers["idempotent-replayed"] == "true"
         assert "is ill" in (await ask("recall", query)).text
         body = {"subject": "Yorrick Blandford", "reason": "GDPR 17"}
-        assert (await http.post("/v1/graphs/imola/erasures", json=body)).status_code == 200
+        key = {"idempotency-key": "erase"}
+        for is_again in (False, True):
+            erased = await http.post("/v1/graphs/imola/erasures", json=body, headers=key)
+            assert erased.status_code == 200
+            assert ("idempotent-replayed" in erased.headers) is is_again
         repeated, read = await ask("beliefs", claim), await ask("recall", query)
     assert repeated.status_code == 409
     assert read.status_code == 200
