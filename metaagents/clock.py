@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LEASE_SECONDS = 60.0
+FLAGS_AT_ONCE = 100
+"""A tick only sets a flag: on a busy machine several may wait, which is no reason for a warning."""
 REST_SECONDS = 0.1
 """Between two passes of one beat, so that a busy fleet's work is done in batches."""
 
@@ -82,7 +84,7 @@ class MetaAgentClock:
             scheduler.add_job(
                 self._due[beat.name].set,
                 IntervalTrigger(seconds=beat.seconds),
-                max_instances=1,
+                max_instances=FLAGS_AT_ONCE,
                 coalesce=True,
                 misfire_grace_time=None,
             )

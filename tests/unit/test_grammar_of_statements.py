@@ -198,6 +198,8 @@ def test_reading_takes_no_more_than_linear_time(unit: str) -> None:
     [
         "I don't just work at Siemens.",
         "I'm not just a teacher, I teach the teachers.",
+        "I'm not only a teacher but also a coach.",
+        "I don't officially live in Lisbon.",
         "I'm not deathly allergic to nuts, only mildly.",
         "I'm not totally deaf.",
         "I live in a house that is not in Lisbon.",

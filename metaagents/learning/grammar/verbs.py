@@ -122,7 +122,8 @@ _ASIDE = frozenset(
 )
 """Adverbs that may go: they say how much or how sure, and nothing else."""
 _DENIED_ALONE = frozenset(
-    "just merely simply solely purely exclusively exactly necessarily particularly especially "
+    "just only merely simply solely purely exclusively exactly necessarily officially originally "
+    "particularly especially "
     "quite too very that so much all absolutely totally completely entirely fully strictly "
     "severely deathly highly generally".split()
 )
