@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeAlias
@@ -15,6 +16,14 @@ from ..claims.forms import root
 from ..distinctive import is_negated
 from .following import Replies, outcome_of
 from .patterns import CONFIDENCE, USER, Stated, stated, subject_of
+
+_RIGHT = re.compile(
+    r"(?:(?:no|actually|sorry|correction|wait|oh|my mistake)[,:.]? ){0,2}"
+    r"(?:it['\u2019]?s|it is|that['\u2019]?s|i meant?|make that|it should be) "
+    r"(?P<right>\w[\w.'\u2019 -]{0,40}?),? (?:and )?not (?P<wrong>\w[\w.'\u2019 -]{0,40}?)[.!]*",
+    re.IGNORECASE,
+)
+"""A message that only puts a word of a former one right."""
 
 Whose: TypeAlias = tuple[str | None, bool, tuple[str, ...]]
 """User, privacy and topics: who may see what is made of a turn."""
@@ -150,12 +159,43 @@ def keyless_outcomes(window: Window) -> list[Counted]:
 
 
 def by_patterns(window: Window) -> list[FactDraft]:
-    """Return the facts that the users of the new turns state plainly."""
+    """Return the facts that the users of the new turns state plainly, or put right."""
     return [
-        FactDraft((turn.user_id, turn.private, turn.topics), said, CONFIDENCE, (turn.id,))
+        FactDraft(_whose(turn), said, CONFIDENCE, sources)
         for turn in window.new
-        for said in stated(turn.input, subject_of(turn), turn.occurred_at)
+        for said, sources in (
+            *((one, (turn.id,)) for one in stated(turn.input, subject_of(turn), turn.occurred_at)),
+            *_put_right(turn, window),
+        )
     ]
+
+
+def _put_right(turn: Turn, window: Window) -> Iterator[tuple[Stated, tuple[str, ...]]]:
+    """Yield what a former message states with the word that a turn puts right in its place.
+
+    ``It's Porto, not Lisbon.``: it is the last message of the same speaker that says Lisbon. Where
+    both could be true side by side, it is denied what was said before.
+    """
+    told = _RIGHT.fullmatch(turn.input.strip())
+    if told is None:
+        return
+    wrong = re.compile(rf"\b{re.escape(told['wrong'].strip())}\b", re.IGNORECASE)
+    for former in reversed((*window.earlier, *window.new)):
+        is_theirs = (_whose(former), subject_of(former)) == (_whose(turn), subject_of(turn))
+        if former.seq >= turn.seq or not is_theirs or not wrong.search(former.input):
+            continue
+        for sentence in filter(wrong.search, sentences(former.input)):
+            right = wrong.sub(lambda _: told["right"].strip(), sentence)
+            said = stated(right, subject_of(turn), former.occurred_at)
+            if said and not any(one.predicate for one in said):
+                denied = f"It is not true that {sentence}"
+                said += stated(denied, subject_of(turn), former.occurred_at)
+            yield from ((one, (former.id, turn.id)) for one in said)
+        return
+
+
+def _whose(turn: Turn) -> Whose:
+    return turn.user_id, turn.private, turn.topics
 
 
 def in_order_of_saying(drafts: Sequence[FactDraft], window: Window) -> list[FactDraft]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from support.records import START, fact
+from support.records import START, fact, turn
 
+from metaagents.learning.candidates import Window, by_patterns
 from metaagents.learning.opinions import Opinions, Question
 from metaagents.learning.predicates import is_multi_valued
 from metaagents.learning.rules import (
@@ -229,3 +230,29 @@ def test_what_an_application_keeps_is_compared_with_nothing() -> None:
     for one, two in ((kept, other), (kept, later), (kept, said), (said, kept)):
         assert relation(Pair.of(one, two), None) == "distinct"
     assert relation(Pair.of(said, fact(5, subject="A", object="dark", **told)), None) == "duplicate"
+
+
+@pytest.mark.parametrize(
+    ("said", "right", "learnt"),
+    [
+        ("I live in Lisbon.", "Actually, it's Porto, not Lisbon.", ["ada lives in Porto"]),
+        ("I moved to Bonn.", "Correction: it's Mainz, not Bonn.", ["ada moved to Mainz"]),
+        (
+            "I like tea. I live in Rome.",
+            "No, it's coffee, not tea.",
+            ["ada likes coffee", "It is not true that ada likes tea"],
+        ),
+        ("I live in Lisbon.", "It's raining, not snowing.", []),
+        ("I live in Lisbon.", "It is warm in Porto, not in Lisbon, they say.", []),
+    ],
+)
+def test_a_word_that_is_put_right_is_read_in_its_message(
+    said: str, right: str, learnt: list[str]
+) -> None:
+    """What was said before is read with it, and denied where both could be true."""
+    before, after = turn(1, said, speaker="ada"), turn(3, right, speaker="ada")
+    found = by_patterns(Window((after,), (before, turn(2, "Lisbon, Bonn, tea", speaker="ben"))))
+    assert [one.said.text for one in found] == learnt
+    assert all(one.source_ids == (before.id, after.id) for one in found)
+    others = turn(3, right, speaker="ben")
+    assert not by_patterns(Window((others,), (before,))), "somebody else's words are theirs"
