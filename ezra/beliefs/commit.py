@@ -77,7 +77,7 @@ async def seq_at(runtime: Runtime, scope: Scope, point: Point | None) -> int:
         if ahead is not None:
             return ahead.last
         return await runtime.history.seq_at(scope.for_graph(), time=point)
-    if isinstance(point, bool) or point < 0:
+    if type(point) is not int or point < 0:
         raise UsageError("turn", point, "the number of a turn, or a time")
     return await runtime.history.seq_at(scope.for_graph(), turn=point)
 

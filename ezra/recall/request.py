@@ -242,7 +242,7 @@ Kinds: TypeAlias = Annotated[Sequence[KindNamed], Field(max_length=KINDS_NAMED_M
 
 
 def _check(asked: RecallRequest) -> None:
-    if not asked.text.strip():
+    if not _is_said(asked.text):
         raise UsageError("query", asked.text, "a question that is not blank")
     _between("limit", asked.limit, 1, LIMIT_MAX)
     _between("depth", asked.depth, 0, DEPTH_MAX)
@@ -250,13 +250,13 @@ def _check(asked: RecallRequest) -> None:
     if asked.token_budget is not None:
         _between("token_budget", asked.token_budget, 1, TOKENS_MAX)
     _between("all_topics", len(asked.all_topics), 0, ALL_TOPICS_MAX)
-    if asked.half_life_days is not None and not 0 < asked.half_life_days <= DAYS_MAX:
+    if asked.half_life_days is not None and not _is_span(asked.half_life_days):
         raise UsageError("half_life_days", asked.half_life_days, f"above 0, {DAYS_MAX} at most")
     if asked.max_days_ago is not None:
         _between("max_days_ago", asked.max_days_ago, asked.min_days_ago, DAYS_MAX)
     if asked.as_of is None:
         return
-    if asked.as_of.tzinfo is None:
+    if not _is_moment(asked.as_of):
         raise UsageError("as_of", asked.as_of, "a time with its zone")
     furthest = max(asked.min_days_ago, asked.max_days_ago or 0)
     if asked.as_of.toordinal() - furthest < _FIRST_DAY:
@@ -274,8 +274,21 @@ def _ids(given: object) -> tuple[str, ...]:
     return ids
 
 
-def _between(name: str, value: int, least: int, most: int) -> None:
-    if not least <= value <= most:
+def _is_said(given: object) -> bool:
+    return isinstance(given, str) and bool(given.strip())
+
+
+def _is_moment(given: object) -> bool:
+    return isinstance(given, datetime) and given.tzinfo is not None
+
+
+def _is_span(days: object) -> bool:
+    return isinstance(days, int | float) and not isinstance(days, bool) and 0 < days <= DAYS_MAX
+
+
+def _between(name: str, value: object, least: int, most: int) -> None:
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    if not (is_whole and least <= value <= most):  # type: ignore[operator]
         raise UsageError(name, value, f"{least} to {most}")
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import date
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from support.many_turns import fill, ids_of, say
@@ -86,6 +88,32 @@ async def test_an_empty_graph_answers_nothing(tmp_path: Path) -> None:
                 assert (found.items, found.degraded) == ((), ())
         with pytest.raises(UsageError, match="topics"):
             await agent.recall("x", topics=[*many, "t", "u"])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("limit", "3"),
+        ("limit", 1.5),
+        ("limit", None),
+        ("limit", True),
+        ("depth", "1"),
+        ("max_days_ago", "7"),
+        ("half_life_days", "7"),
+        ("as_of", "2026-01-01"),
+        ("as_of", date(2026, 1, 1)),
+    ],
+)
+async def test_what_is_of_another_type_is_refused_by_name(
+    name: str, value: Any, tmp_path: Path
+) -> None:
+    """As over a network: the field, the value and what would be accepted."""
+    async with running(tmp_path) as ezra:
+        agent = await memory(ezra)
+        with pytest.raises(UsageError, match=name):
+            await agent.recall("ferry", **{name: value})
+        with pytest.raises(UsageError, match="turn"):
+            await agent.beliefs(as_of=cast("Any", "yesterday"))
 
 
 async def test_names_of_speakers_are_no_patterns(tmp_path: Path) -> None:
