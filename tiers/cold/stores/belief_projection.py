@@ -285,7 +285,8 @@ def _project(
 
 def _projected(belief: Commitment, folded: FoldedBelief) -> ProjectedBelief:
     """Return a belief that has begun as it is stored."""
-    state = {"committed_seq": folded.committed_seq, **_state(folded)}
+    # In the order of the fields, which is that of every --json.
+    state = {"status": folded.status, "committed_seq": folded.committed_seq, **_state(folded)}
     historic = kept(HistoricBelief, belief, **state)
     return ProjectedBelief(belief=historic, spans=tuple(folded.spans))
 
