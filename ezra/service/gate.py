@@ -40,6 +40,8 @@ access = logging.getLogger("ezra.access")
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _SHOWN_CHARS = 256
+_REFUSED = 4
+"""The first digit of the answer to who was refused, and has taken nothing away."""
 DROPPED_BYTES_MAX = 64 * 1024 * 1024
 
 
@@ -133,7 +135,7 @@ class Gate:
             try:
                 await self._app(scope, rest, send)
             finally:
-                if is_removal:
+                if is_removal and passing.status // 100 != _REFUSED:
                     self._repeats.drop_words()
 
         if key is None or scope["method"] != "POST" or only_reads(scope):

@@ -56,7 +56,7 @@ class _Running:
 
 @dataclass(frozen=True)
 class _Kept:
-    """What is sent again; without messages the answer was too large to keep."""
+    """What is sent again; without messages the answer was too large, or was dropped since."""
 
     fingerprint: bytes
     messages: tuple[Message, ...] | None

@@ -109,7 +109,7 @@ def with_denials(parts: Sequence[Sequence[Sentence]]) -> tuple[tuple[Sentence, .
     """Return the sentences of parts, what is denied and its denial as one.
 
     ``The budget is approved. It isn't.``: kept alone, the first says the opposite of what was said.
-    What somebody else had said, or asked, is quoted.
+    What was said before is quoted, with who said it where that was somebody else.
     """
     found: list[list[Sentence]] = []
     denied: tuple[list[Sentence], int] | None = None
@@ -130,8 +130,10 @@ def with_denials(parts: Sequence[Sequence[Sentence]]) -> tuple[tuple[Sentence, .
 
 
 def _denied(last: Sentence, one: Sentence, *, is_next: bool) -> Sentence:
-    is_own = is_next and last.speaker == one.speaker
-    said = closed(last.text) if is_own else f'"{last.text}"'
+    if last.speaker != one.speaker:
+        said = f'{last.speaker} {"asked" if asks(last.text) else "said"} "{last.text}"'
+    else:
+        said = closed(last.text) if is_next else f'"{last.text}"'
     return replace(one, text=f"{said} {one.text}", is_answer=last.is_answer or one.is_answer)
 
 

@@ -255,6 +255,9 @@ async def test_no_kept_answer_says_what_was_erased(behind: Ezra) -> None:
         assert (await ask("beliefs", claim)).headers["idempotent-replayed"] == "true"
         assert "is ill" in (await ask("recall", query)).text
         body = {"subject": "Yorrick Blandford", "reason": "GDPR 17"}
+        refused = await http.post("/v1/graphs/imola/erasures", json={**body, "reason": " "})
+        assert refused.status_code // 100 == 4
+        assert (await ask("beliefs", claim)).headers["idempotent-replayed"] == "true"
         key = {"idempotency-key": "erase"}
         for is_again in (False, True):
             erased = await http.post("/v1/graphs/imola/erasures", json=body, headers=key)

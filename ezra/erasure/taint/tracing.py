@@ -22,7 +22,7 @@ RECEIPTS_PER_PAGE = 500
 ORIGINS_MAX = 100
 ORIGINS_DEEP_MAX = 16
 PAGE_MAX = 1_000
-KEPT_TO_ONE = "that takes a token for every graph"
+KEPT_TO_ONE = "only this graph was looked through: others take a token for every graph"
 CLOCKS_APART = timedelta(minutes=10)
 """A receipt may have been made by a process whose clock is this much behind."""
 
@@ -80,7 +80,7 @@ def looked_through(
     """
     family = list({one.graph_id: one for one in (scope, *others)}.values())
     if len(family) > 1 and not reads_others:
-        return [scope], [f"only this graph of {len(family):,} was looked through: {KEPT_TO_ONE}"]
+        return [scope], [KEPT_TO_ONE]
     if len(family) > GRAPHS_MAX:
         left_out = f"only {GRAPHS_MAX:,} of {len(family):,} graphs were looked through"
         return family[:GRAPHS_MAX], [left_out]
