@@ -18,6 +18,7 @@ from mcp.client.stdio import stdio_client
 from support.mcp_client import told
 from support.model_providers import free_port
 from support.pages import ROOT, having, page
+from support.processes import kept
 from support.runtime import running
 from support.warm_command import warm_command
 
@@ -146,7 +147,7 @@ def test_r9_34_a_first_program_runs_twice_and_remembers(tmp_path: Path, name: st
         done = subprocess.run(
             [sys.executable, "-W", "error", "first.py"],
             cwd=tmp_path,
-            env={"PATH": os.environ["PATH"], "EZRA_EMBEDDER": "off"},
+            env={**kept(), "EZRA_EMBEDDER": "off"},
             capture_output=True,
             text=True,
             timeout=60,
@@ -196,6 +197,7 @@ def test_the_claim_of_a_provider_s_token_is_accepted() -> None:
 def environment(folder: Path) -> dict[str, str]:
     """Return what a shell has in which somebody tries a page: an empty folder, no model."""
     return {
+        **kept(),
         "PATH": f"{warm_command().parent}:{Path(sys.executable).parent}:{os.environ['PATH']}",
         "HOME": str(folder),
         "EZRA_HOME": str(folder / "memory"),

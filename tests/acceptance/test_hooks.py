@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from support.cli_doors import DOORS, Said, command, served
+from support.processes import kept
 
 from ezra.bridge.config import bridge_config
 from ezra.bridge.hook_log import log_of
@@ -58,7 +59,7 @@ class Machine:
         self.project = folder / "project"
         (self.project / "notes" / "tasks").mkdir(parents=True, exist_ok=True)
         self.variables = {
-            "PATH": os.environ["PATH"],
+            **kept(),
             "TMPDIR": str(folder),
             "HOME": str(folder),
             "EZRA_EMBEDDER": "off",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import time
@@ -13,6 +12,7 @@ import pexpect
 import pyte
 from support.command import COMMAND
 from support.doors import Door
+from support.processes import kept
 
 from ezra.cli.screen import NOBODY_READS
 
@@ -71,7 +71,7 @@ class Terminal:
 @contextmanager
 def on_terminal(door: Door, *arguments: str) -> Iterator[Terminal]:
     """Run a command on a terminal for the length of the block."""
-    known = {"PATH": os.environ["PATH"], "TERM": "xterm-256color", "EZRA_EMBEDDER": "off"}
+    known = {**kept(), "TERM": "xterm-256color", "EZRA_EMBEDDER": "off"}
     process = pexpect.spawn(
         str(COMMAND),
         list(arguments),
@@ -128,7 +128,7 @@ def test_a_pipe_that_nobody_reads_is_left_quietly(server: Door) -> None:
     """As with ``| head -1``: no traceback, nothing on standard error, and the code of a pipe."""
     with subprocess.Popen(
         [str(COMMAND), "audit"],
-        env={"PATH": os.environ["PATH"], **server.variables},
+        env={**kept(), **server.variables},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

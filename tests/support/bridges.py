@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import subprocess
 import time
@@ -16,6 +15,7 @@ from ezra import Ezra
 from ezra.bridge.client import Bridge, bridged
 from ezra.bridge.config import BridgeConfig
 
+from .processes import kept
 from .warm_command import warm_command
 
 START_SECONDS = 60.0
@@ -50,7 +50,7 @@ class Server:
         self._process = subprocess.Popen(
             [str(warm_command()), "serve", "--port", str(self._port), "--json", "--no-access-log"],
             env={
-                "PATH": os.environ["PATH"],
+                **kept(),
                 "EZRA_HOME": str(self._home),
                 "EZRA_EMBEDDER": "off",
             },

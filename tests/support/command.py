@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
+from .processes import kept
 from .warm_command import warm_command
 
 COMMAND = Path(sys.executable).parent / "ezra"
@@ -20,7 +20,7 @@ def ezra(
     installed: bool = False,
     **variables: str,
 ) -> subprocess.CompletedProcess[str]:
-    """Run ``ezra`` and return what came of it; of this environment it gets ``PATH`` alone.
+    """Run ``ezra`` and return what came of it; in an environment of its own.
 
     Args:
         home: The data folder, given as ``EZRA_HOME``; it need not exist. Its parent is where the
@@ -37,7 +37,7 @@ def ezra(
     named = {} if home is None else {"EZRA_HOME": str(home)}
     return subprocess.run(
         [str(COMMAND if installed else warm_command()), *map(str, arguments)],
-        env={"PATH": os.environ["PATH"], **named, **variables},
+        env={**kept(), **named, **variables},
         cwd=None if home is None else home.parent,
         capture_output=True,
         text=True,

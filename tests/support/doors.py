@@ -20,6 +20,7 @@ from typer.main import get_command
 import ezra.cli
 from ezra.cli.app import app_of
 
+from .processes import kept
 from .warm_command import warm_command
 
 COLUMNS = "80"
@@ -71,9 +72,9 @@ class Door:
 
 
 def run(*arguments: object, **variables: str) -> Done:
-    """Run ``ezra`` in this process, by its entry point: of this environment it gets ``PATH``."""
+    """Run ``ezra`` in this process, by its entry point, in an environment of its own."""
     out, err = io.StringIO(), io.StringIO()
-    known = {"PATH": os.environ["PATH"], "COLUMNS": COLUMNS, "EZRA_EMBEDDER": "off"}
+    known = {**kept(), "COLUMNS": COLUMNS, "EZRA_EMBEDDER": "off"}
     code: object = 0
     with (
         patch.dict(os.environ, {**known, **variables}, clear=True),
@@ -94,7 +95,7 @@ def server_process(home: Path) -> Iterator[str]:
     """Run ``ezra serve`` on a folder for the length of the block; yields its address."""
     process = subprocess.Popen(
         [str(warm_command()), "serve", "--port", "0", "--json", "--no-access-log"],
-        env={"PATH": os.environ["PATH"], "EZRA_HOME": str(home), "EZRA_EMBEDDER": "off"},
+        env={**kept(), "EZRA_HOME": str(home), "EZRA_EMBEDDER": "off"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

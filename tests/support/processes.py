@@ -12,6 +12,11 @@ from pathlib import Path
 TESTS = Path(__file__).parent.parent
 
 
+def kept() -> dict[str, str]:
+    """Return what a test's command has of this environment: its path, and long patience."""
+    return {name: os.environ[name] for name in ("PATH", "EZRA_STEP_TIMEOUT_SECONDS")}
+
+
 @contextmanager
 def running_process(
     module: str, *arguments: object, **variables: str
