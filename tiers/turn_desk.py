@@ -25,12 +25,14 @@ class Opening(NamedTuple):
         standing: The graph, the agent and the graph's ancestors.
         beliefs: As ``BeliefStore.active`` returns them.
         core: As ``SemanticStore.core`` does.
+        nearer: As ``SemanticStore.nearer`` does.
         rules: As ``ProceduralStore.match_rules`` does.
     """
 
     standing: Standing
     beliefs: tuple[Commitment, ...]
     core: tuple[Fact, ...]
+    nearer: tuple[Fact, ...]
     rules: tuple[Rule, ...]
 
 

@@ -177,8 +177,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
 
         Inherited ones included; those that a nearer definition hides are not.
         """
-        block, _ = await self._runtime.router.core_of(await self._scope())
-        return block
+        return await self._runtime.router.core_of(await self._scope())
 
     @operation("POST", "/recall")
     async def recall(

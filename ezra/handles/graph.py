@@ -42,7 +42,7 @@ from ..recaller import RecallResult
 from ..rights.membership import has_left
 from ..rights.policy import scope_of
 from ..runtime import Runtime
-from ..turn.shadowing import resolve_core
+from ..turn.shadowing import core_seen
 from .agent import Agent
 from .agent_memory import AgentMemory, memory_of
 from .branches import StepTaker, branch, run_forward, turns_following
@@ -192,8 +192,7 @@ class Graph(
         standing = await self._runtime.membership.of_graph(self._scope.for_agent(agent_id))
         if standing.agent is None:
             raise NotFound("agent", agent_id)
-        block, _ = await self._runtime.router.core_of(scope_of(standing.agent, standing.lineage))
-        return block
+        return await self._runtime.router.core_of(scope_of(standing.agent, standing.lineage))
 
     @operation("GET", "/conservation")
     async def conservation(self) -> ConservationReport:
@@ -443,8 +442,8 @@ class Graph(
         return await archive(self._runtime, self._scope)
 
     async def _handle(self, standing: Standing, record: AgentRecord) -> Agent:
-        core = await self._runtime.semantic.core(scope_of(record, standing.lineage))
-        agent = Agent(self._runtime, standing, resolve_core(core).visible)
+        core = await core_seen(self._runtime.semantic, scope_of(record, standing.lineage))
+        agent = Agent(self._runtime, standing, core.visible)
         self._spawned.append(agent)
         return agent
 

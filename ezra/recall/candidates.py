@@ -22,7 +22,7 @@ from tiers.together import together
 from ..ranking.cues import shared_words, stems_in
 from ..ranking.priors import classes_of_statement, is_used_since
 from ..recaller import with_vector
-from ..turn.shadowing import CoreFacts, resolve_core
+from ..turn.shadowing import CoreFacts, core_seen
 from .question import Search, everything, queries
 
 DENSE_CANDIDATES = 160
@@ -291,15 +291,7 @@ async def _find_core_of_ancestors(search: Search) -> None:
 
 async def _core(search: Search) -> CoreFacts:
     """Return the core facts of the own graph and of its ancestors, as of the moment."""
-    moment, graph_id = search.request.as_of, search.scope.graph_id
-    facts = await search.runtime.semantic.core(search.scope)
-    return resolve_core(
-        [
-            fact
-            for fact in facts
-            if moment is None or fact.graph_id != graph_id or fact.recorded_at <= moment
-        ]
-    )
+    return await core_seen(search.runtime.semantic, search.scope, search.request.as_of)
 
 
 async def _find_inherited(search: Search) -> None:

@@ -21,7 +21,6 @@ from tiers.ports import CountingModel, HotStore, LanguageModel
 from tiers.previews import with_previews
 from tiers.records import (
     AgentRecord,
-    Fact,
     FactTier,
     HotState,
     Kind,
@@ -61,6 +60,7 @@ from .routing import (
     ring_has_gap,
     shown_turns,
 )
+from .shadowing import core_seen, resolve_core
 
 if TYPE_CHECKING:
     from tiers.cold.stores import RecordLog, SemanticStore, TurnDesk, TurnStore
@@ -261,7 +261,8 @@ class Router:
             ]
         )
         if turn.opening is not None:
-            turn.core, turn.shadowed = self._limits.core_block_of(turn.opening.core)
+            core = resolve_core(turn.scope, turn.opening.core, turn.opening.nearer)
+            turn.core, turn.shadowed = self._limits.core_block_of(core), core.shadowed
             turn.rules = turn.opening.rules
 
     async def fetch(self, turn: TurnState) -> None:
@@ -430,9 +431,9 @@ class Router:
                 await turn.state.answer("hot", "rebuild", restore, None)
             turn.hot = turn.hot.model_copy(update={"turns": recent})
 
-    async def core_of(self, scope: Scope) -> tuple[CoreBlock, tuple[Fact, ...]]:
-        """Return the core block of a context for the scope, and what nearer definitions hide."""
-        return self._limits.core_block_of(await self._semantic.core(scope))
+    async def core_of(self, scope: Scope) -> CoreBlock:
+        """Return the core block of a context for the scope, without what is hidden."""
+        return self._limits.core_block_of(await core_seen(self._semantic, scope))
 
     async def _hydrate_archival(self, turn: TurnState) -> None:
         query = self._query(turn, ("fact",), ARCHIVAL_LIMIT, "archival")

@@ -40,7 +40,7 @@ from .assemble import Context, Slot
 from .context_budget import TailPlan, WindowPolicy
 from .parse import Parsed
 from .receipts import SALT_BYTES, context_body
-from .shadowing import resolve_core
+from .shadowing import CoreFacts
 
 NamesOf: TypeAlias = Callable[[Scope], Awaitable[Sequence[str]]]
 """Returns the names of a graph's speakers, which stay out of the dense query."""
@@ -178,10 +178,9 @@ class RouterLimits:
         tokens = agent.model_window_tokens or self.window_tokens
         return None if tokens is None else WindowPolicy(tokens, self.shrink_above, self.grow_below)
 
-    def core_block_of(self, core: tuple[Fact, ...]) -> tuple[CoreBlock, tuple[Fact, ...]]:
-        """Return the core block of a context, and what nearer definitions hide."""
-        resolved = resolve_core(core)
-        return core_block(resolved.visible, self.core, self.context_tokens), resolved.shadowed
+    def core_block_of(self, core: CoreFacts) -> CoreBlock:
+        """Return the core block of a context, without what nearer definitions hide."""
+        return core_block(core.visible, self.core, self.context_tokens)
 
 
 def shown_turns(turn: TurnState) -> tuple[Turn, ...]:

@@ -73,6 +73,29 @@ async def test_ez_05_every_spawn_and_turn_has_the_core_of_its_scope(tmp_path: Pa
         assert [fact.text for fact in turn.shadowed] == ["pit limit is 80"]
 
 
+async def test_ez_10_a_childs_own_archival_fact_hides_what_a_parent_has_in_core(
+    tmp_path: Path,
+) -> None:
+    """It is the nearest definition; when it is forgotten, the parent's holds again."""
+    async with running(tmp_path) as ezra:
+        parent = await ezra.create_session_graph("imola")
+        wing = {"subject": "front wing", "predicate": "is at"}
+        await (await keeper_of(parent)).remember(Fact(**wing, object="5", tier="core"))
+        child = await ezra.create_session_graph("monza", inherits_from=["imola"])
+        agent = await keeper_of(child)
+        own = await agent.remember(Fact(**wing, object="7"))
+        turn = await agent.turn("Where is the front wing?")
+        texts = [slot.text for slot in turn.slots]
+        assert "front wing is at 5" not in texts
+        assert any("front wing is at 7" in text for text in texts)
+        assert [fact.text for fact in turn.shadowed] == ["front wing is at 5"]
+        assert (await agent.core()).facts == ()
+        found = (await agent.recall("Where is the front wing?")).items
+        assert [one.text for one in found] == ["front wing is at 7"]
+        await agent.forget(own, reason="measured wrongly")
+        assert set(await core_seen(agent)) == {"front wing is at 5"}
+
+
 async def test_ez_10_inheritance_is_transitive_ordered_and_names_its_path(tmp_path: Path) -> None:
     """Nearest first, then list order; rules come through unless the link says no; beliefs never."""
     async with running(tmp_path) as ezra:

@@ -50,7 +50,7 @@ async def _check_reader(cold: Cold, maker: WorldMaker, reader: Reader, why: str)
     paths = {name: way.path for name, way in ways.items()}
 
     scope = bare.model_copy(update={"lineage": standing.lineage})
-    resolved = resolve_core(await cold.semantic.core(scope))
+    resolved = resolve_core(scope, await cold.semantic.core(scope))
     seen, shadowed = reference.core(world, reader)
     assert _stored(resolved.visible, scope) == _told(seen, paths), why
     assert _stored(resolved.shadowed, scope) == _told(shadowed, paths), why

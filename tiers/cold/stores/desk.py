@@ -25,7 +25,7 @@ from .graphs import standing
 from .log import put_receipt
 from .over_engine import OverEngine, changing_long, reading
 from .rules import matching, ranked
-from .statements import core_of
+from .statements import core_of, nearer_than
 from .turns import append, append_all, check_new, check_one_graph
 from .usage import charged, charged_together
 
@@ -297,9 +297,12 @@ def _opening(
     seen = asker(stands)
     core, rules = core_of(seen), matching(seen, text)
     beliefs, *found = yield from asked(active_in(seen), *core, *rules)
+    facts = tuple(fact for some in found[: len(core)] for fact in some)
+    nearer = yield from nearer_than(seen, facts)
     return Opening(
         stands,
         tuple(map(commitment_of, beliefs)),
-        tuple(fact for some in found[: len(core)] for fact in some),
+        facts,
+        tuple(nearer),
         ranked([rule for some in found[len(core) :] for rule in some], text, limit),
     )

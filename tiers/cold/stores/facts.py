@@ -18,7 +18,7 @@ from ..ownership import check_limit, check_owned, in_order
 from ..port import Collection, Find, Index, Put, RecordStore, Replace, Steps, every, one, write
 from .graphs import check_writable
 from .log import append_event
-from .over_engine import OverEngine, changing
+from .over_engine import OverEngine, changing, reading
 from .questions import among
 from .recall import (
     LIMIT_MAX,
@@ -30,7 +30,16 @@ from .recall import (
     recalled,
 )
 from .rows import joined_id, put
-from .statements import FACTS, core_of, move_facts, nearest, of_family, readable, say_again
+from .statements import (
+    FACTS,
+    core_of,
+    move_facts,
+    nearer_than,
+    nearest,
+    of_family,
+    readable,
+    say_again,
+)
 from .words import file_words
 from .work import queue_work
 
@@ -103,6 +112,16 @@ class SemanticStore(OverEngine):
         then, as it is stored now. Forgotten facts are gone from every moment.
         """
         return await self._all("core", *core_of(scope))
+
+    @reading
+    def nearer(self, scope: Scope, core: Sequence[Fact]) -> Steps[tuple[Fact, ...]]:
+        """Return live archival facts that define what ancestors' core facts define, nearest first.
+
+        Args:
+            scope: Who asks.
+            core: As ``core`` returns it.
+        """
+        return tuple((yield from nearer_than(scope, core)))
 
     async def facts(self, scope: Scope, ids: Sequence[str]) -> tuple[Fact, ...]:
         """Return the visible facts among ``ids``, in the order asked, superseded ones included.

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from ...learning import is_live, said_again, vouched
 from ...moments import maybe_microseconds, microseconds
 from ...records import Ancestor, Fact, Scope
-from ..conditions import Absent, Condition, During, Either, Is, Present, Stretch, Within
+from ..conditions import Absent, Among, Condition, During, Either, Is, Present, Stretch, Within
 from ..digests import address_of, digests_of, edge_of
-from ..port import RECORDED, Collection, Find, Index, Lookup, Steps
+from ..port import RECORDED, Collection, Find, Index, Lookup, Steps, every
 from .questions import by_then, not_by
 from .rows import moments, plain, replace
 from .words import file_again
@@ -82,6 +82,10 @@ FACTS: Collection[Fact] = Collection(
 )
 
 
+NEARER_MAX = 1_000
+"""So many addresses are looked up for nearer definitions, and so many facts of a graph read."""
+
+
 class Reading(NamedTuple):
     """One graph of a family, and what must hold of the facts that are read there."""
 
@@ -127,6 +131,24 @@ def core_of(scope: Scope) -> list[Find[Fact]]:
         by = "core" if one.as_of is None else "once_core"
         finds.append(Find(FACTS, scope, by, then, order, graph_id=one.graph_id))
     return finds
+
+
+def nearer_than(scope: Scope, core: Iterable[Fact]) -> Steps[list[Fact]]:
+    """Return live archival facts at the addresses of ancestors' core facts, nearest first.
+
+    Of the own graph and of ancestors whose archival facts come through, read as they are now. They
+    define what an ancestor further away defines as core, and what is nearer is what holds.
+    """
+    inherited = {address_of(fact): None for fact in core if fact.graph_id != scope.graph_id}
+    addresses = tuple(one for one in inherited if one is not None)[:NEARER_MAX]
+    if not addresses:
+        return []
+    where = (Among("address", addresses), Is("tier", "archival"))
+    find = Find(FACTS, scope, "address", where, limit=NEARER_MAX)
+    through = [one for one in scope.lineage if "fact" in one.carries and one.as_of is None]
+    readings = [Reading(scope.graph_id, (_LIVE,))]
+    readings += (Reading(one.graph_id, (_LIVE,)) for one in through)
+    return (yield from every(*of_family(find, readings)))
 
 
 def of_family(find: Find[Fact], readings: Iterable[Reading]) -> list[Find[Fact]]:
