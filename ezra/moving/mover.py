@@ -46,8 +46,8 @@ async def move(
 ) -> MoveReport:
     """Move tenants from one house into another, or go on with a move that was interrupted.
 
-    A tenant that was moved before is left as it is. One whose sides differ at the end is reported
-    with its differences, and compared again the next time.
+    A tenant that was moved before is left as it is and compared again: either side may have changed
+    since. One whose sides differ is reported with its differences.
 
     Args:
         source: Where from; only read, and not to be written by others meanwhile.
@@ -69,6 +69,7 @@ async def move(
     chosen = await _chosen(source, target, tenants)
     async with Ledger(ledger, source.place, target.place) as book:
         todo = [tenant for tenant in chosen if not book.is_finished(tenant)]
+        before = [tenant for tenant in chosen if book.is_finished(tenant)]
         fresh = [tenant for tenant in todo if not book.has_begun(tenant)]
         await check_empty(source, target, fresh)
         done: dict[str, TenantMoved] = {}
@@ -84,9 +85,19 @@ async def move(
                     copier = Copier(one, other, book, course, page_rows)
                     for tenant, parts in plan.items():
                         done[tenant] = await _moved(copier, tenant, parts, clock)
-    moved = tuple(done.get(one) or TenantMoved(one, "moved before") for one in chosen)
-    notes = await _notes(source, target, todo)
-    return MoveReport(source.place, target.place, moved, notes, time.monotonic() - started)
+    notes = list(await _notes(source, target, todo))
+    if before:
+        for again in (await verify(source, target, before, progress)).tenants:
+            has_changed = bool(again.differences)
+            done[again.tenant] = again if has_changed else replace(again, state="moved before")
+            if has_changed:
+                notes.append(
+                    f"tenant {again.tenant}: was moved before, and a side has changed since; "
+                    f"nothing was written. To move it again, delete {ledger} and name an empty "
+                    "target"
+                )
+    moved = tuple(done[one] for one in chosen)
+    return MoveReport(source.place, target.place, moved, tuple(notes), time.monotonic() - started)
 
 
 async def verify(

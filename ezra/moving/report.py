@@ -76,7 +76,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class TenantMoved:
-    """What became of one tenant. Parts are empty when it had been moved before."""
+    """What became of one tenant, and how its sides compare at the end."""
 
     tenant: str
     state: TenantState

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -79,17 +80,32 @@ async def test_progress_ends_at_its_total(source: Path, target: Path, ledger: Pa
     assert {step.total for step in steps} == {steps[0].total}
 
 
-async def test_a_finished_move_says_so_and_changes_nothing(
+async def test_a_finished_move_compares_again_and_changes_nothing(
     source: Path, target: Path, ledger: Path
 ) -> None:
-    """Not even when the target has lived on since."""
+    """It says so when a side has lived on since: the new of it is on that side alone."""
     await moved(source, target, ledger)
+    report = await moved(source, target, ledger)
+    assert {one.state for one in report.tenants} == {"moved before"}
     raw(target, "UPDATE facts SET body = json_set(body, '$.uses', 99)")
     after, written = await everything(target), content(ledger)
     report = await moved(source, target, ledger)
-    assert {one.state for one in report.tenants} == {"moved before"}
+    assert {one.state for one in report.tenants} == {"differs"}
+    assert {one.part for one in report.differences} == {"facts"}
+    assert any("was moved before" in note and str(ledger) in note for note in report.notes)
     assert await everything(target) == after
     assert content(ledger) == written
+
+
+async def test_a_target_that_is_gone_after_the_move_is_not_believed(
+    source: Path, target: Path, ledger: Path
+) -> None:
+    """Who deletes the source because the command said "moved before" would lose everything."""
+    await moved(source, target, ledger)
+    shutil.rmtree(target)
+    report = await moved(source, target, ledger)
+    assert {one.state for one in report.tenants} == {"differs"}
+    assert report.differences
 
 
 async def test_tenants_move_one_by_one(
