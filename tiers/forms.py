@@ -63,7 +63,12 @@ def _of_turn(turn: Turn) -> IndexEntry:
 
 def said_text(speaker: str, said: str, response: str, outputs: Iterable[ToolOutput]) -> str:
     """Return the text of a turn: what was said and by whom, the response, what tools returned."""
-    return "\n".join([f"{speaker}: {said}", response, *map(shown_output, outputs)]).strip()
+    return "\n".join([spoken(speaker, said, response), *map(shown_output, outputs)]).strip()
+
+
+def spoken(speaker: str, said: str, response: str) -> str:
+    """Return what was said and answered, behind who spoke first; either may be missing."""
+    return f"{speaker}: " + "\n".join(part for part in (said, response) if part)
 
 
 def shown_output(output: ToolOutput) -> str:

@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from .forms import OUTPUT_CHARS_FOUND
+from .forms import OUTPUT_CHARS_FOUND, spoken
 from .records import ToolOutput, Turn
 
 PREVIEW_CHARS_MAX = 2_400
@@ -50,8 +50,8 @@ def shown_outputs(turn: Turn) -> list[str]:
 
 def shown_text(turn: Turn) -> str:
     """Return a turn as an answer of a search shows it: as it is found, long outputs elided."""
-    said = f"{turn.speaker or turn.agent_id}: {turn.input}"
-    return "\n".join([said, turn.response, *shown_outputs(turn)]).strip()
+    said = spoken(turn.speaker or turn.agent_id, turn.input, turn.response)
+    return "\n".join([said, *shown_outputs(turn)]).strip()
 
 
 def has_long_output(turn: Turn) -> bool:

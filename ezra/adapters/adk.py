@@ -19,6 +19,7 @@ from tiers.records import Hit
 from ..app import Ezra
 from ..handles.agent import Agent
 from ..handles.graph import Graph
+from ..handles.recording import PastTurn
 from ..remote.ezra import RemoteEzra
 from ..wire.tools import ToolSpec, agent_tools
 from .adk_events import USER, name_of, ref_of, said_in, words_of
@@ -177,12 +178,17 @@ class EzraMemoryService(BaseMemoryService):
         for start in range(0, len(asked), _REFS_AT_ONCE):
             known |= set(await graph.turns_by_ref(asked[start : start + _REFS_AT_ONCE]))
         agent = await self._agent(graph, user_id)
-        for said in said_in(events, lambda event_id: refs[event_id] in known):
-            speaker = user_id if said.author == USER else said.author
-            turn = await agent.turn(
-                said.text, at=said.at, speaker=name_of(speaker), ref=refs[said.event_id]
+        await agent.record(
+            PastTurn(
+                message=said.text,
+                response=said.response,
+                at=said.at,
+                speaker=name_of(user_id if said.author == USER else said.author),
+                ref=refs[said.event_id],
+                tool_outputs=said.outputs,
             )
-            await turn.reply(said.response, said.outputs)
+            for said in said_in(events, lambda event_id: refs[event_id] in known)
+        )
 
 
 class EzraToolset(BaseToolset):

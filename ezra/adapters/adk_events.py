@@ -33,9 +33,9 @@ class Said:
 
     Attributes:
         event_id: Names it: the last event of which it is made.
-        author: Who said it: ``user``, or the name of an agent.
-        text: What was said.
-        response: What was answered, if anything.
+        author: Who spoke first: ``user``, or the name of an agent.
+        text: What the user said; empty where an agent spoke unasked.
+        response: What was answered or said unasked, if anything.
         outputs: What tools returned on the way.
         at: When it was said.
     """
@@ -142,11 +142,11 @@ def _turn(asked: Event, event_id: str, followed: Sequence[Event]) -> Said:
 
 
 def _spoken(last: Event, followed: Sequence[Event]) -> Said | None:
-    outputs = _outputs(followed)
-    text = _together(followed) or ", ".join(one.tool for one in outputs)
-    if not text:
+    # An agent's own words, or a tool's: they answer, and never pass for the user's.
+    outputs, words = _outputs(followed), _together(followed)
+    if not (words or outputs):
         return None
-    return Said(last.id, last.author, text, "", outputs, _moment(last))
+    return Said(last.id, last.author, "", words, outputs, _moment(last))
 
 
 def _together(events: Sequence[Event]) -> str:

@@ -142,7 +142,9 @@ async def _graph(
     runtime: Runtime, parent: SessionGraph, moment: datetime, session_graph_id: str
 ) -> SessionGraph:
     """Return the branch's record: made, or there already from an attempt that was cut off."""
-    link = Parent(id=parent.id, as_of=moment, rules=True, episodes=True, linked_at=runtime.clock())
+    # It has its parent's past: of any moment before it was made it knows what the parent knew.
+    begun = parent.created_at
+    link = Parent(id=parent.id, as_of=moment, rules=True, episodes=True, linked_at=begun)
     record = checked(
         SessionGraph,
         tenant=parent.tenant,

@@ -95,6 +95,11 @@ class Knowledge:
         """
         return cls(runtime, access_of_operator(runtime.membership, scope))
 
+    async def _reading(self, as_of: datetime | None) -> Scope:
+        """Return the scope with which to read, as things stood at a moment."""
+        scope = await self._access.reading()
+        return await self._runtime.membership.scope_at(scope, as_of)
+
     @operation("POST", "/entity")
     async def entity(self, name: str, *, as_of: datetime | None = None) -> Entity | None:
         """Return what a name stands for, with its aliases; ``None`` when no fact names it.
@@ -103,7 +108,7 @@ class Knowledge:
             name: In any spelling.
             as_of: As facts stood then.
         """
-        scope = await self._access.reading()
+        scope = await self._reading(as_of)
         found = await self._runtime.knowledge.entities(scope, [name], 1, as_of=as_of)
         return found[0] if found else None
 
@@ -124,7 +129,7 @@ class Knowledge:
             limit: How many, 1 to 1,000.
             as_of: As facts stood then.
         """
-        scope = await self._access.reading()
+        scope = await self._reading(as_of)
         asked = self._runtime.knowledge.neighbours
         return await asked(scope, [name], depth, limit, as_of=as_of)
 
@@ -142,7 +147,7 @@ class Knowledge:
             depth: The most facts, 1 to 6.
             as_of: As facts stood then.
         """
-        scope = await self._access.reading()
+        scope = await self._reading(as_of)
         return await self._runtime.knowledge.path(scope, start, end, depth, as_of=as_of)
 
     @operation("POST", "/history")

@@ -44,8 +44,9 @@ class PastTurn(Record):
     """One exchange that was had elsewhere, with the names of ``agent.turn`` and ``reply``.
 
     Attributes:
-        message: What was said to the agent; must not be blank.
-        response: What the agent answered.
+        message: What was said to the agent; blank where it spoke unasked, and then there is a
+            response or what a tool returned.
+        response: What the agent answered, or said unasked.
         at: When it was said; when it is recorded if not given.
         speaker: Who said it; the agent's user or the agent itself if not given.
         topics: Topics of the turn, among the agent's; all of the agent's if not given.
@@ -54,7 +55,7 @@ class PastTurn(Record):
         tool_outputs: What tools returned on the way, as ``turn.reply`` takes them.
     """
 
-    message: Text
+    message: Text = ""
     response: Text = ""
     at: Moment | None = None
     speaker: Annotated[str, StringConstraints(max_length=NAME_CHARS_MAX)] | None = None
@@ -255,9 +256,9 @@ def _past_turn(given: object, place: int) -> PastTurn:
 
 def _check_past(past: PastTurn) -> None:
     """Refuse what ``agent.turn`` or ``reply`` would refuse of it, by the same names."""
-    if not past.message.strip():
-        raise UsageError("message", past.message, "text that is not blank")
-    outputs_of(past.tool_outputs)
+    outputs = outputs_of(past.tool_outputs)
+    if not (past.message.strip() or past.response.strip() or outputs):
+        raise UsageError("message", past.message, "text that is not blank, or a response")
 
 
 def _of_mapping(given: Mapping[str, object]) -> PastTurn:

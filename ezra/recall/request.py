@@ -199,19 +199,6 @@ def wanted_classes(
     return tuple(one for one in classes if weights[one] > 0)
 
 
-def scope_at(scope: Scope, moment: datetime | None) -> Scope:
-    """Return the scope with which to ask about a moment: ancestors are read as they were then.
-
-    One that is pinned to an earlier moment stays there.
-    """
-    if moment is None:
-        return scope
-    lineage = tuple(
-        one.model_copy(update={"as_of": min(moment, one.as_of or moment)}) for one in scope.lineage
-    )
-    return scope.model_copy(update={"lineage": lineage})
-
-
 def checked_kinds(kinds: Sequence[Kind] | None) -> tuple[Kind, ...]:
     """Return the kinds to search, all if none are given.
 

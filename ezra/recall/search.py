@@ -34,7 +34,7 @@ from .candidates import (
 )
 from .passages import cited, find_on_shelves
 from .question import Search
-from .request import KINDS, RecallRequest, scope_at
+from .request import KINDS, RecallRequest
 
 RANKED_MAX = 160
 """So many of the best get their priors, which seldom change a score by more than a third."""
@@ -53,7 +53,7 @@ async def recollect(runtime: Runtime, scope: Scope, request: RecallRequest) -> R
 
 async def _recollect(runtime: Runtime, scope: Scope, request: RecallRequest) -> RecallResult:
     now = request.as_of or runtime.clock()
-    scope = scope_at(scope, request.as_of)
+    scope = await runtime.membership.scope_at(scope, request.as_of)
     state = Degradation(runtime.settings.step_timeout_seconds, runtime.telemetry)
     search = Search(
         runtime, scope, request, now, state, Pool(scope.graph_id, runtime.reader, scope.tenant)

@@ -137,6 +137,19 @@ class Membership:
         if self._held[key] <= 0:
             del self._held[key]
 
+    async def scope_at(self, scope: Scope, moment: datetime | None) -> Scope:
+        """Return the scope with which to ask about a moment: ancestors are read as they were then.
+
+        One that is pinned to an earlier moment stays there, and one that was not inherited yet is
+        not there.
+        """
+        if moment is None or not scope.lineage:
+            return scope
+        read = {one.graph_id for one in scope.lineage}
+        then = await self._graphs.lineage_at(scope, moment)
+        lineage = tuple(one for one in then if one.graph_id in read)
+        return scope.model_copy(update={"lineage": lineage})
+
     def forget_graph(self, graph_id: str) -> None:
         """Hold no member of a graph any more."""
         for key in [key for key in self._held if key[0] == graph_id]:

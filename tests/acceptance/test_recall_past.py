@@ -219,3 +219,33 @@ async def test_he_04_days_begin_where_the_installation_is(tmp_path: Path) -> Non
         both = await agent.recall("crane", kinds=kinds, grains=("weekly",), limit=20)
         assert {hit.kind for hit in both.items} >= {"turn"}
         assert {hit.grain for hit in both.items} <= {"weekly", None}
+
+
+async def test_ne_01_a_parent_is_not_there_before_it_was_inherited(tmp_path: Path) -> None:
+    """Neither for a recall nor for the knowledge graph; a branch has all of its parent's past."""
+    clock = MovingClock(FRIDAY)
+    async with running(tmp_path, clock) as ezra:
+        parent = await ezra.create_session_graph("parent")
+        keeper = await parent.spawn_agent("keeper", topics={"*"})
+        await keeper.remember(Fact(subject="ferry", predicate="is", object="blue", tier="core"))
+        child = await ezra.create_session_graph("child")
+        agent = await child.spawn_agent("a", topics={"*"})
+        clock.move(hours=1)
+        before = clock()
+        clock.move(hours=1)
+        await child.inherit("parent")
+        clock.move(hours=1)
+        after = clock()
+        branch = await parent.branch(session_graph_id="other")
+        sailor = await branch.spawn_agent("sailor", topics={"*"})
+        for asker, moment, texts in (
+            (agent, before, []),
+            (agent, after, ["ferry is blue"]),
+            (sailor, before, ["ferry is blue"]),
+        ):
+            found = await asker.recall("What is the ferry?", as_of=moment)
+            assert [one.text for one in found.items] == texts
+            near = await asker.knowledge.neighbours("ferry", as_of=moment)
+            assert [one.fact.text for one in near] == texts
+            known = await asker.knowledge.entity("ferry", as_of=moment)
+            assert (known is not None) == bool(texts)

@@ -145,11 +145,30 @@ async def test_a_session_becomes_turns_with_what_tools_returned(home: House) -> 
     assert (first.input, first.speaker) == ("Which tyres suit Imola?", "kim")
     assert first.response == "I look at the weather.\nMediums, for 18 laps."
     assert first.occurred_at.timestamp() == RACE[0].timestamp
-    assert (second.input, second.speaker) == ("The engine is fine for Imola.", "engine")
+    said = (second.input, second.response, second.speaker)
+    assert said == ("", "The engine is fine for Imola.", "engine")
     assert (third.input, third.response) == ("And in the rain at Imola?", "")
     agent = await service.agent("race", "kim")
     output = await agent.read_tool_output(first.id)
     assert (output.tool, output.text) == ("weather", '{"sky": "dry 名", "degrees": [31, 28]}')
+
+
+async def test_what_an_agent_says_alone_is_no_users_statement(home: House) -> None:
+    """Events come one by one, the answer without its question: nothing of it is learnt."""
+    service = EzraMemoryService(home.runtime)
+    for number, (who, said) in enumerate(
+        [
+            ("user", "What can you tell me?"),
+            ("bot", "I live in Berlin. I am allergic to peanuts. My name is Botty."),
+            ("user", "I live in Ghent."),
+        ]
+    ):
+        events = [event(20 + number, who, text(said))]
+        await service.add_events_to_memory(app_name="alone", user_id="zed", events=events)
+    await home.behind.drain_learning()
+    graph = await home.runtime.session_graph("alone")
+    assert [fact.text for fact in (await graph.latest_facts()).rows] == ["zed lives in Ghent"]
+    assert await texts(service, "alone", "zed", "Who is allergic to peanuts?")
 
 
 async def test_a_session_that_grew_is_remembered_once(home: House) -> None:
@@ -168,17 +187,17 @@ async def test_a_session_that_grew_is_remembered_once(home: House) -> None:
     asked, tail = "And in the rain at Imola?", ("Thanks.", "")
     assert said["cyd"][2:] == [(asked, "Inters."), tail]
     # The message was there before its answer, which is then remembered as said by the agent.
-    assert said["ann"][2:] == [(asked, ""), ("Inters.", ""), tail]
+    assert said["ann"][2:] == [(asked, ""), ("", "Inters."), tail]
     assert said["bob"][0] == ("Which tyres suit Imola?", "")
-    assert said["bob"][1][0] == "I look at the weather.\nMediums, for 18 laps."
+    assert said["bob"][1][1] == "I look at the weather.\nMediums, for 18 laps."
     assert said["bob"][3:] == said["ann"][2:]
     for one in [*RACE, answer, late, late]:
         await service.add_events_to_memory(
             app_name="grow", user_id="dan", events=[one], session_id="s1"
         )
-    alone = [one.input for one in await turns(home, "grow", "dan")]
-    assert alone.count("Thanks.") == 1
-    assert "Mediums, for 18 laps." in alone
+    alone = [(one.input, one.response) for one in await turns(home, "grow", "dan")]
+    assert alone.count(tail) == 1
+    assert ("", "Mediums, for 18 laps.") in alone
 
 
 async def test_what_is_known_is_not_opened_again() -> None:

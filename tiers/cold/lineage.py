@@ -19,22 +19,28 @@ CATALOG_CARRIES: tuple[Kind, ...] = ("document", "fact", "rule")
 
 
 def lineage_of(
-    graph_id: str, links: Mapping[str, Sequence[Parent]], *, has_catalog: bool = False
+    graph_id: str,
+    links: Mapping[str, Sequence[Parent]],
+    *,
+    has_catalog: bool = False,
+    as_of: datetime | None = None,
 ) -> tuple[Ancestor, ...]:
     """Return the ancestors of a graph: nearest first, then in list order, each once.
 
     A walk in breadth; the first path to a graph decides how it is read. What a link does not
     carry, nothing behind it carries. Behind a link with ``as_of``, everything is read as of that
     moment or an earlier one, and links made later are not there. A revoked link is gone at every
-    moment. A tenant's catalog comes last and is read as it is.
+    moment. A tenant's catalog comes last.
 
     Args:
         graph_id: Whose.
         links: The parents of each graph, in order; more graphs than needed are no harm.
         has_catalog: Whether the tenant has a catalog, which every other graph reads.
+        as_of: The graph itself is asked about this moment, and the catalog with it.
     """
     found: dict[str, Ancestor] = {}
-    waiting = deque([Ancestor(graph_id=graph_id, path=(graph_id,), carries=("episode", "rule"))])
+    itself = Ancestor(graph_id=graph_id, path=(graph_id,), as_of=as_of, carries=("episode", "rule"))
+    waiting = deque([itself])
     while waiting and len(found) <= ANCESTORS_MAX:
         child = waiting.popleft()
         for parent in links.get(child.graph_id, ()):
@@ -46,7 +52,9 @@ def lineage_of(
             found[parent.id] = ancestor
             waiting.append(ancestor)
     if has_catalog and graph_id != CATALOG:
-        found[CATALOG] = Ancestor(graph_id=CATALOG, path=(CATALOG,), carries=CATALOG_CARRIES)
+        found[CATALOG] = Ancestor(
+            graph_id=CATALOG, path=(CATALOG,), as_of=as_of, carries=CATALOG_CARRIES
+        )
     return tuple(found.values())
 
 

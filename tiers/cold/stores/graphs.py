@@ -10,6 +10,7 @@ from ...fleet import CATALOG
 from ...ids import IdFactory
 from ...records import (
     AgentRecord,
+    Ancestor,
     Budget,
     Departure,
     GraphState,
@@ -115,6 +116,15 @@ class GraphStore(OverEngine):
         answered by a number of queries that does not grow with the number of ancestors.
         """
         return await self._store.read("standing", lambda: standing(scope))
+
+    async def lineage_at(self, scope: Scope, moment: datetime) -> tuple[Ancestor, ...]:
+        """Return the ancestors of the scope's graph as they were inherited at a moment.
+
+        A link that was made later is not there, and each ancestor is read as of the moment at the
+        latest.
+        """
+        found = await self._store.read("lineage_at", lambda: standing(scope, moment))
+        return () if found is None else found.lineage
 
     @changing
     def set_state(
@@ -309,8 +319,8 @@ def check_writable(scope: Scope) -> Steps[None]:
         raise Conflict(f"session graph {scope.graph_id!r}", "active or closed", "archived")
 
 
-def standing(scope: Scope) -> Steps[Standing | None]:
-    """Return how a scope stands, inside a transaction."""
+def standing(scope: Scope, as_of: datetime | None = None) -> Steps[Standing | None]:
+    """Return how a scope stands, inside a transaction; its ancestors as of a moment if given."""
     graphs, agents = yield (
         _named(scope.tenant, (scope.graph_id, CATALOG)),
         among(AGENTS, scope, [scope.agent_id or ""]),
@@ -322,7 +332,7 @@ def standing(scope: Scope) -> Steps[Standing | None]:
     return Standing(
         graph=bare(SessionGraph, found[scope.graph_id]),
         agent=bare(AgentRecord, agents[0]) if agents else None,
-        lineage=lineage_of(scope.graph_id, links, has_catalog=CATALOG in found),
+        lineage=lineage_of(scope.graph_id, links, has_catalog=CATALOG in found, as_of=as_of),
     )
 
 
