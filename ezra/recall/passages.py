@@ -1,7 +1,7 @@
-"""Passages of documents in a search: those of ancestors by their words, and where each stands.
+"""What ancestors carry, found by its words, and where the passages of documents stand.
 
-The warm index knows the documents of ancestors once they are embedded, and as they are now. By its
-words a passage is found at once, and as of a moment of the past.
+The warm index knows documents and facts of ancestors once they are embedded, as they are now. By
+its words one is found at once, and as of a moment of the past.
 """
 
 from __future__ import annotations
@@ -9,32 +9,42 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tiers.documents import Document, Passage
-from tiers.records import Ancestor, Citation, Hit, Scope, SearchQuery
+from tiers.records import Ancestor, Citation, Hit, Kind, Scope, SearchQuery
 from tiers.together import together
 
 from .candidates import LEG_CANDIDATES
 from .question import Search, everything
 
 ANCESTORS_MAX = 32
-"""So many ancestors are asked for documents by words; today only a tenant's catalog has any."""
+"""So many ancestors are asked by words; today only a tenant's catalog carries anything there."""
+
+_BY_WORDS: tuple[Kind, ...] = ("document", "fact")
+"""What of ancestors is found by its words at once, before the index has it."""
 
 
 async def find_on_shelves(search: Search) -> None:
-    """Ask the ancestors that carry documents by words, each in its own graph."""
+    """Ask the ancestors that carry documents or facts by words, each in its own graph."""
     request, scope = search.request, search.scope
-    is_wanted = "document" in request.kinds and "tenant" in search.classes
-    if not is_wanted or request.mode == "semantic" or request.ids:
+    kinds = [kind for kind in _BY_WORDS if kind in request.kinds]
+    if "tenant" not in search.classes or request.mode == "semantic" or request.ids:
         return
-    base = everything(search).model_copy(update={"kinds": ("document",), "limit": LEG_CANDIDATES})
-    carrying = scope.carrying("document")[:ANCESTORS_MAX]
-    await together(_find_on_shelf_of(search, one, base) for one in carrying)
+    base = everything(search).model_copy(update={"limit": LEG_CANDIDATES})
+    carrying = scope.carrying(*kinds)[:ANCESTORS_MAX] if kinds else ()
+    await together(
+        _find_by_words(
+            search,
+            one,
+            base.model_copy(update={"kinds": tuple(kind for kind in kinds if kind in one.carries)}),
+        )
+        for one in carrying
+    )
 
 
-async def _find_on_shelf_of(search: Search, ancestor: Ancestor, base: SearchQuery) -> None:
+async def _find_by_words(search: Search, ancestor: Ancestor, base: SearchQuery) -> None:
     none: tuple[Hit, ...] = ()
     query = base.model_copy(update={"as_of": ancestor.as_of})
     call = search.runtime.words.search_words(_there(search.scope, ancestor), query)
-    found = await search.state.answer("cold", "documents of ancestors", call, none)
+    found = await search.state.answer("cold", "words of ancestors", call, none)
     whence = {"inherited_from": ancestor.graph_id, "path": ancestor.path}
     search.pool.add_leg("inherited words", [hit.model_copy(update=whence) for hit in found])
 

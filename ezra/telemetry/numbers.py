@@ -44,8 +44,8 @@ LEGS = frozenset(
             "timeline",
         ),
         *("turns", "usage", "uses"),
-        *("waiting", "warm", "what ended since", "word statistics", "words"),
-        *("citations", "documents of ancestors", "last turn", "previews", "tail"),
+        *("waiting", "warm", "what ended since", "word statistics", "words", "words of ancestors"),
+        *("citations", "last turn", "previews", "tail"),
     )
 )
 """What the router and recall ask, each by the name that a turn's ``skipped`` has for it."""

@@ -369,6 +369,23 @@ async def test_ne_05_a_kept_mesh_result_goes_with_the_right_to_its_source(tmp_pa
         assert [slot.kind for slot in after.slots].count("mesh") == 0
 
 
+async def test_at_12_what_the_catalog_is_told_is_found_at_once(tmp_path: Path) -> None:
+    """By its words, before anything indexes it; only by those whose topics meet its own."""
+    async with running(tmp_path) as ezra:
+        catalog = await ezra.catalog()
+        graph = await ezra.create_session_graph("imola")
+        agent = await graph.spawn_agent("a", topics={"pit"})
+        other = await graph.spawn_agent("b", topics={"catering"})
+        fact = Fact(text="The pit lane limit is 80 km/h.", topics=("pit",))
+        fact_id = await catalog.remember(fact)
+        (found,) = (await agent.recall("pit lane limit")).items
+        assert (found.id, found.inherited_from) == (fact_id, "@catalog")
+        assert (await other.recall("pit lane limit")).items == ()
+        assert (await agent.recall("pit lane limit", kinds=("turn",))).items == ()
+        await catalog.redact([fact_id], reason="test")
+        assert (await agent.recall("pit lane limit")).items == ()
+
+
 async def test_at_09_users_are_apart_and_the_catalog_is_for_all(tmp_path: Path) -> None:
     """In every way of reading, by any topic; a forged owner changes nothing; no user sees none."""
     async with running(tmp_path, turns_per_summary=2) as ezra:
