@@ -309,8 +309,9 @@ class Settings(BaseSettings):
     @classmethod
     def _blank_is_unset(cls, value: object, info: ValidationInfo) -> object:
         """Take an empty variable as not set where that is possible, as container files write it."""
-        optional = info.field_name is not None and cls.model_fields[info.field_name].default is None
-        return None if optional and isinstance(value, str) and not value.strip() else value
+        default = cls.model_fields[str(info.field_name)].default
+        can_be_unset = default is None or isinstance(default, Path)
+        return default if can_be_unset and isinstance(value, str) and not value.strip() else value
 
     @field_validator(*CLASS_SETTINGS, mode="before")
     @classmethod

@@ -11,12 +11,13 @@ names all commands.
 
 from __future__ import annotations
 
+import errno
 import sys
 
 from tiers.errors import ConfigError, EzraError, UsageError
 
 from .app import app_of
-from .screen import Screen
+from .screen import Screen, drop_output
 
 
 def main() -> None:
@@ -26,6 +27,12 @@ def main() -> None:
     except EzraError as error:
         Screen().error(error)
         sys.exit(exit_code(error))
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        drop_output()
+        Screen().note(f"the output cannot be written: {error.strerror}")
+        sys.exit(1)
     except KeyboardInterrupt:
         Screen().note("interrupted; what was acknowledged is kept")
         sys.exit(130)

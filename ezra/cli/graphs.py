@@ -127,7 +127,7 @@ async def inherit(
     Examples:
         ezra graph inherit imola monaco --as-of 2026-05-14T15:04:00
     """
-    link = Parent(id=parent, as_of=as_of, rules=rules, episodes=episodes)
+    link = checked(Parent, id=parent, as_of=as_of, rules=rules, episodes=episodes)
     chosen = await memory.graph(graph)
     await chosen.inherit(link)
     document = {"graph": graph, "inherits_from": chosen.inherits_from}

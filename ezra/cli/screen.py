@@ -33,11 +33,16 @@ NOBODY_READS = 141
 """The exit code when the reader of a pipe has gone, as shells give it for a signal SIGPIPE."""
 
 
-def _stop_writing() -> NoReturn:
-    """End the command quietly: who reads has seen enough. What is open is closed on the way."""
+def drop_output() -> None:
+    """Send the rest of standard output nowhere: where it should go, nothing more can be written."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
+
+
+def _stop_writing() -> NoReturn:
+    """End the command quietly: who reads has seen enough. What is open is closed on the way."""
+    drop_output()
     raise SystemExit(NOBODY_READS)
 
 

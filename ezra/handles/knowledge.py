@@ -16,6 +16,7 @@ from pydantic import BeforeValidator, Field
 
 from metaagents.learning.predicates import is_multi_valued
 from tiers.errors import BudgetExceeded, Conflict, NotFound, UsageError, WriteRefused
+from tiers.fields import TEXT_CHARS_MAX
 from tiers.knowledge import (
     ALIAS,
     NAMES_MAX,
@@ -35,6 +36,9 @@ from ..runtime import Runtime
 from .remembering import forget, store, supersede
 
 CHANGES_MAX = 1_000
+STATEMENT_CHARS_MAX = TEXT_CHARS_MAX - 2
+"""So long are subject, predicate and object together: a fact says them as one text."""
+
 UNSTATED_REASON = "deleted from the knowledge graph"
 
 Operation = Literal["ADD", "UPDATE", "DELETE"]
@@ -415,4 +419,8 @@ def _acceptable(change: Change) -> Change:
         may_lack = name == "object" and change.op == "DELETE"
         if (value is None and not may_lack) or (value is not None and not spelled(value)):
             raise UsageError(name, value, "text that is not blank")
+    chars = sum(len(part or "") for part in (change.subject, change.predicate, change.object))
+    if chars > STATEMENT_CHARS_MAX:
+        accepted = f"{STATEMENT_CHARS_MAX:,} with subject and predicate at most"
+        raise UsageError("object", f"{chars:,} characters", accepted)
     return change

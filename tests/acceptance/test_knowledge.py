@@ -65,6 +65,8 @@ async def test_he_05_values_of_a_multi_valued_predicate_stay(tmp_path: Path) -> 
         assert (told[0].record_ids, told[0].reason) == ((ended,), "he said so")
         with pytest.raises(UsageError):
             await known.delete("Max", "likes", reason=" ")
+        with pytest.raises(UsageError, match=r"200,006 characters.*199,998 with subject"):
+            await known.add("y", "likes", "x" * 200_000)
 
 
 async def test_he_05_entities_go_by_their_aliases_and_hang_together(tmp_path: Path) -> None:

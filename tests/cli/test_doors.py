@@ -81,6 +81,9 @@ def test_a_graph_from_its_making_to_its_archive(door: Door) -> None:
     assert door.document("graph", "retention", "monza", "--plan", "free")["retention"]["plan"]
     assert door.document("graph", "revoke", "monza", "monaco")["revoked"] is True
     assert door.document("graph", "inherit", "monza", "imola")["inherits_from"] == ["imola"]
+    nobody = door.ezra("graph", "inherit", "monza", "")
+    assert (nobody.code, nobody.out) == (2, "")
+    assert nobody.err.startswith("UsageError: id: '' is not accepted")
     left = door.document("graph", "branch", "imola", "what-if", "--turn", 1)["origin"]
     assert left["graph_id"] == "imola"
     assert door.document("graph", "diff", "what-if", "imola")["began"] != []

@@ -7,6 +7,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pexpect
 import pyte
@@ -122,6 +123,22 @@ def test_tables_have_colours_on_a_terminal_and_fit_it(server: Door) -> None:
     assert any(row.split()[:3] == ["imola", "active", "2"] for row in rows)
     piped = server.ezra("status").out.splitlines()
     assert any(line.split("  ")[:3] == ["imola", "active", "2"] for line in piped)
+
+
+def test_a_full_disk_is_said_in_a_line(server: Door) -> None:
+    """Where the output is to go nothing can be written: no traceback."""
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [str(COMMAND), "audit"],
+            env={**kept(), **server.variables},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+    said = "the output cannot be written: No space left on device\n"
+    assert (done.returncode, done.stderr) == (1, said)
 
 
 def test_a_pipe_that_nobody_reads_is_left_quietly(server: Door) -> None:

@@ -50,9 +50,11 @@ def test_an_empty_variable_is_one_that_is_not_set(monkeypatch: pytest.MonkeyPatc
     """Container files pass variables on whether they have a value or not."""
     monkeypatch.setenv("EZRA_REDIS_URL", "")
     monkeypatch.setenv("EZRA_QDRANT_SHARDS", " ")
+    monkeypatch.setenv("EZRA_HOME", "")
     settings = Settings()
     assert settings.redis_url is None
     assert settings.qdrant_shards is None
+    assert settings.home == Path(".ezra")
 
 
 def test_passwords_are_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
