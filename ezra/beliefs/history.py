@@ -246,6 +246,8 @@ class History:
     ) -> float:
         """Set the trust in an agent about a topic; return what it was. An event of the log.
 
+        Without a topic it is about beliefs that have none: each topic has a trust of its own.
+
         Raises:
             UsageError: ``trust`` is not from 0 to 1, or the reason is blank.
         """

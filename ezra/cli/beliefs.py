@@ -272,7 +272,7 @@ async def trust(
 
     Args:
         agent: One agent; all if not given.
-        topic: About this topic.
+        topic: About this topic; about beliefs without a topic if not given.
         to: Set it, 0 to 1; needs --reason.
 
     Examples:

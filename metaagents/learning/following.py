@@ -45,6 +45,12 @@ OUTPUT_CHARS_READ = 400
 
 _COUNTING = frozenset("first second third next finally last".split())
 _PARTS = re.compile(r"[,;]\s|\bthen\b", re.IGNORECASE)
+_UNDONE = re.compile(
+    r"\b(?:not|never|neither|nor|cannot|without|no need|avoid\w*|refrain\w*|instead of|rather than"
+    r"|wrong|mistake|skip\w*)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+"""Words with which a sentence tells what is not to be done, however often it says no."""
 _NOTHING = r"(?:[\"']?(?:0|none|null|false)\b|[\"']{2}|\[\]|\{\})"
 _TOOL_FAILED = re.compile(
     rf"[a-z]{{0,30}}(?:error|exception|failure|fatal)[\"']?\s{{0,2}}[:=](?!\s{{0,2}}{_NOTHING})"
@@ -111,6 +117,8 @@ class Replies:
         """
         wanted, told = read(step), read(said)
         if not wanted.numbers <= told.numbers or wanted.is_negated != told.is_negated:
+            return False
+        if not wanted.is_negated and _UNDONE.search(said) and not _UNDONE.search(step):
             return False
         needed, had = _roots(wanted), frozenset(_roots(told))
         common = sum(word in had for word in needed)
