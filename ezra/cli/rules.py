@@ -24,19 +24,23 @@ async def add(
     topic: OwnTopics = None,
     private: Private = False,
     shared: Shared = False,
+    supersedes: str | None = None,
 ) -> Answer:
     """Add a rule as an agent, and say its id. The same rule is stored once.
 
     Args:
         trigger: When it applies.
         step: What to do, step by step.
+        supersedes: Id of the rule of this trigger that gets these steps as its next version.
 
     Examples:
         ezra rules add imola strategist 'it rains' 'Box for inters.' 'Watch lap 2.'
     """
     rule = checked(Rule, trigger=trigger, steps=tuple(step))
     member = await memory.agent(graph, agent)
-    stored = await member.remember(rule, topics=topic or None, private=private, shared=shared)
+    stored = await member.remember(
+        rule, topics=topic or None, private=private, shared=shared, supersedes=supersedes
+    )
     return Answer({"graph": graph, "agent": agent, "id": stored}, stored)
 
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
 from tiers.errors import UsageError
-from tiers.records import Fact, FactTier, Hit, Scope, SearchQuery, Source, Standing, Turn
+from tiers.records import Fact, FactTier, Hit, Rule, Scope, SearchQuery, Source, Standing, Turn
 from tiers.upkeep import Page
 
 from ..checks import check_source, checked, checked_id
@@ -14,7 +14,16 @@ from ..operations import Ids, operation
 from ..recaller import Degradation, with_vector
 from ..runtime import Runtime
 from .listings import LATEST_MAX, facts_page
-from .remembering import Memory, check_superseded, forget, forget_all, memory_of, store, supersede
+from .remembering import (
+    Memory,
+    check_superseded,
+    forget,
+    forget_all,
+    memory_of,
+    refine,
+    store,
+    supersede,
+)
 
 FORGOTTEN_MAX = 100
 """So many facts are forgotten in one step: a transaction holds up every other of the tenant."""
@@ -48,7 +57,8 @@ class AgentFacts(ABC):
             topics: Its topics; those of ``what``, else the agent's own, if not given.
             private: Whether only this agent may see it.
             shared: Whether agents of every user may see it, not only those of this agent's user.
-            supersedes: The id of a fact of this graph whose place it takes.
+            supersedes: The id of a fact of this graph whose place it takes; of a rule of the same
+                trigger, which gets these steps as its next version and keeps its id.
             id: A new UUID that it is stored under. Who heard no answer asks again with the same:
                 it is stored once, and does not come back when it was forgotten meanwhile.
             source: Whose words it is: ``user``, ``tool``, ``agent``, ``document`` or ``system``.
@@ -58,7 +68,7 @@ class AgentFacts(ABC):
             PolicyDenied: A topic is not the agent's.
             BudgetExceeded: The agent or the graph has no write left.
             Conflict: The graph is archived, or the id is another statement's.
-            NotFound: The fact to be superseded is none that the agent sees in its own graph.
+            NotFound: What is to be superseded is none that the agent sees in its own graph.
             UsageError: ``what`` is not acceptable, an agent's own words are to be core, or the
                 agent has left.
             WriteRefused: The write guard has put it aside or blocks it.
@@ -68,8 +78,11 @@ class AgentFacts(ABC):
         named = None if id is None else checked_id("id", id)
         given = checked(Turn, topics=topics).topics if topics is not None else record.topics or None
         scope, allowed = await self._writing(given, "remember")
+        if supersedes is not None and isinstance(record, Rule):
+            async with self._runtime.meter.write(scope, self._standing):
+                return await refine(self._runtime, scope, record, supersedes, allowed, source)
         if supersedes is not None:
-            await check_superseded(self._runtime, scope, record, supersedes, source)
+            await check_superseded(self._runtime, scope, supersedes, source)
         if shared:
             scope = scope.model_copy(update={"user_id": None})
         async with self._runtime.meter.write(scope, self._standing) as charge:

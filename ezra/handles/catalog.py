@@ -30,7 +30,7 @@ from ..recall.asking import ask
 from ..recall.request import Narrowing, request_of
 from ..recaller import RecallResult
 from ..runtime import Runtime
-from .remembering import Memory, check_superseded, memory_of, store, supersede
+from .remembering import Memory, check_superseded, memory_of, refine, store, supersede
 
 
 class Catalog(DocumentsOfGraph):
@@ -68,17 +68,20 @@ class Catalog(DocumentsOfGraph):
             what: Text (a fact), a ``Fact`` or a ``Rule``. A core fact is in every context of every
                 agent that holds its topics; any other is found by recall.
             topics: Its topics; those of ``what``, else none, if not given.
-            supersedes: The id of the catalog's fact whose place it takes.
+            supersedes: The id of the catalog's fact whose place it takes, or of its rule that gets
+                these steps.
 
         Raises:
             UsageError: ``what`` or a topic is not acceptable.
         """
         record = memory_of(what)
-        if supersedes is not None:
-            await check_superseded(self._runtime, self._scope, record, supersedes)
+        if supersedes is not None and not isinstance(record, Rule):
+            await check_superseded(self._runtime, self._scope, supersedes)
         given = record.topics if topics is None else checked(Turn, topics=topics).topics
         if ALL_TOPICS in given:
             raise UsageError("topics", ALL_TOPICS, "names of topics")
+        if supersedes is not None and isinstance(record, Rule):
+            return await refine(self._runtime, self._scope, record, supersedes, given, "user")
         stored_id, _ = await store(self._runtime, self._scope, record, given, private=False)
         if supersedes is not None:
             await supersede(self._runtime, self._scope, supersedes, stored_id)

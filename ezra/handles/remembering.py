@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from metaagents.learning.remarks import as_said
 from metaagents.lifecycle.agent import index_work
-from tiers.errors import NotFound, UsageError
+from tiers.errors import Conflict, NotFound, UsageError
 from tiers.knowledge import is_apart
-from tiers.learning import is_live
+from tiers.learning import is_live, spelled
 from tiers.quarantine import Held
 from tiers.records import Fact, Rule, Scope, Source
 
@@ -34,16 +34,14 @@ def memory_of(what: Memory) -> Fact | Rule:
 
 
 async def check_superseded(
-    runtime: Runtime, scope: Scope, record: Fact | Rule, fact_id: str, source: Source = "user"
+    runtime: Runtime, scope: Scope, fact_id: str, source: Source = "user"
 ) -> None:
     """Refuse what cannot take a fact's place, before anything is stored.
 
     Raises:
-        UsageError: A rule supersedes nothing, and what an agent wrote no core fact.
+        UsageError: What an agent wrote supersedes no core fact.
         NotFound: There is no such fact in the scope's own graph.
     """
-    if isinstance(record, Rule):
-        raise UsageError("supersedes", fact_id, "nothing for a rule; facts are superseded")
     found = await runtime.semantic.facts(scope, [fact_id])
     own = [fact for fact in found if fact.graph_id == scope.graph_id]
     if not own:
@@ -116,6 +114,46 @@ async def store(
     fact, was_new = await runtime.semantic.put_fact(scope, stamped.model_copy(update=decided), work)
     runtime.wake_learning()
     return fact.id, was_new
+
+
+async def refine(
+    runtime: Runtime,
+    scope: Scope,
+    rule: Rule,
+    rule_id: str,
+    topics: tuple[str, ...],
+    source: Source,
+) -> str:
+    """Give a rule of the scope's own graph the steps of another, as its next version.
+
+    Returns:
+        Its id. The former steps stay readable, and what was counted stays.
+
+    Raises:
+        NotFound: There is no such rule in the scope's own graph.
+        UsageError: It has another trigger, or an agent wrote the steps.
+        Conflict: It has been refined meanwhile, or another rule has these steps.
+        WriteRefused: The write guard keeps the steps out of memory.
+    """
+    if source == "agent":
+        raise UsageError("supersedes", rule_id, "nothing for a rule that an agent wrote itself")
+    found = await runtime.playbooks.rules(scope, [rule_id])
+    if not found:
+        raise NotFound("rule", rule_id)
+    (known,) = found
+    if spelled(known.trigger) != spelled(rule.trigger):
+        accepted = f"the trigger of the rule whose place it takes, {known.trigger!r}"
+        raise UsageError("trigger", rule.trigger, accepted)
+    if rule.steps == known.steps:
+        return known.id
+    write = Write("rule", source, topics, known.private, {})
+    told = await admitted(runtime, scope, write, rule)
+    work = [index_work(known.id, known.agent_id)]
+    done = await runtime.playbooks.refine(scope, known, told.steps, (), runtime.clock(), work)
+    if not done:
+        raise Conflict(f"rule {known.id}", f"version {known.version}", "another one by now")
+    runtime.wake_learning()
+    return known.id
 
 
 async def supersede(runtime: Runtime, scope: Scope, old_id: str, new_id: str) -> bool:

@@ -8,9 +8,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
 from support.runtime import MovingClock, running
 
-from ezra import Agent, Ezra, Fact, Graph, Retention, Rule, Settings, TierRejected
+from ezra import (
+    Agent,
+    Ezra,
+    Fact,
+    Graph,
+    NotFound,
+    Retention,
+    Rule,
+    Settings,
+    TierRejected,
+    UsageError,
+)
 from ezra.checks import checked
 from tiers.learning import is_live
 
@@ -283,6 +295,33 @@ async def test_at_08_playbooks_are_counted_by_what_the_user_says_next(tmp_path: 
         assert "Reset the actuator." in slot.text
         story = await ezra.explain(rule_id)
         assert any("confirmed 1 times, rejected 0 times" in line for line in story.lines)
+
+
+async def test_at_08_a_playbook_gets_new_steps_as_its_next_version(tmp_path: Path) -> None:
+    """It keeps its id and its counts; another trigger, an agent's own words and no rule do not."""
+    async with running(tmp_path) as ezra:
+        graph = await ezra.create_session_graph("pit wall")
+        agent = await graph.spawn_agent("caller", topics={"*"}, user_id="ada")
+        asked = "Safety car deployed, what now?"
+        first = Rule(trigger="safety car deployed", steps=("Check the pit entry.", "Box."))
+        rule = await agent.remember(first)
+        longer = Rule(trigger="Safety car deployed", steps=(*first.steps, "Tell the crew."))
+        for steps in (first.steps, longer.steps):
+            turn = await agent.turn(asked)
+            await turn.reply(" ".join(steps))
+            await speak(agent, "That worked, thanks!")
+            await ezra.drain_learning()
+            assert await agent.remember(longer, supersedes=rule) == rule
+        (known,) = (await graph.latest_rules()).rows
+        assert (known.steps, known.version, known.successes) == (longer.steps, 2, 2)
+        assert [one.steps for one in known.former] == [first.steps]
+        other = longer.model_copy(update={"trigger": "red flag"})
+        with pytest.raises(UsageError, match="the trigger of the rule"):
+            await agent.remember(other, supersedes=rule)
+        with pytest.raises(UsageError, match="an agent wrote"):
+            await agent.remember(longer, supersedes=rule, source="agent")
+        with pytest.raises(NotFound):
+            await agent.remember(longer, supersedes=await agent.remember("No rule."))
 
 
 async def test_at_08_an_outcome_counts_for_the_playbook_that_was_followed(tmp_path: Path) -> None:
