@@ -82,7 +82,7 @@ def schema(collection: Collection[Any]) -> Iterator[str]:
         fields = ", ".join(("row INTEGER", "value TEXT", _names((*owners, *order, "times"))))
         side = f"{name}__{short}"
         yield f"CREATE TABLE {side} ({fields}, PRIMARY KEY ({key})) WITHOUT ROWID"
-        if lookup.sought:
+        if lookup.told_whole:
             yield f"CREATE INDEX {side}__row ON {side} (row, value)"
     yield from _triggers(collection)
 
@@ -440,8 +440,12 @@ class _Text:
         return " AND ".join(map(self._clause, forms)) or "1"
 
     def _side(self, name: str, number: int) -> str:
-        among = _among("x.value", number)
-        return f"SELECT 1 FROM {self._collection.name}__{name} x WHERE x.row = t.row AND {among}"
+        """Return what finds values of a list in one record, by the key of the list's table."""
+        order = self._collection.lists[name].order
+        tied = [f"x.{one} = t.{one}" for one in (*OWNERS[self._collection.extent], "row")]
+        tied += [f'x."{one}" IS t."{one}"' for one in order]
+        where = " AND ".join((*tied, _among("x.value", number)))
+        return f"SELECT 1 FROM {self._collection.name}__{name} x NOT INDEXED WHERE {where}"
 
 
 def _among(column: str, number: int, value: str = "?") -> str:

@@ -28,11 +28,10 @@ AUDIT: Collection[ChainedAudit] = Collection(
     },
     indexes={
         "seq": Index(("seq",), unique=True),
-        "kind": Index(("kind", "seq")),
         "position": Index(("position",), unique=True, of="tenant"),
-        "tenant_kind": Index(("kind", "position"), of="tenant"),
+        "kind": Index(("kind", "position"), of="tenant"),
     },
-    lists={"about": Lookup(lambda event: event.record_ids)},
+    lists={"about": Lookup(lambda event: event.record_ids, order=("seq",), told_whole=True)},
     key=lambda event: str(event.seq),
 )
 
@@ -126,7 +125,7 @@ class RecordLog(OverEngine):
         A filter that says ``before`` turns the order round: the last of what is wanted come first.
         """
         check_limit(limit)
-        find = _wanted(Find(AUDIT, scope, by="seq", limit=limit), "seq", "kind", after, only)
+        find = _wanted(Find(AUDIT, scope, by="seq", limit=limit), "seq", after, only)
         return all_bare(AuditEvent, await self._all("audit", find))
 
     async def tenant_audit(
@@ -137,7 +136,7 @@ class RecordLog(OverEngine):
         check_limit(limit)
         scope = Scope.of_graph(tenant, tenant)
         find = Find(AUDIT, scope, by="position", limit=limit, reach="tenant")
-        wanted = _wanted(find, "position", "tenant_kind", after, only)
+        wanted = _wanted(find, "position", after, only)
         return all_bare(AuditEvent, await self._all("tenant_audit", wanted))
 
 
@@ -196,19 +195,22 @@ def _receipt(scope: Scope, receipt_id: str) -> Steps[Receipt | None]:
 
 
 def _wanted(
-    find: Find[ChainedAudit], number: str, by_kind: str, after: int, only: AuditFilter | None
+    find: Find[ChainedAudit], number: str, after: int, only: AuditFilter | None
 ) -> Find[ChainedAudit]:
     """Ask for a page of a feed: the first after a number, or the last before one."""
     asked = AuditFilter() if only is None else only
     where: list[Condition] = [Within(number, since=after + 1, until=asked.before)]
     by = find.by
     if len(asked.kinds) == 1:
-        by = by_kind  # denials are few among much
         where.append(Is("kind", asked.kinds[0]))
+        if find.reach == "tenant":
+            by = "kind"  # denials are few among much
     elif asked.kinds:
         where.append(Among("kind", asked.kinds))
     if asked.record_id is not None:
         where.append(Holds("about", (asked.record_id,)))
+        if find.reach != "tenant":
+            by = "about"
     where += equal(graph_id=asked.graph_id, agent_id=asked.agent_id)
     where += window("recorded_at", asked.since, asked.until)
     order = (number,) if asked.before is None else (f"-{number}",)

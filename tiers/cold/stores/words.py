@@ -90,8 +90,7 @@ SEARCHABLE: Collection[Filed] = Collection(
     },
     lists={
         "terms": Lookup(
-            lambda filed: {listed_as(filed.kind, one): n for one, n in filed.terms.items()},
-            sought=False,
+            lambda filed: {listed_as(filed.kind, one): n for one, n in filed.terms.items()}
         )
     },
 )

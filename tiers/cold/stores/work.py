@@ -74,9 +74,8 @@ WORK: Collection[Item] = Collection(
     indexes={
         "kind": Index(("kind", "made"), where=(Is("parked", 0),), of="store"),
         "parked": Index(("made",), where=(Is("parked", 1),), of="store"),
-        "claimed": Index(("due_at",), where=(Present("lease_owner"),), of="store"),
-        "state": Index(("tenant", "graph_id", "kind", "parked"), of="store"),
-        "queued": Index(("made", "graph_id", "id"), of="tenant"),
+        # With what items are counted by: few are not done yet, but each is written, and deleted.
+        "queued": Index(("made", "graph_id", "id", "kind", "parked"), of="tenant"),
     },
 )
 
@@ -285,13 +284,13 @@ def forget_problems(scope: Scope, keys: Sequence[str]) -> Steps[None]:
 
 def free_claims() -> Steps[None]:
     """Let everything that is claimed be claimed anew; by the owner a claim knows what was lost."""
-    claimed = yield from every(_find("claimed", None, None))
+    claimed = yield from every(_find("kind", None, None, Present("lease_owner")))
     yield from _replace(*(item.model_copy(update={"due_at": item.queued_at}) for item in claimed))
 
 
 def count_work(scope: Scope | None, *, tenant: str | None = None) -> Steps[dict[str, int]]:
     """Return how many items are not done, per kind and under ``parked``."""
-    found = yield from counts(_find("state", tenant, scope), "kind", "parked")
+    found = yield from counts(_find("queued", tenant, scope), "kind", "parked")
     total = dict.fromkeys((*WORK_KINDS, "parked"), 0)
     for (kind, parked), number in found.items():
         total["parked" if parked else str(kind)] += number
