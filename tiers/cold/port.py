@@ -232,7 +232,7 @@ class Find(NamedTuple, Generic[R]):
     @property
     def is_of_nothing(self) -> bool:
         """Whether it is about none of any values: it finds nothing, and no engine need look."""
-        return any(isinstance(one, _OF_SOME) and not one.values for one in self.where)
+        return () in [one.values for one in self.where if isinstance(one, _OF_SOME)]
 
     @property
     def listed(self) -> Holds:

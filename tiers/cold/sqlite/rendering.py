@@ -238,7 +238,7 @@ def _parted(
     first: list[Condition] = []
     rest: list[Condition] = []
     for condition in asked:
-        leads = type(condition) in kinds and _fields_of(condition) <= order
+        leads = type(condition) in kinds and _leads(condition, order)
         (first if leads else rest).append(condition)
     return first, rest
 
@@ -247,10 +247,10 @@ _LEADING = {Is, Among, Absent, Present, Within, Beyond}
 _LEADING_A_LIST = {Within, Beyond}
 
 
-def _fields_of(condition: Any) -> set[str]:  # noqa: ANN401 - of one that leads
+def _leads(condition: Any, order: frozenset[str]) -> bool:  # noqa: ANN401 - of one that can
     if isinstance(condition, Beyond):
-        return {direction(step)[0] for step in condition.order}
-    return {condition.field}
+        return all(direction(step)[0] in order for step in condition.order)
+    return condition.field in order
 
 
 @lru_cache(maxsize=TEXTS_REMEMBERED)

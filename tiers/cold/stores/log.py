@@ -44,11 +44,17 @@ RECEIPTS: Collection[Receipt] = Collection(
 
 
 class Marked(Record):
-    """How far the evidence of a graph has come."""
+    """How far the evidence of a graph has come.
+
+    Attributes:
+        audit_hash: Of the last event of the feed, which the next one is chained to: the feed need
+            not be read for it, and one that was cut short has a gap from then on.
+    """
 
     tenant: str
     graph_id: str
     marks: EvidenceMarks = EvidenceMarks()
+    audit_hash: str = ""
 
 
 MARKS: Collection[Marked] = Collection("evidence_marks", Marked, key=lambda _: "marks")
@@ -144,15 +150,20 @@ def append_event(
     scope: Scope, kind: str, record_ids: Sequence[str], reason: str, now: datetime
 ) -> Steps[None]:
     """Append to the audit feed inside a transaction: ``seq`` per graph, ``position`` per tenant."""
-    ends = (
-        Find(AUDIT, scope, by="seq", order=("-seq",), limit=1, reach="own"),
+    (known, latest) = yield (
+        Find(MARKS, scope),
         Find(AUDIT, scope, by="position", order=("-position",), limit=1, reach="tenant"),
     )
-    (last, latest) = yield ends
+    marked = known[0] if known else None
+    if marked is not None and marked.audit_hash:
+        seq, last_hash = marked.marks.audit, marked.audit_hash
+    else:
+        last = yield from one(Find(AUDIT, scope, by="seq", order=("-seq",), limit=1, reach="own"))
+        seq, last_hash = (0, "") if last is None else (last.seq, last.hash)
     event = AuditEvent(
         tenant=scope.tenant,
         graph_id=scope.graph_id,
-        seq=last[0].seq + 1 if last else 1,
+        seq=seq + 1,
         position=latest[0].position + 1 if latest else 1,
         agent_id=scope.agent_id,
         kind=kind,
@@ -160,18 +171,25 @@ def append_event(
         reason=reason,
         recorded_at=now,
     )
-    yield from put(AUDIT, scope, chained(last[0].hash if last else "", event))
-    yield from raise_marks(scope, EvidenceMarks(audit=event.seq))
+    new = chained(last_hash, event)
+    yield from put(AUDIT, scope, new)
+    yield from _mark(scope, marked, EvidenceMarks(audit=new.seq), new.hash)
 
 
-def raise_marks(scope: Scope, marks: EvidenceMarks) -> Steps[None]:
+def raise_marks(scope: Scope, marks: EvidenceMarks, audit_hash: str = "") -> Steps[None]:
     """Note how far the log, the feed and the heads of a graph have come; never less than before."""
     known = yield from one(Find(MARKS, scope))
-    before = EvidenceMarks() if known is None else known.marks
-    higher = EvidenceMarks.known({name: max(at, getattr(marks, name)) for name, at in before})
-    if higher != before:
-        marked = Marked(tenant=scope.tenant, graph_id=scope.graph_id, marks=higher)
-        yield from write(over(known, MARKS, scope, marked))
+    yield from _mark(scope, known, marks, audit_hash)
+
+
+def _mark(scope: Scope, known: Marked | None, marks: EvidenceMarks, audit_hash: str) -> Steps[None]:
+    before = known or Marked(tenant=scope.tenant, graph_id=scope.graph_id)
+    higher = {name: max(at, getattr(marks, name)) for name, at in before.marks}
+    if higher != dict(before.marks):
+        changed = {"marks": EvidenceMarks.known(higher)}
+        if audit_hash:
+            changed["audit_hash"] = audit_hash
+        yield from write(over(known, MARKS, scope, before.model_copy(update=changed)))
 
 
 def put_receipt(scope: Scope, receipt: Receipt, work: Sequence[WorkDraft]) -> Steps[bool]:
