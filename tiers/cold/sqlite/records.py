@@ -147,8 +147,7 @@ class _Transaction:
         if isinstance(question, Count):
             return self._counted(question)
         if isinstance(question, Near):
-            statements = near(question, self._sight)
-            return [self._rows(question.found, one) for one in statements]
+            return self._near(question)
         return self._rows(question.found, postings(question, self._sight))
 
     def _found(self, find: Find[Any]) -> list[Any]:
@@ -165,6 +164,15 @@ class _Transaction:
     def _counted(self, request: Count[Any]) -> dict[tuple[Any, ...], int]:
         rows = self._rows(request.found, counted(request, self._sight))
         return {tuple(row[:-1]): row[-1] for row in rows if row[-1]}
+
+    def _near(self, question: Near[Any]) -> list[list[tuple[Any, ...]]]:
+        answers: list[list[tuple[Any, ...]]] = []
+        for number, statement in near(question, self._sight):
+            each: list[list[tuple[Any, ...]]] = [[] for _ in range(number)]
+            for at, *row in self._rows(question.found, statement):
+                each[at].append(tuple(row))
+            answers += each
+        return answers
 
     def _put(self, request: Put[Any]) -> None:
         collection, record = request.collection, request.record

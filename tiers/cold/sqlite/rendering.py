@@ -36,6 +36,9 @@ from ..sight import reached
 PADDED = (1, 2, 4, 16, 64)
 """Lists of values are padded to these lengths; longer ones are one JSON parameter."""
 
+TOGETHER = (1, 2, 4, 16)
+"""So many places are asked about by one statement."""
+
 FEW_SETS = 16
 """Up to so many sets of topics are named one by one, which an index can follow."""
 
@@ -139,14 +142,31 @@ def _all_postings(request: Postings[Any], sight: Sight) -> Statement:
     return found(request.found, sight, f"m.value, m.times{fields}", joined=joined)
 
 
-def near(request: Near[Any], sight: Sight) -> Iterator[Statement]:
-    """Yield the statement that answers for each place; they differ in the place alone."""
+def near(request: Near[Any], sight: Sight) -> Iterator[tuple[int, Statement]]:
+    """Yield statements that answer for some places each, and for how many.
+
+    The first column of an answer says for which of them. One statement for many places is sent
+    once; of few lengths, so that few texts are made.
+    """
     slots: Any = tuple(object() for _ in request.found.order)
     wanted = ", ".join(f't."{name}"' for name in request.of)
     text, values = found(request.at(slots), sight, wanted)
     first = values.index(slots[0])
-    for place in request.places:
-        yield Statement(text, [*values[:first], *place, *values[first + len(place) :]])
+    before, behind = values[:first], values[first + len(slots) :]
+    start = 0
+    while start < len(request.places):
+        number = max(one for one in TOGETHER if one <= len(request.places) - start)
+        each: list[Parameter] = []
+        for place in request.places[start : start + number]:
+            each += (*before, *place, *behind)
+        yield number, Statement(_of_each(text, number), each)
+        start += number
+
+
+@lru_cache(maxsize=TEXTS_REMEMBERED)
+def _of_each(text: str, number: int) -> str:
+    """Return a question that is asked so many times, its answers with the number of each."""
+    return " UNION ALL ".join(f"SELECT {one}, * FROM ({text})" for one in range(number))
 
 
 def counted(request: Count[Any], sight: Sight) -> Statement:
