@@ -65,8 +65,8 @@ def spelled(text: str) -> str:
 
 def is_live(fact: Fact) -> bool:
     """Whether a fact is held to be true: not superseded, forgotten, retired or redacted."""
-    ends = (fact.superseded_by, fact.forgotten_at, fact.retired_at, fact.redacted_at)
-    return all(one is None for one in ends)
+    ends = {fact.superseded_by, fact.forgotten_at, fact.retired_at, fact.redacted_at}
+    return ends == {None}
 
 
 def may_give_way(old: Fact, new: Fact) -> bool:

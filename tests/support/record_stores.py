@@ -65,9 +65,10 @@ NOTES: Collection[Note] = Collection(
         "due": Index(("rank", "id"), of="tenant"),
     },
     lists={
-        "people": Lookup(lambda note: note.people, order=("changed_at", "id")),
+        "people": Lookup(lambda note: note.people, order=("changed_at", "id"), told_whole=True),
         "words": Lookup(
-            lambda note: Counter((note.title * note.rank).split() or note.title.split())
+            lambda note: Counter((note.title * note.rank).split() or note.title.split()),
+            told_whole=True,
         ),
     },
     stretches={"held": lambda note: note.held},

@@ -103,13 +103,12 @@ class Lookup(Generic[R]):
     Attributes:
         values: Takes them from a record, or with how often it has each: the words of a text.
         order: Fields in whose order those of one value can be read; last, that of recording.
-        sought: Whether it is asked of what another index finds: by ``Holds``, by ``Lacks``, or for
-            every value.
+        told_whole: Whether every value of some records is asked for, as verifications do.
     """
 
     values: Callable[[R], Sequence[str] | dict[str, int]]
     order: tuple[str, ...] = ()
-    sought: bool = True
+    told_whole: bool = False
 
     def listed(self, record: R) -> Mapping[str, int]:
         """Return the values of a record, each once, and how often it has each."""
@@ -233,7 +232,7 @@ class Find(NamedTuple, Generic[R]):
     @property
     def is_of_nothing(self) -> bool:
         """Whether it is about none of any values: it finds nothing, and no engine need look."""
-        return any(isinstance(one, _OF_SOME) and not one.values for one in self.where)
+        return () in [one.values for one in self.where if isinstance(one, _OF_SOME)]
 
     @property
     def listed(self) -> Holds:

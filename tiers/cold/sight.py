@@ -117,10 +117,12 @@ def _may_see(scope: Scope, record: Any) -> bool:  # noqa: ANN401 - one that is o
         return False
     if record.user_id is not None and not scope.every_user and record.user_id != scope.user_id:
         return False
+    if not record.topics:
+        return True
     topics = set(record.topics)
-    if topics & set(scope.denied) or (topics and ALL_TOPICS in scope.denied):
+    if topics & set(scope.denied) or ALL_TOPICS in scope.denied:
         return False
-    return not topics or ALL_TOPICS in scope.topics or bool(topics & set(scope.topics))
+    return ALL_TOPICS in scope.topics or bool(topics & set(scope.topics))
 
 
 def check_write(operation: Put[Record] | Replace[Record]) -> None:

@@ -154,9 +154,11 @@ def _model(collection: Collection[Any], name: str) -> IndexModel:
     if name == "id" or (index is not None and index.unique):
         options["unique"] = True
     if index is not None and index.unique:
-        options["partialFilterExpression"] = {field: {"$exists": True} for field in index.fields}
+        present = [one.field for one in index.where if isinstance(one, Present)]
+        there: Document = {field: {"$exists": True} for field in (*index.fields, *present)}
         for condition in index.where:
-            options["partialFilterExpression"] |= _condition(condition)
+            there |= {} if isinstance(condition, Present) else _condition(condition)
+        options["partialFilterExpression"] = there
     return IndexModel(keys(collection, name), name=name, **options)
 
 

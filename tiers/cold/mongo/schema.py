@@ -25,7 +25,7 @@ from .driver import limited
 from .rendering import BODY, EMBEDDING_MODEL, Document, indexes
 from .translation import translated
 
-VERSION = 10
+VERSION = 11
 """Raised with each change that older code could not read."""
 
 BUILDING_SECONDS_MAX = 600.0

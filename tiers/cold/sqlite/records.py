@@ -147,13 +147,10 @@ class _Transaction:
         if isinstance(question, Count):
             return self._counted(question)
         if isinstance(question, Near):
-            statements = near(question, self._sight)
-            return [self._rows(question.found, one) for one in statements]
+            return self._near(question)
         return self._rows(question.found, postings(question, self._sight))
 
     def _found(self, find: Find[Any]) -> list[Any]:
-        if find.is_of_nothing:
-            return []
         wanted = "t.*" if self._may_write else "t.body"
         rows = self._rows(find, found(find, self._sight, wanted))
         model: Any = find.collection.record
@@ -167,6 +164,15 @@ class _Transaction:
     def _counted(self, request: Count[Any]) -> dict[tuple[Any, ...], int]:
         rows = self._rows(request.found, counted(request, self._sight))
         return {tuple(row[:-1]): row[-1] for row in rows if row[-1]}
+
+    def _near(self, question: Near[Any]) -> list[list[tuple[Any, ...]]]:
+        answers: list[list[tuple[Any, ...]]] = []
+        for number, statement in near(question, self._sight):
+            each: list[list[tuple[Any, ...]]] = [[] for _ in range(number)]
+            for at, *row in self._rows(question.found, statement):
+                each[at].append(tuple(row))
+            answers += each
+        return answers
 
     def _put(self, request: Put[Any]) -> None:
         collection, record = request.collection, request.record
@@ -217,9 +223,9 @@ class _Transaction:
     def _list(self, collection: Collection[Any], was: _Kept | None, said: _Kept | None) -> None:
         """Bring the look-ups of a record from what it said before to what it says now."""
         for side in _sides(collection):
-            old, new = side.rows(was), side.rows(said)
-            if old == new:
+            if was and said and side.is_same(was, said):
                 continue  # most changes are of neither what is listed nor what it is ordered by
+            old, new = side.rows(was), side.rows(said)
             had, has = (set(old), set(new)) if old and new else (set(), set())
             gone = [one for one in old if one not in has]
             more = [one for one in new if one not in had]
@@ -285,6 +291,11 @@ class _Side(NamedTuple):
     behind: Callable[[Sequence[Any]], tuple[Any, ...]]
     insertion: str
     removal: str
+
+    def is_same(self, was: _Kept, said: _Kept) -> bool:
+        """Whether two forms of a record have the same rows."""
+        is_placed_alike = self.behind(was[0]) == self.behind(said[0])
+        return is_placed_alike and self.listed(was[1]) == self.listed(said[1])
 
     def rows(self, kept: _Kept | None) -> list[tuple[Any, ...]]:
         """Return the rows of the values that a record has, in order."""

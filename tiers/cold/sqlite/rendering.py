@@ -36,6 +36,9 @@ from ..sight import reached
 PADDED = (1, 2, 4, 16, 64)
 """Lists of values are padded to these lengths; longer ones are one JSON parameter."""
 
+TOGETHER = (1, 2, 4, 16)
+"""So many places are asked about by one statement."""
+
 FEW_SETS = 16
 """Up to so many sets of topics are named one by one, which an index can follow."""
 
@@ -82,7 +85,7 @@ def schema(collection: Collection[Any]) -> Iterator[str]:
         fields = ", ".join(("row INTEGER", "value TEXT", _names((*owners, *order, "times"))))
         side = f"{name}__{short}"
         yield f"CREATE TABLE {side} ({fields}, PRIMARY KEY ({key})) WITHOUT ROWID"
-        if lookup.sought:
+        if lookup.told_whole:
             yield f"CREATE INDEX {side}__row ON {side} (row, value)"
     yield from _triggers(collection)
 
@@ -139,14 +142,31 @@ def _all_postings(request: Postings[Any], sight: Sight) -> Statement:
     return found(request.found, sight, f"m.value, m.times{fields}", joined=joined)
 
 
-def near(request: Near[Any], sight: Sight) -> Iterator[Statement]:
-    """Yield the statement that answers for each place; they differ in the place alone."""
+def near(request: Near[Any], sight: Sight) -> Iterator[tuple[int, Statement]]:
+    """Yield statements that answer for some places each, and for how many.
+
+    The first column of an answer says for which of them. One statement for many places is sent
+    once; of few lengths, so that few texts are made.
+    """
     slots: Any = tuple(object() for _ in request.found.order)
     wanted = ", ".join(f't."{name}"' for name in request.of)
     text, values = found(request.at(slots), sight, wanted)
     first = values.index(slots[0])
-    for place in request.places:
-        yield Statement(text, [*values[:first], *place, *values[first + len(place) :]])
+    before, behind = values[:first], values[first + len(slots) :]
+    start = 0
+    while start < len(request.places):
+        number = max(one for one in TOGETHER if one <= len(request.places) - start)
+        each: list[Parameter] = []
+        for place in request.places[start : start + number]:
+            each += (*before, *place, *behind)
+        yield number, Statement(_of_each(text, number), each)
+        start += number
+
+
+@lru_cache(maxsize=TEXTS_REMEMBERED)
+def _of_each(text: str, number: int) -> str:
+    """Return a question that is asked so many times, its answers with the number of each."""
+    return " UNION ALL ".join(f"SELECT {one}, * FROM ({text})" for one in range(number))
 
 
 def counted(request: Count[Any], sight: Sight) -> Statement:
@@ -238,7 +258,7 @@ def _parted(
     first: list[Condition] = []
     rest: list[Condition] = []
     for condition in asked:
-        leads = type(condition) in kinds and _fields_of(condition) <= order
+        leads = type(condition) in kinds and _leads(condition, order)
         (first if leads else rest).append(condition)
     return first, rest
 
@@ -247,10 +267,10 @@ _LEADING = {Is, Among, Absent, Present, Within, Beyond}
 _LEADING_A_LIST = {Within, Beyond}
 
 
-def _fields_of(condition: Any) -> set[str]:  # noqa: ANN401 - of one that leads
+def _leads(condition: Any, order: frozenset[str]) -> bool:  # noqa: ANN401 - of one that can
     if isinstance(condition, Beyond):
-        return {direction(step)[0] for step in condition.order}
-    return {condition.field}
+        return all(direction(step)[0] in order for step in condition.order)
+    return condition.field in order
 
 
 @lru_cache(maxsize=TEXTS_REMEMBERED)
@@ -440,8 +460,12 @@ class _Text:
         return " AND ".join(map(self._clause, forms)) or "1"
 
     def _side(self, name: str, number: int) -> str:
-        among = _among("x.value", number)
-        return f"SELECT 1 FROM {self._collection.name}__{name} x WHERE x.row = t.row AND {among}"
+        """Return what finds values of a list in one record, by the key of the list's table."""
+        order = self._collection.lists[name].order
+        tied = [f"x.{one} = t.{one}" for one in (*OWNERS[self._collection.extent], "row")]
+        tied += [f'x."{one}" IS t."{one}"' for one in order]
+        where = " AND ".join((*tied, _among("x.value", number)))
+        return f"SELECT 1 FROM {self._collection.name}__{name} x NOT INDEXED WHERE {where}"
 
 
 def _among(column: str, number: int, value: str = "?") -> str:

@@ -20,7 +20,7 @@ from .topic_sets import TABLE
 from .translation import translated
 
 APPLICATION_ID = 0x455A5241  # "EZRA", in the file's header: what the ``file`` command can show
-SCHEMA_VERSION = 17
+SCHEMA_VERSION = 18
 """Raised when the tables change; files of before are then refused."""
 
 

@@ -200,7 +200,8 @@ def _audit(scope: Scope, rows: Sequence[ChainedAudit]) -> Steps[None]:
         previous = event.hash
         events.append(placed(event, position))
     yield from put(AUDIT, scope, *events)
-    yield from raise_marks(scope, EvidenceMarks(audit=max(event.seq for event in events)))
+    last_event = max(events, key=lambda event: event.seq)
+    yield from raise_marks(scope, EvidenceMarks(audit=last_event.seq), last_event.hash)
 
 
 def _name(scope: Scope, table: Table, record_id: str) -> str:

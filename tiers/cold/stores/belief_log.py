@@ -83,7 +83,7 @@ CONTENTS: Collection[Content] = Collection(
         "seq": Index(("seq",), unique=True),
         "belief": Index(("belief_id", "seq")),
     },
-    lists={"names": Lookup(mentioned_in, order=("seq",))},
+    lists={"names": Lookup(mentioned_in, order=("seq",), told_whole=True)},
     write_once=True,
     key=lambda content: content.event_id,
 )

@@ -29,7 +29,7 @@ from ...records import (
     TrustRow,
     WorkDraft,
 )
-from ..conditions import Condition, Is, Within
+from ..conditions import Condition, Is, Present, Within
 from ..ownership import index_work, private_to
 from ..port import Collection, Find, Index, Lookup, Put, Reach, Replace, Steps, every, one, write
 from .belief_log import Making, Salts, last_event, next_entries, put_entries
@@ -115,18 +115,19 @@ BELIEFS: Collection[HistoricBelief] = Collection(
         "held_key": Index(("held_key",), unique=True),
         "key": Index(("subject", "attribute", "committed_seq")),
         "subject": Index(("subject", "committed_seq")),
-        "user": Index(("user_id", "committed_seq")),
+        "user": Index(("user_id", "committed_seq"), where=(Present("user_id"),)),
         "agent": Index(("agent_id", "committed_seq")),
         "status": Index(("status", "committed_seq")),
-        "successor": Index(("superseded_by",)),
+        "successor": Index(("superseded_by",), where=(Present("superseded_by"),)),
     },
     lists={
         "filed": Lookup(
             lambda belief: [topic for topic in (*belief.topics, belief.topic) if topic is not None],
             order=("committed_seq",),
+            told_whole=True,
         ),
-        "words": Lookup(_words, order=("committed_seq",)),
-        "sources": Lookup(lambda belief: belief.source_ids),
+        "words": Lookup(_words, order=("committed_seq",), told_whole=True),
+        "sources": Lookup(lambda belief: belief.source_ids, told_whole=True),
     },
 )
 

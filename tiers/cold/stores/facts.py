@@ -11,8 +11,7 @@ from ...learning import Verdict, is_live
 from ...ports import WarmStore
 from ...records import Fact, FactTier, Hit, Scope, SearchQuery, Superseded, WorkDraft
 from ...upkeep import FactUse
-from ..conditions import Absent, Is
-from ..digests import identity_of
+from ..conditions import Absent, Condition, Is
 from ..learnt import VERDICT_EVENTS, begun, given_way, is_said_again, moved
 from ..ownership import check_limit, check_owned, in_order
 from ..port import Collection, Find, Index, Put, RecordStore, Replace, Steps, every, one, write
@@ -39,6 +38,7 @@ from .statements import (
     of_family,
     readable,
     say_again,
+    the_same,
 )
 from .words import file_words
 from .work import queue_work
@@ -88,7 +88,7 @@ class SemanticStore(OverEngine):
         check_owned(scope, fact)
         fact = begun(fact)
         (known, taken) = yield (
-            _whole(scope, "identity", Is("identity", identity_of(fact) or "")),
+            _whole(scope, "said", *the_same(fact)),
             _whole(scope, "id", Is("id", fact.id)),
         )
         if known:
@@ -278,9 +278,9 @@ class SemanticStore(OverEngine):
         return True
 
 
-def _whole(scope: Scope, by: str, condition: Is) -> Find[Fact]:
+def _whole(scope: Scope, by: str, *where: Condition) -> Find[Fact]:
     """Ask the whole graph, whoever may see it, for the one fact of which something holds."""
-    return Find(FACTS, scope, by, (condition,), limit=1, reach="own")
+    return Find(FACTS, scope, by, where, limit=1, reach="own")
 
 
 def _counted(tenant: str, cause: str, facts: Sequence[Fact]) -> Steps[set[tuple[str, str]]]:

@@ -28,11 +28,10 @@ AUDIT: Collection[ChainedAudit] = Collection(
     },
     indexes={
         "seq": Index(("seq",), unique=True),
-        "kind": Index(("kind", "seq")),
         "position": Index(("position",), unique=True, of="tenant"),
-        "tenant_kind": Index(("kind", "position"), of="tenant"),
+        "kind": Index(("kind", "position"), of="tenant"),
     },
-    lists={"about": Lookup(lambda event: event.record_ids)},
+    lists={"about": Lookup(lambda event: event.record_ids, order=("seq",), told_whole=True)},
     key=lambda event: str(event.seq),
 )
 
@@ -45,11 +44,17 @@ RECEIPTS: Collection[Receipt] = Collection(
 
 
 class Marked(Record):
-    """How far the evidence of a graph has come."""
+    """How far the evidence of a graph has come.
+
+    Attributes:
+        audit_hash: Of the last event of the feed, which the next one is chained to: the feed need
+            not be read for it, and one that was cut short has a gap from then on.
+    """
 
     tenant: str
     graph_id: str
     marks: EvidenceMarks = EvidenceMarks()
+    audit_hash: str = ""
 
 
 MARKS: Collection[Marked] = Collection("evidence_marks", Marked, key=lambda _: "marks")
@@ -126,7 +131,7 @@ class RecordLog(OverEngine):
         A filter that says ``before`` turns the order round: the last of what is wanted come first.
         """
         check_limit(limit)
-        find = _wanted(Find(AUDIT, scope, by="seq", limit=limit), "seq", "kind", after, only)
+        find = _wanted(Find(AUDIT, scope, by="seq", limit=limit), "seq", after, only)
         return all_bare(AuditEvent, await self._all("audit", find))
 
     async def tenant_audit(
@@ -137,7 +142,7 @@ class RecordLog(OverEngine):
         check_limit(limit)
         scope = Scope.of_graph(tenant, tenant)
         find = Find(AUDIT, scope, by="position", limit=limit, reach="tenant")
-        wanted = _wanted(find, "position", "tenant_kind", after, only)
+        wanted = _wanted(find, "position", after, only)
         return all_bare(AuditEvent, await self._all("tenant_audit", wanted))
 
 
@@ -145,15 +150,20 @@ def append_event(
     scope: Scope, kind: str, record_ids: Sequence[str], reason: str, now: datetime
 ) -> Steps[None]:
     """Append to the audit feed inside a transaction: ``seq`` per graph, ``position`` per tenant."""
-    ends = (
-        Find(AUDIT, scope, by="seq", order=("-seq",), limit=1, reach="own"),
+    (known, latest) = yield (
+        Find(MARKS, scope),
         Find(AUDIT, scope, by="position", order=("-position",), limit=1, reach="tenant"),
     )
-    (last, latest) = yield ends
+    marked = known[0] if known else None
+    if marked is not None and marked.audit_hash:
+        seq, last_hash = marked.marks.audit, marked.audit_hash
+    else:
+        last = yield from one(Find(AUDIT, scope, by="seq", order=("-seq",), limit=1, reach="own"))
+        seq, last_hash = (0, "") if last is None else (last.seq, last.hash)
     event = AuditEvent(
         tenant=scope.tenant,
         graph_id=scope.graph_id,
-        seq=last[0].seq + 1 if last else 1,
+        seq=seq + 1,
         position=latest[0].position + 1 if latest else 1,
         agent_id=scope.agent_id,
         kind=kind,
@@ -161,18 +171,25 @@ def append_event(
         reason=reason,
         recorded_at=now,
     )
-    yield from put(AUDIT, scope, chained(last[0].hash if last else "", event))
-    yield from raise_marks(scope, EvidenceMarks(audit=event.seq))
+    new = chained(last_hash, event)
+    yield from put(AUDIT, scope, new)
+    yield from _mark(scope, marked, EvidenceMarks(audit=new.seq), new.hash)
 
 
-def raise_marks(scope: Scope, marks: EvidenceMarks) -> Steps[None]:
+def raise_marks(scope: Scope, marks: EvidenceMarks, audit_hash: str = "") -> Steps[None]:
     """Note how far the log, the feed and the heads of a graph have come; never less than before."""
     known = yield from one(Find(MARKS, scope))
-    before = EvidenceMarks() if known is None else known.marks
-    higher = EvidenceMarks.known({name: max(at, getattr(marks, name)) for name, at in before})
-    if higher != before:
-        marked = Marked(tenant=scope.tenant, graph_id=scope.graph_id, marks=higher)
-        yield from write(over(known, MARKS, scope, marked))
+    yield from _mark(scope, known, marks, audit_hash)
+
+
+def _mark(scope: Scope, known: Marked | None, marks: EvidenceMarks, audit_hash: str) -> Steps[None]:
+    before = known or Marked(tenant=scope.tenant, graph_id=scope.graph_id)
+    higher = {name: max(at, getattr(marks, name)) for name, at in before.marks}
+    if higher != dict(before.marks):
+        changed = {"marks": EvidenceMarks.known(higher)}
+        if audit_hash:
+            changed["audit_hash"] = audit_hash
+        yield from write(over(known, MARKS, scope, before.model_copy(update=changed)))
 
 
 def put_receipt(scope: Scope, receipt: Receipt, work: Sequence[WorkDraft]) -> Steps[bool]:
@@ -196,19 +213,22 @@ def _receipt(scope: Scope, receipt_id: str) -> Steps[Receipt | None]:
 
 
 def _wanted(
-    find: Find[ChainedAudit], number: str, by_kind: str, after: int, only: AuditFilter | None
+    find: Find[ChainedAudit], number: str, after: int, only: AuditFilter | None
 ) -> Find[ChainedAudit]:
     """Ask for a page of a feed: the first after a number, or the last before one."""
     asked = AuditFilter() if only is None else only
     where: list[Condition] = [Within(number, since=after + 1, until=asked.before)]
     by = find.by
     if len(asked.kinds) == 1:
-        by = by_kind  # denials are few among much
         where.append(Is("kind", asked.kinds[0]))
+        if find.reach == "tenant":
+            by = "kind"  # denials are few among much
     elif asked.kinds:
         where.append(Among("kind", asked.kinds))
     if asked.record_id is not None:
         where.append(Holds("about", (asked.record_id,)))
+        if find.reach != "tenant":
+            by = "about"
     where += equal(graph_id=asked.graph_id, agent_id=asked.agent_id)
     where += window("recorded_at", asked.since, asked.until)
     order = (number,) if asked.before is None else (f"-{number}",)

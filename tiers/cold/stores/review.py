@@ -170,7 +170,7 @@ class FactReview(OverEngine):
         if fact is None or said is None:
             return ()
         where = (Is("said", said), Is("private_to", private_to(fact)), Other("id", fact_id))
-        found = yield from every(Find(FACTS, scope, "said", where, ("id",), TWINS_MAX))
+        found = yield from every(Find(FACTS, scope, "said", where, ("id",), TWINS_MAX, sorts=True))
         return tuple(twin.id for twin in found)
 
     async def ended(

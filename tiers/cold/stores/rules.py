@@ -40,7 +40,7 @@ RULES: Collection[Rule] = Collection(
     indexes={"identity": Index(("identity",), unique=True)},
     lists={
         "words": Lookup(lambda rule: () if rule.redacted_at else _stems(rule.trigger)),
-        "sources": Lookup(lambda rule: rule.source_ids, sought=False),
+        "sources": Lookup(lambda rule: rule.source_ids),
     },
 )
 

@@ -33,7 +33,7 @@ from .questions import own
 from .redactables import ASIDES, KEPT_IN, Aside, AsideKind, kept_by, leave_no_trace, own_of
 from .rows import joined_id, put, replace
 from .rules import RULES
-from .statements import FACTS, move_facts
+from .statements import FACTS, move_facts, the_same
 from .turns import TURNS, KeptTurn
 from .words import file_again, unfile
 from .work import queue_work
@@ -330,13 +330,14 @@ def _not_said_again(
 
 def _taken_identities(scope: Scope, records: Sequence[Record]) -> Steps[set[str | None]]:
     """Return which identities of facts and rules others have that stand."""
-    said = {identity_of(one): one for one in records if isinstance(one, Fact | Rule)}
-    digests = tuple(one for one in said if one is not None)
-    named = Among("identity", digests)
-    where = (named, Is("live", 1))
-    facts = yield from every(Find(FACTS, scope, "identity", where, reach="own"))
-    rules = yield from every(Find(RULES, scope, "identity", (named,), reach="own"))
-    return {*map(identity_of, facts), *map(identity_of, rules)}
+    said = the_same(*(one for one in records if isinstance(one, Fact)))
+    digests = (identity_of(one) for one in records if isinstance(one, Rule))
+    rules = Among("identity", tuple(filter(None, digests)))
+    facts_there, rules_there = yield (
+        Find(FACTS, scope, "said", said, reach="own"),
+        Find(RULES, scope, "identity", (rules,), reach="own"),
+    )
+    return {identity_of(one) for one in (*facts_there, *rules_there)}
 
 
 def _end_again(part: Part, rows: Sequence[Aside]) -> Steps[list[str]]:

@@ -63,8 +63,8 @@ FACTS: Collection[Fact] = Collection(
         ("subject_key", "predicate_key", "other_key", "subject", "object"): _by_edge,
     },
     indexes={
-        "identity": Index(("identity",), where=(_LIVE,), unique=True),
-        "said": Index(("said", "id"), where=(_LIVE,)),
+        # The identity says what is said, too: facts are looked up by both, or by that alone.
+        "said": Index(("said", "identity"), where=(_LIVE,), unique=True),
         "core": Index(("recorded_at",), where=(Is("tier", "core"), _LIVE)),
         "once_core": Index(("recorded_at",), where=(Is("once_core", 1), _WHOLE)),
         "address": Index(("address", "recorded_at", "id"), where=(Present("address"), _LIVE)),
@@ -76,7 +76,7 @@ FACTS: Collection[Fact] = Collection(
     lists={
         "ends": Lookup(_ends(of_aliases=False), order=("id",)),
         "joins": Lookup(_ends(of_aliases=True)),
-        "sources": Lookup(lambda fact: fact.source_ids, sought=False),
+        "sources": Lookup(lambda fact: fact.source_ids),
     },
     stretches={"core_spans": _core_stretches},
 )
@@ -179,6 +179,15 @@ def stood_at(as_of: datetime) -> tuple[Condition, ...]:
     at = microseconds(as_of)
     stands = (given_way_after(at), not_by("forgotten_at", at))
     return (_WHOLE, *by_then("recorded_at", as_of), *stands)
+
+
+def the_same(*facts: Fact) -> tuple[Condition, ...]:
+    """Return that a live fact is the same as one of some, as the index by ``said`` has it."""
+    both = [(identity, said) for identity, said in map(digests_of, facts) if identity and said]
+    return (
+        Among("said", tuple(said for _, said in both)),
+        Among("identity", tuple(identity for identity, _ in both)),
+    )
 
 
 def say_again(scope: Scope, fact: Fact, later: Fact) -> Steps[Fact]:

@@ -10,7 +10,7 @@ from pydantic import Field
 from ...errors import NotFound, UsageError
 from ...records import Scope, Turn, WorkDraft
 from ...turn_desk import TurnWrite
-from ..conditions import Absent, Among, Is, Within
+from ..conditions import Absent, Among, Is, Present, Within
 from ..ownership import (
     check_agent,
     check_limit,
@@ -52,7 +52,7 @@ TURNS: Collection[KeptTurn] = Collection(
     },
     indexes={
         "seq": Index(("agent_id", "seq"), unique=True),
-        "ref": Index(("ref",), unique=True),
+        "ref": Index(("ref",), where=(Present("ref"),), unique=True),
         "waiting": Index(("agent_id", "seq"), where=(Absent("covered_by"),)),
         "recorded": Index(("recorded_at",)),
         "said_by": Index(("said_by",), where=(Absent("redacted_at"),)),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
 from datetime import datetime
 
 from pydantic import Field
@@ -90,8 +89,7 @@ SEARCHABLE: Collection[Filed] = Collection(
     },
     lists={
         "terms": Lookup(
-            lambda filed: {listed_as(filed.kind, one): n for one, n in filed.terms.items()},
-            sought=False,
+            lambda filed: {listed_as(filed.kind, one): n for one, n in filed.terms.items()}
         )
     },
 )
@@ -137,9 +135,10 @@ def file_again(scope: Scope, *records: Owned, same_words: bool = False) -> Steps
     longer: dict[Kind, int] = defaultdict(int)
     changed: list[Filed] = []
     for before in (yield from every(own(SEARCHABLE, scope, by_id))):
-        filed = _filed(by_id[before.id], before.terms if same_words else None)
-        filed = filed.model_copy(update={"place": before.place})
-        longer[filed.kind] += _length(filed) - _length(before)
+        terms = before.terms if same_words else None
+        filed = _filed(by_id[before.id], terms, before.place)
+        if terms is None:
+            longer[filed.kind] += _length(filed) - _length(before)
         if filed != before:
             changed.append(filed)
     for kind, words_ in longer.items():
@@ -175,12 +174,12 @@ def _count(scope: Scope, kind: Kind, records: int, words_: int) -> Steps[Total]:
     return total
 
 
-def _filed(record: Owned, terms: Mapping[str, int] | None = None) -> Filed:
+def _filed(record: Owned, terms: dict[str, int] | None = None, place: int = 0) -> Filed:
     """Return a record as the word index has it, with the stems that it is known to have."""
     entry = entry_of(record)
     happened_at = entry.occurred_at or entry.recorded_at
     if terms is None:
-        terms = Counter(filter(None, map(term_of, words(entry.text))))
+        terms = dict(Counter(filter(None, map(term_of, words(entry.text)))))
     return Filed.known(
         {
             **{name: record.__dict__[name] for name in Owned.__pydantic_fields__},
@@ -193,7 +192,8 @@ def _filed(record: Owned, terms: Mapping[str, int] | None = None) -> Filed:
             "last_at": record.ends_at if isinstance(record, Summary | Episode) else happened_at,
             "expires_at": entry.expires_at,
             "ended_at": _ended_at(record),
-            "terms": dict(terms),
+            "terms": terms,
+            "place": place,
         }
     )
 

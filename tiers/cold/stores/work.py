@@ -55,8 +55,21 @@ class Item(Record):
         """Its kind and key, unique in its graph."""
         return f"{self.kind}/{self.key}"
 
+    @property
+    def claim(self) -> str | None:
+        """As what it is completed; ``None`` where it is not claimed, or is to run once more."""
+        if self.lease_owner is None or self.again_at is not None:
+            return None
+        return _claim(self.made, self.token)
+
+
+def _claim(made: str, token: int) -> str:
+    return f"{made} {token}"
+
 
 _MADE = IdFactory()
+
+_OF_WORK = tuple(name for name in Work.model_fields if name in Item.model_fields)
 
 Change = Callable[[Item], dict[str, object] | None]
 """Returns what changes of a claimed item; ``None``: it goes."""
@@ -70,13 +83,13 @@ WORK: Collection[Item] = Collection(
         "made": lambda item: item.made,
         "due_at": lambda item: microseconds(item.due_at),
         "lease_owner": lambda item: item.lease_owner,
+        "claim": lambda item: item.claim,
     },
     indexes={
         "kind": Index(("kind", "made"), where=(Is("parked", 0),), of="store"),
         "parked": Index(("made",), where=(Is("parked", 1),), of="store"),
-        "claimed": Index(("due_at",), where=(Present("lease_owner"),), of="store"),
-        "state": Index(("tenant", "graph_id", "kind", "parked"), of="store"),
-        "queued": Index(("made", "graph_id", "id"), of="tenant"),
+        # With what items are counted by: few are not done yet, but each is written, and deleted.
+        "queued": Index(("made", "graph_id", "id", "kind", "parked"), of="tenant"),
     },
 )
 
@@ -149,9 +162,16 @@ class WorkQueue(OverEngine):
         until = now + timedelta(seconds=lease_seconds)
         return await self._held("renew", work, lambda _: {"due_at": until})
 
-    async def complete(self, work: Work) -> bool:
+    @changing
+    def complete(self, work: Work) -> Steps[bool]:
         """Remove a claimed item, or free it to run again; ``False`` when a later claim holds it."""
-        return await self._held("complete", work, _completed)
+        name = _name_of_claimed(work)
+        scope = Scope.of_graph(work.tenant, work.graph_id)
+        claim = Is("claim", _claim(name.made, work.token))
+        if (yield from delete(among(WORK, scope, [name.item_id], claim))):
+            return True
+        (is_held,) = yield from _changed([work], _completed)
+        return is_held
 
     async def complete_all(self, works: Sequence[Work]) -> tuple[Work, ...]:
         """Complete items in one transaction; return those that a later claim holds.
@@ -226,29 +246,28 @@ class WorkQueue(OverEngine):
         """Change claimed items of one graph; ``False`` for what a later claim holds."""
         if not works:
             return ()
-        names = [_name_of_claimed(work) for work in works]
-        scope = Scope.of_graph(works[0].tenant, works[0].graph_id)
+        return await self._store.change(operation, lambda: _changed(works, change))
 
-        def steps() -> Steps[tuple[bool, ...]]:
-            found = yield from every(among(WORK, scope, [name.item_id for name in names]))
-            items = {
-                (item.id, item.made, item.token): item
-                for item in found
-                if item.lease_owner is not None
-            }
-            theirs = [
-                items.get((name.item_id, name.made, work.token))
-                for name, work in zip(names, works, strict=True)
-            ]
-            changes = [(item, change(item)) for item in theirs if item is not None]
-            done = [item.id for item, changed in changes if changed is None]
-            if done:
-                yield from delete(among(WORK, scope, done))
-            kept_on = (item.model_copy(update=told) for item, told in changes if told is not None)
-            yield from _replace(*kept_on)
-            return tuple(item is not None for item in theirs)
 
-        return await self._store.change(operation, steps)
+def _changed(works: Sequence[Work], change: Change) -> Steps[tuple[bool, ...]]:
+    """Change claimed items of one graph; ``False`` for what a later claim holds."""
+    names = [_name_of_claimed(work) for work in works]
+    scope = Scope.of_graph(works[0].tenant, works[0].graph_id)
+    found = yield from every(among(WORK, scope, [name.item_id for name in names]))
+    items = {
+        (item.id, item.made, item.token): item for item in found if item.lease_owner is not None
+    }
+    theirs = [
+        items.get((name.item_id, name.made, work.token))
+        for name, work in zip(names, works, strict=True)
+    ]
+    changes = [(item, change(item)) for item in theirs if item is not None]
+    done = [item.id for item, changed in changes if changed is None]
+    if done:
+        yield from delete(among(WORK, scope, done))
+    kept_on = (item.model_copy(update=told) for item, told in changes if told is not None)
+    yield from _replace(*kept_on)
+    return tuple(item is not None for item in theirs)
 
 
 def queue_work(scope: Scope, work: Sequence[WorkDraft], now: datetime) -> Steps[int]:
@@ -285,13 +304,13 @@ def forget_problems(scope: Scope, keys: Sequence[str]) -> Steps[None]:
 
 def free_claims() -> Steps[None]:
     """Let everything that is claimed be claimed anew; by the owner a claim knows what was lost."""
-    claimed = yield from every(_find("claimed", None, None))
+    claimed = yield from every(_find("kind", None, None, Present("lease_owner")))
     yield from _replace(*(item.model_copy(update={"due_at": item.queued_at}) for item in claimed))
 
 
 def count_work(scope: Scope | None, *, tenant: str | None = None) -> Steps[dict[str, int]]:
     """Return how many items are not done, per kind and under ``parked``."""
-    found = yield from counts(_find("state", tenant, scope), "kind", "parked")
+    found = yield from counts(_find("queued", tenant, scope), "kind", "parked")
     total = dict.fromkeys((*WORK_KINDS, "parked"), 0)
     for (kind, parked), number in found.items():
         total["parked" if parked else str(kind)] += number
@@ -395,6 +414,7 @@ def _named(work_id: str) -> _Name | None:
 
 
 def _work(item: Item, *, was_lost: bool = False) -> Work:
-    fields = {name: getattr(item, name) for name in Work.model_fields if hasattr(item, name)}
-    name = json.dumps([item.tenant, item.graph_id, item.id, item.made], ensure_ascii=False)
-    return Work.model_validate({**fields, "id": name, "was_lost": was_lost})
+    fields = {name: item.__dict__[name] for name in _OF_WORK}
+    fields["payload"] = {**item.payload}
+    fields["id"] = json.dumps([item.tenant, item.graph_id, item.id, item.made], ensure_ascii=False)
+    return Work.known({**fields, "was_lost": was_lost})
