@@ -204,7 +204,7 @@ class Recaller:
     async def sight(
         self, scope: Scope, query: SearchQuery, leg: str, state: Degradation, known: Known
     ) -> tuple[Seen, ...]:
-        """Return what ``found`` does, turns of ``known`` by their ids alone."""
+        """Return what ``found`` does, records of ``known`` by their ids alone."""
         none: tuple[Seen, ...] = ()
 
         async def search(asked: SearchQuery) -> Sequence[Seen]:

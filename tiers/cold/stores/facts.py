@@ -10,6 +10,7 @@ from ...errors import Conflict, NotFound, UsageError
 from ...learning import Verdict, is_live
 from ...ports import WarmStore
 from ...records import Fact, FactTier, Hit, Scope, SearchQuery, Superseded, WorkDraft
+from ...standing import widened
 from ...upkeep import FactUse
 from ..conditions import Absent, Is
 from ..digests import identity_of
@@ -24,7 +25,6 @@ from .recall import (
     LIMIT_MAX,
     Ranking,
     archival_query,
-    live_among,
     narrowed,
     ranked_by_index,
     recalled,
@@ -139,23 +139,20 @@ class SemanticStore(OverEngine):
             return ()
         asker = narrowed(scope, scope_topics)
         asked = archival_query(query, user_id or query.user_id, limit)
-        by_index = await self._ranked(asker, asked)
-        return await self._store.read(
-            "recall_archival", lambda: recalled(asker, asked, limit, by_index)
-        )
+        wide = asked
+        while True:
+            by_index = await self._ranked(asker, wide)
+            steps = partial(recalled, asker, asked, limit, by_index)
+            found = await self._store.read("recall_archival", steps)
+            if found is not None:
+                return found
+            wide = widened(wide)
 
     async def _ranked(self, asker: Scope, query: SearchQuery) -> Ranking:
         """Return what the index ranks for a question."""
         if self._index is None:
             return Ranking()
-        live = partial(self._live, asker, query)
-        found = await ranked_by_index(self._index, asker, query, live)
-        cosines = {one.id: one.cosine for one in found}
-        return Ranking(tuple(cosines), weighs_words=True, cosines=cosines)
-
-    async def _live(self, asker: Scope, query: SearchQuery, ids: Sequence[str]) -> list[str]:
-        found = await self._store.read("live", lambda: live_among(asker, query, ids))
-        return [fact.id for fact in found]
+        return await ranked_by_index(self._index, asker, query)
 
     @changing
     def add_uses(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ...forms import hit_of
 from ...ports import WarmStore
 from ...records import ALL_TOPICS, Fact, Hit, Scope, SearchQuery
-from ...standing import RecordKey, standing_only
+from ...sighting import Everything, Seen, SightsMeaning
+from ...standing import WIDEST
 from ..conditions import Condition, Is
 from ..ownership import accepted_topics, in_order
 from ..port import Steps, every
@@ -53,30 +54,40 @@ def archival_query(query: SearchQuery, user_id: str | None, limit: int) -> Searc
     )
 
 
-async def ranked_by_index(
-    index: WarmStore | None,
-    asker: Scope,
-    query: SearchQuery,
-    live: Callable[[Sequence[str]], Awaitable[Iterable[str]]],
-) -> Sequence[Hit]:
-    """Return what a vector index ranks best, of it only archival facts that are live.
+class Ranking(NamedTuple):
+    """What an index ranks.
 
-    Args:
-        index: Which; ``None`` ranks nothing.
-        asker: Who asks.
-        query: What for.
-        live: Says which facts of the asker's graph the cold tier would answer with.
+    Attributes:
+        ids: Of facts, best first; without an index there are none.
+        is_behind: Whether facts may be among them that have moved or are over.
+        may_have_more: Whether it would rank more if it were asked for more.
+        weighs_words: Whether it has weighed the words of all that it has, besides their meaning.
+        cosines: How close facts are to the question, where it says so.
     """
-    if index is None:
-        return []
-    search = index.search
 
-    async def standing(keys: Sequence[RecordKey]) -> frozenset[RecordKey]:
-        ids = await live([record_id for _, record_id in keys])
-        return frozenset((asker.graph_id, record_id) for record_id in ids)
+    ids: Sequence[str] = ()
+    is_behind: bool = False
+    may_have_more: bool = False
+    weighs_words: bool = False
+    cosines: Mapping[str, float | None] = {}
 
-    found = await standing_only(asker, query, lambda asked: search(asker, asked), standing)
-    return [one for one in found.found if isinstance(one, Hit)]
+
+async def ranked_by_index(index: WarmStore, asker: Scope, query: SearchQuery) -> Ranking:
+    """Return what a vector index ranks best: only which facts, for they are read here."""
+    found: Sequence[Seen]
+    if isinstance(index, SightsMeaning):
+        found = await index.sight(asker, query, Everything())
+    else:
+        found = await index.search(asker, query)
+    cosines = {one.id: one.cosine for one in found}
+    may_have_more = len(found) >= query.limit < WIDEST
+    return Ranking(
+        tuple(cosines),
+        is_behind=True,
+        may_have_more=may_have_more,
+        weighs_words=True,
+        cosines=cosines,
+    )
 
 
 def reciprocal_ranks(*rankings: Sequence[str | None], k: int = RRF_K) -> dict[str, float]:
@@ -97,24 +108,12 @@ def reciprocal_ranks(*rankings: Sequence[str | None], k: int = RRF_K) -> dict[st
 FACTS_PER_READ = 8
 
 
-class Ranking(NamedTuple):
-    """What an index ranks.
-
-    Attributes:
-        ids: Of facts, best first; without an index there are none.
-        weighs_words: Whether it has weighed the words of all that it has, besides their meaning.
-        cosines: How close facts are to the question, where it says so.
-    """
-
-    ids: Sequence[str] = ()
-    weighs_words: bool = False
-    cosines: Mapping[str, float | None] = {}
-
-
 def recalled(
     asker: Scope, query: SearchQuery, limit: int, by_index: Ranking
-) -> Steps[tuple[Hit, ...]]:
+) -> Steps[tuple[Hit, ...] | None]:
     """Return the best archival facts by what an index and the words rank.
+
+    ``None`` where too little stands of what the index ranks, and it may have more.
 
     Args:
         asker: Who asks.
@@ -123,11 +122,17 @@ def recalled(
         by_index: What the index ranks best. Of what it has weighed by words too, words alone bring
             in only what it does not have yet.
     """
+    ids, read = by_index.ids, dict[str, Fact]()
+    if by_index.is_behind and ids:
+        read = nearest((yield from live_among(asker, query, ids)))
+        if by_index.may_have_more and len(read) < query.limit:
+            return None
+        ids = [one for one in ids if one in read][: query.limit]
     words = yield from words_of(asker, query)
     found = [] if words is None else (yield from ranked(asker, query, words))
     by_words = [one.id if one.words_only or not by_index.weighs_words else None for one in found]
-    scores = reciprocal_ranks(by_index.ids, by_words)
-    best = yield from _best(asker, query, list(scores), limit)
+    scores = reciprocal_ranks(ids, by_words)
+    best = yield from _best(asker, query, list(scores), limit, read)
     return tuple(
         hit_of(fact, scores[fact.id], asker.graph_id, by_index.cosines.get(fact.id))
         for fact in best
@@ -140,18 +145,21 @@ def live_among(asker: Scope, query: SearchQuery, ids: Sequence[str]) -> Steps[li
 
 
 def _best(
-    asker: Scope, query: SearchQuery, best_first: Sequence[str], limit: int
+    asker: Scope, query: SearchQuery, best_first: Sequence[str], limit: int, read: dict[str, Fact]
 ) -> Steps[list[Fact]]:
     """Return the first ``limit`` of the ranked ids that the question may find.
 
-    Most are, so a batch as large as what is missing usually does.
+    Most are, so a batch as large as what is missing usually does. What is ``read`` already is not
+    read again.
     """
     best: list[Fact] = []
     start = 0
     while len(best) < limit and start < len(best_first):
         batch = best_first[start : start + max(limit - len(best), FACTS_PER_READ)]
         start += len(batch)
-        best += in_order(nearest((yield from live_among(asker, query, batch))), batch)
+        unread = [one for one in batch if one not in read]
+        found = nearest((yield from live_among(asker, query, unread))) if unread else {}
+        best += in_order(read | found, batch)
     return best[:limit]
 
 
