@@ -338,7 +338,7 @@ class Recaller:
             for hit, cosine in zip(hits, close, strict=True)
             if cosine >= SIMILAR_MIN
             or shared_words(asked, hit.text) >= SHARED_MIN
-            or codes & codes_in(hit.text)
+            or (codes and codes & codes_in(hit.text))
         )
 
     async def _cosines(

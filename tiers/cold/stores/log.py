@@ -175,7 +175,7 @@ def raise_marks(scope: Scope, marks: EvidenceMarks) -> Steps[None]:
         yield from write(over(known, MARKS, scope, marked))
 
 
-def put_receipt(scope: Scope, receipt: Receipt, work: Sequence[WorkDraft]) -> Steps[bool]:
+def put_receipt(scope: Scope, receipt: Receipt, work: Sequence[WorkDraft] = ()) -> Steps[bool]:
     """Store a receipt with its work, inside a transaction; return whether it is new.
 
     Raises:
