@@ -196,7 +196,7 @@ def answer_of_sights(
     Raises:
         CorruptRecord: A payload is not one that ``payload_of`` makes.
     """
-    names = {point: str(held.payload.get("id")) for point, held in stored.items()} | sighted
+    names = {**{point: str(held.payload.get("id")) for point, held in stored.items()}, **sighted}
     found = [(-scores[point], name, point) for point, name in names.items()]
     found.sort(key=itemgetter(0, 1))
     return tuple(
