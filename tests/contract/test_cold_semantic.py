@@ -446,8 +446,14 @@ async def test_recall_limits_are_limited(cold: Cold, limit: int) -> None:
         await cold.semantic.recall_archival(SCOPE, _query(), limit=limit)
 
 
-async def test_words_bring_in_what_the_index_lacks(backend: ColdBackend, tmp_path: Path) -> None:
-    """A fact that waits to be indexed comes in by its words; what moved is left out."""
+@pytest.mark.parametrize("others", [0, 3, 50])
+async def test_words_bring_in_what_the_index_lacks(
+    backend: ColdBackend, tmp_path: Path, others: int
+) -> None:
+    """A fact that waits to be indexed comes in by its words, however much waits before it.
+
+    What moved is left out.
+    """
     async with (
         ReferenceWarmStore(DIMENSIONS) as warm,
         backend.opened(tmp_path, archival_index=warm) as cold,
@@ -459,6 +465,8 @@ async def test_words_bring_in_what_the_index_lacks(backend: ColdBackend, tmp_pat
             fact_by(text="Yellow rubber endures."),
             fact_by(text="Became core since.", tier="core"),
         )
+        before = [WorkDraft(kind="index", key=f"turn {one}") for one in range(others)]
+        await cold.queue.enqueue(SCOPE, before, NOW)
         waiting = fact_by(text="medium tyres")
         work = WorkDraft(kind="index", key=waiting.id, payload={"id": waiting.id})
         await cold.semantic.put_fact(SCOPE, waiting, [work])

@@ -12,10 +12,11 @@ from ...sighting import Everything, Seen, SightsMeaning
 from ...standing import WIDEST
 from ..conditions import Condition, Is
 from ..ownership import accepted_topics, in_order
-from ..port import Steps, every
+from ..port import Steps, asked, every
 from .questions import among, equal
 from .statements import FACTS, nearest, stood_at
-from .word_search import narrowing, ranked, words_of
+from .word_search import Found, narrowing, ranked, words_of
+from .work import to_be_indexed
 
 LIMIT_MAX = 200
 RRF_K = 10
@@ -59,16 +60,16 @@ class Ranking(NamedTuple):
 
     Attributes:
         ids: Of facts, best first; without an index there are none.
-        is_behind: Whether facts may be among them that have moved or are over.
+        is_warm: Whether that is the warm tier's. It has weighed the words of all that it has,
+            besides their meaning; and it is behind: what it lacks waits as work, and what it ranks
+            may have moved or be over.
         may_have_more: Whether it would rank more if it were asked for more.
-        weighs_words: Whether it has weighed the words of all that it has, besides their meaning.
         cosines: How close facts are to the question, where it says so.
     """
 
     ids: Sequence[str] = ()
-    is_behind: bool = False
+    is_warm: bool = False
     may_have_more: bool = False
-    weighs_words: bool = False
     cosines: Mapping[str, float | None] = {}
 
 
@@ -81,13 +82,7 @@ async def ranked_by_index(index: WarmStore, asker: Scope, query: SearchQuery) ->
         found = await index.search(asker, query)
     cosines = {one.id: one.cosine for one in found}
     may_have_more = len(found) >= query.limit < WIDEST
-    return Ranking(
-        tuple(cosines),
-        is_behind=True,
-        may_have_more=may_have_more,
-        weighs_words=True,
-        cosines=cosines,
-    )
+    return Ranking(tuple(cosines), is_warm=True, may_have_more=may_have_more, cosines=cosines)
 
 
 def reciprocal_ranks(*rankings: Sequence[str | None], k: int = RRF_K) -> dict[str, float]:
@@ -107,6 +102,9 @@ def reciprocal_ranks(*rankings: Sequence[str | None], k: int = RRF_K) -> dict[st
 
 FACTS_PER_READ = 8
 
+WAITING_MAX = 32
+"""With so much work of indexing it is not looked for whether facts are among it."""
+
 
 def recalled(
     asker: Scope, query: SearchQuery, limit: int, by_index: Ranking
@@ -119,24 +117,50 @@ def recalled(
         asker: Who asks.
         query: What for, as both are asked it.
         limit: How many.
-        by_index: What the index ranks best. Of what it has weighed by words too, words alone bring
-            in only what it does not have yet.
+        by_index: What the index ranks best. Where it has weighed words too, words alone bring in
+            only what it does not have yet, and are not looked up while it has everything.
     """
-    ids, read = by_index.ids, dict[str, Fact]()
-    if by_index.is_behind and ids:
-        read = nearest((yield from live_among(asker, query, ids)))
+    ids, read, by_words = by_index.ids, dict[str, Fact](), list[str | None]()
+    if by_index.is_warm:
+        stand, waiting = yield from asked(
+            among(FACTS, asker, ids, *asked_of(query)), to_be_indexed(asker, WAITING_MAX)
+        )
+        read = nearest(stand)
         if by_index.may_have_more and len(read) < query.limit:
             return None
         ids = [one for one in ids if one in read][: query.limit]
-    words = yield from words_of(asker, query)
-    found = [] if words is None else (yield from ranked(asker, query, words))
-    by_words = [one.id if one.words_only or not by_index.weighs_words else None for one in found]
+        if (yield from _lacks_facts(asker, query, [item.key for item in waiting], read)):
+            found = yield from _by_words(asker, query)
+            by_words = [one.id if one.words_only else None for one in found]
+    else:
+        by_words = [one.id for one in (yield from _by_words(asker, query))]
     scores = reciprocal_ranks(ids, by_words)
     best = yield from _best(asker, query, list(scores), limit, read)
     return tuple(
         hit_of(fact, scores[fact.id], asker.graph_id, by_index.cosines.get(fact.id))
         for fact in best
     )
+
+
+def _by_words(asker: Scope, query: SearchQuery) -> Steps[list[Found]]:
+    words = yield from words_of(asker, query)
+    return [] if words is None else (yield from ranked(asker, query, words))
+
+
+def _lacks_facts(
+    asker: Scope, query: SearchQuery, waiting: Sequence[str], read: Mapping[str, Fact]
+) -> Steps[bool]:
+    """Whether facts that the question may find wait to be put into the index, as far as is known.
+
+    Args:
+        asker: Who asks.
+        query: What for.
+        waiting: Ids of records that do, ``WAITING_MAX`` at most; turns among them.
+        read: Facts that the question may find.
+    """
+    if len(waiting) >= WAITING_MAX or not read.keys().isdisjoint(waiting):
+        return True
+    return bool(waiting) and bool((yield from live_among(asker, query, waiting)))
 
 
 def live_among(asker: Scope, query: SearchQuery, ids: Sequence[str]) -> Steps[list[Fact]]:
