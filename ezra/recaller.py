@@ -204,7 +204,7 @@ class Recaller:
     async def sight(
         self, scope: Scope, query: SearchQuery, leg: str, state: Degradation, known: Known
     ) -> tuple[Seen, ...]:
-        """Return what ``found`` does, turns of ``known`` by their ids alone."""
+        """Return what ``found`` does, records of ``known`` by their ids alone."""
         none: tuple[Seen, ...] = ()
 
         async def search(asked: SearchQuery) -> Sequence[Seen]:
@@ -338,7 +338,7 @@ class Recaller:
             for hit, cosine in zip(hits, close, strict=True)
             if cosine >= SIMILAR_MIN
             or shared_words(asked, hit.text) >= SHARED_MIN
-            or codes & codes_in(hit.text)
+            or (codes and codes & codes_in(hit.text))
         )
 
     async def _cosines(

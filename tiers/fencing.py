@@ -73,7 +73,7 @@ def inert(text: str) -> str:
     terminal goes; special tokens of chat templates and tags of frameworks get a space inside, so
     that no tokenizer takes them for what they name. Most texts stay as they are.
     """
-    if text.isascii() and text.isprintable() and not _TURN_MARK.search(text):
+    if text.isascii() and text.isprintable() and _apart(text) == text:
         return text
     lines = _BREAK.sub("\n", text)
     return _apart(_CONTROL.sub(" ", _INVISIBLE.sub("", lines)))
@@ -159,6 +159,8 @@ def labelled(kind: str, *, by: str = "", among: str = "", name: str = "") -> str
 
 
 def _apart(text: str) -> str:
+    if "<" not in text and "[" not in text:
+        return text  # with one of them each mark begins
     return _TURN_MARK.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text)
 
 

@@ -1,7 +1,8 @@
-"""Turns that are found again: an engine need not tell a second time what the asker has read.
+"""Records that are found again: an engine need not tell what the asker has read, or will read.
 
 A search looks at hundreds of turns and shows ten. What it weighs them by never changes once a turn
-is stored, so an asker may keep it (as numbers, not as text) and say of which turns it does. An
+is stored, so an asker may keep it (as numbers, not as text) and say of which turns it does. Who
+reads from the cold tier whatever an index finds has no use for the index's copy of anything. An
 engine that can leaves those out of what it reads and tells only that it found them. Who may see
 what is asked of the engine as ever.
 """
@@ -15,26 +16,36 @@ from .records import Hit, Scope, SearchQuery
 
 
 class Sighted(NamedTuple):
-    """A turn of the own graph that was found, and that the asker knows.
+    """A record of the own graph that was found, and that the asker knows.
 
     Attributes:
         id: Which one.
         score: As a hit has it; 0 of what only stands in a conversation.
         tier: Where it was found.
         words_only: As a hit has it.
+        cosine: As a hit has it.
     """
 
     id: str
     score: float
     tier: Literal["warm", "cold"]
     words_only: bool = False
+    cosine: float | None = None
 
 
 class Known(Protocol):
-    """Says of which turns of the asked graph nothing need be told. Asked from any thread."""
+    """Says of which records of the asked graph nothing need be told. Asked from any thread."""
 
-    def __contains__(self, turn_id: str) -> bool:
-        """Whether a turn is known. Who says so of one goes on knowing it."""
+    def __contains__(self, record_id: str) -> bool:
+        """Whether a record is known. Who says so of one goes on knowing it."""
+
+
+class Everything:
+    """Knows every record: of whoever wants to know only which are found."""
+
+    def __contains__(self, record_id: str) -> bool:
+        """Whether a record is known, which each is."""
+        return True
 
 
 Seen: TypeAlias = Hit | Sighted
@@ -59,4 +70,4 @@ class SightsMeaning(Protocol):
     """A ``WarmStore`` that tells only what is not known."""
 
     async def sight(self, scope: Scope, query: SearchQuery, known: Known) -> tuple[Seen, ...]:
-        """Return what ``search`` does, in its order, turns of ``known`` by their ids alone."""
+        """Return what ``search`` does, in its order, records of ``known`` by their ids alone."""

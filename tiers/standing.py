@@ -58,7 +58,12 @@ async def standing_only(
         has_all = len(found) < asked.limit or len(standing) >= query.limit
         if has_all or asked.limit >= WIDEST:
             return Standing(standing[: query.limit], is_whole=has_all)
-        asked = query.model_copy(update={"limit": min(WIDEST, asked.limit * WIDENED)})
+        asked = widened(asked)
+
+
+def widened(query: SearchQuery) -> SearchQuery:
+    """Return the question as it is put once more to an index of which too little stands."""
+    return query.model_copy(update={"limit": min(WIDEST, query.limit * WIDENED)})
 
 
 def key_of(scope: Scope, one: Seen) -> RecordKey:

@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from tiers.lexical import STOP_WORDS, content_words, stem, words
+from tiers.lexical import STOP_WORDS, stem, words
 
 PHRASE_WORDS_MAX = 4
 PHRASES_MAX = 100
@@ -341,7 +341,8 @@ def codes_in(text: str) -> frozenset[str]:
 
 def stems_in(text: str) -> frozenset[str]:
     """Return the stems of a text's content words."""
-    return frozenset(map(stem, content_words(text)))
+    found = frozenset(words(text))
+    return frozenset(map(stem, found - STOP_WORDS or found))
 
 
 def shared_words(asked: frozenset[str], text: str) -> float:

@@ -20,14 +20,16 @@ EVERYBODY = Access()
 
 def scope_of(agent: AgentRecord, lineage: Sequence[Ancestor] = ()) -> Scope:
     """Return what an agent may see: the only place where a member becomes a scope."""
-    return Scope(
-        tenant=agent.tenant,
-        graph_id=agent.graph_id,
-        agent_id=agent.id,
-        user_id=agent.user_id,
-        topics=agent.topics,
-        denied=agent.denied_topics,
-        lineage=tuple(lineage),
+    return Scope.known(
+        {
+            "tenant": agent.tenant,
+            "graph_id": agent.graph_id,
+            "agent_id": agent.id,
+            "user_id": agent.user_id,
+            "topics": agent.topics,
+            "denied": agent.denied_topics,
+            "lineage": tuple(lineage),
+        }
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
@@ -292,9 +292,16 @@ def _block(sections: Sequence[str]) -> list[str]:
 
 
 def _entry(slot: Slot) -> str:
+    return _entry_of(slot.kind, slot.record, slot.source, slot.text)
+
+
+def _entry_of(kind: SlotKind, record: Kind | None, source: str, text: str) -> str:
     """Return a slot as an entry: a statement on one line, what has lines of its own with them."""
-    is_flat = slot.record in ("belief", "fact", None)
-    return entry(slot.source or slot.kind, slot.text, is_flat=is_flat)
+    return entry(source or kind, text, is_flat=record in ("belief", "fact", None))
+
+
+def _tokens_of_entry(kind: SlotKind, record: Kind | None, source: str, text: str) -> int:
+    return estimate_tokens(_entry_of(kind, record, source, text)) + 1
 
 
 def input_slot(text: str, layout: int = LAYOUT) -> Slot:
@@ -397,21 +404,22 @@ class _Shelf:
         is_hit = isinstance(held, Hit)
         cited = held.citation if isinstance(held, Hit) else None
         name = "" if cited is None else cited.name
-        made = Slot(
+        source = source_of(record, held.agent_id, self.reader, whence, name)
+        return Slot(
             kind,
             text,
             source_ids or (held.id,),
             held.score if isinstance(held, Hit) else None,
+            _tokens_of_entry(kind, record, source, text),
             inherited_from=whence,
             path=() if ancestor is None else ancestor.path,
             record=record,
             version=version,
             since=since,
             until=until,
-            source=source_of(record, held.agent_id, self.reader, whence, name),
+            source=source,
             is_cited=cited is not None if is_hit and record == "document" else None,
         )
-        return replace(made, tokens=estimate_tokens(_entry(made)) + 1)
 
     def found(self, hit: Hit, kind: Literal["archival", "injected"]) -> Slot:
         is_fact = hit.kind == "fact"
@@ -437,8 +445,8 @@ def _system_slot(agent: AgentRecord, note: str = "") -> Slot:
 def _mesh_slot(mesh: MeshResult) -> Slot:
     # On one line: nothing that a source says may look like a heading of ours.
     text = f"{mesh.source} at {mesh.queried_at:%Y-%m-%d %H:%M}: {plain(mesh.text)}"
-    made = Slot("mesh", text, source=MESH_SOURCE)
-    return replace(made, tokens=estimate_tokens(_entry(made)) + 1)
+    tokens = _tokens_of_entry("mesh", None, MESH_SOURCE, text)
+    return Slot("mesh", text, tokens=tokens, source=MESH_SOURCE)
 
 
 def _optional_slots(material: Material) -> list[Slot]:

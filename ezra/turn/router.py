@@ -388,11 +388,11 @@ class Router:
 
     async def _hydrate_conversation(self, turn: TurnState) -> None:
         """Read hot turns, and what is brought unasked: at a start, which they tell, or always."""
-        if turn.agent.inject == "start":
+        if turn.agent.inject == "turn":
+            await together([self._hydrate_hot(turn), self._hydrate_injected(turn)])
+        else:
             await self._hydrate_hot(turn)
             await self._hydrate_injected(turn)
-        else:
-            await together([self._hydrate_hot(turn), self._hydrate_injected(turn)])
 
     async def _hydrate_hot(self, turn: TurnState) -> None:
         turn.hot = await turn.state.answer("hot", "hot", self._hot.read(turn.scope), HotState())

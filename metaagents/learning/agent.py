@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tiers.errors import CorruptRecord
 from tiers.ports import WarmStore
-from tiers.records import IndexEntry, Work
+from tiers.records import IndexEntry, Scope, Work
 
 from .moves import CoreKeeper, Told, told_nobody
 from .rules import LearningPolicy
@@ -66,23 +66,33 @@ class LearningAgent:
         self._keeper = CoreKeeper(semantic, policy, told)
 
     async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
-        """Count each item's uses once, promote what reached the threshold, keep core in its cap."""
-        has_core = False
+        """Count each item's uses once, promote what reached the threshold, keep core in its cap.
+
+        Those of one agent are counted together.
+        """
+        by_agent: dict[Scope, dict[str, list[str]]] = defaultdict(dict)
         for item in items:
-            cause = _text_of(item, "cause")
-            used = item.payload.get("used")
-            if not isinstance(used, list) or not all(isinstance(one, str) for one in used):
-                raise CorruptRecord("cold", "learn", f"work {item.id} names no used facts")
-            facts = await self._semantic.add_uses(
-                item.scope, cause, [str(fact_id) for fact_id in used], now
-            )
-            promoted = await self._keeper.promote(item.scope, facts, now)
+            by_agent[item.scope][_text_of(item, "cause")] = _used_in(item)
+        has_core = False
+        for scope, used in by_agent.items():
+            facts = await self._semantic.add_uses(scope, used, now)
+            promoted = await self._keeper.promote(scope, facts, now)
             has_core = has_core or promoted or any(fact.tier == "core" for fact in facts)
         if has_core:
             # Facts that were remembered as core fill it as well, and who died after a promotion
             # left this to whoever repeats the work.
             await self._keeper.keep_cap(items[0].scope, now)
         return {}
+
+
+def _used_in(item: Work) -> list[str]:
+    used = item.payload.get("used")
+    if not isinstance(used, list):
+        raise CorruptRecord("cold", "learn", f"work {item.id} names no used facts")
+    facts = [one for one in used if isinstance(one, str)]
+    if len(facts) < len(used):
+        raise CorruptRecord("cold", "learn", f"work {item.id} names no used facts")
+    return facts
 
 
 def _text_of(item: Work, name: str) -> str:

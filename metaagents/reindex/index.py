@@ -85,7 +85,7 @@ class SwitchingIndex:
         return filled_in(found, by_words, query.limit)
 
     async def sight(self, scope: Scope, query: SearchQuery, known: Known) -> tuple[Seen, ...]:
-        """Return what ``search`` does, turns of ``known`` by their ids where the engine can."""
+        """Return what ``search`` does, records of ``known`` by their ids where the engine can."""
         generation, asked = self._asked(query)
         if generation.partial or not isinstance(generation.store, SightsMeaning):
             return await self.search(scope, query)

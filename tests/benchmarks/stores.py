@@ -182,7 +182,7 @@ class _Bench:
             "core": lambda _: stores.semantic.core(SCOPE),
             "recall_archival": self._ask,
             "add_uses": lambda n: stores.semantic.add_uses(
-                SCOPE, f"turn {n}", self._some(self._facts, n, 10), NOW
+                SCOPE, {f"turn {n}": self._some(self._facts, n, 10)}, NOW
             ),
             "set_tier": self._promote,
             "supersede": self._supersede,

@@ -46,8 +46,8 @@ async def test_nothing_is_an_empty_answer(cold: Cold) -> None:
     assert await cold.semantic.core(SCOPE) == ()
     assert await cold.semantic.facts(SCOPE, []) == ()
     assert await cold.semantic.facts(SCOPE, ["unknown"]) == ()
-    assert await cold.semantic.add_uses(SCOPE, "cause", [], NOW) == ()
-    assert await cold.semantic.add_uses(SCOPE, "cause", ["unknown"], NOW) == ()
+    assert await cold.semantic.add_uses(SCOPE, {"cause": []}, NOW) == ()
+    assert await cold.semantic.add_uses(SCOPE, {"cause": ["unknown"]}, NOW) == ()
     assert await cold.semantic.recall_archival(SCOPE, _query()) == ()
 
 
@@ -170,7 +170,7 @@ async def test_lineage_shows_core_facts_only(cold: Cold) -> None:
     )
     ids = [archival.id, core.id]
     assert await cold.semantic.facts(CHILD, ids) == (core,)
-    used = await cold.semantic.add_uses(CHILD, "cause", ids, NOW)
+    used = await cold.semantic.add_uses(CHILD, {"cause": ids}, NOW)
     assert [(fact.id, fact.uses) for fact in used] == [(core.id, 1)]
 
 
@@ -212,7 +212,7 @@ async def test_facts_are_not_seen_outside_their_scope(cold: Cold, stranger: Scop
     assert await cold.semantic.core(stranger) == ()
     assert await cold.semantic.facts(stranger, ids) == ()
     assert await cold.semantic.recall_archival(stranger, _query()) == ()
-    assert await cold.semantic.add_uses(stranger, "cause", ids, NOW) == ()
+    assert await cold.semantic.add_uses(stranger, {"cause": ids}, NOW) == ()
     assert not await cold.semantic.set_tier(stranger, archival, "core", "theft", NOW)
     assert await cold.semantic.facts(SCOPE, ids) == (archival, core)
     assert await cold.log.audit(stranger) == ()
@@ -231,14 +231,19 @@ async def test_uses_count_once_per_cause(cold: Cold) -> None:
     """Repeats and duplicates of one cause count once; last use only moves forward."""
     one, two = await _known(cold, SCOPE, fact_by(text="one"), fact_by(text="two"))
     later = NOW + timedelta(hours=1)
-    used = await cold.semantic.add_uses(SCOPE, "a", [two.id, one.id, two.id], later)
+    used = await cold.semantic.add_uses(SCOPE, {"a": [two.id, one.id, two.id]}, later)
     assert [(fact.id, fact.uses) for fact in used] == [(two.id, 1), (one.id, 1)]
-    again = await cold.semantic.add_uses(SCOPE, "a", [two.id], later)
+    again = await cold.semantic.add_uses(SCOPE, {"a": [two.id]}, later)
     assert again[0].uses == 1
-    earlier = await cold.semantic.add_uses(SCOPE, "b", [two.id, "unknown"], NOW)
+    earlier = await cold.semantic.add_uses(SCOPE, {"b": [two.id, "unknown"]}, NOW)
     assert [(fact.uses, fact.last_used_at) for fact in earlier] == [(2, later)]
+    both = {"b": [one.id, two.id], "c": [two.id], "d": [two.id]}
+    together = await cold.semantic.add_uses(SCOPE, both, NOW)
+    assert [(fact.id, fact.uses) for fact in together] == [(one.id, 2), (two.id, 4)]
+    assert await cold.semantic.facts(SCOPE, [one.id, two.id]) == together
     with pytest.raises(UsageError, match="cause"):
-        await cold.semantic.add_uses(SCOPE, "", [two.id], NOW)
+        await cold.semantic.add_uses(SCOPE, {"e": [one.id], "": [two.id]}, NOW)
+    assert await cold.semantic.facts(SCOPE, [one.id, two.id]) == together
 
 
 async def test_racing_uses_are_exact(processes: Cold) -> None:
@@ -248,7 +253,7 @@ async def test_racing_uses_are_exact(processes: Cold) -> None:
     scopes = (SCOPE, heir_of("race", scope=scope_of(graph_id="imola", topics=("tyres",))))
     await asyncio.gather(
         *(
-            processes.semantic.add_uses(scopes[n % 3 % 2], f"cause {n % 10}", ids, NOW)
+            processes.semantic.add_uses(scopes[n % 3 % 2], {f"cause {n % 10}": ids}, NOW)
             for n in range(50)
         )
     )
@@ -267,7 +272,7 @@ async def test_tier_moves_with_its_reason_and_work(
     (core,) = await cold.semantic.core(SCOPE)
     assert core == fact.model_copy(update={"tier": "core", "core_spans": (Span(since=NOW),)})
     for cause in ("a", "b"):
-        await cold.semantic.add_uses(SCOPE, cause, [fact.id], NOW)
+        await cold.semantic.add_uses(SCOPE, {cause: [fact.id]}, NOW)
     assert await cold.semantic.recall_archival(SCOPE, _query()) == ()
     later = NOW + timedelta(hours=1)
     assert await cold.semantic.set_tier(SCOPE, core, "archival", "cap", later, [draft("down")])
@@ -441,8 +446,14 @@ async def test_recall_limits_are_limited(cold: Cold, limit: int) -> None:
         await cold.semantic.recall_archival(SCOPE, _query(), limit=limit)
 
 
-async def test_words_bring_in_what_the_index_lacks(backend: ColdBackend, tmp_path: Path) -> None:
-    """A fact that waits to be indexed comes in by its words; what moved is left out."""
+@pytest.mark.parametrize("others", [0, 3, 50])
+async def test_words_bring_in_what_the_index_lacks(
+    backend: ColdBackend, tmp_path: Path, others: int
+) -> None:
+    """A fact that waits to be indexed comes in by its words, however much waits before it.
+
+    What moved is left out.
+    """
     async with (
         ReferenceWarmStore(DIMENSIONS) as warm,
         backend.opened(tmp_path, archival_index=warm) as cold,
@@ -454,6 +465,8 @@ async def test_words_bring_in_what_the_index_lacks(backend: ColdBackend, tmp_pat
             fact_by(text="Yellow rubber endures."),
             fact_by(text="Became core since.", tier="core"),
         )
+        before = [WorkDraft(kind="index", key=f"turn {one}") for one in range(others)]
+        await cold.queue.enqueue(SCOPE, before, NOW)
         waiting = fact_by(text="medium tyres")
         work = WorkDraft(kind="index", key=waiting.id, payload={"id": waiting.id})
         await cold.semantic.put_fact(SCOPE, waiting, [work])

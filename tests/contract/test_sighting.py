@@ -24,7 +24,7 @@ from support.tier_samples import NOW, TWIN_SCOPES, entry_of, query_of, scope_of
 from tiers.cold.sqlite import ColdStores, sqlite_cold_store
 from tiers.errors import UsageError
 from tiers.records import Hit, Scope, ToolOutput
-from tiers.sighting import Known, Seen, Sighted, SightsMeaning
+from tiers.sighting import Everything, Known, Seen, Sighted, SightsMeaning
 from tiers.warm.edge_store import EdgeWarmStore, edge_warm_store
 
 MINUTE = timedelta(minutes=1)
@@ -32,21 +32,17 @@ WORDS = "mediums last laps box gearbox undercut rain soft hard stint".split()
 SCOPES = (SCOPE, OTHER_AGENT, OPERATOR, OTHER_GRAPH, *STRANGERS)
 
 
-class Everything:
-    """Claims to know every turn there is."""
-
-    def __contains__(self, turn_id: str) -> bool:
-        return True
-
-
 def _sights(hits: Sequence[Hit], seen: Sequence[Seen], known: Known) -> bool:
-    """Whether what was seen is what was found, turns that are known by their ids alone."""
+    """Whether what was seen is what was found, what is known by its id alone.
+
+    Word search tells all but turns whatever is known.
+    """
     assert [one.id for one in seen] == [hit.id for hit in hits]
     for hit, one in zip(hits, seen, strict=True):
-        if hit.kind == "turn" and hit.id in known:
+        if hit.id in known and (hit.tier == "warm" or hit.kind == "turn"):
             assert hit.tier != "hot"
-            # An index tells a point once before it knows which turn it is.
-            known_as = Sighted(hit.id, hit.score, hit.tier, hit.words_only)
+            # An index tells a point once before it knows which record it is.
+            known_as = Sighted(hit.id, hit.score, hit.tier, hit.words_only, hit.cosine)
             assert one == known_as or (hit.tier == "warm" and one == hit)
         else:
             assert one == hit
@@ -132,7 +128,7 @@ async def test_what_was_deleted_is_not_sighted(warm: EdgeWarmStore) -> None:
         assert len(await warm.sight(SCOPE, query_of(mode="dense"), Everything())) == 2
     await warm.delete(SCOPE, [entry_of(SCOPE, 1).id])
     (left,) = await warm.sight(SCOPE, query_of(mode="dense"), Everything())
-    assert left == Sighted(entry_of(SCOPE, 2).id, left.score, "warm")
+    assert left == Sighted(entry_of(SCOPE, 2).id, left.score, "warm", cosine=left.score)
 
 
 async def _filled(cold: ColdStores, random: Random) -> list[str]:

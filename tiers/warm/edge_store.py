@@ -30,8 +30,7 @@ from ..sighting import Known, Seen
 from .checks import check_positive
 from .edge_folder import INDEXED_FROM, OpenShard, opened_shard
 from .edge_points import EdgePoints
-from .payload import DENSE, kinds_stored
-from .ranking import FoundId, Payload, Stored, answer_of_one, answer_of_sights, with_ties
+from .ranking import FoundId, Held, Stored, answer_of_one, answer_of_sights, with_ties
 from .store import Asked, IndexStore, StepSizes
 
 STEP_POINTS = 32
@@ -42,8 +41,8 @@ QUIET_SECONDS = 0.25
 UNFLUSHED_MAX = 10_000
 """Points after which a flush no longer waits for quiet: 0.7 s to replay after a crash."""
 
-TURNS_NOTED = 50_000
-"""Of so many points it is remembered of which turns they are."""
+NAMES_NOTED = 50_000
+"""Of so many points it is remembered of which records they are."""
 
 TIES_LIKELY = 8
 """So many candidates beyond those wanted are looked at at first: they may tie with the last."""
@@ -72,31 +71,33 @@ class EdgeWarmStore(IndexStore):
         self._shard = shard
         self._points: EdgePoints = points
         self._changing = asyncio.Lock()
-        self._turns: OrderedDict[FoundId, str] = OrderedDict()
+        self._names: OrderedDict[FoundId, str] = OrderedDict()
         self._unflushed = 0
         self._used_at = 0.0
 
     async def sight(self, scope: Scope, query: SearchQuery, known: Known) -> tuple[Seen, ...]:
-        """Return what ``search`` does, turns of ``known`` by their ids alone.
+        """Return what ``search`` does, records of ``known`` by their ids alone.
 
         Reading what is stored for a point takes as long as comparing its vector with a hundred.
         """
         asked = self._asked("search", scope, query)
         if asked is None:
             return ()
-        if len(asked.legs) != 1 or query.inherited:
+        if query.inherited:
             return await self._answer(asked, scope, query)
-        (found,) = await self._nearest(asked)
-        names = {one.found_id: self._turns.get(one.found_id) for one in found}
+        ranked = await self._ranked(asked, query.limit)
+        is_by_words = asked.meaning is None
+        names = {
+            point: self._names.get(point)
+            for point in ranked.scores
+            if is_by_words or point in ranked.cosines
+        }
         sighted = {point: name for point, name in names.items() if name and name in known}
-        told = [one.found_id for one in found if one.found_id not in sighted]
-        stored = await self._points.found(asked.chosen, told) if told else {}
-        payloads = {found_id: held.payload for found_id, held in stored.items()}
-        self._note_turns(payloads)
-        are_cosines = asked.legs[0].using == DENSE
-        return answer_of_sights(
-            found, sighted, payloads, scope, query.limit, are_cosines=are_cosines
-        )
+        told = [point for point in ranked.scores if point not in sighted]
+        stored = await self._stored(asked, ranked, told)
+        self._note(stored)
+        cosines = asked.cosines(ranked, stored)
+        return answer_of_sights(ranked.scores, sighted, stored, scope, query.limit, cosines)
 
     async def flush(self) -> None:
         """Write everything out now. Blocks the event loop while the engine does."""
@@ -141,12 +142,10 @@ class EdgeWarmStore(IndexStore):
                 # What is unwritten is in the engine's log, and in the queue of work before that.
                 _LOG.warning("warm tier: closed without a flush: %s", full.reason)
 
-    def _note_turns(self, payloads: Mapping[FoundId, Payload]) -> None:
-        for point, payload in payloads.items():
-            if kinds_stored(payload)[0] == "turn":
-                self._turns[point] = payload["id"]
-        while len(self._turns) > TURNS_NOTED:
-            self._turns.popitem(last=False)
+    def _note(self, stored: Mapping[FoundId, Held]) -> None:
+        self._names.update((point, held.payload["id"]) for point, held in stored.items())
+        while len(self._names) > NAMES_NOTED:
+            self._names.popitem(last=False)
 
     def _use(self, operation: str) -> None:
         super()._use(operation)
@@ -168,7 +167,7 @@ class EdgeWarmStore(IndexStore):
             return [await self._points.nearest_stored(asked.chosen, asked.legs[0], limit)]
 
         (found,) = await with_ties(stored, asked.most, TIES_LIKELY)
-        are_cosines = asked.legs[0].using == DENSE
+        are_cosines = asked.meaning is not None
         return answer_of_one(found, scope, query.limit, are_cosines=are_cosines)
 
 

@@ -166,7 +166,7 @@ def _demands(condition: Rendered) -> _Demands:
         if _kind(one) == "Filter":
             found.owners.append(_owners_of_alternatives(one))
         elif one.key == "owner":
-            found.owners.append(_owners(_values(one)))
+            found.owners.append(_owners(tuple(_values(one))))
         elif one.key == "tenant":
             found.tenants.append(_values(one))
         else:
@@ -188,12 +188,12 @@ def _owners_of_alternatives(condition: Rendered) -> frozenset[_Owner]:
     return frozenset(owners)
 
 
-def _owners(names: Iterable[object]) -> frozenset[_Owner]:
-    """Return the tenants and graphs that names of owners stand for."""
-    return frozenset(_read_owner(str(name)) for name in names)
-
-
 @lru_cache(maxsize=_OWNERS_REMEMBERED)
+def _owners(names: tuple[str, ...]) -> frozenset[_Owner]:
+    """Return the tenants and graphs that names of owners stand for."""
+    return frozenset(map(_read_owner, names))
+
+
 def _read_owner(name: str) -> _Owner:
     try:
         tenant, graph, *label = json.loads(name)
@@ -266,7 +266,7 @@ def _owner(operation: str, bounds: Bounds, payload: Mapping[str, Any]) -> tuple[
         raise _refusal(operation, "a point of another tenant or graph")
     names = payload.get("owner", [])
     try:
-        owners = _owners(names if isinstance(names, list) else [names])
+        owners = _owners(tuple(map(str, names)) if isinstance(names, list) else (str(names),))
     except _NotUnderstood as error:
         raise _refusal(operation, f"a point with {error}") from error
     if owners != ({(tenant, graph)} if graph != _NO_GRAPH else set()):

@@ -13,6 +13,7 @@ import math
 import uuid
 from collections.abc import Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from ..errors import CorruptRecord, UsageError
@@ -30,6 +31,9 @@ NO_GRAPH = ""
 """Of points that are no entries but say how far an index has come; no scope can name it."""
 
 NEVER = 2**53
+
+OWNERS_REMEMBERED = 2_000
+"""Names of owners: those of a graph come with each of its questions and entries."""
 
 NAMED_BY = ("id", "source_ids")
 """Keys that say which entry it is and what it was made of, and nothing of what it says."""
@@ -72,6 +76,7 @@ def point_id(scope: Scope, record_id: str) -> str:
     return derived_id(UNRECORDED, scope.tenant, scope.graph_id, record_id)
 
 
+@lru_cache(maxsize=OWNERS_REMEMBERED)
 def owner_of(tenant: str, graph_id: str, *label: str) -> str:
     """Return the name under which a graph's entries are found, all of them or those of one kind.
 

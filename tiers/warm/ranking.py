@@ -176,40 +176,34 @@ def answer_of_one(
 
 
 def answer_of_sights(
-    leg: Sequence[Candidate],
+    scores: Mapping[FoundId, float],
     sighted: Mapping[FoundId, str],
-    stored: Mapping[FoundId, Payload],
+    stored: Mapping[FoundId, Held],
     scope: Scope,
     limit: int,
-    *,
-    are_cosines: bool,
+    cosines: Mapping[FoundId, float],
 ) -> tuple[Seen, ...]:
-    """Return what the only leg found in the own graph, best first, as ``answer`` does.
+    """Return what was found in the own graph, best first, as ``answer`` does.
 
     Args:
-        leg: What it found.
-        sighted: The turns among it that are known, by the engine's ids.
-        stored: Payloads of the rest by the engine's ids; what is gone meanwhile is left out.
+        scores: By the engine's ids, at least those of the answer.
+        sighted: The ids of records among them that are known, by the engine's ids.
+        stored: What is stored for the rest; what is gone meanwhile is left out.
         scope: Who asks.
         limit: How many to return.
-        are_cosines: Whether it found them by meaning.
+        cosines: To the question, by the engine's ids, where known.
 
     Raises:
         CorruptRecord: A payload is not one that ``payload_of`` makes.
     """
-    found: list[tuple[float, str, Payload | None]] = [
-        (-one.score, sighted[one.found_id], None)
-        if one.found_id in sighted
-        else (-one.score, str(stored[one.found_id].get("id")), stored[one.found_id])
-        for one in leg
-        if one.found_id in sighted or one.found_id in stored
-    ]
+    names = {**{point: str(held.payload.get("id")) for point, held in stored.items()}, **sighted}
+    found = [(-scores[point], name, point) for point, name in names.items()]
     found.sort(key=itemgetter(0, 1))
     return tuple(
-        Sighted(name, -score, "warm")
-        if payload is None
-        else hit_of(payload, -score, scope, -score if are_cosines else None)
-        for score, name, payload in found[:limit]
+        Sighted(name, -score, "warm", cosine=cosines.get(point))
+        if point in sighted
+        else hit_of(stored[point].payload, -score, scope, cosines.get(point))
+        for score, name, point in found[:limit]
     )
 
 

@@ -91,6 +91,29 @@ class Asked(NamedTuple):
     legs: list[Leg]
     most: int
 
+    @property
+    def meaning(self) -> Sequence[float] | None:
+        """The question's vector, where it is asked by meaning; that is the first way then."""
+        first = self.legs[0].query
+        return None if isinstance(first, SparseVector) else first
+
+    def cosines(self, ranked: Ranked, stored: Mapping[FoundId, Held]) -> dict[FoundId, float]:
+        """Return how close points are to the question: those that words alone have found too."""
+        compared = {} if self.meaning is None else cosines_to(self.meaning, stored)
+        return compared | ranked.cosines
+
+
+class Ranked(NamedTuple):
+    """What a search has found, by the engine's ids.
+
+    Attributes:
+        scores: Of the best, and those that tie with the last.
+        cosines: How close they and others are to the question, where that is known.
+    """
+
+    scores: dict[FoundId, float]
+    cosines: dict[FoundId, float]
+
 
 class NewPoint(NamedTuple):
     """A point to be written, whole."""
@@ -310,25 +333,34 @@ class IndexStore:
 
     async def _answer(self, asked: Asked, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
         """Rank ids in the engine, then fetch what is left after fusion."""
-        legs = await self._nearest(asked)
-        scores = best(legs, self._rrf_k, query.limit)
-        if not scores:
-            return ()
-        self._use("search")
+        ranked = await self._ranked(asked, query.limit)
+        stored = await self._stored(asked, ranked, list(ranked.scores))
+        return answer(ranked.scores, stored, scope, query.limit, asked.cosines(ranked, stored))
+
+    async def _ranked(self, asked: Asked, limit: int) -> Ranked:
+        """Return which points are best, and how close those are that were found by meaning."""
+
+        async def nearest(most: int) -> list[list[Candidate]]:
+            return await self._points.nearest(asked.chosen, asked.legs, most)
+
+        legs = await with_ties(nearest, asked.most, self._ties_likely)
         meant = (found for leg, found in zip(asked.legs, legs, strict=True) if leg.using == DENSE)
         cosines = {one.found_id: one.score for found in meant for one in found}
-        by_words_alone = asked.legs[0].using == DENSE and not cosines.keys() >= scores.keys()
-        show = Show(vectors=(DENSE,)) if by_words_alone else ALL
-        stored = await self._points.found(asked.chosen, list(scores), show)
-        if by_words_alone and query.vector is not None:
-            cosines = cosines_to(query.vector, stored) | cosines
-        return answer(scores, stored, scope, query.limit, cosines)
+        return Ranked(best(legs, self._rrf_k, limit), cosines)
 
-    async def _nearest(self, asked: Asked) -> list[list[Candidate]]:
-        async def nearest(limit: int) -> list[list[Candidate]]:
-            return await self._points.nearest(asked.chosen, asked.legs, limit)
+    async def _stored(
+        self, asked: Asked, ranked: Ranked, wanted: list[FoundId]
+    ) -> dict[FoundId, Held]:
+        """Return what is stored for some of the best points.
 
-        return await with_ties(nearest, asked.most, self._ties_likely)
+        With their vectors where words alone have found one in a question by meaning.
+        """
+        if not wanted:
+            return {}
+        self._use("search")
+        is_compared = asked.meaning is None or ranked.cosines.keys() >= set(wanted)
+        show = ALL if is_compared else Show(vectors=(DENSE,))
+        return await self._points.found(asked.chosen, wanted, show)
 
     def _point(self, scope: Scope, entry: IndexEntry) -> NewPoint:
         vectors: dict[str, Vector] = {}

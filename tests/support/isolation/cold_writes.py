@@ -282,7 +282,9 @@ def add_uses(aim: Aim) -> Move:
     """Count uses of the victim's facts; of what the attacker sees they do count."""
     ids = aim.ids()
     cause = aim.word(f"cause {aim.random.getrandbits(60)}")
-    return Move(lambda cold: cold.semantic.add_uses(aim.scope, cause, ids, LATER), _seen(aim, ids))
+    return Move(
+        lambda cold: cold.semantic.add_uses(aim.scope, {cause: ids}, LATER), _seen(aim, ids)
+    )
 
 
 def _seen(aim: Aim, ids: Sequence[str]) -> tuple[Touch, ...]:

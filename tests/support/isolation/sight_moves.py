@@ -1,6 +1,6 @@
-"""Attempts by claiming to know every turn there is: what is sighted is what would be told.
+"""Attempts by claiming to know every record there is: what is sighted is what would be told.
 
-Of a turn that is sighted only the id comes back, by which no world tells whose it is. So each of
+Of a record that is sighted only the id comes back, by which no world tells whose it is. So each of
 these asks both ways: what is told is judged as ever, and what is sighted must be the same.
 """
 
@@ -9,22 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tiers.sighting import SightsMeaning
+from tiers.sighting import Everything, SightsMeaning
 
 from .aims import INNER, OUTER, Aim
 from .attempts import Method, Move
 from .oracle import Reach
 from .worlds import LATER, SEARCHABLE
-
-
-class _Everything:
-    """Says that it knows each turn."""
-
-    def __contains__(self, turn_id: str) -> bool:
-        return True
-
-
-_KNOWN = _Everything()
 
 
 def sight(aim: Aim) -> Move:
@@ -34,7 +24,7 @@ def sight(aim: Aim) -> Move:
     async def call(warm: Any) -> object:
         told = await warm.search(aim.scope, query)
         if isinstance(warm, SightsMeaning):
-            _same(told, await warm.sight(aim.scope, query, _KNOWN))
+            _same(told, await warm.sight(aim.scope, query, Everything()))
         return told
 
     return Move(call)
@@ -46,7 +36,7 @@ def sight_words(aim: Aim) -> Move:
 
     async def call(cold: Any) -> object:
         told = await cold.words.search_words(aim.scope, query)
-        ((seen, _),) = await cold.words.sight_words(aim.scope, [query], _KNOWN)
+        ((seen, _),) = await cold.words.sight_words(aim.scope, [query], Everything())
         _same(told, seen)
         return told
 
@@ -60,7 +50,7 @@ def sight_around(aim: Aim) -> Move:
     async def call(cold: Any) -> object:
         asked = cold.recollection
         told = await asked.sight_around(aim.scope, ids, each_way, each_way, ())
-        seen = await asked.sight_around(aim.scope, ids, each_way, each_way, _KNOWN)
+        seen = await asked.sight_around(aim.scope, ids, each_way, each_way, Everything())
         for stretch, sighted in zip(told, seen, strict=True):
             _same(stretch, sighted)
         return told

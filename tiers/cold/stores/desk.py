@@ -28,6 +28,7 @@ from .rules import matching, ranked
 from .statements import core_of, nearer_than
 from .turns import append, append_all, check_new, check_one_graph
 from .usage import charged, charged_together
+from .work import queue_work
 
 T = TypeVar("T")
 
@@ -255,11 +256,15 @@ class TurnDesk(OverEngine):
 
         def steps() -> Steps[tuple[Turn, bool]]:
             charges = []
-            if held is not None and (yield from put_receipt(scope, held.receipt, held.work)):
+            more: Sequence[WorkDraft] = ()
+            if held is not None and (yield from put_receipt(scope, held.receipt)):
                 charges.append((scope, held.charge))
-            stored, was_new = yield from append(scope, turn, work)
+                more = held.work
+            stored, was_new = yield from append(scope, turn, [*more, *work])
             if was_new:
                 charges.append((scope, charge))
+            else:
+                yield from queue_work(scope, more, turn.recorded_at)
             yield from charged_together(charges)
             return stored, was_new
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
@@ -10,6 +11,7 @@ from ...errors import Conflict, NotFound, UsageError
 from ...learning import Verdict, is_live
 from ...ports import WarmStore
 from ...records import Fact, FactTier, Hit, Scope, SearchQuery, Superseded, WorkDraft
+from ...standing import widened
 from ...upkeep import FactUse
 from ..conditions import Absent, Condition, Is
 from ..learnt import VERDICT_EVENTS, begun, given_way, is_said_again, moved
@@ -23,7 +25,6 @@ from .recall import (
     LIMIT_MAX,
     Ranking,
     archival_query,
-    live_among,
     narrowed,
     ranked_by_index,
     recalled,
@@ -158,58 +159,56 @@ class SemanticStore(OverEngine):
             return ()
         asker = narrowed(scope, scope_topics)
         asked = archival_query(query, user_id or query.user_id, limit)
-        by_index = await self._ranked(asker, asked)
-        return await self._store.read(
-            "recall_archival", lambda: recalled(asker, asked, limit, by_index)
-        )
+        wide = asked
+        while True:
+            by_index = await self._ranked(asker, wide)
+            steps = partial(recalled, asker, asked, limit, by_index)
+            found = await self._store.read("recall_archival", steps)
+            if found is not None:
+                return found
+            wide = widened(wide)
 
     async def _ranked(self, asker: Scope, query: SearchQuery) -> Ranking:
         """Return what the index ranks for a question."""
         if self._index is None:
             return Ranking()
-        live = partial(self._live, asker, query)
-        found = await ranked_by_index(self._index, asker, query, live)
-        cosines = {one.id: one.cosine for one in found}
-        return Ranking(tuple(cosines), weighs_words=True, cosines=cosines)
-
-    async def _live(self, asker: Scope, query: SearchQuery, ids: Sequence[str]) -> list[str]:
-        found = await self._store.read("live", lambda: live_among(asker, query, ids))
-        return [fact.id for fact in found]
+        return await ranked_by_index(self._index, asker, query)
 
     @changing
     def add_uses(
-        self, scope: Scope, cause: str, fact_ids: Sequence[str], now: datetime
+        self, scope: Scope, used: Mapping[str, Sequence[str]], now: datetime
     ) -> Steps[tuple[Fact, ...]]:
-        """Count one use of each fact for ``cause`` and return the facts as they now are.
+        """Count one use of each fact for each cause and return the facts as they now are.
 
         In every graph of the family that has a fact of such an id for the asker. The same cause
         never counts twice. Unknown or invisible facts are left out.
+
+        Args:
+            scope: Whose uses.
+            used: For each cause, the ids of the facts that it used.
+            now: When.
         """
-        if not cause:
-            raise UsageError("cause", cause, "the id of what used the facts")
+        if not all(used):
+            raise UsageError("cause", "", "the id of what used the facts")
+        fact_ids = list(dict.fromkeys(one for ids in used.values() for one in ids))
         if not fact_ids:
             return ()
         found = yield from every(*of_family(among(FACTS, scope, fact_ids), readable(scope)))
-        counted = yield from _counted(scope.tenant, cause, found)
-        facts: list[Fact] = []
-        uses: list[Put[CountedUse]] = []
-        changes: list[Replace[Fact]] = []
-        for fact in found:
-            used = fact
-            if (fact.graph_id, fact.id) not in counted:
-                used = _used(fact, now)
-                there = Scope.of_graph(fact.tenant, fact.graph_id)
-                use = CountedUse(
-                    tenant=fact.tenant,
-                    graph_id=fact.graph_id,
-                    fact_id=fact.id,
-                    cause=cause,
-                    used_at=now,
-                )
-                uses.append(Put(USES, there, use))
-                changes.append(Replace(FACTS, there, used))
-            facts.append(used)
-        yield from write(*uses, *changes)
+        new = yield from _not_counted(
+            _use(fact, cause, now)
+            for fact in found
+            for cause, ids in used.items()
+            if fact.id in ids
+        )
+        times = Counter((use.graph_id, use.fact_id) for use in new)
+        facts = [_used(fact, times[fact.graph_id, fact.id], now) for fact in found]
+        puts = (Put(USES, _graph_of(use), use) for use in new)
+        changes = (
+            Replace(FACTS, _graph_of(fact), fact)
+            for fact in facts
+            if (fact.graph_id, fact.id) in times
+        )
+        yield from write(*puts, *changes)
         return in_order(nearest(facts), fact_ids)
 
     @changing
@@ -283,19 +282,36 @@ def _whole(scope: Scope, by: str, *where: Condition) -> Find[Fact]:
     return Find(FACTS, scope, by, where, limit=1, reach="own")
 
 
-def _counted(tenant: str, cause: str, facts: Sequence[Fact]) -> Steps[set[tuple[str, str]]]:
-    """Return the graphs and ids of those facts of which a use for ``cause`` was counted."""
-    by_graph: dict[str, list[str]] = {}
-    for fact in facts:
-        by_graph.setdefault(fact.graph_id, []).append(joined_id(fact.id, cause))
-    finds = (among(USES, Scope.of_graph(tenant, one), ids) for one, ids in by_graph.items())
-    uses = yield from every(*finds)
-    return {(use.graph_id, use.fact_id) for use in uses}
+def _use(fact: Fact, cause: str, now: datetime) -> CountedUse:
+    return CountedUse(
+        tenant=fact.tenant, graph_id=fact.graph_id, fact_id=fact.id, cause=cause, used_at=now
+    )
 
 
-def _used(fact: Fact, now: datetime) -> Fact:
+def _graph_of(one: Fact | CountedUse) -> Scope:
+    return Scope.of_graph(one.tenant, one.graph_id)
+
+
+def _not_counted(uses: Iterable[CountedUse]) -> Steps[list[CountedUse]]:
+    """Return those uses that were not counted before."""
+    by_graph: dict[Scope, dict[str, CountedUse]] = defaultdict(dict)
+    for use in uses:
+        by_graph[_graph_of(use)][joined_id(use.fact_id, use.cause)] = use
+    kept = yield from every(*(among(USES, graph, theirs) for graph, theirs in by_graph.items()))
+    counted = {(use.graph_id, use.fact_id, use.cause) for use in kept}
+    return [
+        use
+        for theirs in by_graph.values()
+        for use in theirs.values()
+        if (use.graph_id, use.fact_id, use.cause) not in counted
+    ]
+
+
+def _used(fact: Fact, times: int, now: datetime) -> Fact:
+    if not times:
+        return fact
     last = now if fact.last_used_at is None else max(fact.last_used_at, now)
-    return fact.model_copy(update={"uses": fact.uses + 1, "last_used_at": last})
+    return fact.model_copy(update={"uses": fact.uses + times, "last_used_at": last})
 
 
 def _moved(fact: Fact, tier: FactTier, now: datetime) -> Fact:

@@ -192,7 +192,7 @@ def _mark(scope: Scope, known: Marked | None, marks: EvidenceMarks, audit_hash: 
         yield from write(over(known, MARKS, scope, before.model_copy(update=changed)))
 
 
-def put_receipt(scope: Scope, receipt: Receipt, work: Sequence[WorkDraft]) -> Steps[bool]:
+def put_receipt(scope: Scope, receipt: Receipt, work: Sequence[WorkDraft] = ()) -> Steps[bool]:
     """Store a receipt with its work, inside a transaction; return whether it is new.
 
     Raises:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ...forms import hit_of
 from ...ports import WarmStore
 from ...records import ALL_TOPICS, Fact, Hit, Scope, SearchQuery
-from ...standing import RecordKey, standing_only
+from ...sighting import Everything, Seen, SightsMeaning
+from ...standing import WIDEST
 from ..conditions import Condition, Is
 from ..ownership import accepted_topics, in_order
-from ..port import Steps, every
+from ..port import Steps, asked, every
 from .questions import among, equal
 from .statements import FACTS, nearest, stood_at
-from .word_search import narrowing, ranked, words_of
+from .word_search import Found, narrowing, ranked, words_of
+from .work import to_be_indexed
 
 LIMIT_MAX = 200
 RRF_K = 10
@@ -53,30 +55,34 @@ def archival_query(query: SearchQuery, user_id: str | None, limit: int) -> Searc
     )
 
 
-async def ranked_by_index(
-    index: WarmStore | None,
-    asker: Scope,
-    query: SearchQuery,
-    live: Callable[[Sequence[str]], Awaitable[Iterable[str]]],
-) -> Sequence[Hit]:
-    """Return what a vector index ranks best, of it only archival facts that are live.
+class Ranking(NamedTuple):
+    """What an index ranks.
 
-    Args:
-        index: Which; ``None`` ranks nothing.
-        asker: Who asks.
-        query: What for.
-        live: Says which facts of the asker's graph the cold tier would answer with.
+    Attributes:
+        ids: Of facts, best first; without an index there are none.
+        is_warm: Whether that is the warm tier's. It has weighed the words of all that it has,
+            besides their meaning; and it is behind: what it lacks waits as work, and what it ranks
+            may have moved or be over.
+        may_have_more: Whether it would rank more if it were asked for more.
+        cosines: How close facts are to the question, where it says so.
     """
-    if index is None:
-        return []
-    search = index.search
 
-    async def standing(keys: Sequence[RecordKey]) -> frozenset[RecordKey]:
-        ids = await live([record_id for _, record_id in keys])
-        return frozenset((asker.graph_id, record_id) for record_id in ids)
+    ids: Sequence[str] = ()
+    is_warm: bool = False
+    may_have_more: bool = False
+    cosines: Mapping[str, float | None] = {}
 
-    found = await standing_only(asker, query, lambda asked: search(asker, asked), standing)
-    return [one for one in found.found if isinstance(one, Hit)]
+
+async def ranked_by_index(index: WarmStore, asker: Scope, query: SearchQuery) -> Ranking:
+    """Return what a vector index ranks best: only which facts, for they are read here."""
+    found: Sequence[Seen]
+    if isinstance(index, SightsMeaning):
+        found = await index.sight(asker, query, Everything())
+    else:
+        found = await index.search(asker, query)
+    cosines = {one.id: one.cosine for one in found}
+    may_have_more = len(found) >= query.limit < WIDEST
+    return Ranking(tuple(cosines), is_warm=True, may_have_more=may_have_more, cosines=cosines)
 
 
 def reciprocal_ranks(*rankings: Sequence[str | None], k: int = RRF_K) -> dict[str, float]:
@@ -96,42 +102,65 @@ def reciprocal_ranks(*rankings: Sequence[str | None], k: int = RRF_K) -> dict[st
 
 FACTS_PER_READ = 8
 
-
-class Ranking(NamedTuple):
-    """What an index ranks.
-
-    Attributes:
-        ids: Of facts, best first; without an index there are none.
-        weighs_words: Whether it has weighed the words of all that it has, besides their meaning.
-        cosines: How close facts are to the question, where it says so.
-    """
-
-    ids: Sequence[str] = ()
-    weighs_words: bool = False
-    cosines: Mapping[str, float | None] = {}
+WAITING_MAX = 32
+"""With so much work of indexing it is not looked for whether facts are among it."""
 
 
 def recalled(
     asker: Scope, query: SearchQuery, limit: int, by_index: Ranking
-) -> Steps[tuple[Hit, ...]]:
+) -> Steps[tuple[Hit, ...] | None]:
     """Return the best archival facts by what an index and the words rank.
+
+    ``None`` where too little stands of what the index ranks, and it may have more.
 
     Args:
         asker: Who asks.
         query: What for, as both are asked it.
         limit: How many.
-        by_index: What the index ranks best. Of what it has weighed by words too, words alone bring
-            in only what it does not have yet.
+        by_index: What the index ranks best. Where it has weighed words too, words alone bring in
+            only what it does not have yet, and are not looked up while it has everything.
     """
-    words = yield from words_of(asker, query)
-    found = [] if words is None else (yield from ranked(asker, query, words))
-    by_words = [one.id if one.words_only or not by_index.weighs_words else None for one in found]
-    scores = reciprocal_ranks(by_index.ids, by_words)
-    best = yield from _best(asker, query, list(scores), limit)
+    ids, read, by_words = by_index.ids, dict[str, Fact](), list[str | None]()
+    if by_index.is_warm:
+        stand, waiting = yield from asked(
+            among(FACTS, asker, ids, *asked_of(query)), to_be_indexed(asker, WAITING_MAX)
+        )
+        read = nearest(stand)
+        if by_index.may_have_more and len(read) < query.limit:
+            return None
+        ids = [one for one in ids if one in read][: query.limit]
+        if (yield from _lacks_facts(asker, query, [item.key for item in waiting], read)):
+            found = yield from _by_words(asker, query)
+            by_words = [one.id if one.words_only else None for one in found]
+    else:
+        by_words = [one.id for one in (yield from _by_words(asker, query))]
+    scores = reciprocal_ranks(ids, by_words)
+    best = yield from _best(asker, query, list(scores), limit, read)
     return tuple(
         hit_of(fact, scores[fact.id], asker.graph_id, by_index.cosines.get(fact.id))
         for fact in best
     )
+
+
+def _by_words(asker: Scope, query: SearchQuery) -> Steps[list[Found]]:
+    words = yield from words_of(asker, query)
+    return [] if words is None else (yield from ranked(asker, query, words))
+
+
+def _lacks_facts(
+    asker: Scope, query: SearchQuery, waiting: Sequence[str], read: Mapping[str, Fact]
+) -> Steps[bool]:
+    """Whether facts that the question may find wait to be put into the index, as far as is known.
+
+    Args:
+        asker: Who asks.
+        query: What for.
+        waiting: Ids of records that do, ``WAITING_MAX`` at most; turns among them.
+        read: Facts that the question may find.
+    """
+    if len(waiting) >= WAITING_MAX or not read.keys().isdisjoint(waiting):
+        return True
+    return bool(waiting) and bool((yield from live_among(asker, query, waiting)))
 
 
 def live_among(asker: Scope, query: SearchQuery, ids: Sequence[str]) -> Steps[list[Fact]]:
@@ -140,18 +169,21 @@ def live_among(asker: Scope, query: SearchQuery, ids: Sequence[str]) -> Steps[li
 
 
 def _best(
-    asker: Scope, query: SearchQuery, best_first: Sequence[str], limit: int
+    asker: Scope, query: SearchQuery, best_first: Sequence[str], limit: int, read: dict[str, Fact]
 ) -> Steps[list[Fact]]:
     """Return the first ``limit`` of the ranked ids that the question may find.
 
-    Most are, so a batch as large as what is missing usually does.
+    Most are, so a batch as large as what is missing usually does. What is ``read`` already is not
+    read again.
     """
     best: list[Fact] = []
     start = 0
     while len(best) < limit and start < len(best_first):
         batch = best_first[start : start + max(limit - len(best), FACTS_PER_READ)]
         start += len(batch)
-        best += in_order(nearest((yield from live_among(asker, query, batch))), batch)
+        unread = [one for one in batch if one not in read]
+        found = nearest((yield from live_among(asker, query, unread))) if unread else {}
+        best += in_order(read | found, batch)
     return best[:limit]
 
 

@@ -308,6 +308,11 @@ def free_claims() -> Steps[None]:
     yield from _replace(*(item.model_copy(update={"due_at": item.queued_at}) for item in claimed))
 
 
+def to_be_indexed(scope: Scope, limit: int) -> Find[Item]:
+    """Ask for what of a graph waits to be put into the index, whether it runs or is parked."""
+    return _find("state", None, scope, Is("kind", "index"), limit=limit)
+
+
 def count_work(scope: Scope | None, *, tenant: str | None = None) -> Steps[dict[str, int]]:
     """Return how many items are not done, per kind and under ``parked``."""
     found = yield from counts(_find("queued", tenant, scope), "kind", "parked")
