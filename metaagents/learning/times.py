@@ -47,7 +47,7 @@ _NAMED = (
 )
 _RELATIVE = (
     r"(?:last|this|next|this past|this coming) "
-    rf"(?:week|month|year|weekend|{_DAY}|{_MONTH}|{_SEASON})"
+    rf"(?:week|month|year|weekend|semester|term|quarter|sprint|{_DAY}|{_MONTH}|{_SEASON})"
 )
 _LIFELONG = r"(?:all (?:my|his|her|our|their) li(?:fe|ves)|(?:my|his|her) (?:whole|entire) life)"
 _POINT = (
@@ -68,7 +68,8 @@ _AGES = (
     r"|as long as i can remember)"
 )
 PHRASE = (
-    rf"(?:(?:since|until|till|from|as of|by) (?:{_NAMED}|{_RELATIVE}|{_SINCE})"
+    rf"(?:(?:since|until|till|from|as of|by)"
+    rf" (?:(?:the (?:end|beginning|start) of )?(?:{_NAMED}|{_RELATIVE})|{_SINCE})"
     rf"|(?:from|between) {DATE} (?:to|until|through|and) {DATE}"
     rf"|from the {_NTH} (?:to|until|till) the {_NTH}(?: of {_MONTH})?"
     rf"|{_AGES}(?: now)?"

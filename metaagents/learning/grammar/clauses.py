@@ -14,6 +14,7 @@ from tiers.lexical import sentences
 
 from ...distinctive import MONTHS
 from ..times import DAYS
+from .lexicon import CAPITALS, PERSONS, PETS
 from .plainer import in_plain_words
 from .subjects import opened
 from .verbs import FORMS, is_verb
@@ -146,6 +147,16 @@ _UNDOES = re.compile(
     re.IGNORECASE,
 )
 _APPOSED = re.compile(r"\b((?:[Mm]y|[Oo]ur) [a-z][\w' -]{1,30}), ([A-Z][\w'-]+), (?=[a-z])")
+_APPOSED_AFTER = re.compile(
+    rf"(?<![\w,] )\b(?!(?:No|Yes|So|Well|Sorry)\b)([{CAPITALS}][\w'-]+), "
+    rf"((?:my|our) (?:[a-z]+ )?(?:{'|'.join(sorted(PERSONS | PETS))})), (?=[a-z])"
+)
+_ASIDE = re.compile(
+    rf"^((?:[Mm]y|[Oo]ur|[Tt]he) [\w -]{{2,30}}|(?:[{CAPITALS}][\w'-]+ ?){{1,3}}), "
+    r"(?:who|which|whose|where|as (?:\w+(?:'s| is) )?(?:now |also )?(?:called|known))\b"
+    r"[^,;.?!]{0,60}, (?=[a-z])"
+)
+"""What is added of somebody between who it is and what is said of them."""
 _IS_LIST = re.compile(r"\b(?:an?|so|very) [a-z-]+$", re.IGNORECASE)
 _LISTED = re.compile(
     r"(?:and |or )?(?!(?:no|her|his|its|their|my|our|the|an?|it|he|she|they|which|who)\b)"
@@ -211,7 +222,7 @@ class _Part:
 
 def clauses(text: str) -> Iterator[Clause]:
     """Yield the parts of a text that are said plainly, in order."""
-    plain = _APPOSED.sub(r"\1 \2 ", plain_quotes(text))
+    plain = _APPOSED_AFTER.sub(r"\2 \1 ", _APPOSED.sub(r"\1 \2 ", plain_quotes(text)))
     corrects = False
     ready: list[Clause] = []
     for number, sentence in enumerate(sentences(plain)):
@@ -223,7 +234,7 @@ def clauses(text: str) -> Iterator[Clause]:
         yield from ready
         ready = [
             replace(clause, corrects=corrects or has_correction, sentence=number)
-            for clause in _of_sentence(in_plain_words(sentence))
+            for clause in _of_sentence(in_plain_words(_ASIDE.sub(r"\1 ", sentence)))
         ]
         corrects = has_correction
     yield from ready

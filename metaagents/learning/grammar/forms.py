@@ -15,6 +15,8 @@ stay | in | place | stays in | state ongoing
 live | with | kin | lives with | state identity
 live | in/at/on/with/near | own-place | lives in | state one identity
 reside | in | place | lives in | state one identity
+be | a resident of/a citizen of/resident in | place | lives in | state one identity
+stay | with | kin | stays with | state
 live | | beside-place | lives in | state one identity
 live | with | illness | has | state identity
 be | based/based just | near-place | lives in | state one identity
@@ -218,6 +220,8 @@ care | for | liked | likes | state preference denied
 stand | | liked | likes | state preference cannot
 bear | | liked | likes | state preference cannot
 eat | | meal | eats | state constraint denied
+do | | undone | does | state preference denied
+work | with | undone | works with | state preference cannot
 avoid | | meal | avoids | state constraint
 stay | away from/clear of/off | meal | avoids | state constraint
 touch | | meal | eats | state constraint denied

@@ -48,14 +48,14 @@ _BEING = (
 """Before it ``'s`` is "is", and does not say whose what follows is."""
 _NTH = {"first": "1st", "second": "2nd", "third": "3rd"}
 _DONE = "|".join(
-    sorted(
-        word
-        for word, (lemma, form) in FORMS.items()
-        if form == "past"
-        and lemma
-        in "move relocate buy adopt start begin sell quit join finish pass retire become".split()
-    )
+    sorted(word for word, (lemma, form) in FORMS.items() if form == "past" and word != lemma)
 )
+_AFTER_DONE = r"(?:an?|to|at|from|my|our|as|in|for|with|[A-Z0-9])"
+_STATES = r"allergic|married|divorced|widowed|engaged|retired|vegan|vegetarian|self-employed"
+_NOT_OF_THE_NEXT = (
+    r"(?![^.;]*, (?:he|she|they|it|[A-Z][\w'-]+ (?:is|was|has|had|now|[a-z]+s|[a-z]+ed))\b)"
+)
+"""What is said so may be of whom the next clause is about: ``Trained as a nurse, Eve teaches``."""
 
 
 def _nth(found: re.Match[str]) -> str:
@@ -211,10 +211,16 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
         r"my \1 is ",
     ),
     # Who speaks is left out: "Been living in Graz since May", "Just moved to Graz".
-    (r"^\s*got (?:myself |ourselves )?(?=an? )", "I got "),
-    (r"^\s*been (?=\w{2,20}ing\b)", "I have been "),
-    (rf"^\s*(?:just|finally|recently) (?=(?:{_DONE}|got) )", "I "),
-    (rf"^\s*(?=(?i:{_DONE}) (?:an?|to|at|from|my|our|as|in|[A-Z0-9]))", "I "),
+    (r"^\s*been (?=(?:\w{2,20}ing|with|in|at|on)\b)", "I have been "),
+    (r"^\s*(?=(?:can't|cannot) [a-z])", "I "),
+    (rf"^\s*(?=(?i:{_STATES}) (?:to|in|since|from|for) ){_NOT_OF_THE_NEXT}", "I am "),
+    (
+        (
+            rf"^\s*(?:[Jj]ust |[Ff]inally |[Rr]ecently )?(?=(?i:{_DONE}) (?:(?:up|in|on|off|out"
+            rf"|over|back|myself|ourselves) )?(?:{_AFTER_DONE})){_NOT_OF_THE_NEXT}"
+        ),
+        "I ",
+    ),
     # What somebody would rather do, or could never bear.
     (
         (
@@ -237,6 +243,14 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
             r" (?=[a-z]+s\b)"
         ),
         r"\1 ",
+    ),
+    # Who holds an office no more, and who does instead.
+    (
+        (
+            rf"\b({_NAME}) (?:isn't|is not|is no longer|was) ((?:the|our|my) [a-z][a-z\- ]{{2,30}}?)"
+            rf"(?: any ?more| any longer)?, (?:but )?(?:now )?(?:it's|it is|that's)(?: now)? ({_NAME})"
+        ),
+        r"\1 is no longer \2; \3 is \2",
     ),
     # "Isn't on Friday, it's on Saturday": what is put right.
     (
@@ -306,6 +320,39 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
         ),
         "I am on ",
     ),
+    # Who answers for something, told of the task.
+    (
+        (
+            r"\b[Tt]he (?:one|person|agent|colleague) (?:(?:who|that)(?:'s| is) )?(?:to (?:talk to|ask"
+            r"|call|contact|see)(?: about| for)?|responsible for|in charge of) "
+            rf"([^,.;!?]{{2,40}}?) is ({_NAME})"
+        ),
+        r"\2 is responsible for \1",
+    ),
+    (
+        (
+            r"\b(am|'m|is) the (?:one|person|agent|colleague) (?:(?:who|that)(?:'s| is) )?"
+            r"(?=responsible for |in charge of )"
+        ),
+        r"\1 ",
+    ),
+    # "Nuria takes the importer, Otto the docs": the verb is said once.
+    (
+        (
+            rf"\b({_NAME} ([a-z]+s) (?:the|our|all) [^,.;!?]{{2,40}}?)(?:,| and|, and) ({_NAME})"
+            r" (?=(?:the|our|all) )"
+        ),
+        r"\1; \3 \2 ",
+    ),
+    # "What we enjoy most is rowing".
+    (
+        (
+            r"\bwhat (i|we) (?:both |really |all )?(like|love|enjoy|prefer|hate|dislike)"
+            r"(?: most| best)? is (?=[a-z])"
+        ),
+        r"\1 \2 ",
+    ),
+    (r"^\s*by (?:trade|training|profession|education),? (?=i\b|i'|my\b|s?he\b)", ""),
     # Where somebody lives, works or comes from, told of the place.
     (
         rf"\b({_NAME}) is where (I|we) (live|work|grew up|was born|were born)\b",

@@ -14,6 +14,7 @@ from .exchange import exchanged, measured
 from .frames import OFTEN, PLANNED, filled, without_circumstance
 from .framing import framed
 from .lexicon import EVALUATIVE
+from .particulars import with_particulars
 from .statement import HABIT, Claim, Said, of_speaker
 from .values import KINDS
 from .verbs import FORMS, HABITUAL
@@ -54,7 +55,7 @@ def read(said: Said) -> list[Claim]:
     is_put_right = said.clause.corrects and said.subject.sort in {"thing", "owned"}
     found = [
         replace(one, is_news=True) if is_put_right and one.is_single and one.sense == "is" else one
-        for one in _at_all_lengths(said)
+        for one in with_particulars(said, _at_all_lengths(said))
     ]
     if not said.clause.is_consequence:
         return found

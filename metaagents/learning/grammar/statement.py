@@ -8,7 +8,9 @@ from datetime import datetime
 
 from tiers.records import FactType
 
+from ...distinctive import MONTHS
 from ..times import (
+    DAYS,
     When,
     at_end,
     at_front,
@@ -48,7 +50,7 @@ _TASTES = frozenset("love like hate enjoy prefer adore dislike".split())
 
 _MARKS = re.compile(
     r",? (?:since (?:i was|he was|she was) [\w ]{1,20}|by (?:trade|training|education)"
-    r"|by profession|for the time being|by now|by the way|this time|for us|for me|daily basis"
+    r"|by profession|for the time being|by now|by the way|this time|for us|for me|daily basis|of all (?:places|things|people)"
     r"|now|these days|nowadays|at the moment|currently|any ?more|again|too|as well|after all"
     r"|from now on|also|already|so far|for good|finally|recently|lately|at last|of course|yet"
     r"|in (?:my|our|his|her) (?:whole |entire )?li(?:fe|ves)|all in all"
@@ -235,6 +237,8 @@ def taken_apart(
         or (verbal.tense == "present" and not verbal.habit)
     )
     times: list[When] = []
+    if front and front.split()[0].lower() not in {*DAYS, *MONTHS}:
+        front = f"{front[0].lower()}{front[1:]}"  # it is told at the end
     for told in (*([front] if front else []), *reversed(ends)):
         if told.lower() in {"ever since", "since then"}:
             times += before.times[0].onwards() if before is not None and before.times else []

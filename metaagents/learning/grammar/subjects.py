@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from tiers.lexical import words
 
 from .lexicon import CAPITALS, NO_PERSON, ONE_AT_A_TIME, PERSONS, PETS, PLURALS, TITLES
-from .verbs import is_base, is_verb
+from .verbs import is_base, is_verb, third_person_base
 
 Sort: TypeAlias = Literal["speaker", "owned", "named", "thing"]
 
@@ -21,9 +21,12 @@ _IM = re.compile(r"\bim\b", re.IGNORECASE)
 _LONG = {"m": "am", "re": "are", "ve": "have", "ll": "will"}
 _OWN = frozenset(("i", "we"))
 _MINE = frozenset(("my", "our"))
+_OF_SEVERAL = frozenset("all both each every customer user".split())
+"""Words that are nobody, and yet open what a thing is called: ``all packages``."""
 _ARTICLES = frozenset(("the", "a", "an"))
 _CHANGED = frozenset("new current present".split())
-_FORMER = frozenset("former old ex late previous".split())
+_NOT_SO_NOW = frozenset("former old ex late previous future would-be prospective".split())
+"""Who was or will be somebody's is not so now."""
 _WHICH = re.compile(r"(?<=\w) (?:to|from|with|in|at|on|for) .+")
 _IS_CAPITAL = re.compile(rf"[{CAPITALS}][\w'\u2019.\-]*")
 _KIN_IN_TWO_WORDS = {
@@ -164,7 +167,7 @@ def _as_owned(noun: Sequence[str], owner: str) -> Subject | None:
     """Return what belongs to somebody, its own name apart: ``neighbour Mrs. Abara``."""
     plain = [one.strip(",") for one in noun]
     is_aged = bool(plain) and plain[0].lower() == "old" and kind_of(" ".join(plain)) in PETS
-    if not plain or (plain[0].lower() in _FORMER and len(plain) > 1 and not is_aged):
+    if not plain or (plain[0].lower() in _NOT_SO_NOW and len(plain) > 1 and not is_aged):
         return None
     is_new = plain[0].lower() in _CHANGED
     rest = plain[1:] if is_new else plain
@@ -185,7 +188,9 @@ def _named(told: Sequence[str]) -> tuple[Subject, int] | None:
     end = 0
     while end < min(len(told), NAME_WORDS_MAX) and _is_name(told[end]):
         end += 1
-    if not end or end >= len(told) or not is_verb(told[end]):
+    if not end or end >= len(told):
+        return None
+    if not is_verb(told[end]) and third_person_base(told[end]) is None:
         return None
     if is_base(told[end]) or told[0].lower() in _ARTICLES:
         return None  # "Keep going", "Themes like these": one person is told of in another form
@@ -194,10 +199,9 @@ def _named(told: Sequence[str]) -> tuple[Subject, int] | None:
 
 
 def _thing(told: Sequence[str]) -> tuple[Subject, int] | None:
-    if told[0].lower() in NO_PERSON or is_verb(told[0]):
-        return None
     end = _noun_end(told, 0)
-    if end is None:
+    is_nobody = told[0].lower() in NO_PERSON and not (told[0].lower() in _OF_SEVERAL and end != 1)
+    if end is None or is_nobody or is_verb(told[0]):
         return None
     noun = [
         one.lower() if at == 0 and one.lower() in {"the", "a", "an"} else one

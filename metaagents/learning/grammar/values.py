@@ -252,6 +252,13 @@ def _years(rest: str) -> str | None:
     return rest if is_number and len(plain.split()) == 1 else None
 
 
+def _undone(rest: str) -> str | None:
+    """Return what somebody does not do as a rule: several of it, and no time."""
+    thing = worth(rest)
+    is_several = thing is not None and re.fullmatch(r"(?:[a-z\-]+ ){0,2}[a-z]+[^s\W]s", thing)
+    return thing if is_several and thing and not phrases.TIME.search(thing) else None
+
+
 def _kin(rest: str) -> str | None:
     found = re.fullmatch(r"my ([\w\- ]{2,24}?)( [A-Z][\w\-]+)?", rest)
     if rest in {"me", "us"}:
@@ -366,7 +373,7 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "rank": part_of(
         re.compile(
             r"((?:an? |the )?(?:[a-z]+ ){0,2}(?:lead|leader|head|manager|partner|director|captain"
-            r"|chair|editor|supervisor|coordinator)(?: of [\w ]{2,30})?)"
+            r"|chair|editor|supervisor|coordinator)(?: of [\w\- ]{2,30})?)"
         )
     ),
     "papers": matching(
@@ -399,6 +406,7 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "post": part_of(re.compile(rf"the ({'|'.join(sorted(OFFICES))})")),
     "age-number": _years,
     "kin": _kin,
+    "undone": _undone,
     "shift": matching(
         re.compile(r"\b(?:shifts?|part[- ]time|full[- ]time|nights|weekends|freelance|remotely)\b")
     ),
