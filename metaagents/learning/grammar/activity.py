@@ -49,7 +49,8 @@ _HAVING = frozenset("own have possess".split())
 _PREPOSITION = r"(?:with|for|in|at|on|from|to|by|near|against|under|along|across|around|through)"
 _INDEFINITE = re.compile(r"(?!the |this |that |such |all |every |each |some |any |enough |more )")
 _KNOWN = re.compile(r"[A-Z]|\d")
-_CHARGE = re.compile(r"(?:the|all|every|most) ")
+_CHARGE = re.compile(r"(?:the|all|every|most) (?:the |our )?")
+_UNTIL = re.compile(r" (?:until|till|from|since|while) .*$")
 _BEFORE_NAME = re.compile(rf"{_PREPOSITION} (?=[A-Z\d])")
 _BEFORE_KIND = re.compile(rf"{_PREPOSITION} (?=an? )")
 _SKILL = re.compile(
@@ -98,9 +99,11 @@ def _is_somebody(said: Said) -> bool:
 def _on_duty(said: Said) -> Iterator[Claim]:
     """``Nuria handles the invoices``, ``Paulo holds the lock``."""
     verbal = said.verbal
-    thing = phrases.as_thing(verbal.rest)
+    thing = _UNTIL.sub("", verbal.rest)
     is_so = verbal.tense == "present" and verbal.sense in {"is", "over"}
-    if thing and is_so and verbal.lemma in DUTIES and _CHARGE.match(thing) and _is_worth(thing):
+    charge = _CHARGE.match(thing)
+    is_whole = charge is not None and phrases.as_thing(thing[charge.end() :]) is not None
+    if is_whole and is_so and verbal.lemma in DUTIES and _is_worth(thing):
         yield said.claim(DOES, f"{verbal.lemma} {of_speaker(thing, said.speaker)}", is_news=True)
 
 

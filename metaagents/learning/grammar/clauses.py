@@ -180,6 +180,8 @@ _CORRECTED = re.compile(r"not (?:at |on |in |to |for )?[\w.:' ]{1,40}", re.IGNOR
 _DENIAL = re.compile(
     r"(?:\W*\w+){0,3}? ?(?:\w+n't|do not|does not|never|have no|has no)\b", re.IGNORECASE
 )
+_COMPARES = re.compile(r"\b(?:[a-z]+er|more|less) than\s+$", re.IGNORECASE)
+"""What is measured by something else is not doubted."""
 _NEXT = re.compile(r"(?:an? |any )?[a-z][\w\-]*(?: [a-z][\w\-]*)?[.!]?(?:$|,)")
 _OPENS_CLAUSE = re.compile(
     rf"(?:{_SUBJECTS}|it\b|they\b|you\b|there\b|this\b|that\b|yes\b|no\b|then\b|now\b|so\b)",
@@ -369,6 +371,8 @@ def _parts(sentence: str) -> list[_Part]:
         if kind in {"and", "comma"} and not _is_new(rest, kind):
             continue
         if kind == "taint" and _is_denied_both(match, sentence[start:], rest):
+            continue
+        if kind == "taint" and _COMPARES.search(sentence[: match.end()]):
             continue
         if kind == "and" and not any(map(is_verb, opened(sentence[start : match.start()]).split())):
             continue  # "Moira and I"

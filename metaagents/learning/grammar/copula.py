@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tiers.records import FactType
+
 from . import phrases
 from .lexicon import (
     COMPANIONS,
@@ -368,8 +370,9 @@ def _role(said: Said, rest: str) -> Iterator[Claim]:
     # What somebody's father was is told for good; what they were themselves, they may be no more.
     was = verbal.tense == "past" and subject.kind in RELATIVES and _ROLE.search(thing) is not None
     is_so = verbal.tense == "present" or (verbal.tense == "perfect" and since) or was
-    used = verbal.aim == "used" and _ROLE.search(_AT_WORK.sub("", thing)) is not None
-    is_news = is_plain and (is_so or used)
+    used = verbal.aim == "used" and is_trade(rest)
+    will = verbal.aim == "going" and verbal.sense == "is" and is_trade(rest)
+    is_news = is_plain and (is_so or used or will)
     if subject.sort == "owned" and not subject.kind:
         is_news &= any(letter.isupper() or letter.isdigit() for letter in thing)
         yield said.claim(KIND, rest, is_single=True, is_news=is_news and verbal.sense == "is")
@@ -390,7 +393,17 @@ def _role(said: Said, rest: str) -> Iterator[Claim]:
         return
     few = len(_AT_WORK.sub("", thing).split()) <= _ROLE_WORDS_MAX
     is_news = is_news and few and subject.sort != "thing"
-    yield said.claim("is a", thing, fact_type="identity", is_news=is_news, is_loose=used)
+    kind: FactType = "world" if will else "identity"
+    attribute = f"{PLAN} to be" if will else "is a"
+    yield said.claim(
+        attribute, thing, fact_type=kind, is_news=is_news, is_loose=used, is_ahead=will
+    )
+
+
+def is_trade(rest: str) -> bool:
+    """Whether words are what somebody may do for a living: ``an apprentice at the mill``."""
+    found = re.fullmatch(r"(?:an?|the) (.+)", rest)
+    return found is not None and _ROLE.search(_AT_WORK.sub("", found[1])) is not None
 
 
 _AT_WORK = re.compile(r" (?:with|at|in|for|on) .{2,60}$")

@@ -124,7 +124,8 @@ EVERYDAY: dict[str, Callable[[str], str | None]] = {
     "stay": part_of(
         re.compile(
             rf"((?:(?:the|this|next|all|all of) )?(?:{'|'.join((*MONTHS, *FEASTS))}|summer|winter"
-            r"|autumn|spring|holidays|(?:two|three|four|six) (?:weeks|months)"
+            r"|(?:[a-z]+ )?(?:term|semester)|autumn|spring|holidays"
+            r"|(?:two|three|four|six) (?:weeks|months)"
             r"|(?:half|most)(?: of)? the year)"
             r" (?:in|with|at|on) .+)",
             re.IGNORECASE,

@@ -67,6 +67,7 @@ freelance | as | role | works as | state one identity
 start | working for/work at/at/with | firm | works at | begin one identity
 begin | a new job at/working at/working for | firm | works at | begin one identity
 take | over | business | runs | begin
+report | to | name | reports to | state one
 be | hired as/taken on as | role | works as | begin one identity
 get | hired as | role | works as | begin one identity
 start | a new job as/working as/work as/as | role | works as | begin one identity
@@ -114,6 +115,12 @@ have | | papers | has | state identity
 hold | | papers | has | state identity
 carry | | carried | carries | state constraint
 use | | carried | uses | state
+use | | name | uses | state
+settle | on | thing | decided on | event
+decide | on | thing | decided on | event
+opt | for | thing | decided on | event
+take | in | owned | has | begin
+treat | to | owned | has | begin
 need | | medicine | takes | state
 be | prescribed/put on | medicine | takes | begin
 have | | infection | had | event

@@ -23,15 +23,19 @@ _BEFORE = re.compile(
     r"(?:(?:to|into|at|by|in|on|for|with|from|before|after|under|behind|as|until) )?"
 )
 """A participle and a preposition: ``built with``."""
+_ALL = re.compile(r"^(?:all|both|every|each) (?:the |our |my )?", re.IGNORECASE)
+_NUMBERED = re.compile(r"\bnumber (?=\d)")
+_WAYS = (phrases.as_thing, phrases.as_quantity, phrases.as_time)
 _NO_THING = (
     EVALUATIVE
     | OCCASIONS
     | frozenset(
         "book film movie novel story game song series show hero character episode "
-        "birthday anniversary address code build server script app program branch".split()
+        "birthday anniversary address code build server script app program branch "
+        "name password passphrase pin secret token credentials key".split()
     )
 )
-"""What is told of these is of a moment, is nobody's, or stands in a calendar of its own."""
+"""What is told of these is of a moment, is nobody's, is secret, or is read in other ways."""
 
 
 def with_particulars(said: Said, found: Sequence[Claim]) -> Iterator[Claim]:
@@ -61,17 +65,22 @@ def _is_exact(said: Said) -> bool:
     if verbal.tense not in {"present", "perfect"} and not is_done:
         return False
     value = _BEFORE.sub("", rest)
-    is_whole = (
-        not value or phrases.as_thing(value) is not None or phrases.as_quantity(value) is not None
-    )
+    is_whole = not value or any(way(value) for way in _WAYS)
     is_sharp = _EXACT.search(rest) is not None or any(one.days for one in said.times)
-    return is_whole and is_sharp and phrases.is_worth_keeping(rest, EVALUATIVE)
+    worth = phrases.is_worth_keeping(_NUMBERED.sub("", rest), EVALUATIVE)
+    return is_whole and is_sharp and worth
 
 
 def _is_known(said: Said) -> bool:
     """Whether a clause is about a thing that is one, and can be told from others."""
     subject = said.subject
+    if subject.sort == "named":
+        return said.verbal.lemma == "be" and is_past(said.verbal.rest.split(" ", 1)[0])
+    if subject.sort not in {"thing", "owned"} or subject.kind:
+        return False
+    noun = _ALL.sub("", subject.noun)
     is_told = subject.sort == "owned" or _KNOWN.match(subject.text) is not None
-    is_thing = not subject.kind and phrases.as_thing(subject.noun) is not None
-    is_either = subject.sort in {"thing", "owned"} and is_thing and is_told
-    return is_either and phrases.is_worth_keeping(subject.noun, _NO_THING)
+    # "The mediums last long": several by one word are a kind of things.
+    is_kind = noun.isalpha() and noun.endswith("s") and said.verbal.lemma != "be"
+    is_one = phrases.as_thing(noun) is not None and not is_kind
+    return is_told and is_one and subject.head.split()[-1] not in _NO_THING

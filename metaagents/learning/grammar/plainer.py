@@ -29,7 +29,7 @@ _NUMBER = (
     r"|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w{3,6}teen|a hundred)"
 )
 _OPENS = r"(?:^|[,;:.!?\u2013\u2014-]\s|\b(?:and|but|so|because|that|since|while|as|well|hi) )\s*"
-_OWN = rf"{_OPENS}(?:[Mm]y|[Oo]ur) (?:[\w\-]{{2,20}} ){{0,2}}?[\w\-]{{2,20}}"
+_OWN = rf"{_OPENS}(?:[Mm]y|[Oo]ur|[Tt]he) (?:[\w\-]{{2,20}} ){{0,2}}?[\w\-]{{2,20}}"
 _SHORTENED = r"(?:[Hh]e|[Ss]he)"
 _DONE_SO = (
     r"(?:got|had|been|become|moved|lived|worked|bought|sold|started|begun|finished|lost|passed|left"
@@ -92,15 +92,32 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
         ),
         "",
     ),
-    (r"^\s*(?:forget|ignore|never mind) what i said(?: before| earlier)?[,:]? ", "Correction: "),
+    (
+        (
+            r"^\s*(?:(?:forget|ignore|never mind) what i said|(?:(?:an?|small|quick) )*(?:fix"
+            r"|correction|update|amendment) to (?:what i (?:said|wrote)|my [a-z ]+?))"
+            r"(?: above| before| earlier)?[,:]? "
+        ),
+        "Correction: ",
+    ),
+    (
+        (
+            r"^\s*((?:[a-z]+ )?(?:[a-z]+ person|night owl|early (?:bird|riser)|(?:light|heavy)"
+            r" sleeper)),? (?:here|me|myself)(?=[,.!]|$)"
+        ),
+        lambda found: f"I am a {found[1].lower()}",
+    ),
     (r", (?:remember|you know|okay|ok)\?$", "."),
     (
         r"\b(ive|dont|cant|didnt|doesnt|isnt|wasnt|havent|hasnt|wont)\b",
         lambda found: f"{found[1][:-2]}'ve" if found[1].lower() == "ive" else f"{found[1][:-1]}'t",
     ),
     (
-        r"^\s*for (my (?:[a-z]+ )?[a-z]+),? i (see|use|take|go to|wear) ([^,;!?]{2,60}?)(?=[.!]?$)",
-        r"I \2 \3 for \1",
+        (
+            r"^\s*for ((?:my |our |the )?(?:[a-z]+ )?[a-z]+),? (i|we) (see|use|take|go to|wear)"
+            r" ([^,;!?]{2,60}?)(?=[,;]|[.!]?$)"
+        ),
+        r"\2 \3 \4 for \1",
     ),
     # "I'll be starting at Initech in June": it is arranged.
     (
@@ -130,7 +147,7 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
     (r"\ba (?:single )?word of (?=[A-Z])", "any "),
     (r"\b(?:went|gone) and (?=(?:bought|got|adopted|sold|moved|joined) )", ""),
     # "My husband's a plumber", "my mum's got gout", "she's in Munich".
-    (rf"({_OWN}|\b{_SHORTENED})'s (?={_DONE_SO} [A-Za-z0-9])", r"\1 has "),
+    (rf"({_OWN}|\b{_SHORTENED})'s (?={_DONE_SO}(?: [A-Za-z0-9]|[.,;!]|$))", r"\1 has "),
     (rf"({_OWN}|\b{_SHORTENED})'s (?={_BEING})", r"\1 is "),
     (
         (
@@ -247,8 +264,9 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
     # Who holds an office no more, and who does instead.
     (
         (
-            rf"\b({_NAME}) (?:isn't|is not|is no longer|was) ((?:the|our|my) [a-z][a-z\- ]{{2,30}}?)"
-            rf"(?: any ?more| any longer)?, (?:but )?(?:now )?(?:it's|it is|that's)(?: now)? ({_NAME})"
+            rf"\b({_NAME}) (?:isn't|is not|is no longer|was) ((?:the|our|my) [a-z][a-z ]{{2,30}}?)"
+            r"(?: any ?more| any longer)?, (?:but )?(?:now )?(?:it's|it is|that's)(?: now)?"
+            rf" ({_NAME})"
         ),
         r"\1 is no longer \2; \3 is \2",
     ),
@@ -323,8 +341,8 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
     # Who answers for something, told of the task.
     (
         (
-            r"\b[Tt]he (?:one|person|agent|colleague) (?:(?:who|that)(?:'s| is) )?(?:to (?:talk to|ask"
-            r"|call|contact|see)(?: about| for)?|responsible for|in charge of) "
+            r"\b[Tt]he (?:one|person|agent|colleague) (?:(?:who|that)(?:'s| is) )?(?:to (?:talk to"
+            r"|ask|call|contact|see)(?: about| for)?|responsible for|in charge of) "
             rf"([^,.;!?]{{2,40}}?) is ({_NAME})"
         ),
         r"\2 is responsible for \1",
@@ -351,6 +369,17 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
             r"(?: most| best)? is (?=[a-z])"
         ),
         r"\1 \2 ",
+    ),
+    # What is so, and what is not: "340 people rather than 430".
+    (r",? (?:rather than|instead of) (?=(?:[a-z]+ )?[\w.:'-]+[.!]?$)", ", not "),
+    (r"(?<=years|onths) come (?:next )?[a-z]+(?=[.,!]|$)", ""),
+    (r"^\s*since (?:the|our) [a-z]+,? (?=i\b|i'|we\b|my\b)", ""),
+    (
+        (
+            r"^\s*([a-z][^,;!?]{4,60}), i(?:'ve| have) (signed up|registered|applied|enrolled)"
+            r"(?= (?:already|now)\b|[.!]?$)"
+        ),
+        r"I have \2 for \1",
     ),
     (r"^\s*by (?:trade|training|profession|education),? (?=i\b|i'|my\b|s?he\b)", ""),
     # Where somebody lives, works or comes from, told of the place.

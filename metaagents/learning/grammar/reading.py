@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from . import phrases
 from .activity import active
-from .copula import copula
+from .copula import copula, is_trade
 from .everyday import EVERYDAY
 from .exchange import exchanged, measured
 from .frames import OFTEN, PLANNED, filled, without_circumstance
 from .framing import framed
-from .lexicon import EVALUATIVE
+from .lexicon import BODY, EVALUATIVE, POSSESSIONS
 from .particulars import with_particulars
 from .statement import HABIT, Claim, Said, of_speaker
 from .values import KINDS
@@ -38,6 +38,11 @@ _NEEDS_MORE = frozenset("go get give do take".split())
 _LASTING = frozenset(("identity", "constraint"))
 _AWAY = re.compile(r"(?:(?:away|off|back|over|out|down|up) )?(?:on \w+ )?(?:in|at|to) (.+)")
 _EXPECTED = re.compile(r"\b(?:baby|child|twins|boy|girl|surgery|operation|guests|party)\b")
+_DONE_TO = re.compile(
+    rf"(?:my|our|his|her) (?:[a-z]+ )?(?:{'|'.join(sorted(BODY | POSSESSIONS))}|eyes|ears|teeth"
+    r"|hair) [a-z]{2,}(?:ed|en)"
+)
+"""What somebody has done to what is theirs: ``my eyes lasered``."""
 _SOON = frozenset("leave fly start arrive turn finish".split())
 _BEFORE_THING = re.compile(
     r"^(?:(?:up|out|down|back|off|over|away|in|on) )?"
@@ -155,7 +160,7 @@ def _is_plan(said: Said) -> bool:
 
 def _is_arranged(rest: str) -> bool:
     """Whether somebody has something done: ``an extension built``, ``my tonsils out``."""
-    return bool(EVERYDAY["fitted"](rest) or KINDS["body-removed"](rest))
+    return bool(_DONE_TO.fullmatch(rest) or EVERYDAY["fitted"](rest) or KINDS["body-removed"](rest))
 
 
 def _is_away(rest: str) -> bool:
@@ -186,7 +191,7 @@ def _is_worth_planning(said: Said) -> bool:
     """Whether a plan is one, rather than a manner of speaking of what is to come."""
     lemma, rest, is_dated = said.verbal.lemma, said.verbal.rest, said.when is not None
     if lemma == "be":
-        return is_dated and _is_away(rest)
+        return (is_dated and _is_away(rest)) or (said.verbal.aim == "going" and is_trade(rest))
     if lemma == "have":
         return is_dated and bool(_EXPECTED.search(rest) or _is_arranged(rest))
     is_known = lemma in PLANNED or (is_dated and _OF_THEIRS.match(rest) is not None)

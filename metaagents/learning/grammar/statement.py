@@ -50,7 +50,8 @@ _TASTES = frozenset("love like hate enjoy prefer adore dislike".split())
 
 _MARKS = re.compile(
     r",? (?:since (?:i was|he was|she was) [\w ]{1,20}|by (?:trade|training|education)"
-    r"|by profession|for the time being|by now|by the way|this time|for us|for me|daily basis|of all (?:places|things|people)"
+    r"|by profession|for the time being|by now|by the way|this time|for us|for me|daily basis"
+    r"|of all (?:places|things|people)"
     r"|now|these days|nowadays|at the moment|currently|any ?more|again|too|as well|after all"
     r"|from now on|also|already|so far|for good|finally|recently|lately|at last|of course|yet"
     r"|in (?:my|our|his|her) (?:whole |entire )?li(?:fe|ves)|all in all"
@@ -66,6 +67,7 @@ _BEARS = frozenset("allergic intolerant sensitive addicted".split())
 _NEGATED = re.compile(r"\b(?:not|never|no|cannot|\w+n't)\b", re.IGNORECASE)
 _CHANGED = re.compile(r"now|these days|nowadays|any ?more|again|from now on|after all|currently")
 _STILL_DENIED = ("doesn't", "does not", "don't", "do not", "isn't", "is not", "aren't", "can't")
+_THING_WORDS_MAX = 3
 _MINE = re.compile(r"\b(?:my|our)\b", re.IGNORECASE)
 _ME = re.compile(r"\b(?:me|myself|us)\b", re.IGNORECASE)
 
@@ -253,11 +255,18 @@ def taken_apart(
 
 
 def _with_it_named(words: list[str], before: Said | None) -> list[str]:
-    """Return ``I am allergic to aspirin`` for "to it" where the part before is about aspirin."""
-    is_it = words[-2:] in (["to", "it"], ["to", "them"]) and bool(_BEARS.intersection(words))
-    if not is_it or before is None or before.subject.sort not in {"thing", "named"}:
+    """Return a clause that ends with "it", with what the part before is about in its place.
+
+    ``Aspirin is out, I'm allergic to aspirin``; ``I used to hate olives but I love olives``.
+    """
+    if before is None or words[-1].lower() not in {"it", "them"}:
         return words
-    return [*words[:-1], *before.subject.text.lower().split()]
+    is_borne = words[-2:-1] == ["to"] and bool(_BEARS.intersection(words))
+    if before.subject.sort == "thing" or (is_borne and before.subject.sort == "named"):
+        return [*words[:-1], *before.subject.text.lower().split()]
+    is_told = before.subject.sort == "speaker" and before.verbal.lemma in {*_TASTES, "have"}
+    thing = before.verbal.rest.split()
+    return [*words[:-1], *thing] if is_told and 0 < len(thing) <= _THING_WORDS_MAX else words
 
 
 def unread(clause: Clause, speaker: str) -> Said | None:

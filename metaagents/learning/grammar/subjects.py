@@ -10,11 +10,11 @@ from typing import Literal, TypeAlias
 from tiers.lexical import words
 
 from .lexicon import CAPITALS, NO_PERSON, ONE_AT_A_TIME, PERSONS, PETS, PLURALS, TITLES
-from .verbs import is_base, is_verb, third_person_base
+from .verbs import FORMS, is_base, is_verb, third_person_base
 
 Sort: TypeAlias = Literal["speaker", "owned", "named", "thing"]
 
-NOUN_WORDS_MAX = 6
+NOUN_WORDS_MAX = 8
 NAME_WORDS_MAX = 3
 _SHORT = re.compile(r"\b(I|we|they|you)'(m|re|ve|ll)\b", re.IGNORECASE)
 _IM = re.compile(r"\bim\b", re.IGNORECASE)
@@ -200,7 +200,8 @@ def _named(told: Sequence[str]) -> tuple[Subject, int] | None:
 
 def _thing(told: Sequence[str]) -> tuple[Subject, int] | None:
     end = _noun_end(told, 0)
-    is_nobody = told[0].lower() in NO_PERSON and not (told[0].lower() in _OF_SEVERAL and end != 1)
+    first = told[0].lower().partition("'")[0]
+    is_nobody = first in NO_PERSON and not (first in _OF_SEVERAL and end != 1)
     if end is None or is_nobody or is_verb(told[0]):
         return None
     noun = [
@@ -224,7 +225,13 @@ def _noun_end(told: Sequence[str], start: int) -> int | None:
 
 
 def _is_noun(told: Sequence[str], place: int) -> bool:
-    """Whether what could be a verb goes on with a noun: only several things do as the base says."""
+    """Whether what could be a verb goes on with a noun: only several things do as the base says.
+
+    What the base form of a verb follows are several things as well.
+    """
+    follows = told[place + 1] if place + 1 < len(told) else ""
+    if FORMS.get(told[place].lower(), ("", ""))[1] == "present" and is_base(follows):
+        return True  # "window seats work best"
     before = told[place - 1].lower()
     is_plural = before.endswith("s") or before in PLURALS or "and" in told[:place]
     return is_base(told[place]) and not is_plural

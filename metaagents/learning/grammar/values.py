@@ -68,6 +68,7 @@ _NUMBERS = frozenset(
     "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty "
     "ninety".split()
 )
+_AGE_MAX = 120
 _TOO_YOUNG = frozenset("0 1 2 3 one two three four five six seven eight nine ten".split())
 """No age of who speaks: "we are two"."""
 _KNOWN_THE = re.compile(
@@ -233,7 +234,8 @@ def _allergen(rest: str) -> str | None:
 
 def _age(rest: str) -> str | None:
     found = _AGE.fullmatch(rest)
-    is_number = found is not None and bool(phrases.as_quantity(found[1]))
+    years = found[1] if found else ""
+    is_number = bool(phrases.as_quantity(years)) and not (years.isdigit() and int(years) > _AGE_MAX)
     return rest if is_number and rest.endswith(" years old") else None
 
 
@@ -248,7 +250,7 @@ def _sport(rest: str) -> str | None:
 
 def _years(rest: str) -> str | None:
     plain = rest.removesuffix(" years old")
-    is_number = plain.isdigit() or plain.lower() in _NUMBERS
+    is_number = (plain.isdigit() and int(plain) <= _AGE_MAX) or plain.lower() in _NUMBERS
     return rest if is_number and len(plain.split()) == 1 else None
 
 

@@ -39,7 +39,7 @@ _REGULAR = (
     "carve sculpt illustrate manufacture inspect upholster "
     "talk struggle major earn carry touch cope reserve renovate redecorate repair freelance swap "
     "escape pick publish compose direct record produce invent exhibit illustrate qualify perform "
-    "photograph design recite coach skydive sail camp lecture consult"
+    "photograph design recite coach skydive sail camp lecture consult seat"
 ).split()
 _IRREGULAR = {
     line.split()[0]: tuple(line.split()[1:])
@@ -118,7 +118,7 @@ _ASIDE = frozenset(
     "just really actually also currently now still absolutely recently finally definitely strongly "
     "originally already very officially totally truly simply generally much severely deathly "
     "highly "
-    "strictly presently happily proudly sadly unfortunately luckily".split()
+    "strictly presently certainly happily proudly sadly unfortunately luckily".split()
 )
 """Adverbs that may go: they say how much or how sure, and nothing else."""
 _DENIED_ALONE = frozenset(
