@@ -31,13 +31,24 @@ _HANDED_OVER = re.compile(
     r"|[:;]-?[pP)](?!\w)|\s/s\b|\bha(?:ha)+\b|[\U0001F600-\U0001F64F\U0001F923\U0001F92A]",
     re.IGNORECASE | re.MULTILINE,
 )
+HEADINGS = tuple(
+    # How a message or a part of it is opened.
+    "Update News Note Correction Edit Reminder Question Answer Info Status Background Context Me "
+    "Good Bad Great Also So Yes No Ok Okay Hi Hello Hey Sorry Result Plan Today Tomorrow Yesterday "
+    "Summary About Remark Fact Decision Deadline Handover Topic Finding Done Next "
+    # What is told of somebody.
+    "Diet Food Drink Health Allergy Allergies Medication Work Job Role Team Project Tool Editor "
+    "Family Pet Home Address Location Timezone Travel Transport Hobby Hobbies Sport Music Language "
+    "Skill School Education Name Age Birthday Contact Pronoun Preference Like Dislike Religion "
+    "Schedule Availability Origin Childhood Car Phone".split()
+)
+"""Words before a colon that name what is told of, and nobody who speaks."""
 _OTHERS_WORDS = re.compile(
     r"^(?:From|Subject|Betreff): |^(?:> ?)?On .{4,60} wrote:$"
     r"|\b(?:says|replied|answered|(?:he|she|they) said):"
     r"|\b(?:mail|message|letter|note|text|memo) from\b[^\n]{0,60}:[ \t]*$"
-    r"|^[ \t]*(?:\[[\d:., apm]{3,20}\] ?)?(?!(?:Update|News|Note|Correction|Edit|Reminder|Question"
-    r"|Answer|Info|Status|Background|Context|Me|Good|Bad|Great|Also|So|Yes|No|Ok|Okay|Hi|Hello|Hey"
-    r"|Sorry|Result|Plan|Today|Tomorrow|Yesterday)\b)[A-Z][a-z]+(?: [A-Z][a-z]+)?: .{0,80}?"
+    r"|^[ \t]*(?:\[[\d:., apm]{3,20}\] ?)?"
+    rf"(?!(?:{'|'.join(HEADINGS)})s?\b)[A-Z][a-z]+(?: [A-Z][a-z]+)?: .{{0,80}}?"
     r"\b(?:I|I'm|I've|[Mm]y|[Ww]e)\b",
     re.MULTILINE,
 )
@@ -51,7 +62,8 @@ NO_NAME = frozenset("maybe ishmael back later tomorrow crazy mr mrs ms sir madam
 NO_ALLERGEN = frozenset(
     "monday mondays morning mornings work drama nonsense bullshit bs stupidity stupid meeting "
     "meetings exercise exercising people commitment fun politics losing cleaning housework math "
-    "maths school effort fools idiots failure change love feelings early hype small".split()
+    "maths school effort fools idiots failure change love feelings early hype small "
+    "miracles magic".split()
 )
 """What people are allergic to as a manner of speaking."""
 

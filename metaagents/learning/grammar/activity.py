@@ -50,6 +50,11 @@ _PREPOSITION = r"(?:with|for|in|at|on|from|to|by|near|against|under|along|across
 _INDEFINITE = re.compile(r"(?!the |this |that |such |all |every |each |some |any |enough |more )")
 _KNOWN = re.compile(r"[A-Z]|\d")
 _CHARGE = re.compile(r"(?:the|all|every|most) (?:the |our )?")
+_NO_DUTY = re.compile(
+    r" (?:cake|biscuit|mickey|mick|show|peace|floor|stage|bait|hint|blame|credit|heat|fort|line"
+    r"|reins|point|bus|train|tram|stairs|lift|faith|score|tab)$"
+)
+"""What somebody takes, holds or keeps as a manner of speaking, or on the way."""
 _UNTIL = re.compile(r" (?:until|till|from|since|while) .*$")
 _BEFORE_NAME = re.compile(rf"{_PREPOSITION} (?=[A-Z\d])")
 _BEFORE_KIND = re.compile(rf"{_PREPOSITION} (?=an? )")
@@ -103,7 +108,8 @@ def _on_duty(said: Said) -> Iterator[Claim]:
     is_so = verbal.tense == "present" and verbal.sense in {"is", "over"}
     charge = _CHARGE.match(thing)
     is_whole = charge is not None and phrases.as_thing(thing[charge.end() :]) is not None
-    if is_whole and is_so and verbal.lemma in DUTIES and _is_worth(thing):
+    is_duty = verbal.lemma in DUTIES and _NO_DUTY.search(thing) is None
+    if is_whole and is_so and is_duty and _is_worth(thing):
         yield said.claim(DOES, f"{verbal.lemma} {of_speaker(thing, said.speaker)}", is_news=True)
 
 

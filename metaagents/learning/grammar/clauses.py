@@ -86,6 +86,8 @@ _SUPPOSES = re.compile(
     r"show|game|dream|novel|song|play))\b",
     re.IGNORECASE,
 )
+_MOCKS = re.compile(r"(?:(?:oh|yeah|yes),? )?(?:right|sure|great|of course)", re.IGNORECASE)
+"""What agrees with a reason that nobody means: ``sure, because I own the bank``."""
 _ASKED_IN_CASE = re.compile(
     r"\s*(?:if|in case|when) (?:they|anyone|anybody|somebody|someone|he|she|you) (?:should )?"
     r"(?:ask|asks|wonder|wonders|need|needs)\b"
@@ -187,6 +189,10 @@ _OPENS_CLAUSE = re.compile(
     rf"(?:{_SUBJECTS}|it\b|they\b|you\b|there\b|this\b|that\b|yes\b|no\b|then\b|now\b|so\b)",
     re.IGNORECASE,
 )
+_ADDED = re.compile(r"(?:\w+ )?\w+ing\b|like\b", re.IGNORECASE)
+"""What a comma adds to what was said, and does not say anew: ``starting on Monday``."""
+_GOING_ON = frozenset("and but comma".split())
+"""What joins two things that are said of the same: ``moved to Bonn but moved back``."""
 _CONSEQUENCES = frozenset("so because which".split())
 _FINITE = re.compile(r"\b(?:is|are|was|were|has|have|had|will)\b", re.IGNORECASE)
 
@@ -323,6 +329,8 @@ def _stops(part: _Part, before: str) -> bool:
     """Whether from a part on nothing is said plainly: it supposes, reports or is read out."""
     if part.joint == "colon" and (_INTRODUCES.search(before) or _IS_WORDS.search(before)):
         return True
+    if part.joint == "because" and _MOCKS.fullmatch(before.strip(" ,.!")):
+        return True
     if _ASKED_IN_CASE.match(part.text):
         return False
     is_report = _HEARSAY.search(part.text) and not _I_SAID.match(without_lead(part.text))
@@ -355,7 +363,8 @@ def _clause(part: _Part) -> Clause:
     judged = denied or _TRUE.match(told)
     told = told[judged.end() :] if judged else told
     first = told.split()[0] if told.split() else ""
-    goes_on = part.joint == "and" and is_verb(first)
+    is_said_of = part.joint != "comma" or not _ADDED.match(told)
+    goes_on = part.joint in _GOING_ON and is_verb(first) and is_said_of
     return Clause(told.strip(), denied=denied is not None, goes_on=goes_on)
 
 

@@ -120,7 +120,6 @@ settle | on | thing | decided on | event
 decide | on | thing | decided on | event
 opt | for | thing | decided on | event
 take | in | owned | has | begin
-treat | to | owned | has | begin
 need | | medicine | takes | state
 be | prescribed/put on | medicine | takes | begin
 have | | infection | had | event

@@ -12,7 +12,7 @@ from tiers.records import FactType
 from . import phrases
 from .everyday import EVERYDAY
 from .forms import TABLE
-from .lexicon import EVALUATIVE, PLURALS
+from .lexicon import EVALUATIVE, PLURALS, POSSESSIONS
 from .subjects import kind_of
 from .values import KINDS, worth
 from .verbs import FORMS, Verbal
@@ -74,7 +74,8 @@ _OPEN = re.compile(
 _FAMILY = frozenset("kids children pets siblings twins triplets grandchildren".split())
 _NONE = re.compile(r"^(?:any|no) (?=[A-Za-z])")
 _TO_NOBODY = re.compile(
-    r" to (?:my|the|his|her|their|this) (?:job|work|phone|desk|business|sea|game|sport|career|idea)"
+    r" to (?:my|the|his|her|their|this) (?:job|work|desk|sea|game|sport|career|idea"
+    rf"|{'|'.join(sorted(POSSESSIONS))})"
 )
 _OF_NONE = frozenset("language meal illness worn papers class".split())
 """Kinds of which somebody may have none: ``I don't speak any German``."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ...claims.forms import is_past
 from . import phrases
-from .lexicon import EVALUATIVE, OCCASIONS
+from .lexicon import EVALUATIVE, OCCASIONS, POSSESSIONS
 from .statement import Claim, Said, of_speaker
 
 _KNOWN = re.compile(r"(?:the|all|both|every|each) |[^ ]+ [^ ]", re.IGNORECASE)
@@ -26,16 +26,29 @@ _BEFORE = re.compile(
 _ALL = re.compile(r"^(?:all|both|every|each) (?:the |our |my )?", re.IGNORECASE)
 _NUMBERED = re.compile(r"\bnumber (?=\d)")
 _WAYS = (phrases.as_thing, phrases.as_quantity, phrases.as_time)
+_COUNTED = re.compile(r"[A-Z]|.*\d|no ")
+_PASSES = re.compile(r"\b(?:late|early|left|behind|ahead|away|to go|open|never)\b")
+"""How something stands at the moment."""
+_HOLDS = frozenset(
+    "be need require run use take hold contain support include begin start end open close meet "
+    "live seat cost belong serve last expire accept cover store keep return weigh own have get "
+    "listen allow apply return measure".split()
+)
+"""Verbs that say of a thing what is so for long."""
 _NO_THING = (
     EVALUATIVE
     | OCCASIONS
     | frozenset(
-        "book film movie novel story game song series show hero character episode "
-        "birthday anniversary address code build server script app program branch "
-        "name password passphrase pin secret token credentials key".split()
+        # What is made up, or lives.
+        "book film movie game novel story song series show hero character episode villain king "
+        "queen devil god gods witch men women "
+        # What is read in other ways, or is secret.
+        "birthday anniversary address name password passphrase pin secret token credentials key "
+        # What is at hand while a program is written.
+        "code build script branch variable commit file cache test tests error log request ticket "
+        "pr function patch diff".split()
     )
 )
-"""What is told of these is of a moment, is nobody's, is secret, or is read in other ways."""
 
 
 def with_particulars(said: Said, found: Sequence[Claim]) -> Iterator[Claim]:
@@ -58,29 +71,45 @@ def with_particulars(said: Said, found: Sequence[Claim]) -> Iterator[Claim]:
 def _is_exact(said: Said) -> bool:
     """Whether a clause tells something lasting and exact of a known thing."""
     verbal, rest = said.verbal, said.verbal.rest
-    if not _is_known(said) or verbal.modal or verbal.is_progressive or verbal.aim or verbal.habit:
+    if not (_is_lasting(said) and _is_known(said)) or _PASSES.search(rest):
         return False
-    first = rest.split(maxsplit=1)[0].lower() if rest else ""
-    is_done = verbal.lemma == "be" and is_past(first)
-    if verbal.tense not in {"present", "perfect"} and not is_done:
-        return False
+    if verbal.lemma == "have" and not _COUNTED.match(rest):
+        return False  # "has a grudge against Ken"
     value = _BEFORE.sub("", rest)
     is_whole = not value or any(way(value) for way in _WAYS)
     is_sharp = _EXACT.search(rest) is not None or any(one.days for one in said.times)
-    worth = phrases.is_worth_keeping(_NUMBERED.sub("", rest), EVALUATIVE)
-    return is_whole and is_sharp and worth
+    return is_whole and is_sharp and phrases.is_worth_keeping(_NUMBERED.sub("", rest), EVALUATIVE)
+
+
+def _is_lasting(said: Said) -> bool:
+    """Whether a clause tells what is so for long, was done, or will be on a day."""
+    verbal = said.verbal
+    if verbal.modal or verbal.is_progressive or verbal.aim or verbal.habit:
+        return False
+    is_done = verbal.lemma == "be" and _is_participle(verbal.rest)
+    is_so = verbal.tense in {"present", "perfect"} and verbal.sense != "never"
+    return is_done or (is_so and (verbal.lemma in _HOLDS or said.is_ahead))
 
 
 def _is_known(said: Said) -> bool:
     """Whether a clause is about a thing that is one, and can be told from others."""
     subject = said.subject
     if subject.sort == "named":
-        return said.verbal.lemma == "be" and is_past(said.verbal.rest.split(" ", 1)[0])
+        return said.verbal.lemma == "be" and _is_participle(said.verbal.rest)
     if subject.sort not in {"thing", "owned"} or subject.kind:
         return False
+    if subject.sort == "thing":
+        is_told = _KNOWN.match(subject.text) is not None
+    else:
+        # What is ours is known to us; of what is mine, what lasts, or is to come on a day.
+        is_ours = said.clause.text.lower().startswith("our ")
+        is_told = is_ours or subject.head in POSSESSIONS or said.is_ahead
     noun = _ALL.sub("", subject.noun)
-    is_told = subject.sort == "owned" or _KNOWN.match(subject.text) is not None
     # "The mediums last long": several by one word are a kind of things.
     is_kind = noun.isalpha() and noun.endswith("s") and said.verbal.lemma != "be"
     is_one = phrases.as_thing(noun) is not None and not is_kind
-    return is_told and is_one and subject.head.split()[-1] not in _NO_THING
+    return is_told and is_one and subject.head.partition(" of ")[0].split()[-1] not in _NO_THING
+
+
+def _is_participle(rest: str) -> bool:
+    return is_past(rest.split(" ", 1)[0].lower())

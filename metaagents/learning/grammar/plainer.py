@@ -182,6 +182,14 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
         ),
         lambda found: f"{found[1]}, {found[2]} live in ",
     ),
+    # "Moved to Bonn and then back to Mainz": it is moved again.
+    (
+        (
+            r"\b((?:moved|relocated) to [A-Z][^.;!?]*?),?(?: and| but)?(?: then| later| soon)?"
+            r" (?:(?:moved|came|went|returned) )?back to (?=[A-Z])"
+        ),
+        r"\1, then moved back to ",
+    ),
     (
         r"\b((?:move|relocate|come)d?|came) (?:right |over |out |back |down |up )?here to ",
         r"\1 to ",
@@ -370,6 +378,7 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
         ),
         r"\1 \2 ",
     ),
+    (r"\btreated (?:myself|ourselves) to (?=an? )", "bought "),
     # What is so, and what is not: "340 people rather than 430".
     (r",? (?:rather than|instead of) (?=(?:[a-z]+ )?[\w.:'-]+[.!]?$)", ", not "),
     (r"(?<=years|onths) come (?:next )?[a-z]+(?=[.,!]|$)", ""),

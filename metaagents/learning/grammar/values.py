@@ -258,7 +258,9 @@ def _undone(rest: str) -> str | None:
     """Return what somebody does not do as a rule: several of it, and no time."""
     thing = worth(rest)
     is_several = thing is not None and re.fullmatch(r"(?:[a-z\-]+ ){0,2}[a-z]+[^s\W]s", thing)
-    return thing if is_several and thing and not phrases.TIME.search(thing) else None
+    is_time = thing is None or phrases.TIME.search(thing) is not None
+    is_meant = thing is None or NO_ALLERGEN.isdisjoint(thing.lower().split())
+    return thing if is_several and is_meant and not is_time else None
 
 
 def _kin(rest: str) -> str | None:
