@@ -15,7 +15,7 @@ INPUT_CHARS_MAX = 2_000
 
 # Texts to be worked on, roles to be played, and jokes: the whole message is not about the user.
 _HANDED_OVER = re.compile(
-    r"```|^\s*>|\b(?:translat(?:e|es|ed|ing|ion)|proofread\w*|rewrit\w+|rephras\w+|paraphras\w+"
+    r"```|^\s*(?:>|//|/\*|--)|\b(?:translat(?:e|es|ed|ing|ion)|proofread\w*|rewrit\w+|rephras\w+|paraphras\w+"
     r"|summari[sz]\w+|"
     r"role[- ]?play\w*|act as|pretend\w*|fictional|example(?!\.\w)|e\.g|"
     r"(?:write|compose|draft|continue|finish|invent|make up|correct|check|edit|improve|here(?:'s"

@@ -71,6 +71,8 @@ PHRASE = (
     rf"(?:(?:since|until|till|from|as of|by)"
     rf" (?:(?:the (?:end|beginning|start) of )?(?:{_NAMED}|{_RELATIVE})|{_SINCE})"
     rf"|(?:from|between) {DATE} (?:to|until|through|and) {DATE}"
+    rf"|(?:from )?(?:the )?{_NTH}(?:(?: of)? {_MONTH})? ?(?:to|until|till|-|\u2013) ?(?:the )?"
+    rf"{_NTH}(?: of)? {_MONTH}"
     rf"|from the {_NTH} (?:to|until|till) the {_NTH}(?: of {_MONTH})?"
     rf"|{_AGES}(?: now)?"
     rf"|for (?:about |almost |over |the (?:last|past) )?{_COUNT} {_UNIT}(?: now)?|ever"
@@ -88,6 +90,11 @@ _OFTEN_AT_FRONT = re.compile(
     re.IGNORECASE,
 )
 _SPAN = re.compile(rf"(?:from|between) ({DATE}) (?:to|until|through|and) ({DATE})", re.IGNORECASE)
+_DAYS_OF_MONTHS = re.compile(
+    rf"(?:from )?(?:the )?({_NTH})(?:(?: of)? ({_MONTH}))? ?(?:to|until|till|-|\u2013) ?(?:the )?"
+    rf"({_NTH})(?: of)? ({_MONTH})",
+    re.IGNORECASE,
+)
 _FROM = re.compile(r"(since|from|as of|until|till|by) (.+)", re.IGNORECASE)
 _FOR = re.compile(rf"for .*?({_COUNT}) ({_UNIT})(?: now)?", re.IGNORECASE)
 _AGO = re.compile(rf"(?:about |around |over )?({_COUNT}) ({_UNIT}) (?:ago|back)", re.IGNORECASE)
@@ -202,6 +209,12 @@ def resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
     span = _SPAN.fullmatch(said)
     if span:
         return When("span", said, days_of(span[1]), days_of(span[2]))
+    between = _DAYS_OF_MONTHS.fullmatch(said)
+    if between:
+        first = _days(f"{between[1]} {between[2] or between[4]}", at, is_ahead=is_ahead)
+        last = _days(f"{between[3]} {between[4]}", at, is_ahead=is_ahead)
+        told = f"from {_told(first)} to {_told(last)}" if first and last else said
+        return When("span", told, first, last)
     lasting = _FOR.fullmatch(said)
     if lasting:
         began = _back(lasting[1], lasting[2], at)

@@ -86,6 +86,14 @@ _SUPPOSES = re.compile(
     r"show|game|dream|novel|song|play))\b",
     re.IGNORECASE,
 )
+_UNMEANT = re.compile(
+    r"\b(?:(?:fell|falls) through|came to nothing|thought better of (?:it|that)"
+    r"|decided against (?:it|that)|(?:changed|change) (?:my|our) minds?|never happened)\b"
+    r"|^\s*(?:oh,? )?(?:great|fantastic|wonderful|lovely|brilliant|perfect|excellent|nice), i (?:just"
+    r"|simply|do|so|really|absolutely) (?:love|enjoy|adore|like)\b",
+    re.IGNORECASE,
+)
+"""What was dropped, and praise that says the opposite: ``great, I just love Mondays``."""
 _MOCKS = re.compile(r"(?:(?:oh|yeah|yes),? )?(?:right|sure|great|of course)", re.IGNORECASE)
 """What agrees with a reason that nobody means: ``sure, because I own the bank``."""
 _ASKED_IN_CASE = re.compile(
@@ -275,6 +283,8 @@ def is_play(sentence: str) -> bool:
 
 def _of_sentence(sentence: str) -> list[Clause]:
     """Return the plain clauses of a sentence; what is asked, supposed or reported is none."""
+    if _UNMEANT.search(sentence):
+        return []
     parts = _parts(sentence)
     if sentence.rstrip(" \"'").endswith("?") and not _asks_only_at_its_end(parts):
         return []

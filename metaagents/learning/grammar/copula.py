@@ -135,7 +135,10 @@ def _is_somebodys(said: Said, owner: str, noun: str) -> Iterator[Claim]:
     if said.verbal.sense not in {"is", "over", "not"} or said.verbal.tense == "past":
         return
     is_known = bool(
-        kind_of(noun) or _FAVOURITE.fullmatch(noun.lower()) or _KNOWN.search(noun.lower())
+        kind_of(noun)
+        or _FAVOURITE.fullmatch(noun.lower())
+        or _KNOWN.search(noun.lower())
+        or (" our " in f" {said.verbal.rest}" and is_trade(f"a {noun}") and _is_role(noun))
     )
     yield said.claim(
         attribute_of(noun),
@@ -365,7 +368,7 @@ def _role(said: Said, rest: str) -> Iterator[Claim]:
     if found is None or thing is None:
         return
     subject, verbal = said.subject, said.verbal
-    is_plain = phrases.is_worth_keeping(thing) and not _NOT_ROLES & set(thing.lower().split())
+    is_plain = _is_role(thing)
     since = said.is_since
     # What somebody's father was is told for good; what they were themselves, they may be no more.
     was = verbal.tense == "past" and subject.kind in RELATIVES and _ROLE.search(thing) is not None
@@ -416,6 +419,11 @@ _NOT_ROLES = frozenset(
     "billionaire "
     "of for who that by".split()
 )
+
+
+def _is_role(thing: str) -> bool:
+    """Whether words are none of those by which people call each other in fun."""
+    return phrases.is_worth_keeping(thing) and not _NOT_ROLES & set(thing.lower().split())
 
 
 def _value(said: Said, rest: str) -> Iterator[Claim]:

@@ -43,7 +43,7 @@ _DISTINCTION = part_of(
 def _charge(rest: str) -> str | None:
     """Return what somebody answers for: ``the night shift``."""
     thing = phrases.as_thing(re.sub(r"^(?:our|my) ", "the ", rest))
-    is_task = thing is not None and re.match(r"(?:the|a) [a-z]|[a-z]+[^s]s$", thing)
+    is_task = thing is not None and re.match(r"(?:the|a) [a-z]|[a-z]+$", thing)
     return thing if thing and is_task and phrases.is_worth_keeping(thing, EVALUATIVE) else None
 
 

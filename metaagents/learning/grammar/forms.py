@@ -116,6 +116,12 @@ hold | | papers | has | state identity
 carry | | carried | carries | state constraint
 use | | carried | uses | state
 use | | name | uses | state
+switch | to/over to | name | uses | begin
+migrate | to/over to | name | uses | begin
+migrate | from | change | changed | change
+deploy | with/to/on | name | uses | state
+look | after | charge | leads | state identity
+take | care of | charge | leads | state identity
 settle | on | thing | decided on | event
 decide | on | thing | decided on | event
 opt | for | thing | decided on | event
@@ -190,6 +196,7 @@ be | | marital | state single | state one identity
 be | | civil | is | state identity
 be | between jobs/out of work | nothing | is | state identity
 be | on parental leave/on maternity leave/on sick leave | nothing | is | state identity
+be | on leave/on holiday/on vacation/off/away/out of office/on call/on duty | nothing | is | state dated
 be | the youngest of/the eldest of/the oldest of | siblings | is one of | state identity
 be | /more of | leaning | is | state preference
 be | | own-age | age | state one identity

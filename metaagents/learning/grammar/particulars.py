@@ -12,31 +12,36 @@ from dataclasses import replace
 
 from ...claims.forms import is_past
 from . import phrases
+from .copula import is_trade
 from .lexicon import EVALUATIVE, OCCASIONS, POSSESSIONS
 from .statement import Claim, Said, of_speaker
 
-_KNOWN = re.compile(r"(?:the|all|both|every|each) |[^ ]+ [^ ]", re.IGNORECASE)
+_KNOWN = re.compile(
+    r"(?:the|all|both|every|each) |[^ ]+ [^ ]|(?:staging|production|prod)$", re.IGNORECASE
+)
 """A thing that who listens can tell from others: by an article, or by more than one word."""
-_EXACT = re.compile(r"\d|(?<![A-Za-z])[A-Z]|\w/\w|\bby an? [a-z]|_")
+_EXACT = re.compile(r"^no |\d|(?<![A-Za-z])[A-Z]|\w/\w|\bby an? [a-z]|_")
 _BEFORE = re.compile(
     r"^(?:(?:[a-z]+(?:ed|en|t|n|wn|un|lt)|out|up|off|down) )?"
-    r"(?:(?:to|into|at|by|in|on|for|with|from|before|after|under|behind|as|until) )?"
+    r"(?:(?:to|into|at|by|in|on|for|with|from|before|after|under|behind|as|until) )?(?:no )?"
 )
 """A participle and a preposition: ``built with``."""
 _ALL = re.compile(r"^(?:all|both|every|each) (?:the |our |my )?", re.IGNORECASE)
-_NUMBERED = re.compile(r"\bnumber (?=\d)")
-_WAYS = (phrases.as_thing, phrases.as_quantity, phrases.as_time)
+_CAPITAL = re.compile(r"\b(?:number (?=\d)|[A-Z]\w*)")
+"""What praises nobody, whatever it says elsewhere: ``number 12``, ``Go``."""
+_WAYS = (phrases.as_thing, phrases.as_quantity, phrases.as_time, phrases.as_name)
+_IS_AT = re.compile(r"(?:on|at) (?:[A-Z][\w.]* )?v?\d")
 _COUNTED = re.compile(r"[A-Z]|.*\d|no ")
 _PASSES = re.compile(r"\b(?:late|early|left|behind|ahead|away|to go|open|never)\b")
 """How something stands at the moment."""
 _HOLDS = frozenset(
     "be need require run use take hold contain support include begin start end open close meet "
     "live seat cost belong serve last expire accept cover store keep return weigh own have get "
-    "listen allow apply return measure".split()
+    "listen allow apply return measure pay prefer want move switch".split()
 )
 """Verbs that say of a thing what is so for long."""
 _NO_THING = (
-    EVALUATIVE
+    (EVALUATIVE - frozenset("deadline plan number type kind opening sign list".split()))
     | OCCASIONS
     | frozenset(
         # What is made up, or lives.
@@ -73,18 +78,22 @@ def _is_exact(said: Said) -> bool:
     verbal, rest = said.verbal, said.verbal.rest
     if not (_is_lasting(said) and _is_known(said)) or _PASSES.search(rest):
         return False
-    if verbal.lemma == "have" and not _COUNTED.match(rest):
-        return False  # "has a grudge against Ken"
-    value = _BEFORE.sub("", rest)
+    is_made_up = verbal.lemma == "be" and rest.startswith(("a ", "an ")) and is_trade(rest)
+    if is_made_up or (verbal.lemma == "have" and not _COUNTED.match(rest)):
+        return False  # "The hero is a nurse in Bonn", "has a grudge against Ken"
+    value = _BEFORE.sub("", f"{rest} ").strip()
     is_whole = not value or any(way(value) for way in _WAYS)
     is_sharp = _EXACT.search(rest) is not None or any(one.days for one in said.times)
-    return is_whole and is_sharp and phrases.is_worth_keeping(_NUMBERED.sub("", rest), EVALUATIVE)
+    return is_whole and is_sharp and phrases.is_worth_keeping(_CAPITAL.sub("", rest), EVALUATIVE)
 
 
 def _is_lasting(said: Said) -> bool:
     """Whether a clause tells what is so for long, was done, or will be on a day."""
     verbal = said.verbal
-    if verbal.modal or verbal.is_progressive or verbal.aim or verbal.habit:
+    if verbal.modal or verbal.is_progressive or verbal.aim or verbal.habit not in {"", "only"}:
+        return False
+    is_now_only = said.when is not None and said.when.sort == "at" and not said.is_ahead
+    if verbal.tense == "present" and is_now_only:
         return False
     is_done = verbal.lemma == "be" and _is_participle(verbal.rest)
     is_so = verbal.tense in {"present", "perfect"} and verbal.sense != "never"
@@ -94,8 +103,12 @@ def _is_lasting(said: Said) -> bool:
 def _is_known(said: Said) -> bool:
     """Whether a clause is about a thing that is one, and can be told from others."""
     subject = said.subject
-    if subject.sort == "named":
-        return said.verbal.lemma == "be" and _is_participle(said.verbal.rest)
+    if subject.sort == "named" and not phrases.as_time(said.verbal.rest):
+        return (
+            said.verbal.lemma != "be"
+            or _is_participle(said.verbal.rest)
+            or _IS_AT.match(said.verbal.rest) is not None
+        )
     if subject.sort not in {"thing", "owned"} or subject.kind:
         return False
     if subject.sort == "thing":
@@ -112,4 +125,5 @@ def _is_known(said: Said) -> bool:
 
 
 def _is_participle(rest: str) -> bool:
-    return is_past(rest.split(" ", 1)[0].lower())
+    first = rest.split(" ", 1)[0].lower()
+    return is_past(first) or is_past(first.removeprefix("re"))

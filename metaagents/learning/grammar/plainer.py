@@ -436,6 +436,15 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
         " called",
     ),
     (r"\bboth (?:of )?(?=(?:my|our) )", ""),
+    (r"\ball but (?=[a-z])", "almost "),
+    # What has to be done by a day is due by then.
+    (
+        (
+            r"\b(?:(?:has|have|needs?) to|must) be (?:done|in|finished|filed|ready|submitted"
+            r"|delivered|paid|sent|signed|completed) (?=by |before )"
+        ),
+        "is due ",
+    ),
     (r"\b(i|we)(?:'m| am| are|'re) the (?:proud |happy |lucky )?owners? of ", r"\1 own "),
     # When.
     (rf"\bthe (first|second|third) of (?={'|'.join(map(str.capitalize, MONTHS))})", _nth),

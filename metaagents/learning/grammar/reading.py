@@ -91,7 +91,7 @@ def _claims(said: Said) -> Iterator[Claim]:
         yield from _living(said)
         return
     frame = filled(verbal)
-    if frame is not None and frame.frame.attribute == "age" and not _has_age(said):
+    if frame is not None and frame.frame.attribute == "age" and not _is_somebody(said):
         frame = None  # "my extension is 204"
     changes = list(exchanged(said))
     yield from changes
@@ -108,11 +108,6 @@ def _claims(said: Said) -> Iterator[Claim]:
         yield from copula(said)
     else:
         yield from [*measured(said)] or [*active(said)] or _plain(said)
-
-
-def _has_age(said: Said) -> bool:
-    """Whether a clause is about somebody, and not about a thing of somebody's."""
-    return said.subject.sort in {"speaker", "named"} or bool(said.subject.kind)
 
 
 def _plain(said: Said) -> Iterator[Claim]:
@@ -144,7 +139,7 @@ def _is_plan(said: Said) -> bool:
     verbal = said.verbal
     if verbal.tense != "present" or verbal.sense != "is" or verbal.habit:
         return False
-    is_dated = said.when is not None and said.when.sort == "at"
+    is_dated = said.when is not None and said.when.sort in {"at", "span"}
     is_of_theirs = _OF_THEIRS.match(verbal.rest) is not None and said.is_ahead
     if verbal.lemma == "be":
         return is_dated and said.is_ahead and _is_away(verbal.rest)
@@ -199,6 +194,11 @@ def _is_worth_planning(said: Said) -> bool:
     return is_worth and (bool(rest) or is_dated)
 
 
+def _is_somebody(said: Said) -> bool:
+    """Whether a clause is about a person or an animal: nothing else has an age or habits."""
+    return said.subject.sort in {"speaker", "named"} or bool(said.subject.kind)
+
+
 def _is_habit(said: Said) -> bool:
     verbal = said.verbal
     is_often = OFTEN.search(said.told()) is not None
@@ -229,7 +229,7 @@ def _habit(said: Said) -> Iterator[Claim]:
     yield said.claim(
         HABIT,
         f"{verbal.lemma} {of_speaker(verbal.rest, said.speaker)}",
-        is_news=is_known and is_worth and said.subject.sort != "thing",
+        is_news=is_known and is_worth and _is_somebody(said),
         fact_type="preference",
         valid_from=None,
         valid_to=None,

@@ -58,6 +58,8 @@ _MARKS = re.compile(
     r"|since the \w+|every now and then|actually|originally|you know|please|thankfully)[\s.!]*$",
     re.IGNORECASE,
 )
+_PUT_OFF = re.compile(r"(?:moved|postponed|rescheduled|pushed|put off|brought forward)\b")
+"""What has another time now has one that is to come."""
 _HOW_OFTEN = re.compile(
     r" (?:a lot|quite a bit|quite often|very often|all the time|every so often|most days"
     r"|now and then"
@@ -236,6 +238,7 @@ def taken_apart(
     is_ahead = (
         verbal.tense == "ahead"
         or verbal.lemma in AHEAD
+        or _PUT_OFF.match(verbal.rest) is not None
         or (verbal.tense == "present" and not verbal.habit)
     )
     times: list[When] = []

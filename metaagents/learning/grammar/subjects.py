@@ -21,6 +21,8 @@ _IM = re.compile(r"\bim\b", re.IGNORECASE)
 _LONG = {"m": "am", "re": "are", "ve": "have", "ll": "will"}
 _OWN = frozenset(("i", "we"))
 _MINE = frozenset(("my", "our"))
+_BARE_KIN = frozenset("mum mom mummy dad daddy grandma grandpa granny gran grandad nan".split())
+"""Whom people name without saying whose they are: their own."""
 _OF_SEVERAL = frozenset("all both each every customer user".split())
 """Words that are nobody, and yet open what a thing is called: ``all packages``."""
 _ARTICLES = frozenset(("the", "a", "an"))
@@ -107,6 +109,10 @@ def split(told: Sequence[str], speaker: str) -> tuple[Subject, int] | None:
         return None
     if told[0].lower() in _OWN:
         return Subject(speaker, "speaker"), 1
+    if told[0].lower() in _BARE_KIN and is_verb(told[1]):
+        told = ["my", told[0].lower(), *told[1:]]
+        found = _owned(told, 1, speaker)
+        return found and (found[0], found[1] - 1)
     owner = _owner_of(told[0], speaker)
     return _beside(told, speaker) or (
         _owned(told, 1, owner) if owner else _named(told) or _thing(told)
@@ -148,7 +154,7 @@ def _beside(told: Sequence[str], speaker: str) -> tuple[Subject, int] | None:
         return None
     other = list(told[:place])
     name = " ".join(other)
-    if other[0].lower() in _MINE:
+    if other[0].lower() in _MINE and kind_of(name):
         name = f"{speaker}'s {' '.join(other[1:])}"
     elif not all(_is_name(one) for one in other):
         return None
@@ -219,9 +225,17 @@ def _thing(told: Sequence[str]) -> tuple[Subject, int] | None:
 def _noun_end(told: Sequence[str], start: int) -> int | None:
     """Return where a noun ends: before the first word that opens what is said of it."""
     for place in range(start + 1, min(len(told), start + NOUN_WORDS_MAX + 1)):
-        if is_verb(told[place]) and not _opens_noun(told[place - 1]) and not _is_noun(told, place):
+        if _is_said(told, place) and not _opens_noun(told[place - 1]):
             return place
     return None
+
+
+def _is_said(told: Sequence[str], place: int) -> bool:
+    """Whether a word opens what is said of the words before it."""
+    if is_verb(told[place]):
+        return not _is_noun(told, place)
+    follows = told[place + 1] if place + 1 < len(told) else ""
+    return third_person_base(told[place]) is not None and bool(follows) and not is_verb(follows)
 
 
 def _is_noun(told: Sequence[str], place: int) -> bool:
