@@ -15,7 +15,7 @@ INPUT_CHARS_MAX = 2_000
 
 # Texts to be worked on, roles to be played, and jokes: the whole message is not about the user.
 _HANDED_OVER = re.compile(
-    r"```|^\s*(?:>|//|/\*|--)|\b(?:translat(?:e|es|ed|ing|ion)|proofread\w*|rewrit\w+|rephras\w+|paraphras\w+"
+    r"```|^\s*(?:>|//|/\*|--)|\b(?:translat(?:e|es|ed|ing|ion)|proofread\w*|rewrit(?:e|es|ing)|rephras\w+|paraphras\w+"
     r"|summari[sz]\w+|"
     r"role[- ]?play\w*|act as|pretend\w*|fictional|example(?!\.\w)|e\.g|"
     r"(?:write|compose|draft|continue|finish|invent|make up|correct|check|edit|improve|here(?:'s"
@@ -62,8 +62,7 @@ NO_NAME = frozenset("maybe ishmael back later tomorrow crazy mr mrs ms sir madam
 NO_ALLERGEN = frozenset(
     "monday mondays morning mornings work drama nonsense bullshit bs stupidity stupid meeting "
     "meetings exercise exercising people commitment fun politics losing cleaning housework math "
-    "maths school effort fools idiots failure change love feelings early hype small "
-    "miracles magic".split()
+    "maths school effort fools idiots failure change love feelings early hype small".split()
 )
 """What people are allergic to as a manner of speaking."""
 

@@ -89,8 +89,8 @@ _SUPPOSES = re.compile(
 _UNMEANT = re.compile(
     r"\b(?:(?:fell|falls) through|came to nothing|thought better of (?:it|that)"
     r"|decided against (?:it|that)|(?:changed|change) (?:my|our) minds?|never happened)\b"
-    r"|^\s*(?:oh,? )?(?:great|fantastic|wonderful|lovely|brilliant|perfect|excellent|nice), i (?:just"
-    r"|simply|do|so|really|absolutely) (?:love|enjoy|adore|like)\b",
+    r"|^\s*(?:oh,? )?(?:great|fantastic|wonderful|lovely|brilliant|perfect|excellent|nice), i"
+    r" (?:just|simply|do|so|really|absolutely) (?:love|enjoy|adore|like)\b",
     re.IGNORECASE,
 )
 """What was dropped, and praise that says the opposite: ``great, I just love Mondays``."""

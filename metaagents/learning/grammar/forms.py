@@ -196,7 +196,8 @@ be | | marital | state single | state one identity
 be | | civil | is | state identity
 be | between jobs/out of work | nothing | is | state identity
 be | on parental leave/on maternity leave/on sick leave | nothing | is | state identity
-be | on leave/on holiday/on vacation/off/away/out of office/on call/on duty | nothing | is | state dated
+be | on leave/on holiday/on vacation/off/away/out of office | nothing | is | state dated
+be | on call/on duty | nothing | is | state dated
 be | the youngest of/the eldest of/the oldest of | siblings | is one of | state identity
 be | /more of | leaning | is | state preference
 be | | own-age | age | state one identity

@@ -59,7 +59,7 @@ _OF_ALL = re.compile(
     r"(?:at all|at the moment|for now|for the moment|in (?:my|our) life|on (?:me|us)"
     r"|with (?:me|us)|to my name)"
 )
-_GAPPED = re.compile(r"\b(in|at|for|on|to|with) .*? and [A-Z][\w'-]* \1 ")
+GAPPED = re.compile(r"\b(in|at|for|on|to|with) .*? and [A-Z][\w'-]* \1 ")
 """What is said of somebody else without saying it again: ``in Bonn and Eve in Mainz``."""
 _POINTS = re.compile(
     r"\b(?:it|them|him|her|they|he|she|this|that|these|those|there|here|which|so|mine|both)\b"
@@ -188,7 +188,7 @@ def without_circumstance(verbal: Verbal) -> Iterator[tuple[str, str]]:
     rest = verbal.rest
     if (
         _OPEN.search(rest)
-        or _GAPPED.search(rest)
+        or GAPPED.search(rest)
         or phrases.PASSING.search(rest)
         or not phrases.is_worth_keeping(rest, EVALUATIVE)
     ):

@@ -13,8 +13,10 @@ from dataclasses import replace
 from ...claims.forms import is_past
 from . import phrases
 from .copula import is_trade
+from .frames import GAPPED
 from .lexicon import EVALUATIVE, OCCASIONS, POSSESSIONS
 from .statement import Claim, Said, of_speaker
+from .verbs import FORMS
 
 _KNOWN = re.compile(
     r"(?:the|all|both|every|each) |[^ ]+ [^ ]|(?:staging|production|prod)$", re.IGNORECASE
@@ -27,6 +29,7 @@ _BEFORE = re.compile(
 )
 """A participle and a preposition: ``built with``."""
 _ALL = re.compile(r"^(?:all|both|every|each) (?:the |our |my )?", re.IGNORECASE)
+_DONE = frozenset(("past", "participle"))
 _CAPITAL = re.compile(r"\b(?:number (?=\d)|[A-Z]\w*)")
 """What praises nobody, whatever it says elsewhere: ``number 12``, ``Go``."""
 _WAYS = (phrases.as_thing, phrases.as_quantity, phrases.as_time, phrases.as_name)
@@ -76,7 +79,11 @@ def with_particulars(said: Said, found: Sequence[Claim]) -> Iterator[Claim]:
 def _is_exact(said: Said) -> bool:
     """Whether a clause tells something lasting and exact of a known thing."""
     verbal, rest = said.verbal, said.verbal.rest
-    if not (_is_lasting(said) and _is_known(said)) or _PASSES.search(rest):
+    if (
+        not (_is_lasting(said) and _is_known(said))
+        or _PASSES.search(rest)
+        or GAPPED.search(f"{rest} ")
+    ):
         return False
     is_made_up = verbal.lemma == "be" and rest.startswith(("a ", "an ")) and is_trade(rest)
     if is_made_up or (verbal.lemma == "have" and not _COUNTED.match(rest)):
@@ -126,4 +133,5 @@ def _is_known(said: Said) -> bool:
 
 def _is_participle(rest: str) -> bool:
     first = rest.split(" ", 1)[0].lower()
-    return is_past(first) or is_past(first.removeprefix("re"))
+    done = first.removeprefix("re")
+    return any(is_past(one) or FORMS.get(one, ("", ""))[1] in _DONE for one in (first, done))

@@ -20,6 +20,8 @@ _Put: TypeAlias = "str | Callable[[re.Match[str]], str]"
 _KIN = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
 _CARER = "|".join(sorted(CARERS, key=len, reverse=True))
 _NAME = rf"[{CAPITALS}][\w'.\-]{{1,30}}(?: [{CAPITALS}][\w'.\-]{{1,30}}){{0,2}}"
+_WHO = rf"[{CAPITALS}][\w'\-]{{1,30}}(?: [{CAPITALS}][\w'\-]{{1,30}}){{0,2}}"
+"""A name that a sentence may end with."""
 _LOVED = (
     r"(?:nuts about|wild about|big on|hooked on|a sucker for|an? (?:big |great |real )?lover of"
     r"|an? (?:big |avid |keen )?reader of)"
@@ -238,7 +240,10 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
     # Who speaks is left out: "Been living in Graz since May", "Just moved to Graz".
     (r"^\s*been (?=(?:\w{2,20}ing|with|in|at|on)\b)", "I have been "),
     (r"^\s*(?=(?:can't|cannot) [a-z])", "I "),
-    (rf"^\s*(?=(?i:{_STATES}) (?:to|in|since|from|for) ){_NOT_OF_THE_NEXT}", "I am "),
+    (
+        rf"^\s*((?i:{_STATES}))(?= (?:to|in|since|from|for) ){_NOT_OF_THE_NEXT}",
+        lambda found: f"I am {found[1].lower()}",
+    ),
     (
         (
             rf"^\s*(?:[Jj]ust |[Ff]inally |[Rr]ecently )?(?=(?i:{_DONE}) (?:(?:up|in|on|off|out"
@@ -272,9 +277,9 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
     # Who holds an office no more, and who does instead.
     (
         (
-            rf"\b({_NAME}) (?:isn't|is not|is no longer|was) ((?:the|our|my) [a-z][a-z ]{{2,30}}?)"
+            rf"\b({_WHO}) (?:isn't|is not|is no longer|was) ((?:the|our|my) [a-z][a-z ]{{2,30}}?)"
             r"(?: any ?more| any longer)?, (?:but )?(?:now )?(?:it's|it is|that's)(?: now)?"
-            rf" ({_NAME})"
+            rf" ({_WHO})"
         ),
         r"\1 is no longer \2; \3 is \2",
     ),
@@ -351,7 +356,7 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
         (
             r"\b[Tt]he (?:one|person|agent|colleague) (?:(?:who|that)(?:'s| is) )?(?:to (?:talk to"
             r"|ask|call|contact|see)(?: about| for)?|responsible for|in charge of) "
-            rf"([^,.;!?]{{2,40}}?) is ({_NAME})"
+            rf"([^,.;!?]{{2,40}}?) is ({_WHO})"
         ),
         r"\2 is responsible for \1",
     ),
@@ -365,7 +370,7 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
     # "Nuria takes the importer, Otto the docs": the verb is said once.
     (
         (
-            rf"\b({_NAME} ([a-z]+s) (?:the|our|all) [^,.;!?]{{2,40}}?)(?:,| and|, and) ({_NAME})"
+            rf"\b({_WHO} ([a-z]+s) (?:the|our|all) [^,.;!?]{{2,40}}?)(?:,| and|, and) ({_WHO})"
             r" (?=(?:the|our|all) )"
         ),
         r"\1; \3 \2 ",

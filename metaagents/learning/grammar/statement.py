@@ -21,7 +21,8 @@ from ..times import (
     resolved,
 )
 from .clauses import Clause
-from .subjects import Subject, opened, split
+from .lexicon import MEN, WOMEN
+from .subjects import Subject, kind_of, opened, split
 from .verbs import Sense, Verbal, parsed
 
 WORDS_MAX = 40
@@ -60,6 +61,8 @@ _MARKS = re.compile(
 )
 _PUT_OFF = re.compile(r"(?:moved|postponed|rescheduled|pushed|put off|brought forward)\b")
 """What has another time now has one that is to come."""
+_NAMED = re.compile(r"(?<!\bin )(?<!\bat )(?<!\bto )(?<!\bfrom )(?<!\bnear )(?<![\w'])[A-Z][a-z]")
+"""A capital after no word of place: it may be somebody."""
 _HOW_OFTEN = re.compile(
     r" (?:a lot|quite a bit|quite often|very often|all the time|every so often|most days"
     r"|now and then"
@@ -301,10 +304,26 @@ def _subject(
     if before is not None and words:
         if clause.goes_on:
             return before.subject, 0
-        is_somebody = before.subject.sort in {"owned", "named"}
-        if words[0].lower() in {"he", "she"} and is_somebody and len(words) > 1:
+        if len(words) > 1 and _is_meant(words[0].lower(), clause, before):
             return before.subject, 1
     return split(words, speaker)
+
+
+def _is_meant(pronoun: str, clause: Clause, before: Said) -> bool:
+    """Whether "he" or "she" is whom the clause before is about, and cannot be anybody else."""
+    subject = before.subject
+    if pronoun not in {"he", "she"} or subject.sort not in {"owned", "named"}:
+        return False
+    if subject.kind in (WOMEN if pronoun == "he" else MEN):
+        return False
+    told = before.verbal.rest or before.clause.text
+    is_other = any(map(kind_of, told.split())) or _NAMED.search(told) is not None
+    is_next = clause.sentence != before.clause.sentence
+    return not is_next or (_is_living(subject) and not is_other)
+
+
+def _is_living(subject: Subject) -> bool:
+    return subject.sort == "named" or bool(subject.kind)
 
 
 def _without_how_often(clause: str) -> str:

@@ -69,6 +69,8 @@ _NUMBERS = frozenset(
     "ninety".split()
 )
 _AGE_MAX = 120
+_NOT_UNDONE = frozenset("miracles magic idiots fools people amateurs liars favours".split())
+"""What nobody does, and whom nobody would work with."""
 _TOO_YOUNG = frozenset("0 1 2 3 one two three four five six seven eight nine ten".split())
 """No age of who speaks: "we are two"."""
 _KNOWN_THE = re.compile(
@@ -259,7 +261,7 @@ def _undone(rest: str) -> str | None:
     thing = worth(rest)
     is_several = thing is not None and re.fullmatch(r"(?:[a-z\-]+ ){0,2}[a-z]+[^s\W]s", thing)
     is_time = thing is None or phrases.TIME.search(thing) is not None
-    is_meant = thing is None or NO_ALLERGEN.isdisjoint(thing.lower().split())
+    is_meant = thing is None or _NOT_UNDONE.isdisjoint(thing.lower().split())
     return thing if is_several and is_meant and not is_time else None
 
 
