@@ -206,15 +206,9 @@ def resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
     """
     if is_lifelong(said) or _is_ages(said):
         return When("since", "since birth" if is_lifelong(said) else said)
-    span = _SPAN.fullmatch(said)
-    if span:
-        return When("span", said, days_of(span[1]), days_of(span[2]))
-    between = _DAYS_OF_MONTHS.fullmatch(said)
-    if between:
-        first = _days(f"{between[1]} {between[2] or between[4]}", at, is_ahead=is_ahead)
-        last = _days(f"{between[3]} {between[4]}", at, is_ahead=is_ahead)
-        told = f"from {_told(first)} to {_told(last)}" if first and last else said
-        return When("span", told, first, last)
+    span = _spanned(said, at, is_ahead=is_ahead)
+    if span is not None:
+        return span
     lasting = _FOR.fullmatch(said)
     if lasting:
         began = _back(lasting[1], lasting[2], at)
@@ -228,6 +222,19 @@ def resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
     if days is None or days_of(bound[2]):
         return When(sort, said, days)
     return When(sort, f"{bound[1].lower()} {_told(days)}", days)
+
+
+def _spanned(said: str, at: datetime | None, *, is_ahead: bool) -> When | None:
+    """Return a time that is told with both of its ends: ``from 3 to 14 August``."""
+    dates, days = _SPAN.fullmatch(said), _DAYS_OF_MONTHS.fullmatch(said)
+    if dates:
+        return When("span", said, days_of(dates[1]), days_of(dates[2]))
+    if days is None:
+        return None
+    first = _days(f"{days[1]} {days[2] or days[4]}", at, is_ahead=is_ahead)
+    last = _days(f"{days[3]} {days[4]}", at, is_ahead=is_ahead)
+    told = f"from {_told(first)} to {_told(last)}" if first and last else said
+    return When("span", told, first, last)
 
 
 def _days(said: str, at: datetime | None, *, is_ahead: bool) -> Days | None:

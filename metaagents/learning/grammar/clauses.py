@@ -242,7 +242,7 @@ def clauses(text: str) -> Iterator[Clause]:
     corrects = False
     ready: list[Clause] = []
     for number, sentence in enumerate(sentences(plain)):
-        if len(sentence) > SENTENCE_CHARS_MAX:
+        if len(sentence) > SENTENCE_CHARS_MAX or _UNMEANT.search(sentence):
             continue
         has_correction = _CORRECTS.search(sentence) is not None
         if _INSTEAD.fullmatch(sentence.strip(" .!")):
@@ -283,8 +283,6 @@ def is_play(sentence: str) -> bool:
 
 def _of_sentence(sentence: str) -> list[Clause]:
     """Return the plain clauses of a sentence; what is asked, supposed or reported is none."""
-    if _UNMEANT.search(sentence):
-        return []
     parts = _parts(sentence)
     if sentence.rstrip(" \"'").endswith("?") and not _asks_only_at_its_end(parts):
         return []
@@ -359,7 +357,8 @@ def _puts_right(part: _Part, found: list[Clause]) -> bool:
 def _is_cut_off(part: _Part, found: list[Clause]) -> bool:
     """Whether a part belongs to what the last clause ends with: ``a safe, inclusive place``."""
     is_list = part.joint == "comma" and bool(found) and _IS_LIST.search(found[-1].text)
-    return bool(is_list and _LISTED.fullmatch(part.text))
+    is_more = FORMS.get(part.text.split(" ", 1)[0].lower(), ("", ""))[1] != "past"
+    return bool(is_list and is_more and _LISTED.fullmatch(part.text))
 
 
 def is_clear(part: str) -> bool:

@@ -74,6 +74,11 @@ def _was_done(found: re.Match[str]) -> str:
     return next((word for word, form in FORMS.items() if form == (lemma, "past")), found.group())
 
 
+def _of_none(found: re.Match[str]) -> str:
+    lemma, form = FORMS.get(found[1].lower(), ("", ""))
+    return f"we don't {lemma}" if form == "present" else found.group()
+
+
 def _turned(found: re.Match[str]) -> str:
     turns = "turn" if found[1].lower() in {"i", "we"} else "turns"
     return f"{found[1]} {turns} {found[2]}"
@@ -422,6 +427,14 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
         r"((?:(?<= )(?:am|is|are)|(?<=\w)'(?:m|s|re))) (?:off|headed|heading) (?:to|for) (?=[A-Z])",
         r"\1 travelling to ",
     ),
+    # What lives in the house is that of who speaks.
+    (
+        (
+            r"^\s*the ((?:new |little )?(?:twins|kids|children|baby|puppy|kitten|dog|cat)) "
+            r"(?=(?:turns?|(?:is|are) (?:called|named|due)|answers? to|goes by)\b)"
+        ),
+        r"my \1 ",
+    ),
     # Who somebody's people are.
     (
         rf"\bthe ({_CARER}) (?:that |who |whom )?(?:i|we) (?:use|see|have|go to|visit) is ",
@@ -429,7 +442,7 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
     ),
     (rf"\bthe name of my ({_KIN}) is ", r"my \1 is called "),
     (
-        rf"\b([Mm]y (?:{_KIN})) (?:goes by|answers to)(?: the name(?: of)?)? (?={_NAME})",
+        rf"\b([Mm]y (?:[a-z]+ )?(?:{_KIN})) (?:goes by|answers to)(?: the name(?: of)?)? (?={_NAME})",
         r"\1 is called ",
     ),
     (rf"\b[Aa] (friend|colleague|cousin|neighbour|neighbor) of mine(?=,? {_NAME})", r"my \1"),
@@ -442,6 +455,22 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
     ),
     (r"\bboth (?:of )?(?=(?:my|our) )", ""),
     (r"\ball but (?=[a-z])", "almost "),
+    (r",? except that ", ", but "),
+    (r"\bno later than (?=\w)", "by "),
+    (r"\bnone of us ([a-z]+s)\b", _of_none),
+    (
+        r"^\s*change of (address|name|phone number|e-mail)(?: for [^:]{2,30})?: (?=\S)",
+        r"my \1 is ",
+    ),
+    # The first and the last day at a job begin and end it.
+    (
+        rf"\b[Mm]y last day (?:at|with) ({_WHO}) was (?:on )?(?=[A-Zty\d])",
+        r"I left \1 on ",
+    ),
+    (
+        rf"\b[Mm]y first day (?:at|with) ({_WHO}) (?:is|was|will be) (?:on )?(?=[A-Zty\d])",
+        r"I am starting at \1 on ",
+    ),
     # What has to be done by a day is due by then.
     (
         (

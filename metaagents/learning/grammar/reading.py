@@ -139,6 +139,8 @@ def _is_plan(said: Said) -> bool:
     verbal = said.verbal
     if verbal.tense != "present" or verbal.sense != "is" or verbal.habit:
         return False
+    if " until " in verbal.rest:
+        return False  # it is so now
     is_dated = said.when is not None and said.when.sort in {"at", "span"}
     is_of_theirs = _OF_THEIRS.match(verbal.rest) is not None and said.is_ahead
     if verbal.lemma == "be":
