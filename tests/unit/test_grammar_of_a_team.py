@@ -45,6 +45,22 @@ NOW = datetime(2026, 6, 17, 14, 20, tzinfo=UTC)
         ),
         ("For tickets we use Linear.", "Ada uses Linear for tickets"),
         ("We settled on Porto for the summit.", "Ada settled on Porto for the summit"),
+        ("Nora reviews all deploys.", "Nora reviews all deploys"),
+        ("Hetzner hosts our servers.", "Hetzner hosts Ada's servers"),
+        ("I lead the data team at Acme.", "Ada leads the data team at Acme"),
+        ("I look after the billing service.", "Ada looks after the billing service"),
+        ("We no longer support Python 3.9.", "Ada no longer supports Python 3.9"),
+        ("We dropped support for Python 3.9.", "Ada dropped support for Python 3.9"),
+        ("We ship on Thursdays.", "Ada ships on Thursdays"),
+        ("The importer is owned by the data team.", "the importer is owned by the data team"),
+        ("Staging runs on Postgres 15.", "Staging runs on Postgres 15"),
+        ("You can reach me at ada@example.org.", "Ada's e-mail is ada@example.org"),
+        ("My last day at Orange was Friday.", "Ada left Orange on Friday 12 June 2026"),
+        ("My first day at Orange is 6 July.", "Ada is starting at Orange on 6 July 2026"),
+        ("None of us eats meat.", "Ada doesn't eat meat"),
+        ("The new kitten answers to Momo.", "Ada's kitten is called Momo"),
+        ("The client wants a demo no later than 9 July.", "the client wants a demo by 9 July 2026"),
+        ("Change of address: 14 Lake Road, Pune.", "Ada's address is 14 Lake Road, Pune"),
         # Who speaks is left out.
         ("Switched from Vim to Helix last month.", "Ada switched from Vim to Helix in May 2026"),
         ("Been with Saab for twenty years.", "Ada is with Saab since 2006"),
@@ -126,6 +142,7 @@ def test_one_sentence_after_another_is_of_the_same(said: str, told: list[str]) -
 @pytest.mark.parametrize(
     "said",
     [
+        "The client wants it by 9 July.",
         "The soup is 10 minutes late.",
         "The printer has a grudge against Ken.",
         "The villain is a banker in Zurich.",
@@ -167,6 +184,13 @@ def test_an_aside_that_doubts_takes_the_sentence_with_it() -> None:
     """Only what adds something about the subject is left out."""
     assert stated("My sister, I think, lives in Rome.", "Ada", NOW) == []
     assert stated("My sister, as far as I know, lives in Rome.", "Ada", NOW) == []
+
+
+def test_where_a_thing_was_moved_is_no_time() -> None:
+    """Neither when it is, nor a day that is to come."""
+    (claim,) = claims_of("The database was moved to Frankfurt in May.", "Ada", NOW)
+    assert (claim.attribute, claim.is_single) == ("is", False)
+    assert claim.text == "the database was moved to Frankfurt in May 2026"
 
 
 def test_days_without_a_year_are_those_to_come() -> None:

@@ -33,7 +33,7 @@ ALONE = frozenset(
 
 DUTIES = frozenset(
     "approve handle hold own manage maintain review lead run chair take cover represent check keep "
-    "write accept decide coordinate oversee teach run operate answer prepare supervise".split()
+    "write accept decide host coordinate oversee teach run operate answer prepare supervise".split()
 )
 """Verbs of what falls to somebody by name, where it is told of a known thing."""
 
@@ -49,7 +49,7 @@ _HAVING = frozenset("own have possess".split())
 _PREPOSITION = r"(?:with|for|in|at|on|from|to|by|near|against|under|along|across|around|through)"
 _INDEFINITE = re.compile(r"(?!the |this |that |such |all |every |each |some |any |enough |more )")
 _KNOWN = re.compile(r"[A-Z]|\d")
-_CHARGE = re.compile(r"(?:the|all|every|most) (?:the |our )?")
+_CHARGE = re.compile(r"(?:the|our|all|every|most) (?:the |our )?")
 _NO_DUTY = re.compile(
     r" (?:cake|biscuit|mickey|mick|show|peace|floor|stage|bait|hint|blame|credit|heat|fort|line"
     r"|reins|point|bus|train|tram|stairs|lift|faith|score|tab)$"

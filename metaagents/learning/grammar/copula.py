@@ -275,6 +275,8 @@ def _state(said: Said, rest: str) -> Iterator[Claim]:
     )
     if moved:
         value = rest.rpartition(" to ")[2] if moved[1] else said.told_time
+        if moved[1] and phrases.as_time(value) is None:
+            return
         yield said.claim(
             TIME,
             value,

@@ -64,6 +64,7 @@ EVERYDAY: dict[str, Callable[[str], str | None]] = {
         )
     ),
     "charge": _charge,
+    "product": part_of(re.compile(r"([A-Z][\w+#.\-]*(?: [A-Z][\w+#\-]*)?(?: v?\d[\w.]*)?)")),
     "my-notice": part_of(re.compile(rf"(my (?:notice|resignation)(?: (?:at|to) {phrases.NAME})?)")),
     "fitted": part_of(re.compile(rf"((?:an? |new |the |my |our )*[a-z\- ]{{3,30}} {_DONE_FOR})")),
     "bad-part": part_of(

@@ -120,6 +120,11 @@ switch | to/over to | name | uses | begin
 migrate | to/over to | name | uses | begin
 migrate | from | change | changed | change
 deploy | with/to/on | name | uses | state
+support | | product | supports | state
+drop | support for/ | product | supports | end
+lead | | charge | leads | state identity
+head | | charge | leads | state identity
+manage | | charge | leads | state identity
 look | after | charge | leads | state identity
 take | care of | charge | leads | state identity
 settle | on | thing | decided on | event

@@ -15,19 +15,20 @@ from . import phrases
 from .copula import is_trade
 from .frames import GAPPED
 from .lexicon import EVALUATIVE, OCCASIONS, POSSESSIONS
-from .statement import Claim, Said, of_speaker
+from .statement import PLACE, Claim, Said, of_speaker
 from .verbs import FORMS
 
 _KNOWN = re.compile(
     r"(?:the|all|both|every|each) |[^ ]+ [^ ]|(?:staging|production|prod)$", re.IGNORECASE
 )
 """A thing that who listens can tell from others: by an article, or by more than one word."""
-_EXACT = re.compile(r"^no |\d|(?<![A-Za-z])[A-Z]|\w/\w|\bby an? [a-z]|_")
+_EXACT = re.compile(r"^no |\d|(?<![A-Za-z])[A-Z]|\w/\w|\bby (?:an?|the) [a-z]|_")
 _BEFORE = re.compile(
-    r"^(?:(?:[a-z]+(?:ed|en|t|n|wn|un|lt)|out|up|off|down) )?"
-    r"(?:(?:to|into|at|by|in|on|for|with|from|before|after|under|behind|as|until) )?(?:no )?"
+    r"^(?:(?:out|up|off|down) )?"
+    r"(?:(?:to|into|at|by|in|on|for|with|from|before|after|under|behind|as|until) )?"
+    r"(?:no |every |each )?"
 )
-"""A participle and a preposition: ``built with``."""
+"""What may stand between a verb and its value."""
 _ALL = re.compile(r"^(?:all|both|every|each) (?:the |our |my )?", re.IGNORECASE)
 _DONE = frozenset(("past", "participle"))
 _CAPITAL = re.compile(r"\b(?:number (?=\d)|[A-Z]\w*)")
@@ -66,7 +67,8 @@ def with_particulars(said: Said, found: Sequence[Claim]) -> Iterator[Claim]:
         said: The clause.
         found: What it claims by any other way of reading.
     """
-    if any(one.is_news for one in found) or not _is_exact(said):
+    is_place = said.subject.sort == "owned" and any(one.attribute == PLACE for one in found)
+    if is_place or any(one.is_news for one in found) or not _is_exact(said):
         yield from found
         return
     of_thing = [one for one in found if one.subject == said.subject.text and one.value]
@@ -88,7 +90,8 @@ def _is_exact(said: Said) -> bool:
     is_made_up = verbal.lemma == "be" and rest.startswith(("a ", "an ")) and is_trade(rest)
     if is_made_up or (verbal.lemma == "have" and not _COUNTED.match(rest)):
         return False  # "The hero is a nurse in Bonn", "has a grudge against Ken"
-    value = _BEFORE.sub("", f"{rest} ").strip()
+    done = rest.partition(" ")[2] if _is_participle(rest) else rest
+    value = _BEFORE.sub("", f"{done} ").strip()
     is_whole = not value or any(way(value) for way in _WAYS)
     is_sharp = _EXACT.search(rest) is not None or any(one.days for one in said.times)
     return is_whole and is_sharp and phrases.is_worth_keeping(_CAPITAL.sub("", rest), EVALUATIVE)

@@ -335,6 +335,7 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
         r"\byou can (?:reach|get|call|text|ring|phone) me (?:on|at) (?=\+?\d[\d ()\-/]{5,20}\d)",
         "my phone number is ",
     ),
+    (r"\byou can (?:reach|get|e-?mail) me (?:at|under|on) (?=\S+@\S)", "my e-mail is "),
     (r"\b(?:have|'ve) never been able to ", " can't "),
     (r"(?:\b(?:am|are|is)|'m|'re) (?:not able|unable) to ", " can't "),
     (r"\b(i|we)(?:'m| am| are|'re) no (fan|friend|lover) of ", r"\1 am not a fan of "),
@@ -442,7 +443,10 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
     ),
     (rf"\bthe name of my ({_KIN}) is ", r"my \1 is called "),
     (
-        rf"\b([Mm]y (?:[a-z]+ )?(?:{_KIN})) (?:goes by|answers to)(?: the name(?: of)?)? (?={_NAME})",
+        (
+            rf"\b([Mm]y (?:[a-z]+ )?(?:{_KIN})) (?:goes by|answers to)(?: the name(?: of)?)?"
+            rf" (?={_NAME})"
+        ),
         r"\1 is called ",
     ),
     (rf"\b[Aa] (friend|colleague|cousin|neighbour|neighbor) of mine(?=,? {_NAME})", r"my \1"),
@@ -455,7 +459,6 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
     ),
     (r"\bboth (?:of )?(?=(?:my|our) )", ""),
     (r"\ball but (?=[a-z])", "almost "),
-    (r",? except that ", ", but "),
     (r"\bno later than (?=\w)", "by "),
     (r"\bnone of us ([a-z]+s)\b", _of_none),
     (
@@ -494,11 +497,10 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
     ),
     (r"((?:(?<= )(?:am|is|are)|(?<=\w)'(?:m|s|re)) )planning on (\w{2,20}ing)\b", _intended),
     (
-        r"\b(is|was|are) not ([^,.;!?]{1,40}?),? but (?:rather |actually )?([^,.;!?]{1,60})",
-        r"\1 \3, not \2",
-    ),
-    (
-        r"\b(is|was|are)n't ([^,.;!?]{1,40}?),? but (?:rather |actually )?([^,.;!?]{1,60})",
+        (
+            r"\b(is|was|are)(?: not|n't) ([^,.;!?]{1,40}?),? but (?:rather |actually )?"
+            r"([^,.;!?]{1,60})"
+        ),
         r"\1 \3, not \2",
     ),
 )  # fmt: skip

@@ -226,7 +226,9 @@ def _habit(said: Said) -> Iterator[Claim]:
     is_abed = verbal.lemma == "be" and _ABED.fullmatch(rest) is not None
     if (verbal.lemma in _NO_HABITS and not is_abed) or is_bare:
         return
-    is_known = verbal.lemma in FORMS or verbal.habit in HABITUAL or verbal.sense == "never"
+    is_often = OFTEN.search(said.told()) is not None
+    is_known = verbal.lemma in FORMS or is_often or verbal.habit in HABITUAL
+    is_known |= verbal.sense == "never"
     is_worth = phrases.is_worth_keeping(rest, EVALUATIVE)
     yield said.claim(
         HABIT,

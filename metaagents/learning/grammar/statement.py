@@ -59,7 +59,7 @@ _MARKS = re.compile(
     r"|since the \w+|every now and then|actually|originally|you know|please|thankfully)[\s.!]*$",
     re.IGNORECASE,
 )
-_PUT_OFF = re.compile(r"(?:moved|postponed|rescheduled|pushed|put off|brought forward)\b")
+_PUT_OFF = re.compile(r"(?:moved|postponed|rescheduled|pushed|put off|brought forward)(?: to)?")
 """What has another time now has one that is to come."""
 _NAMED = re.compile(r"(?<!\bin )(?<!\bat )(?<!\bto )(?<!\bfrom )(?<!\bnear )(?<![\w'])[A-Z][a-z]")
 """A capital after no word of place: it may be somebody."""
@@ -241,7 +241,7 @@ def taken_apart(
     is_ahead = (
         verbal.tense == "ahead"
         or verbal.lemma in AHEAD
-        or _PUT_OFF.match(verbal.rest) is not None
+        or _PUT_OFF.fullmatch(verbal.rest) is not None
         or (verbal.tense == "present" and not verbal.habit)
     )
     times: list[When] = []
