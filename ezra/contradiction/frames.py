@@ -277,7 +277,9 @@ def _denied(tokens: Sequence[Token]) -> _Denied:
                 no_at = len(kept)
             if kept and kept[-1].word in {"do", "did"}:
                 past_follows = kept.pop().word == "did"
-        elif token.word not in lex.ARTICLES | lex.ASSERTIVE and not _plans(tokens, at):
+        elif _says_nothing(token, was_denied=was_denied) or _plans(tokens, at):
+            continue
+        else:
             told = token
             if past_follows and token.word not in lex.DEGREES:
                 verb = lex.past(token.word)
@@ -285,6 +287,12 @@ def _denied(tokens: Sequence[Token]) -> _Denied:
             kept.append(replace(told, is_denied=was_denied))
             was_denied = False
     return _Denied(tuple(kept), denials, is_doubtful, no_at)
+
+
+def _says_nothing(token: Token, *, was_denied: bool) -> bool:
+    """Whether a claim says the same without a word; with "not" before it "just" is what counts."""
+    is_limit = was_denied and token.word in lex.LIMITING
+    return token.word in lex.ARTICLES | lex.ASSERTIVE and not is_limit
 
 
 def _denies(tokens: Sequence[Token], at: int) -> bool:

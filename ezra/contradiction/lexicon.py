@@ -72,6 +72,9 @@ ASSERTIVE = _set(
 )
 """Adverbs without which a claim says the same."""
 
+LIMITING = _set("just simply")
+"""Of these, "not" denies the limit alone: what isn't just loud is loud."""
+
 DEGREES = _set(
     "very quite really extremely fully completely entirely totally absolutely always all every",
     "each particularly especially exactly so too",

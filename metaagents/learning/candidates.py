@@ -16,6 +16,7 @@ from ..claims.forms import root
 from ..distinctive import is_negated
 from .following import Replies, outcome_of
 from .patterns import CONFIDENCE, USER, Stated, stated, subject_of
+from .plain_speech import POINTING
 
 _RIGHT = re.compile(
     r"(?:(?:no|actually|sorry|correction|wait|oh|my mistake)[,:.]? ){0,2}"
@@ -24,6 +25,18 @@ _RIGHT = re.compile(
     re.IGNORECASE,
 )
 """A message that only puts a word of a former one right."""
+_NO = re.compile(
+    r"(?:no|nope|wrong|not quite)[,:.!]+ (?:it['\u2019]?s |it is |that['\u2019]?s )?"
+    r"(?P<right>\w[\w.'\u2019-]*(?: [\w.'\u2019-]+){0,2}?)[.!]*",
+    re.IGNORECASE,
+)
+"""A message that only denies, and says what is so instead: ``No, red.``"""
+_TAKES_UP = "noted right correct okay ok so still fine got understood good yes live"
+"""What a reply says when it takes up what it was told."""
+_NO_VALUE = POINTING | frozenset(
+    "thanks thank sorry wait please cheers worries problem thing wonder way clue luck need of "
+    "course stop don't can't won't let go do is are was has have had will would be to".split()
+)
 
 Whose: TypeAlias = tuple[str | None, bool, tuple[str, ...]]
 """User, privacy and topics: who may see what is made of a turn."""
@@ -176,22 +189,61 @@ def _put_right(turn: Turn, window: Window) -> Iterator[tuple[Stated, tuple[str, 
     ``It's Porto, not Lisbon.``: it is the last message of the same speaker that says Lisbon. Where
     both could be true side by side, it is denied what was said before.
     """
-    told = _RIGHT.fullmatch(turn.input.strip())
-    if told is None:
+    before = [
+        former
+        for former in (*window.earlier, *window.new)
+        if former.seq < turn.seq
+        and (_whose(former), subject_of(former)) == (_whose(turn), subject_of(turn))
+    ]
+    exchange = _exchanged(turn, before)
+    if exchange is None:
         return
-    wrong = re.compile(rf"\b{re.escape(told['wrong'].strip())}\b", re.IGNORECASE)
-    for former in reversed((*window.earlier, *window.new)):
-        is_theirs = (_whose(former), subject_of(former)) == (_whose(turn), subject_of(turn))
-        if former.seq >= turn.seq or not is_theirs or not wrong.search(former.input):
+    wrong = re.compile(rf"\b{re.escape(exchange[0])}\b", re.IGNORECASE)
+    for former in reversed(before):
+        if not wrong.search(former.input):
             continue
         for sentence in filter(wrong.search, sentences(former.input)):
-            right = wrong.sub(lambda _: told["right"].strip(), sentence)
+            right = wrong.sub(lambda _: exchange[1], sentence)
             said = stated(right, subject_of(turn), former.occurred_at)
             if said and not any(one.predicate for one in said):
                 denied = f"It is not true that {sentence}"
                 said += stated(denied, subject_of(turn), former.occurred_at)
             yield from ((one, (former.id, turn.id)) for one in said)
         return
+
+
+def _exchanged(turn: Turn, before: Sequence[Turn]) -> tuple[str, str] | None:
+    """Return which word of what somebody said before a turn puts right, and what is right."""
+    told = _RIGHT.fullmatch(turn.input.strip())
+    if told is not None:
+        return told["wrong"].strip(), told["right"].strip()
+    denied = _NO.fullmatch(turn.input.strip())
+    if denied is None or not before or _NO_VALUE & set(words(denied["right"])):
+        return None
+    right = denied["right"]
+    for former in reversed(before):
+        said = stated(former.input, subject_of(turn), former.occurred_at)
+        values = [one.object for one in said if one.predicate and one.object]
+        # It denies what the reply took up; without that, the one thing that was just said.
+        taken_up = [one for one in values if _only_takes_up(before[-1].response, one, former)]
+        is_only = former is before[-1] and len(said) == 1 and not before[-1].response.endswith("?")
+        wrong = taken_up or (values if is_only else [])
+        if wrong:
+            return (wrong[-1], right) if _is_alike(wrong[-1], right) else None
+    return None
+
+
+def _only_takes_up(reply: str, value: str, former: Turn) -> bool:
+    """Whether a sentence of a reply says a value again and nothing that was not said with it."""
+    known = _roots(f"{former.input} {_TAKES_UP}")
+    return any(
+        _roots(value) <= _roots(sentence) <= known | _roots(value) for sentence in sentences(reply)
+    )
+
+
+def _is_alike(one: str, other: str) -> bool:
+    """Whether two values are written alike: both names, both numbers, or neither."""
+    return all(any(map(sort, one)) == any(map(sort, other)) for sort in (str.isdigit, str.isupper))
 
 
 def _whose(turn: Turn) -> Whose:

@@ -15,7 +15,7 @@ INPUT_CHARS_MAX = 2_000
 
 # Texts to be worked on, roles to be played, and jokes: the whole message is not about the user.
 _HANDED_OVER = re.compile(
-    r"```|^\s*>|\b(?:translat(?:e|es|ed|ing|ion)|proofread\w*|rewrit\w+|rephras\w+|paraphras\w+"
+    r"```|^\s*(?:>|//|/\*|--)|\b(?:translat(?:e|es|ed|ing|ion)|proofread\w*|rewrit(?:e|es|ing)|rephras\w+|paraphras\w+"
     r"|summari[sz]\w+|"
     r"role[- ]?play\w*|act as|pretend\w*|fictional|example(?!\.\w)|e\.g|"
     r"(?:write|compose|draft|continue|finish|invent|make up|correct|check|edit|improve|here(?:'s"
@@ -31,13 +31,24 @@ _HANDED_OVER = re.compile(
     r"|[:;]-?[pP)](?!\w)|\s/s\b|\bha(?:ha)+\b|[\U0001F600-\U0001F64F\U0001F923\U0001F92A]",
     re.IGNORECASE | re.MULTILINE,
 )
+HEADINGS = tuple(
+    # How a message or a part of it is opened.
+    "Update News Note Correction Edit Reminder Question Answer Info Status Background Context Me "
+    "Good Bad Great Also So Yes No Ok Okay Hi Hello Hey Sorry Result Plan Today Tomorrow Yesterday "
+    "Summary About Remark Fact Decision Deadline Handover Topic Finding Done Next "
+    # What is told of somebody.
+    "Diet Food Drink Health Allergy Allergies Medication Work Job Role Team Project Tool Editor "
+    "Family Pet Home Address Location Timezone Travel Transport Hobby Hobbies Sport Music Language "
+    "Skill School Education Name Age Birthday Contact Pronoun Preference Like Dislike Religion "
+    "Schedule Availability Origin Childhood Car Phone".split()
+)
+"""Words before a colon that name what is told of, and nobody who speaks."""
 _OTHERS_WORDS = re.compile(
     r"^(?:From|Subject|Betreff): |^(?:> ?)?On .{4,60} wrote:$"
     r"|\b(?:says|replied|answered|(?:he|she|they) said):"
     r"|\b(?:mail|message|letter|note|text|memo) from\b[^\n]{0,60}:[ \t]*$"
-    r"|^[ \t]*(?:\[[\d:., apm]{3,20}\] ?)?(?!(?:Update|News|Note|Correction|Edit|Reminder|Question"
-    r"|Answer|Info|Status|Background|Context|Me|Good|Bad|Great|Also|So|Yes|No|Ok|Okay|Hi|Hello|Hey"
-    r"|Sorry|Result|Plan|Today|Tomorrow|Yesterday)\b)[A-Z][a-z]+(?: [A-Z][a-z]+)?: .{0,80}?"
+    r"|^[ \t]*(?:\[[\d:., apm]{3,20}\] ?)?"
+    rf"(?!(?:{'|'.join(HEADINGS)})s?\b)[A-Z][a-z]+(?: [A-Z][a-z]+)?: .{{0,80}}?"
     r"\b(?:I|I'm|I've|[Mm]y|[Ww]e)\b",
     re.MULTILINE,
 )

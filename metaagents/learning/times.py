@@ -47,7 +47,7 @@ _NAMED = (
 )
 _RELATIVE = (
     r"(?:last|this|next|this past|this coming) "
-    rf"(?:week|month|year|weekend|{_DAY}|{_MONTH}|{_SEASON})"
+    rf"(?:week|month|year|weekend|semester|term|quarter|sprint|{_DAY}|{_MONTH}|{_SEASON})"
 )
 _LIFELONG = r"(?:all (?:my|his|her|our|their) li(?:fe|ves)|(?:my|his|her) (?:whole|entire) life)"
 _POINT = (
@@ -68,8 +68,11 @@ _AGES = (
     r"|as long as i can remember)"
 )
 PHRASE = (
-    rf"(?:(?:since|until|till|from|as of|by) (?:{_NAMED}|{_RELATIVE}|{_SINCE})"
+    rf"(?:(?:since|until|till|from|as of|by)"
+    rf" (?:(?:the (?:end|beginning|start) of )?(?:{_NAMED}|{_RELATIVE})|{_SINCE})"
     rf"|(?:from|between) {DATE} (?:to|until|through|and) {DATE}"
+    rf"|(?:from )?(?:the )?{_NTH}(?:(?: of)? {_MONTH})? ?(?:to|until|till|-|\u2013) ?(?:the )?"
+    rf"{_NTH}(?: of)? {_MONTH}"
     rf"|from the {_NTH} (?:to|until|till) the {_NTH}(?: of {_MONTH})?"
     rf"|{_AGES}(?: now)?"
     rf"|for (?:about |almost |over |the (?:last|past) )?{_COUNT} {_UNIT}(?: now)?|ever"
@@ -87,6 +90,11 @@ _OFTEN_AT_FRONT = re.compile(
     re.IGNORECASE,
 )
 _SPAN = re.compile(rf"(?:from|between) ({DATE}) (?:to|until|through|and) ({DATE})", re.IGNORECASE)
+_DAYS_OF_MONTHS = re.compile(
+    rf"(?:from )?(?:the )?({_NTH})(?:(?: of)? ({_MONTH}))? ?(?:to|until|till|-|\u2013) ?(?:the )?"
+    rf"({_NTH})(?: of)? ({_MONTH})",
+    re.IGNORECASE,
+)
 _FROM = re.compile(r"(since|from|as of|until|till|by) (.+)", re.IGNORECASE)
 _FOR = re.compile(rf"for .*?({_COUNT}) ({_UNIT})(?: now)?", re.IGNORECASE)
 _AGO = re.compile(rf"(?:about |around |over )?({_COUNT}) ({_UNIT}) (?:ago|back)", re.IGNORECASE)
@@ -198,9 +206,9 @@ def resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
     """
     if is_lifelong(said) or _is_ages(said):
         return When("since", "since birth" if is_lifelong(said) else said)
-    span = _SPAN.fullmatch(said)
-    if span:
-        return When("span", said, days_of(span[1]), days_of(span[2]))
+    span = _spanned(said, at, is_ahead=is_ahead)
+    if span is not None:
+        return span
     lasting = _FOR.fullmatch(said)
     if lasting:
         began = _back(lasting[1], lasting[2], at)
@@ -214,6 +222,19 @@ def resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
     if days is None or days_of(bound[2]):
         return When(sort, said, days)
     return When(sort, f"{bound[1].lower()} {_told(days)}", days)
+
+
+def _spanned(said: str, at: datetime | None, *, is_ahead: bool) -> When | None:
+    """Return a time that is told with both of its ends: ``from 3 to 14 August``."""
+    dates, days = _SPAN.fullmatch(said), _DAYS_OF_MONTHS.fullmatch(said)
+    if dates:
+        return When("span", said, days_of(dates[1]), days_of(dates[2]))
+    if days is None:
+        return None
+    first = _days(f"{days[1]} {days[2] or days[4]}", at, is_ahead=is_ahead)
+    last = _days(f"{days[3]} {days[4]}", at, is_ahead=is_ahead)
+    told = f"from {_told(first)} to {_told(last)}" if first and last else said
+    return When("span", told, first, last)
 
 
 def _days(said: str, at: datetime | None, *, is_ahead: bool) -> Days | None:

@@ -277,6 +277,8 @@ UNRELATED: dict[str, tuple[tuple[str, str], ...]] = {
         ("The tyre is hot", "The tyre is very hot"),
         ("The tyre is not very hot", "The tyre is hot"),
         ("We do not only pit on lap 20", "We pit on lap 20"),
+        ("The band isn't just loud", "The band is loud"),
+        ("The service is not simply slow", "The service is slow"),
         ("The winner is Ferrari", "The winner is Leclerc"),
         ("The venue is Imola", "The venue is Italy"),
         ("The team lost in Monza", "The team won in Imola"),

@@ -233,6 +233,35 @@ def test_what_an_application_keeps_is_compared_with_nothing() -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "response", "answer", "learnt"),
+    [
+        (
+            "My favourite colour is blue.",
+            "Your favourite colour is blue, right?",
+            "No, red.",
+            "ada's favourite colour is red",
+        ),
+        ("My favourite colour is blue.", "Is your car blue?", "No, red.", None),
+        ("I live in Bonn. I have a dog.", "How is Bonn?", "No, Mainz.", "ada lives in Mainz"),
+        ("I live in Bonn.", "Noted.", "Wrong, it's Mainz!", "ada lives in Mainz"),
+        ("I live in Bonn. I work at Acme Labs.", "Noted.", "No, Mainz.", None),
+        ("I live in Bonn.", "Bonn, fine.", "No, thanks.", None),
+        ("I live in Bonn.", "Do you need a tram from Bonn?", "No, never.", None),
+        ("I live in Bonn.", "Is Bonn far?", "No, 12 km.", None),
+        ("I live in Bonn.", "Is Bonn far?", "No, small.", None),
+        ("Is it nice in Bonn?", "Do you live in Bonn?", "No, Mainz.", None),
+    ],
+)
+def test_an_answer_that_denies_puts_right_what_the_reply_took_up(
+    said: str, response: str, answer: str, learnt: str | None
+) -> None:
+    """Only what the same speaker had stated, of the same make; what the reply says is no source."""
+    before = turn(1, said, speaker="ada", response=response)
+    found = by_patterns(Window((turn(2, answer, speaker="ada"),), (before,)))
+    assert [one.said.text for one in found] == ([learnt] if learnt else [])
+
+
+@pytest.mark.parametrize(
     ("said", "right", "learnt"),
     [
         ("I live in Lisbon.", "Actually, it's Porto, not Lisbon.", ["ada lives in Porto"]),

@@ -30,6 +30,11 @@ TURN_SETS = {
     "statements-everyday": 449,
     "statements-sealed": 60,
 }
+FRESH_SETS = {"statements-fresh": (100, 40), "statements-sealed-fresh": (50, 20)}
+FRESH_KINDS = {
+    *("moved", "work", "family", "pets", "health", "taste", "plan", "correction", "denial", "role"),
+    *("deadline", "tools", "project", "handover", "had"),
+}
 KINDS_ASKED = {
     *("have", "moved", "work", "doctor", "children", "allergies", "health", "preferences", "plans"),
     *("corrections", "denials", "possessions", "pets", "dates", "relations", "education"),
@@ -62,7 +67,17 @@ def test_a_set_states_enough_things_and_is_silent_in_forty_turns_at_least(name: 
     assert len({turn.text for turn in turns}) == len(turns)
 
 
-@pytest.mark.parametrize("name", TURN_SETS)
+@pytest.mark.parametrize("name", FRESH_SETS)
+def test_a_set_of_a_fleets_talk_states_things_of_people_and_of_projects(name: str) -> None:
+    """Every kind is there, and none of the turns twice."""
+    turns = statements(name).turns
+    stating = [turn for turn in turns if turn.facts]
+    assert (len(stating), len(turns) - len(stating)) == FRESH_SETS[name]
+    assert {turn.kind for turn in stating} >= FRESH_KINDS
+    assert len({turn.text for turn in turns}) == len(turns)
+
+
+@pytest.mark.parametrize("name", [*TURN_SETS, *FRESH_SETS])
 def test_every_label_can_be_met_and_every_denial_of_it_is_false(name: str) -> None:
     """A fact of the label's words is right; of somebody else, or with "not", it is not."""
     for turn in statements(name).turns:

@@ -369,7 +369,9 @@ _STATEMENTS = (
     "statements-plain",
     "statements-later",
     "statements-everyday",
+    "statements-fresh",
     "statements-sealed",
+    "statements-sealed-fresh",
 )
 _PARAPHRASES = ("paraphrases", "paraphrases-sealed", "paraphrases-later")
 _SEALED = "-sealed"
@@ -401,7 +403,6 @@ async def measured(bench: Bench, names: Sequence[str] = ()) -> LearningReport:
         embedder = memory.ezra.embedder
     found = [await SECTIONS[name](bench) for name in SECTIONS if name in (names or SECTIONS)]
     sections = tuple(
-        one.model_copy(update={"mistakes": ()}) if one.name.endswith(_SEALED) else one
-        for one in found
+        one.model_copy(update={"mistakes": ()}) if _SEALED in one.name else one for one in found
     )
     return LearningReport(embedder=embedder, every=bench.every, sections=sections)

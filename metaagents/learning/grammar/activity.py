@@ -31,6 +31,12 @@ ALONE = frozenset(
 )
 """Verbs that say what somebody does without saying to what."""
 
+DUTIES = frozenset(
+    "approve handle hold own manage maintain review lead run chair take cover represent check keep "
+    "write accept decide host coordinate oversee teach run operate answer prepare supervise".split()
+)
+"""Verbs of what falls to somebody by name, where it is told of a known thing."""
+
 _WAITING = frozenset(
     "be have want hope wish look feel think try seem say tell mean wonder wait get come ask talk "
     "hear see plan put dream consider worry struggle go".split()
@@ -43,6 +49,13 @@ _HAVING = frozenset("own have possess".split())
 _PREPOSITION = r"(?:with|for|in|at|on|from|to|by|near|against|under|along|across|around|through)"
 _INDEFINITE = re.compile(r"(?!the |this |that |such |all |every |each |some |any |enough |more )")
 _KNOWN = re.compile(r"[A-Z]|\d")
+_CHARGE = re.compile(r"(?:the|our|all|every|most) (?:the |our )?")
+_NO_DUTY = re.compile(
+    r" (?:cake|biscuit|mickey|mick|show|peace|floor|stage|bait|hint|blame|credit|heat|fort|line"
+    r"|reins|point|bus|train|tram|stairs|lift|faith|score|tab)$"
+)
+"""What somebody takes, holds or keeps as a manner of speaking, or on the way."""
+_UNTIL = re.compile(r" (?:until|till|from|since|while) .*$")
 _BEFORE_NAME = re.compile(rf"{_PREPOSITION} (?=[A-Z\d])")
 _BEFORE_KIND = re.compile(rf"{_PREPOSITION} (?=an? )")
 _SKILL = re.compile(
@@ -61,6 +74,8 @@ _BREAKS = frozenset("time break rest trip breath while".split())
 def active(said: Said) -> Iterator[Claim]:
     """Yield what somebody does, has done or can do, where no frame names the verb."""
     verbal = said.verbal
+    if said.subject.sort == "named":
+        yield from _on_duty(said)
     if not _is_somebody(said) or said.clause.hangs:
         return
     if verbal.is_progressive and verbal.lemma not in _WAITING:
@@ -84,6 +99,18 @@ def _is_somebody(said: Said) -> bool:
     return subject.sort == "speaker" or (
         is_theirs and (bool(subject.name) or subject.kind not in ACQUAINTANCES)
     )
+
+
+def _on_duty(said: Said) -> Iterator[Claim]:
+    """``Nuria handles the invoices``, ``Paulo holds the lock``."""
+    verbal = said.verbal
+    thing = _UNTIL.sub("", verbal.rest)
+    is_so = verbal.tense == "present" and verbal.sense in {"is", "over"}
+    charge = _CHARGE.match(thing)
+    is_whole = charge is not None and phrases.as_thing(thing[charge.end() :]) is not None
+    is_duty = verbal.lemma in DUTIES and _NO_DUTY.search(thing) is None
+    if is_whole and is_so and is_duty and _is_worth(thing):
+        yield said.claim(DOES, f"{verbal.lemma} {of_speaker(thing, said.speaker)}", is_news=True)
 
 
 def _as_a_rule(said: Said) -> Iterator[Claim]:

@@ -26,7 +26,7 @@ def claims_in(parts: Iterable[Clause], speaker: str, at: datetime | None = None)
     found: list[Claim] = []
     before: Said | None = None
     for clause in parts:
-        if before is not None and before.clause.sentence != clause.sentence:
+        if before is not None and clause.sentence - before.clause.sentence > 1:
             before = None
         said = taken_apart(clause, speaker, at, before)
         if said is not None:

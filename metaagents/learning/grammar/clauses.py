@@ -14,6 +14,7 @@ from tiers.lexical import sentences
 
 from ...distinctive import MONTHS
 from ..times import DAYS
+from .lexicon import CAPITALS, PERSONS, PETS
 from .plainer import in_plain_words
 from .subjects import opened
 from .verbs import FORMS, is_verb
@@ -85,6 +86,16 @@ _SUPPOSES = re.compile(
     r"show|game|dream|novel|song|play))\b",
     re.IGNORECASE,
 )
+_UNMEANT = re.compile(
+    r"\b(?:(?:fell|falls) through|came to nothing|thought better of (?:it|that)"
+    r"|decided against (?:it|that)|(?:changed|change) (?:my|our) minds?|never happened)\b"
+    r"|^\s*(?:oh,? )?(?:great|fantastic|wonderful|lovely|brilliant|perfect|excellent|nice), i"
+    r" (?:just|simply|do|so|really|absolutely) (?:love|enjoy|adore|like)\b",
+    re.IGNORECASE,
+)
+"""What was dropped, and praise that says the opposite: ``great, I just love Mondays``."""
+_MOCKS = re.compile(r"(?:(?:oh|yeah|yes),? )?(?:right|sure|great|of course)", re.IGNORECASE)
+"""What agrees with a reason that nobody means: ``sure, because I own the bank``."""
 _ASKED_IN_CASE = re.compile(
     r"\s*(?:if|in case|when) (?:they|anyone|anybody|somebody|someone|he|she|you) (?:should )?"
     r"(?:ask|asks|wonder|wonders|need|needs)\b"
@@ -146,6 +157,16 @@ _UNDOES = re.compile(
     re.IGNORECASE,
 )
 _APPOSED = re.compile(r"\b((?:[Mm]y|[Oo]ur) [a-z][\w' -]{1,30}), ([A-Z][\w'-]+), (?=[a-z])")
+_APPOSED_AFTER = re.compile(
+    rf"(?<![\w,] )\b(?!(?:No|Yes|So|Well|Sorry)\b)([{CAPITALS}][\w'-]+), "
+    rf"((?:my|our) (?:[a-z]+ )?(?:{'|'.join(sorted(PERSONS | PETS))})), (?=[a-z])"
+)
+_ASIDE = re.compile(
+    rf"^((?:[Mm]y|[Oo]ur|[Tt]he) [\w -]{{2,30}}|(?:[{CAPITALS}][\w'-]+ ?){{1,3}}), "
+    r"(?:who|which|whose|where|as (?:\w+(?:'s| is) )?(?:now |also )?(?:called|known))\b"
+    r"[^,;.?!]{0,60}, (?=[a-z])"
+)
+"""What is added of somebody between who it is and what is said of them."""
 _IS_LIST = re.compile(r"\b(?:an?|so|very) [a-z-]+$", re.IGNORECASE)
 _LISTED = re.compile(
     r"(?:and |or )?(?!(?:no|her|his|its|their|my|our|the|an?|it|he|she|they|which|who)\b)"
@@ -169,11 +190,17 @@ _CORRECTED = re.compile(r"not (?:at |on |in |to |for )?[\w.:' ]{1,40}", re.IGNOR
 _DENIAL = re.compile(
     r"(?:\W*\w+){0,3}? ?(?:\w+n't|do not|does not|never|have no|has no)\b", re.IGNORECASE
 )
+_COMPARES = re.compile(r"\b(?:[a-z]+er|more|less) than\s+$", re.IGNORECASE)
+"""What is measured by something else is not doubted."""
 _NEXT = re.compile(r"(?:an? |any )?[a-z][\w\-]*(?: [a-z][\w\-]*)?[.!]?(?:$|,)")
 _OPENS_CLAUSE = re.compile(
     rf"(?:{_SUBJECTS}|it\b|they\b|you\b|there\b|this\b|that\b|yes\b|no\b|then\b|now\b|so\b)",
     re.IGNORECASE,
 )
+_ADDED = re.compile(r"(?:\w+ )?\w+ing\b|like\b", re.IGNORECASE)
+"""What a comma adds to what was said, and does not say anew: ``starting on Monday``."""
+_GOING_ON = frozenset("and but comma".split())
+"""What joins two things that are said of the same: ``moved to Bonn but moved back``."""
 _CONSEQUENCES = frozenset("so because which".split())
 _FINITE = re.compile(r"\b(?:is|are|was|were|has|have|had|will)\b", re.IGNORECASE)
 
@@ -211,11 +238,11 @@ class _Part:
 
 def clauses(text: str) -> Iterator[Clause]:
     """Yield the parts of a text that are said plainly, in order."""
-    plain = _APPOSED.sub(r"\1 \2 ", plain_quotes(text))
+    plain = _APPOSED_AFTER.sub(r"\2 \1 ", _APPOSED.sub(r"\1 \2 ", plain_quotes(text)))
     corrects = False
     ready: list[Clause] = []
     for number, sentence in enumerate(sentences(plain)):
-        if len(sentence) > SENTENCE_CHARS_MAX:
+        if len(sentence) > SENTENCE_CHARS_MAX or _UNMEANT.search(sentence):
             continue
         has_correction = _CORRECTS.search(sentence) is not None
         if _INSTEAD.fullmatch(sentence.strip(" .!")):
@@ -223,7 +250,7 @@ def clauses(text: str) -> Iterator[Clause]:
         yield from ready
         ready = [
             replace(clause, corrects=corrects or has_correction, sentence=number)
-            for clause in _of_sentence(in_plain_words(sentence))
+            for clause in _of_sentence(in_plain_words(_ASIDE.sub(r"\1 ", sentence)))
         ]
         corrects = has_correction
     yield from ready
@@ -310,6 +337,8 @@ def _stops(part: _Part, before: str) -> bool:
     """Whether from a part on nothing is said plainly: it supposes, reports or is read out."""
     if part.joint == "colon" and (_INTRODUCES.search(before) or _IS_WORDS.search(before)):
         return True
+    if part.joint == "because" and _MOCKS.fullmatch(before.strip(" ,.!")):
+        return True
     if _ASKED_IN_CASE.match(part.text):
         return False
     is_report = _HEARSAY.search(part.text) and not _I_SAID.match(without_lead(part.text))
@@ -328,7 +357,8 @@ def _puts_right(part: _Part, found: list[Clause]) -> bool:
 def _is_cut_off(part: _Part, found: list[Clause]) -> bool:
     """Whether a part belongs to what the last clause ends with: ``a safe, inclusive place``."""
     is_list = part.joint == "comma" and bool(found) and _IS_LIST.search(found[-1].text)
-    return bool(is_list and _LISTED.fullmatch(part.text))
+    is_more = FORMS.get(part.text.split(" ", 1)[0].lower(), ("", ""))[1] != "past"
+    return bool(is_list and is_more and _LISTED.fullmatch(part.text))
 
 
 def is_clear(part: str) -> bool:
@@ -342,7 +372,8 @@ def _clause(part: _Part) -> Clause:
     judged = denied or _TRUE.match(told)
     told = told[judged.end() :] if judged else told
     first = told.split()[0] if told.split() else ""
-    goes_on = part.joint == "and" and is_verb(first)
+    is_said_of = part.joint != "comma" or not _ADDED.match(told)
+    goes_on = part.joint in _GOING_ON and is_verb(first) and is_said_of
     return Clause(told.strip(), denied=denied is not None, goes_on=goes_on)
 
 
@@ -358,6 +389,8 @@ def _parts(sentence: str) -> list[_Part]:
         if kind in {"and", "comma"} and not _is_new(rest, kind):
             continue
         if kind == "taint" and _is_denied_both(match, sentence[start:], rest):
+            continue
+        if kind == "taint" and _COMPARES.search(sentence[: match.end()]):
             continue
         if kind == "and" and not any(map(is_verb, opened(sentence[start : match.start()]).split())):
             continue  # "Moira and I"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tiers.records import FactType
+
 from . import phrases
 from .lexicon import (
     COMPANIONS,
@@ -133,7 +135,10 @@ def _is_somebodys(said: Said, owner: str, noun: str) -> Iterator[Claim]:
     if said.verbal.sense not in {"is", "over", "not"} or said.verbal.tense == "past":
         return
     is_known = bool(
-        kind_of(noun) or _FAVOURITE.fullmatch(noun.lower()) or _KNOWN.search(noun.lower())
+        kind_of(noun)
+        or _FAVOURITE.fullmatch(noun.lower())
+        or _KNOWN.search(noun.lower())
+        or (" our " in f" {said.verbal.rest}" and is_trade(f"a {noun}") and _is_role(noun))
     )
     yield said.claim(
         attribute_of(noun),
@@ -270,6 +275,8 @@ def _state(said: Said, rest: str) -> Iterator[Claim]:
     )
     if moved:
         value = rest.rpartition(" to ")[2] if moved[1] else said.told_time
+        if moved[1] and phrases.as_time(value) is None:
+            return
         yield said.claim(
             TIME,
             value,
@@ -363,13 +370,14 @@ def _role(said: Said, rest: str) -> Iterator[Claim]:
     if found is None or thing is None:
         return
     subject, verbal = said.subject, said.verbal
-    is_plain = phrases.is_worth_keeping(thing) and not _NOT_ROLES & set(thing.lower().split())
+    is_plain = _is_role(thing)
     since = said.is_since
     # What somebody's father was is told for good; what they were themselves, they may be no more.
     was = verbal.tense == "past" and subject.kind in RELATIVES and _ROLE.search(thing) is not None
     is_so = verbal.tense == "present" or (verbal.tense == "perfect" and since) or was
-    used = verbal.aim == "used" and _ROLE.search(_AT_WORK.sub("", thing)) is not None
-    is_news = is_plain and (is_so or used)
+    used = verbal.aim == "used" and is_trade(rest)
+    will = verbal.aim == "going" and verbal.sense == "is" and is_trade(rest)
+    is_news = is_plain and (is_so or used or will)
     if subject.sort == "owned" and not subject.kind:
         is_news &= any(letter.isupper() or letter.isdigit() for letter in thing)
         yield said.claim(KIND, rest, is_single=True, is_news=is_news and verbal.sense == "is")
@@ -390,7 +398,17 @@ def _role(said: Said, rest: str) -> Iterator[Claim]:
         return
     few = len(_AT_WORK.sub("", thing).split()) <= _ROLE_WORDS_MAX
     is_news = is_news and few and subject.sort != "thing"
-    yield said.claim("is a", thing, fact_type="identity", is_news=is_news, is_loose=used)
+    kind: FactType = "world" if will else "identity"
+    attribute = f"{PLAN} to be" if will else "is a"
+    yield said.claim(
+        attribute, thing, fact_type=kind, is_news=is_news, is_loose=used, is_ahead=will
+    )
+
+
+def is_trade(rest: str) -> bool:
+    """Whether words are what somebody may do for a living: ``an apprentice at the mill``."""
+    found = re.fullmatch(r"(?:an?|the) (.+)", rest)
+    return found is not None and _ROLE.search(_AT_WORK.sub("", found[1])) is not None
 
 
 _AT_WORK = re.compile(r" (?:with|at|in|for|on) .{2,60}$")
@@ -399,9 +417,15 @@ _NOT_ROLES = frozenset(
     "person people human guy girl boy kid man woman member part owl wreck being beginner newbie "
     "friend parent little mom mum dad team family role model winner hero champ queen king "
     "dinosaur monster beast machine robot legend tyrant dictator bully snake wolf bear lion tiger "
-    "shark witch clown rock riot handful nuisance pest ghost zombie vampire "
+    "shark witch clown rock riot handful nuisance pest ghost zombie vampire millionaire "
+    "billionaire "
     "of for who that by".split()
 )
+
+
+def _is_role(thing: str) -> bool:
+    """Whether words are none of those by which people call each other in fun."""
+    return phrases.is_worth_keeping(thing) and not _NOT_ROLES & set(thing.lower().split())
 
 
 def _value(said: Said, rest: str) -> Iterator[Claim]:

@@ -43,7 +43,7 @@ _DISTINCTION = part_of(
 def _charge(rest: str) -> str | None:
     """Return what somebody answers for: ``the night shift``."""
     thing = phrases.as_thing(re.sub(r"^(?:our|my) ", "the ", rest))
-    is_task = thing is not None and re.match(r"(?:the|a) [a-z]", thing)
+    is_task = thing is not None and re.match(r"(?:the|a) [a-z]|[a-z]+$", thing)
     return thing if thing and is_task and phrases.is_worth_keeping(thing, EVALUATIVE) else None
 
 
@@ -64,6 +64,7 @@ EVERYDAY: dict[str, Callable[[str], str | None]] = {
         )
     ),
     "charge": _charge,
+    "product": part_of(re.compile(r"([A-Z][\w+#.\-]*(?: [A-Z][\w+#\-]*)?(?: v?\d[\w.]*)?)")),
     "my-notice": part_of(re.compile(rf"(my (?:notice|resignation)(?: (?:at|to) {phrases.NAME})?)")),
     "fitted": part_of(re.compile(rf"((?:an? |new |the |my |our )*[a-z\- ]{{3,30}} {_DONE_FOR})")),
     "bad-part": part_of(
@@ -124,7 +125,8 @@ EVERYDAY: dict[str, Callable[[str], str | None]] = {
     "stay": part_of(
         re.compile(
             rf"((?:(?:the|this|next|all|all of) )?(?:{'|'.join((*MONTHS, *FEASTS))}|summer|winter"
-            r"|autumn|spring|holidays|(?:two|three|four|six) (?:weeks|months)"
+            r"|(?:[a-z]+ )?(?:term|semester)|autumn|spring|holidays"
+            r"|(?:two|three|four|six) (?:weeks|months)"
             r"|(?:half|most)(?: of)? the year)"
             r" (?:in|with|at|on) .+)",
             re.IGNORECASE,

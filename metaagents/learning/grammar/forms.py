@@ -15,6 +15,8 @@ stay | in | place | stays in | state ongoing
 live | with | kin | lives with | state identity
 live | in/at/on/with/near | own-place | lives in | state one identity
 reside | in | place | lives in | state one identity
+be | a resident of/a citizen of/resident in | place | lives in | state one identity
+stay | with | kin | stays with | state
 live | | beside-place | lives in | state one identity
 live | with | illness | has | state identity
 be | based/based just | near-place | lives in | state one identity
@@ -65,6 +67,7 @@ freelance | as | role | works as | state one identity
 start | working for/work at/at/with | firm | works at | begin one identity
 begin | a new job at/working at/working for | firm | works at | begin one identity
 take | over | business | runs | begin
+report | to | name | reports to | state one
 be | hired as/taken on as | role | works as | begin one identity
 get | hired as | role | works as | begin one identity
 start | a new job as/working as/work as/as | role | works as | begin one identity
@@ -112,6 +115,22 @@ have | | papers | has | state identity
 hold | | papers | has | state identity
 carry | | carried | carries | state constraint
 use | | carried | uses | state
+use | | name | uses | state
+switch | to/over to | name | uses | begin
+migrate | to/over to | name | uses | begin
+migrate | from | change | changed | change
+deploy | with/to/on | name | uses | state
+support | | product | supports | state
+drop | support for/ | product | supports | end
+lead | | charge | leads | state identity
+head | | charge | leads | state identity
+manage | | charge | leads | state identity
+look | after | charge | leads | state identity
+take | care of | charge | leads | state identity
+settle | on | thing | decided on | event
+decide | on | thing | decided on | event
+opt | for | thing | decided on | event
+take | in | owned | has | begin
 need | | medicine | takes | state
 be | prescribed/put on | medicine | takes | begin
 have | | infection | had | event
@@ -182,6 +201,8 @@ be | | marital | state single | state one identity
 be | | civil | is | state identity
 be | between jobs/out of work | nothing | is | state identity
 be | on parental leave/on maternity leave/on sick leave | nothing | is | state identity
+be | on leave/on holiday/on vacation/off/away/out of office | nothing | is | state dated
+be | on call/on duty | nothing | is | state dated
 be | the youngest of/the eldest of/the oldest of | siblings | is one of | state identity
 be | /more of | leaning | is | state preference
 be | | own-age | age | state one identity
@@ -218,6 +239,8 @@ care | for | liked | likes | state preference denied
 stand | | liked | likes | state preference cannot
 bear | | liked | likes | state preference cannot
 eat | | meal | eats | state constraint denied
+do | | undone | does | state preference denied
+work | with | undone | works with | state preference cannot
 avoid | | meal | avoids | state constraint
 stay | away from/clear of/off | meal | avoids | state constraint
 touch | | meal | eats | state constraint denied

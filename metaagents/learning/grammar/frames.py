@@ -12,7 +12,7 @@ from tiers.records import FactType
 from . import phrases
 from .everyday import EVERYDAY
 from .forms import TABLE
-from .lexicon import EVALUATIVE, PLURALS
+from .lexicon import EVALUATIVE, PLURALS, POSSESSIONS
 from .subjects import kind_of
 from .values import KINDS, worth
 from .verbs import FORMS, Verbal
@@ -59,7 +59,7 @@ _OF_ALL = re.compile(
     r"(?:at all|at the moment|for now|for the moment|in (?:my|our) life|on (?:me|us)"
     r"|with (?:me|us)|to my name)"
 )
-_GAPPED = re.compile(r"\b(in|at|for|on|to|with) .*? and [A-Z][\w'-]* \1 ")
+GAPPED = re.compile(r"\b(in|at|for|on|to|with) .*? and [A-Z][\w'-]* \1 ")
 """What is said of somebody else without saying it again: ``in Bonn and Eve in Mainz``."""
 _POINTS = re.compile(
     r"\b(?:it|them|him|her|they|he|she|this|that|these|those|there|here|which|so|mine|both)\b"
@@ -74,7 +74,8 @@ _OPEN = re.compile(
 _FAMILY = frozenset("kids children pets siblings twins triplets grandchildren".split())
 _NONE = re.compile(r"^(?:any|no) (?=[A-Za-z])")
 _TO_NOBODY = re.compile(
-    r" to (?:my|the|his|her|their|this) (?:job|work|phone|desk|business|sea|game|sport|career|idea)"
+    r" to (?:my|the|his|her|their|this) (?:job|work|desk|sea|game|sport|career|idea"
+    rf"|{'|'.join(sorted(POSSESSIONS))})"
 )
 _OF_NONE = frozenset("language meal illness worn papers class".split())
 """Kinds of which somebody may have none: ``I don't speak any German``."""
@@ -187,7 +188,7 @@ def without_circumstance(verbal: Verbal) -> Iterator[tuple[str, str]]:
     rest = verbal.rest
     if (
         _OPEN.search(rest)
-        or _GAPPED.search(rest)
+        or GAPPED.search(rest)
         or phrases.PASSING.search(rest)
         or not phrases.is_worth_keeping(rest, EVALUATIVE)
     ):

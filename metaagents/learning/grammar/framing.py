@@ -13,6 +13,8 @@ from .lexicon import ACQUAINTANCES, BODY, POSSESSIONS
 from .statement import AHEAD, DIED, HAS, RELATION, Claim, Said, of_speaker
 
 _CALLED = re.compile(r"(.+?) (?:called|named) (.+)")
+_OTHERS = frozenset(f"the {one}" for one in "client customer vendor supplier landlord".split())
+"""Whom people deal with at work and name by what they are."""
 _FOR_LIFE = frozenset("illness allergen diet".split())
 """What somebody has had is had still, unless they say otherwise."""
 
@@ -84,8 +86,10 @@ def _is_bounded(said: Said) -> bool:
 def _is_news(said: Said, filling: Filled) -> bool:
     """Whether what a frame claims is worth keeping when it was said in talk."""
     frame, verbal = filling.frame, said.verbal
-    if frame.has("quiet") or verbal.aim == "used" or not _is_of_somebody(said, filling):
+    if frame.has("quiet") or not _is_of_somebody(said, filling):
         return False
+    if verbal.aim == "used":
+        return frame.fact_type == "identity" and frame.has("state")
     needs_time = frame.has("dated") or (frame.attribute == "was born" and not filling.value)
     is_timed = said.when is not None or OFTEN.search(said.told()) is not None
     if (needs_time and not is_timed) or (frame.has("since") and not said.is_since):
@@ -116,7 +120,7 @@ def _is_of_somebody(said: Said, filling: Filled) -> bool:
     """Whether a claim is about who speaks, people and animals of theirs, or a known thing."""
     subject = said.subject
     if subject.sort != "owned":
-        return subject.sort != "thing"
+        return subject.sort != "thing" or subject.text in _OTHERS
     if subject.kind in ACQUAINTANCES:
         return bool(subject.name)
     if subject.noun.isalpha() and subject.noun.istitle() and filling.frame.kind in _OF_THE_LIVING:

@@ -21,6 +21,17 @@ RELATIVES = frozenset(
     "sibling in-law granddaughter great-aunt great-uncle great-grandmother great-grandfather "
     "nanna auntie".split()
 )
+WOMEN = frozenset(
+    "wife girlfriend mother mum mom mama sister daughter goddaughter ex-wife half-sister "
+    "grandmother grandma granny granddaughter aunt niece mother-in-law sister-in-law "
+    "daughter-in-law stepmother stepdaughter godmother girl gran nan nana missus ma sis "
+    "landlady".split()
+)
+MEN = frozenset(
+    "husband boyfriend father dad papa brother son godson ex-husband half-brother grandfather "
+    "grandpa grandson uncle nephew father-in-law brother-in-law son-in-law stepfather stepson "
+    "godfather boy granddad hubby pa bro lad landlord".split()
+)
 ACQUAINTANCES = frozenset(
     "friend neighbour neighbor flatmate roommate housemate colleague coworker co-worker classmate "
     "teammate landlord landlady tenant mentor tutor".split()

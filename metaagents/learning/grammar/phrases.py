@@ -30,12 +30,16 @@ _CLOCK = (
     r"|(?<=at )(?:\d{1,2}(?!\w)|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))"
 )
 _DATE_LIKE = (
-    rf"(?:(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{'|'.join(MONTHS)})(?:,? \d{{4}})?"
+    rf"(?:(?:(?:{'|'.join(DAYS)}),? )?(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)?"
+    rf" (?:{'|'.join(MONTHS)})(?:,? \d{{4}})?"
     rf"|(?:{'|'.join(MONTHS)})(?: \d{{1,2}}(?:st|nd|rd|th)?)?(?:,? \d{{4}})?"
     rf"|\d{{4}}-\d{{2}}-\d{{2}}"
     rf"|(?:{'|'.join(DAYS)})s?(?:,? (?:at )?{_CLOCK})?)"
 )
-TIME = re.compile(rf"(?:(?:on|at|in|to|for|until) )?(?:{_DATE_LIKE}|{_CLOCK})", re.IGNORECASE)
+TIME = re.compile(
+    rf"(?:(?:on|at|in|to|for|until) )?(?:{_DATE_LIKE}(?:,? (?:at )?{_CLOCK})?|{_CLOCK})",
+    re.IGNORECASE,
+)
 QUANTITY = re.compile(
     r"(?:about |around |only )?(?:[\u20ac$\u00a3#]|number |no\. )?(?:\d[\w.,:/\-]*|one|two|three"
     r"|four"

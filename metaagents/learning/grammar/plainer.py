@@ -20,6 +20,8 @@ _Put: TypeAlias = "str | Callable[[re.Match[str]], str]"
 _KIN = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
 _CARER = "|".join(sorted(CARERS, key=len, reverse=True))
 _NAME = rf"[{CAPITALS}][\w'.\-]{{1,30}}(?: [{CAPITALS}][\w'.\-]{{1,30}}){{0,2}}"
+_WHO = rf"[{CAPITALS}][\w'\-]{{1,30}}(?: [{CAPITALS}][\w'\-]{{1,30}}){{0,2}}"
+"""A name that a sentence may end with."""
 _LOVED = (
     r"(?:nuts about|wild about|big on|hooked on|a sucker for|an? (?:big |great |real )?lover of"
     r"|an? (?:big |avid |keen )?reader of)"
@@ -29,7 +31,7 @@ _NUMBER = (
     r"|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w{3,6}teen|a hundred)"
 )
 _OPENS = r"(?:^|[,;:.!?\u2013\u2014-]\s|\b(?:and|but|so|because|that|since|while|as|well|hi) )\s*"
-_OWN = rf"{_OPENS}(?:[Mm]y|[Oo]ur) (?:[\w\-]{{2,20}} ){{0,2}}?[\w\-]{{2,20}}"
+_OWN = rf"{_OPENS}(?:[Mm]y|[Oo]ur|[Tt]he) (?:[\w\-]{{2,20}} ){{0,2}}?[\w\-]{{2,20}}"
 _SHORTENED = r"(?:[Hh]e|[Ss]he)"
 _DONE_SO = (
     r"(?:got|had|been|become|moved|lived|worked|bought|sold|started|begun|finished|lost|passed|left"
@@ -48,14 +50,14 @@ _BEING = (
 """Before it ``'s`` is "is", and does not say whose what follows is."""
 _NTH = {"first": "1st", "second": "2nd", "third": "3rd"}
 _DONE = "|".join(
-    sorted(
-        word
-        for word, (lemma, form) in FORMS.items()
-        if form == "past"
-        and lemma
-        in "move relocate buy adopt start begin sell quit join finish pass retire become".split()
-    )
+    sorted(word for word, (lemma, form) in FORMS.items() if form == "past" and word != lemma)
 )
+_AFTER_DONE = r"(?:an?|to|at|from|my|our|as|in|for|with|[A-Z0-9])"
+_STATES = r"allergic|married|divorced|widowed|engaged|retired|vegan|vegetarian|self-employed"
+_NOT_OF_THE_NEXT = (
+    r"(?![^.;]*, (?:he|she|they|it|[A-Z][\w'-]+ (?:is|was|has|had|now|[a-z]+s|[a-z]+ed))\b)"
+)
+"""What is said so may be of whom the next clause is about: ``Trained as a nurse, Eve teaches``."""
 
 
 def _nth(found: re.Match[str]) -> str:
@@ -70,6 +72,11 @@ def _intended(found: re.Match[str]) -> str:
 def _was_done(found: re.Match[str]) -> str:
     lemma = FORMS.get(found[1].lower(), ("", ""))[0]
     return next((word for word, form in FORMS.items() if form == (lemma, "past")), found.group())
+
+
+def _of_none(found: re.Match[str]) -> str:
+    lemma, form = FORMS.get(found[1].lower(), ("", ""))
+    return f"we don't {lemma}" if form == "present" else found.group()
 
 
 def _turned(found: re.Match[str]) -> str:
@@ -92,15 +99,32 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
         ),
         "",
     ),
-    (r"^\s*(?:forget|ignore|never mind) what i said(?: before| earlier)?[,:]? ", "Correction: "),
+    (
+        (
+            r"^\s*(?:(?:forget|ignore|never mind) what i said|(?:(?:an?|small|quick) )*(?:fix"
+            r"|correction|update|amendment) to (?:what i (?:said|wrote)|my [a-z ]+?))"
+            r"(?: above| before| earlier)?[,:]? "
+        ),
+        "Correction: ",
+    ),
+    (
+        (
+            r"^\s*((?:[a-z]+ )?(?:[a-z]+ person|night owl|early (?:bird|riser)|(?:light|heavy)"
+            r" sleeper)),? (?:here|me|myself)(?=[,.!]|$)"
+        ),
+        lambda found: f"I am a {found[1].lower()}",
+    ),
     (r", (?:remember|you know|okay|ok)\?$", "."),
     (
         r"\b(ive|dont|cant|didnt|doesnt|isnt|wasnt|havent|hasnt|wont)\b",
         lambda found: f"{found[1][:-2]}'ve" if found[1].lower() == "ive" else f"{found[1][:-1]}'t",
     ),
     (
-        r"^\s*for (my (?:[a-z]+ )?[a-z]+),? i (see|use|take|go to|wear) ([^,;!?]{2,60}?)(?=[.!]?$)",
-        r"I \2 \3 for \1",
+        (
+            r"^\s*for ((?:my |our |the )?(?:[a-z]+ )?[a-z]+),? (i|we) (see|use|take|go to|wear)"
+            r" ([^,;!?]{2,60}?)(?=[,;]|[.!]?$)"
+        ),
+        r"\2 \3 \4 for \1",
     ),
     # "I'll be starting at Initech in June": it is arranged.
     (
@@ -130,7 +154,7 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
     (r"\ba (?:single )?word of (?=[A-Z])", "any "),
     (r"\b(?:went|gone) and (?=(?:bought|got|adopted|sold|moved|joined) )", ""),
     # "My husband's a plumber", "my mum's got gout", "she's in Munich".
-    (rf"({_OWN}|\b{_SHORTENED})'s (?={_DONE_SO} [A-Za-z0-9])", r"\1 has "),
+    (rf"({_OWN}|\b{_SHORTENED})'s (?={_DONE_SO}(?: [A-Za-z0-9]|[.,;!]|$))", r"\1 has "),
     (rf"({_OWN}|\b{_SHORTENED})'s (?={_BEING})", r"\1 is "),
     (
         (
@@ -164,6 +188,14 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
             r"(?:now )?([Ii]|[Ww]e)(?:'m| am|'re| are) (?:now )?in (?=[A-Z])"
         ),
         lambda found: f"{found[1]}, {found[2]} live in ",
+    ),
+    # "Moved to Bonn and then back to Mainz": it is moved again.
+    (
+        (
+            r"\b((?:moved|relocated) to [A-Z][^.;!?]*?),?(?: and| but)?(?: then| later| soon)?"
+            r" (?:(?:moved|came|went|returned) )?back to (?=[A-Z])"
+        ),
+        r"\1, then moved back to ",
     ),
     (
         r"\b((?:move|relocate|come)d?|came) (?:right |over |out |back |down |up )?here to ",
@@ -211,10 +243,19 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
         r"my \1 is ",
     ),
     # Who speaks is left out: "Been living in Graz since May", "Just moved to Graz".
-    (r"^\s*got (?:myself |ourselves )?(?=an? )", "I got "),
-    (r"^\s*been (?=\w{2,20}ing\b)", "I have been "),
-    (rf"^\s*(?:just|finally|recently) (?=(?:{_DONE}|got) )", "I "),
-    (rf"^\s*(?=(?i:{_DONE}) (?:an?|to|at|from|my|our|as|in|[A-Z0-9]))", "I "),
+    (r"^\s*been (?=(?:\w{2,20}ing|with|in|at|on)\b)", "I have been "),
+    (r"^\s*(?=(?:can't|cannot) [a-z])", "I "),
+    (
+        rf"^\s*((?i:{_STATES}))(?= (?:to|in|since|from|for) ){_NOT_OF_THE_NEXT}",
+        lambda found: f"I am {found[1].lower()}",
+    ),
+    (
+        (
+            rf"^\s*(?:[Jj]ust |[Ff]inally |[Rr]ecently )?(?=(?i:{_DONE}) (?:(?:up|in|on|off|out"
+            rf"|over|back|myself|ourselves) )?(?:{_AFTER_DONE})){_NOT_OF_THE_NEXT}"
+        ),
+        "I ",
+    ),
     # What somebody would rather do, or could never bear.
     (
         (
@@ -237,6 +278,15 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
             r" (?=[a-z]+s\b)"
         ),
         r"\1 ",
+    ),
+    # Who holds an office no more, and who does instead.
+    (
+        (
+            rf"\b({_WHO}) (?:isn't|is not|is no longer|was) ((?:the|our|my) [a-z][a-z ]{{2,30}}?)"
+            r"(?: any ?more| any longer)?, (?:but )?(?:now )?(?:it's|it is|that's)(?: now)?"
+            rf" ({_WHO})"
+        ),
+        r"\1 is no longer \2; \3 is \2",
     ),
     # "Isn't on Friday, it's on Saturday": what is put right.
     (
@@ -285,6 +335,7 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
         r"\byou can (?:reach|get|call|text|ring|phone) me (?:on|at) (?=\+?\d[\d ()\-/]{5,20}\d)",
         "my phone number is ",
     ),
+    (r"\byou can (?:reach|get|e-?mail) me (?:at|under|on) (?=\S+@\S)", "my e-mail is "),
     (r"\b(?:have|'ve) never been able to ", " can't "),
     (r"(?:\b(?:am|are|is)|'m|'re) (?:not able|unable) to ", " can't "),
     (r"\b(i|we)(?:'m| am| are|'re) no (fan|friend|lover) of ", r"\1 am not a fan of "),
@@ -306,6 +357,51 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
         ),
         "I am on ",
     ),
+    # Who answers for something, told of the task.
+    (
+        (
+            r"\b[Tt]he (?:one|person|agent|colleague) (?:(?:who|that)(?:'s| is) )?(?:to (?:talk to"
+            r"|ask|call|contact|see)(?: about| for)?|responsible for|in charge of) "
+            rf"([^,.;!?]{{2,40}}?) is ({_WHO})"
+        ),
+        r"\2 is responsible for \1",
+    ),
+    (
+        (
+            r"\b(am|'m|is) the (?:one|person|agent|colleague) (?:(?:who|that)(?:'s| is) )?"
+            r"(?=responsible for |in charge of )"
+        ),
+        r"\1 ",
+    ),
+    # "Nuria takes the importer, Otto the docs": the verb is said once.
+    (
+        (
+            rf"\b({_WHO} ([a-z]+s) (?:the|our|all) [^,.;!?]{{2,40}}?)(?:,| and|, and) ({_WHO})"
+            r" (?=(?:the|our|all) )"
+        ),
+        r"\1; \3 \2 ",
+    ),
+    # "What we enjoy most is rowing".
+    (
+        (
+            r"\bwhat (i|we) (?:both |really |all )?(like|love|enjoy|prefer|hate|dislike)"
+            r"(?: most| best)? is (?=[a-z])"
+        ),
+        r"\1 \2 ",
+    ),
+    (r"\btreated (?:myself|ourselves) to (?=an? )", "bought "),
+    # What is so, and what is not: "340 people rather than 430".
+    (r",? (?:rather than|instead of) (?=(?:[a-z]+ )?[\w.:'-]+[.!]?$)", ", not "),
+    (r"(?<=years|onths) come (?:next )?[a-z]+(?=[.,!]|$)", ""),
+    (r"^\s*since (?:the|our) [a-z]+,? (?=i\b|i'|we\b|my\b)", ""),
+    (
+        (
+            r"^\s*([a-z][^,;!?]{4,60}), i(?:'ve| have) (signed up|registered|applied|enrolled)"
+            r"(?= (?:already|now)\b|[.!]?$)"
+        ),
+        r"I have \2 for \1",
+    ),
+    (r"^\s*by (?:trade|training|profession|education),? (?=i\b|i'|my\b|s?he\b)", ""),
     # Where somebody lives, works or comes from, told of the place.
     (
         rf"\b({_NAME}) is where (I|we) (live|work|grew up|was born|were born)\b",
@@ -332,6 +428,14 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
         r"((?:(?<= )(?:am|is|are)|(?<=\w)'(?:m|s|re))) (?:off|headed|heading) (?:to|for) (?=[A-Z])",
         r"\1 travelling to ",
     ),
+    # What lives in the house is that of who speaks.
+    (
+        (
+            r"^\s*the ((?:new |little )?(?:twins|kids|children|baby|puppy|kitten|dog|cat)) "
+            r"(?=(?:turns?|(?:is|are) (?:called|named|due)|answers? to|goes by)\b)"
+        ),
+        r"my \1 ",
+    ),
     # Who somebody's people are.
     (
         rf"\bthe ({_CARER}) (?:that |who |whom )?(?:i|we) (?:use|see|have|go to|visit) is ",
@@ -339,7 +443,10 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
     ),
     (rf"\bthe name of my ({_KIN}) is ", r"my \1 is called "),
     (
-        rf"\b([Mm]y (?:{_KIN})) (?:goes by|answers to)(?: the name(?: of)?)? (?={_NAME})",
+        (
+            rf"\b([Mm]y (?:[a-z]+ )?(?:{_KIN})) (?:goes by|answers to)(?: the name(?: of)?)?"
+            rf" (?={_NAME})"
+        ),
         r"\1 is called ",
     ),
     (rf"\b[Aa] (friend|colleague|cousin|neighbour|neighbor) of mine(?=,? {_NAME})", r"my \1"),
@@ -351,6 +458,30 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
         " called",
     ),
     (r"\bboth (?:of )?(?=(?:my|our) )", ""),
+    (r"\ball but (?=[a-z])", "almost "),
+    (r"\bno later than (?=\w)", "by "),
+    (r"\bnone of us ([a-z]+s)\b", _of_none),
+    (
+        r"^\s*change of (address|name|phone number|e-mail)(?: for [^:]{2,30})?: (?=\S)",
+        r"my \1 is ",
+    ),
+    # The first and the last day at a job begin and end it.
+    (
+        rf"\b[Mm]y last day (?:at|with) ({_WHO}) was (?:on )?(?=[A-Zty\d])",
+        r"I left \1 on ",
+    ),
+    (
+        rf"\b[Mm]y first day (?:at|with) ({_WHO}) (?:is|was|will be) (?:on )?(?=[A-Zty\d])",
+        r"I am starting at \1 on ",
+    ),
+    # What has to be done by a day is due by then.
+    (
+        (
+            r"\b(?:(?:has|have|needs?) to|must) be (?:done|in|finished|filed|ready|submitted"
+            r"|delivered|paid|sent|signed|completed) (?=by |before )"
+        ),
+        "is due ",
+    ),
     (r"\b(i|we)(?:'m| am| are|'re) the (?:proud |happy |lucky )?owners? of ", r"\1 own "),
     # When.
     (rf"\bthe (first|second|third) of (?={'|'.join(map(str.capitalize, MONTHS))})", _nth),
@@ -366,11 +497,10 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
     ),
     (r"((?:(?<= )(?:am|is|are)|(?<=\w)'(?:m|s|re)) )planning on (\w{2,20}ing)\b", _intended),
     (
-        r"\b(is|was|are) not ([^,.;!?]{1,40}?),? but (?:rather |actually )?([^,.;!?]{1,60})",
-        r"\1 \3, not \2",
-    ),
-    (
-        r"\b(is|was|are)n't ([^,.;!?]{1,40}?),? but (?:rather |actually )?([^,.;!?]{1,60})",
+        (
+            r"\b(is|was|are)(?: not|n't) ([^,.;!?]{1,40}?),? but (?:rather |actually )?"
+            r"([^,.;!?]{1,60})"
+        ),
         r"\1 \3, not \2",
     ),
 )  # fmt: skip

@@ -8,12 +8,13 @@ from dataclasses import replace
 
 from . import phrases
 from .activity import active
-from .copula import copula
+from .copula import copula, is_trade
 from .everyday import EVERYDAY
 from .exchange import exchanged, measured
 from .frames import OFTEN, PLANNED, filled, without_circumstance
 from .framing import framed
-from .lexicon import EVALUATIVE
+from .lexicon import BODY, EVALUATIVE, POSSESSIONS
+from .particulars import with_particulars
 from .statement import HABIT, Claim, Said, of_speaker
 from .values import KINDS
 from .verbs import FORMS, HABITUAL
@@ -37,6 +38,11 @@ _NEEDS_MORE = frozenset("go get give do take".split())
 _LASTING = frozenset(("identity", "constraint"))
 _AWAY = re.compile(r"(?:(?:away|off|back|over|out|down|up) )?(?:on \w+ )?(?:in|at|to) (.+)")
 _EXPECTED = re.compile(r"\b(?:baby|child|twins|boy|girl|surgery|operation|guests|party)\b")
+_DONE_TO = re.compile(
+    rf"(?:my|our|his|her) (?:[a-z]+ )?(?:{'|'.join(sorted(BODY | POSSESSIONS))}|eyes|ears|teeth"
+    r"|hair) [a-z]{2,}(?:ed|en)"
+)
+"""What somebody has done to what is theirs: ``my eyes lasered``."""
 _SOON = frozenset("leave fly start arrive turn finish".split())
 _BEFORE_THING = re.compile(
     r"^(?:(?:up|out|down|back|off|over|away|in|on) )?"
@@ -54,7 +60,7 @@ def read(said: Said) -> list[Claim]:
     is_put_right = said.clause.corrects and said.subject.sort in {"thing", "owned"}
     found = [
         replace(one, is_news=True) if is_put_right and one.is_single and one.sense == "is" else one
-        for one in _at_all_lengths(said)
+        for one in with_particulars(said, _at_all_lengths(said))
     ]
     if not said.clause.is_consequence:
         return found
@@ -85,7 +91,7 @@ def _claims(said: Said) -> Iterator[Claim]:
         yield from _living(said)
         return
     frame = filled(verbal)
-    if frame is not None and frame.frame.attribute == "age" and not _has_age(said):
+    if frame is not None and frame.frame.attribute == "age" and not _is_somebody(said):
         frame = None  # "my extension is 204"
     changes = list(exchanged(said))
     yield from changes
@@ -102,11 +108,6 @@ def _claims(said: Said) -> Iterator[Claim]:
         yield from copula(said)
     else:
         yield from [*measured(said)] or [*active(said)] or _plain(said)
-
-
-def _has_age(said: Said) -> bool:
-    """Whether a clause is about somebody, and not about a thing of somebody's."""
-    return said.subject.sort in {"speaker", "named"} or bool(said.subject.kind)
 
 
 def _plain(said: Said) -> Iterator[Claim]:
@@ -138,7 +139,9 @@ def _is_plan(said: Said) -> bool:
     verbal = said.verbal
     if verbal.tense != "present" or verbal.sense != "is" or verbal.habit:
         return False
-    is_dated = said.when is not None and said.when.sort == "at"
+    if " until " in verbal.rest:
+        return False  # it is so now
+    is_dated = said.when is not None and said.when.sort in {"at", "span"}
     is_of_theirs = _OF_THEIRS.match(verbal.rest) is not None and said.is_ahead
     if verbal.lemma == "be":
         return is_dated and said.is_ahead and _is_away(verbal.rest)
@@ -154,7 +157,7 @@ def _is_plan(said: Said) -> bool:
 
 def _is_arranged(rest: str) -> bool:
     """Whether somebody has something done: ``an extension built``, ``my tonsils out``."""
-    return bool(EVERYDAY["fitted"](rest) or KINDS["body-removed"](rest))
+    return bool(_DONE_TO.fullmatch(rest) or EVERYDAY["fitted"](rest) or KINDS["body-removed"](rest))
 
 
 def _is_away(rest: str) -> bool:
@@ -185,12 +188,17 @@ def _is_worth_planning(said: Said) -> bool:
     """Whether a plan is one, rather than a manner of speaking of what is to come."""
     lemma, rest, is_dated = said.verbal.lemma, said.verbal.rest, said.when is not None
     if lemma == "be":
-        return is_dated and _is_away(rest)
+        return (is_dated and _is_away(rest)) or (said.verbal.aim == "going" and is_trade(rest))
     if lemma == "have":
         return is_dated and bool(_EXPECTED.search(rest) or _is_arranged(rest))
     is_known = lemma in PLANNED or (is_dated and _OF_THEIRS.match(rest) is not None)
     is_worth = is_known and phrases.is_worth_keeping(rest, EVALUATIVE)
     return is_worth and (bool(rest) or is_dated)
+
+
+def _is_somebody(said: Said) -> bool:
+    """Whether a clause is about a person or an animal: nothing else has an age or habits."""
+    return said.subject.sort in {"speaker", "named"} or bool(said.subject.kind)
 
 
 def _is_habit(said: Said) -> bool:
@@ -218,12 +226,14 @@ def _habit(said: Said) -> Iterator[Claim]:
     is_abed = verbal.lemma == "be" and _ABED.fullmatch(rest) is not None
     if (verbal.lemma in _NO_HABITS and not is_abed) or is_bare:
         return
-    is_known = verbal.lemma in FORMS or verbal.habit in HABITUAL or verbal.sense == "never"
+    is_often = OFTEN.search(said.told()) is not None
+    is_known = verbal.lemma in FORMS or is_often or verbal.habit in HABITUAL
+    is_known |= verbal.sense == "never"
     is_worth = phrases.is_worth_keeping(rest, EVALUATIVE)
     yield said.claim(
         HABIT,
         f"{verbal.lemma} {of_speaker(verbal.rest, said.speaker)}",
-        is_news=is_known and is_worth and said.subject.sort != "thing",
+        is_news=is_known and is_worth and _is_somebody(said),
         fact_type="preference",
         valid_from=None,
         valid_to=None,

@@ -8,7 +8,9 @@ from datetime import datetime
 
 from tiers.records import FactType
 
+from ...distinctive import MONTHS
 from ..times import (
+    DAYS,
     When,
     at_end,
     at_front,
@@ -19,7 +21,8 @@ from ..times import (
     resolved,
 )
 from .clauses import Clause
-from .subjects import Subject, opened, split
+from .lexicon import MEN, WOMEN
+from .subjects import Subject, kind_of, opened, split
 from .verbs import Sense, Verbal, parsed
 
 WORDS_MAX = 40
@@ -49,12 +52,17 @@ _TASTES = frozenset("love like hate enjoy prefer adore dislike".split())
 _MARKS = re.compile(
     r",? (?:since (?:i was|he was|she was) [\w ]{1,20}|by (?:trade|training|education)"
     r"|by profession|for the time being|by now|by the way|this time|for us|for me|daily basis"
+    r"|of all (?:places|things|people)"
     r"|now|these days|nowadays|at the moment|currently|any ?more|again|too|as well|after all"
     r"|from now on|also|already|so far|for good|finally|recently|lately|at last|of course|yet"
     r"|in (?:my|our|his|her) (?:whole |entire )?li(?:fe|ves)|all in all"
     r"|since the \w+|every now and then|actually|originally|you know|please|thankfully)[\s.!]*$",
     re.IGNORECASE,
 )
+_PUT_OFF = re.compile(r"(?:moved|postponed|rescheduled|pushed|put off|brought forward)(?: to)?")
+"""What has another time now has one that is to come."""
+_NAMED = re.compile(r"(?<!\bin )(?<!\bat )(?<!\bto )(?<!\bfrom )(?<!\bnear )(?<![\w'])[A-Z][a-z]")
+"""A capital after no word of place: it may be somebody."""
 _HOW_OFTEN = re.compile(
     r" (?:a lot|quite a bit|quite often|very often|all the time|every so often|most days"
     r"|now and then"
@@ -64,6 +72,7 @@ _BEARS = frozenset("allergic intolerant sensitive addicted".split())
 _NEGATED = re.compile(r"\b(?:not|never|no|cannot|\w+n't)\b", re.IGNORECASE)
 _CHANGED = re.compile(r"now|these days|nowadays|any ?more|again|from now on|after all|currently")
 _STILL_DENIED = ("doesn't", "does not", "don't", "do not", "isn't", "is not", "aren't", "can't")
+_THING_WORDS_MAX = 3
 _MINE = re.compile(r"\b(?:my|our)\b", re.IGNORECASE)
 _ME = re.compile(r"\b(?:me|myself|us)\b", re.IGNORECASE)
 
@@ -232,9 +241,12 @@ def taken_apart(
     is_ahead = (
         verbal.tense == "ahead"
         or verbal.lemma in AHEAD
+        or _PUT_OFF.fullmatch(verbal.rest) is not None
         or (verbal.tense == "present" and not verbal.habit)
     )
     times: list[When] = []
+    if front and front.split()[0].lower() not in {*DAYS, *MONTHS}:
+        front = f"{front[0].lower()}{front[1:]}"  # it is told at the end
     for told in (*([front] if front else []), *reversed(ends)):
         if told.lower() in {"ever since", "since then"}:
             times += before.times[0].onwards() if before is not None and before.times else []
@@ -249,11 +261,18 @@ def taken_apart(
 
 
 def _with_it_named(words: list[str], before: Said | None) -> list[str]:
-    """Return ``I am allergic to aspirin`` for "to it" where the part before is about aspirin."""
-    is_it = words[-2:] in (["to", "it"], ["to", "them"]) and bool(_BEARS.intersection(words))
-    if not is_it or before is None or before.subject.sort not in {"thing", "named"}:
+    """Return a clause that ends with "it", with what the part before is about in its place.
+
+    ``Aspirin is out, I'm allergic to aspirin``; ``I used to hate olives but I love olives``.
+    """
+    if before is None or words[-1].lower() not in {"it", "them"}:
         return words
-    return [*words[:-1], *before.subject.text.lower().split()]
+    is_borne = words[-2:-1] == ["to"] and bool(_BEARS.intersection(words))
+    if before.subject.sort == "thing" or (is_borne and before.subject.sort == "named"):
+        return [*words[:-1], *before.subject.text.lower().split()]
+    is_told = before.subject.sort == "speaker" and before.verbal.lemma in {*_TASTES, "have"}
+    thing = before.verbal.rest.split()
+    return [*words[:-1], *thing] if is_told and 0 < len(thing) <= _THING_WORDS_MAX else words
 
 
 def unread(clause: Clause, speaker: str) -> Said | None:
@@ -285,10 +304,26 @@ def _subject(
     if before is not None and words:
         if clause.goes_on:
             return before.subject, 0
-        is_somebody = before.subject.sort in {"owned", "named"}
-        if words[0].lower() in {"he", "she"} and is_somebody and len(words) > 1:
+        if len(words) > 1 and _is_meant(words[0].lower(), clause, before):
             return before.subject, 1
     return split(words, speaker)
+
+
+def _is_meant(pronoun: str, clause: Clause, before: Said) -> bool:
+    """Whether "he" or "she" is whom the clause before is about, and cannot be anybody else."""
+    subject = before.subject
+    if pronoun not in {"he", "she"} or subject.sort not in {"owned", "named"}:
+        return False
+    if subject.kind in (WOMEN if pronoun == "he" else MEN):
+        return False
+    told = before.verbal.rest or before.clause.text
+    is_other = any(map(kind_of, told.split())) or _NAMED.search(told) is not None
+    is_next = clause.sentence != before.clause.sentence
+    return not is_next or (_is_living(subject) and not is_other)
+
+
+def _is_living(subject: Subject) -> bool:
+    return subject.sort == "named" or bool(subject.kind)
 
 
 def _without_how_often(clause: str) -> str:

@@ -10,20 +10,25 @@ from typing import Literal, TypeAlias
 from tiers.lexical import words
 
 from .lexicon import CAPITALS, NO_PERSON, ONE_AT_A_TIME, PERSONS, PETS, PLURALS, TITLES
-from .verbs import is_base, is_verb
+from .verbs import FORMS, is_base, is_verb, third_person_base
 
 Sort: TypeAlias = Literal["speaker", "owned", "named", "thing"]
 
-NOUN_WORDS_MAX = 6
+NOUN_WORDS_MAX = 8
 NAME_WORDS_MAX = 3
 _SHORT = re.compile(r"\b(I|we|they|you)'(m|re|ve|ll)\b", re.IGNORECASE)
 _IM = re.compile(r"\bim\b", re.IGNORECASE)
 _LONG = {"m": "am", "re": "are", "ve": "have", "ll": "will"}
 _OWN = frozenset(("i", "we"))
 _MINE = frozenset(("my", "our"))
+_BARE_KIN = frozenset("mum mom mummy dad daddy grandma grandpa granny gran grandad nan".split())
+"""Whom people name without saying whose they are: their own."""
+_OF_SEVERAL = frozenset("all both each every customer user".split())
+"""Words that are nobody, and yet open what a thing is called: ``all packages``."""
 _ARTICLES = frozenset(("the", "a", "an"))
 _CHANGED = frozenset("new current present".split())
-_FORMER = frozenset("former old ex late previous".split())
+_NOT_SO_NOW = frozenset("former old ex late previous future would-be prospective".split())
+"""Who was or will be somebody's is not so now."""
 _WHICH = re.compile(r"(?<=\w) (?:to|from|with|in|at|on|for) .+")
 _IS_CAPITAL = re.compile(rf"[{CAPITALS}][\w'\u2019.\-]*")
 _KIN_IN_TWO_WORDS = {
@@ -104,6 +109,10 @@ def split(told: Sequence[str], speaker: str) -> tuple[Subject, int] | None:
         return None
     if told[0].lower() in _OWN:
         return Subject(speaker, "speaker"), 1
+    if told[0].lower() in _BARE_KIN and is_verb(told[1]):
+        told = ["my", told[0].lower(), *told[1:]]
+        found = _owned(told, 1, speaker)
+        return found and (found[0], found[1] - 1)
     owner = _owner_of(told[0], speaker)
     return _beside(told, speaker) or (
         _owned(told, 1, owner) if owner else _named(told) or _thing(told)
@@ -145,7 +154,7 @@ def _beside(told: Sequence[str], speaker: str) -> tuple[Subject, int] | None:
         return None
     other = list(told[:place])
     name = " ".join(other)
-    if other[0].lower() in _MINE:
+    if other[0].lower() in _MINE and kind_of(name):
         name = f"{speaker}'s {' '.join(other[1:])}"
     elif not all(_is_name(one) for one in other):
         return None
@@ -164,7 +173,7 @@ def _as_owned(noun: Sequence[str], owner: str) -> Subject | None:
     """Return what belongs to somebody, its own name apart: ``neighbour Mrs. Abara``."""
     plain = [one.strip(",") for one in noun]
     is_aged = bool(plain) and plain[0].lower() == "old" and kind_of(" ".join(plain)) in PETS
-    if not plain or (plain[0].lower() in _FORMER and len(plain) > 1 and not is_aged):
+    if not plain or (plain[0].lower() in _NOT_SO_NOW and len(plain) > 1 and not is_aged):
         return None
     is_new = plain[0].lower() in _CHANGED
     rest = plain[1:] if is_new else plain
@@ -185,7 +194,9 @@ def _named(told: Sequence[str]) -> tuple[Subject, int] | None:
     end = 0
     while end < min(len(told), NAME_WORDS_MAX) and _is_name(told[end]):
         end += 1
-    if not end or end >= len(told) or not is_verb(told[end]):
+    if not end or end >= len(told):
+        return None
+    if not is_verb(told[end]) and third_person_base(told[end]) is None:
         return None
     if is_base(told[end]) or told[0].lower() in _ARTICLES:
         return None  # "Keep going", "Themes like these": one person is told of in another form
@@ -194,10 +205,10 @@ def _named(told: Sequence[str]) -> tuple[Subject, int] | None:
 
 
 def _thing(told: Sequence[str]) -> tuple[Subject, int] | None:
-    if told[0].lower() in NO_PERSON or is_verb(told[0]):
-        return None
     end = _noun_end(told, 0)
-    if end is None:
+    first = told[0].lower().partition("'")[0]
+    is_nobody = first in NO_PERSON and not (first in _OF_SEVERAL and end != 1)
+    if end is None or is_nobody or is_verb(told[0]):
         return None
     noun = [
         one.lower() if at == 0 and one.lower() in {"the", "a", "an"} else one
@@ -214,13 +225,27 @@ def _thing(told: Sequence[str]) -> tuple[Subject, int] | None:
 def _noun_end(told: Sequence[str], start: int) -> int | None:
     """Return where a noun ends: before the first word that opens what is said of it."""
     for place in range(start + 1, min(len(told), start + NOUN_WORDS_MAX + 1)):
-        if is_verb(told[place]) and not _opens_noun(told[place - 1]) and not _is_noun(told, place):
+        if _is_said(told, place) and not _opens_noun(told[place - 1]):
             return place
     return None
 
 
+def _is_said(told: Sequence[str], place: int) -> bool:
+    """Whether a word opens what is said of the words before it."""
+    if is_verb(told[place]):
+        return not _is_noun(told, place)
+    follows = told[place + 1] if place + 1 < len(told) else ""
+    return third_person_base(told[place]) is not None and bool(follows) and not is_verb(follows)
+
+
 def _is_noun(told: Sequence[str], place: int) -> bool:
-    """Whether what could be a verb goes on with a noun: only several things do as the base says."""
+    """Whether what could be a verb goes on with a noun: only several things do as the base says.
+
+    What the base form of a verb follows are several things as well.
+    """
+    follows = told[place + 1] if place + 1 < len(told) else ""
+    if FORMS.get(told[place].lower(), ("", ""))[1] == "present" and is_base(follows):
+        return True  # "window seats work best"
     before = told[place - 1].lower()
     is_plural = before.endswith("s") or before in PLURALS or "and" in told[:place]
     return is_base(told[place]) and not is_plural

@@ -68,6 +68,9 @@ _NUMBERS = frozenset(
     "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty "
     "ninety".split()
 )
+_AGE_MAX = 120
+_NOT_UNDONE = frozenset("miracles magic idiots fools people amateurs liars favours".split())
+"""What nobody does, and whom nobody would work with."""
 _TOO_YOUNG = frozenset("0 1 2 3 one two three four five six seven eight nine ten".split())
 """No age of who speaks: "we are two"."""
 _KNOWN_THE = re.compile(
@@ -233,7 +236,8 @@ def _allergen(rest: str) -> str | None:
 
 def _age(rest: str) -> str | None:
     found = _AGE.fullmatch(rest)
-    is_number = found is not None and bool(phrases.as_quantity(found[1]))
+    years = found[1] if found else ""
+    is_number = bool(phrases.as_quantity(years)) and not (years.isdigit() and int(years) > _AGE_MAX)
     return rest if is_number and rest.endswith(" years old") else None
 
 
@@ -248,8 +252,17 @@ def _sport(rest: str) -> str | None:
 
 def _years(rest: str) -> str | None:
     plain = rest.removesuffix(" years old")
-    is_number = plain.isdigit() or plain.lower() in _NUMBERS
+    is_number = (plain.isdigit() and int(plain) <= _AGE_MAX) or plain.lower() in _NUMBERS
     return rest if is_number and len(plain.split()) == 1 else None
+
+
+def _undone(rest: str) -> str | None:
+    """Return what somebody does not do as a rule: several of it, and no time."""
+    thing = worth(rest)
+    is_several = thing is not None and re.fullmatch(r"(?:[a-z\-]+ ){0,2}[a-z]+[^s\W]s", thing)
+    is_time = thing is None or phrases.TIME.search(thing) is not None
+    is_meant = thing is None or _NOT_UNDONE.isdisjoint(thing.lower().split())
+    return thing if is_several and is_meant and not is_time else None
 
 
 def _kin(rest: str) -> str | None:
@@ -366,7 +379,7 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "rank": part_of(
         re.compile(
             r"((?:an? |the )?(?:[a-z]+ ){0,2}(?:lead|leader|head|manager|partner|director|captain"
-            r"|chair|editor|supervisor|coordinator)(?: of [\w ]{2,30})?)"
+            r"|chair|editor|supervisor|coordinator)(?: of [\w\- ]{2,30})?)"
         )
     ),
     "papers": matching(
@@ -399,6 +412,7 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "post": part_of(re.compile(rf"the ({'|'.join(sorted(OFFICES))})")),
     "age-number": _years,
     "kin": _kin,
+    "undone": _undone,
     "shift": matching(
         re.compile(r"\b(?:shifts?|part[- ]time|full[- ]time|nights|weekends|freelance|remotely)\b")
     ),

@@ -39,7 +39,7 @@ _REGULAR = (
     "carve sculpt illustrate manufacture inspect upholster "
     "talk struggle major earn carry touch cope reserve renovate redecorate repair freelance swap "
     "escape pick publish compose direct record produce invent exhibit illustrate qualify perform "
-    "photograph design recite coach skydive sail camp lecture consult"
+    "photograph design recite coach skydive sail camp lecture consult seat"
 ).split()
 _IRREGULAR = {
     line.split()[0]: tuple(line.split()[1:])
@@ -118,7 +118,7 @@ _ASIDE = frozenset(
     "just really actually also currently now still absolutely recently finally definitely strongly "
     "originally already very officially totally truly simply generally much severely deathly "
     "highly "
-    "strictly presently happily proudly sadly unfortunately luckily".split()
+    "strictly presently certainly happily proudly sadly unfortunately luckily".split()
 )
 """Adverbs that may go: they say how much or how sure, and nothing else."""
 _DENIED_ALONE = frozenset(
@@ -187,6 +187,13 @@ def is_verb(word: str) -> bool:
         or plain in HABITUAL
         or plain in {"never", "no", "used", "gave", "no-longer"}
     )
+
+
+def third_person_base(word: str) -> str | None:
+    """Return the base form of a verb in the third person that no frame names: ``approves``."""
+    endings = ((1, ""), (2, ""), (3, "y"))
+    bases = (f"{word[:-cut]}{end}" for cut, end in endings if word.endswith("s"))
+    return next((base for base in bases if is_base_verb(base) and third_person(base) == word), None)
 
 
 def is_base(word: str) -> bool:
@@ -357,6 +364,10 @@ def _at_verb(
 
 def _unknown(head: _Head, word: str, rest: str, *, is_own: bool) -> Verbal | None:
     """Return what a verb that is in no table says: after "I" a word in base form is one."""
+    base = third_person_base(word)
+    if not is_own and base is not None and _is_finite(head) and not head.be:
+        head.told.append(word)
+        return _verbal(head, base, " ".join(head.told), rest)
     is_base_form = word.isalpha() and not word.endswith(("ed", "ing", "ly"))
     is_quality = bool(head.habit) and word.endswith(_QUALITIES)  # "and always hungry"
     is_known = is_base_verb(word) or ((bool(head.habit) or bool(rest)) and not is_quality)

@@ -1,0 +1,140 @@
+"""What is told of a thing with something exact: a number, a date, a name, a version, a path. Pure.
+
+Little that is said of things in passing is worth keeping. What is said of a known one with an exact
+value is: ``the importer runs on Python 3.12``, ``code freeze begins on 25 June``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ...claims.forms import is_past
+from . import phrases
+from .copula import is_trade
+from .frames import GAPPED
+from .lexicon import EVALUATIVE, OCCASIONS, POSSESSIONS
+from .statement import PLACE, Claim, Said, of_speaker
+from .verbs import FORMS
+
+_KNOWN = re.compile(
+    r"(?:the|all|both|every|each) |[^ ]+ [^ ]|(?:staging|production|prod)$", re.IGNORECASE
+)
+"""A thing that who listens can tell from others: by an article, or by more than one word."""
+_EXACT = re.compile(r"^no |\d|(?<![A-Za-z])[A-Z]|\w/\w|\bby (?:an?|the) [a-z]|_")
+_BEFORE = re.compile(
+    r"^(?:(?:out|up|off|down) )?"
+    r"(?:(?:to|into|at|by|in|on|for|with|from|before|after|under|behind|as|until) )?"
+    r"(?:no |every |each )?"
+)
+"""What may stand between a verb and its value."""
+_ALL = re.compile(r"^(?:all|both|every|each) (?:the |our |my )?", re.IGNORECASE)
+_DONE = frozenset(("past", "participle"))
+_CAPITAL = re.compile(r"\b(?:number (?=\d)|[A-Z]\w*)")
+"""What praises nobody, whatever it says elsewhere: ``number 12``, ``Go``."""
+_WAYS = (phrases.as_thing, phrases.as_quantity, phrases.as_time, phrases.as_name)
+_IS_AT = re.compile(r"(?:on|at) (?:[A-Z][\w.]* )?v?\d")
+_COUNTED = re.compile(r"[A-Z]|.*\d|no ")
+_PASSES = re.compile(r"\b(?:late|early|left|behind|ahead|away|to go|open|never)\b")
+"""How something stands at the moment."""
+_HOLDS = frozenset(
+    "be need require run use take hold contain support include begin start end open close meet "
+    "live seat cost belong serve last expire accept cover store keep return weigh own have get "
+    "listen allow apply return measure pay prefer want move switch".split()
+)
+"""Verbs that say of a thing what is so for long."""
+_NO_THING = (
+    (EVALUATIVE - frozenset("deadline plan number type kind opening sign list".split()))
+    | OCCASIONS
+    | frozenset(
+        # What is made up, or lives.
+        "book film movie game novel story song series show hero character episode villain king "
+        "queen devil god gods witch men women "
+        # What is read in other ways, or is secret.
+        "birthday anniversary address name password passphrase pin secret token credentials key "
+        # What is at hand while a program is written.
+        "code build script branch variable commit file cache test tests error log request ticket "
+        "pr function patch diff".split()
+    )
+)
+
+
+def with_particulars(said: Said, found: Sequence[Claim]) -> Iterator[Claim]:
+    """Yield the claims of a clause, as news where they say something exact of a known thing.
+
+    Args:
+        said: The clause.
+        found: What it claims by any other way of reading.
+    """
+    is_place = said.subject.sort == "owned" and any(one.attribute == PLACE for one in found)
+    if is_place or any(one.is_news for one in found) or not _is_exact(said):
+        yield from found
+        return
+    of_thing = [one for one in found if one.subject == said.subject.text and one.value]
+    for one in of_thing or [
+        said.claim(said.verbal.lemma, of_speaker(said.verbal.rest, said.speaker))
+    ]:
+        yield replace(one, is_news=True, valid_from=None, valid_to=None)
+
+
+def _is_exact(said: Said) -> bool:
+    """Whether a clause tells something lasting and exact of a known thing."""
+    verbal, rest = said.verbal, said.verbal.rest
+    if (
+        not (_is_lasting(said) and _is_known(said))
+        or _PASSES.search(rest)
+        or GAPPED.search(f"{rest} ")
+    ):
+        return False
+    is_made_up = verbal.lemma == "be" and rest.startswith(("a ", "an ")) and is_trade(rest)
+    if is_made_up or (verbal.lemma == "have" and not _COUNTED.match(rest)):
+        return False  # "The hero is a nurse in Bonn", "has a grudge against Ken"
+    done = rest.partition(" ")[2] if _is_participle(rest) else rest
+    value = _BEFORE.sub("", f"{done} ").strip()
+    is_whole = not value or any(way(value) for way in _WAYS)
+    is_sharp = _EXACT.search(rest) is not None or any(one.days for one in said.times)
+    return is_whole and is_sharp and phrases.is_worth_keeping(_CAPITAL.sub("", rest), EVALUATIVE)
+
+
+def _is_lasting(said: Said) -> bool:
+    """Whether a clause tells what is so for long, was done, or will be on a day."""
+    verbal = said.verbal
+    if verbal.modal or verbal.is_progressive or verbal.aim or verbal.habit not in {"", "only"}:
+        return False
+    is_now_only = said.when is not None and said.when.sort == "at" and not said.is_ahead
+    if verbal.tense == "present" and is_now_only:
+        return False
+    is_done = verbal.lemma == "be" and _is_participle(verbal.rest)
+    is_so = verbal.tense in {"present", "perfect"} and verbal.sense != "never"
+    return is_done or (is_so and (verbal.lemma in _HOLDS or said.is_ahead))
+
+
+def _is_known(said: Said) -> bool:
+    """Whether a clause is about a thing that is one, and can be told from others."""
+    subject = said.subject
+    if subject.sort == "named" and not phrases.as_time(said.verbal.rest):
+        return (
+            said.verbal.lemma != "be"
+            or _is_participle(said.verbal.rest)
+            or _IS_AT.match(said.verbal.rest) is not None
+        )
+    if subject.sort not in {"thing", "owned"} or subject.kind:
+        return False
+    if subject.sort == "thing":
+        is_told = _KNOWN.match(subject.text) is not None
+    else:
+        # What is ours is known to us; of what is mine, what lasts, or is to come on a day.
+        is_ours = said.clause.text.lower().startswith("our ")
+        is_told = is_ours or subject.head in POSSESSIONS or said.is_ahead
+    noun = _ALL.sub("", subject.noun)
+    # "The mediums last long": several by one word are a kind of things.
+    is_kind = noun.isalpha() and noun.endswith("s") and said.verbal.lemma != "be"
+    is_one = phrases.as_thing(noun) is not None and not is_kind
+    return is_told and is_one and subject.head.partition(" of ")[0].split()[-1] not in _NO_THING
+
+
+def _is_participle(rest: str) -> bool:
+    first = rest.split(" ", 1)[0].lower()
+    done = first.removeprefix("re")
+    return any(is_past(one) or FORMS.get(one, ("", ""))[1] in _DONE for one in (first, done))

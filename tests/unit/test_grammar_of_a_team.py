@@ -1,0 +1,209 @@
+"""What a team and its agents state in passing, of people at work and of known things."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from metaagents.learning.grammar.claims import claims_of
+from metaagents.learning.patterns import stated
+from metaagents.learning.plain_speech import is_plain
+
+NOW = datetime(2026, 6, 17, 14, 20, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        # A known thing and something exact.
+        ("The importer runs on Python 3.12.", "the importer runs on Python 3.12"),
+        ("The importer was rewritten in Go.", "the importer was rewritten in Go"),
+        ("All packages are pinned to Rust 1.79 now.", "All packages are pinned to Rust 1.79"),
+        (
+            "Code freeze begins on Thursday 25 June at 18:00.",
+            "Code freeze begins on Thursday 25 June at 18:00",
+        ),
+        ("The reports were built by an intern.", "the reports were built by an intern"),
+        ("The staging cluster does not have GPUs.", "the staging cluster does not have GPUs"),
+        ("Our sitemap lives at /meta/map.xml.", "Ada's sitemap lives at /meta/map.xml"),
+        ("The audit has to be done by 31 July.", "the audit is due by 31 July 2026"),
+        ("My thesis is due in three weeks.", "Ada's thesis is due on 8 July 2026"),
+        ("The release has been moved to 21 July.", "the release has been moved to on 21 July 2026"),
+        # Who does what.
+        ("Nora approves all refunds above 500 euros.", "Nora approves all refunds above 500 euros"),
+        ("Nora is responsible for billing.", "Nora is responsible for billing"),
+        ("The one to ask about visas is Nora.", "Nora is responsible for visas"),
+        ("I'm the agent in charge of the imports.", "Ada is in charge of the imports"),
+        ("Nora is our scrum master.", "Nora is Ada's scrum master"),
+        ("Nora is on leave until 3 August.", "Nora is on leave until 3 August 2026"),
+        ("Since the merger I report to Helga.", "Ada reports to Helga"),
+        ("The client prefers phone calls.", "the client prefers phone calls"),
+        (
+            "I've been made deputy chair of the co-op.",
+            "Ada has been made deputy chair of the co-op",
+        ),
+        ("For tickets we use Linear.", "Ada uses Linear for tickets"),
+        ("We settled on Porto for the summit.", "Ada settled on Porto for the summit"),
+        ("Nora reviews all deploys.", "Nora reviews all deploys"),
+        ("Hetzner hosts our servers.", "Hetzner hosts Ada's servers"),
+        ("I lead the data team at Acme.", "Ada leads the data team at Acme"),
+        ("I look after the billing service.", "Ada looks after the billing service"),
+        ("We no longer support Python 3.9.", "Ada no longer supports Python 3.9"),
+        ("We dropped support for Python 3.9.", "Ada dropped support for Python 3.9"),
+        ("We ship on Thursdays.", "Ada ships on Thursdays"),
+        ("The importer is owned by the data team.", "the importer is owned by the data team"),
+        ("Staging runs on Postgres 15.", "Staging runs on Postgres 15"),
+        ("You can reach me at ada@example.org.", "Ada's e-mail is ada@example.org"),
+        ("My last day at Orange was Friday.", "Ada left Orange on Friday 12 June 2026"),
+        ("My first day at Orange is 6 July.", "Ada is starting at Orange on 6 July 2026"),
+        ("None of us eats meat.", "Ada doesn't eat meat"),
+        ("The new kitten answers to Momo.", "Ada's kitten is called Momo"),
+        ("The client wants a demo no later than 9 July.", "the client wants a demo by 9 July 2026"),
+        ("Change of address: 14 Lake Road, Pune.", "Ada's address is 14 Lake Road, Pune"),
+        # Who speaks is left out.
+        ("Switched from Vim to Helix last month.", "Ada switched from Vim to Helix in May 2026"),
+        ("Been with Saab for twenty years.", "Ada is with Saab since 2006"),
+        ("Widowed since 2019, so I cook alone.", "Ada is widowed since 2019"),
+        ("Can't swim.", "Ada can't swim"),
+        ("Treated myself to a cargo bike.", "Ada bought a cargo bike"),
+        ("Night owl, me.", "Ada is a night owl"),
+        # Between subject and verb, before and after.
+        ("My sister, who hates snow, moved to Oslo.", "Ada's sister moved to Oslo"),
+        ("Eva, my wife, speaks five languages.", "Ada's wife Eva speaks five languages"),
+        ("Project Heron, as it's now called, has two leads.", "Project Heron has two leads"),
+        ("By trade I'm a stonemason.", "Ada is a stonemason"),
+        ("What we both enjoy is rowing.", "Ada enjoys rowing"),
+        (
+            "Marathon in Volos on 4 October, I've signed up.",
+            "Ada has signed up for Marathon in Volos on 4 October 2026",
+        ),
+        ("Mum turns seventy in October.", "Ada's mum turns seventy in October 2026"),
+        ("I'm officially a resident of Ghent.", "Ada is a resident of Ghent"),
+        # What is to come.
+        ("We fly to Lisbon from 3 to 4 May.", "Ada flies to Lisbon from 3 May 2027 to 4 May 2027"),
+        (
+            "My son is spending the autumn term in Kyoto.",
+            "Ada's son is spending the autumn term in Kyoto",
+        ),
+        (
+            "My son is going to be an apprentice at Fiat.",
+            "Ada's son is going to be an apprentice at Fiat",
+        ),
+        ("I'm having my eyes lasered on the 30th.", "Ada is having Ada's eyes lasered on the 30th"),
+        # Tastes.
+        ("I don't do early calls.", "Ada doesn't do early calls"),
+        ("I used to hate olives but now I love them.", "Ada loves olives"),
+        ("I used to work for Saab.", "Ada used to work for Saab"),
+    ],
+)
+def test_it_is_told_of_whom_or_what_it_is_about(said: str, told: str) -> None:
+    """In third person, by name, with the date of its times."""
+    assert told in [one.text for one in stated(said, "Ada", NOW)]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "Nora takes the importer, Otto the docs.",
+            ["Nora takes the importer", "Otto takes the docs"],
+        ),
+        (
+            "Jonas isn't the treasurer any longer, it's Mirjam now.",
+            ["Jonas is no longer the treasurer", "Mirjam is the treasurer"],
+        ),
+        (
+            "Small fix to what I wrote above: the venue seats 340 people rather than 430.",
+            ["the venue seats 340 people, not 430"],
+        ),
+        (
+            "My sister works for the tax office. She lives in Aachen.",
+            ["Ada's sister works for the tax office", "Ada's sister lives in Aachen"],
+        ),
+        ("My tortoise is older than me, she's 61.", ["Ada's tortoise is 61"]),
+        ("My brother has moved. She lives in Aachen.", []),
+        ("My sister met Ana. She lives in Rome.", []),
+        (
+            "We moved to Bonn last year but moved back to Mainz.",
+            ["Ada moved to Bonn in 2025", "Ada moved back to Mainz"],
+        ),
+        (
+            "I moved to Bonn and then back to Mainz.",
+            ["Ada moved to Bonn", "Ada moved back to Mainz"],
+        ),
+    ],
+)
+def test_one_sentence_after_another_is_of_the_same(said: str, told: list[str]) -> None:
+    """Pronouns, gaps, what is put right and what goes on after ``but``; in the order it is said."""
+    assert [one.text for one in stated(said, "Ada", NOW)] == told
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The client wants it by 9 July.",
+        "The soup is 10 minutes late.",
+        "The printer has a grudge against Ken.",
+        "The villain is a banker in Zurich.",
+        "The king of Norway is on TV.",
+        "The test takes 12 seconds.",
+        "The password is Hunter2.",
+        "The bank is open at 9:00 today.",
+        "All men are created by Adam.",
+        "My mood is at 3 out of 10.",
+        "My brain has 47 tabs open.",
+        "My fridge hums every night.",
+        "My desk and I have a meeting every morning.",
+        "I'm 240 years old.",
+        "I'm married to my laptop.",
+        "I can't do miracles.",
+        "I can't work with idiots.",
+        "Ken takes the cake.",
+        "Trained as a nurse, she now runs a bar.",
+        "Lost the plot at 3 am.",
+        "Found a bug in the parser.",
+        "My future wife is Eve.",
+        "Eve is my future wife.",
+        "Great, I just love rebooting servers at 2 am.",
+        "Right, because I own the internet.",
+        "I got the Ulm job but it fell through.",
+        "We all but bought the house in Ulm.",
+        "I'm a millionaire.",
+        "// My name is Ken and I live in Ulm",
+        "Great learning by doing, just learning the piano.",
+        "Ken is our saviour.",
+    ],
+)
+def test_what_is_of_the_moment_or_not_meant_is_not_learnt(said: str) -> None:
+    """Passing states, made-up people, secrets, manners of speaking, dropped plans, sarcasm."""
+    assert stated(said, "Ada", NOW) == []
+
+
+def test_an_aside_that_doubts_takes_the_sentence_with_it() -> None:
+    """Only what adds something about the subject is left out."""
+    assert stated("My sister, I think, lives in Rome.", "Ada", NOW) == []
+    assert stated("My sister, as far as I know, lives in Rome.", "Ada", NOW) == []
+
+
+def test_where_a_thing_was_moved_is_no_time() -> None:
+    """Neither when it is, nor a day that is to come."""
+    (claim,) = claims_of("The database was moved to Frankfurt in May.", "Ada", NOW)
+    assert (claim.attribute, claim.is_single) == ("is", False)
+    assert claim.text == "the database was moved to Frankfurt in May 2026"
+
+
+def test_days_without_a_year_are_those_to_come() -> None:
+    """Of a span both ends are kept."""
+    (claim,) = claims_of("I'm on leave from 3 to 14 August.", "Ada", NOW)
+    assert claim.text == "Ada is on leave from 3 August 2026 to 14 August 2026"
+
+
+@pytest.mark.parametrize(
+    "said", ["Diet: I'm vegan.", "Allergies: I can't have nuts.", "Work: I am a nurse."]
+)
+def test_a_heading_is_nobody_who_speaks(said: str) -> None:
+    """What is told of somebody under a heading is theirs; what a name says is somebody else's."""
+    assert is_plain(said)
+    assert stated(said, "Ada", NOW)
+    assert not is_plain(said.replace(said.partition(":")[0], "Alice"))
