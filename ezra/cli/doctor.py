@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import platform
+import re
 import time
 from collections.abc import Sequence
-from importlib.metadata import packages_distributions, version
+from importlib.metadata import Distribution, distributions, version
 from typing import TYPE_CHECKING, Any
 
 from tiers.errors import EzraError
@@ -27,6 +28,7 @@ VERIFY_SECONDS_MAX = 30.0
 GRAPHS_MAX = 10_000
 NAMED_MAX = 5
 OURS = ("ezra", "tiers", "metaagents")
+_MODULE_OF_OURS = re.compile(rf"^({'|'.join(OURS)})(?:/[^,\n]*)?\.py(?:,|$)", re.MULTILINE)
 
 
 async def doctor(folder: Folder) -> Answer:
@@ -47,12 +49,25 @@ async def doctor(folder: Folder) -> Answer:
 
 def foreign_owners() -> dict[str, list[str]]:
     """Return our package names that another installed distribution claims as well."""
-    owners = packages_distributions()
-    return {
-        name: sorted(set(owners.get(name, [])))
-        for name in OURS
-        if set(owners.get(name, [])) - {"ezra"}
-    }
+    owners: dict[str, set[str]] = {}
+    for one in distributions():
+        for name in _claimed(one):
+            owners.setdefault(name, set()).add(one.metadata["Name"])
+    return {name: sorted(owners[name]) for name in OURS if owners.get(name, set()) - {"ezra"}}
+
+
+def _claimed(one: Distribution) -> set[str]:
+    """Return which of our names a distribution says it brings, or brings a module of.
+
+    The list of its files is looked through as text: making a path of each takes ten times as long.
+    """
+    declared = (one.read_text("top_level.txt") or "").split()
+    if declared:
+        return set(OURS) & set(declared)
+    files = one.read_text("RECORD")
+    if files is None:
+        files = "".join(f"{file}\n" for file in one.files or ())
+    return set(_MODULE_OF_OURS.findall(files))
 
 
 async def examined(settings: Settings) -> tuple[dict[str, Any], bool]:

@@ -52,6 +52,33 @@ class FrontMatter(NamedTuple):
     problem: str = ""
 
 
+class _Bounded(yaml.SafeLoader):
+    """Refuses what would be large, deep or endless, before anything is built of it."""
+
+    def __init__(self, raw: str) -> None:
+        super().__init__(raw)
+        self._depth = 0
+        self._values = 0
+
+    def get_event(self) -> yaml.Event:
+        """Return the next part of the text; values are built when all parts are known.
+
+        Raises:
+            ValueError: It is more than is read.
+        """
+        event = super().get_event()
+        if isinstance(event, yaml.AliasEvent):
+            raise ValueError("aliases are not read")
+        if isinstance(event, yaml.CollectionStartEvent):
+            self._depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            self._depth -= 1
+        if self._depth > DEPTH_MAX or self._values > VALUES_MAX:
+            raise ValueError(f"more than {VALUES_MAX:,} values, or deeper than {DEPTH_MAX}")
+        self._values += 1
+        return event
+
+
 def split_front_matter(text: str) -> FrontMatter:
     """Return the front matter of a Markdown text, and the text behind it.
 
@@ -120,8 +147,7 @@ def _read(raw: str) -> dict[str, JsonValue]:
         ValueError: It is no mapping, or more than is read.
         YAMLError: It is no YAML.
     """
-    _check(raw)
-    said: Any = yaml.safe_load(raw)
+    said: Any = yaml.load(raw, Loader=_Bounded)  # noqa: S506 - it is a SafeLoader
     if said is None:
         return {}
     if not isinstance(said, dict):
@@ -130,20 +156,6 @@ def _read(raw: str) -> dict[str, JsonValue]:
     if len(json.dumps(properties)) > PROPERTIES_CHARS_MAX:
         raise ValueError(f"more than {PROPERTIES_CHARS_MAX:,} characters")
     return properties
-
-
-def _check(raw: str) -> None:
-    """Refuse what would be large, deep or endless, before anything is built of it."""
-    depth = 0
-    for values, event in enumerate(yaml.parse(raw, Loader=yaml.SafeLoader)):
-        if isinstance(event, yaml.AliasEvent):
-            raise ValueError("aliases are not read")
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        if depth > DEPTH_MAX or values > VALUES_MAX:
-            raise ValueError(f"more than {VALUES_MAX:,} values, or deeper than {DEPTH_MAX}")
 
 
 def _key(name: object) -> str:

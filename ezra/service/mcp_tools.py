@@ -6,7 +6,8 @@ The docstring of a method of ``MemoryTools`` is what a model reads before it cal
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from functools import partial
+from copy import deepcopy
+from functools import cache, partial
 from types import MethodType
 from typing import Annotated, Any, Literal
 
@@ -250,16 +251,19 @@ def tools_of(
         drop: Forgets the handle of whoever asks: its agent has left.
         check: Refuses whoever asks what a tool needs, unless they may.
     """
-    specs = all_tools(MemoryTools)
-    return [_tool(MethodType(spec.method, tools), spec, drop, check) for spec in specs]
+    return [_bound(described, tools, drop, check) for described in _described()]
 
 
-def _tool(
-    function: Callable[..., Any],
-    spec: ToolSpec,
-    drop: Callable[[], None],
-    check: Callable[[Need, str], None],
-) -> MemoryTool:
+@cache
+def _described() -> tuple[tuple[ToolSpec, Tool], ...]:
+    """Return every tool with what the SDK makes of it, once per process.
+
+    The schemas take a second or two, and say nothing of who asks.
+    """
+    return tuple((spec, _of_sdk(spec)) for spec in all_tools(MemoryTools))
+
+
+def _of_sdk(spec: ToolSpec) -> Tool:
     hints = ToolAnnotations(
         read_only_hint=spec.effect == "reads",
         destructive_hint=spec.effect == "ends",
@@ -267,7 +271,20 @@ def _tool(
         # What is remembered is all that there is: nothing is asked of the world.
         open_world_hint=False,
     )
-    made = Tool.from_function(function, description=spec.description, annotations=hints)
+    # Only the signature counts: the SDK is to leave out the first argument, whatever that is.
+    method = MethodType(spec.method, MemoryTools)
+    return Tool.from_function(method, description=spec.description, annotations=hints)
+
+
+def _bound(
+    described: tuple[ToolSpec, Tool],
+    tools: MemoryTools,
+    drop: Callable[[], None],
+    check: Callable[[Need, str], None],
+) -> MemoryTool:
+    spec, made = described
     parts = {name: getattr(made, name) for name in Tool.model_fields}
-    parts["parameters"] = {**made.parameters, "additionalProperties": False}
+    parts["fn"] = MethodType(spec.method, tools)
+    # Each server has its own copy, to keep and change.
+    parts["parameters"] = {**deepcopy(made.parameters), "additionalProperties": False}
     return MemoryTool(**parts, drop=drop, check=partial(check, spec.needs, spec.name))

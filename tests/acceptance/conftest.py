@@ -24,7 +24,6 @@ ON_SERVERS_WHOLE = frozenset(
         "test_br_10_offline_outbox",
         "test_odd_text_goes_through_every_tier_unchanged",
         "test_r13_07_poison_is_traced_and_rolled_back_completely",
-        "test_r9_02_erasure_outlives_retention",
         "test_the_calls_of_a_page_are_as_shown",
     }
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -181,6 +182,8 @@ async def _eventful(ezra: Ezra) -> Graph:
     return graph
 
 
+ON_SERVERS_EVERY = 6
+
 _SHOWN = (
     *("audit", "belief_events", "belief_contents", "beliefs", "belief_spans", "belief_trust"),
     "belief_heads",
@@ -195,7 +198,10 @@ async def test_r9_06_nothing_that_an_answer_shows_can_be_forged(
     tiers: str,
     whole: bool,  # noqa: FBT001 - of the parameters
 ) -> None:
-    """Each column and each row, changed or deleted in the raw store, is found by ``verify``."""
+    """Each column and each row, changed or deleted in the raw store, is found by ``verify``.
+
+    What it reads is compared above the stores: of servers the short form tries a share.
+    """
     async with running(tmp_path, MovingClock(), signing_key=SEED) as ezra:
         graph = await _eventful(ezra)
         found = await graph.beliefs.verify()
@@ -206,7 +212,8 @@ async def test_r9_06_nothing_that_an_answer_shows_can_be_forged(
             ways = sqlite_forgeries(tmp_path / "ezra.db", _SHOWN, whole=whole)
         else:
             uri, database = os.environ["EZRA_MONGODB_URI"], os.environ["EZRA_MONGODB_DATABASE"]
-            ways = mongo_forgeries(uri, database, _SHOWN, whole=whole)
+            every = mongo_forgeries(uri, database, _SHOWN, whole=whole)
+            ways = every if whole else islice(every, 0, None, ON_SERVERS_EVERY)
         missed = []
         count = 0
         for what in ways:
@@ -214,7 +221,7 @@ async def test_r9_06_nothing_that_an_answer_shows_can_be_forged(
             if (await graph.beliefs.verify()).ok:
                 missed.append(what)
         assert missed == []
-        assert count > 100
+        assert count > (100 if whole or tiers == "embedded" else 100 / ON_SERVERS_EVERY)
         found = await graph.beliefs.verify()
         assert found.ok, found.problems
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.model_http import KEY, Fault, ModelServer, running_model_server
+from support.processes import PATIENCE_SECONDS
 from support.runtime import running
 
 from ezra import Agent
@@ -74,7 +75,7 @@ async def test_r9_11_a_cancelled_caller_is_cancelled_once(
             await agent.remember(text)
         asking = asyncio.create_task(agent.recall("Which staging port?"))
         seen = len(server.seen)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             while len(server.seen) == seen:  # noqa: ASYNC110 - the server runs in a thread
                 await asyncio.sleep(0.005)
         asking.cancel()

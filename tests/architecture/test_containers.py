@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import yaml
+from support.processes import PATIENCE_SECONDS
 
 from ezra import Settings
 
@@ -205,7 +206,7 @@ def started(home: Path, user: Path) -> Iterator[tuple[str, Callable[[], str]]]:
             stderr=subprocess.STDOUT,
         )
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while not (found := re.search(r"http://0\.0\.0\.0:(\d+)", output.read_text())):
             assert process.poll() is None, output.read_text()
             assert time.monotonic() < deadline, output.read_text()

@@ -8,6 +8,8 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 OTHER_DOOR = {"in process": "remote", "embedded": "server"}
 SERVERS_IN_THE_SLOW_RUN = {
@@ -42,7 +44,7 @@ A case that its file marks as slow is left out on purpose, as a test is.
 def collected() -> dict[str, list[str]]:
     """Return the ids of the contract and acceptance tests, by mark."""
     command = [sys.executable, "-c", COLLECTING]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=240)
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=800)
     found: dict[str, list[str]] = {"slow": [], "not slow": []}
     for line in run.stdout.splitlines():
         mark, tab, node_id = line.partition("\t")
@@ -51,6 +53,7 @@ def collected() -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.timeout(900)
 def test_r9_42_the_normal_run_asks_mongodb_whatever_it_asks_sqlite() -> None:
     """No contract test that SQLite passes is left out for a replica set by chance or by name."""
     normal = of("tests/contract", "not slow")
@@ -61,6 +64,7 @@ def test_r9_42_the_normal_run_asks_mongodb_whatever_it_asks_sqlite() -> None:
         assert "motor" in parameters(left_out) or is_marked(left_out), left_out
 
 
+@pytest.mark.timeout(900)
 def test_what_asks_servers_through_one_door_less_asks_them_through_the_other() -> None:
     """An acceptance test with two doors is in the normal run with both, and on servers with one."""
     normal = {

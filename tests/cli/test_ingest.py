@@ -18,8 +18,7 @@ import pytest
 from support.cli_doors import Door, module_door
 from support.command import COMMAND
 from support.document_files import pdf_of, word_of
-
-PATIENCE_SECONDS = 60.0
+from support.processes import PATIENCE_SECONDS
 
 
 @pytest.fixture

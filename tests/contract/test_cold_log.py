@@ -20,6 +20,7 @@ from support.cold_samples import (
     graph_of,
     receipt_by,
 )
+from support.processes import PATIENCE_SECONDS
 from support.tier_samples import HOSTILE_TEXT, NOW, TWIN_SCOPES, scope_of
 
 from tiers.errors import Conflict, UsageError
@@ -139,7 +140,7 @@ async def test_racing_writers_of_several_graphs_make_one_feed(processes: Cold) -
             read.extend(event.position for event in page)
 
     await asyncio.gather(
-        asyncio.wait_for(follow(), 30),
+        asyncio.wait_for(follow(), PATIENCE_SECONDS),
         *(
             processes.log.append_audit(scope, "denied", (), f"{number}", NOW)
             for number, scope in enumerate(scopes)

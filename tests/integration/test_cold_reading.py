@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from support.processes import PATIENCE_SECONDS
 
 from tiers.cold.sqlite.database import TOGETHER_MAX, Database
 from tiers.cold.sqlite.store import DATABASE_NAME
@@ -122,7 +123,7 @@ async def test_what_was_asked_of_a_database_that_closes_is_refused(tmp_path: Pat
     await database.open()
     asked = [asyncio.create_task(database.read("late", _count)) for _ in range(3)]
     closing = asyncio.create_task(database.close())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         found = await asyncio.gather(*asked, return_exceptions=True)
         await closing
     assert all(one == 0 or isinstance(one, TierUnavailable) for one in found)

@@ -13,6 +13,7 @@ from redis.asyncio.cluster import RedisCluster
 from redis.crc import key_slot
 from redis.exceptions import MovedError
 from support.hot_walk import walk
+from support.processes import PATIENCE_SECONDS
 from support.redis_deployments import (
     SLOTS,
     ClusterDeployment,
@@ -248,7 +249,7 @@ async def test_lost_node_is_an_outage_of_its_agents_only(three_nodes: ClusterDep
     wait_until(lambda: _clients(three_nodes.servers[1:]) == [1, 1], "every client to be gone")
     async with redis_hot_store(three_nodes.url, timeout_seconds=10.0, must_answer=False) as store:
         lost_server.start()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             await asyncio.gather(*(_appended(store, number) for number in range(len(AGENTS))))
 
 
@@ -312,7 +313,7 @@ async def test_frozen_node_is_a_timeout(one_node: ClusterDeployment) -> None:
                 *(store.read(AGENTS[0]) for _ in range(50)), return_exceptions=True
             )
         assert {type(answer) for answer in answers} == {TierTimeout}
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             await _appended(store, 0)
         assert [turn.seq for turn in (await store.read(AGENTS[0])).turns] == [1, 3]
 

@@ -29,6 +29,7 @@ from support.moves import (
     silent,
     write,
 )
+from support.processes import PATIENCE_SECONDS
 
 from ezra.moving import move
 from tiers.cold.stores import ColdArchive
@@ -37,7 +38,6 @@ from tiers.records import Record
 from tiers.upkeep import ARCHIVE_ROWS, Table
 
 DRIVER = Path(__file__).parents[1] / "support" / "move_driver.py"
-START_SECONDS_MAX = 30.0
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,7 @@ def start(source: Path, target: Path, ledger: Path, steps: Path) -> subprocess.P
 
 def kill_at(process: subprocess.Popen[bytes], steps: Path, count: int, delay: float) -> None:
     """Kill the process ``delay`` seconds after it has written so many lines in all."""
-    deadline = time.monotonic() + START_SECONDS_MAX
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while _lines(steps) < count and process.poll() is None:
         assert time.monotonic() < deadline, "the move did not get going"
         time.sleep(0.001)

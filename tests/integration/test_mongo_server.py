@@ -15,6 +15,7 @@ from pymongo.errors import (
     OperationFailure,
 )
 from support.mongo_server import MongoServer, running_mongo
+from support.processes import PATIENCE_SECONDS
 
 Documents = AsyncCollection[dict[str, Any]]
 
@@ -102,7 +103,7 @@ async def test_stored_documents_can_be_read_and_tampered_with(
 async def test_unacknowledged_write(things: Documents) -> None:
     """A write without an answer is executed, and does not disturb the next answer."""
     await things.with_options(write_concern=WriteConcern(w=0)).insert_one({"_id": 1})
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while await things.count_documents({}) == 0:
             pass  # its connection need not be this one
 

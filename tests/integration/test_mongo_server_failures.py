@@ -20,6 +20,7 @@ from pymongo.errors import (
     WriteError,
 )
 from support.mongo_server import MongoServer, running_mongo
+from support.processes import PATIENCE_SECONDS
 
 Documents = AsyncCollection[dict[str, Any]]
 
@@ -304,7 +305,7 @@ async def test_stop_and_start_keep_what_is_stored(server: MongoServer) -> None:
         with pytest.raises((AutoReconnect, ServerSelectionTimeoutError)):
             await things.find_one({})
         server.start()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             while True:
                 try:
                     assert await things.find_one({}) == {"_id": 1, "k": 1}
@@ -327,7 +328,7 @@ async def test_frozen_server_times_out_and_acts_later(server: MongoServer) -> No
             with pytest.raises(NetworkTimeout):
                 await things.insert_one({"_id": 1})
             assert time.monotonic() - begun >= 0.3
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             while await things.count_documents({}) < 2:
                 pass  # the connection that carries the late write is another one
 

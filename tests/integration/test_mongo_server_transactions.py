@@ -18,6 +18,7 @@ from pymongo.errors import (
     PyMongoError,
 )
 from support.mongo_server import MongoServer, running_mongo
+from support.processes import PATIENCE_SECONDS
 
 Documents = AsyncCollection[dict[str, Any]]
 _TRANSIENT = "TransientTransactionError"
@@ -311,7 +312,7 @@ async def test_a_transaction_has_a_lifetime() -> None:
             async with client.start_session() as session:
                 await session.start_transaction()
                 await things.insert_one({"_id": 1}, session=session)
-                async with asyncio.timeout(10):
+                async with asyncio.timeout(PATIENCE_SECONDS):
                     while server.open_transactions:
                         await asyncio.wait_for(client.admin.command("ping"), 5)
                 with pytest.raises(OperationFailure) as caught:

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from support.generation_reference import reference_generations
+from support.processes import PATIENCE_SECONDS
 from support.reembedding import (
     SCOPE,
     TEXTS,
@@ -179,5 +180,8 @@ async def test_a_beat_without_a_lease_runs_in_every_runtime(tmp_path: Path) -> N
     async with sqlite_cold_store(tmp_path) as cold:
         assert await cold.leases.acquire("re-embedding", "two", 3600, clock())
         beat = Beat("re-embedding", 0.02, run, leased=False)
-        async with MetaAgentClock([beat], cold.leases, "one", clock), asyncio.timeout(10):
+        async with (
+            MetaAgentClock([beat], cold.leases, "one", clock),
+            asyncio.timeout(PATIENCE_SECONDS),
+        ):
             await ran.wait()

@@ -14,6 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from support.processes import PATIENCE_SECONDS
 from support.records import START
 from support.runtime import running
 
@@ -22,7 +23,6 @@ from ezra.app import Ezra
 DRIVER = Path(__file__).parents[1] / "support" / "replay_driver.py"
 LINES = 120
 RING = 4
-START_SECONDS_MAX = 30.0
 
 
 def conversation(path: Path, lines: int = LINES) -> Path:
@@ -52,7 +52,7 @@ def acknowledged(acks: Path) -> list[str]:
 
 def kill_at(process: subprocess.Popen[bytes], acks: Path, count: int, delay: float) -> None:
     """Kill the process ``delay`` seconds after it has acknowledged ``count`` refs."""
-    deadline = time.monotonic() + START_SECONDS_MAX
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while len(acknowledged(acks)) < count and process.poll() is None:
         assert time.monotonic() < deadline, "the replay did not get going"
         time.sleep(0.001)

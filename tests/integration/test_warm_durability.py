@@ -12,7 +12,7 @@ from uuid import UUID
 
 import pytest
 from qdrant_edge import EdgeShard, SparseVector, UpdateOperation
-from support.processes import running_process
+from support.processes import PATIENCE_SECONDS, running_process
 from support.tier_samples import DIMENSIONS, NOW, entry_of, query_of, record_id, scope_of
 from support.warm_writer import BATCH, DELETED
 
@@ -305,7 +305,7 @@ async def test_quiet_index_is_flushed_in_the_background(tmp_path: Path) -> None:
     async with edge_warm_store(tmp_path, dimensions=DIMENSIONS, flush_seconds=0.01) as store:
         await store.upsert(SCOPE, [entry_of(SCOPE, 1)])
         assert store._unflushed == 1
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             while store._unflushed:  # noqa: ASYNC110 - no event tells when the engine is idle
                 await asyncio.sleep(0.01)
 
@@ -319,7 +319,7 @@ async def test_failed_flush_is_tried_again(
         async with edge_warm_store(tmp_path, dimensions=DIMENSIONS, flush_seconds=0.01) as store:
             await store.upsert(SCOPE, [entry_of(SCOPE, 1)])
             store._points._shard.engine.close()
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE_SECONDS):
                 while len(caplog.records) < 2:  # noqa: ASYNC110 - the log is what we wait for
                     await asyncio.sleep(0.01)
 

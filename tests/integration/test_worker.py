@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from support.processes import PATIENCE_SECONDS
 from support.records import scope
 from support.runtime import MovingClock
 
@@ -141,7 +142,7 @@ async def test_full_passes_follow_each_other_without_rest(
     worker = Worker(cold.queue, {"index": handler}, "me", clock)
     keys = [f"{number:03}" for number in range(2 * BATCH_LIMIT)]
     await cold.queue.enqueue(scope(), drafts(*keys), clock())
-    await asyncio.wait_for(worker.keep_up(), 10)
+    await asyncio.wait_for(worker.keep_up(), PATIENCE_SECONDS)
     assert handler.done == keys
 
 

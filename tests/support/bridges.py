@@ -15,10 +15,8 @@ from ezra import Ezra
 from ezra.bridge.client import Bridge, bridged
 from ezra.bridge.config import BridgeConfig
 
-from .processes import kept
+from .processes import PATIENCE_SECONDS, kept
 from .warm_command import warm_command
-
-START_SECONDS = 60.0
 
 
 def free_port() -> int:
@@ -63,7 +61,7 @@ class Server:
         first = self._process.stdout.readline()
         assert first, self._process.stderr.read()
         assert json.loads(first)["url"] == self.url
-        until = time.monotonic() + START_SECONDS
+        until = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < until:
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", self._port)) == 0:
@@ -76,7 +74,7 @@ class Server:
         if self._process is not None:
             with self._process as process:
                 process.kill()
-                process.communicate(timeout=30)
+                process.communicate(timeout=PATIENCE_SECONDS)
             self._process = None
 
 

@@ -23,8 +23,9 @@ from typer.testing import CliRunner
 import ezra.cli
 from ezra.service.tokens import TokenFile
 
+from .processes import PATIENCE_SECONDS
+
 DOORS = ("embedded", "server")
-START_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ def served(
 
     thread = threading.Thread(target=work, name="server")
     thread.start()
-    url = started.get(timeout=START_SECONDS)
+    url = started.get(timeout=PATIENCE_SECONDS)
     if isinstance(url, BaseException):
         thread.join()
         raise url

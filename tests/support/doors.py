@@ -20,7 +20,7 @@ from typer.main import get_command
 import ezra.cli
 from ezra.cli.app import app_of
 
-from .processes import kept
+from .processes import PATIENCE_SECONDS, kept
 from .warm_command import warm_command
 
 COLUMNS = "80"
@@ -109,4 +109,4 @@ def server_process(home: Path) -> Iterator[str]:
             yield json.loads(first)["url"]
         finally:
             process.terminate()
-            process.wait(timeout=30)
+            process.wait(timeout=PATIENCE_SECONDS)

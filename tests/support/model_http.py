@@ -28,9 +28,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from .processes import PATIENCE_SECONDS
+
 KEY = "test-key-0123456789"
 WIDTH = 64  # of an OpenAI model that is asked for no width
-PATIENCE_SECONDS = 20.0
 GEMINI_PATHS = ("/v1/models/", "/v1beta/models/")  # from google-genai 3 on, and before it
 
 

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 TESTS = Path(__file__).parent.parent
+PATIENCE_SECONDS = 120.0
+"""How long a test waits for what happens at once on an idle machine: it ends what never would."""
 
 
 def kept() -> dict[str, str]:

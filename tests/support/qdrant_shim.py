@@ -29,6 +29,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from .processes import PATIENCE_SECONDS
 from .qdrant_collections import Collection, Refused, untranslated
 
 VERSION = "1.20.0"
@@ -38,7 +39,6 @@ BODY_BYTES_MAX = 32 * 2**20
 REQUESTS_MAX = 5_000
 """Most requests that are remembered; after that the older half is forgotten."""
 
-_START_SECONDS = 10.0
 _QUERY_KEYS = {"wait", "timeout", "consistency"}
 _SELECTOR: TypeAdapter[models.PointsSelector] = TypeAdapter(models.PointsSelector)
 
@@ -124,7 +124,7 @@ class QdrantShim:
             target=self._server.run, kwargs={"sockets": [listener]}, daemon=True
         )
         self._thread.start()
-        deadline = time.monotonic() + _START_SECONDS
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while not self._server.started:
             if time.monotonic() > deadline:
                 message = "the stand-in did not start"

@@ -14,11 +14,11 @@ from pathlib import Path
 import trustme
 from redis import Redis
 
+from .processes import PATIENCE_SECONDS
 from .redis_server import RedisServer, running_redis
 
 SLOTS = 16384
 SERVICE = "ezra-master"
-_READY_SECONDS = 30.0
 
 
 def free_ports(count: int) -> list[int]:
@@ -36,7 +36,7 @@ def free_ports(count: int) -> list[int]:
 
 def wait_until(true: Callable[[], bool], what: str) -> None:
     """Wait until servers have agreed on something."""
-    deadline = time.monotonic() + _READY_SECONDS
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while not true():
         if time.monotonic() > deadline:
             raise RuntimeError(f"gave up waiting: {what}")

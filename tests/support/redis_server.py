@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-_START_SECONDS = 10.0
+from .processes import PATIENCE_SECONDS
 
 
 class RedisServer:
@@ -42,7 +42,7 @@ class RedisServer:
         listen = ("--port", "0", "--unixsocket", str(self.socket))
         files = ("--dir", str(self._folder), "--logfile", str(log))
         self._process = subprocess.Popen([program, *self._mode(), *listen, *files, *self._options])
-        deadline = time.monotonic() + _START_SECONDS
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while not self._listens():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"redis-server did not start:\n{log.read_text()}")

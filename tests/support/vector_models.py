@@ -20,7 +20,7 @@ from tiers.embedding.batching import (
 )
 from tiers.embedding.queueing import BatchQueue
 
-PATIENCE_SECONDS = 20.0
+from .processes import PATIENCE_SECONDS
 
 
 def digest_vector(text: str, dimensions: int = 8) -> npt.NDArray[np.float32]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from support.processes import PATIENCE_SECONDS
 from support.service import Slow, bearer
 
 from ezra import Ezra, Settings
@@ -94,7 +95,7 @@ async def limited(
     settings = ezra.settings.model_copy(update=chosen)
     app = service_app(ezra, tokens=tokens, settings=settings, pace=Pace(0.01, 9.0))
     app.state.connections = replace(app.state.connections, send_seconds=send_seconds)
-    async with asyncio.timeout(30), AsyncExitStack() as exits:
+    async with asyncio.timeout(PATIENCE_SECONDS), AsyncExitStack() as exits:
         url = await exits.enter_async_context(listening(app, "127.0.0.1", 0))
         async with AsyncExitStack() as peers:
             yield Server(url, peers)

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from support.processes import PATIENCE_SECONDS
 from support.service import Slow, Ticking, bearer, inside, serving
 
 from ezra import Ezra, Settings
@@ -275,7 +276,7 @@ async def test_who_asks_the_same_meanwhile_waits_for_the_first(tmp_path: Path) -
     slow = Slow()
     settings = Settings(home=tmp_path / "home", embedder="off", background=False)
     async with (
-        asyncio.timeout(20),
+        asyncio.timeout(PATIENCE_SECONDS),
         Ezra.open(settings, model=slow) as ezra,
         inside(ezra) as http,
     ):

@@ -15,6 +15,7 @@ from typing import Any
 import httpx2
 import pytest
 from support.command import COMMAND
+from support.processes import PATIENCE_SECONDS
 from support.runtime import MovingClock, running
 from support.service import Slow, bearer, inside, serving
 from support.warm_command import warm_command
@@ -67,7 +68,7 @@ async def test_the_feed_goes_on_from_where_it_was_left(behind: Ezra) -> None:
     for name in ("imola", "monaco"):
         await behind.create_session_graph(name)
     app = service_app(behind, tokens=None, settings=behind.settings, pace=Pace(0.01, 0.02))
-    async with asyncio.timeout(10), listening(app, "127.0.0.1", 0) as url:
+    async with asyncio.timeout(PATIENCE_SECONDS), listening(app, "127.0.0.1", 0) as url:
         async with following(url) as feed:
             assert await feed.events(2) == [(1, "imola"), (2, "monaco")]
             await behind.create_session_graph("monza")
@@ -85,7 +86,7 @@ async def test_the_feed_goes_on_from_where_it_was_left(behind: Ezra) -> None:
 async def test_a_silent_feed_says_that_it_lives_and_ends_with_the_service(behind: Ezra) -> None:
     """A comment comes now and then, and stopping ends the stream instead of waiting for it."""
     app = service_app(behind, tokens=None, settings=behind.settings, pace=Pace(0.01, 0.02))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         async with listening(app, "127.0.0.1", 0) as url, following(url) as feed:
             await asyncio.sleep(0.1)
             app.state.stopping.set()
@@ -103,7 +104,7 @@ async def test_a_feed_shows_what_its_token_covers_and_ends_when_that_is_revoked(
     bound = bearer(tokens, role="reader", graph_id="monaco")
     agents = bearer(tokens, role="agent")
     app = service_app(behind, tokens=tokens, settings=behind.settings, pace=Pace(0.01, 9.0))
-    async with asyncio.timeout(10), listening(app, "127.0.0.1", 0) as url:
+    async with asyncio.timeout(PATIENCE_SECONDS), listening(app, "127.0.0.1", 0) as url:
         async with httpx2.AsyncClient(base_url=url) as http:
             other = {"graph_id": "imola"}
             foreign = await http.get("/v1/audit/feed", params=other, headers=bound)
@@ -119,10 +120,10 @@ async def test_stopping_finishes_what_runs(tmp_path: Path) -> None:
     """A completion under way gets its answer; who comes later finds nobody listening."""
     slow = Slow()
     settings = Settings(home=tmp_path / "home", embedder="off", background=False)
-    async with asyncio.timeout(20), Ezra.open(settings, model=slow) as ezra:
+    async with asyncio.timeout(PATIENCE_SECONDS), Ezra.open(settings, model=slow) as ezra:
         await (await ezra.create_session_graph("imola")).spawn_agent("strategist")
         app = service_app(ezra, tokens=None, settings=settings)
-        async with httpx2.AsyncClient(timeout=10) as http:
+        async with httpx2.AsyncClient(timeout=PATIENCE_SECONDS) as http:
             async with listening(app, "127.0.0.1", 0) as url:
                 path = f"{url}/v1/graphs/imola/agents/strategist/complete"
                 asked = asyncio.create_task(http.post(path, json={"message": "how long?"}))
@@ -191,7 +192,7 @@ def test_the_command_serves_until_it_is_told_to_stop(
         assert httpx2.get(f"{started['url']}/health").json()["status"] == "ok"
         httpx2.post(f"{started['url']}/v1/graphs", json={"session_graph_id": "imola"})
         process.send_signal(stop)
-        _, told = process.communicate(timeout=30)
+        _, told = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 0, told
     *lines, last = told.strip().splitlines()
     assert last == "stopping; what runs is finished"
@@ -201,7 +202,7 @@ def test_the_command_serves_until_it_is_told_to_stop(
 def test_the_command_opens_nothing_where_it_may_not_listen(tmp_path: Path) -> None:
     """Refused with the code of the configuration, before the data folder is made."""
     with serve(tmp_path / "home", "--host", "0.0.0.0", program=warm_command()) as process:  # noqa: S104
-        out, told = process.communicate(timeout=30)
+        out, told = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 3
     assert out == ""
     assert "ezra token create" in told

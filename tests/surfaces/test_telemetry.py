@@ -14,6 +14,7 @@ import pytest
 from mcp.client.client import Client
 from opentelemetry.trace import SpanKind
 from support.load import Load, load, numbers_of, samples, served
+from support.processes import PATIENCE_SECONDS
 from support.runtime import running
 from support.service import bearer, inside, serving
 from support.spans import kept_spans
@@ -189,7 +190,7 @@ async def test_so_many_requests_are_at_work_at_a_time(monkeypatch: pytest.Monkey
 
     doing.let.clear()
     monkeypatch.setattr("ezra.service.turnstile.TURN_SECONDS", 0.0)
-    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(PATIENCE_SECONDS), asyncio.TaskGroup() as tasks:
         for _ in range(3 * AT_WORK_MAX):
             tasks.create_task(ask("/v1/graphs"))
         await doing.reached(3 * AT_WORK_MAX)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rich.console import Console
+from support.processes import PATIENCE_SECONDS
 
 from ezra.cli.picture import Picture
 from ezra.cli.top import Past, Wanted, looks, view
@@ -128,7 +129,10 @@ async def test_looking_goes_on_after_an_error_and_ends_at_once_when_stopped() ->
                 break
     assert kinds == ["Picture", "TierUnavailable", "Picture"]
     waiting = Wanted(graph=None, interval=3_600.0, once=False, json=False)
-    async with asyncio.timeout(5), aclosing(looks(memory, "here", waiting, stopped)) as found:
+    async with (
+        asyncio.timeout(PATIENCE_SECONDS),
+        aclosing(looks(memory, "here", waiting, stopped)) as found,
+    ):
         await anext(found)
         asyncio.get_running_loop().call_later(0.01, stopped.set)
         assert [one async for one in found] == []

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import mongomock
 
+from ..processes import PATIENCE_SECONDS
 from .admin import hello_reply
 from .commands import answer, session_id, split
 from .engine import Command, Engine, Knobs
@@ -25,7 +26,6 @@ T = TypeVar("T")
 _HOST = "127.0.0.1"
 _GREETINGS = frozenset({"hello", "isMaster", "ismaster"})
 _MAX_RECORDED = 200_000
-_ANSWER_SECONDS = 10.0
 
 
 class MongoServer:
@@ -192,7 +192,7 @@ class MongoServer:
         return self._wait(run())
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(_ANSWER_SECONDS)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE_SECONDS)
 
     def _forget_all(self) -> None:
         engine = self._engine
