@@ -156,8 +156,8 @@ class Screen:
         table = plain_table()
         table.add_column("tier", no_wrap=True)
         table.add_column("holds", overflow="fold")
-        table.add_row("hot", f"{status.hot} turns")
-        table.add_row("warm", f"{status.warm} entries")
+        table.add_row("hot", _held(status.hot, "turns"))
+        table.add_row("warm", _held(status.warm, "entries"))
         cold = ", ".join(f"{key.replace('_', ' ')} {count}" for key, count in status.cold.items())
         table.add_row("cold", cold)
         used = ", ".join(_spent(name, count, status) for name, count in status.usage)
@@ -247,6 +247,10 @@ def _short(text: str, limit: int) -> str:
 def _plain(value: object) -> object:
     """Return what JSON does not know in a form that it does."""
     return value.model_dump(mode="json") if isinstance(value, BaseModel) else str(value)
+
+
+def _held(count: int | None, what: str) -> str:
+    return f"does not answer; its {what} are not counted" if count is None else f"{count} {what}"
 
 
 def _spent(name: str, count: int, status: GraphStatus) -> str:

@@ -69,7 +69,9 @@ def rows_of(found: Picture) -> list[tuple[str, ...]]:
         (
             name,
             one.state,
-            *map(str, (one.agents, one.hot, one.warm, one.cold["turns"])),
+            str(one.agents),
+            *("?" if count is None else str(count) for count in (one.hot, one.warm)),
+            str(one.cold["turns"]),
             str(one.cold["facts_core"] + one.cold["facts_archival"]),
             str(one.cold["beliefs"]),
             str(one.cold["waiting_work"]),

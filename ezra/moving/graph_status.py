@@ -29,8 +29,8 @@ class GraphStatus:
     Attributes:
         state: Active, closed or archived.
         agents: Members present.
-        hot: Turns in the rings of all members.
-        warm: Entries in the warm index.
+        hot: Turns in the rings of all members; ``None`` while the hot tier does not answer.
+        warm: Entries in the warm index; ``None`` while it does not answer.
         cold: Counts by name: turns, covered_turns, summaries, episodes, facts_core,
             facts_archival, rules, beliefs, waiting_work.
         usage: What the graph has used of its budget.
@@ -40,8 +40,8 @@ class GraphStatus:
 
     state: GraphState
     agents: int
-    hot: int
-    warm: int
+    hot: int | None
+    warm: int | None
     cold: dict[str, int]
     usage: Usage
     budget: Budget
@@ -52,17 +52,29 @@ async def status_of(runtime: Runtime, scope: Scope) -> GraphStatus:
     """Return a graph's state and what each tier holds for it."""
     standing = await runtime.membership.of_graph(scope)
     members = await runtime.fleet.agents(scope)
-    rings = [await runtime.hot.read(scope.for_agent(one.id)) for one in members]
+
+    async def held_hot() -> int:
+        rings = [await runtime.hot.read(scope.for_agent(one.id)) for one in members]
+        return sum(len(ring.turns) for ring in rings)
+
     return GraphStatus(
         state=standing.graph.state,
         agents=sum(one.left_at is None for one in members),
-        hot=sum(len(ring.turns) for ring in rings),
-        warm=await runtime.warm.count(scope),
+        hot=await _if_there(held_hot()),
+        warm=await _if_there(runtime.warm.count(scope)),
         cold=await runtime.words.census(scope),
         usage=await runtime.usage.usage(scope),
         budget=standing.graph.budget,
         lineage=standing.lineage,
     )
+
+
+async def _if_there(call: Awaitable[int]) -> int | None:
+    """Return a count, or ``None`` from a tier that is away: the rest is to be seen just then."""
+    try:
+        return await call
+    except TierError:
+        return None
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,8 @@ async def test_without_the_warm_tier_words_still_answer(tmp_path: Path) -> None:
         assert found.degraded == ("dense",), "without vectors the words of cold are all there is"
         assert set(found.tiers_used) == {"hot", "cold"}
         assert {hit.kind for hit in found.items} == {"fact", "turn"}
+        status = await (await ezra.session_graph("imola")).status()
+        assert (status.hot, status.warm, status.cold["turns"]) == (1, None, 1)
 
 
 async def test_without_the_hot_tier_turns_are_kept(tmp_path: Path) -> None:
@@ -56,6 +58,8 @@ async def test_without_the_hot_tier_turns_are_kept(tmp_path: Path) -> None:
         assert written.was_new
         assert "hot" in turn.degraded
         assert written.turn.seq == 2
+        status = await (await ezra.session_graph("imola")).status()
+        assert (status.hot, status.cold["turns"]) == (None, 2)
     async with running(tmp_path) as ezra:
         again = await (await ezra.session_graph("imola")).spawn_agent(
             "strategist", topics={"tyres"}
