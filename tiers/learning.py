@@ -63,6 +63,11 @@ def spelled(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().replace("_", " ").split())
 
 
+def is_ahead(fact: Fact) -> bool:
+    """Whether a fact was said before it was to hold: it stands beside what holds until then."""
+    return fact.valid_from is not None and fact.valid_from > (fact.said_at or fact.recorded_at)
+
+
 def is_live(fact: Fact) -> bool:
     """Whether a fact is held to be true: not superseded, forgotten, retired or redacted."""
     ends = {fact.superseded_by, fact.forgotten_at, fact.retired_at, fact.redacted_at}

@@ -10,6 +10,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from tiers.fencing import RULE, as_said, entry, fenced, labelled, named
+from tiers.learning import is_ahead
 from tiers.lexical import estimate_tokens
 from tiers.previews import outputs_within
 from tiers.records import (
@@ -429,8 +430,10 @@ class _Shelf:
         return self.slot(kind, hit.kind, text, hit, since=since, until=until)
 
     def core(self, fact: Fact) -> Slot:
+        since = _date(fact.valid_from) if is_ahead(fact) else None
         until = _date(fact.valid_to)
-        return self.slot("core", "fact", dated(fact.text, None, until), fact, until=until)
+        text = dated(fact.text, since, until)
+        return self.slot("core", "fact", text, fact, since=since, until=until)
 
     def warm(self, hit: Hit) -> Slot:
         sources = tuple(dict.fromkeys((hit.id, *hit.source_ids)))

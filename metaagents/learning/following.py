@@ -47,7 +47,7 @@ _COUNTING = frozenset("first second third next finally last".split())
 _PARTS = re.compile(r"[,;]\s|\bthen\b", re.IGNORECASE)
 _UNDONE = re.compile(
     r"\b(?:not|never|neither|nor|cannot|without|no need|avoid\w*|refrain\w*|instead of|rather than"
-    r"|wrong|mistake|skip\w*)\b|n['’]t\b",
+    r"|wrong|mistake|skip\w*)\b|n['\u2019]t\b",
     re.IGNORECASE,
 )
 """Words with which a sentence tells what is not to be done, however often it says no."""

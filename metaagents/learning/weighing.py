@@ -13,7 +13,15 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from tiers.knowledge import is_kept
-from tiers.learning import SaidOrder, Verdict, fact_key, is_live, may_give_way, said_order
+from tiers.learning import (
+    SaidOrder,
+    Verdict,
+    fact_key,
+    is_ahead,
+    is_live,
+    may_give_way,
+    said_order,
+)
 from tiers.lexical import words
 from tiers.records import Fact
 
@@ -216,18 +224,18 @@ def by_opinion(pair: Pair, opinion: Opinion) -> Relation:
 def succession(pair: Pair) -> Relation:
     """Return how an older fact gives way to a newer one that says otherwise, if it does.
 
-    A fact that tells of the past, or of an earlier time than the other, takes no place, and what
-    is over has none to give; what never was true gives way at any time.
+    A fact that tells of the past, of what is yet to come, or of an earlier time than the other,
+    takes no place, and what is over has none to give; what never was true gives way at any time.
     """
     older, newer = pair.older, pair.newer
     if denies(newer.text):
         return "denial"
     said_at = newer.said_at or newer.recorded_at
-    if newer.valid_to is not None and newer.valid_to <= said_at:
+    if is_ahead(newer) or (newer.valid_to is not None and newer.valid_to <= said_at):
         return "distinct"
     if older.valid_to is not None and older.valid_to <= said_at:
         return "distinct"
-    if older.valid_from and newer.valid_from and newer.valid_from < older.valid_from:
+    if older.valid_from and (newer.valid_from or said_at) < older.valid_from:
         return "distinct"
     return "natural"
 
