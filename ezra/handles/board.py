@@ -63,8 +63,8 @@ class AgentBoard(BoardReader):
         """Send a message and return it.
 
         Args:
-            to: An agent, or several; ``"*"`` or nobody is everybody in the graph, now and later.
-                One that was never there may come later.
+            to: An agent, or several; ``"*"`` is everybody in the graph, now and later. One that was
+                never there may come later.
             text: What it says; must not be blank.
             type: What sort of message it is.
             subject: Its subject.

@@ -37,12 +37,14 @@ def own_id(scope: Scope, asked: str) -> str:
 
 
 def recipients_of(to: str | Sequence[str]) -> tuple[str, ...]:
-    """Return whom a message is for, each once; nobody in particular is everybody.
+    """Return whom a message is for, each once; of one for everybody, nobody.
 
     Raises:
-        UsageError: Everybody is named beside others.
+        UsageError: Nobody is named, or everybody beside others.
     """
     names = (to,) if isinstance(to, str) else tuple(to)
+    if not names:
+        raise UsageError("to", to, f"names of agents, or {EVERYBODY!r} for everybody")
     if EVERYBODY in names and len(set(names)) > 1:
         raise UsageError("to", EVERYBODY, "everybody, or names of agents, not both")
     return () if EVERYBODY in names else tuple(dict.fromkeys(names))

@@ -11,7 +11,7 @@ import pytest
 from support.service import DOORS
 from support.two_doors import House, house
 
-from ezra import Conflict
+from ezra import Conflict, UsageError
 
 WRITES = 15
 
@@ -47,6 +47,8 @@ async def test_br_03_messages_between_agents(tmp_path: Path, door: str) -> None:
         ]
         assert [card.text for card in (await late.board.inbox()).rows] == ["Freeze at noon."]
         assert await late.board.thread(asked.id) == ()
+        with pytest.raises(UsageError, match=r"to: .* '\*' for everybody"):
+            await planner.board.send([], "For those whom nobody found.")
         graph = await opened.runtime.session_graph(planner.graph_id)
         assert await graph.board.unread() == {"planner": 1, "builder": 0, "late": 1}
         (shown,) = await graph.board.cards([news.id])
