@@ -14,7 +14,7 @@ from tiers.fields import Moment, Record
 from tiers.records import Scope
 
 from ..runtime import Runtime
-from .redaction import Whose
+from .redaction import Whose, agents_of
 
 PAGE_MAX = 500
 TEXT_CHARS_MAX = 600
@@ -66,7 +66,11 @@ async def holding_of(
     """
     if not 1 <= limit <= PAGE_MAX:
         raise UsageError("limit", limit, f"1 to {PAGE_MAX:,}")
-    page = await runtime.redactor.holding(scope, **whose._asdict(), cursor=cursor, limit=limit)
+    whose.check()
+    shared_by = await agents_of(runtime, scope, whose)
+    page = await runtime.redactor.holding(
+        scope, **whose._asdict(), shared_by=shared_by, cursor=cursor, limit=limit
+    )
     ids = list(dict.fromkeys(row.id for row in page.rows))
     return Holding(records=await _described(runtime, scope, ids), cursor=page.cursor)
 

@@ -83,6 +83,15 @@ class Whose(NamedTuple):
     user_id: str | None = None
     agent_id: str | None = None
 
+    def check(self) -> None:
+        """Refuse a subject that names nobody: each text with a full stop would speak of ".".
+
+        Raises:
+            UsageError: It has neither letter nor digit.
+        """
+        if self.subject is not None and not any(map(str.isalnum, self.subject)):
+            raise UsageError("subject", self.subject, "a name with a letter or a digit")
+
     @property
     def kind(self) -> str:
         """What a receipt says was erased."""
@@ -99,6 +108,7 @@ async def erase(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> Re
     """
     if whose.agent_id is not None and not whose.agent_id.strip():
         raise UsageError("agent_id", whose.agent_id, "the id of an agent")
+    whose.check()
     whole = await _erased(runtime, scope, whose, reason)
     return await _signed(runtime, scope, whole, whose.kind, reason)
 
@@ -121,9 +131,10 @@ async def _erased(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> 
     if not reason.strip():
         raise UsageError("reason", reason, "a reason that is not blank")
     whole, cursor = RedactionReport({}, (), {}, {}), ""
+    shared_by = await agents_of(runtime, scope, whose)
     for _ in range(PAGES_MAX):
         page = await runtime.redactor.holding(
-            scope, **whose._asdict(), cursor=cursor, limit=RECORDS_PER_PAGE
+            scope, **whose._asdict(), shared_by=shared_by, cursor=cursor, limit=RECORDS_PER_PAGE
         )
         ids = list(dict.fromkeys(row.id for row in page.rows))
         if ids:
@@ -138,13 +149,21 @@ async def _erased(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> 
     return _together(whole, await _last_traces(runtime, scope, whose, reason))
 
 
+async def agents_of(runtime: Runtime, scope: Scope, whose: Whose) -> tuple[str, ...]:
+    """Return the agents of the user: what they shared with everybody is the user's, too."""
+    if whose.user_id is None:
+        return ()
+    agents = await runtime.fleet.agents(scope.for_graph())
+    return tuple(one.id for one in agents if one.user_id == whose.user_id)
+
+
 async def _last_traces(
     runtime: Runtime, scope: Scope, whose: Whose, reason: str
 ) -> RedactionReport:
     """Clean what no record holds: questions that found nothing, and what is only in hot memory."""
     agents = await runtime.fleet.agents(scope.for_graph())
-    user_id, subject = whose.user_id, whose.subject
-    theirs = [one.id for one in agents if user_id is not None and one.user_id == user_id]
+    subject = whose.subject
+    theirs = [*await agents_of(runtime, scope, whose)]
     theirs += [whose.agent_id] if whose.agent_id else []
     blank: tuple[str, ...] = ()
     if subject is not None or theirs:

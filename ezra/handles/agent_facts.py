@@ -54,9 +54,11 @@ class AgentFacts(ABC):
 
         Args:
             what: Text (a fact), a ``Fact`` or a ``Rule``.
-            topics: Its topics; those of ``what``, else the agent's own, if not given.
-            private: Whether only this agent may see it.
-            shared: Whether agents of every user may see it, not only those of this agent's user.
+            topics: Its topics; those of ``what``, else of the fact whose place it takes, else the
+                agent's own, if not given.
+            private: Whether only this agent may see it; so it is in the place of a private one.
+            shared: Whether agents of every user may see it, not only those of this agent's user; so
+                they may where they saw the fact whose place it takes.
             supersedes: The id of a fact of this graph whose place it takes; of a rule of the same
                 trigger, which gets these steps as its next version and keeps its id.
             id: A new UUID that it is stored under. Who heard no answer asks again with the same:
@@ -82,7 +84,15 @@ class AgentFacts(ABC):
             async with self._runtime.meter.write(scope, self._standing):
                 return await refine(self._runtime, scope, record, supersedes, allowed, source)
         if supersedes is not None:
-            await check_superseded(self._runtime, scope, supersedes, source)
+            former = await check_superseded(self._runtime, scope, supersedes, source)
+            if (private or record.private) and not former.private:
+                raise UsageError(
+                    "private", "true", "no private fact in the place of one others see"
+                )
+            # Whoever has read the former one is to read what takes its place, and nobody else.
+            private, shared = former.private, shared or former.user_id is None
+            if given is None and (scope.sees_all_topics or set(former.topics) <= {*scope.topics}):
+                scope, allowed = await self._writing(former.topics, "remember")
         if shared:
             scope = scope.model_copy(update={"user_id": None})
         async with self._runtime.meter.write(scope, self._standing) as charge:

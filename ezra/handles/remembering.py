@@ -35,8 +35,8 @@ def memory_of(what: Memory) -> Fact | Rule:
 
 async def check_superseded(
     runtime: Runtime, scope: Scope, fact_id: str, source: Source = "user"
-) -> None:
-    """Refuse what cannot take a fact's place, before anything is stored.
+) -> Fact:
+    """Return the fact whose place is to be taken, before anything is stored.
 
     Raises:
         UsageError: What an agent wrote supersedes no core fact.
@@ -48,6 +48,7 @@ async def check_superseded(
         raise NotFound("fact", fact_id)
     if source == "agent" and own[0].tier == "core":
         raise UsageError("supersedes", fact_id, "an archival fact for what an agent wrote")
+    return own[0]
 
 
 async def store(

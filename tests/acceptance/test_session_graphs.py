@@ -386,6 +386,23 @@ async def test_at_12_what_the_catalog_is_told_is_found_at_once(tmp_path: Path) -
         assert (await agent.recall("pit lane limit")).items == ()
 
 
+async def test_at_09_what_takes_a_facts_place_is_for_those_who_read_it(tmp_path: Path) -> None:
+    """Of every user and topic; a private one cannot, and in a private one's place it is private."""
+    async with running(tmp_path) as ezra:
+        graph = await ezra.create_session_graph("pit")
+        ada = await graph.spawn_agent("of ada", topics={"x", "y"}, user_id="ada")
+        bob = await graph.spawn_agent("of bob", topics={"y"}, user_id="bob")
+        code = await bob.remember("The pit code is 12.", shared=True)
+        with pytest.raises(UsageError, match="private"):
+            await ada.remember("The pit code is 99.", supersedes=code, private=True)
+        code = await ada.remember("The pit code is 99.", supersedes=code)
+        assert [one.text for one in (await bob.recall("pit code")).items] == ["The pit code is 99."]
+        own = await ada.remember("My locker is 7.", private=True)
+        await ada.remember("My locker is 8.", supersedes=own)
+        assert [one.text for one in (await ada.recall("locker")).items] == ["My locker is 8."]
+        assert (await bob.recall("locker")).items == ()
+
+
 async def test_at_09_users_are_apart_and_the_catalog_is_for_all(tmp_path: Path) -> None:
     """In every way of reading, by any topic; a forged owner changes nothing; no user sees none."""
     async with running(tmp_path, turns_per_summary=2) as ezra:

@@ -55,6 +55,21 @@ async def test_what_is_held_is_what_is_erased(runtime: Any, behind: Ezra) -> Non
     assert "redacted" not in {one.kind for one in before}
 
 
+async def test_what_somebody_shared_is_theirs_when_they_are_erased(runtime: Any) -> None:
+    """It belongs to nobody in particular, so that all may read it; they wrote it all the same."""
+    graph = await runtime.create_session_graph("imola")
+    ann = await graph.spawn_agent("of ann", topics={"*"}, user_id="ann")
+    bob = await graph.spawn_agent("of bob", topics={"*"}, user_id="bob")
+    shared = await ann.remember("Ann shares her sandwiches.", shared=True)
+    message = await ann.board.send("*", "Sandwiches at noon.", shared=True)
+    kept = await bob.remember("Bob shares sandwiches, too.", shared=True)
+    assert {one.id for one in await held_by(graph, user_id="ann")} == {shared, message.id}
+    await graph.erase(user_id="ann", reason="asked to")
+    assert await held_by(graph, user_id="ann") == []
+    assert [one.id for one in (await bob.recall("sandwiches")).items] == [kept]
+    assert (await bob.board.inbox()).rows == ()
+
+
 async def test_what_waits_in_quarantine_is_held_too(runtime: Any) -> None:
     """A text that the write guard put aside names a person as well as any other."""
     graph = await runtime.create_session_graph("imola")
@@ -72,6 +87,7 @@ async def test_wrong_questions_are_named(runtime: Any) -> None:
         {},
         {"subject": WHO, "user_id": "jane"},
         {"subject": "  "},
+        {"subject": "."},
         {"subject": WHO, "limit": 0},
         {"subject": WHO, "limit": 501},
         {"subject": WHO, "cursor": "nowhere"},

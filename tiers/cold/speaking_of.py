@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -153,8 +153,19 @@ class Search:
         return Page(rows=tuple(self._rows), cursor=None if is_over else json.dumps(self._place))
 
 
-def wanted(subject: str | None, user_id: str | None, agent_id: str | None = None) -> Test:
+def wanted(
+    subject: str | None,
+    user_id: str | None,
+    agent_id: str | None = None,
+    shared_by: Collection[str] = (),
+) -> Test:
     """Return the test that records must pass.
+
+    Args:
+        subject: What they speak of.
+        user_id: Whose they are.
+        agent_id: Who wrote them.
+        shared_by: With a user: agents of it, of whom what belongs to nobody counts as well.
 
     Raises:
         UsageError: Not exactly one of them is given, or a subject or user is blank.
@@ -168,7 +179,13 @@ def wanted(subject: str | None, user_id: str | None, agent_id: str | None = None
         if value is not None and not plain(value):
             raise UsageError(name, value, "a name that is not blank")
     if subject is None:
-        return lambda record: record.user_id == user_id and not is_retired(record)
+        return lambda record: (
+            not is_retired(record)
+            and (
+                record.user_id == user_id
+                or (record.user_id is None and record.agent_id in shared_by)
+            )
+        )
     return Subject(subject).is_told_by
 
 

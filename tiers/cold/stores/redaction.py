@@ -8,7 +8,7 @@ again; what was made meanwhile makes it begin anew.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -95,12 +95,14 @@ class Redactor(EventWriter):
         subject: str | None = None,
         user_id: str | None = None,
         agent_id: str | None = None,
+        shared_by: Collection[str] = (),
         cursor: str = "",
         limit: int = 1000,
     ) -> Page[RecordRef]:
         """Return records that speak of a subject, belong to a user, or an agent wrote; pages.
 
-        What no agent wrote has the empty ``agent_id``.
+        What no agent wrote has the empty ``agent_id``. What one of ``shared_by`` wrote for nobody
+        in particular counts as the user's.
 
         Of every kind that can be redacted, whoever could see them, that have their content. A
         record speaks of a subject when one of its texts (claim, key, value, speaker, tool output,
@@ -115,7 +117,7 @@ class Redactor(EventWriter):
             UsageError: Not exactly one of the three is given, or a subject or user is blank; a
                 limit out of range, or a cursor that no page gave.
         """
-        search = Search(wanted(subject, user_id, agent_id), cursor, limit)
+        search = Search(wanted(subject, user_id, agent_id, shared_by), cursor, limit)
         while (kind := search.kind) is not None:
             page = partial(behind, scope, kind, search.after, search.room)
             found = await self._store.read("holding", page)

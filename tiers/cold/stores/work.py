@@ -310,7 +310,7 @@ def free_claims() -> Steps[None]:
 
 def to_be_indexed(scope: Scope, limit: int) -> Find[Item]:
     """Ask for what of a graph waits to be put into the index, whether it runs or is parked."""
-    return _find("state", None, scope, Is("kind", "index"), limit=limit)
+    return _find("queued", None, scope, Is("kind", "index"), limit=limit)
 
 
 def count_work(scope: Scope | None, *, tenant: str | None = None) -> Steps[dict[str, int]]:
