@@ -198,7 +198,11 @@ class Documents:
     async def named(self, shelf: str, name: str) -> Document | None:
         """Return the document of a name, a removed one too; ``None`` when none is seen here."""
         scope = await self._access.reading()
-        return await self._stored(scope, document_id(scope.tenant, scope.graph_id, shelf, name))
+        try:
+            wanted = document_id(scope.tenant, scope.graph_id, shelf, name)
+        except UnicodeEncodeError:  # half a character: no document has such a name
+            return None
+        return await self._stored(scope, wanted)
 
     @operation("GET", "/{document_id}/revisions")
     async def revisions(

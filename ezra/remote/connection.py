@@ -192,6 +192,9 @@ class Connection:
 
         try:
             yield
+        except UnicodeEncodeError as problem:
+            half = problem.object[problem.start : problem.end]
+            raise UsageError("text", half, "text without lone surrogates") from problem
         except httpx2.ConnectError as problem:
             error = TierUnavailable("server", operation.name, f"{self._url} is not reachable")
             raise _Again(error, None) from problem
