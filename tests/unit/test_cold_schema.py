@@ -9,7 +9,7 @@ from contextlib import closing
 from tiers.cold.sqlite.schema import SCHEMA_VERSION, statements
 from tiers.cold.stores import COLLECTIONS
 
-PINNED = (17, "d42348fce3aeb5516b163c7a920665bdb4324c35295462a382e4eef9bdc2b59f")
+PINNED = (18, "1feaafa40417122c05192e8f5206678ecfdd0909d2f9512773a09830aab27093")
 """A version, and the digest of what makes its tables."""
 
 

@@ -65,62 +65,6 @@ def columns(collection: Collection[Any]) -> tuple[str, ...]:
     return (*collection.names, *topics, *collection.stretches, "body")
 
 
-def schema(collection: Collection[Any]) -> Iterator[str]:
-    """Yield the statements that make a collection's table, indexes, look-ups and triggers."""
-    name, owners = collection.name, OWNERS[collection.extent]
-    kinds = {"topic_set": " INTEGER NOT NULL", "body": " TEXT NOT NULL"}
-    kinds |= dict.fromkeys(collection.stretches, " TEXT NOT NULL")
-    listed = ", ".join(f'"{one}"{kinds.get(one, "")}' for one in columns(collection))
-    yield f"CREATE TABLE {name} (row INTEGER PRIMARY KEY, {listed})"
-    yield f"CREATE UNIQUE INDEX {name}__id ON {name} ({_names((*owners, 'id'))})"
-    for short, index in collection.indexes.items():
-        fields = _names((*OWNERS[index.of or collection.extent], *index.fields))
-        unique = "UNIQUE " if index.unique else ""
-        where = " AND ".join(_constant(condition) for condition in index.where)
-        partial = f" WHERE {where}" if where else ""
-        yield f"CREATE {unique}INDEX {name}__{short} ON {name} ({fields}){partial}"
-    for short, lookup in collection.lists.items():
-        order = lookup.order
-        key = _names((*owners, "value", *order, "row"))
-        fields = ", ".join(("row INTEGER", "value TEXT", _names((*owners, *order, "times"))))
-        side = f"{name}__{short}"
-        yield f"CREATE TABLE {side} ({fields}, PRIMARY KEY ({key})) WITHOUT ROWID"
-        if lookup.told_whole:
-            yield f"CREATE INDEX {side}__row ON {side} (row, value)"
-    yield from _triggers(collection)
-
-
-def _triggers(collection: Collection[Any]) -> Iterator[str]:
-    """Yield what keeps records as they are, for whoever else opens the file too."""
-    name = collection.name
-    if not (collection.append_only or collection.write_once):
-        return
-    refused = f"BEGIN SELECT RAISE(ABORT, '{name} is never changed'); END"
-    yield f"CREATE TRIGGER {name}__no_update BEFORE UPDATE ON {name} {refused}"
-    # INSERT OR REPLACE deletes without asking a trigger on deletion.
-    taken = " OR ".join(_taken(collection))
-    yield f"CREATE TRIGGER {name}__no_replace BEFORE INSERT ON {name} WHEN {taken} {refused}"
-    if collection.append_only:
-        kept = f"BEGIN SELECT RAISE(ABORT, '{name} is only appended to'); END"
-        yield f"CREATE TRIGGER {name}__no_delete BEFORE DELETE ON {name} {kept}"
-
-
-def _taken(collection: Collection[Any]) -> Iterator[str]:
-    """Yield when a new record would take the place of another, by each of its unique keys."""
-    owners = OWNERS[collection.extent]
-    keys: list[tuple[tuple[str, ...], tuple[Condition, ...]]] = [(("row",), ())]
-    keys.append(((*owners, "id"), ()))
-    keys += [
-        ((*OWNERS[index.of or collection.extent], *index.fields), index.where)
-        for index in collection.indexes.values()
-        if index.unique
-    ]
-    for names, where in keys:
-        held = [f't."{one}" = NEW."{one}"' for one in names]
-        held += [_constant(one, prefix) for one in where for prefix in ("t.", "NEW.")]
-        yield f"EXISTS (SELECT 1 FROM {collection.name} t WHERE {' AND '.join(held)})"
-
-
 def postings(request: Postings[Any], sight: Sight) -> Statement:
     """Return the statement that tells who has the values of a list, and how often."""
     if request.every:
@@ -396,7 +340,7 @@ class _Text:
         terms = [*where, *map(self._clause, shape.first)]
         if shape.rest:
             terms.append(f"CASE WHEN {self._all(shape.rest)} THEN 1 END")
-        terms += [_constant(one, "t.") for one in (index.where if index else ())]
+        terms += [constant(one, "t.") for one in (index.where if index else ())]
         asked = " AND ".join(terms) or "1"
         return (
             f"SELECT {shape.wanted} FROM {source}{shape.joined} WHERE {asked}{ordered}"
@@ -478,7 +422,7 @@ def _among(column: str, number: int, value: str = "?") -> str:
     )
 
 
-def _constant(condition: Condition, prefix: str = "") -> str:
+def constant(condition: Condition, prefix: str = "") -> str:
     """Return a condition of an index with its value in the text.
 
     Raises:
@@ -493,10 +437,6 @@ def _constant(condition: Condition, prefix: str = "") -> str:
         case Present(field):
             return f'{prefix}"{field}" IS NOT NULL'
     raise TierRejected("cold", "schema", f"an index of {condition!r}")
-
-
-def _names(names: Sequence[str]) -> str:
-    return ", ".join(f'"{name}"' for name in names)
 
 
 def _marks(number: int) -> str:

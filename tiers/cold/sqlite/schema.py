@@ -4,18 +4,21 @@ A file carries the version in ``PRAGMA user_version``. One version is known: a f
 refused as it is. What it holds comes here as an export.
 """
 
+# ruff: noqa: S608 - statements are made of declared names only
+
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from ...errors import ConfigError
-from ..port import Collection
+from ..conditions import Condition
+from ..port import OWNERS, Collection
 from .file_size import check_whole, has_log
-from .rendering import schema
+from .rendering import columns, constant
 from .topic_sets import TABLE
 from .translation import translated
 
@@ -48,7 +51,67 @@ def prepare(connection: sqlite3.Connection, collections: Sequence[Collection[Any
 
 def statements(collections: Sequence[Collection[Any]]) -> list[str]:
     """Return what makes the tables of collections, in order."""
-    return [TABLE, *(text for one in collections for text in schema(one))]
+    return [TABLE, *(text for one in collections for text in _tables(one))]
+
+
+def _tables(collection: Collection[Any]) -> Iterator[str]:
+    """Yield the statements that make a collection's table, indexes, look-ups and triggers."""
+    name, owners = collection.name, OWNERS[collection.extent]
+    kinds = {"topic_set": " INTEGER NOT NULL", "body": " TEXT NOT NULL"}
+    kinds |= dict.fromkeys(collection.stretches, " TEXT NOT NULL")
+    listed = ", ".join(f'"{one}"{kinds.get(one, "")}' for one in columns(collection))
+    yield f"CREATE TABLE {name} (row INTEGER PRIMARY KEY, {listed})"
+    yield f"CREATE UNIQUE INDEX {name}__id ON {name} ({_names((*owners, 'id'))})"
+    for short, index in collection.indexes.items():
+        fields = _names((*OWNERS[index.of or collection.extent], *index.fields))
+        unique = "UNIQUE " if index.unique else ""
+        where = " AND ".join(constant(condition) for condition in index.where)
+        partial = f" WHERE {where}" if where else ""
+        yield f"CREATE {unique}INDEX {name}__{short} ON {name} ({fields}){partial}"
+    for short, lookup in collection.lists.items():
+        order = lookup.order
+        key = _names((*owners, "value", *order, "row"))
+        fields = ", ".join(("row INTEGER", "value TEXT", _names((*owners, *order, "times"))))
+        side = f"{name}__{short}"
+        yield f"CREATE TABLE {side} ({fields}, PRIMARY KEY ({key})) WITHOUT ROWID"
+        if lookup.told_whole:
+            yield f"CREATE INDEX {side}__row ON {side} (row, value)"
+    yield from _triggers(collection)
+
+
+def _triggers(collection: Collection[Any]) -> Iterator[str]:
+    """Yield what keeps records as they are, for whoever else opens the file too."""
+    name = collection.name
+    if not (collection.append_only or collection.write_once):
+        return
+    refused = f"BEGIN SELECT RAISE(ABORT, '{name} is never changed'); END"
+    yield f"CREATE TRIGGER {name}__no_update BEFORE UPDATE ON {name} {refused}"
+    # INSERT OR REPLACE deletes without asking a trigger on deletion.
+    taken = " OR ".join(_taken(collection))
+    yield f"CREATE TRIGGER {name}__no_replace BEFORE INSERT ON {name} WHEN {taken} {refused}"
+    if collection.append_only:
+        kept = f"BEGIN SELECT RAISE(ABORT, '{name} is only appended to'); END"
+        yield f"CREATE TRIGGER {name}__no_delete BEFORE DELETE ON {name} {kept}"
+
+
+def _taken(collection: Collection[Any]) -> Iterator[str]:
+    """Yield when a new record would take the place of another, by each of its unique keys."""
+    owners = OWNERS[collection.extent]
+    keys: list[tuple[tuple[str, ...], tuple[Condition, ...]]] = [(("row",), ())]
+    keys.append(((*owners, "id"), ()))
+    keys += [
+        ((*OWNERS[index.of or collection.extent], *index.fields), index.where)
+        for index in collection.indexes.values()
+        if index.unique
+    ]
+    for names, where in keys:
+        held = [f't."{one}" = NEW."{one}"' for one in names]
+        held += [constant(one, prefix) for one in where for prefix in ("t.", "NEW.")]
+        yield f"EXISTS (SELECT 1 FROM {collection.name} t WHERE {' AND '.join(held)})"
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
 
 
 def check_file(path: Path) -> None:

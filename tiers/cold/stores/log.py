@@ -184,9 +184,10 @@ def raise_marks(scope: Scope, marks: EvidenceMarks, audit_hash: str = "") -> Ste
 
 def _mark(scope: Scope, known: Marked | None, marks: EvidenceMarks, audit_hash: str) -> Steps[None]:
     before = known or Marked(tenant=scope.tenant, graph_id=scope.graph_id)
-    higher = {name: max(at, getattr(marks, name)) for name, at in before.marks}
-    if higher != dict(before.marks):
-        changed = {"marks": EvidenceMarks.known(higher)}
+    reached = before.marks.__dict__
+    higher = {name: max(at, marks.__dict__[name]) for name, at in reached.items()}
+    if higher != reached:
+        changed: dict[str, object] = {"marks": EvidenceMarks.known(higher)}
         if audit_hash:
             changed["audit_hash"] = audit_hash
         yield from write(over(known, MARKS, scope, before.model_copy(update=changed)))

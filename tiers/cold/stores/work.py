@@ -274,10 +274,8 @@ def queue_work(scope: Scope, work: Sequence[WorkDraft], now: datetime) -> Steps[
     """Queue items inside a transaction; return how many are new."""
     if not work:
         return 0
-    owner = Scope.of_graph(scope.tenant, scope.graph_id)
     items = [_item_of(scope, draft, now) for draft in work]
-    ids = [item.id for item in items]
-    found = yield from every(among(WORK, owner, ids))
+    found = yield from every(among(WORK, scope, [item.id for item in items]))
     before = {item.id: item for item in found}
     queued: dict[str, Item] = {}
     for item in items:
@@ -285,7 +283,7 @@ def queue_work(scope: Scope, work: Sequence[WorkDraft], now: datetime) -> Steps[
         queued[item.id] = item if known is None else _asked_again(known, item, now)
     # A batch of turns asks for the same again and again: it is written once, and new ones together.
     ordered = sorted(queued.items(), key=lambda one: one[0] in before)
-    yield from write(*(over(before.get(name), WORK, owner, item) for name, item in ordered))
+    yield from write(*(over(before.get(name), WORK, scope, item) for name, item in ordered))
     return len(queued) - len(before)
 
 
