@@ -148,17 +148,22 @@ def _sent(server: MongoServer) -> Counter[str]:
 async def test_a_whole_turn_reads_cold_once_besides_its_search(
     tmp_path: Path, trips: Counter[str]
 ) -> None:
-    """By words: the opening; then the search of archival facts and whether the ring still stands.
+    """By words: the opening; then archival facts, and whether turns and the ring still stand.
 
     What is asked side by side shares a trip, and with it a snapshot.
     """
     async with running(tmp_path, MovingClock()) as ezra:
         graph = await ezra.create_session_graph("imola")
         agent = await graph.spawn_agent("strategist", topics={"tyres"})
+        await agent.remember("Medium tyres last 18 laps.", topics={"tyres"})
         await (await agent.turn("Which tyres?")).reply("Mediums.")
+        await ezra.drain_learning()
         trips.clear()
-        turn = await agent.turn("How long do they last?")
+        turn = await agent.turn("How many laps do medium tyres last?")
+        assert "archival" in {slot.kind for slot in turn.slots}
         assert trips == {"read": 2}
         await turn.reply("About 18 laps.")
         assert trips == {"read": 2, "write": 1}
-        assert (await graph.receipt(turn.receipt_id or "")).query == "How long do they last?"
+        assert (
+            await graph.receipt(turn.receipt_id or "")
+        ).query == "How many laps do medium tyres last?"
