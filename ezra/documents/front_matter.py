@@ -66,7 +66,7 @@ class _Bounded(yaml.SafeLoader):
         Raises:
             ValueError: It is more than is read.
         """
-        event = super().get_event()
+        event: yaml.Event = super().get_event()  # type: ignore[no-untyped-call]
         if isinstance(event, yaml.AliasEvent):
             raise ValueError("aliases are not read")
         if isinstance(event, yaml.CollectionStartEvent):

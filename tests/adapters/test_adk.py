@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from google.adk.agents import LlmAgent
 from google.adk.events.event import Event
 from google.adk.memory.memory_entry import MemoryEntry
@@ -21,8 +20,7 @@ from google.adk.tools.load_memory_tool import LoadMemoryTool
 from google.adk.tools.preload_memory_tool import PreloadMemoryTool
 from google.genai.types import Content, FunctionCall, FunctionResponse, Part
 from pydantic import PrivateAttr
-from support.service import DOORS
-from support.two_doors import House, house
+from support.two_doors import House
 
 from ezra.adapters import adk as adapter
 from ezra.adapters.adk import EzraMemoryService, EzraToolset
@@ -73,15 +71,6 @@ class Scripted(BaseLlm):
         contents = [one.model_copy(deep=True) for one in llm_request.contents]
         self._asked.append(Asked(contents, sorted(llm_request.tools_dict)))
         yield LlmResponse(content=Content(role="model", parts=self.says.pop(0)))
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=DOORS)
-async def home(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[House]:
-    """One runtime behind each door, for all tests of this file."""
-    async with house(tmp_path_factory.mktemp("home"), request.param) as opened:
-        yield opened
 
 
 def text(said: str) -> list[Part]:

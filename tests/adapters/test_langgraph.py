@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from random import Random
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from langgraph.store.base import (
     GetOp,
     InvalidNamespaceError,
@@ -21,8 +19,7 @@ from langgraph.store.base import (
     SearchOp,
 )
 from langgraph.store.memory import InMemoryStore
-from support.service import DOORS
-from support.two_doors import House, house
+from support.two_doors import House
 
 from ezra import Fact
 from ezra.adapters import langgraph as adapter
@@ -53,15 +50,6 @@ FILTERS: tuple[dict[str, Any] | None, ...] = (
     {"inner": {"deep": {"$eq": [1, 3]}}},
     {"missing": {"$eq": 1}},
 )
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=DOORS)
-async def home(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[House]:
-    """One runtime behind each door, for all tests of this file."""
-    async with house(tmp_path_factory.mktemp("home"), request.param) as opened:
-        yield opened
 
 
 def value_of(random: Random) -> dict[str, Any]:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
@@ -17,22 +15,12 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.store.base import BaseStore
-from support.service import DOORS
-from support.two_doors import House, house
+from support.two_doors import House
 
 from ezra.adapters.langgraph import EzraStore, memory_tools
 from tiers.errors import UsageError
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=DOORS)
-async def home(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[House]:
-    """One runtime behind each door, for all tests of this file."""
-    async with house(tmp_path_factory.mktemp("home"), request.param) as opened:
-        yield opened
 
 
 def calling(name: str, **arguments: Any) -> AIMessage:

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from agents import Agent, RunConfig, Runner, TResponseInputItem
 from agents.memory import Session, SessionSettings, SQLiteSession
 from agents.testing import ScriptedModel, assistant_message, function_call
 from agents.tool_context import ToolContext
-from support.service import DOORS
-from support.two_doors import House, house
+from support.two_doors import House
 
 from ezra.adapters import openai_agents as adapter
 from ezra.adapters.keeping import Shelf
@@ -47,15 +44,6 @@ SAID: list[TResponseInputItem] = [
     {"role": "user", "content": "yes"},
     {"role": "user", "content": "yes"},
 ]
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=DOORS)
-async def home(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[House]:
-    """One runtime behind each door, for all tests of this file."""
-    async with house(tmp_path_factory.mktemp("home"), request.param) as opened:
-        yield opened
 
 
 def untitled(schema: Any) -> Any:

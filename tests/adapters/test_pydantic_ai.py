@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from pydantic_ai import Agent
 from pydantic_ai.messages import (
     ModelMessage,
@@ -20,22 +19,12 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
-from support.service import DOORS
-from support.two_doors import House, house
+from support.two_doors import House
 
 from ezra.adapters.pydantic_ai import MemoryToolset, message_history, tool_outputs
 from tiers.errors import UsageError
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=DOORS)
-async def home(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[House]:
-    """One runtime behind each door, for all tests of this file."""
-    async with house(tmp_path_factory.mktemp("home"), request.param) as opened:
-        yield opened
 
 
 class Script:

@@ -175,9 +175,9 @@ async def test_private_rules_are_their_writers(cold: Cold) -> None:
 
 async def test_match_is_not_starved_by_what_the_asker_may_not_see(cold: Cold) -> None:
     """A hundred equal rules of another topic leave room for the visible one."""
-    for number in range(100):
-        rule = rule_by(steps=(f"{number}",), topics=("strategy",))
-        await cold.procedural.put_rule(SCOPE, rule)
+    equal = [rule_by(steps=(f"{number}",), topics=("strategy",)) for number in range(100)]
+    await cold.archive.import_rows(SCOPE.tenant, "rules", equal)
+    assert len(await cold.procedural.match_rules(SCOPE, "tyre change", 100)) == 100
     visible, _ = await cold.procedural.put_rule(SCOPE, rule_by())
     asker = scope_of(agent_id="engineer", topics=("tyres",))
     assert await cold.procedural.match_rules(asker, "tyre change", 1) == (visible,)

@@ -388,9 +388,12 @@ async def test_archival_recall_by_words_ranks_and_limits(cold: Cold) -> None:
 
 async def test_recall_is_not_starved_by_what_the_asker_may_not_see(cold: Cold) -> None:
     """A hundred better matches under another topic do not push the one visible fact out."""
-    for number in range(100):
-        text = f"medium tyres medium tyres {number}"
-        await cold.semantic.put_fact(SCOPE, fact_by(text=text, topics=("strategy",)))
+    better = [
+        fact_by(text=f"medium tyres medium tyres {number}", topics=("strategy",))
+        for number in range(100)
+    ]
+    await cold.archive.import_rows(SCOPE.tenant, "facts", better)
+    assert len(await cold.semantic.recall_archival(SCOPE, _query(), limit=100)) == 100
     (fact,) = await _known(cold, SCOPE, fact_by(text="a long note that mentions a tyre once"))
     asker = scope_of(agent_id="engineer", topics=("tyres",))
     hits = await cold.semantic.recall_archival(asker, _query(), limit=1)

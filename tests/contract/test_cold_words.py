@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from support.cold_backends import Cold
@@ -117,8 +118,9 @@ async def test_other_graphs_do_not_change_the_order(cold: Cold) -> None:
     question = asked("undercut box", limit=5)
     before = await cold.words.search_words(SCOPE, question)
     assert before[0].id == rare.id
-    for number in range(200):
-        await cold.semantic.put_fact(OTHER_GRAPH, fact_by(OTHER_GRAPH, f"sea and sand {number}"))
+    elsewhere = [fact_by(OTHER_GRAPH, f"sea and sand {number}") for number in range(200)]
+    await cold.archive.import_rows(OTHER_GRAPH.tenant, "facts", elsewhere)
+    assert len(await _found(cold, OTHER_GRAPH, asked("sand", limit=200))) == 200
     after = await cold.words.search_words(SCOPE, question)
     assert [hit.id for hit in after] == [hit.id for hit in before]
     assert [hit.score for hit in after] == [hit.score for hit in before]
@@ -202,9 +204,10 @@ async def test_untopiced_records_are_everybodys_in_the_graph(cold: Cold) -> None
 
 async def test_search_is_not_starved_by_what_the_asker_may_not_see(cold: Cold) -> None:
     """Hundreds of better matches out of sight leave room for the one that is not."""
-    for number in range(300):
-        hidden = {"topics": ("strategy",)} if number % 2 else {"private": True}
-        await cold.semantic.put_fact(SCOPE, fact_by(text=f"tyres tyres {number}", **hidden))
+    ways: tuple[dict[str, Any], ...] = ({"private": True}, {"topics": ("strategy",)})
+    hidden = [fact_by(text=f"tyres tyres {number}", **ways[number % 2]) for number in range(300)]
+    await cold.archive.import_rows(SCOPE.tenant, "facts", hidden)
+    assert len(await _found(cold, SCOPE, asked("tyres", limit=200))) == 200
     fact, _ = await cold.semantic.put_fact(SCOPE, fact_by(text="one long note on worn tyres"))
     asker = scope_of(agent_id="engineer", topics=("tyres",))
     assert await _found(cold, asker, asked("tyres", limit=1)) == [fact.id]
@@ -214,8 +217,8 @@ async def test_search_is_not_starved_by_what_was_superseded(cold: Cold) -> None:
     """Fifty superseded beliefs and facts that match better leave room for the current ones."""
     for number in range(50):
         await replacing(cold, SCOPE, belief_by(claim=f"tyres tyres {number}"))
-        gone = fact_by(text=f"tyres tyres {number}", superseded_by="else")
-        await cold.semantic.put_fact(SCOPE, gone)
+    gone = [fact_by(text=f"tyres tyres {number}", superseded_by="else") for number in range(50)]
+    await cold.archive.import_rows(SCOPE.tenant, "facts", gone)
     belief, fact = belief_by(claim="one long claim on tyres"), fact_by(text="a long note on tyres")
     await replacing(cold, SCOPE, belief)
     await cold.semantic.put_fact(SCOPE, fact)

@@ -145,7 +145,7 @@ async def killed_and_resumed(
         process = start(source, target, ledger, steps)
         kill_at(process, steps, _lines(steps) + count, delay)
     process = start(source, target, ledger, steps)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 0, errors.decode()
     assert await everything(target) == expected
 

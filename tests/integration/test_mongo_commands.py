@@ -193,6 +193,9 @@ async def _line_of_graphs(cold: ColdStores, graph_id: str, length: int) -> None:
         above = (name,)
 
 
+@pytest.mark.parametrize(
+    "deployment", ["pymongo", pytest.param("motor", marks=pytest.mark.slow)], indirect=True
+)
 async def test_round_trips_do_not_grow_with_what_is_done(
     deployment: tuple[MongoServer, str], cold: ColdStores
 ) -> None:

@@ -55,7 +55,7 @@ def kill_at(process: subprocess.Popen[bytes], acks: Path, count: int, delay: flo
     deadline = time.monotonic() + PATIENCE_SECONDS
     while len(acknowledged(acks)) < count and process.poll() is None:
         assert time.monotonic() < deadline, "the replay did not get going"
-        time.sleep(0.001)
+        time.sleep(0.005)
     time.sleep(delay)
     process.send_signal(signal.SIGKILL)
     process.communicate()
@@ -98,7 +98,7 @@ async def crash_and_resume(
             if [one.id for one in await ezra.session_graphs()]:
                 await check(ezra, set(acknowledged(acks)), everything=False, lines=lines)
     process = drive(home, source, acks, *more)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 0, errors.decode()
     async with running(home, ring_capacity=RING) as ezra:
         await check(ezra, set(acknowledged(acks)), everything=True, lines=lines)

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .processes import kept
+from .processes import PATIENCE_SECONDS, kept
 from .warm_command import warm_command
 
 COMMAND = Path(sys.executable).parent / "ezra"
@@ -16,7 +16,7 @@ COMMAND = Path(sys.executable).parent / "ezra"
 def ezra(
     home: Path | None,
     *arguments: object,
-    timeout_seconds: float = 60.0,
+    timeout_seconds: float = PATIENCE_SECONDS,
     installed: bool = False,
     **variables: str,
 ) -> subprocess.CompletedProcess[str]:

@@ -18,9 +18,6 @@ Step = Awaitable[object]
 Act = Callable[[Any], Step]
 """What is done to a cold tier."""
 
-COMMANDS_MAX = 60
-"""More than any operation sends."""
-
 REFUSED = 8
 """An error that nobody tries again."""
 

@@ -13,6 +13,7 @@ import json
 from collections.abc import Collection as Names
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pymongo import ASCENDING, IndexModel
@@ -54,10 +55,14 @@ class Specification(NamedTuple):
 
 def specifications(collections: Sequence[Collection[Any]]) -> dict[str, Specification]:
     """Return what the database has to have of each declared collection, by its name."""
-    return {
-        one.name: Specification((*indexes(one), *_BESIDE.get(one.name, ())), _validator(one))
-        for one in collections
-    }
+    return {one.name: _specification(one) for one in collections}
+
+
+@lru_cache(maxsize=256)
+def _specification(collection: Collection[Any]) -> Specification:
+    """Return what one collection has; a declaration never changes, and opening asks for all."""
+    of_it = (*indexes(collection), *_BESIDE.get(collection.name, ()))
+    return Specification(of_it, _validator(collection))
 
 
 async def prepare(
