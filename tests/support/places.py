@@ -285,6 +285,7 @@ _PROCESS = (
     Place("process", "tiers.cold.sqlite.records:_sides", "none", "nothing"),
     Place("process", "tiers.cold.sqlite.rendering:_order_of", "none", "nothing"),
     Place("process", "tiers.cold.sqlite.rendering:_text", "none", "nothing"),
+    Place("process", "tiers.cold.sqlite.rendering:_of_each", "none", "nothing"),
     Place("process", "tiers.cold.sqlite.records:_insertion", "none", "nothing"),
     Place("process", "tiers.cold.sqlite.records:_removal", "none", "nothing"),
     Place("process", "tiers.cold.sqlite.records:_updating", "none", "nothing"),
