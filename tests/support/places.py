@@ -264,6 +264,8 @@ _PROCESS = (
     Place("process", "ezra.service.reference:_made", "none", "nothing"),
     Place("process", "ezra.cli.bridge_door:config", "none", "nothing"),
     Place("process", "ezra.wire.tools:agent_tools", "none", "nothing"),
+    Place("process", "ezra.service.mcp_tools:_described", "none", "nothing"),
+    Place("process", "tiers.cold.mongo.schema:_specification", "none", "nothing"),
     Place("process", "ezra.mesh.mcp_tools:_schemas", "none", "nothing"),
     Place("process", "ezra.mesh.mesh:_sources", "none", "nothing"),
     Place("process", "ezra.mesh.mesh:_connectors", "none", "nothing"),
