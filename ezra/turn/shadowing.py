@@ -38,7 +38,7 @@ async def core_seen(
         return moment is None or fact.graph_id != scope.graph_id or fact.recorded_at <= moment
 
     core = await semantic.core(scope)
-    nearer = await semantic.nearer(scope, core)
+    nearer = await semantic.nearer(scope, core) if scope.lineage else ()
     return resolve_core(scope, [*filter(is_told, core)], [*filter(is_told, nearer)])
 
 
@@ -54,6 +54,8 @@ def resolve_core(scope: Scope, facts: Sequence[Fact], nearer: Sequence[Fact] = (
     Facts of one graph never hide each other, and a fact without subject and predicate hides
     nothing.
     """
+    if not scope.lineage:
+        return CoreFacts(tuple(facts))
     graphs = (scope.graph_id, *(one.graph_id for one in scope.lineage))
     distance = {one: at for at, one in enumerate(graphs)}
     defined_by: dict[tuple[str, str], str] = {}
