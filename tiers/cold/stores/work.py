@@ -302,7 +302,8 @@ def forget_problems(scope: Scope, keys: Sequence[str]) -> Steps[None]:
 
 def free_claims() -> Steps[None]:
     """Let everything that is claimed be claimed anew; by the owner a claim knows what was lost."""
-    claimed = yield from every(_find("kind", None, None, Present("lease_owner")))
+    find = _find("kind", None, None, Present("lease_owner"))
+    claimed = yield from every(find._replace(order=()))  # of every kind, in no order
     yield from _replace(*(item.model_copy(update={"due_at": item.queued_at}) for item in claimed))
 
 
