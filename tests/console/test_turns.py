@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -108,6 +109,15 @@ async def test_a_context_is_compared_with_today(house: House, tabs: Tabs, shots:
     assert await page.locator("#now tbody tr").count() == sum(counts[1:])
     assert len(await graph.audit(limit=10_000)) == before
     await shots("turn-today", page)
+
+
+async def test_turns_lead_to_those_beside_them(house: House, tabs: Tabs) -> None:
+    """The first has none before it, and the last none behind it."""
+    await graph_of(house)
+    for seq, ways in ((1, ["Later"]), (3, ["Earlier", "Later"]), (6, ["Earlier"])):
+        page = await tabs.open(f"{house.url}{AGENT}/turns/{seq}", js=False)
+        told = page.get_by_role("link", name=re.compile("^(Earlier|Later)$"))
+        assert await told.all_inner_texts() == ways
 
 
 async def test_what_is_not_there_is_said(house: House, tabs: Tabs) -> None:

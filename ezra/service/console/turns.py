@@ -113,10 +113,12 @@ async def agent_turns(graph: Graph, agent_id: str, query: TurnsQuery) -> View:
 async def one_turn(graph: Graph, agent_id: str, seq: str, query: ContextQuery) -> View:
     """Show a turn, and the context that it was answered with."""
     turn = await turn_of(graph, agent_id, seq)
+    (last,) = await graph.turns(agent_id, limit=1)
     receipt = (await graph.receipts_of([turn.id])).get(turn.id)
     context = None if receipt is None else await _context(graph, receipt.id, query)
     here = href("graphs", graph.id, "agents", agent_id, "turns", seq)
-    values = {"turn": turn, "context": context, "asked": query, "here": here}
+    is_last = turn.seq >= last.seq
+    values = {"turn": turn, "is_last": is_last, "context": context, "asked": query, "here": here}
     return View("turns_one.html", values, f"Turn {turn.seq} of {turn.agent_id}")
 
 
