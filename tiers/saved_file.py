@@ -16,9 +16,14 @@ class SavedFile:
     Not a coroutine anywhere: it is for a thread. Until ``finish`` nothing is at ``path``, or what
     was there before; ``close`` leaves nothing of a file that was not finished. The file is only
     its owner's.
+
+    Raises:
+        UsageError: ``path`` names no file, as an empty one does.
     """
 
     def __init__(self, path: Path) -> None:
+        if not path.name:
+            raise UsageError("path", str(path), "the name of a file")
         self._path = path
         self._draft = path.with_name(f".{path.name}.{os.urandom(8).hex()}.part")
         self._file: IO[bytes] | None = None

@@ -342,6 +342,9 @@ def test_a_file_that_is_not_whole_is_never_there(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
     with pytest.raises(UsageError):
         saved.write(b"it")
+    for nameless in (Path(), Path("/")):
+        with pytest.raises(UsageError, match="the name of a file"):
+            SavedFile(nameless)
 
 
 async def test_an_export_that_breaks_off_is_an_error_and_no_file(tmp_path: Path) -> None:
