@@ -27,4 +27,11 @@ Nothing here imports ``metaagents`` or ``ezra``. Drivers stay in their folder: `
 * On a full disk the embedded index is not written below 48 MiB of free space, nor opened; a
   memory opens without it, cold is read and refuses writes with ``DiskFull``. ``memory-made``
   holds the little room that SQLite needs to open a file.
+* Nothing leaves the machine: onnxruntime from 1.31 on writes a device id into the home and asks
+  for its vendor's host, unless a variable says no before it is imported. Qdrant's client imports
+  it, too, where fastembed is installed; so it is set here, before either. Children inherit it.
 """
+
+import os
+
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")

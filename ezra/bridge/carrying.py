@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from tiers.board import Card, CardKind
+from tiers.board import EVERYBODY, Card, CardKind
 from tiers.errors import EzraError, NotFound, PolicyDenied, UsageError
 from tiers.learning import is_live
 
@@ -243,7 +243,7 @@ async def _message(agent: Agent, line: Mapping[str, Any]) -> None:
             return
     thread = line.get("thread")
     await agent.board.send(
-        line.get("to") or (),
+        line.get("to") or EVERYBODY,  # as it is stored, a message to everybody names nobody
         line["text"],
         subject=line.get("title", ""),
         thread=None if thread == line["id"] else thread,

@@ -84,11 +84,10 @@ class AgentFacts(ABC):
             async with self._runtime.meter.write(scope, self._standing):
                 return await refine(self._runtime, scope, record, supersedes, allowed, source)
         if supersedes is not None:
-            former = await check_superseded(self._runtime, scope, supersedes, source)
-            if (private or record.private) and not former.private:
-                raise UsageError(
-                    "private", "true", "no private fact in the place of one others see"
-                )
+            is_private = private or record.private
+            former = await check_superseded(
+                self._runtime, scope, supersedes, source, is_private=is_private
+            )
             # Whoever has read the former one is to read what takes its place, and nobody else.
             private, shared = former.private, shared or former.user_id is None
             if given is None and (scope.sees_all_topics or set(former.topics) <= {*scope.topics}):

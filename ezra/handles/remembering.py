@@ -34,12 +34,18 @@ def memory_of(what: Memory) -> Fact | Rule:
 
 
 async def check_superseded(
-    runtime: Runtime, scope: Scope, fact_id: str, source: Source = "user"
+    runtime: Runtime,
+    scope: Scope,
+    fact_id: str,
+    source: Source = "user",
+    *,
+    is_private: bool = False,
 ) -> Fact:
     """Return the fact whose place is to be taken, before anything is stored.
 
     Raises:
-        UsageError: What an agent wrote supersedes no core fact.
+        UsageError: What an agent wrote supersedes no core fact, and what is private none that
+            others see.
         NotFound: There is no such fact in the scope's own graph.
     """
     found = await runtime.semantic.facts(scope, [fact_id])
@@ -48,6 +54,8 @@ async def check_superseded(
         raise NotFound("fact", fact_id)
     if source == "agent" and own[0].tier == "core":
         raise UsageError("supersedes", fact_id, "an archival fact for what an agent wrote")
+    if is_private and not own[0].private:
+        raise UsageError("private", "true", "no private fact in the place of one that others see")
     return own[0]
 
 

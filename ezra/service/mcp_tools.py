@@ -17,7 +17,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from tiers.board import RECIPIENTS_MAX, Priority
+from tiers.board import EVERYBODY, RECIPIENTS_MAX, Priority
 from tiers.errors import EzraError, NotFound, PolicyDenied, UsageError
 from tiers.fields import OUTPUT_CHARS_MAX
 from tiers.records import AgentRecord
@@ -96,7 +96,8 @@ class MemoryTools(AgentTools):
         if reply_to:
             sent = await board.reply(reply_to, text, priority=priority, tags=tags)
         else:
-            sent = await board.send(to, text, subject=subject, priority=priority, tags=tags)
+            whom = to or EVERYBODY
+            sent = await board.send(whom, text, subject=subject, priority=priority, tags=tags)
         return CardShown.of(sent)
 
     @lends("adds")

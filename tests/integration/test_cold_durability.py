@@ -243,7 +243,7 @@ async def test_constraints_of_the_file_hold_without_ezra(cold: ColdStores, tmp_p
             "UPDATE turns SET seq = 1",
             "UPDATE turns SET ref = 'one'",
             "UPDATE turns SET id = (SELECT MIN(id) FROM turns)",
-            "UPDATE facts SET identity = (SELECT MIN(identity) FROM facts)",
+            "UPDATE facts SET (said, identity) = (SELECT said, identity FROM facts LIMIT 1)",
             "UPDATE facts SET body = NULL",
             "UPDATE facts SET topic_set = NULL",
         ):

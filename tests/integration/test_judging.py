@@ -250,7 +250,7 @@ async def test_at_10_a_model_that_always_says_the_same_loses_nothing(
 async def test_at_04_what_takes_a_place_leaves_a_readable_chain(tmp_path: Path) -> None:
     """Rome, then Paris since a stated day, then Oslo; each names its successor, none is lost."""
     lives = {"subject": "Ada", "predicate": "lives in"}
-    day = START + timedelta(days=30)
+    day = START - timedelta(days=30)
     async with house(tmp_path) as home:
         known = await home.judged(
             said(1, "Ada lives in Rome.", object="Rome", **lives),

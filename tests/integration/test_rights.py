@@ -610,7 +610,7 @@ async def test_r9_16_an_id_of_a_card_that_is_not_seen_is_answered_as_a_fresh_one
     headers = bearer(tokens, role="agent", graph_id="imola", agent_id="strategist")
     await graph.spawn_agent("strategist", topics={"tyres", "gossip"}, user_id="anna")
     doors: tuple[tuple[str, dict[str, Any]], ...] = (
-        ("messages", {"to": [], "text": "Hello."}),
+        ("messages", {"to": ["*"], "text": "Hello."}),
         ("actions", {"action": "look"}),
         ("tasks", {"title": "Look."}),
         ("tasks/update", {"task_id": task.id, "note": "Looked."}),
@@ -628,7 +628,7 @@ async def test_r9_16_an_id_of_a_card_that_is_not_seen_is_answered_as_a_fresh_one
                 assert first.json()["id"] == again.json()["id"], "it is stored once"
                 answers.append(first.json())
             assert len({tuple(sorted(one)) for one in answers}) == 1
-        taken = {"to": [], "text": "Hello.", "id": seen.id}
+        taken = {"to": ["*"], "text": "Hello.", "id": seen.id}
         answer = await http.post(f"{AT}/board/messages", headers=headers, json=taken)
         assert answer.status_code == 409, "what is seen is no secret"
     (kept,) = await owner.board.cards([hidden.id])

@@ -16,7 +16,8 @@ PATIENCE_SECONDS = 120.0
 
 def kept() -> dict[str, str]:
     """Return what a test's command has of this environment: its path, and long patience."""
-    return {name: os.environ[name] for name in ("PATH", "EZRA_STEP_TIMEOUT_SECONDS")}
+    patience = os.environ.get("EZRA_STEP_TIMEOUT_SECONDS", "30")
+    return {"PATH": os.environ["PATH"], "EZRA_STEP_TIMEOUT_SECONDS": patience}
 
 
 @contextmanager

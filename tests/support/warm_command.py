@@ -109,8 +109,10 @@ class Request:
             os.dup2(file, target)
         os.closerange(3, max(self.files) + 100)
         os.chdir(self.folder)
+        # What importing ezra has set, which the command would set anew.
+        set_by_us = {"ORT_DISABLE_TELEMETRY": os.environ["ORT_DISABLE_TELEMETRY"]}
         os.environ.clear()
-        os.environ.update(self.environment)
+        os.environ.update(set_by_us | self.environment)
         sys.argv = self.arguments
 
 

@@ -12,11 +12,4 @@
 * ``fastembed_models``: the models of the fastembed library, embedders and cross-encoders.
 
 Nothing is imported here: finding a model must not cost loading onnxruntime or a client library.
-
-Nothing leaves the machine: onnxruntime from 1.31 on writes a device id into the home and asks for
-its vendor's host, unless this variable is set before it is imported. Children inherit it.
 """
-
-import os
-
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")

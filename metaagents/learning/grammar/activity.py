@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from . import phrases
 from .lexicon import ACQUAINTANCES, EVALUATIVE, MOMENTARY
 from .statement import DOES, DONE, Claim, Said, of_speaker
-from .values import PASSED_ON
 
 ACHIEVEMENTS = frozenset(
     "win write publish climb run complete build compose record direct design restore raise cross "
@@ -183,5 +182,5 @@ def _bare(rest: str) -> str:
 
 def _is_worth(rest: str) -> bool:
     told = set(rest.lower().split())
-    is_said = phrases.PASSING.search(rest) or PASSED_ON.search(rest) or told & _BREAKS
+    is_said = phrases.PASSING.search(rest) or phrases.PASSED_ON.search(rest) or told & _BREAKS
     return not is_said and phrases.is_worth_keeping(rest, EVALUATIVE)

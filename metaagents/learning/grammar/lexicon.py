@@ -210,3 +210,21 @@ NO_PERSON = frozenset(
     "imagine suppose pretend customers customer users user man woman guy".split()
 )
 """Words that open a sentence with a capital and are nobody's name."""
+CONDITIONS = frozenset(
+    "sober clean clean-and-sober vegan "
+    "vegetarian pescatarian coeliac celiac diabetic teetotal left-handed right-handed "
+    "colour-blind color-blind colourblind colorblind dyslexic autistic epileptic asthmatic "
+    "short-sighted deaf blind lame pregnant widowed retired unemployed".split()
+)
+NUMBERS = frozenset(
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty "
+    "ninety".split()
+)
+MARITAL = frozenset("single married divorced widowed engaged separated".split())
+CIVIL = frozenset("self-employed unemployed bilingual".split()) | {"only child"}
+"""What somebody is for longer: by body and diet, in years, by marriage, by standing."""
+NOT_UNDONE = frozenset("miracles magic idiots fools people amateurs liars favours".split())
+"""What nobody does, and whom nobody would work with."""
+TOO_YOUNG = frozenset("0 1 2 3 one two three four five six seven eight nine ten".split())
+"""No age of who speaks: "we are two"."""

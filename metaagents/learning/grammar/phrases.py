@@ -48,6 +48,11 @@ QUANTITY = re.compile(
     r"(?: (?!(?:at|in|on|for|from|with|of|to|by|as|and)\b)[\u20ac$\u00a3%\w\-+]+){0,3}",
     re.IGNORECASE,
 )
+PASSED_ON = re.compile(
+    r"\b(?:messages?|e-?mails?|letter|repl(?:y|ies)|minutes?|seconds?(?!-)|function|variable|dict|array"
+    r"|loop|exception|branch|commit|compiler|stack trace|class (?:called|named))\b"
+)
+"""What is owned by nobody: what passes between people, spare minutes, parts of a program."""
 PASSING = re.compile(
     r"(?<!allergy)(?<!aversion)(?<!intolerance)"
     r" to (?!(?:the|an?|my|our)\b|(?:work|school|church|college)$)"

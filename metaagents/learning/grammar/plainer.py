@@ -7,15 +7,12 @@ the same person: nothing here turns a wish, a question or a denial into a statem
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import TypeAlias
 
 from ...distinctive import MONTHS
 from ..times import DAYS
 from .lexicon import CAPITALS, CARERS, PERSONS, PETS
+from .openings import OPENINGS, Put
 from .verbs import FORMS
-
-_Put: TypeAlias = "str | Callable[[re.Match[str]], str]"
 
 _KIN = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
 _CARER = "|".join(sorted(CARERS, key=len, reverse=True))
@@ -84,48 +81,8 @@ def _turned(found: re.Match[str]) -> str:
     return f"{found[1]} {turns} {found[2]}"
 
 
-_WAYS: tuple[tuple[str, _Put], ...] = (
-    # What opens or ends a message and says nothing.
-    (r"\s*(?:<3|[\u2600-\u27bf\U0001F300-\U0001FAFF]\ufe0f?)+(?=[\s.!]*$)", ""),
-    (
-        (
-            r"^\s*(?:(?:since|now that|as|because) you(?:'re asking| ask| asked| mention it)"
-            r"|funny you"
-            r" (?:should )?(?:ask|mention it)|like i said|as of (?:now|today)|sad to say|(?:quick"
-            r"|small"
-            r"|side|brief|short|tiny|personal) note|(?:(?:i'm|i am|so|very|just) )*(?:happy"
-            r"|glad|sad|sorry|proud"
-            r"|pleased) to say(?: that)?)[,:]? (?=i\b|i'|we\b|we'|my\b|our\b)"
-        ),
-        "",
-    ),
-    (
-        (
-            r"^\s*(?:(?:forget|ignore|never mind) what i said|(?:(?:an?|small|quick) )*(?:fix"
-            r"|correction|update|amendment) to (?:what i (?:said|wrote)|my [a-z ]+?))"
-            r"(?: above| before| earlier)?[,:]? "
-        ),
-        "Correction: ",
-    ),
-    (
-        (
-            r"^\s*((?:[a-z]+ )?(?:[a-z]+ person|night owl|early (?:bird|riser)|(?:light|heavy)"
-            r" sleeper)),? (?:here|me|myself)(?=[,.!]|$)"
-        ),
-        lambda found: f"I am a {found[1].lower()}",
-    ),
-    (r", (?:remember|you know|okay|ok)\?$", "."),
-    (
-        r"\b(ive|dont|cant|didnt|doesnt|isnt|wasnt|havent|hasnt|wont)\b",
-        lambda found: f"{found[1][:-2]}'ve" if found[1].lower() == "ive" else f"{found[1][:-1]}'t",
-    ),
-    (
-        (
-            r"^\s*for ((?:my |our |the )?(?:[a-z]+ )?[a-z]+),? (i|we) (see|use|take|go to|wear)"
-            r" ([^,;!?]{2,60}?)(?=[,;]|[.!]?$)"
-        ),
-        r"\2 \3 \4 for \1",
-    ),
+_WAYS: tuple[tuple[str, Put], ...] = (
+    *OPENINGS,
     # "I'll be starting at Initech in June": it is arranged.
     (
         (

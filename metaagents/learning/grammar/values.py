@@ -10,7 +10,20 @@ from collections.abc import Callable
 
 from ..plain_speech import NO_ALLERGEN, NO_MEAL, NO_ROLE
 from . import phrases
-from .lexicon import BODY, CARERS, ILLNESS, OFFICES, PETS, TITLES
+from .lexicon import (
+    BODY,
+    CARERS,
+    CIVIL,
+    CONDITIONS,
+    ILLNESS,
+    MARITAL,
+    NOT_UNDONE,
+    NUMBERS,
+    OFFICES,
+    PETS,
+    TITLES,
+    TOO_YOUNG,
+)
 from .subjects import kind_of
 
 _DEGREE = re.compile(
@@ -28,15 +41,12 @@ _BUSINESS = re.compile(
     r"|bookshop|workshop|nursery|kennel|charity|newsletter)\b",
     re.IGNORECASE,
 )
+_BEGUN = re.compile(
+    rf"{_DEGREE.pattern}|{_BUSINESS.pattern}|\b(?:school|job|therapy|chemo|project)\b"
+)
 _GROUP = re.compile(
     r"\b(?:club|choir|band|team|council|society|union|orchestra|league|group|party|gym|class|board"
     r"|committee|association|army|navy|church|crew|squad|troupe|company|course|guild)\b|[A-Z]",
-)
-_DIET = frozenset(
-    "sober clean clean-and-sober vegan "
-    "vegetarian pescatarian coeliac celiac diabetic teetotal left-handed right-handed "
-    "colour-blind color-blind colourblind colorblind dyslexic autistic epileptic asthmatic "
-    "short-sighted deaf blind lame pregnant widowed retired unemployed".split()
 )
 _AGE = re.compile(r"(\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: years old)?", re.IGNORECASE)
 _ILLNESS = re.compile(
@@ -63,23 +73,12 @@ _PART = re.compile(
     r"(?:(?:an?|my) (?:ligament|tendon|muscle|meniscus|nerve|bone|cartilage) in )?"
     r"(?:my|our|his|her|their|the) (?:left |right |big |little )?([\w\-]+)"
 )
-_NUMBERS = frozenset(
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty "
-    "ninety".split()
-)
 _AGE_MAX = 120
-_NOT_UNDONE = frozenset("miracles magic idiots fools people amateurs liars favours".split())
-"""What nobody does, and whom nobody would work with."""
-_TOO_YOUNG = frozenset("0 1 2 3 one two three four five six seven eight nine ten".split())
-"""No age of who speaks: "we are two"."""
 _KNOWN_THE = re.compile(
     r"the (?:sea|ocean|mountains|beach|countryside|outdoors|cold|heat|rain|snow|theatre|theater"
     r"|cinema"
     r"|opera|ballet|sun|dark|forest|desert|(?:smell|taste|sound) of .+|[A-Z].+)"
 )
-_MARITAL = frozenset("single married divorced widowed engaged separated".split())
-_CIVIL = frozenset("self-employed unemployed bilingual".split()) | {"only child"}
 _MEDICINE = re.compile(
     r"\b(?:insulin|metformin|medication|medicine|antibiotics|antidepressants|blood thinners|statins"
     r"|beta blockers|steroids|painkillers|the pill|tablets|chemo|chemotherapy|dialysis|vitamins?"
@@ -87,11 +86,6 @@ _MEDICINE = re.compile(
     r"|cillin))\b"
 )
 _LEADING = re.compile(r"\b(?:head|chief|lead|senior|deputy|vice|managing|executive|general) $")
-PASSED_ON = re.compile(
-    r"\b(?:messages?|e-?mails?|letter|repl(?:y|ies)|minutes?|seconds?(?!-)|function|variable|dict|array"
-    r"|loop|exception|branch|commit|compiler|stack trace|class (?:called|named))\b"
-)
-"""What is owned by nobody: what passes between people, spare minutes, parts of a program."""
 _FIRM = re.compile(
     r" |(?:tech|bank|soft|corp|works|labs?|media|group|systems|robotics|foods|energy|press|rail)$"
     r"|[a-z][A-Z]|^[A-Z]{2,}",
@@ -105,7 +99,7 @@ _NO_ROLE = NO_ROLE | frozenset(
 def _owned(rest: str) -> str | None:
     thing = phrases.as_thing(rest)
     is_thing = thing is not None and phrases.is_owned(thing) and not phrases.PASSING.search(thing)
-    is_thing = is_thing and not PASSED_ON.search(rest)
+    is_thing = is_thing and not phrases.PASSED_ON.search(rest)
     return thing if thing and is_thing and phrases.is_worth_keeping(thing) else None
 
 
@@ -222,7 +216,7 @@ def _diet(rest: str) -> str | None:
     plain = re.sub(r"^[\w\-]+ (?:weeks|months) (?=pregnant$)", "", plain)
     plain = re.sub(r"^(?:strictly |a strict |an? )", "", plain).replace(" ", "-")
     is_intolerant = re.fullmatch(r"(?:lactose|gluten|fructose|histamine)-intolerant", plain)
-    return rest if plain in _DIET or is_intolerant or plain == "wheelchair-user" else None
+    return rest if plain in CONDITIONS or is_intolerant or plain == "wheelchair-user" else None
 
 
 def _meal(rest: str) -> str | None:
@@ -252,7 +246,7 @@ def _sport(rest: str) -> str | None:
 
 def _years(rest: str) -> str | None:
     plain = rest.removesuffix(" years old")
-    is_number = (plain.isdigit() and int(plain) <= _AGE_MAX) or plain.lower() in _NUMBERS
+    is_number = (plain.isdigit() and int(plain) <= _AGE_MAX) or plain.lower() in NUMBERS
     return rest if is_number and len(plain.split()) == 1 else None
 
 
@@ -261,7 +255,7 @@ def _undone(rest: str) -> str | None:
     thing = worth(rest)
     is_several = thing is not None and re.fullmatch(r"(?:[a-z\-]+ ){0,2}[a-z]+[^s\W]s", thing)
     is_time = thing is None or phrases.TIME.search(thing) is not None
-    is_meant = thing is None or _NOT_UNDONE.isdisjoint(thing.lower().split())
+    is_meant = thing is None or NOT_UNDONE.isdisjoint(thing.lower().split())
     return thing if is_several and is_meant and not is_time else None
 
 
@@ -285,7 +279,7 @@ def _kept(rest: str) -> str | None:
 
 def _civil(rest: str) -> str | None:
     plain = re.sub(r"^an? ", "", rest.lower())
-    return rest if plain in _CIVIL else None
+    return rest if plain in CIVIL else None
 
 
 def _fond(rest: str) -> str | None:
@@ -366,7 +360,7 @@ KINDS: dict[str, Callable[[str], str | None]] = {
             r"|riser)|(?:light|heavy) sleeper|(?:picky|fussy) eater|nervous flyer))"
         )
     ),
-    "own-age": lambda rest: rest if _years(rest) and rest.lower() not in _TOO_YOUNG else None,
+    "own-age": lambda rest: rest if _years(rest) and rest.lower() not in TOO_YOUNG else None,
     "transport": part_of(
         re.compile(
             r"(the (?:bus|train|tram|metro|ferry|subway|underground|tube) to "
@@ -448,7 +442,7 @@ KINDS: dict[str, Callable[[str], str | None]] = {
         )
     ),
     "civil": _civil,
-    "marital": lambda rest: rest.lower() if rest.lower() in _MARITAL else None,
+    "marital": lambda rest: rest.lower() if rest.lower() in MARITAL else None,
     "fond": _fond,
     "taken": part_of(
         re.compile(
@@ -490,11 +484,7 @@ KINDS: dict[str, Callable[[str], str | None]] = {
         re.compile(r"\b(?:class|classes|lessons|course|medication|tablets|insulin|pills)\b")
     ),
     "exam": matching(_EXAM),
-    "begun": matching(
-        re.compile(
-            rf"{_DEGREE.pattern}|{_BUSINESS.pattern}|\b(?:school|job|therapy|chemo|project)\b"
-        )
-    ),
+    "begun": matching(_BEGUN),
     "business": matching(_BUSINESS),
     "group": _group,
     "left": _left,

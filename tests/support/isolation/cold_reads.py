@@ -102,6 +102,12 @@ def core(aim: Aim) -> Move:
     return Move(lambda cold: cold.semantic.core(aim.scope))
 
 
+def nearer(aim: Aim) -> Move:
+    """Ask for what defines nearer what the victim defines, as if an ancestor had it in core."""
+    far = aim.victim.record.model_copy(update={"graph_id": "an ancestor"})
+    return Move(lambda cold: cold.semantic.nearer(aim.scope, [far]))
+
+
 def facts(aim: Aim) -> Move:
     """Ask for facts by the victim's ids."""
     ids = aim.ids()
@@ -274,6 +280,12 @@ def graphs(aim: Aim) -> Move:
     return Move(lambda cold: cold.graphs.graphs(aim.scope.tenant))
 
 
+def lineage_at(aim: Aim) -> Move:
+    """Ask what a graph inherited at a moment."""
+    moment = aim.random.choice([aim.victim.recorded_at, _FUTURE])
+    return Move(lambda cold: cold.graphs.lineage_at(aim.scope, moment))
+
+
 def standing(aim: Aim) -> Move:
     """Ask how the scope stands, as the victim's agent."""
     return Move(lambda cold: cold.graphs.standing(aim.scope))
@@ -398,6 +410,7 @@ COLD_READS = (
     Method("episodic.written", _V, written, ("summary", "episode"), _ALL, weight=2),
     Method("desk.opening", _F, opening, ("core", "rule", "belief"), _ALL, weight=2),
     Method("semantic.core", _F, core, ("core",), _ALL, weight=3),
+    Method("semantic.nearer", _F, nearer, ("archival",), _ALL),
     Method("semantic.facts", _F, facts, FACTS, _ALL, weight=3),
     Method("semantic.recall_archival", _V, recall_archival, ("archival",), _ALL, weight=4),
     Method("procedural.match_rules", _F, match_rules, ("rule",), _ALL, weight=3),
@@ -423,6 +436,7 @@ COLD_READS = (
     Method("graphs.graph", _T, graph, ("agent",), _OF_TENANT),
     Method("graphs.graphs", _T, graphs, ("agent",), _OF_TENANT),
     Method("graphs.standing", _G, standing, ("agent",), OUTER),
+    Method("graphs.lineage_at", _G, lineage_at, ("agent",), OUTER),
     Method("fleet.agents", _G, agents, ("agent",), OUTER),
     Method("fleet.silent", _T, silent, ("agent",), _OF_TENANT),
     Method("usage.usage", _G, usage, ("agent",), OUTER),
