@@ -77,7 +77,7 @@ class AgentFacts(ABC):
         """
         record = memory_of(what)
         check_source(source)
-        named = None if id is None else checked_id("id", id)
+        new = None if id is None else checked_id("id", id)
         given = checked(Turn, topics=topics).topics if topics is not None else record.topics or None
         scope, allowed = await self._writing(given, "remember")
         if supersedes is not None and isinstance(record, Rule):
@@ -96,13 +96,7 @@ class AgentFacts(ABC):
             scope = scope.model_copy(update={"user_id": None})
         async with self._runtime.meter.write(scope, self._standing) as charge:
             stored_id, was_new = await store(
-                self._runtime,
-                scope,
-                record,
-                allowed,
-                private=private,
-                record_id=named,
-                source=source,
+                self._runtime, scope, record, allowed, private=private, record_id=new, source=source
             )
             charge.is_void = not was_new
         if supersedes is not None:
