@@ -302,24 +302,17 @@ async def test_at_05_what_is_to_hold_later_takes_no_place_yet(tmp_path: Path) ->
     async with running(tmp_path) as ezra:
         agent = await (await ezra.create_session_graph("road")).spawn_agent("a", topics={"*"})
         limit = {"subject": "speed limit", "predicate": "is at", "tier": "core"}
-        await agent.remember(Fact(object="80 km/h", **limit))
         later = datetime(2047, 1, 1, tzinfo=UTC)
+        await agent.remember(Fact(object="80 km/h", **limit))
         await agent.remember(Fact(object="60 km/h", valid_from=later, **limit))
-        await ezra.drain_learning()
-        turn = await agent.turn("What is the speed limit?")
-        told = {slot.text for slot in turn.slots if slot.kind == "core"}
-        assert told == {
-            "speed limit is at 80 km/h",
-            "speed limit is at 60 km/h (since 2047-01-01)",
-        }
-        await agent.remember(Fact(object="70 km/h", **limit))
-        await ezra.drain_learning()
-        turn = await agent.turn("What is the speed limit?")
-        told = {slot.text for slot in turn.slots if slot.kind == "core"}
-        assert told == {
-            "speed limit is at 70 km/h",
-            "speed limit is at 60 km/h (since 2047-01-01)",
-        }
+        for today in ("80 km/h", "70 km/h"):
+            await agent.remember(Fact(object=today, **limit))
+            await ezra.drain_learning()
+            turn = await agent.turn("What is the speed limit?")
+            assert {slot.text for slot in turn.slots if slot.kind == "core"} == {
+                f"speed limit is at {today}",
+                "speed limit is at 60 km/h (since 2047-01-01)",
+            }
 
 
 async def test_at_08_a_playbook_gets_new_steps_as_its_next_version(tmp_path: Path) -> None:
