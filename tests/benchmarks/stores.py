@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import inspect
 import json
 import math
 import os
@@ -181,9 +182,7 @@ class _Bench:
             "put_fact": self._fact,
             "core": lambda _: stores.semantic.core(SCOPE),
             "recall_archival": self._ask,
-            "add_uses": lambda n: stores.semantic.add_uses(
-                SCOPE, {f"turn {n}": self._some(self._facts, n, 10)}, NOW
-            ),
+            "add_uses": self._use,
             "set_tier": self._promote,
             "supersede": self._supersede,
             "settle": self._settle,
@@ -244,6 +243,13 @@ class _Bench:
     async def _episode(self, _: int) -> None:
         made = episode_by(SCOPE, [self._summaries.pop()], text=words(self._seeded, 20))
         await self._stores.episodic.put_episode(SCOPE, made)
+
+    async def _use(self, number: int) -> None:
+        """Count uses of some facts, also in a checkout that counts those of one cause at a time."""
+        semantic: Any = self._stores.semantic
+        cause, ids = f"turn {number}", self._some(self._facts, number, 10)
+        is_former = "cause" in inspect.signature(semantic.add_uses).parameters
+        await semantic.add_uses(SCOPE, *((cause, ids) if is_former else ({cause: ids},)), NOW)
 
     async def _promote(self, number: int) -> None:
         fact = self._facts[number % len(self._facts)]
