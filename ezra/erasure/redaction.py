@@ -146,7 +146,7 @@ async def _erased(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> 
         if page.cursor is None:
             break
         cursor = page.cursor
-    return _together(whole, await _last_traces(runtime, scope, whose, reason))
+    return _together(whole, await _last_traces(runtime, scope, whose, shared_by, reason))
 
 
 async def agents_of(runtime: Runtime, scope: Scope, whose: Whose) -> tuple[str, ...]:
@@ -158,13 +158,12 @@ async def agents_of(runtime: Runtime, scope: Scope, whose: Whose) -> tuple[str, 
 
 
 async def _last_traces(
-    runtime: Runtime, scope: Scope, whose: Whose, reason: str
+    runtime: Runtime, scope: Scope, whose: Whose, of_user: Sequence[str], reason: str
 ) -> RedactionReport:
     """Clean what no record holds: questions that found nothing, and what is only in hot memory."""
     agents = await runtime.fleet.agents(scope.for_graph())
     subject = whose.subject
-    theirs = [*await agents_of(runtime, scope, whose)]
-    theirs += [whose.agent_id] if whose.agent_id else []
+    theirs = [*of_user, *([whose.agent_id] if whose.agent_id else [])]
     blank: tuple[str, ...] = ()
     if subject is not None or theirs:
         blank = await runtime.redactor.blank_receipts(scope, subject=subject, agent_ids=theirs)

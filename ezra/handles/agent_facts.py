@@ -81,8 +81,11 @@ class AgentFacts(ABC):
         given = checked(Turn, topics=topics).topics if topics is not None else record.topics or None
         scope, allowed = await self._writing(given, "remember")
         if supersedes is not None and isinstance(record, Rule):
-            async with self._runtime.meter.write(scope, self._standing):
-                return await refine(self._runtime, scope, record, supersedes, allowed, source)
+            told = (self._runtime, scope, record, supersedes, allowed, source)
+            async with self._runtime.meter.write(scope, self._standing) as charge:
+                stored_id, was_new = await refine(*told)
+                charge.is_void = not was_new
+            return stored_id
         if supersedes is not None:
             is_private = private or record.private
             former = await check_superseded(

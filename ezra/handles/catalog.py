@@ -81,7 +81,8 @@ class Catalog(DocumentsOfGraph):
         if ALL_TOPICS in given:
             raise UsageError("topics", ALL_TOPICS, "names of topics")
         if supersedes is not None and isinstance(record, Rule):
-            return await refine(self._runtime, self._scope, record, supersedes, given, "user")
+            told = (self._runtime, self._scope, record, supersedes, given)
+            return (await refine(*told, source="user"))[0]
         stored_id, _ = await store(self._runtime, self._scope, record, given, private=False)
         if supersedes is not None:
             await supersede(self._runtime, self._scope, supersedes, stored_id)

@@ -132,11 +132,12 @@ async def refine(
     rule_id: str,
     topics: tuple[str, ...],
     source: Source,
-) -> str:
+) -> tuple[str, bool]:
     """Give a rule of the scope's own graph the steps of another, as its next version.
 
     Returns:
-        Its id. The former steps stay readable, and what was counted stays.
+        Its id, and whether these steps are new. The former ones stay readable, and what was
+        counted stays.
 
     Raises:
         NotFound: There is no such rule in the scope's own graph.
@@ -154,7 +155,7 @@ async def refine(
         accepted = f"the trigger of the rule whose place it takes, {known.trigger!r}"
         raise UsageError("trigger", rule.trigger, accepted)
     if rule.steps == known.steps:
-        return known.id
+        return known.id, False
     write = Write("rule", source, topics, known.private, {})
     told = await admitted(runtime, scope, write, rule)
     work = [index_work(known.id, known.agent_id)]
@@ -162,7 +163,7 @@ async def refine(
     if not done:
         raise Conflict(f"rule {known.id}", f"version {known.version}", "another one by now")
     runtime.wake_learning()
-    return known.id
+    return known.id, True
 
 
 async def supersede(runtime: Runtime, scope: Scope, old_id: str, new_id: str) -> bool:

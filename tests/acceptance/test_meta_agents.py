@@ -330,6 +330,9 @@ async def test_at_08_a_playbook_gets_new_steps_as_its_next_version(tmp_path: Pat
             await speak(agent, "That worked, thanks!")
             await ezra.drain_learning()
             assert await agent.remember(longer, supersedes=rule) == rule
+        before = (await graph.status()).usage.writes
+        assert await agent.remember(longer, supersedes=rule) == rule
+        assert (await graph.status()).usage.writes == before
         (known,) = (await graph.latest_rules()).rows
         assert (known.steps, known.version, known.successes) == (longer.steps, 2, 2)
         assert [one.steps for one in known.former] == [first.steps]
