@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from tiers.errors import Conflict, UsageError
+from tiers.fields import Misfit
 from tiers.records import MergeStrategy, Parent, Record, SessionGraph, Source
 
 _R = TypeVar("_R", bound=Record)
@@ -19,9 +20,9 @@ def checked(record: type[_R], **values: object) -> _R:
     try:
         return record(**values)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or record.__name__
-        raise UsageError(field, first.get("input"), first["msg"]) from error
+        first = Misfit.first_of(error)
+        field = first.field(record.__name__)
+        raise UsageError(field, first.value, first.accepted) from error
 
 
 def checked_id(field: str, given: object) -> str:

@@ -23,6 +23,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from metaagents.guard.policy import GuardPolicy, checked_changes
 from tiers.embedding.installed import default_model_folder
 from tiers.errors import ConfigError
+from tiers.fields import Misfit
 from tiers.fleet import DAYS_MAX, WINDOW_MAX, WINDOW_MIN
 from tiers.history.signing import is_public_key
 from tiers.plans import AnyGrain, checked_plan
@@ -391,11 +392,10 @@ class Settings(BaseSettings):
         try:
             super().__init__(**given)
         except ValidationError as error:
-            first = error.errors()[0]
-            key = "EZRA_" + "_".join(str(part) for part in first["loc"]).upper()
-            shown = "a secret" if key in _SECRETS else repr(first.get("input"))
-            reason = f"{first['msg']}, got {shown}"
-            raise ConfigError(key, reason) from error
+            first = Misfit.first_of(error)
+            key = "EZRA_" + "_".join(map(str, first.place)).upper()
+            shown = "a secret" if key in _SECRETS else repr(first.value)
+            raise ConfigError(key, f"{first.accepted}, got {shown}") from error
 
     @model_validator(mode="after")
     def _silence_outlasts_a_beat(self) -> Self:

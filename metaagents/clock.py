@@ -15,6 +15,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from apscheduler.executors.debug import DebugExecutor
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LEASE_SECONDS = 60.0
-FLAGS_AT_ONCE = 100
-"""A tick only sets a flag: on a busy machine several may wait, which is no reason for a warning."""
 REST_SECONDS = 0.1
 """Between two passes of one beat, so that a busy fleet's work is done in batches."""
 
@@ -79,12 +78,13 @@ class MetaAgentClock:
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        scheduler = AsyncIOScheduler()
+        # A tick only sets a flag, so it is done on the spot: the default takes a thread for it, and
+        # calls it an error when closing overtakes one.
+        scheduler = AsyncIOScheduler(executors={"default": DebugExecutor()})
         for beat in self._beats.values():
             scheduler.add_job(
                 self._due[beat.name].set,
                 IntervalTrigger(seconds=beat.seconds),
-                max_instances=FLAGS_AT_ONCE,
                 coalesce=True,
                 misfire_grace_time=None,
             )

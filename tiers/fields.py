@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from typing import Annotated, Literal, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -15,6 +16,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     StringConstraints,
+    ValidationError,
 )
 
 UNRECORDED = datetime(1970, 1, 1, tzinfo=UTC)
@@ -153,3 +155,34 @@ def _of_values(model: type[R], values: dict[str, object], given: set[str]) -> R:
 def _blank(model: type[Record]) -> Record:
     """Return a record with nothing but defaults. Copying it is cheaper than making one."""
     return model.model_construct()
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """What does not fit a record.
+
+    Attributes:
+        place: The names and numbers that lead to it; empty if it is the whole.
+        value: What was given there; ``None`` if nothing was.
+        accepted: What would be.
+    """
+
+    place: tuple[int | str, ...]
+    value: object
+    accepted: str
+
+    @classmethod
+    def first_of(cls, error: ValidationError) -> Self:
+        """Return the first of what pydantic refused."""
+        return cls.of(error.errors(include_url=False, include_context=False)[0])
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any]) -> Self:
+        """Return it from pydantic's own account of one error."""
+        value = None if found["type"] == "missing" else found.get("input")
+        # A validator of ours says what it accepts; pydantic puts its own two words before.
+        return cls(tuple(found["loc"]), value, found["msg"].removeprefix("Value error, "))
+
+    def field(self, whole: str = "") -> str:
+        """Return the place with dots: ``passages.3.text``; ``whole`` where it is the whole."""
+        return ".".join(map(str, self.place)) or whole

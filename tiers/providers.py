@@ -30,6 +30,7 @@ from .errors import (
     TierUnavailable,
     UsageError,
 )
+from .fields import Misfit
 from .health import TierHealth
 
 PASSING = frozenset({408, 429, 500, 502, 503, 504})
@@ -168,9 +169,8 @@ def unreadable(problem: object) -> ProviderFailure:
 
 def first_problem(problem: ValidationError) -> str:
     """Return where the first of several problems lies and what it is, without the value."""
-    first = problem.errors(include_input=False, include_url=False)[0]
-    place = ".".join(str(part) for part in first["loc"])
-    return f"{place}: {first['msg']}" if place else first["msg"]
+    first = Misfit.first_of(problem)
+    return f"{first.field()}: {first.accepted}" if first.place else first.accepted
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,7 @@ async def _served(settings: Settings, screen: Screen, *, has_access: bool, json:
     log_to_stderr(has_access=has_access, style=settings.serve_log)
     async with Ezra.open(settings) as ezra:
         app = service_app(ezra, tokens=tokens, settings=settings)
+        await app.state.reference.draw()  # most of a second, that no first reader should wait
         with what_stays_left_out():
             async with listening(app, settings.serve_host, settings.serve_port) as url:
                 asks = await tokens.needed()

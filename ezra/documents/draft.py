@@ -20,7 +20,7 @@ from tiers.documents import (
     PassageDraft,
 )
 from tiers.errors import UsageError
-from tiers.fields import Name, Record, Text, Topics
+from tiers.fields import Misfit, Name, Record, Text, Topics
 from tiers.records import Turn
 
 from ..checks import checked
@@ -150,10 +150,9 @@ async def drafted(
             warnings=parsed.warnings,
         )
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in first["loc"])
-        shown = shelf if field == "shelf" else field
-        raise UsageError(field, shown, first["msg"]) from error
+        first = Misfit.first_of(error)
+        shown = shelf if first.field() == "shelf" else first.field()
+        raise UsageError(first.field(), shown, first.accepted) from error
 
 
 class _Named(Record):

@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import Field, StringConstraints, ValidationError
 
 from tiers.errors import UsageError
+from tiers.fields import Misfit
 from tiers.records import NAME_CHARS_MAX, TEXT_CHARS_MAX, Moment, Name, Record
 
 SLOTS_MAX = 32
@@ -62,6 +63,6 @@ def ask_of(given: AnyAsk) -> MeshAsk:
 def _unfit(error: ValidationError | TypeError | ValueError) -> UsageError:
     if not isinstance(error, ValidationError):
         return UsageError("mesh", "no mapping", "a name, or source, question, slots and as_of")
-    first = error.errors(include_url=False, include_context=False)[0]
-    where = ".".join(str(part) for part in first["loc"][:2])
-    return UsageError(f"mesh.{where}", first["input"], first["msg"])
+    first = Misfit.first_of(error)
+    where = ".".join(map(str, first.place[:2]))
+    return UsageError(f"mesh.{where}", first.value, first.accepted)

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from pydantic import TypeAdapter, ValidationError
 
 from tiers.errors import ConfigError
+from tiers.fields import Misfit
 
 from .mcp_tools import McpSource
 from .mongo import MongoSource
@@ -185,10 +186,10 @@ def _expanded(text: str, key: str, where: str) -> str:
 
 def _problem(error: ValidationError) -> str:
     """Return where the first thing is that does not fit, and why; never what it is."""
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    first = Misfit.first_of(error)
     kinds = {"sql", "mongodb", "rest", "mcp", "enum", "integer", "date", "text", "entity"}
-    parts = [str(part) for part in first["loc"]]
+    parts = [str(part) for part in first.place]
     # A union names its branch in the place, which is no key of the file.
     shown = [part for at, part in enumerate(parts) if not (at in {0, 5} and part in kinds)]
     place = "".join(f".{part}" for part in shown)
-    return f"{place}: {first['msg'].removeprefix('Value error, ')}"
+    return f"{place}: {first.accepted}"

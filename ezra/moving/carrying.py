@@ -14,6 +14,7 @@ from pydantic import Field, JsonValue, ValidationError
 
 from metaagents.lifecycle.building import index_work
 from tiers.errors import Conflict, NotFound, UsageError
+from tiers.fields import Misfit
 from tiers.forms import is_searchable
 from tiers.records import LoggedBelief, ProjectedBelief, Record, Scope, SessionGraph
 from tiers.upkeep import ARCHIVE_ROWS, PAGE_ROWS_MAX, QueuedWork, Table
@@ -142,9 +143,9 @@ def record_of(table: Table, row: Mapping[str, Any], place: int) -> Record:
     try:
         return ARCHIVE_ROWS[table].model_validate(row)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "row"
-        raise UsageError(f"rows[{place}]", where, f"a row of {table}: {first['msg']}") from error
+        first = Misfit.first_of(error)
+        accepted = f"a row of {table}: {first.accepted}"
+        raise UsageError(f"rows[{place}]", first.field("row"), accepted) from error
 
 
 def graph_of(record: Record) -> str:

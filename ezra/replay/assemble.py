@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from pydantic import TypeAdapter, ValidationError
 
+from tiers.fields import Misfit
 from tiers.records import NAME_CHARS_MAX
 
 from .parsers import source as limits
@@ -127,7 +128,7 @@ def _record(source: Source, draft: Draft, fields: dict[str, object]) -> Line:
     try:
         return _LINE.validate_python({"kind": draft.kind, **fields, **draft.content})
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
+        first = Misfit.first_of(error)
         # The first part names the kind of line, which is no field of the file.
-        where = ".".join(str(part) for part in first["loc"][1:]) or draft.kind
-        raise source.problem(draft.line, where, first["input"], first["msg"]) from error
+        where = ".".join(map(str, first.place[1:])) or draft.kind
+        raise source.problem(draft.line, where, first.value, first.accepted) from error

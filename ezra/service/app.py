@@ -68,7 +68,8 @@ def service_app(
 ) -> FastAPI:
     """Return the service over a runtime, which stays its owner's to close.
 
-    ``app.state.stopping`` is to be set when the service stops: it ends the feeds.
+    ``app.state.stopping`` is to be set when the service stops: it ends the feeds. The pages of
+    ``app.state.reference`` are made when first asked for, or before by its ``draw``.
 
     Args:
         ezra: The runtime.
@@ -104,8 +105,8 @@ def service_app(
     admission = None if tokens is None else Admission(tokens, seconds)
     console = _console(app.state.pool, admission, seconds)
     clock = ezra._runtime.clock  # noqa: SLF001 - no handle tells the time of the runtime
-    reference_pages = reference.Reference(document, app.state.pool, clock)
-    app.router.routes.extend((*reference_pages.routes(), *console.routes()))
+    app.state.reference = reference.Reference(document, app.state.pool, clock)
+    app.router.routes.extend((*app.state.reference.routes(), *console.routes()))
     app.add_exception_handler(EzraError, on_error)
     app.add_exception_handler(RequestValidationError, on_invalid)
     app.add_exception_handler(HTTPException, on_http)

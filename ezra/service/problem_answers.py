@@ -11,6 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from tiers.errors import ConfigError, EzraError, NotFound, UsageError
+from tiers.fields import Misfit
 
 from ..wire.problems import CONTENT_TYPE, problem_of
 from .limits import BodyTooLarge, BodyTooSlow, TooManyRequests, TwoLengths
@@ -106,9 +107,9 @@ async def on_invalid(_: Request, error: Exception) -> Response:
     if first["type"] == "json_invalid":
         said = UsageError("body", "no JSON", "JSON in UTF-8")
     else:
+        misfit = Misfit.of(first)
         field = ".".join(where[1:]) or where[0]
-        value = None if first["type"] == "missing" else _scalar(first.get("input"))
-        said = UsageError(field, value, first["msg"])
+        said = UsageError(field, _scalar(misfit.value), misfit.accepted)
     return problem_answer(said)
 
 

@@ -12,6 +12,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from starlette.requests import Request
@@ -97,25 +98,29 @@ class Reference:
         self._made: dict[str, Response] = {}
         self._making = asyncio.Lock()
 
-    def routes(self) -> tuple[Route, ...]:
-        """Return the routes of the pages."""
-        pages: Mapping[str, Callable[[], Awaitable[View]]] = {
+        self._pages: Mapping[str, Callable[[], Awaitable[View]]] = {
             PATH: self._operations,
             TOOLS_PATH: self._tools,
         }
-        return tuple(Route(path, self._endpoint(path, made)) for path, made in pages.items())
 
-    def _endpoint(
-        self, path: str, view: Callable[[], Awaitable[View]]
-    ) -> Callable[[Request], Awaitable[Response]]:
-        async def endpoint(_: Request) -> Response:
-            async with self._making:
-                if path not in self._made:
-                    content = await self._drawn.page(await view(), self._frame(path))
-                    self._made[path] = Response(content, 200, SECURITY, "text/html; charset=utf-8")
-            return self._made[path]
+    def routes(self) -> tuple[Route, ...]:
+        """Return the routes of the pages."""
+        return tuple(Route(path, partial(self._answer, path)) for path in self._pages)
 
-        return endpoint
+    async def draw(self) -> None:
+        """Make both pages, so that nobody who asks for them waits for it."""
+        for path in self._pages:
+            await self._page(path)
+
+    async def _answer(self, path: str, _: Request) -> Response:
+        return await self._page(path)
+
+    async def _page(self, path: str) -> Response:
+        async with self._making:
+            if path not in self._made:
+                content = await self._drawn.page(await self._pages[path](), self._frame(path))
+                self._made[path] = Response(content, 200, SECURITY, "text/html; charset=utf-8")
+        return self._made[path]
 
     async def _operations(self) -> View:
         said = await self._document.said()

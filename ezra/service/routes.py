@@ -73,7 +73,7 @@ def router_of(
             summary=operation.summary,
             tags=[operation.name.partition(".")[0]],
             response_model=None,
-            responses={200: {"description": operation.summary, "content": _content(operation)}},
+            response_description=operation.summary,
         )
     return router
 
@@ -95,11 +95,6 @@ def declare(
             for name, annotation in parameters.items()
         ]
     )
-
-
-def _content(operation: Operation[Any, Any]) -> dict[str, Any]:
-    schema = operation.answers.json_schema(mode="serialization")
-    return {"application/json": {"schema": schema}}
 
 
 def _endpoint(

@@ -21,7 +21,7 @@ from filelock import FileLock, Timeout
 from pydantic import Field, TypeAdapter, ValidationError
 
 from tiers.errors import ConfigError, NotFound, PolicyDenied, UsageError
-from tiers.fields import ALL_TOPICS, Moment, Name, Record, Topics
+from tiers.fields import ALL_TOPICS, Misfit, Moment, Name, Record, Topics
 from tiers.ids import Clock, system_clock
 from tiers.saved_file import replace_file
 
@@ -311,11 +311,9 @@ def _read(path: Path) -> tuple[_Stamp | None, tuple[Token, ...]]:
     except FileNotFoundError:
         return None, ()
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        reason = (
-            f"{path} is no file of tokens: {error.error_count()} problems, {where}: {first['msg']}"
-        )
+        first = Misfit.first_of(error)
+        problems = f"{error.error_count()} problems, {first.field()}: {first.accepted}"
+        reason = f"{path} is no file of tokens: {problems}"
         raise ConfigError(SETTING, reason) from None
     except OSError as error:
         raise ConfigError(SETTING, f"{path} cannot be read: {error}") from error
@@ -351,6 +349,5 @@ def _checked_token(**values: object) -> Token:
     try:
         return Token.model_validate(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise UsageError(field, first.get("input"), first["msg"]) from error
+        first = Misfit.first_of(error)
+        raise UsageError(first.field(), first.value, first.accepted) from error

@@ -20,6 +20,7 @@ from pydantic import (
 )
 
 from tiers.errors import UsageError
+from tiers.fields import Misfit
 
 from ..operations import Verb
 
@@ -74,8 +75,9 @@ class Asked(BaseModel):
         try:
             return parse(given)
         except ValidationError as error:
-            first = error.errors(include_url=False, include_context=False)[0]
-            raise UsageError(_place(first["loc"]), _shown(first["input"]), first["msg"]) from error
+            first = Misfit.first_of(error)
+            field, value = _place(first.place), _shown(first.value)
+            raise UsageError(field, value, first.accepted) from error
 
 
 class Nothing(Asked):

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from tiers.errors import EzraError, UsageError
 from tiers.fencing import flat
+from tiers.fields import Misfit
 
 from ..handles.agent import Agent
 from ..operations import Effect, Moment, Told
@@ -220,9 +221,8 @@ def problem_told(error: EzraError) -> str:
 def argument_problems(error: ValidationError) -> str:
     """Return what is wrong with the arguments, without what they said."""
     problems = error.errors(include_url=False, include_context=False, include_input=False)[:5]
-    return "; ".join(
-        f"{'.'.join(map(str, one['loc'])) or 'arguments'}: {one['msg']}" for one in problems
-    )
+    told = (Misfit.of(one) for one in problems)
+    return "; ".join(f"{one.field('arguments')}: {one.accepted}" for one in told)
 
 
 def short(text: str) -> str:

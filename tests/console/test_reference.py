@@ -7,10 +7,12 @@ from urllib.parse import urlsplit
 
 import httpx2
 import pytest
+from starlette.requests import Request
 from support.console import House
 from support.service import serving
 
 from ezra.service import mcp_door, reference
+from ezra.service.app import service_app
 from ezra.service.handle_pool import HandlePool
 from ezra.service.reference import asked_of, fields_of, kind_of
 from ezra.service.tokens import TokenFile
@@ -102,6 +104,18 @@ async def test_every_tool_stands_on_the_tools_page(house: House, tabs: Any) -> N
     assert len(tools) > 15
     shown = await page.locator("main").inner_text()
     assert words.split(".")[0] in shown
+
+
+async def test_pages_drawn_ahead_are_there_for_the_first_reader(house: House) -> None:
+    """``ezra serve`` draws them before it listens: asking makes neither document nor page."""
+    app = service_app(house.ezra, tokens=None, settings=house.ezra.settings)
+    await app.state.reference.draw()
+    app.router.routes.clear()  # of which a document made now would tell nothing
+    request = Request({"type": "http", "method": "GET", "path": "/docs"})
+    pages = {route.path: route for route in app.state.reference.routes()}
+    answers = [await pages[path].endpoint(request) for path in ("/docs", "/docs/tools")]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert "agent.recall" in bytes(answers[0].body).decode()
 
 
 async def test_without_mcp_the_page_says_what_to_install(

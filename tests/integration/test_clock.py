@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from pathlib import Path
 
 import pytest
@@ -97,3 +98,17 @@ async def test_closing_waits_for_the_task_and_leaves_none_behind(tmp_path: Path)
         ):
             assert any(task.get_name() == "ezra learning" for task in asyncio.all_tasks())
         assert asyncio.all_tasks() == before
+
+
+async def test_a_tick_that_closing_overtakes_is_no_error(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A program that held the loop for long and closes at once sees no traceback of a tick."""
+    async with sqlite_cold_store(tmp_path) as cold:
+        for steps in range(6):
+            beat = Beat("learning", SOON, Passes().run)
+            async with MetaAgentClock([beat], cold.leases, "me", MovingClock()):
+                time.sleep(2 * SOON)  # noqa: ASYNC251 - a program that holds the loop
+                for _ in range(steps):  # of the loop, between the tick's being due and its end
+                    await asyncio.sleep(0)
+    assert caplog.text == ""

@@ -23,6 +23,7 @@ from ..documents import (
     passage_digest,
 )
 from ..errors import Conflict, UsageError, WasRedacted
+from ..fields import Misfit
 from ..ids import derived_id
 from ..records import Scope
 from .ownership import check_owned, private_to, whose
@@ -226,7 +227,7 @@ def _passage(document: Document, number: int, draft: PassageDraft, name: str) ->
             since=document.revision,
         )
     except ValidationError as error:
-        problem = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        misfit = Misfit.first_of(error)
         accepted = f"1 to {PASSAGE_CHARS_MAX:,} characters under headings of bounded length"
-        name = ".".join(map(str, ("passages", number, *problem["loc"])))
-        raise UsageError(name, problem["msg"], accepted) from error
+        name = ".".join(map(str, ("passages", number, *misfit.place)))
+        raise UsageError(name, misfit.accepted, accepted) from error

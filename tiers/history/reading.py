@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from ..beliefs import LoggedBelief, SignedHead
 from ..errors import UsageError
 from ..evidence import ChainedAudit
+from ..fields import Misfit
 from .export import (
     FORMAT,
     LINE_BYTES_MAX,
@@ -174,9 +175,8 @@ def _reason(error: ValidationError, value: Mapping[str, Any]) -> str:
     """Return the first thing that is wrong, without what was said."""
     if value.get("format") == FORMAT and value.get("version") != VERSION:
         return f"its version is not {VERSION}"
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    place = ".".join(str(one) for one in first["loc"])
-    return f"{shown(place)} {first['msg'][:80]}"
+    first = Misfit.first_of(error)
+    return f"{shown(first.field())} {first.accepted[:80]}"
 
 
 def _is_deep(value: Any) -> bool:  # noqa: ANN401 - whatever JSON may be

@@ -11,6 +11,7 @@ from typing import Literal, Self, TypeVar
 from pydantic import Field, ValidationError, model_validator
 
 from tiers.errors import UsageError
+from tiers.fields import Misfit
 from tiers.records import Moment, Name, Record, Source, Text
 
 FOLDER = "sets"
@@ -260,9 +261,9 @@ def parsed(name: str, text: str, form: type[R]) -> R:
     try:
         return form.model_validate_json(text)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        path = ".".join(map(str, first["loc"])) or "document"
-        raise UsageError(f"{name}: {path}", first["input"], first["msg"]) from error
+        first = Misfit.first_of(error)
+        field = f"{name}: {first.field('document')}"
+        raise UsageError(field, first.value, first.accepted) from error
 
 
 def _once(field: str, values: list[str]) -> None:

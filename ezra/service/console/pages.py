@@ -18,6 +18,7 @@ from urllib.parse import quote, unquote, urlencode
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tiers.errors import UsageError
+from tiers.fields import Misfit
 
 from ...wire import Need
 from ..caller import Caller
@@ -55,10 +56,10 @@ class Query(BaseModel):
         try:
             return cls.model_validate(values)
         except ValidationError as error:
-            first = error.errors()[0]
-            where = str(first["loc"][0]) if first["loc"] else "query"
-            said = None if first["type"] == "missing" else ", ".join(given.get(where, ()))
-            raise UsageError(where, said, first["msg"]) from None
+            first = Misfit.first_of(error)
+            where = str(first.place[0]) if first.place else "query"
+            said = ", ".join(given[where]) if where in given else None
+            raise UsageError(where, said, first.accepted) from None
 
 
 @dataclass(frozen=True)
