@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -98,18 +98,13 @@ class Reference:
         self._made: dict[str, Response] = {}
         self._making = asyncio.Lock()
 
-        self._pages: Mapping[str, Callable[[], Awaitable[View]]] = {
-            PATH: self._operations,
-            TOOLS_PATH: self._tools,
-        }
-
     def routes(self) -> tuple[Route, ...]:
         """Return the routes of the pages."""
-        return tuple(Route(path, partial(self._answer, path)) for path in self._pages)
+        return tuple(Route(path, partial(self._answer, path)) for path in (PATH, TOOLS_PATH))
 
     async def draw(self) -> None:
         """Make both pages, so that nobody who asks for them waits for it."""
-        for path in self._pages:
+        for path in (PATH, TOOLS_PATH):
             await self._page(path)
 
     async def _answer(self, path: str, _: Request) -> Response:
@@ -118,7 +113,8 @@ class Reference:
     async def _page(self, path: str) -> Response:
         async with self._making:
             if path not in self._made:
-                content = await self._drawn.page(await self._pages[path](), self._frame(path))
+                view = await (self._operations() if path == PATH else self._tools())
+                content = await self._drawn.page(view, self._frame(path))
                 self._made[path] = Response(content, 200, SECURITY, "text/html; charset=utf-8")
         return self._made[path]
 
