@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import calendar
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal, TypeAlias
 
@@ -67,6 +67,12 @@ _AGES = (
     r"for (?:ages|years|decades|many years|(?:quite )?some years|a long time"
     r"|as long as i can remember)"
 )
+CLOCK = (
+    r"(?:\d{1,2}[:.]\d{2}(?: ?[ap]\.?m\.?)?|\d{1,2} ?(?:[ap]\.?m\.?|o'clock)|noon|midnight"
+    r"|(?<=at )(?:\d{1,2}(?!\w)|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))"
+)
+"""A time of day, as an expression without groups."""
+_AT_CLOCK = re.compile(rf",? at {CLOCK}$", re.IGNORECASE)
 PHRASE = (
     rf"(?:(?:since|until|till|from|as of|by)"
     rf" (?:(?:the (?:end|beginning|start) of )?(?:{_NAMED}|{_RELATIVE})|{_SINCE})"
@@ -77,7 +83,7 @@ PHRASE = (
     rf"|{_AGES}(?: now)?"
     rf"|for (?:about |almost |over |the (?:last|past) )?{_COUNT} {_UNIT}(?: now)?|ever"
     rf" since|since then"
-    rf"|{_LIFELONG}|{_POINT})"
+    rf"|{_LIFELONG}|{_POINT}(?:,? at {CLOCK})?)"
 )
 """A time, as an expression without groups; case is to be ignored."""
 
@@ -189,7 +195,7 @@ def is_season(said: str) -> bool:
 def comes_round(said: str) -> bool:
     """Whether a time may be each of its kind: the bare name of a day, month, season or feast."""
     bare = rf"(?:(?:on|in|during|over|at) )?(?:the )?(?:{_SEASON}|{_MONTH}|{_DAY}|{_FEAST})"
-    return re.fullmatch(bare, said, re.IGNORECASE) is not None
+    return re.fullmatch(bare, _AT_CLOCK.sub("", said), re.IGNORECASE) is not None
 
 
 def _is_ages(said: str) -> bool:
@@ -197,13 +203,20 @@ def _is_ages(said: str) -> bool:
 
 
 def resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
-    """Return what a time means.
+    """Return what a time means; the hour of a day is told as it was said.
 
     Args:
         said: The words of a ``PHRASE``.
         at: When they were said; ``None`` leaves what is relative as it is.
         is_ahead: They speak of what is to come: ``in June`` is the next one, not the last.
     """
+    clock = _AT_CLOCK.search(said)
+    day = said[: clock.start()] if clock else said
+    when = _resolved(day, at, is_ahead=is_ahead)
+    return replace(when, text=f"{when.text}{said[len(day) :].lstrip(',')}")
+
+
+def _resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
     if is_lifelong(said) or _is_ages(said):
         return When("since", "since birth" if is_lifelong(said) else said)
     span = _spanned(said, at, is_ahead=is_ahead)

@@ -152,7 +152,9 @@ _DOUBT = re.compile(
 )
 _UNDOES = re.compile(
     r"\b(?:kidding|joking|just a joke|said (?:nobody|no one)|not really|or not|or maybe|i think|"
-    r"i guess|i believe|i suppose|maybe|perhaps|probably|apparently|supposedly|allegedly|they say|"
+    r"i guess|i believe|i suppose|i thought|i assume|i hope|i reckon|i imagine|hopefully|not sure|"
+    r"don't quote me|(?:if|as far as) i (?:remember|recall|know)|"
+    r"maybe|perhaps|probably|apparently|supposedly|allegedly|they say|"
     r"she says|he says|in my dreams?|but only|as if|sort of|kind of|right$|just like that)\b",
     re.IGNORECASE,
 )

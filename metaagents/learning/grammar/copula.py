@@ -54,7 +54,8 @@ _AGE = re.compile(
 )
 _KNOWN = re.compile(
     r"(?:major|minor|subject|instrument|hobby|profession|occupation|job|trade|religion|faith|diet"
-    r"|language|tongue|nationality|star sign|zodiac sign|employer|job title|size|blood type)$"
+    r"|language|tongue|nationality|star sign|zodiac sign|employer|job title|size"
+    r"|blood type|pronouns)$"
 )
 _FIXED = re.compile(r"^(?:scheduled|booked|set|planned|arranged)(?: for)?(?: |$)")
 _YEARLY = re.compile(r"(?:birthday|anniversary|date of birth|name day)$")

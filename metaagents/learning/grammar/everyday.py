@@ -32,12 +32,24 @@ _FIXTURES = (
 )
 _OF_WHAT = r"(?:team|staff|crew|group|department|class|budget|shop|store|branch|office|project)"
 
+_A_TIME = r"(?:an?|per|each|every) (?:hour|day|week|month|quarter|year)"
+_TAXED = r"(?: (?:net|gross|before tax|after tax))?"
+_OWED = re.compile(
+    rf"(?:{_MY} [a-z\-]+|(?:the |my )?bank|{phrases.NAME}) {phrases.AMOUNT}"
+    rf"|{phrases.AMOUNT} to (?:{_MY} [a-z\-]+|the bank|{phrases.NAME})"
+)
+
 _DISTINCTION = part_of(
     re.compile(
         r"(an? (?:[a-z\-]+ ){0,2}(?:belt|record|title|certificate|diploma|patent|medal|pass"
         r"|season ticket)(?: (?:in|for|on) .{2,40})?)"
     )
 )
+
+
+def _debt(rest: str) -> str | None:
+    """Return to whom how much is owed: ``my brother 300 euros``."""
+    return rest if _OWED.fullmatch(rest) else None
 
 
 def _charge(rest: str) -> str | None:
@@ -55,6 +67,20 @@ def _patient(rest: str) -> str | None:
 
 
 EVERYDAY: dict[str, Callable[[str], str | None]] = {
+    "address": part_of(
+        re.compile(
+            rf"((?:\d{{1,5}}[a-z]? {phrases.NAME}|{phrases.NAME} \d{{1,5}}[a-z]?)"
+            rf"(?:,? (?:in )?{phrases.NAME}){{0,2}})"
+        )
+    ),
+    "income": part_of(re.compile(rf"({phrases.AMOUNT}{_TAXED} {_A_TIME})")),
+    "rate": part_of(
+        re.compile(rf"({phrases.AMOUNT} (?:{_A_TIME}|each) (?:in|for|to|as) .{{2,40}})")
+    ),
+    "debt": _debt,
+    "race": matching(
+        re.compile(r"\b(?:marathon|triathlon|10k|5k|race|Ironman|Olympics)\b", re.IGNORECASE)
+    ),
     "college": part_of(
         re.compile(
             r"((?:(?:the )?university|uni|college|(?:medical|law|art|drama|nursing|business|music"

@@ -14,6 +14,7 @@ live | in | place | lives in | state one identity
 stay | in | place | stays in | state ongoing
 live | with | kin | lives with | state identity
 live | in/at/on/with/near | own-place | lives in | state one identity
+live | at/on | address | lives at | state one identity
 reside | in | place | lives in | state one identity
 be | a resident of/a citizen of/resident in | place | lives in | state one identity
 stay | with | kin | stays with | state
@@ -285,6 +286,13 @@ be | at university in/at school in/at college in/studying in | place | studied a
 be | in my final year of/in my first year of | thing | studies | state identity
 be | in my second year of/in my third year of | thing | studies | state identity
 major | in | subject | studied | event ongoing identity
+earn | | income | earns | state one identity
+make | | income | earns | state one identity
+pay | | rate | pays | state
+owe | | debt | owes | state
+need | | carried | needs | state constraint
+train | for | race | is training for | state ongoing
+save | for/up for/up to buy | owned | is saving for | state ongoing
 earn | | degree | finished | event identity
 hold | | degree | has | state identity
 start | at | school | goes to | begin identity

@@ -8,7 +8,7 @@ from tiers.lexical import words
 
 from ...distinctive import MONTHS
 from ..plain_speech import LOOSE_ENDS, POINTING
-from ..times import DAYS
+from ..times import CLOCK, DAYS
 from .lexicon import CAPITALS, EVALUATIVE, OCCASIONS, TITLES
 from .verbs import FORMS
 
@@ -25,19 +25,15 @@ _PLACE = re.compile(rf"({NAME})((?:, {NAME})?)")
 _COMPANY = re.compile(
     r",? (?:together )?with (?:my|our|his|her|their|a|an|two|three) [\w' ]{1,40}$"
 )
-_CLOCK = (
-    r"(?:\d{1,2}[:.]\d{2}(?: ?[ap]\.?m\.?)?|\d{1,2} ?(?:[ap]\.?m\.?|o'clock)|noon|midnight"
-    r"|(?<=at )(?:\d{1,2}(?!\w)|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))"
-)
 _DATE_LIKE = (
     rf"(?:(?:(?:{'|'.join(DAYS)}),? )?(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)?"
     rf" (?:{'|'.join(MONTHS)})(?:,? \d{{4}})?"
     rf"|(?:{'|'.join(MONTHS)})(?: \d{{1,2}}(?:st|nd|rd|th)?)?(?:,? \d{{4}})?"
     rf"|\d{{4}}-\d{{2}}-\d{{2}}"
-    rf"|(?:{'|'.join(DAYS)})s?(?:,? (?:at )?{_CLOCK})?)"
+    rf"|(?:{'|'.join(DAYS)})s?(?:,? (?:at )?{CLOCK})?)"
 )
 TIME = re.compile(
-    rf"(?:(?:on|at|in|to|for|until) )?(?:{_DATE_LIKE}(?:,? (?:at )?{_CLOCK})?|{_CLOCK})",
+    rf"(?:(?:on|at|in|to|for|until) )?(?:{_DATE_LIKE}(?:,? (?:at )?{CLOCK})?|{CLOCK})",
     re.IGNORECASE,
 )
 QUANTITY = re.compile(
@@ -48,6 +44,15 @@ QUANTITY = re.compile(
     r"(?: (?!(?:at|in|on|for|from|with|of|to|by|as|and)\b)[\u20ac$\u00a3%\w\-+]+){0,3}",
     re.IGNORECASE,
 )
+MONEY = (
+    r"(?:euros?|dollars?|pounds?|francs?|yen|rupees|zloty|kronor|kroner|crowns|grand|EUR|USD|GBP"
+    r"|CHF|bucks)"
+)
+AMOUNT = (
+    rf"(?:(?:about |around |over |under )?(?:[\u20ac$\u00a3]\d[\d.,]*k?"
+    rf"|\d[\d.,]*k? ?(?:[\u20ac$\u00a3]|{MONEY}\b)))"
+)
+"""A sum of money, as an expression without groups."""
 PASSED_ON = re.compile(
     r"\b(?:messages?|e-?mails?|letter|repl(?:y|ies)|minutes?|seconds?(?!-)|function|variable|dict|array"
     r"|loop|exception|branch|commit|compiler|stack trace|class (?:called|named))\b"
