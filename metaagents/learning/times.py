@@ -34,20 +34,25 @@ _MONTH = f"(?:{'|'.join(MONTHS)})"
 _DAY = f"(?:{'|'.join(DAYS)})"
 _SEASON = f"(?:{'|'.join(_SEASONS)})"
 _NTH = r"\d{1,2}(?:st|nd|rd|th)?"
-_BARE_DAY = rf"(?:the )?(?:{_NTH}(?: of)? {_MONTH}|{_MONTH} {_NTH})"
+_BARE_DAY = rf"(?:{_DAY},? )?(?:the )?(?:{_NTH}(?: of)? {_MONTH}|{_MONTH} {_NTH})"
 _COUNT = rf"(?:{'|'.join(_COUNTS)}|\d{{1,3}}|a couple of)"
 _UNIT = r"(?:day|week|fortnight|month|year)s?"
+_HALVES = (
+    rf"(?:half a year|(?:{_COUNT} and a half|\d{{1,2}}(?:\.5| ?1/2|\u00bd)) years?"
+    r"|a year and a half)"
+)
 _FEAST = (
     r"(?:Christmas(?: Eve| Day)?|New Year's (?:Eve|Day)|Easter(?: Sunday| Monday)?|Halloween"
     r"|Valentine's Day|Boxing Day|Midsummer|Whitsun|Pentecost|Thanksgiving|Passover|Ramadan|Diwali)"
 )
 _NAMED = (
-    rf"(?:(?:the )?{DATE}|(?:the )?{_SEASON}(?: of \d{{4}})?|{_FEAST}(?: \d{{4}})?|{_BARE_DAY}"
-    rf"|{_MONTH}|{_DAY})"
+    rf"(?:(?:{_DAY},? )?(?:the )?{DATE}|(?:the )?{_SEASON}(?: of \d{{4}})?|{_FEAST}(?: \d{{4}})?"
+    rf"|{_BARE_DAY}|{_MONTH}|{_DAY})"
 )
 _RELATIVE = (
-    r"(?:last|this|next|this past|this coming) "
+    r"(?:(?:early |late |later )?(?:last|this|next|this past|this coming) "
     rf"(?:week|month|year|weekend|semester|term|quarter|sprint|{_DAY}|{_MONTH}|{_SEASON})"
+    rf"|{_DAY} (?:last|this|next) week)"
 )
 _LIFELONG = r"(?:all (?:my|his|her|our|their) li(?:fe|ves)|(?:my|his|her) (?:whole|entire) life)"
 _POINT = (
@@ -55,12 +60,14 @@ _POINT = (
     rf" {_NAMED}|(?:in |on )?{_RELATIVE}|yesterday"
     rf"|(?:over|during|in) (?:the )?{_SEASON}"
     rf"|(?:at|over|around|after|before) {_FEAST}"
-    rf"|the day before yesterday|(?:many |some |a few |several )?(?:years|months|decades|ages) ago"
+    rf"|the day (?:before yesterday|after tomorrow)"
+    rf"|(?:many |some |a few |several )?(?:years|months|decades|ages) ago"
     rf"|a (?:long time|while) ago|today|tonight|this morning|last night|tomorrow"
     rf"|at (?:New Year|the weekend)|at the (?:end|beginning|start) of (?:the )?(?:week"
     rf"|month|year|{_MONTH})|(?:early |later )?this (?:week|month|year)"
     rf"|(?:about |around |over )?{_COUNT} {_UNIT} (?:ago|back)"
-    rf"|in (?!the ){_COUNT} {_UNIT}(?:' time)?"
+    rf"|{_HALVES} ago"
+    rf"|in (?!the ){_COUNT} {_UNIT}(?:' time)?|{_COUNT} {_UNIT} from (?:now|today)"
     rf"|{_BARE_DAY}|on the \d{{1,2}}(?:st|nd|rd|th))"
 )
 _AGES = (
@@ -72,7 +79,13 @@ CLOCK = (
     r"|(?<=at )(?:\d{1,2}(?!\w)|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))"
 )
 """A time of day, as an expression without groups."""
-_AT_CLOCK = re.compile(rf",? at {CLOCK}$", re.IGNORECASE)
+_DAY_OF_DATE = re.compile(rf"({_DAY}),? (?=.*\d)")
+_PART = r" (?:morning|afternoon|evening|night)"
+_HOUR = rf"(?:{_PART})?(?:,? at {CLOCK})?"
+_EARLY_OR_LATE = re.compile(r"^(?:early|later?) (?=last|this|next)")
+_AT_CLOCK = re.compile(
+    rf"(?<!this)(?<!last)({_PART})(?:,? at {CLOCK})?$|,? at {CLOCK}$", re.IGNORECASE
+)
 PHRASE = (
     rf"(?:(?:since|until|till|from|as of|by)"
     rf" (?:(?:the (?:end|beginning|start) of )?(?:{_NAMED}|{_RELATIVE})|{_SINCE})"
@@ -83,7 +96,7 @@ PHRASE = (
     rf"|{_AGES}(?: now)?"
     rf"|for (?:about |almost |over |the (?:last|past) )?{_COUNT} {_UNIT}(?: now)?|ever"
     rf" since|since then"
-    rf"|{_LIFELONG}|{_POINT}(?:,? at {CLOCK})?)"
+    rf"|{_LIFELONG}|{_POINT}{_HOUR})"
 )
 """A time, as an expression without groups; case is to be ignored."""
 
@@ -104,7 +117,10 @@ _DAYS_OF_MONTHS = re.compile(
 _FROM = re.compile(r"(since|from|as of|until|till|by) (.+)", re.IGNORECASE)
 _FOR = re.compile(rf"for .*?({_COUNT}) ({_UNIT})(?: now)?", re.IGNORECASE)
 _AGO = re.compile(rf"(?:about |around |over )?({_COUNT}) ({_UNIT}) (?:ago|back)", re.IGNORECASE)
-_WITHIN = re.compile(rf"in ({_COUNT}) ({_UNIT})(?:' time)?", re.IGNORECASE)
+_WITHIN = re.compile(
+    rf"(?:in )?({_COUNT}) ({_UNIT})(?:' time|( from (?:now|today)))?", re.IGNORECASE
+)
+_HALF_AGO = re.compile(rf"({_HALVES}) ago", re.IGNORECASE)
 _PREPOSITION = re.compile(
     r"(?:on|in|for|back in|over|during|at the (?:beginning|start|end) of) (?:the )?", re.IGNORECASE
 )
@@ -116,6 +132,7 @@ _NEAR = {
     "tonight": 0,
     "this morning": 0,
     "tomorrow": 1,
+    "the day after tomorrow": 2,
 }
 
 Sort: TypeAlias = Literal["at", "since", "until", "span"]
@@ -211,9 +228,13 @@ def resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
         is_ahead: They speak of what is to come: ``in June`` is the next one, not the last.
     """
     clock = _AT_CLOCK.search(said)
-    day = said[: clock.start()] if clock else said
-    when = _resolved(day, at, is_ahead=is_ahead)
-    return replace(when, text=f"{when.text}{said[len(day) :].lstrip(',')}")
+    if clock is None:
+        return _resolved(said, at, is_ahead=is_ahead)
+    when = _resolved(said[: clock.start()], at, is_ahead=is_ahead)
+    hour = clock.group().lstrip(",")
+    if clock[1]:
+        hour = f" {'at' if clock[1] == ' night' else 'in the'}{hour}"
+    return replace(when, text=f"{when.text}{hour}")
 
 
 def _resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
@@ -251,22 +272,56 @@ def _spanned(said: str, at: datetime | None, *, is_ahead: bool) -> When | None:
 
 
 def _days(said: str, at: datetime | None, *, is_ahead: bool) -> Days | None:
-    """Return the days that a moment stands for."""
+    """Return the days that a moment stands for; none of a date that is another day of the week."""
     plain = _PREPOSITION.sub("", said.lower().strip(), count=1)
+    named = _DAY_OF_DATE.match(plain)
+    if named is None:
+        return _undoubted_days(plain, said, at, is_ahead=is_ahead)
+    days = _undoubted_days(plain[named.end() :], said, at, is_ahead=is_ahead)
+    return days if days and DAYS[days.first.weekday()] == named[1] else None
+
+
+def _undoubted_days(plain: str, said: str, at: datetime | None, *, is_ahead: bool) -> Days | None:
     written = days_of(plain) if re.fullmatch(DATE, plain, re.IGNORECASE) else None
     if written is not None or at is None:
         return written
     today = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     if plain in _NEAR:
         return _day(today + timedelta(days=_NEAR[plain]))
-    ago, within = _AGO.fullmatch(said), _WITHIN.fullmatch(said)
+    return (
+        _counted(said, today, is_ahead=is_ahead)
+        or _of_week(plain, today)
+        or _in_calendar(_EARLY_OR_LATE.sub("", plain), today, is_ahead=is_ahead)
+    )
+
+
+def _counted(said: str, today: datetime, *, is_ahead: bool) -> Days | None:
+    """Return the days of ``two weeks ago``, ``in three days``, ``half a year ago``."""
+    ago, within, half = (one.fullmatch(said) for one in (_AGO, _WITHIN, _HALF_AGO))
     if ago:
-        return _back(ago[1], ago[2], at)
-    if within:
-        if not is_ahead:
-            return None  # "we sold it in a day": so long did it take
+        return _moved(ago[1], ago[2], today, -1)
+    if within and (is_ahead or within[3]):  # "we sold it in a day": so long did it take
         return _moved(within[1], within[2], today, 1)
-    return _in_calendar(plain, today, is_ahead=is_ahead)
+    return _half_ago(half[1].lower(), today) if half else None
+
+
+def _of_week(plain: str, today: datetime) -> Days | None:
+    """Return the day of ``Tuesday last week``."""
+    day, _, week = plain.partition(" ")
+    steps = {"last week": -1, "this week": 0, "next week": 1}
+    if day not in DAYS or week not in steps:
+        return None
+    monday = _week(today, steps[week], is_end=False).first
+    return _day(monday + timedelta(days=DAYS.index(day)))
+
+
+def _half_ago(said: str, today: datetime) -> Days | None:
+    """Return the month that lies half a year back, or the year that lies further back."""
+    count = re.match(r"\d{1,2}|[a-z]+", said)
+    word = count.group() if count else ""
+    years = 0 if word == "half" else int(word) if word.isdigit() else _COUNTS[word]
+    month = _moved(str(12 * years + 6), "month", today, -1)
+    return days_of(f"{month.first.year:04}") if month and years else month
 
 
 def _in_calendar(plain: str, today: datetime, *, is_ahead: bool) -> Days | None:

@@ -22,7 +22,7 @@ NOW = datetime(2026, 6, 17, 14, 20, tzinfo=UTC)
         ("All packages are pinned to Rust 1.79 now.", "All packages are pinned to Rust 1.79"),
         (
             "Code freeze begins on Thursday 25 June at 18:00.",
-            "Code freeze begins on Thursday 25 June at 18:00",
+            "Code freeze begins on Thursday 25 June 2026 at 18:00",
         ),
         ("The reports were built by an intern.", "the reports were built by an intern"),
         ("The staging cluster does not have GPUs.", "the staging cluster does not have GPUs"),

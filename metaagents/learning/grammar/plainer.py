@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from ...distinctive import MONTHS
-from ..times import DAYS
+from ..times import DAYS, PHRASE
 from .lexicon import CAPITALS, CARERS, PERSONS, PETS
 from .openings import OPENINGS, Put
 from .verbs import FORMS
@@ -23,6 +23,15 @@ _LOVED = (
     r"(?:nuts about|wild about|big on|hooked on|a sucker for|an? (?:big |great |real )?lover of"
     r"|an? (?:big |avid |keen )?reader of)"
 )
+_MONTH = f"(?:{'|'.join(MONTHS)}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\\.?)"
+_NTH_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_IN_A_DATE = (
+    rf"\b((?:{'|'.join(DAYS)})(?=, (?:the )?(?:{_NTH_DAY}(?: of)? {_MONTH}|{_MONTH} \d))"
+    rf"|(?:{_MONTH}|{_MONTH} {_NTH_DAY}|{_NTH_DAY}(?: of)? {_MONTH})(?=, (?:19|20)\d\d\b)), "
+)
+"""A comma that ends no clause: ``Monday, 7 December``, ``May 3rd, 2014``."""
+_TIME_AHEAD = rf"^((?:(?:And|But|So|Then|Well),? )?{PHRASE}), (?=(?:i|we|my|our|he|she|they|the)\b)"
+"""``In 2018, I moved``: when it was opens what it says."""
 _NUMBER = (
     r"(?:\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-[a-z]{3,5})?|one|two"
     r"|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w{3,6}teen|a hundred)"
@@ -83,6 +92,8 @@ def _turned(found: re.Match[str]) -> str:
 
 _WAYS: tuple[tuple[str, Put], ...] = (
     *OPENINGS,
+    (_IN_A_DATE, r"\1 "),
+    (_TIME_AHEAD, r"\1 "),
     # "I'll be starting at Initech in June": it is arranged.
     (
         (
