@@ -133,6 +133,7 @@ def test_a_statement_is_told_of_whom_it_is_about(said: str, told: str) -> None:
         "I'm allergic, am I?",
         "I live in Turin, I think.",
         "My interview was tomorrow, I thought.",
+        "My daughter is allergic to nuts, or was it soy?",
         "My rent is 900 euros, if I remember right.",
         "I'd pay 90 euros a month for that.",
         "I made 50 euros an hour ago.",

@@ -312,6 +312,8 @@ def _of_sentence(sentence: str) -> list[Clause]:
 def _asks_only_at_its_end(parts: list[_Part]) -> bool:
     """Take away the question that a sentence ends with; ``False`` when all of it is asked."""
     asked = parts.pop()
+    if asked.joint == "taint":
+        return False  # "Ben is allergic to nuts, or was it Jonas?"
     is_apart = bool(parts) and _ASKS.match(without_lead(asked.text)) is not None
     return is_apart and not _ASKS_BACK.fullmatch(asked.text.strip())
 
