@@ -116,10 +116,17 @@ _AGO = re.compile(
     re.IGNORECASE,
 )
 _NEAR = re.compile(
-    r"\b(?:(?P<word>yesterday|today|tonight|this\s+morning)"
+    r"\b(?:(?P<word>(?:the\s+day\s+before\s+)?yesterday|today|tonight|this\s+morning|last\s+night)"
     r"|(?P<which>last|this|past)\s+(?P<unit>week|month|year|weekend))\b",
     re.IGNORECASE,
 )
+_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_WEEKDAY = re.compile(
+    rf"\b(on|last)\s+({'|'.join(_WEEKDAYS)})\b"
+    rf"(?!,?\s+(?:the\s+)?(?:\d|{'|'.join(month[:3] for month in _MONTHS)}))",
+    re.IGNORECASE,
+)
+"""A day of the week without its date."""
 _NUMBERS = {
     word: number
     for number, word in enumerate("one two three four five six seven eight nine ten".split(), 1)
@@ -368,7 +375,8 @@ def times_in(
     """Return the times that a text speaks of, at most ``TIMES_MAX`` of each kind.
 
     Dates (``8 May 2023``, ``May 2023``, ``2023-05-08``, ``2026-W47``, ``Q3 2026``), relative ones
-    (``yesterday``, ``last week``, ``two months ago``), and days without a year (``in May``).
+    (``yesterday``, ``last week``, ``on Friday``, ``two months ago``), and days without a year
+    (``in May``).
     """
     today = now.astimezone(zone).date()
     found: list[tuple[date, date] | YearDay | None] = []
@@ -378,6 +386,7 @@ def times_in(
         rest = form.sub(" ", rest)
     found += [_days_ago(match, today) for match in _AGO.finditer(rest)]
     found += [_near(match, today) for match in _NEAR.finditer(rest)]
+    found += [_weekday(match, today) for match in _WEEKDAY.finditer(text) if _is_past(match)]
     spans = [between(*one, zone) for one in found if one and not isinstance(one, YearDay)]
     days = [one for one in found if isinstance(one, YearDay)]
     return tuple(dict.fromkeys(spans))[:TIMES_MAX], tuple(dict.fromkeys(days))[:TIMES_MAX]
@@ -446,10 +455,24 @@ def _days_ago(match: re.Match[str], today: date) -> tuple[date, date] | None:
         return None
 
 
+def _is_past(weekday: re.Match[str]) -> bool:
+    """Whether the last such day is meant: ``on Friday`` may be the next one."""
+    return weekday[1].lower() == "last" or _TOLD.search(weekday.string) is not None
+
+
+def _weekday(match: re.Match[str], today: date) -> tuple[date, date]:
+    """Return the last such day before today."""
+    away = (today.weekday() - _WEEKDAYS.index(match[2].lower())) % 7 or 7
+    first = today - timedelta(days=away)
+    return first, first + timedelta(days=1)
+
+
 def _near(match: re.Match[str], today: date) -> tuple[date, date]:
     word, unit, which = match["word"], match["unit"], match["which"]
     if word:
-        first = today - timedelta(days=1) if word.lower() == "yesterday" else today
+        last = word.split()[-1].lower()
+        days = {"yesterday": 2 if " " in word else 1, "night": 1}.get(last, 0)
+        first = today - timedelta(days=days)
         return first, first + timedelta(days=1)
     unit, which = unit.lower(), which.lower()
     tomorrow = today + timedelta(days=1)

@@ -52,6 +52,10 @@ def day(text: str) -> datetime:
         ("the figures of Q3 2025", "2025-07-01", "2025-10-01"),
         ("the figures of Q4 2025", "2025-10-01", "2026-01-01"),
         ("what did we do yesterday?", "2026-11-19", "2026-11-20"),
+        ("what did we do the day before yesterday?", "2026-11-18", "2026-11-19"),
+        ("what did we do last night?", "2026-11-19", "2026-11-20"),
+        ("what did we do on Friday?", "2026-11-13", "2026-11-14"),  # never today
+        ("what did we do last Tuesday?", "2026-11-17", "2026-11-18"),
         ("what did we do last week?", "2026-11-09", "2026-11-16"),
         ("what did we do this week?", "2026-11-16", "2026-11-21"),
         ("what did we buy last month?", "2026-10-01", "2026-11-01"),
@@ -72,6 +76,8 @@ def test_times_are_read(text: str, since: str, until: str) -> None:
     [
         ("What did Ada paint in May?", (YearDay(5, None),)),
         ("Where were they on 3 July?", (YearDay(7, 3),)),
+        ("Where were they on Friday, July 3rd?", (YearDay(7, 3),)),
+        ("What do we plan on Friday?", ()),
         ("May I ask what broke?", ()),
         ("What happened on 31 February 2023?", ()),
         ("How many of 1500 laps?", ()),
