@@ -35,6 +35,8 @@ RELATIONS = frozenset(
         "lives with"
     ).split("|")
 )
+USES = frozenset(("drives", "uses", "rides", "wears", "plays"))
+"""What ends for whom has a thing no more."""
 MARITAL = "state single"
 _LASTING = frozenset((NAME, "is a", "was born", "was born in", "grew up in", "is from", "age"))
 """What stays true of who has died."""
@@ -85,10 +87,20 @@ def claims(fact: Fact) -> tuple[Claim, ...]:
     """Return what a fact claims; short texts are remembered."""
     if len(fact.text) > REMEMBERED_CHARS_MAX:
         return ()
-    found = _claims(fact.text, speaker_of(fact))
+    found = _claims(fact.text, _told_of(fact) or speaker_of(fact))
     # Whom an application names counts for more than whom the words seem to be about.
     is_named = fact.subject is None or any(_is_of(one.subject, fact.subject) for one in found)
     return found if is_named else ()
+
+
+def _told_of(fact: Fact) -> str | None:
+    """Return whom a text opens with, where that is one word: ``user has a dog``, ``ann moved``.
+
+    No capital tells that it is somebody.
+    """
+    opening, _, _ = fact.text.removesuffix(".").partition(" ")
+    is_told = fact.subject is not None and opening.removesuffix("'s") == fact.subject
+    return fact.subject if is_told and not _OWN.search(fact.text) else None
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
@@ -135,7 +147,7 @@ def _replaces(new: Claim, old: Claim) -> bool:
         return False
     if new.is_single and (old.is_single or new.corrects):
         return _units(new) == _units(old)
-    if new.attribute == HAS and _is_other_count(new, old):
+    if new.attribute in {HAS, "uses", "run"} and _is_other_count(new, old):
         return True
     # "I prefer aisle seats now": of the same things another kind.
     return new.attribute == "prefers" and new.is_change and _head(new) == _head(old)
@@ -159,7 +171,7 @@ def _leaves(new: Claim, old: Claim) -> bool:
         return True
     if not _value(new) or _value(new) != _value(old) or new.sense != "over":
         return _cancels(new, old)
-    ended = {LEFT: MEMBERSHIPS, RELATION: RELATIONS, "married to": RELATIONS}
+    ended = {LEFT: MEMBERSHIPS, RELATION: RELATIONS, "married to": RELATIONS, HAS: USES}
     is_ended = new.attribute == "changed" or old.attribute in ended.get(new.attribute, frozenset())
     return is_ended or _cancels(new, old)
 
@@ -190,7 +202,8 @@ def _units(claim: Claim) -> frozenset[str]:
         or not known.content - known.numbers
     ):
         return frozenset()
-    is_measure = claim.attribute.endswith("s") or claim.attribute == "number"
+    is_measure = claim.attribute != "is" and claim.attribute.endswith("s")
+    is_measure |= claim.attribute == "number"
     return known.content - known.numbers if is_measure else frozenset()
 
 

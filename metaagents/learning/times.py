@@ -46,8 +46,8 @@ _FEAST = (
     r"|Valentine's Day|Boxing Day|Midsummer|Whitsun|Pentecost|Thanksgiving|Passover|Ramadan|Diwali)"
 )
 _NAMED = (
-    rf"(?:(?:{_DAY},? )?(?:the )?{DATE}|(?:the )?{_SEASON}(?: of \d{{4}})?|{_FEAST}(?: \d{{4}})?"
-    rf"|{_BARE_DAY}|{_MONTH}|{_DAY})"
+    rf"(?:(?:{_DAY},? )?(?:the )?{DATE}|(?:the )?{_SEASON}(?: (?:of )?\d{{4}})?"
+    rf"|{_FEAST}(?: \d{{4}})?|{_BARE_DAY}|{_MONTH}|{_DAY})"
 )
 _RELATIVE = (
     r"(?:(?:early |late |later )?(?:last|this|next|this past|this coming) "

@@ -39,11 +39,37 @@ def _effect(old: str, new: str, later: str = "ada") -> Effect | None:
         ("I can't eat eggs.", "I can eat eggs again."),
         ("The lift is broken.", "The lift is working again."),
         ("Our boat is called Nora.", "We renamed our boat to Vega."),
+        ("I drive a Skoda.", "I sold the Skoda."),
+        ("I'm single.", "I got engaged in May."),
+        ("I'm married to Kim.", "I got divorced."),
+        ("My rent is 900 euros a month.", "My rent went up to 950 euros a month."),
+        ("We use Postgres 14.", "We upgraded to Postgres 16."),
+        ("I'm learning Spanish.", "I gave up Spanish."),
+        ("The deploy target is eu-west-1.", "The deploy target is eu-central-1."),
+        ("The staging database runs Postgres 15.", "The staging database runs Postgres 16."),
     ],
 )
 def test_what_cannot_stand_beside_it_ends(old: str, new: str) -> None:
     """The same subject, the same attribute, another value; or it says that it is over."""
     assert _effect(old, new) == "ends"
+
+
+@pytest.mark.parametrize("who", ["user", "ann"])
+def test_who_has_no_capital_is_somebody_too(who: str) -> None:
+    """What was learnt of a user without a name, or of one whose id is a plain word."""
+
+    def learnt(text: str, day: int) -> Fact:
+        return _said(text, "bot", day).model_copy(update={"subject": who})
+
+    for old, new in (
+        (f"{who} drives a Skoda", f"{who} sold the Skoda"),
+        (f"{who} takes metformin", f"{who} no longer takes metformin"),
+        (f"{who} is single", f"{who} got engaged in May 2026"),
+    ):
+        assert effect(learnt(old, 1), learnt(new, 2)) == "ends", old
+    died = _said("Rex died in spring 2026", "bot", 2)
+    assert effect(learnt(f"{who} has a dog called Rex", 1), died) == "ends"
+    assert effect(learnt(f"{who} drives a Skoda", 1), learnt(f"{who} drives a Volvo", 2)) is None
 
 
 @pytest.mark.parametrize(

@@ -441,12 +441,15 @@ def _value(said: Said, rest: str) -> Iterator[Claim]:
     attribute = "colour" if first in _COLOURS else "is"
     is_known = _KNOWN.search(said.subject.head) is not None and said.subject.sort == "owned"
     is_known = is_known and phrases.is_worth_keeping(thing) and said.verbal.sense == "is"
-    is_single = attribute == "colour"
+    is_one = said.verbal.told in {"is", "was"} and _EXACT.fullmatch(thing) is not None
+    is_single = attribute == "colour" or is_one
     yield said.claim(
         attribute, thing, is_single=is_single, is_news=is_known and said.verbal.tense == "present"
     )
 
 
+_EXACT = re.compile(r"[\w./:@+\-]*[\dA-Z][\w./:@+\-]*")
+"""One word that is no common one: ``eu-west-1``, ``v2``, ``OAuth``. A thing is one of these."""
 _COLOURS = frozenset(
     "black white grey gray red blue green yellow orange purple pink brown beige silver gold".split()
 )

@@ -65,7 +65,7 @@ def measured(said: Said) -> Iterator[Claim]:
         is_news = said.clause.corrects or (is_known and is_theirs)
         is_so = verbal.sense == "is" and (verbal.tense == "present" or verbal.lemma in _CHANGES)
         yield said.claim(
-            f"{verbal.lemma}s",
+            "number" if verbal.lemma in _CHANGES and not time else f"{verbal.lemma}s",
             value,
             is_single=True,
             is_news=is_news and is_so,

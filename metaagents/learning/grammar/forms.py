@@ -118,6 +118,9 @@ carry | | carried | carries | state constraint
 use | | carried | uses | state
 use | | name | uses | state
 switch | to/over to | name | uses | begin
+upgrade | to/from | name | uses | begin
+give | up/up on/up learning | language | is learning | end
+stop | learning/studying | language | is learning | end
 migrate | to/over to | name | uses | begin
 migrate | from | change | changed | change
 deploy | with/to/on | name | uses | state
@@ -332,7 +335,7 @@ marry | | name | married to | begin one identity
 get | married to | name | married to | begin one identity
 get | engaged to | name | engaged to | begin one identity
 be | together | nothing | is | since state identity
-get | married/divorced/engaged | nothing | marital status | event identity
+get | | marital | state single | begin one identity
 break | up with | name | relation | end identity
 split | up with/from | name | relation | end identity
 split | up | nothing | relation | end identity

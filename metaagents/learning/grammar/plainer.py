@@ -25,6 +25,11 @@ _LOVED = (
 )
 _MONTH = f"(?:{'|'.join(MONTHS)}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\\.?)"
 _NTH_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_MONTH_FIRST = (
+    rf"(?:\b|(?P<of>day,? ))({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?"
+    r"(?(of)(?!\d)|(?=,? (?:19|20)\d\d\b))"
+)
+"""``May 3rd, 2014`` as ``3 May, 2014``: one date has one form, whoever writes it."""
 _IN_A_DATE = (
     rf"\b((?:{'|'.join(DAYS)})(?=, (?:the )?(?:{_NTH_DAY}(?: of)? {_MONTH}|{_MONTH} \d))"
     rf"|(?:{_MONTH}|{_MONTH} {_NTH_DAY}|{_NTH_DAY}(?: of)? {_MONTH})(?=, (?:19|20)\d\d\b)), "
@@ -92,6 +97,7 @@ def _turned(found: re.Match[str]) -> str:
 
 _WAYS: tuple[tuple[str, Put], ...] = (
     *OPENINGS,
+    (_MONTH_FIRST, lambda found: f"{found['of'] or ''}{found[3]} {found[2]}"),
     (_IN_A_DATE, r"\1 "),
     (_TIME_AHEAD, r"\1 "),
     # "I'll be starting at Initech in June": it is arranged.

@@ -107,7 +107,7 @@ def split(told: Sequence[str], speaker: str) -> tuple[Subject, int] | None:
     """
     if len(told) < 2:  # noqa: PLR2004 - a subject and a verb
         return None
-    if told[0].lower() in _OWN:
+    if told[0].lower() in _OWN or told[0] == speaker:  # told of by name: "user has moved"
         return Subject(speaker, "speaker"), 1
     if told[0].lower() in _BARE_KIN and is_verb(told[1]):
         told = ["my", told[0].lower(), *told[1:]]
