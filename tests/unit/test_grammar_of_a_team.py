@@ -29,7 +29,7 @@ NOW = datetime(2026, 6, 17, 14, 20, tzinfo=UTC)
         ("Our sitemap lives at /meta/map.xml.", "Ada's sitemap lives at /meta/map.xml"),
         ("The audit has to be done by 31 July.", "the audit is due by 31 July 2026"),
         ("My thesis is due in three weeks.", "Ada's thesis is due on 8 July 2026"),
-        ("The release has been moved to 21 July.", "the release has been moved to on 21 July 2026"),
+        ("The release has been moved to 21 July.", "the release has been moved to 21 July 2026"),
         # Who does what.
         ("Nora approves all refunds above 500 euros.", "Nora approves all refunds above 500 euros"),
         ("Nora is responsible for billing.", "Nora is responsible for billing"),

@@ -177,6 +177,16 @@ def test_a_beginning_is_kept_and_a_plan_has_none() -> None:
     assert (plan.predicate, plan.valid_from) == (None, None)
 
 
+def test_how_long_something_goes_on_is_no_beginning() -> None:
+    """Only what has been so for ten years began ten years ago."""
+    assert stated("Backups are kept for 90 days.", "Ada", NOW) == []
+    (worked,) = claims_of("My brother worked at Bosch for ten years.", "Ada", NOW)
+    assert worked.text == "Ada's brother worked at Bosch for ten years"
+    assert worked.valid_from is None
+    (works,) = claims_of("My brother has worked at Bosch for ten years.", "Ada", NOW)
+    assert works.valid_from == datetime(2016, 1, 1, tzinfo=UTC)
+
+
 def test_a_clause_goes_on_about_whom_the_one_before_is_about() -> None:
     """Its subject and ``ever since`` come from there."""
     said = "We left Leeds in 2023 and have been living in Ghent ever since."

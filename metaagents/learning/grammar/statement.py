@@ -165,7 +165,7 @@ class Said:
             of_speaker(self.verbal.rest if rest is None else rest, self.speaker),
             *(when.text for when in self.times),
         ]
-        told = " ".join(word for word in words if word)
+        told = " ".join(word for word in words if word).replace(" to on ", " to ")
         if self.verbal.sense == "over" and self.verbal.told.startswith(_STILL_DENIED):
             told = f"{told} any more"
         not_so = of_speaker(self.clause.not_so, self.speaker)
@@ -252,7 +252,8 @@ def taken_apart(
             times += before.times[0].onwards() if before is not None and before.times else []
         elif not (verbal.tense == "past" and is_lifelong(told)):
             is_each = comes_round(told) and _is_so_each_time(verbal, told)
-            times.append(resolved(told, None if is_each else at, is_ahead=is_ahead))
+            is_undated = is_each or _lasts(verbal, told)
+            times.append(resolved(told, None if is_undated else at, is_ahead=is_ahead))
     if _is_no_more(verbal, bare, clause.text):
         verbal = replace(verbal, sense="over")
     lies_ahead = at is not None and any(one.days and one.days.first > at for one in times)
@@ -290,6 +291,14 @@ def _is_so_each_time(verbal: Verbal, told: str) -> bool:
         return False
     is_lasting = verbal.lemma in _TASTES or (verbal.lemma == "have" and is_season(told))
     return bool(verbal.habit) or is_lasting
+
+
+def _lasts(verbal: Verbal, told: str) -> bool:
+    """Whether a time is how long something goes on: backups are kept for 90 days.
+
+    Only what *has been* so for two years began two years ago.
+    """
+    return verbal.tense in {"present", "past"} and told.lower().startswith("for ")
 
 
 def _is_no_more(verbal: Verbal, bare: str, text: str) -> bool:
