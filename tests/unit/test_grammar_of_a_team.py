@@ -24,6 +24,8 @@ NOW = datetime(2026, 6, 17, 14, 20, tzinfo=UTC)
             "Code freeze begins on Thursday 25 June at 18:00.",
             "Code freeze begins on Thursday 25 June 2026 at 18:00",
         ),
+        ("The patient is allergic to penicillin.", "the patient is allergic to penicillin"),
+        ("The data team reports to Dana.", "the data team reports to Dana"),
         ("The reports were built by an intern.", "the reports were built by an intern"),
         ("The staging cluster does not have GPUs.", "the staging cluster does not have GPUs"),
         ("Our sitemap lives at /meta/map.xml.", "Ada's sitemap lives at /meta/map.xml"),

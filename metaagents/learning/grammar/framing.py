@@ -13,7 +13,10 @@ from .lexicon import ACQUAINTANCES, BODY, POSSESSIONS
 from .statement import AHEAD, DIED, HAS, RELATION, Claim, Said, of_speaker
 
 _CALLED = re.compile(r"(.+?) (?:called|named) (.+)")
-_OTHERS = frozenset(f"the {one}" for one in "client customer vendor supplier landlord".split())
+_OTHERS = re.compile(
+    r"the (?:(?:client|customer|vendor|supplier|landlord|patient|guest|tenant|applicant)"
+    r"|(?:[a-z\-]+ )?(?:team|department|squad))"
+)
 """Whom people deal with at work and name by what they are."""
 _FOR_LIFE = frozenset("illness allergen diet".split())
 """What somebody has had is had still, unless they say otherwise."""
@@ -120,7 +123,7 @@ def _is_of_somebody(said: Said, filling: Filled) -> bool:
     """Whether a claim is about who speaks, people and animals of theirs, or a known thing."""
     subject = said.subject
     if subject.sort != "owned":
-        return subject.sort != "thing" or subject.text in _OTHERS
+        return subject.sort != "thing" or _OTHERS.fullmatch(subject.text) is not None
     if subject.kind in ACQUAINTANCES:
         return bool(subject.name)
     if subject.noun.isalpha() and subject.noun.istitle() and filling.frame.kind in _OF_THE_LIVING:
