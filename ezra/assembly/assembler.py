@@ -364,7 +364,7 @@ def _extraction(
         watermarks=cold.watermarks,
         model=model,
         events=cold.log,
-        policy=ExtractionPolicy(),
+        policy=ExtractionPolicy(zone=settings.zone),
         guard=settings.guard_policy,
         embedder=stores.embedder,
     )

@@ -91,7 +91,8 @@ async def store(
     now = runtime.clock()
     owned = {"topics": topics, "private": private or record.private}
     if isinstance(record, Fact):
-        record = as_said(record, scope.user_id or scope.agent_id or "", now)
+        by_clock = now.astimezone(runtime.settings.zone)
+        record = as_said(record, scope.user_id or scope.agent_id or "", by_clock)
     stamped = record.stamped(scope, record_id or runtime.ids.new(), now).model_copy(update=owned)
     work = [index_work(stamped.id, scope.agent_id)]
     if isinstance(stamped, Rule):

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import TypeAlias
 
 from tiers.lexical import STOP_WORDS, sentences, words
@@ -51,12 +51,18 @@ class Window:
         earlier: Turns before these, oldest first.
         rules: Playbooks that were in the contexts of the turns, by id, for a model.
         replies: Which playbooks replies may have followed, of which new turns may say how they did.
+        zone: By whose clock ``yesterday`` is the day before.
     """
 
     new: tuple[Turn, ...]
     earlier: tuple[Turn, ...] = ()
     rules: Mapping[str, Rule] = field(default_factory=dict)
     replies: Replies = field(default_factory=Replies)
+    zone: tzinfo = UTC
+
+    def stated(self, said: str, turn: Turn) -> list[Stated]:
+        """Return what words state plainly that the user of a turn said then."""
+        return stated(said, subject_of(turn), turn.occurred_at.astimezone(self.zone))
 
     def shown(self) -> dict[str, Turn]:
         """Return the new turns by the short ids that a model sees."""
@@ -177,7 +183,7 @@ def by_patterns(window: Window) -> list[FactDraft]:
         FactDraft(_whose(turn), said, CONFIDENCE, sources)
         for turn in window.new
         for said, sources in (
-            *((one, (turn.id,)) for one in stated(turn.input, subject_of(turn), turn.occurred_at)),
+            *((one, (turn.id,)) for one in window.stated(turn.input, turn)),
             *_put_right(turn, window),
         )
     ]
@@ -195,7 +201,7 @@ def _put_right(turn: Turn, window: Window) -> Iterator[tuple[Stated, tuple[str, 
         if former.seq < turn.seq
         and (_whose(former), subject_of(former)) == (_whose(turn), subject_of(turn))
     ]
-    exchange = _exchanged(turn, before)
+    exchange = _exchanged(turn, before, window)
     if exchange is None:
         return
     wrong = re.compile(rf"\b{re.escape(exchange[0])}\b", re.IGNORECASE)
@@ -204,15 +210,15 @@ def _put_right(turn: Turn, window: Window) -> Iterator[tuple[Stated, tuple[str, 
             continue
         for sentence in filter(wrong.search, sentences(former.input)):
             right = wrong.sub(lambda _: exchange[1], sentence)
-            said = stated(right, subject_of(turn), former.occurred_at)
+            said = window.stated(right, former)
             if said and not any(one.predicate for one in said):
                 denied = f"It is not true that {sentence}"
-                said += stated(denied, subject_of(turn), former.occurred_at)
+                said += window.stated(denied, former)
             yield from ((one, (former.id, turn.id)) for one in said)
         return
 
 
-def _exchanged(turn: Turn, before: Sequence[Turn]) -> tuple[str, str] | None:
+def _exchanged(turn: Turn, before: Sequence[Turn], window: Window) -> tuple[str, str] | None:
     """Return which word of what somebody said before a turn puts right, and what is right."""
     told = _RIGHT.fullmatch(turn.input.strip())
     if told is not None:
@@ -222,7 +228,7 @@ def _exchanged(turn: Turn, before: Sequence[Turn]) -> tuple[str, str] | None:
         return None
     right = denied["right"]
     for former in reversed(before):
-        said = stated(former.input, subject_of(turn), former.occurred_at)
+        said = window.stated(former.input, former)
         values = [one.object for one in said if one.predicate and one.object]
         # It denies what the reply took up; without that, the one thing that was just said.
         taken_up = [one for one in values if _only_takes_up(before[-1].response, one, former)]

@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -79,6 +79,7 @@ class ExtractionPolicy:
         model_passes_max: Questions to a model in one go; then other work gets its turn.
         passes_max: Passes in one go without a model.
         pause_seconds: How long an agent with more to read waits when a model was asked.
+        zone: By whose clock days begin.
     """
 
     turns_per_pass: int = 30
@@ -91,6 +92,7 @@ class ExtractionPolicy:
     model_passes_max: int = 4
     passes_max: int = 32
     pause_seconds: float = 30.0
+    zone: tzinfo = UTC
 
     @property
     def limits(self) -> Limits:
@@ -246,11 +248,11 @@ class ExtractionAgent:
         earlier = await self._turns.turns_after(scope, start - before, before) if before else ()
         heard = await asyncio.to_thread(heard_all, _kept(taken), self._guard)
         before_them = await asyncio.to_thread(heard_all, _kept(earlier), self._guard)
-        window = Window(heard, before_them)
+        window = Window(heard, before_them, zone=self._policy.zone)
         has_more = len(taken) < len(turns) or len(turns) == limit
         end = taken[-1].seq
         shown, replies = await self._rules(scope, window), await self._replies(scope, window)
-        window = Window(window.new, window.earlier, shown, replies)
+        window = replace(window, rules=shown, replies=replies)
         said = {turn.id: turn for turn in taken}
         unheard = tuple(turn.id for turn in heard if turn is not said[turn.id])
         return _Read(scope, start, end, window, taken[0].recorded_at, has_more, unheard)

@@ -21,7 +21,7 @@ def as_said(fact: Fact, speaker: str, at: datetime) -> Fact:
     Args:
         fact: What is to be remembered.
         speaker: Who remembers it: the person it is of, else the agent.
-        at: When: "last month" is the one before it.
+        at: When, by the clock of who remembers it: "last month" is the one before it.
     """
     is_plain = fact.subject is None and fact.predicate is None and fact.object is None
     if not is_plain or not speaker or len(fact.text) > CHARS_MAX:

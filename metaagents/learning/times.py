@@ -224,7 +224,8 @@ def resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
 
     Args:
         said: The words of a ``PHRASE``.
-        at: When they were said; ``None`` leaves what is relative as it is.
+        at: When they were said, by the clock of who says them; ``None`` leaves what is relative
+            as it is.
         is_ahead: They speak of what is to come: ``in June`` is the next one, not the last.
     """
     clock = _AT_CLOCK.search(said)
@@ -285,7 +286,7 @@ def _undoubted_days(plain: str, said: str, at: datetime | None, *, is_ahead: boo
     written = days_of(plain) if re.fullmatch(DATE, plain, re.IGNORECASE) else None
     if written is not None or at is None:
         return written
-    today = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    today = _day_by_clock(at)
     if plain in _NEAR:
         return _day(today + timedelta(days=_NEAR[plain]))
     return (
@@ -293,6 +294,11 @@ def _undoubted_days(plain: str, said: str, at: datetime | None, *, is_ahead: boo
         or _of_week(plain, today)
         or _in_calendar(_EARLY_OR_LATE.sub("", plain), today, is_ahead=is_ahead)
     )
+
+
+def _day_by_clock(at: datetime) -> datetime:
+    """Return the day of a moment by the clock of its zone; days have none and are kept in UTC."""
+    return datetime(at.year, at.month, at.day, tzinfo=UTC)
 
 
 def _counted(said: str, today: datetime, *, is_ahead: bool) -> Days | None:
@@ -362,8 +368,7 @@ def _date(plain: str, today: datetime, *, is_ahead: bool) -> Days | None:
 def _back(count: str, unit: str, at: datetime | None) -> Days | None:
     if at is None:
         return None
-    today = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    return _moved(count, unit, today, -1)
+    return _moved(count, unit, _day_by_clock(at), -1)
 
 
 def _moved(count: str, unit: str, today: datetime, sign: int) -> Days | None:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from support.cold_samples import graph_of
@@ -90,6 +91,18 @@ async def told(cold: ColdStores, kind: str) -> list[tuple[tuple[str, ...], str]]
 def found(text: str, *ids: str, **fields: Any) -> dict[str, Any]:
     """Return a fact as a model answers it."""
     return {"text": text, "source_ids": list(ids), "confidence": 0.9, **fields}
+
+
+async def test_yesterday_is_by_the_clock_of_the_memory(cold: ColdStores) -> None:
+    """Where days begin elsewhere, another day was yesterday."""
+    zone = ZoneInfo("Pacific/Kiritimati")
+    today = NOW.astimezone(zone).date()
+    assert today != NOW.date()
+    await say(cold, "I moved to Oslo yesterday.", user_id="ada")
+    assert await agent(cold, zone=zone).handle([item()], NOW) == {}
+    (moved,) = await facts(cold)
+    assert moved.valid_from is not None
+    assert moved.valid_from.date() == today - timedelta(days=1)
 
 
 async def test_plain_statements_become_facts_without_a_model(cold: ColdStores) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -175,6 +176,16 @@ def test_a_beginning_is_kept_and_a_plan_has_none() -> None:
     assert moved.valid_from == datetime(2026, 2, 1, tzinfo=UTC)
     (plan,) = stated("I'm flying to Lima next Monday.", "Ada", NOW)
     assert (plan.predicate, plan.valid_from) == (None, None)
+
+
+def test_yesterday_is_the_day_before_by_the_clock_of_who_speaks() -> None:
+    """At half past eight in Tokyo it is still the day before in UTC."""
+    at = datetime(2026, 3, 10, 23, 30, tzinfo=UTC).astimezone(ZoneInfo("Asia/Tokyo"))
+    (moved,) = claims_of("I moved to Oslo yesterday.", "Ada", at)
+    assert moved.text == "Ada moved to Oslo on 10 March 2026"
+    assert moved.valid_from == datetime(2026, 3, 10, tzinfo=UTC)
+    (two_days,) = claims_of("I moved to Oslo two days ago.", "Ada", at)
+    assert two_days.text == "Ada moved to Oslo on 9 March 2026"
 
 
 def test_how_long_something_goes_on_is_no_beginning() -> None:
