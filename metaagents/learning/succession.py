@@ -35,8 +35,8 @@ RELATIONS = frozenset(
         "lives with"
     ).split("|")
 )
-USES = frozenset(("drives", "uses", "rides", "wears", "plays"))
-"""What ends for whom has a thing no more."""
+USES = frozenset(("drives", "uses", "wears"))
+"""What ends for who has the thing no more; who sold the piano may play on."""
 MARITAL = "state single"
 _LASTING = frozenset((NAME, "is a", "was born", "was born in", "grew up in", "is from", "age"))
 """What stays true of who has died."""

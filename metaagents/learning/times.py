@@ -289,8 +289,11 @@ def _undoubted_days(plain: str, said: str, at: datetime | None, *, is_ahead: boo
     today = _day_by_clock(at)
     if plain in _NEAR:
         return _day(today + timedelta(days=_NEAR[plain]))
+    within = _WITHIN.fullmatch(said)
+    if within and not (is_ahead or within[3]):
+        return None  # "we sold it in a day": so long did it take
     return (
-        _counted(said, today, is_ahead=is_ahead)
+        _counted(said, today)
         or _of_week(plain, today)
         or _in_calendar(_EARLY_OR_LATE.sub("", plain), today, is_ahead=is_ahead)
     )
@@ -301,12 +304,12 @@ def _day_by_clock(at: datetime) -> datetime:
     return datetime(at.year, at.month, at.day, tzinfo=UTC)
 
 
-def _counted(said: str, today: datetime, *, is_ahead: bool) -> Days | None:
+def _counted(said: str, today: datetime) -> Days | None:
     """Return the days of ``two weeks ago``, ``in three days``, ``half a year ago``."""
     ago, within, half = (one.fullmatch(said) for one in (_AGO, _WITHIN, _HALF_AGO))
     if ago:
         return _moved(ago[1], ago[2], today, -1)
-    if within and (is_ahead or within[3]):  # "we sold it in a day": so long did it take
+    if within:
         return _moved(within[1], within[2], today, 1)
     return _half_ago(half[1].lower(), today) if half else None
 

@@ -194,6 +194,8 @@ def test_how_long_something_goes_on_is_no_beginning() -> None:
     (worked,) = claims_of("My brother worked at Bosch for ten years.", "Ada", NOW)
     assert worked.text == "Ada's brother worked at Bosch for ten years"
     assert worked.valid_from is None
+    (sold,) = claims_of("We sold the house in a month.", "Ada", NOW)
+    assert (sold.text, sold.valid_from) == ("Ada sold the house in a month", None)
     (works,) = claims_of("My brother has worked at Bosch for ten years.", "Ada", NOW)
     assert works.valid_from == datetime(2016, 1, 1, tzinfo=UTC)
 

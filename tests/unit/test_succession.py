@@ -100,6 +100,8 @@ def test_what_never_was_so_is_denied(old: str, new: str) -> None:
         ("My rent is 700 euros.", "My phone bill is 20 euros."),
         ("Mia leads the Rome team.", "Tom leads the Turin team."),
         ("I bought a drill.", "I sold a tent."),
+        ("I play the piano.", "I sold the piano."),
+        ("The problem is Redis.", "The problem is urgent."),
     ],
 )
 def test_what_may_be_true_beside_it_stays(old: str, new: str) -> None:
