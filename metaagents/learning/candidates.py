@@ -20,17 +20,20 @@ from .plain_speech import POINTING
 
 _RIGHT = re.compile(
     r"(?:(?:no|actually|sorry|correction|wait|oh|my mistake)[,:.]? ){0,2}"
-    r"(?:it['\u2019]?s|it is|that['\u2019]?s|i meant?|make that|it should be) "
+    r"(?:it['\u2019]?s|it is|that['\u2019]?s|i meant?|make that|it should be"
+    r"|(?:his|her|its|their) [a-z]+ (?:is|was)|(?:he|she)(?:['\u2019]s| is) (?:called|named)) "
     r"(?P<right>\w[\w.'\u2019 -]{0,40}?),? (?:and )?not (?P<wrong>\w[\w.'\u2019 -]{0,40}?)[.!]*",
     re.IGNORECASE,
 )
 """A message that only puts a word of a former one right."""
 _NO = re.compile(
-    r"(?:no|nope|wrong|not quite)[,:.!]+ (?:it['\u2019]?s |it is |that['\u2019]?s )?"
+    r"(?:no|nope|wrong|not quite)[,:.!]+ "
+    r"(?:it['\u2019]?s |it is |that['\u2019]?s |i meant? |make that )?"
     r"(?P<right>\w[\w.'\u2019-]*(?: [\w.'\u2019-]+){0,2}?)[.!]*",
     re.IGNORECASE,
 )
 """A message that only denies, and says what is so instead: ``No, red.``"""
+_WHEN = re.compile(r"^(?:on|in|at) ")
 _TAKES_UP = "noted right correct okay ok so still fine got understood good yes live"
 """What a reply says when it takes up what it was told."""
 _NO_VALUE = POINTING | frozenset(
@@ -201,7 +204,7 @@ def _put_right(turn: Turn, window: Window) -> Iterator[tuple[Stated, tuple[str, 
         if former.seq < turn.seq
         and (_whose(former), subject_of(former)) == (_whose(turn), subject_of(turn))
     ]
-    exchange = _exchanged(turn, before, window)
+    exchange = _exchanged(turn, before)
     if exchange is None:
         return
     wrong = re.compile(rf"\b{re.escape(exchange[0])}\b", re.IGNORECASE)
@@ -218,7 +221,7 @@ def _put_right(turn: Turn, window: Window) -> Iterator[tuple[Stated, tuple[str, 
         return
 
 
-def _exchanged(turn: Turn, before: Sequence[Turn], window: Window) -> tuple[str, str] | None:
+def _exchanged(turn: Turn, before: Sequence[Turn]) -> tuple[str, str] | None:
     """Return which word of what somebody said before a turn puts right, and what is right."""
     told = _RIGHT.fullmatch(turn.input.strip())
     if told is not None:
@@ -228,8 +231,8 @@ def _exchanged(turn: Turn, before: Sequence[Turn], window: Window) -> tuple[str,
         return None
     right = denied["right"]
     for former in reversed(before):
-        said = window.stated(former.input, former)
-        values = [one.object for one in said if one.predicate and one.object]
+        said = stated(former.input, subject_of(former))  # with times as they were said
+        values = [_WHEN.sub("", one.object) for one in said if one.predicate and one.object]
         # It denies what the reply took up; without that, the one thing that was just said.
         taken_up = [one for one in values if _only_takes_up(before[-1].response, one, former)]
         is_only = former is before[-1] and len(said) == 1 and not before[-1].response.endswith("?")

@@ -22,13 +22,14 @@ from .grammar.claims import claims_in
 from .grammar.clauses import Clause, clauses, is_clear, plain_quotes, without_greeting
 from .grammar.mentions import mentioned
 from .grammar.statement import Claim
-from .plain_speech import NO_NAME, NOT_NOTED, POINTING, is_plain
+from .plain_speech import NO_NAME, NOT_NOTED, POINTING, in_plain_letters, is_plain
 from .rewording import in_third_person, third_person
 
 CONFIDENCE = 0.9
 """Of what a pattern found: said plainly, yet read by rule."""
 
 USER = "user"
+_SPEAKER = re.compile(r"\bi\b")
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,12 @@ def stated(said: str, subject: str, at: datetime | None = None) -> list[Stated]:
     """
     if not is_plain(said):
         return []
+    plain = in_plain_letters(plain_quotes(said))
+    heard = list(_in_order(plain, subject, at))
+    if not heard and plain.isupper():
+        heard = list(_in_order(_SPEAKER.sub("I", plain.lower()), subject, at))
     found: dict[str, Stated] = {}
-    for one in _in_order(plain_quotes(said), subject, at):
+    for one in heard:
         found.pop(one.text.lower(), None)
         found[one.text.lower()] = one
     return list(found.values())

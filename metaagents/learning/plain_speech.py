@@ -104,6 +104,17 @@ NOT_NOTED = frozenset(
 """With one of these, what is to be remembered is more than what is said."""
 
 
+_MARKED = re.compile(r"^[ \t]*(?:[-*\u2022\u2013]|\d{1,2}[.)])[ \t]+(?=\S)", re.MULTILINE)
+"""What begins a line of a list."""
+_STRESSED = re.compile(r"(?<![\w*])(\*{1,2}|__?)(?=\S)([^*_\n]{1,80}?)(?<=\S)\1(?![\w*])")
+"""Words between the marks of Markdown that stress them."""
+
+
+def in_plain_letters(said: str) -> str:
+    """Return a message without marks of lists and of stress: ``- I'm *not* a nurse``."""
+    return _STRESSED.sub(r"\2", _MARKED.sub("", said))
+
+
 def is_plain(said: str) -> bool:
     """Whether a message is its sender's own words: no pasted document, no text to work on."""
     is_short = len(said) <= INPUT_CHARS_MAX

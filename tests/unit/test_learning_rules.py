@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -244,6 +245,8 @@ def test_what_an_application_keeps_is_compared_with_nothing() -> None:
         ("My favourite colour is blue.", "Is your car blue?", "No, red.", None),
         ("I live in Bonn. I have a dog.", "How is Bonn?", "No, Mainz.", "ada lives in Mainz"),
         ("I live in Bonn.", "Noted.", "Wrong, it's Mainz!", "ada lives in Mainz"),
+        ("My pen is red.", "Red.", "No, I meant blue.", None),  # nobody would have kept it
+        ("My exam is on Monday.", "Monday.", "No, I meant Tuesday.", "ada's exam is on Tuesday"),
         ("I live in Bonn. I work at Acme Labs.", "Noted.", "No, Mainz.", None),
         ("I live in Bonn.", "Bonn, fine.", "No, thanks.", None),
         ("I live in Bonn.", "Do you need a tram from Bonn?", "No, never.", None),
@@ -258,7 +261,8 @@ def test_an_answer_that_denies_puts_right_what_the_reply_took_up(
     """Only what the same speaker had stated, of the same make; what the reply says is no source."""
     before = turn(1, said, speaker="ada", response=response)
     found = by_patterns(Window((turn(2, answer, speaker="ada"),), (before,)))
-    assert [one.said.text for one in found] == ([learnt] if learnt else [])
+    texts = [re.sub(r"(?<=day) \d.*", "", one.said.text) for one in found]
+    assert texts == ([learnt] if learnt else [])
 
 
 @pytest.mark.parametrize(
@@ -266,6 +270,11 @@ def test_an_answer_that_denies_puts_right_what_the_reply_took_up(
     [
         ("I live in Lisbon.", "Actually, it's Porto, not Lisbon.", ["ada lives in Porto"]),
         ("I moved to Bonn.", "Correction: it's Mainz, not Bonn.", ["ada moved to Mainz"]),
+        (
+            "My sister's name is Mary.",
+            "Sorry, her name is Marion, not Mary.",
+            ["ada's sister's name is Marion"],
+        ),
         (
             "I like tea. I live in Rome.",
             "No, it's coffee, not tea.",

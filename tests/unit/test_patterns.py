@@ -63,6 +63,29 @@ def test_a_message_may_state_several_things() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("said", "learnt"),
+    [
+        ("- I live in Rome\n- I have a dog", ["Ann lives in Rome", "Ann has a dog"]),
+        ("1. I work at Acme Labs.", ["Ann works at Acme Labs"]),
+        ("I'm *not* a nurse.", ["Ann is not a nurse"]),
+        ("I AM ALLERGIC TO PEANUTS", ["Ann is allergic to peanuts"]),
+        ("5 - 3 * 2 * 4", []),
+        ("THE BUILD IS BROKEN", []),
+    ],
+)
+def test_marks_of_lists_and_stress_change_nothing(said: str, learnt: list[str]) -> None:
+    """What stands in a list, between stars or in capitals is read as if it did not."""
+    assert [one.text for one in stated(said, "Ann")] == learnt
+
+
+@pytest.mark.parametrize("whose", ["her", "his", "their", "your"])
+def test_what_is_put_right_of_somebody_unnamed_is_no_fact(whose: str) -> None:
+    """``Sorry, her birthday is May 3``: whose it is stands in another message."""
+    assert stated(f"Sorry, {whose} birthday is May 3.", "Ann") == []
+    assert stated(f"Sorry, {whose} name is Marion.", "Ann") == []
+
+
 def test_a_pasted_document_states_nothing() -> None:
     """However plainly it is written."""
     assert stated("I live in Rome. " * 200, "user") == []

@@ -53,10 +53,14 @@ _OF_THEIRS = re.compile(r"(?:(?:in|up|out|off|down|over) )?(?:the|my|our) [a-z]"
 """What somebody does to it at a time to come is planned, whatever it is."""
 _TO_US = re.compile(r"^(?:(?:to )?(?:stay|visit|live|see|help)\b ?(?:with )?)?(?:me|us)$")
 """Whom somebody comes to, where that is who speaks."""
+_WHOSE = re.compile(r"(?:his|her|their|your) ", re.IGNORECASE)
+"""What is put right is somebody's whom the clause does not name."""
 
 
 def read(said: Said) -> list[Claim]:
     """Return what one clause claims; what puts something right is news, whatever it is about."""
+    if said.clause.corrects and _WHOSE.match(said.subject.text):
+        return []
     is_put_right = said.clause.corrects and said.subject.sort in {"thing", "owned"}
     found = [
         replace(one, is_news=True) if is_put_right and one.is_single and one.sense == "is" else one
