@@ -21,6 +21,7 @@ from ..distinctive import MONTHS
 from .grammar.claims import claims_in
 from .grammar.clauses import Clause, clauses, is_clear, plain_quotes, without_greeting
 from .grammar.mentions import mentioned
+from .grammar.standing import requested
 from .grammar.statement import Claim
 from .plain_speech import NO_NAME, NOT_NOTED, POINTING, in_plain_letters, is_plain
 from .rewording import in_third_person, third_person
@@ -93,7 +94,8 @@ def _in_order(said: str, subject: str, at: datetime | None) -> Iterator[Stated]:
     told = " ".join(one.text for some in of_clauses.values() for one in some)
     for number, sentence in enumerate(sentences(said)):
         some = of_clauses.get(number, [])
-        yield from some or _asked_to_note(sentence, subject)
+        asked = [] if some else [_of_claim(one) for one in requested(sentence, subject)]
+        yield from some or asked or _asked_to_note(sentence, subject)
     for claim in mentioned(said, subject):
         if claim.value not in told:
             yield _of_claim(claim)

@@ -103,9 +103,10 @@ PHRASE = (
 _AT_END = re.compile(rf",? ({PHRASE})[\s.!]*$", re.IGNORECASE)
 _AT_FRONT = re.compile(rf"({PHRASE}),? (?=\S)", re.IGNORECASE)
 _OFTEN_AT_FRONT = re.compile(
-    rf"((?:on|every|each|most) (?:{_DAY}s?|weekends?|mornings?|evenings?|weeks?|days?|years?"
-    rf"|months?"
-    rf"|summers?|winters?)|at weekends|in the (?:mornings?|evenings?)),? (?=\S)",
+    rf"((?:on|every|each|most) (?:{_DAY}s?|{_MONTH}|weekends?|mornings?|evenings?|weeks?|days?"
+    rf"|years?|months?|summers?|winters?)|at weekends|in the (?:mornings?|evenings?)"
+    r"|(?:once|twice|(?:two|three|four|five|several|a few) times) an? (?:day|week|month|year)"
+    r"),? (?=\S)",
     re.IGNORECASE,
 )
 _SPAN = re.compile(rf"(?:from|between) ({DATE}) (?:to|until|through|and) ({DATE})", re.IGNORECASE)

@@ -190,7 +190,8 @@ def test_yesterday_is_the_day_before_by_the_clock_of_who_speaks() -> None:
 
 def test_how_long_something_goes_on_is_no_beginning() -> None:
     """Only what has been so for ten years began ten years ago."""
-    assert stated("Backups are kept for 90 days.", "Ada", NOW) == []
+    (kept,) = stated("Backups are kept for 90 days.", "Ada", NOW)
+    assert (kept.text, kept.valid_from) == ("Backups are kept for 90 days", None)
     (worked,) = claims_of("My brother worked at Bosch for ten years.", "Ada", NOW)
     assert worked.text == "Ada's brother worked at Bosch for ten years"
     assert worked.valid_from is None

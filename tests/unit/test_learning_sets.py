@@ -31,6 +31,7 @@ TURN_SETS = {
     "statements-sealed": 60,
 }
 FRESH_SETS = {"statements-fresh": (100, 40), "statements-sealed-fresh": (50, 20)}
+COMMON_SETS = ("statements-common", "statements-unseen", "statements-sealed-unseen")
 FRESH_KINDS = {
     *("moved", "work", "family", "pets", "health", "taste", "plan", "correction", "denial", "role"),
     *("deadline", "tools", "project", "handover", "had"),
@@ -75,6 +76,18 @@ def test_a_set_of_a_fleets_talk_states_things_of_people_and_of_projects(name: st
     assert (len(stating), len(turns) - len(stating)) == FRESH_SETS[name]
     assert {turn.kind for turn in stating} >= FRESH_KINDS
     assert len({turn.text for turn in turns}) == len(turns)
+
+
+@pytest.mark.parametrize("name", COMMON_SETS)
+def test_a_third_of_the_common_talk_has_sixty_statements(name: str) -> None:
+    """And twenty turns that state nothing; none is twice, nor in another third."""
+    texts = [turn.text for one in COMMON_SETS for turn in statements(one).turns]
+    assert len(set(texts)) == len(texts)
+    turns = statements(name).turns
+    stating = [turn for turn in turns if turn.facts]
+    assert (len(stating), len(turns) - len(stating)) == (60, 20)
+    for turn in stating:
+        assert {verdict(turn, fact) for fact in ideal(turn)} == {"right"}, turn.id
 
 
 @pytest.mark.parametrize("name", [*TURN_SETS, *FRESH_SETS])

@@ -36,6 +36,7 @@ _FUNCTION = frozenset(
 """Words that every good rewording may bring along."""
 _NOBODY = frozenset("i i'm i've i'd i'll we we're we've my our me us user".split())
 _STEM_CHARS = 4
+_YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 def verdict(turn: SaidTurn, fact: Fact) -> Verdict:
@@ -159,10 +160,13 @@ def _is_aside(turn: SaidTurn, fact: Fact) -> bool:
 
 
 def _is_grounded(turn: SaidTurn, words: Sequence[str]) -> bool:
-    """Return whether a fact has no word of its own: by stems, names of grammar apart."""
+    """Return whether a fact has no word of its own: by stems, names of grammar apart.
+
+    The year that a date is told with may be of when it was said; times are scored by themselves.
+    """
     source = {_stem(word) for word in tokens(f"{turn.speaker} {turn.text}")}
     brought = {word for word in words if word[0].isalnum()} - _FUNCTION - _NEGATORS - _NOBODY
-    return all(_stem(word) in source for word in brought)
+    return all(_stem(word) in source or _YEAR.fullmatch(word) for word in brought)
 
 
 def _stem(word: str) -> str:

@@ -372,6 +372,9 @@ _STATEMENTS = (
     "statements-fresh",
     "statements-sealed",
     "statements-sealed-fresh",
+    "statements-common",
+    "statements-unseen",
+    "statements-sealed-unseen",
 )
 _PARAPHRASES = ("paraphrases", "paraphrases-sealed", "paraphrases-later")
 _SEALED = "-sealed"

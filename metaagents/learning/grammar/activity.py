@@ -21,7 +21,7 @@ ACHIEVEMENTS = frozenset(
 """Verbs of what somebody has done for good, once it is done."""
 SKILLS = frozenset(
     "swim drive ride cook whistle sew knit ski skate surf sing dance play juggle type sail sign "
-    "read hear see smell taste walk fly code bake dive row".split()
+    "read hear see smell taste walk fly code bake dive row weld crochet solder lip-read".split()
 )
 """Verbs of what somebody can do, or cannot, at any time."""
 ALONE = frozenset(

@@ -28,7 +28,8 @@ _JOIN = re.compile(
     r"|,?\s+(?P<taint>if|unless|except|when|whenever|or rather|or|than|as long as)\s+"
     r"|,\s+(?P<word>and|but|so|because|which|who|though|although|while|since(?! (?:i|he|she"
     r"|we) was\b)|in case|until)\s+"
-    r"|\s+(?P<bare>but|so|because|which|though|although|while|in case)\s+"
+    r"|\s+(?P<bare>but|so|because|which|though|although|while|in case"
+    r"|since(?= (?:i|he|she|we|my) (?!was |were )))\s+"
     r"|\s+(?P<and>and)\s+"
     r"|(?P<comma>,)\s+",
     re.IGNORECASE,
@@ -81,7 +82,8 @@ _CORRECTS = re.compile(
 _SUPPOSES = re.compile(
     r"\s*(?:(?:and|but|so|now|just|please)\s+)*(?:if|suppose|supposing|imagine|assume|assuming|"
     r"let's (?:say|assume|imagine|suppose|pretend)|pretend|say\b|unless|whether|had i|were i|"
-    r"what if|as if|(?:yeah|yes|oh),? (?:right|sure|of course)\s*$|"
+    r"what if|as if|(?:oh |yeah,? )?(?:sure|right),? and i\b|"
+    r"(?:yeah|yes|oh),? (?:right|sure|of course)\s*$|"
     r"once|until|i wish|if only|should i|in (?:the|a|this|my) (?:film|movie|book|"
     r"show|game|dream|novel|song|play))\b",
     re.IGNORECASE,
@@ -109,8 +111,8 @@ _ASKED_IN_CASE = re.compile(
 )
 _HEARSAY = re.compile(
     r"\b(?:says?|said|saying|tells?|told|claim(?:s|ed)?|heard|asks?|asked"
-    r"|(?:writes?|wrote)(?! (?:the |an? |two |three |my |our |his |her )?"
-    r"[a-z]+ (?:for|about|in|on|as)\b)"
+    r"|(?:writes|wrote|write(?= that\b|:))(?! (?:the |an? |two |three |my |our |his |her )?"
+    r"[a-z]+ (?:for|about|in|on|as)\b| (?:in |all )?(?:my|our|the) [a-z]+\b)"
     r"|begins with|"
     r"translate|quote|for example|an example|according to|rumou?r)\b",
     re.IGNORECASE,
@@ -196,7 +198,7 @@ _COMPARES = re.compile(r"\b(?:[a-z]+er|more|less) than\s+$", re.IGNORECASE)
 """What is measured by something else is not doubted."""
 _NEXT = re.compile(r"(?:an? |any )?[a-z][\w\-]*(?: [a-z][\w\-]*)?[.!]?(?:$|,)")
 _OPENS_CLAUSE = re.compile(
-    rf"(?:{_SUBJECTS}|it\b|they\b|you\b|there\b|this\b|that\b|yes\b|no\b|then\b|now\b|so\b)",
+    rf"(?:{_SUBJECTS}|it\b|they\b|you\b|there\b|this\b|that\b|yes\b|no\b|then\b|now\b|so\b|neither\b|nor\b)",
     re.IGNORECASE,
 )
 _ADDED = re.compile(r"(?:\w+ )?\w+ing\b|like\b", re.IGNORECASE)
@@ -205,6 +207,10 @@ _GOING_ON = frozenset("and but comma".split())
 """What joins two things that are said of the same: ``moved to Bonn but moved back``."""
 _CONSEQUENCES = frozenset("so because which".split())
 _FINITE = re.compile(r"\b(?:is|are|was|were|has|have|had|will)\b", re.IGNORECASE)
+
+
+_SAINT = re.compile(r"\bSt\.(?= [A-Z])")
+"""Its full stop ends no sentence."""
 
 
 @dataclass(frozen=True)
@@ -260,7 +266,7 @@ def clauses(text: str) -> Iterator[Clause]:
 
 def plain_quotes(text: str) -> str:
     """Return a text with its apostrophes in one form."""
-    return text.replace("\u2019", "'").replace("\u2018", "'")
+    return _SAINT.sub("St", text.replace("\u2019", "'").replace("\u2018", "'"))
 
 
 def without_greeting(clause: str) -> str:
@@ -361,7 +367,7 @@ def _puts_right(part: _Part, found: list[Clause]) -> bool:
 def _is_cut_off(part: _Part, found: list[Clause]) -> bool:
     """Whether a part belongs to what the last clause ends with: ``a safe, inclusive place``."""
     is_list = part.joint == "comma" and bool(found) and _IS_LIST.search(found[-1].text)
-    is_more = FORMS.get(part.text.split(" ", 1)[0].lower(), ("", ""))[1] != "past"
+    is_more = FORMS.get(part.text.split(" ", 1)[0].lower(), ("", ""))[1] not in {"past", "base"}
     return bool(is_list and is_more and _LISTED.fullmatch(part.text))
 
 

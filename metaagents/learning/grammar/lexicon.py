@@ -162,7 +162,7 @@ STATES: tuple[tuple[str, ...], ...] = tuple(
 
 EVALUATIVE = frozenset(
     "great good nice lovely amazing awesome wonderful fantastic incredible bad terrible awful "
-    "rough "
+    "mountain pile heap load rough important must "
     "tough hard fun cool crazy weird funny blast lot lots bit ton tons bunch chance moment feeling "
     "feelings idea ideas thought thoughts point question questions problem problems issue issues "
     "look minute sec clue word words hunch suspicion doubt doubts deadline "
@@ -228,3 +228,81 @@ NOT_UNDONE = frozenset("miracles magic idiots fools people amateurs liars favour
 """What nobody does, and whom nobody would work with."""
 TOO_YOUNG = frozenset("0 1 2 3 one two three four five six seven eight nine ten".split())
 """No age of who speaks: "we are two"."""
+
+OF_THE_MOMENT = frozenset(
+    "think know say tell mean believe guess wonder hope wish want need feel see hear agree "
+    "disagree suggest promise appreciate thank ask remember forget imagine suppose assume seem "
+    "appear look understand realise realize doubt trust admit swear bet recommend advise apologise "
+    "apologize notice recall mind matter care worry regret miss expect love like hate enjoy prefer "
+    "adore try welcome invite wait let get find come go do thanks consider accept refuse claim "
+    "bother picture last long dread crave cheer bless pity dare beg dream deserve admire envy "
+    "respect cherish happen help show explain describe answer reply respond mention discuss talk "
+    "speak sound taste smell relate strive aspire struggle push plan decide intend aim hurt "
+    "make stop start begin end finish fall hit catch have be live die stand give stay wake sit lie "
+    "ache".split()
+)
+"""Verbs of mind, talk and the moment: in the present they tell of what is just so."""
+
+RULES_OF_THINGS = frozenset(
+    "use require support cost belong close open contain expire last weigh allow accept cover "
+    "include serve store depend integrate deploy sit hold own publish ship run live rotate "
+    "keep respond want need".split()
+)
+"""Verbs of what things do as a rule, and of what a client, a team or an office asks for."""
+
+FAILING = frozenset(
+    "fail break crash hang load throw return ring take pass work freeze compile print build test "
+    "drop leak flicker beep respond arrive leave react click scroll turn change grow rise".split()
+)
+"""Verbs of how things are just doing."""
+
+LIFE_CHANGES = frozenset(
+    "leave quit stop switch ditch swap join pass pay sell buy adopt marry divorce graduate outgrow "
+    "retire enrol hire move settle change replace break drop cancel win earn found publish inherit "
+    "emigrate convert complete become finish start begin lose qualify accept sign cut get "
+    "do".split()
+)
+"""Verbs of what changes a life, once it is done."""
+
+SLIGHT_CHANGES = frozenset("get do cut drop start begin lose break change".split())
+"""Of these only with a name, a number or something of one's own."""
+
+AT_HAND = frozenset(
+    "file files folder page pages button line lines code test tests ticket tickets issue issues "
+    "script draft drafts document documents doc docs table column row cell slide slides build "
+    "branch branches config setting settings window tab screen function variable message messages "
+    "mail email emails link links list report picture photo photos call meeting bus train tram "
+    "key keys phone charger coffee tea lunch breakfast dinner break minute minutes look question "
+    "questions answer turn bug error order note notes update version point bit chat chats blast "
+    "time times talk fun laugh walk respect back part while weather traffic server program print "
+    "printer".split()
+)
+"""What people have to do with in passing, at work and on the way."""
+
+OUTSIDE = frozenset(
+    "it its it's this that that's these those he she him hers they them theirs you your yours i "
+    "one ones some something somewhere someone somebody anyone anybody everything everyone "
+    "everybody nothing none another others either former latter option such here there then now "
+    "today tonight tomorrow again yet already what what's when who why how whatever whoever thing "
+    "things way ways much lot lots bit kind sort stuff part enough too really if whether like "
+    "myself yourself himself herself itself so just right house".split()
+)
+"""Words with which a clause cannot be understood alone, or is a matter of the moment."""
+
+PROJECTS = frozenset(
+    "project repo repository codebase team company app api database service pipeline website site "
+    "office shop school firm department class club client customer contract licence garden "
+    "apartment flat house landlord employer building".split()
+)
+"""Things that are known by the article: there is one where it is spoken of."""
+
+MADE_UP = frozenset(
+    "book film movie game novel story song series show hero heroine character episode villain king "
+    "queen devil god gods witch men women".split()
+)
+"""What is made up, or lives."""
+
+READ_ELSEWHERE = frozenset(
+    "birthday anniversary address name password passphrase pin secret token credentials key".split()
+)
+"""What is read in other ways, or is secret."""

@@ -14,7 +14,7 @@ from ...claims.forms import is_past
 from . import phrases
 from .copula import is_trade
 from .frames import GAPPED
-from .lexicon import EVALUATIVE, OCCASIONS, POSSESSIONS
+from .lexicon import EVALUATIVE, MADE_UP, OCCASIONS, POSSESSIONS, READ_ELSEWHERE
 from .statement import PLACE, Claim, Said, of_speaker
 from .verbs import FORMS
 
@@ -36,7 +36,9 @@ _CAPITAL = re.compile(r"\b(?:number (?=\d)|[A-Z]\w*)")
 _WAYS = (phrases.as_thing, phrases.as_quantity, phrases.as_time, phrases.as_name)
 _IS_AT = re.compile(r"(?:on|at) (?:[A-Z][\w.]* )?v?\d")
 _COUNTED = re.compile(r"[A-Z]|.*\d|no ")
-_PASSES = re.compile(r"\b(?:late|early|left|behind|ahead|away|to go|open|never)\b")
+_PASSES = re.compile(
+    r"\b(?:late|early|left|behind|ahead|away|to go|open|never)\b|^at \d+ ?(?:%|percent)"
+)
 """How something stands at the moment."""
 _HOLDS = frozenset(
     "be need require run use take hold contain support include begin start end open close meet "
@@ -47,12 +49,9 @@ _HOLDS = frozenset(
 _NO_THING = (
     (EVALUATIVE - frozenset("deadline plan number type kind opening sign list".split()))
     | OCCASIONS
+    | MADE_UP
+    | READ_ELSEWHERE
     | frozenset(
-        # What is made up, or lives.
-        "book film movie game novel story song series show hero character episode villain king "
-        "queen devil god gods witch men women "
-        # What is read in other ways, or is secret.
-        "birthday anniversary address name password passphrase pin secret token credentials key "
         # What is at hand while a program is written.
         "code build script branch variable commit file cache test tests error log request ticket "
         "pr function patch diff".split()

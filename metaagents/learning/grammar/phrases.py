@@ -61,7 +61,8 @@ PASSED_ON = re.compile(
 PASSING = re.compile(
     r"(?<!allergy)(?<!aversion)(?<!intolerance)"
     r" to (?!(?:the|an?|my|our)\b|(?:work|school|church|college)$)"
-    r"[a-z]+(?: .{1,40})?$|\bin (?:mind|tow|stock)\b|\bup my sleeve\b"
+    r"[a-z]+(?: .{1,40})?$|\bin (?:mind|tow|stock|front of)\b|\bdown the (?:street|road|hall)\b"
+    r"| (?:open|full)$|\bup my sleeve\b"
     r"|\b(?:in|on|up|to|off) my (?:throat|hands?|stomach|mouth|head|mind|eyes?|plate|chest|back"
     r"|shoulders?|lap|pocket|bag)\b|\b(?:green (?:thumb|fingers)|sweet tooth|temper|soul|nerve"
     r"|marbles|patience|appetite|cool|two left feet)$"

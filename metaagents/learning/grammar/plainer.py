@@ -23,6 +23,7 @@ _LOVED = (
     r"(?:nuts about|wild about|big on|hooked on|a sucker for|an? (?:big |great |real )?lover of"
     r"|an? (?:big |avid |keen )?reader of)"
 )
+_PROJECT = r"(?:repo|repository|project|codebase|team|service|company|monorepo)"
 _MONTH = f"(?:{'|'.join(MONTHS)}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\\.?)"
 _NTH_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _MONTH_FIRST = (
@@ -83,6 +84,10 @@ def _intended(found: re.Match[str]) -> str:
 def _was_done(found: re.Match[str]) -> str:
     lemma = FORMS.get(found[1].lower(), ("", ""))[0]
     return next((word for word, form in FORMS.items() if form == (lemma, "past")), found.group())
+
+
+def _in_place(found: re.Match[str]) -> str:
+    return f"{found[2]} {found[1].lower()}"
 
 
 def _of_none(found: re.Match[str]) -> str:
@@ -389,7 +394,7 @@ _WAYS: tuple[tuple[str, Put], ...] = (
         r"I have lived in \1",
     ),
     (rf"\b({_NAME}) is (?:my |our )?home(?: now)?(?=$|[.,!;])", r"I live in \1"),
-    (rf"\b[Hh]ome (?:for (?:me|us) )?is (?={_NAME})", "I live in "),
+    (rf"\b[Hh]ome (?:for (?:me|us) )?(?:is|has been) (?={_NAME})", "I live in "),
     (
         (
             r"\bhome (?:for (?:me|us) )?is (?=an? [a-z \-]*(?:flat|house|cottage|boat|farm|van"
@@ -402,6 +407,8 @@ _WAYS: tuple[tuple[str, Put], ...] = (
         r"((?:(?<= )(?:am|is|are)|(?<=\w)'(?:m|s|re))) (?:off|headed|heading) (?:to|for) (?=[A-Z])",
         r"\1 travelling to ",
     ),
+    (rf"^this (?={_PROJECT} )", "the "),
+    (rf"^(in (?:this|our|the) {_PROJECT}),? (?!i\b|we\b)([^,.;:]{{8,}})", _in_place),
     # What lives in the house is that of who speaks.
     (
         (

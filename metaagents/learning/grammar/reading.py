@@ -13,6 +13,7 @@ from .everyday import EVERYDAY
 from .exchange import exchanged, measured
 from .frames import OFTEN, PLANNED, filled, without_circumstance
 from .framing import framed
+from .general import told_whole
 from .lexicon import BODY, EVALUATIVE, POSSESSIONS
 from .particulars import with_particulars
 from .statement import HABIT, Claim, Said, of_speaker
@@ -33,7 +34,7 @@ _ABED = re.compile(
     r"(?:in bed|up|awake|out of bed|at (?:my|the) [a-z]+|home) (?:at|by|before|from) .+"
 )
 """Where somebody usually is at an hour."""
-_NEEDS_MORE = frozenset("go get give do take".split())
+_NEEDS_MORE = frozenset("go get give do take have be can will".split())
 """Verbs that alone say nothing."""
 _LASTING = frozenset(("identity", "constraint"))
 _AWAY = re.compile(r"(?:(?:away|off|back|over|out|down|up) )?(?:on \w+ )?(?:in|at|to) (.+)")
@@ -53,6 +54,7 @@ _OF_THEIRS = re.compile(r"(?:(?:in|up|out|off|down|over) )?(?:the|my|our) [a-z]"
 """What somebody does to it at a time to come is planned, whatever it is."""
 _TO_US = re.compile(r"^(?:(?:to )?(?:stay|visit|live|see|help)\b ?(?:with )?)?(?:me|us)$")
 """Whom somebody comes to, where that is who speaks."""
+_WHOM = re.compile(r"\b(?:him|them|it|her(?= (?:once|twice|every|each|on|in|at|\w+ times)\b|$))\b")
 _WHOSE = re.compile(r"(?:his|her|their|your) ", re.IGNORECASE)
 """What is put right is somebody's whom the clause does not name."""
 
@@ -66,6 +68,8 @@ def read(said: Said) -> list[Claim]:
         replace(one, is_news=True) if is_put_right and one.is_single and one.sense == "is" else one
         for one in with_particulars(said, _at_all_lengths(said))
     ]
+    if not any(one.is_news for one in found):
+        found += told_whole(said)
     if not said.clause.is_consequence:
         return found
     # "So we keep a kit": it counts where the message says nothing plainer.
@@ -222,6 +226,8 @@ def _habit(said: Said) -> Iterator[Claim]:
     is_told = is_denied or verbal.sense in {"is", "never"}
     if verbal.tense != "present" or not is_told or verbal.is_progressive:
         return
+    if _WHOM.search(verbal.rest):
+        return  # "I see her twice a year": whom, another clause says
     rest = OFTEN.sub("", verbal.rest).replace("  ", " ").strip()
     thing = _BEFORE_THING.sub("", f"{rest} ").strip()
     if thing and phrases.as_thing(thing) is None and phrases.as_time(thing) is None:

@@ -41,6 +41,7 @@ _KIN_IN_TWO_WORDS = {
     "big sis": "sister",
     "middle one": "child",
 }
+_FINITE = frozenset("is are was were has have must".split())
 _POSSESSIVE = re.compile(r"(.+?)['\u2019]s?$")
 
 
@@ -124,7 +125,14 @@ def _owner_of(word: str, speaker: str) -> str | None:
     if word.lower() in _MINE:
         return speaker
     possessor = _POSSESSIVE.fullmatch(word)
-    return possessor[1] if possessor and _is_name(possessor[1]) else None
+    if possessor and possessor[1].lower() in _BARE_KIN:
+        return f"{speaker}'s {possessor[1].lower()}"
+    is_one = possessor is not None and not word.endswith(("s'", "s\u2019"))
+    return (
+        possessor[1]
+        if possessor and (is_one or word[:-1] == speaker) and _is_name(possessor[1])
+        else None
+    )
 
 
 def of_possession(text: str, speaker: str) -> Subject | None:
@@ -232,6 +240,8 @@ def _noun_end(told: Sequence[str], start: int) -> int | None:
 
 def _is_said(told: Sequence[str], place: int) -> bool:
     """Whether a word opens what is said of the words before it."""
+    if FORMS.get(told[place].lower(), ("", ""))[1] == "ing":
+        return False  # "the weekly planning call": nobody does it without "is" before
     if is_verb(told[place]):
         return not _is_noun(told, place)
     follows = told[place + 1] if place + 1 < len(told) else ""
@@ -246,6 +256,12 @@ def _is_noun(told: Sequence[str], place: int) -> bool:
     follows = told[place + 1] if place + 1 < len(told) else ""
     if FORMS.get(told[place].lower(), ("", ""))[1] == "present" and is_base(follows):
         return True  # "window seats work best"
+    form = FORMS.get(told[place].lower(), ("", ""))[1]
+    if form in {"past", "participle"} and _FINITE & set(told[place + 1 : place + 4]):
+        return True  # "our minimum supported Python is"
+    head = _WHICH.sub("", " ".join(told[:place])).lower()
+    if form == "base" and head.endswith("s") and head != " ".join(told[:place]).lower():
+        return False  # "headings in the handbook use"
     before = told[place - 1].lower()
     is_plural = before.endswith("s") or before in PLURALS or "and" in told[:place]
     return is_base(told[place]) and not is_plural

@@ -41,6 +41,7 @@ _REGULAR = (
     "carve sculpt illustrate manufacture inspect upholster "
     "talk struggle major earn carry touch cope reserve renovate redecorate repair freelance swap "
     "escape pick publish compose direct record produce invent exhibit illustrate qualify perform "
+    "allow rotate rehearse ditch reject replicate homeschool heat "
     "photograph design recite coach skydive sail camp lecture consult seat"
 ).split()
 _IRREGULAR = {
@@ -100,7 +101,7 @@ _PARTICIPLES = frozenset(
     | {participle for _, participle, _ in _IRREGULAR.values()}
     | {"been"}
 )
-_PAST_TOO = frozenset("quit split put cut read hurt".split())
+_PAST_TOO = frozenset("quit split cut read hurt".split())
 """Forms that are told as past where nothing says otherwise."""
 
 _BE = {"am": "is", "are": "is", "is": "is", "'s": "is", "was": "was", "were": "was", "been": "been"}
@@ -139,7 +140,7 @@ _NO_VERBS = frozenset(
     "gonna gotta".split()
 )
 """Words that are no verb though they stand right after "I"."""
-_AFTER_GOT = frozenset("to married engaged divorced promoted rid".split())
+_AFTER_GOT = frozenset("to into married engaged divorced promoted rid".split())
 HABITUAL = frozenset(
     "usually always often normally typically mostly regularly rarely seldom generally only".split()
 )

@@ -1,0 +1,166 @@
+"""What somebody asks of the assistant for good, and what must always be. Pure.
+
+``Please always answer in German``, ``don't use emojis when you write to me``. A request for one
+piece of work is none: something says that it stands, or it is of how answers look in general.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ...claims.forms import is_base_form
+from ..rewording import third_person
+from .statement import Claim, of_speaker
+
+_ANSWERING = (
+    r"(?:answer|reply|respond|write|talk|speak|explain|address|call|format|phrase|sign|quote|cite"
+    r"|recommend|suggest|use|include|add|give|send|show|list|schedule|book|plan|remind|avoid|keep"
+    r"|put|round|order|buy|offer|ask|propose|mention|start|begin|end|convert|measure|spell|deploy"
+    r"|merge|commit|name|tag|ping|stick|assume|check|run|leave)"
+)
+_FOR_GOOD = (
+    r"(?:from now on|in (?:the )?future|going forward|as a rule|in general|by default|every time"
+    r"|each time|at all times|for all (?:my |your |of )\w+|in (?:all )?(?:your|my) \w+"
+    r"|in (?:everything|anything|whatever) you \w+(?: (?:to|for|with) (?:me|us))?"
+    r"|(?:when|whenever) (?:i|we) (?:ask|send|say|write|give|share|paste|talk|want)\b[^,]{0,40}"
+    r"|(?:when|whenever) you (?!can|have|get|want|need|are|were|feel|like)\w+"
+    r"(?: to| with| for)?(?: me| us)?"
+    r"|when (?:answering|replying|writing|talking|explaining) ?(?:to me|to us|me)?)"
+)
+_OPENING = r"(?:(?:please|also|and|so|oh|hi|hello|hey|btw|by the way|one more thing|note)[,:]? )*"
+_STANDING = re.compile(
+    rf"{_OPENING}(?P<front>{_FOR_GOOD}),? (?:please )?"
+    rf"(?P<how>always |never |don't |do not |only )?(?P<act>{_ANSWERING} .+)"
+    rf"|{_OPENING}(?P<always>always |never )(?P<then>{_ANSWERING} .+)"
+    rf"|{_OPENING}(?P<not>don't |do not |only |try to )?(?P<what>{_ANSWERING} .+? {_FOR_GOOD})",
+    re.IGNORECASE,
+)
+_STYLE = re.compile(
+    rf"{_OPENING}(?:"
+    r"(?P<keep>keep (?:your |all |the )?(?:answers|replies|responses|messages|summaries|it)"
+    r"(?: to me)? (?:short|brief|simple|concise|to the point|under .+|below .+|to .+|in .+))"
+    r"|(?P<in>(?:answer|reply|respond|write|talk|speak) (?:to me |to us |me )?(?:only )?"
+    r"in (?:[A-Z]\w+|short .+|plain .+|simple .+|bullet .+|full .+|complete .+))"
+    r"|(?P<use>use (?:the )?(?:metric|imperial|british|american|celsius|fahrenheit|24-hour"
+    r"|kilomet\w+|miles|euros|dollars|pounds|simple|plain|short|formal|informal)\b.{0,40})"
+    r"|(?P<call>(?:address|refer to) me (?:as|by|with) .+)"
+    r"|(?P<no>(?:don't|do not|never) (?:use|suggest|recommend|include|propose|offer|send me|give me"
+    r"|call me|book|schedule|mention|add) (?!(?:the|this|that|these|those|it|them|any of|my)\b).+)"
+    r")",
+    re.IGNORECASE,
+)
+_RULE = re.compile(
+    r"(?P<who>(?!(?:i|you|we|he|she|it|they|this|that|there|\w+ing|someone|somebody|my|your|his|her)\b)"
+    r"[\w'&./-]+(?: [\w'&./-]+){0,8}?) must (?P<act>(?:not |never |always )?"
+    r"(?:be (?:[a-z]+(?:ed|en|un|pt|nt|ld|de)|made|run|set|read|kept) .+"
+    r"|(?!(?:be|have|feel|look|seem|mean|love|know|think|come|go|taste|smell|sound)\b)[a-z]+ .+))",
+    re.IGNORECASE,
+)
+"""``Customer data must never leave the EU``."""
+_WISH = re.compile(
+    r"(?:i'd|i would|i) (?:(?:like|want|prefer|expect) you to|rather you)"
+    r" (?P<act>(?:always |never )?.+)"
+    r"|(?:i'd|i would) (?:rather|prefer to|like to) (?:have|get|see) (?P<style>.+? than .+)",
+    re.IGNORECASE,
+)
+_ASKED = re.compile(
+    r"^(?:could|can|would|will) you (?:please )?(always|never|from now on,?) ", re.IGNORECASE
+)
+"""``Could you always give temperatures in Celsius?``: a question by its manners only."""
+_DENIED = re.compile(r"(?:don't|do not|never) ", re.IGNORECASE)
+_ONCE = re.compile(
+    r"\b(?:yet|now|today|tonight|tomorrow|until|till|again|this|that|these|those|it|them|here|there"
+    r"|up|above|below|following|attached|instead|too|so|anymore|if)\b",
+    re.IGNORECASE,
+)
+_YOURS = (
+    (re.compile(r"\byour\b", re.IGNORECASE), "its"),
+    (re.compile(r"\byou (\w+)", re.IGNORECASE), lambda found: f"it {_of_one(found[1])}"),
+    (re.compile(r"\byou\b", re.IGNORECASE), "it"),
+)
+_REASON = re.compile(
+    r",? please, |, (?:please\b|i |it's|it is|that's|thanks|because|since|so |or )"
+    r"| because | or (?:else|i) ",
+    re.IGNORECASE,
+)
+CHARS_MAX = 160
+
+
+def requested(sentence: str, speaker: str) -> Iterator[Claim]:
+    """Yield what somebody asks for good.
+
+    Args:
+        sentence: One sentence, its apostrophes in one form.
+        speaker: Who asks.
+    """
+    told = _ASKED.sub(r"\1 ", sentence.strip(" .!"))
+    told = told.rstrip(" ?") if told is not sentence and _ASKED.match(sentence.strip()) else told
+    if len(told) > CHARS_MAX or "?" in told:
+        return
+    told = _REASON.split(told)[0]
+    told = re.split(r", (?:everything|even if|that's|no )", told)[0]
+    told = re.sub(r",? please$", "", told, flags=re.IGNORECASE).strip()
+    wish = _WISH.fullmatch(told)
+    if wish and wish["style"] and not _ONCE.search(told):
+        text = f"{speaker} would rather have {of_speaker(wish['style'], speaker)}"
+        yield Claim(speaker, "prefers", wish["style"], text, "preference", is_news=True)
+        return
+    told = wish["act"] if wish and wish["act"] else told
+    found = _STANDING.fullmatch(told)
+    style = None if found else _STYLE.fullmatch(told) or _STYLE.fullmatch(told.split(", ")[0])
+    rule = _RULE.fullmatch(told)
+    if rule and _is_base(rule["act"]) and not _ONCE.search(told):
+        yield Claim(rule["who"], "must", rule["act"], _small(told), "constraint", is_news=True)
+        return
+    wanted = _wanted(found) if found else (_of_style(style) if style else "")
+    if wanted and not _ONCE.search(re.sub(_FOR_GOOD, "", wanted)):
+        text = f"{speaker} asks the assistant {of_speaker(_of_it(wanted), speaker)}"
+        yield Claim(speaker, "asks for", wanted, text, "preference", is_news=True)
+
+
+def _wanted(found: re.Match[str]) -> str:
+    if found["front"]:
+        how = (found["how"] or "").strip().lower()
+        return f"{_to(how, found['act'])} {found['front'].lower()}"
+    if found["always"]:
+        return _to(found["always"].strip().lower(), found["then"])
+    return _to((found["not"] or "").strip().lower(), found["what"])
+
+
+def _of_style(found: re.Match[str]) -> str:
+    if found["no"]:
+        return f"not to {_DENIED.sub('', found['no'], count=1)}"
+    asked = found["keep"] or found["in"] or found["use"] or found["call"]
+    return f"to {asked[0].lower()}{asked[1:]}"
+
+
+def _is_base(act: str) -> bool:
+    """Whether what must be opens with a verb, rather than being one: ``a must for me``."""
+    words = [word for word in act.split() if word not in {"not", "never", "always"}]
+    return words[0] == "be" or is_base_form(words[0])
+
+
+def _small(told: str) -> str:
+    """Return a sentence as it stands inside of another."""
+    first = told.split(maxsplit=1)[0]
+    is_plain = first.lower() in {"the", "all", "each", "every", "any", "no"}
+    return f"{told[0].lower()}{told[1:]}" if is_plain else told
+
+
+def _to(how: str, act: str) -> str:
+    """Return ``never to answer``, ``not to use``, ``to write``."""
+    plain = f"{act[0].lower()}{act[1:]}"
+    if how in {"don't", "do not"}:
+        return f"not to {plain}"
+    return f"{how} to {plain}" if how in {"always", "never", "only"} else f"to {plain}"
+
+
+def _of_one(verb: str) -> str:
+    return third_person(verb) if is_base_form(verb) else verb
+
+
+def _of_it(wanted: str) -> str:
+    for yours, put in _YOURS:
+        wanted = yours.sub(put, wanted)
+    return wanted
