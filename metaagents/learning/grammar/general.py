@@ -175,7 +175,8 @@ def _stands_alone(said: Said) -> bool:
     if rest.endswith(tuple(f" {one}" for one in LOOSE_ENDS)) or not _is_known_verb(lemma):
         return False
     is_own = said.subject.sort == "speaker"
-    is_bare = said.clause.goes_on and said.verbal.tense == "present" and said.verbal.told == lemma
+    # "Maybe I'll start and publish it": it may go on with what is only planned.
+    is_bare = said.clause.goes_on and said.clause.text.lower().startswith(f"{lemma} ")
     if (is_own and told & {"her", "his"}) or is_bare:
         return False
     return _is_about_somebody(said) and _is_joined_plainly(said) and _is_worth(said)
