@@ -291,7 +291,8 @@ async def _find_core_of_ancestors(search: Search) -> None:
 
 async def _core(search: Search) -> CoreFacts:
     """Return the core facts of the own graph and of its ancestors, as of the moment."""
-    return await core_seen(search.runtime.semantic, search.scope, search.request.as_of)
+    semantic, moment = search.runtime.semantic, search.request.as_of
+    return await core_seen(semantic, search.scope, search.now, moment)
 
 
 async def _find_inherited(search: Search) -> None:

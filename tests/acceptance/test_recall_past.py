@@ -283,3 +283,27 @@ async def test_ne_01_a_playbook_has_the_steps_of_the_moment(tmp_path: Path) -> N
                     (then,) = past.items
                     assert (then.text, then.version) == ("When the ferry is late:\n- Wait.", 1)
             await ezra.drain_learning()
+
+
+async def test_ez_10_a_definition_hides_while_it_holds(tmp_path: Path) -> None:
+    """A child's wing of next week, and that of last week, stand beside what the parent has now."""
+    clock = MovingClock()
+    async with running(tmp_path, clock) as ezra:
+        parent = await ezra.create_session_graph("parent")
+        keeper = await parent.spawn_agent("keeper", topics={"*"})
+        wing = {"subject": "wing", "predicate": "is at", "tier": "core"}
+        await keeper.remember(Fact(object="5", **wing))
+        child = await ezra.create_session_graph("child", inherits_from=["parent"])
+        agent = await child.spawn_agent("a", topics={"*"})
+        first, last = clock() + timedelta(days=7), clock() + timedelta(days=14)
+        await agent.remember(Fact(object="7", valid_from=first, valid_to=last, **wing))
+        for is_hidden in (False, True, False):
+            turn = await agent.turn("Where is the wing?")
+            seen = {"wing is at 7"} | (set() if is_hidden else {"wing is at 5"})
+            assert {one.text for one in turn.core.facts} == seen
+            assert {one.text for one in (await agent.core()).facts} == seen
+            assert {one.text for one in (await agent.recall("wing")).items} == seen
+            assert [one.text for one in turn.shadowed] == ["wing is at 5"] * is_hidden
+            clock.move(days=8)
+        past = await agent.recall("wing", as_of=first)
+        assert {one.text for one in past.items} == {"wing is at 7"}
