@@ -25,6 +25,16 @@ def checked(record: type[_R], **values: object) -> _R:
         raise UsageError(field, first.value, first.accepted) from error
 
 
+def check_text(field: str, given: object, accepted: str = "text that is not blank") -> None:
+    """Refuse what is no text, or says nothing.
+
+    Raises:
+        UsageError: It is none, or does not.
+    """
+    if not isinstance(given, str) or not given.strip():
+        raise UsageError(field, given, accepted)
+
+
 def checked_id(field: str, given: object) -> str:
     """Return the id that a caller chose for what is to be stored.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
@@ -42,3 +43,10 @@ class Rule(Owned):
     def text(self) -> str:
         """The rule as one readable line per step, below its trigger."""
         return "\n".join([f"When {self.trigger}:", *(f"- {step}" for step in self.steps)])
+
+    def at(self, moment: datetime) -> Rule:
+        """Return the rule with the steps that it had at a moment; of unknown ones the oldest."""
+        for one in self.former:
+            if moment < one.until:
+                return self.model_copy(update={"steps": one.steps, "version": one.version})
+        return self

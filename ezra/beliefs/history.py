@@ -32,7 +32,7 @@ from tiers.records import (
     Turn,
 )
 
-from ..checks import checked
+from ..checks import check_text, checked
 from ..erasure.redaction import RedactionReport, redact
 from ..operations import operation
 from ..runtime import Runtime
@@ -431,7 +431,9 @@ class History:
         """Return the first event at or after a time, or of a turn or a later one."""
         if isinstance(point, datetime):
             return await self.seq_at(point - timedelta(microseconds=1)) + 1
-        return await self.seq_at(point - 1) + 1 if point else 1
+        if point == 0:
+            return 1
+        return await self.seq_at(point - 1 if type(point) is int else point) + 1
 
     async def _belief(self, belief_id: str) -> HistoricBelief:
         found = await self._beliefs([belief_id])
@@ -474,5 +476,4 @@ class History:
 
 
 def _check_reason(reason: str) -> None:
-    if not reason.strip():
-        raise UsageError("reason", reason, "a reason that is not blank")
+    check_text("reason", reason, "a reason that is not blank")

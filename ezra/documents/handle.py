@@ -19,7 +19,7 @@ from tiers.errors import Conflict, UsageError, WasRedacted
 from tiers.fields import TOPICS_MAX
 from tiers.records import Scope, Standing
 
-from ..checks import checked
+from ..checks import check_text, checked
 from ..guarding import Write, admitted
 from ..operations import Sent, composed, operation
 from ..rights.access import Access, access_of_operator
@@ -260,8 +260,7 @@ class Documents:
             Conflict: The graph is archived.
             UsageError: The reason is blank, or there are too many.
         """
-        if not reason.strip():
-            raise UsageError("reason", reason, "why; it is kept in the audit feed")
+        check_text("reason", reason, "why; it is kept in the audit feed")
         if isinstance(document_ids, str) or len(document_ids) > DOCUMENTS_PER_CALL_MAX:
             accepted = f"a list of at most {DOCUMENTS_PER_CALL_MAX:,}"
             raise UsageError("document_ids", document_ids, accepted)

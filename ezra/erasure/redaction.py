@@ -21,6 +21,7 @@ from tiers.ids import derived_id
 from tiers.records import UNRECORDED, AuditFilter, BeliefQuery, Scope, SessionGraph
 from tiers.upkeep import Redacted, RewritableFiles
 
+from ..checks import check_text
 from ..runtime import Runtime
 
 EVENTS_PER_PAGE = 1_000
@@ -72,6 +73,7 @@ async def redact(
         UsageError: The reason is blank, or there are too many ids.
         TierError: The cold tier failed.
     """
+    check_text("reason", reason, "a reason that is not blank")
     report = await _redacted(runtime, scope, record_ids, reason, BRANCHES_DEEP_MAX)
     return await _signed(runtime, scope, report, "records", reason)
 
@@ -128,8 +130,7 @@ async def purge(runtime: Runtime, scope: Scope, reason: str) -> RedactionReport:
 
 
 async def _erased(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> RedactionReport:
-    if not reason.strip():
-        raise UsageError("reason", reason, "a reason that is not blank")
+    check_text("reason", reason, "a reason that is not blank")
     whole, cursor = RedactionReport({}, (), {}, {}), ""
     shared_by = await agents_of(runtime, scope, whose)
     for _ in range(PAGES_MAX):

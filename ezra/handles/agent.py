@@ -24,7 +24,7 @@ from tiers.records import (
 )
 
 from ..beliefs.commit import Believed, Point, beliefs_at, believe, source_ids_of
-from ..checks import check_source, checked
+from ..checks import check_source, check_text, checked
 from ..documents import DocumentsOfAgent
 from ..guarding import Write, admitted
 from ..mesh import AnyAsk, ask_of
@@ -132,8 +132,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
             UsageError: An argument is not acceptable, or the agent has left.
         """
         self._check_present()
-        if not message.strip():
-            raise UsageError("message", message, "text that is not blank")
+        check_text("message", message)
         now = self._runtime.clock()
         sample = checked(
             Turn,
@@ -343,8 +342,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
             Conflict: The graph is archived, or others changed the same belief again and again.
             UsageError: An argument is not acceptable, or the agent has left.
         """
-        if not claim.strip():
-            raise UsageError("claim", claim, "text that is not blank")
+        check_text("claim", claim)
         if key is not None and len(key) < len(("subject", "attribute")):
             raise UsageError("key", key, "[subject, attribute]")
         check_source(source)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from tiers.beliefs import BranchPoint
@@ -28,6 +28,7 @@ from ..beliefs.history import History
 from ..beliefs.proofs import Witness
 from ..checks import checked
 from ..erasure.redaction import adopted_id
+from ..receipts.finding import receipts_of
 from ..runtime import Runtime
 
 ADOPTED_MAX = 10_000
@@ -66,19 +67,22 @@ async def branch(
         UsageError: The point is not acceptable, or more than ``ADOPTED_MAX`` beliefs were active.
     """
     scope = Scope.of_graph(parent.tenant, parent.id)
-    history = History(runtime, scope)
-    seq = await history.seq_at(point)
+    known = await _cut_off(runtime, parent, session_graph_id)
+    if known is not None and point is None:
+        point = known.parents[0].as_of
+    seq = await History(runtime, scope).seq_at(point)
     active = await runtime.history.as_of(scope, seq)
     if len(active) > ADOPTED_MAX:
         raise UsageError("turn", point, f"a moment of at most {ADOPTED_MAX} active beliefs")
     left = await Witness(runtime, scope).branch_point(seq, await _turn_at(runtime, scope, point))
-    record = await _graph(
-        runtime, parent, await _moment(runtime, scope, point, seq), session_graph_id
-    )
+    span = await _span(runtime, scope, point, seq)
+    record = known or await _made(runtime, parent, span[1], session_graph_id)
+    as_of = record.parents[0].as_of
     own = Scope.of_graph(record.tenant, record.id)
     adopted = [_adopted(own, one) for one in active if one.redacted_at is None]
     now = runtime.clock()
-    if not await runtime.beliefs.adopt(own, left, adopted, now):
+    is_of_then = as_of is not None and span[0] <= as_of <= span[1]
+    if not (is_of_then and await runtime.beliefs.adopt(own, left, adopted, now)):
         raise Conflict(f"session graph {record.id!r}", "no graph of that id", "one that exists")
     reason = f"branched from {parent.id} at event {seq}"
     await runtime.log.append_audit(own, "branched", (), reason, now)
@@ -138,10 +142,24 @@ async def turns_following(
             break
 
 
-async def _graph(
+async def _cut_off(
+    runtime: Runtime, parent: SessionGraph, session_graph_id: str
+) -> SessionGraph | None:
+    """Return what an attempt that was cut off has left of a branch: its graph without a log."""
+    known = await runtime.graphs.graph(parent.tenant, session_graph_id)
+    if known is None:
+        return None
+    links = [(one.id, one.linked_at) for one in known.parents]
+    own = Scope.of_graph(known.tenant, known.id)
+    if links != [(parent.id, parent.created_at)] or await runtime.history.seq_at(own):
+        return None
+    return known
+
+
+async def _made(
     runtime: Runtime, parent: SessionGraph, moment: datetime, session_graph_id: str
 ) -> SessionGraph:
-    """Return the branch's record: made, or there already from an attempt that was cut off."""
+    """Store the branch's record and return it."""
     # It has its parent's past: of any moment before it was made it knows what the parent knew.
     begun = parent.created_at
     link = Parent(id=parent.id, as_of=moment, rules=True, episodes=True, linked_at=begun)
@@ -155,13 +173,7 @@ async def _graph(
         retention=parent.retention,
         created_at=runtime.clock(),
     )
-    try:
-        await runtime.graphs.create_graph(record)
-    except Conflict:
-        known = await runtime.graphs.graph(parent.tenant, record.id)
-        if known is None or [(one.id, one.as_of) for one in known.parents] != [(parent.id, moment)]:
-            raise
-        return known
+    await runtime.graphs.create_graph(record)
     return record
 
 
@@ -184,13 +196,28 @@ async def _turn_at(runtime: Runtime, scope: Scope, point: Point | None) -> int:
     return await runtime.turns.count_turns(scope, point)
 
 
-async def _moment(runtime: Runtime, scope: Scope, point: Point | None, seq: int) -> datetime:
-    """Return the time as of which the branch reads the facts of the graph it left."""
-    if point is None:
-        return runtime.clock()
+async def _span(
+    runtime: Runtime, scope: Scope, point: Point | None, seq: int
+) -> tuple[datetime, datetime]:
+    """Return from when until when the moment lasts; as of its end the branch reads facts.
+
+    As with beliefs, a turn lasts until the next one is opened, and the last one until now.
+    """
     if isinstance(point, datetime):
-        return point
+        return point, point
+    now = runtime.clock()
+    if point is None:
+        return now, now
+    following = await runtime.turns.turns_from(scope, point + 1, 1)
     said = await runtime.turns.turns_from(scope, point, 1) if point else ()
     told = await runtime.history.events(scope, seq - 1, 1) if seq else ()
-    moments = [*(one.recorded_at for one in said), *(one.recorded_at for one in told)]
-    return max(moments, default=runtime.clock())
+    ends = [*(one.recorded_at for one in said), *(one.recorded_at for one in told)]
+    ends.append(await _opened_at(runtime, scope, following[0]) if following else now)
+    begun = said[0].recorded_at if said else datetime.min.replace(tzinfo=UTC)
+    return begun, max(ends)
+
+
+async def _opened_at(runtime: Runtime, scope: Scope, turn: Turn) -> datetime:
+    """Return when a turn was opened; one of a history in bulk was when it was recorded."""
+    receipt = (await receipts_of(runtime, scope, (turn.id,))).get(turn.id)
+    return turn.recorded_at if receipt is None else receipt.recorded_at

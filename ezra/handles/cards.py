@@ -13,6 +13,7 @@ from tiers.history.sight import sees
 from tiers.ids import derived_id
 from tiers.records import UNRECORDED, AgentRecord, Scope
 
+from ..checks import check_text
 from ..operations import Id
 from ..rights.policy import scope_of
 from .tasks import begun_id
@@ -56,8 +57,7 @@ def not_blank(field: str, text: str) -> str:
     Raises:
         UsageError: It is.
     """
-    if not text.strip():
-        raise UsageError(field, text, "text that is not blank")
+    check_text(field, text)
     return text
 
 

@@ -442,7 +442,8 @@ class Graph(
         return await archive(self._runtime, self._scope)
 
     async def _handle(self, standing: Standing, record: AgentRecord) -> Agent:
-        core = await core_seen(self._runtime.semantic, scope_of(record, standing.lineage))
+        scope = scope_of(record, standing.lineage)
+        core = await core_seen(self._runtime.semantic, scope, self._runtime.clock())
         agent = Agent(self._runtime, standing, core.visible)
         self._spawned.append(agent)
         return agent

@@ -13,7 +13,7 @@ from tiers.knowledge import is_apart
 from tiers.learning import is_live
 from tiers.records import Fact, FactTier, GraphState, Scope, Text
 
-from ..checks import checked
+from ..checks import check_text, checked
 from ..operations import operation
 from ..runtime import Runtime
 from .remembering import forget, store, supersede
@@ -161,8 +161,7 @@ class FactsOfGraph:
             Conflict: It has ended.
             UsageError: The reason is blank.
         """
-        if not reason.strip():
-            raise UsageError("reason", reason, _REASON)
+        check_text("reason", reason, _REASON)
         found = await self._runtime.semantic.facts(self._scope, [fact_id])
         if not found:
             raise NotFound("fact", fact_id)

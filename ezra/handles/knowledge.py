@@ -33,6 +33,7 @@ from ..checks import checked
 from ..operations import Sent, operation
 from ..rights.access import Access, access_of_operator
 from ..runtime import Runtime
+from ..turn.shadowing import core_seen
 from .remembering import forget, store, supersede
 
 CHANGES_MAX = 1_000
@@ -104,6 +105,14 @@ class Knowledge:
         scope = await self._access.reading()
         return await self._runtime.membership.scope_at(scope, as_of)
 
+    async def _hidden(self, scope: Scope, as_of: datetime | None) -> frozenset[str]:
+        """Return the facts of ancestors that a nearer definition hides."""
+        if not scope.lineage:
+            return frozenset()
+        now = as_of or self._runtime.clock()
+        core = await core_seen(self._runtime.semantic, scope, now, as_of)
+        return frozenset(fact.id for fact in core.shadowed)
+
     @operation("POST", "/entity")
     async def entity(self, name: str, *, as_of: datetime | None = None) -> Entity | None:
         """Return what a name stands for, with its aliases; ``None`` when no fact names it.
@@ -134,8 +143,8 @@ class Knowledge:
             as_of: As facts stood then.
         """
         scope = await self._reading(as_of)
-        asked = self._runtime.knowledge.neighbours
-        return await asked(scope, [name], depth, limit, as_of=as_of)
+        asked, hidden = self._runtime.knowledge.neighbours, await self._hidden(scope, as_of)
+        return await asked(scope, [name], depth, limit, as_of=as_of, without=hidden)
 
     @operation("POST", "/path")
     async def path(
@@ -152,7 +161,8 @@ class Knowledge:
             as_of: As facts stood then.
         """
         scope = await self._reading(as_of)
-        return await self._runtime.knowledge.path(scope, start, end, depth, as_of=as_of)
+        asked, hidden = self._runtime.knowledge.path, await self._hidden(scope, as_of)
+        return await asked(scope, start, end, depth, as_of=as_of, without=hidden)
 
     @operation("POST", "/history")
     async def history(

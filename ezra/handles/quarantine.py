@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from tiers.errors import Conflict, NotFound, UsageError
+from tiers.errors import Conflict, NotFound
 from tiers.quarantine import HELD_PAGE_MAX, Held, Quarantined
 from tiers.records import Commitment, Fact, Record, Rule, Scope, Standing
 
 from ..beliefs.commit import believe
+from ..checks import check_text
 from ..documents import Documents
 from ..documents.draft import Draft
 from ..operations import operation
@@ -88,8 +89,7 @@ class QuarantineReview:
         return await self._runtime.quarantine.decide(self._scope, text_id, "discarded", reason, now)
 
     async def _waiting(self, text_id: str, reason: str) -> Quarantined:
-        if not reason.strip():
-            raise UsageError("reason", reason, "why; it is kept in the audit feed")
+        check_text("reason", reason, "why; it is kept in the audit feed")
         found = await self._runtime.quarantine.quarantined(self._scope, [text_id])
         if not found:
             raise NotFound("quarantined text", text_id)

@@ -12,7 +12,7 @@ from tiers.learning import is_live, spelled
 from tiers.quarantine import Held
 from tiers.records import Fact, Rule, Scope, Source
 
-from ..checks import checked
+from ..checks import check_text, checked
 from ..guarding import Write, admitted
 from ..runtime import Runtime
 from ..turn.follow_up import judge_work
@@ -188,8 +188,7 @@ async def forget_all(
     Raises:
         UsageError: The reason is blank.
     """
-    if not reason.strip():
-        raise UsageError("reason", reason, "why; it is kept in the audit feed")
+    check_text("reason", reason, "why; it is kept in the audit feed")
     seen = await runtime.semantic.facts(scope, fact_ids)
     own = [one for one in seen if one.graph_id == scope.graph_id and is_live(one)]
     indexed = [index_work(one.id, None) for one in own if not is_apart(one)]
@@ -212,8 +211,7 @@ async def forget(runtime: Runtime, scope: Scope, fact_id: str, reason: str) -> b
         NotFound: It is no fact that the scope sees in its own graph.
         UsageError: The reason is blank.
     """
-    if not reason.strip():
-        raise UsageError("reason", reason, "why; it is kept in the audit feed")
+    check_text("reason", reason, "why; it is kept in the audit feed")
     seen = await runtime.semantic.facts(scope, [fact_id])
     found = next((one for one in seen if one.graph_id == scope.graph_id), None)
     if found is None:

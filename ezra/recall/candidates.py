@@ -11,7 +11,7 @@ from tiers.forms import hit_of
 from tiers.knowledge import NEIGHBOURS_MAX, is_apart
 from tiers.previews import has_preview
 from tiers.recollection import Said, Uses, WordStatistics
-from tiers.records import Fact, Hit, HotState, Rule, SearchQuery, Turn
+from tiers.records import Fact, Hit, HotState, SearchQuery, Turn
 from tiers.sighting import (
     Seen,
     Sighted,
@@ -291,7 +291,8 @@ async def _find_core_of_ancestors(search: Search) -> None:
 
 async def _core(search: Search) -> CoreFacts:
     """Return the core facts of the own graph and of its ancestors, as of the moment."""
-    return await core_seen(search.runtime.semantic, search.scope, search.request.as_of)
+    semantic, moment = search.runtime.semantic, search.request.as_of
+    return await core_seen(semantic, search.scope, search.now, moment)
 
 
 async def _find_inherited(search: Search) -> None:
@@ -397,31 +398,6 @@ async def remember_uses(search: Search) -> None:
                 "uses": max(0, hit.uses - uses[hit.id].since),
                 "last_used_at": uses[hit.id].last,
             }
-            candidate.hit = hit.model_copy(update=told)
-
-
-async def remember_outcomes(search: Search) -> None:
-    """Tell rules of the own graph how they did, where only the index found them.
-
-    How they had done by a moment in the past is not known.
-    """
-    moment, own = search.request.as_of, search.scope.graph_id
-    rules = [(one, one.hit) for one in search.pool if one.kind == "rule" and one.hit is not None]
-    if moment is not None:
-        untold = {"successes": None, "failures": None, "version": None}
-        for candidate, hit in rules:
-            candidate.hit = hit.model_copy(update=untold)
-        return
-    wanted = [one.id for one, hit in rules if hit.successes is None and one.graph_id == own]
-    if not wanted:
-        return
-    none: tuple[Rule, ...] = ()
-    call = search.runtime.playbooks.rules(search.scope, wanted)
-    known = {one.id: one for one in await search.state.answer("cold", "outcomes", call, none)}
-    for candidate, hit in rules:
-        rule = known.get(hit.id)
-        if rule is not None and candidate.graph_id == own:
-            told = {name: getattr(rule, name) for name in ("successes", "failures", "version")}
             candidate.hit = hit.model_copy(update=told)
 
 

@@ -43,13 +43,13 @@ async def find_on_shelves(search: Search) -> None:
 async def _find_by_words(search: Search, ancestor: Ancestor, base: SearchQuery) -> None:
     none: tuple[Hit, ...] = ()
     query = base.model_copy(update={"as_of": ancestor.as_of})
-    call = search.runtime.words.search_words(_there(search.scope, ancestor), query)
+    call = search.runtime.words.search_words(there(search.scope, ancestor), query)
     found = await search.state.answer("cold", "words of ancestors", call, none)
     whence = {"inherited_from": ancestor.graph_id, "path": ancestor.path}
     search.pool.add_leg("inherited words", [hit.model_copy(update=whence) for hit in found])
 
 
-def _there(scope: Scope, ancestor: Ancestor) -> Scope:
+def there(scope: Scope, ancestor: Ancestor) -> Scope:
     """Return the scope by which an ancestor's own records are asked for."""
     # An agent of the same id in another graph is another writer.
     return scope.model_copy(update={"graph_id": ancestor.graph_id, "agent_id": None, "lineage": ()})

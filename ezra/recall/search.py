@@ -28,11 +28,11 @@ from .candidates import (
     ask_engines,
     look_around,
     measure,
-    remember_outcomes,
     remember_uses,
     told_by_index,
 )
 from .passages import cited, find_on_shelves
+from .playbooks import remember_outcomes
 from .question import Search
 from .request import KINDS, RecallRequest
 

@@ -261,7 +261,8 @@ class Router:
             ]
         )
         if turn.opening is not None:
-            core = resolve_core(turn.scope, turn.opening.core, turn.opening.nearer)
+            now, opening = self._clock(), turn.opening
+            core = resolve_core(turn.scope, opening.core, opening.nearer, now=now)
             turn.core, turn.shadowed = self._limits.core_block_of(core), core.shadowed
             turn.rules = turn.opening.rules
 
@@ -433,7 +434,8 @@ class Router:
 
     async def core_of(self, scope: Scope) -> CoreBlock:
         """Return the core block of a context for the scope, without what is hidden."""
-        return self._limits.core_block_of(await core_seen(self._semantic, scope))
+        core = await core_seen(self._semantic, scope, self._clock())
+        return self._limits.core_block_of(core)
 
     async def _hydrate_archival(self, turn: TurnState) -> None:
         query = self._query(turn, ("fact",), ARCHIVAL_LIMIT, "archival")

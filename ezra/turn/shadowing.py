@@ -24,13 +24,14 @@ class CoreFacts:
 
 
 async def core_seen(
-    semantic: SemanticStore, scope: Scope, moment: datetime | None = None
+    semantic: SemanticStore, scope: Scope, now: datetime, moment: datetime | None = None
 ) -> CoreFacts:
     """Return the core facts that a scope sees, and those it does not, as they are stored now.
 
     Args:
         semantic: Where facts are.
         scope: Who reads.
+        now: The moment at which definitions hold.
         moment: Facts of the own graph count that were recorded by then; ``None``: all.
     """
 
@@ -39,38 +40,45 @@ async def core_seen(
 
     core = await semantic.core(scope)
     nearer = await semantic.nearer(scope, core) if scope.lineage else ()
-    return resolve_core(scope, [*filter(is_told, core)], [*filter(is_told, nearer)])
+    return resolve_core(scope, [*filter(is_told, core)], [*filter(is_told, nearer)], now=now)
 
 
-def resolve_core(scope: Scope, facts: Sequence[Fact], nearer: Sequence[Fact] = ()) -> CoreFacts:
+def resolve_core(
+    scope: Scope, facts: Sequence[Fact], nearer: Sequence[Fact] = (), *, now: datetime
+) -> CoreFacts:
     """Let the nearest graph's definition of a (subject, predicate) hide those further away.
 
     Args:
         scope: Who reads: the own graph is the nearest, then come those of the lineage in order.
         facts: The core facts.
         nearer: Archival facts, which are not seen here. They define, too: of a predicate that has
-            one object at a time, and unless somebody said when it ended.
+            one object at a time.
+        now: The moment at which definitions hold.
 
     Facts of one graph never hide each other, and a fact without subject and predicate hides
-    nothing.
+    nothing. Neither does what is over, or is only to hold from a later day.
     """
     if not scope.lineage:
         return CoreFacts(tuple(facts))
     graphs = (scope.graph_id, *(one.graph_id for one in scope.lineage))
     distance = {one: at for at, one in enumerate(graphs)}
-    defined_by: dict[tuple[str, str], str] = {}
-    for fact in sorted((*facts, *filter(_defines, nearer)), key=lambda one: distance[one.graph_id]):
+    defined_at: dict[tuple[str, str], int] = {}
+    defining = [*facts, *(one for one in nearer if not is_multi_valued(one.predicate or ""))]
+    for fact in defining:
         key = fact_key(fact)
-        if key is not None:
-            defined_by.setdefault(key, fact.graph_id)
+        if key is not None and _holds(fact, now):
+            at = distance[fact.graph_id]
+            defined_at[key] = min(at, defined_at.get(key, at))
     visible: list[Fact] = []
     shadowed: list[Fact] = []
     for fact in facts:
-        key = fact_key(fact)
-        is_nearest = key is None or defined_by[key] == fact.graph_id
+        key, at = fact_key(fact), distance[fact.graph_id]
+        is_nearest = key is None or at <= defined_at.get(key, at)
         (visible if is_nearest else shadowed).append(fact)
     return CoreFacts(tuple(visible), tuple(shadowed))
 
 
-def _defines(fact: Fact) -> bool:
-    return fact.valid_to is None and not is_multi_valued(fact.predicate or "")
+def _holds(fact: Fact, now: datetime) -> bool:
+    """Whether a fact is true at a moment, as far as it says from when until when it is."""
+    has_begun = fact.valid_from is None or fact.valid_from <= now
+    return has_begun and (fact.valid_to is None or now < fact.valid_to)

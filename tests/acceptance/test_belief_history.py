@@ -16,6 +16,7 @@ from ezra import (
     ConfigError,
     Conflict,
     Contradiction,
+    Fact,
     Graph,
     HistoricBelief,
     NotFound,
@@ -263,6 +264,66 @@ async def test_ez_13_branch_change_spawn_run_forward_and_diff(tmp_path: Path) ->
             await graph.branch(turn=1, session_graph_id="what-if")
         with pytest.raises(UsageError):
             await graph.run_forward(step)
+
+
+async def test_ez_13_a_branch_reads_facts_as_of_the_same_turn_as_beliefs(tmp_path: Path) -> None:
+    """A turn lasts until the next one is opened; before the first there is only what was there."""
+
+    def core(text: str) -> Fact:
+        return Fact(text=text, tier="core")
+
+    clock = MovingClock()
+    async with running(tmp_path, clock) as ezra:
+        graph, strategist, _engineer = await pair_of(ezra)
+        for number in (1, 2):
+            await strategist.remember(core(f"Stint plan {number}."))
+            await strategist.commit(f"Plan {number} holds.", topic="tyres")
+            clock.move(minutes=1)
+            turn = await strategist.turn(f"stint {number}?")
+            clock.move(minutes=1)
+            await strategist.remember(core(f"Stint note {number}."))
+            await turn.reply("noted")
+            clock.move(minutes=1)
+        await strategist.remember(core("Stint plan 3."))
+        told = ["Stint plan 1.", "Stint note 1.", "Stint plan 2.", "Stint note 2.", "Stint plan 3."]
+        for number, until in ((0, 1), (1, 3), (2, 5), (7, 5)):
+            branch = await graph.branch(turn=number, session_graph_id=f"after {number}")
+            reader = await branch.spawn_agent("reader", topics={"*"})
+            hits = await reader.recall("stint plan note", kinds=["fact"])
+            assert {one.text for one in hits.items} == set(told[:until])
+            believed = [f"Plan {one} holds." for one in (1, 2)][: min(number + 1, 2)]
+            assert claims(await branch.beliefs.active()) == believed
+
+
+@pytest.mark.parametrize("turn", [None, 0, 1, 7])
+async def test_ez_13_a_branch_that_was_cut_off_may_be_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, turn: int | None
+) -> None:
+    """Also when its moment is now, and time went on; one that is finished is in the way."""
+    clock = MovingClock()
+    async with running(tmp_path, clock) as ezra:
+        graph, strategist, _engineer = await pair_of(ezra)
+        await strategist.commit("Plan 1 holds.", topic="tyres")
+        clock.move(minutes=1)
+        await speak(strategist, "stint 1?")
+        clock.move(minutes=1)
+
+        async def cut(*_: object) -> bool:
+            raise asyncio.CancelledError
+
+        with monkeypatch.context() as patched:
+            patched.setattr(type(graph._runtime.beliefs), "adopt", cut)
+            with pytest.raises(asyncio.CancelledError):
+                await graph.branch(session_graph_id="what-if", turn=turn)
+        clock.move(minutes=1)
+        await strategist.commit("Plan 2 holds.", topic="tyres")
+        with pytest.raises(Conflict):
+            await graph.branch(session_graph_id="what-if", time=clock())
+        branch = await graph.branch(session_graph_id="what-if", turn=turn)
+        if turn is None:
+            assert claims(await branch.beliefs.active()) == ["Plan 1 holds."]
+        with pytest.raises(Conflict):
+            await graph.branch(session_graph_id="what-if", turn=turn)
 
 
 async def test_ne_03_redaction_keeps_the_chain_and_reaches_branches(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.runtime import running
@@ -88,3 +89,36 @@ async def test_names_that_cannot_be_are_refused(tmp_path: Path, name: str) -> No
         with pytest.raises(UsageError, match="topics"):
             await graph.spawn_agent("a", topics={name})
         assert await graph.agents() == ()
+
+
+@pytest.mark.parametrize("given", [None, 5, b"rain", ["rain"], {}, "", " \n"])
+async def test_what_is_no_text_is_refused_by_name(tmp_path: Path, given: Any) -> None:
+    """As a message, a claim, a letter or a reason: told like any other wrong argument."""
+    async with running(tmp_path) as ezra:
+        graph = await ezra.create_session_graph("g")
+        agent = await graph.spawn_agent("a", topics={"t"})
+        fact = await agent.remember("It rains.")
+        belief = await agent.commit("It rains.", topic="t")
+        said = {
+            "message": agent.turn(given),
+            "claim": agent.commit(given),
+            "text": agent.board.send("a", given),
+            "query": agent.recall(given),
+            "what": agent.remember(given),
+        }
+        reasons = [
+            agent.forget(fact, reason=given),
+            graph.forget(fact, reason=given),
+            graph.beliefs.revert(belief.id, reason=given),
+            graph.redact([fact], reason=given),
+            graph.erase(subject="rain", reason=given),
+            graph.taint.roll_back(fact, reason=given),
+        ]
+        for name, call in (*said.items(), *(("reason", one) for one in reasons)):
+            with pytest.raises(UsageError, match=f"^({name}|Fact)"):
+                await call
+        with pytest.raises(UsageError, match=r"^turn"):
+            await graph.beliefs.query(since="yesterday")  # type: ignore[arg-type]
+        assert [one.text for one in (await agent.recall("rains", kinds=["fact"])).items] == [
+            "It rains."
+        ]

@@ -138,3 +138,29 @@ async def test_he_05_a_list_is_applied_as_one_or_refused_whole(tmp_path: Path) -
         with pytest.raises(BudgetExceeded):
             await known.add("Max", "drives for", "Sauber")
         assert _objects(await known.history("Max")) == ["Red Bull", "Ferrari", "Williams"]
+
+
+async def test_he_05_what_a_nearer_definition_hides_is_no_step(tmp_path: Path) -> None:
+    """Neither a neighbour nor on the way to one; in the parent, and before that, it is."""
+    clock = MovingClock()
+    async with running(tmp_path, clock) as ezra:
+        parent = await ezra.create_session_graph("parent")
+        keeper = await parent.spawn_agent("keeper", topics={"*"})
+        for told in (("car", "is kept at", "Dover"), ("Dover", "belongs to", "Kent")):
+            subject, predicate, place = told
+            core = Fact(subject=subject, predicate=predicate, object=place, tier="core")
+            await keeper.remember(core)
+        child = await ezra.create_session_graph("child", inherits_from=["parent"])
+        agent = await child.spawn_agent("a", topics={"*"})
+        clock.move(hours=1)
+        before = clock()
+        clock.move(hours=1)
+        await agent.knowledge.update("car", "is kept at", "Calais")
+        for known in (agent.knowledge, child.knowledge):
+            near = await known.neighbours("car", depth=2)
+            assert [one.fact.text for one in near] == ["car is kept at Calais"]
+            assert await known.path("car", "Kent") is None
+            then = await known.neighbours("car", depth=2, as_of=before)
+            assert {one.fact.object for one in then} == {"Dover", "Kent"}
+            assert len(await known.path("car", "Kent", as_of=before) or ()) == 2
+        assert len(await keeper.knowledge.neighbours("car", depth=2)) == 2

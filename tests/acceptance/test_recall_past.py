@@ -9,7 +9,7 @@ import pytest
 from support.many_turns import fill, ids_of, say
 from support.runtime import MovingClock, running
 
-from ezra import Fact
+from ezra import Fact, Rule
 from ezra.checks import checked
 from tiers.fleet import Parent
 
@@ -249,3 +249,61 @@ async def test_ne_01_a_parent_is_not_there_before_it_was_inherited(tmp_path: Pat
             assert [one.fact.text for one in near] == texts
             known = await asker.knowledge.entity("ferry", as_of=moment)
             assert (known is not None) == bool(texts)
+
+
+async def test_ne_01_a_playbook_has_the_steps_of_the_moment(tmp_path: Path) -> None:
+    """In a recall of the past, in a child pinned to a moment and in a branch; else those of now."""
+    clock = MovingClock(FRIDAY)
+    async with running(tmp_path, clock) as ezra:
+        parent = await ezra.create_session_graph("parent")
+        keeper = await parent.spawn_agent("keeper", topics={"*"})
+        live = await ezra.create_session_graph("live", inherits_from=["parent"])
+        rule_id = await keeper.remember(Rule(trigger="the ferry is late", steps=("Wait.",)))
+        await ezra.drain_learning()
+        clock.move(hours=1)
+        before = clock()
+        pin = Parent(id="parent", as_of=before)
+        pinned = await ezra.create_session_graph("pinned", inherits_from=[pin])
+        graphs = [parent, live, pinned, await parent.branch(session_graph_id="branch")]
+        clock.move(hours=1)
+        await keeper.remember(
+            Rule(trigger="the ferry is late", steps=("Phone the pier.",)), supersedes=rule_id
+        )
+        steps = ["Phone the pier.", "Phone the pier.", "Wait.", "Wait."]
+        # The index is a moment behind, or is not.
+        for _ in range(2):
+            for graph, step in zip(graphs, steps, strict=True):
+                agent = await graph.spawn_agent("a", topics={"*"})
+                turn = await agent.turn("The ferry is late!")
+                shown = [slot.text for slot in turn.slots if slot.kind == "rule"]
+                (hit,) = (await agent.recall("ferry late", kinds=["rule"])).items
+                assert [hit.text] == shown == [f"When the ferry is late:\n- {step}"]
+                if graph.id in {"parent", "live"}:
+                    past = await agent.recall("ferry late", kinds=["rule"], as_of=before)
+                    (then,) = past.items
+                    assert (then.text, then.version) == ("When the ferry is late:\n- Wait.", 1)
+            await ezra.drain_learning()
+
+
+async def test_ez_10_a_definition_hides_while_it_holds(tmp_path: Path) -> None:
+    """A child's wing of next week, and that of last week, stand beside what the parent has now."""
+    clock = MovingClock()
+    async with running(tmp_path, clock) as ezra:
+        parent = await ezra.create_session_graph("parent")
+        keeper = await parent.spawn_agent("keeper", topics={"*"})
+        wing = {"subject": "wing", "predicate": "is at", "tier": "core"}
+        await keeper.remember(Fact(object="5", **wing))
+        child = await ezra.create_session_graph("child", inherits_from=["parent"])
+        agent = await child.spawn_agent("a", topics={"*"})
+        first, last = clock() + timedelta(days=7), clock() + timedelta(days=14)
+        await agent.remember(Fact(object="7", valid_from=first, valid_to=last, **wing))
+        for is_hidden in (False, True, False):
+            turn = await agent.turn("Where is the wing?")
+            seen = {"wing is at 7"} | (set() if is_hidden else {"wing is at 5"})
+            assert {one.text for one in turn.core.facts} == seen
+            assert {one.text for one in (await agent.core()).facts} == seen
+            assert {one.text for one in (await agent.recall("wing")).items} == seen
+            assert [one.text for one in turn.shadowed] == ["wing is at 5"] * is_hidden
+            clock.move(days=8)
+        past = await agent.recall("wing", as_of=first)
+        assert {one.text for one in past.items} == {"wing is at 7"}

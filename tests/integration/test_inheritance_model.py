@@ -15,6 +15,7 @@ import pytest
 from support import lineage_reference as reference
 from support.cold_backends import COLD_BACKENDS, Cold, ColdBackend
 from support.lineage_worlds import WORD, Reader, Told, Way, WorldMaker, number
+from support.records import START
 
 from ezra.turn.shadowing import resolve_core
 from tiers.records import Fact, Scope
@@ -50,7 +51,7 @@ async def _check_reader(cold: Cold, maker: WorldMaker, reader: Reader, why: str)
     paths = {name: way.path for name, way in ways.items()}
 
     scope = bare.model_copy(update={"lineage": standing.lineage})
-    resolved = resolve_core(scope, await cold.semantic.core(scope))
+    resolved = resolve_core(scope, await cold.semantic.core(scope), now=START)
     seen, shadowed = reference.core(world, reader)
     assert _stored(resolved.visible, scope) == _told(seen, paths), why
     assert _stored(resolved.shadowed, scope) == _told(shadowed, paths), why

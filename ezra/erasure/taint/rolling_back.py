@@ -16,6 +16,7 @@ from tiers.records import Scope
 from tiers.taint import ITEMS_MAX, RollBack, RolledBack
 from tiers.upkeep import Redacted
 
+from ...checks import check_text
 from ...runtime import Runtime
 from .tracing import Traced, traced
 from .walk import TaintNode, Walk
@@ -63,8 +64,7 @@ async def roll_back(
         Conflict: The record has no content any more, nor has anything that came of it.
         TierError: The cold tier failed; nothing was done.
     """
-    if not reason.strip():
-        raise UsageError("reason", reason, "a reason that is not blank")
+    check_text("reason", reason, "a reason that is not blank")
     done: RollBack | None = None
     notes: tuple[str, ...] = (f"more came of it under each of {ATTEMPTS_MAX} attempts: repeat",)
     for _ in range(ATTEMPTS_MAX):

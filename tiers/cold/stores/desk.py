@@ -309,5 +309,5 @@ def _opening(
         tuple(map(commitment_of, beliefs)),
         facts,
         tuple(nearer),
-        ranked([rule for some in found[len(core) :] for rule in some], text, limit),
+        ranked(seen, [rule for some in found[len(core) :] for rule in some], text, limit),
     )

@@ -73,6 +73,7 @@ class KnowledgeGraph(OverEngine):
         limit: int,
         *,
         as_of: datetime | None = None,
+        without: Names[str] = (),
     ) -> Steps[tuple[Neighbour, ...]]:
         """Return the facts within some steps of any of the names, nearest first, then by id.
 
@@ -86,14 +87,22 @@ class KnowledgeGraph(OverEngine):
             limit: 1 to ``NEIGHBOURS_MAX``. Work ends with it: a name of very many facts costs
                 one look at them.
             as_of: As for ``entities``.
+            without: Facts that are no step, such as those that a nearer definition hides.
         """
         check_depth(depth, NEIGHBOUR_DEPTH_MAX)
         check_limit(limit, NEIGHBOURS_MAX)
-        return _Reading(scope, as_of).neighbours(keys_of(names), depth, limit)
+        return _Reading(scope, as_of, without).neighbours(keys_of(names), depth, limit)
 
     @reading
     def path(
-        self, scope: Scope, start: str, end: str, depth: int, *, as_of: datetime | None = None
+        self,
+        scope: Scope,
+        start: str,
+        end: str,
+        depth: int,
+        *,
+        as_of: datetime | None = None,
+        without: Names[str] = (),
     ) -> Steps[tuple[Fact, ...] | None]:
         """Return a shortest chain of facts from one name to another, each sharing a name.
 
@@ -105,7 +114,7 @@ class KnowledgeGraph(OverEngine):
         ends = key_of(start), key_of(end)
         if not all(ends):
             return None
-        return (yield from _Reading(scope, as_of).path(*ends, depth))
+        return (yield from _Reading(scope, as_of, without).path(*ends, depth))
 
     @reading
     def statements(
@@ -153,11 +162,13 @@ class _Reading:
     Args:
         scope: Who asks.
         as_of: The moment that is asked about, ``None`` for now.
+        without: Facts that are no step.
     """
 
-    def __init__(self, scope: Scope, as_of: datetime | None) -> None:
+    def __init__(self, scope: Scope, as_of: datetime | None, without: Names[str] = ()) -> None:
         self._scope = _at_moment(scope, as_of)
         self._graphs = standing(self._scope, as_of)
+        self._without = frozenset(without)
         self._facts: dict[str, Fact] = {}
 
     def entities(self, keys: Sequence[str], limit: int) -> Steps[tuple[Entity, ...]]:
@@ -215,7 +226,7 @@ class _Reading:
 
     def _steps(self, walk: Walk) -> Steps[list[Step]]:
         """Return the first facts at names that were not taken yet; of one id the nearest."""
-        taken = set(walk.taken)
+        taken = self._without.union(walk.taken)
         limit = walk.room + len(taken)
         finds = self._at("ends", walk.names, order=("id",), limit=limit)
         found = nearest((yield from every(*finds)))

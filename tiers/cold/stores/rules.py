@@ -94,16 +94,16 @@ class ProceduralStore(OverEngine):
         """Return visible rules whose trigger shares words with ``text``, best match first.
 
         Rules of the own graph and of the ancestors that carry ``rule``; of one read ``as_of`` a
-        moment, those recorded by then. Best: most different words in common, stop words aside and
-        plurals equal, times ``learning.outcome_factor``; then the shortest trigger; then the
-        nearest graph.
+        moment, those recorded by then, with the steps of then. Best: most different words in
+        common, stop words aside and plurals equal, times ``learning.outcome_factor``; then the
+        shortest trigger; then the nearest graph.
         """
         check_limit(limit)
         finds = matching(scope, text)
         if not finds:
             return ()
         found = await self._all("match_rules", *finds)
-        return ranked(found, text, limit)
+        return ranked(scope, found, text, limit)
 
 
 class Playbooks(OverEngine):
@@ -193,14 +193,18 @@ def matching(scope: Scope, text: str) -> list[Find[Rule]]:
     ]
 
 
-def ranked(found: Sequence[Rule], text: str, limit: int) -> tuple[Rule, ...]:
+def ranked(scope: Scope, found: Sequence[Rule], text: str, limit: int) -> tuple[Rule, ...]:
     """Return rules by how well they match a text, at most ``limit``.
 
     Of two that match alike, who comes first stays first: that of the nearest graph, in the order
-    of recording.
+    of recording. One of an ancestor that is read as of a moment has the steps of that moment.
     """
     words = _words(text)
-    return tuple(sorted(found, key=lambda rule: _rank(rule, words))[:limit])
+    best = sorted(found, key=lambda rule: _rank(rule, words))[:limit]
+    moments = {one.graph_id: one.as_of for one in scope.lineage}
+    return tuple(
+        rule if (moment := moments.get(rule.graph_id)) is None else rule.at(moment) for rule in best
+    )
 
 
 def _words(text: str) -> tuple[str, ...]:
