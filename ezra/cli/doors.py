@@ -97,6 +97,20 @@ class Memory:
         """
         return await member_of(await self.open(), graph_id, agent_id)
 
+    async def spawned(self, graph_id: str, agent_id: str, **given: Any) -> Agent:  # noqa: ANN401 - as the method
+        """Spawn an agent as ``Graph.spawn_agent`` does, and return its handle.
+
+        Raises:
+            NotFound: The graph does not exist.
+            PolicyDenied: The token is not that agent's, or allows less.
+        """
+        from ..app import Ezra
+
+        ezra = await self.open()
+        if isinstance(ezra, Ezra):
+            return await (await ezra.session_graph(graph_id)).spawn_agent(agent_id, **given)
+        return await ezra.spawn_agent(graph_id, agent_id, **given)
+
 
 class _Here:
     """For a command that is about this machine, whatever memory is asked elsewhere."""
