@@ -298,6 +298,27 @@ async def test_no_kept_answer_says_what_was_erased(behind: Ezra) -> None:
     assert (await graph.status()).cold["beliefs"] == 0, "it is not said again"
 
 
+async def test_who_leaves_takes_no_words_along(behind: Ezra) -> None:
+    """Answers of others are still kept when an agent leaves, a link ends or a pin is taken out."""
+    await behind.create_session_graph("monaco")
+    graph = await behind.create_session_graph("imola", inherits_from=["monaco"])
+    boss, _ = await graph.spawn_agent("boss"), await graph.spawn_agent("guest")
+    belief = await boss.commit("Start on mediums.")
+    await boss.pin(belief.id)
+    async with inside(behind) as http:
+
+        async def say() -> httpx2.Response:
+            path, key = "/v1/graphs/imola/agents/boss/memories", {"idempotency-key": "one"}
+            return await http.post(path, json={"what": "Mediums last 18 laps."}, headers=key)
+
+        first = await say()
+        for path in ("agents/guest", "parents/monaco", f"beliefs/{belief.id}/pin"):
+            assert (await http.delete(f"/v1/graphs/imola/{path}")).status_code == 200
+            assert (await say()).content == first.content
+    deletes = {one.name for one, _ in handlers if one.verb == "DELETE"}
+    assert deletes == {"agent.leave", "graph.revoke", "beliefs.unpin"}, "others may take words away"
+
+
 async def test_who_asks_the_same_meanwhile_waits_for_the_first(tmp_path: Path) -> None:
     """Two requests with one key at a time are one call of the model."""
     slow = Slow()
