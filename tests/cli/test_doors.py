@@ -233,6 +233,31 @@ def test_a_token_as_one_agent_spawns_it_and_asks_as_it(server: Door) -> None:
     for refused in (question, (*question, "--agent", "Ada"), ("agent", "spawn", "imola", "Ada")):
         done = server.ezra(*refused, EZRA_TOKEN=token)
         assert (done.code, done.err.split(":")[0]) == (1, "PolicyDenied")
+    reader = ("token", "create", "one", "--role", "reader", "--graph", "imola", "--json")
+    token = run(*reader, EZRA_HOME=str(server.home)).document["token"]
+    done = server.ezra("graph", "diff", "imola", "monac", EZRA_TOKEN=token)
+    assert done.code == 1
+    assert "monaco" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("command", "near"),
+    [
+        (("graph", "show", "Imolla"), "near it: imola"),
+        (("recall", "imola", "laps", "--agent", "Adda"), "near it: Ada"),
+        (("agent", "show", "imola", "Bem"), "near it: Ben"),
+        (("call", "graph.latest_fact", "imola"), "near it: graph.latest_facts, "),
+        (("graph", "show", "zzzz"), "in this scope"),
+    ],
+)
+def test_a_name_that_is_not_there_is_told_with_those_near_it(
+    door: Door, command: tuple[str, ...], near: str
+) -> None:
+    """In one line; of graphs and members as far as whoever asks may list them."""
+    done = door.ezra(*command)
+    assert (done.code, done.out, len(done.err.splitlines())) == (1, "", 1)
+    assert done.err.startswith("NotFound: ")
+    assert near in done.err
 
 
 def test_init_makes_a_home_once(tmp_path: Path) -> None:
