@@ -64,7 +64,8 @@ async def spawn(
     """
     prompts = _prompts(prompt or [])
     budget = checked(Budget, tokens=tokens, model_calls=model_calls, writes=writes)
-    spawned = await (await memory.graph(graph)).spawn_agent(
+    spawned = await memory.spawned(
+        graph,
         agent,
         topics=topic,
         role=role,

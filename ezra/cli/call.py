@@ -17,7 +17,7 @@ from tiers.errors import NotFound, UsageError
 from ..wire.derivation import Handle, Offered
 from ..wire.handles import HANDLES, TENANT
 from .command import Answer, Rows
-from .doors import Memory
+from .doors import Memory, note_near
 
 
 async def call(
@@ -43,9 +43,12 @@ async def call(
     if operation is None:
         rows = [(name, " ".join(_names(one))) for name, one in _operations()]
         return Answer([name for name, _ in rows], [Rows(("operation", "names"), rows)])
-    offered = dict(_operations()).get(operation)
+    there = dict(_operations())
+    offered = there.get(operation)
     if offered is None:
-        raise NotFound("operation", operation)
+        unknown = NotFound("operation", operation)
+        note_near(unknown, list(there))
+        raise unknown
     wanted = _names(offered)
     if len(names or ()) != len(wanted):
         raise UsageError("names", " ".join(names or ()), " ".join(wanted) or "none")

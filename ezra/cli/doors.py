@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias
 
 import typer
 
-from tiers.errors import ConfigError, EzraError, TierError, UsageError
+from tiers.errors import ConfigError, EzraError, NotFound, TierError, UsageError
 
 from ..settings import Settings
 from .options import Home, Json, settings_at
@@ -36,6 +36,8 @@ INDEXING_SECONDS = 10.0
 SERVER_SECONDS = 1.0
 """Who presses a key to complete a word waits no longer for a server."""
 COMPLETED_MAX = 100
+NEAR_MAX = 3
+"""So many names are said that look like one that is not there."""
 
 Url = Annotated[
     str | None,
@@ -67,11 +69,23 @@ class Memory:
         """Begin; what is opened meanwhile is closed at the end."""
         self._stack = AsyncExitStack()
         self._ezra: AnyEzra | None = None
+        self._graph_id: str | None = None
         return self
 
     async def __aexit__(self, *failed: Any) -> None:  # noqa: ANN401, PYI036 - the exception in three parts
         """Close what was opened; what was written is indexed before."""
+        if isinstance(failed[1], NotFound):
+            note_near(failed[1], await self._known(failed[1].kind))
         await self._stack.__aexit__(*failed)
+
+    async def _known(self, kind: str) -> list[str]:
+        """Return the names of a kind that there are, as far as whoever asks may list them."""
+        with suppress(EzraError):
+            if self._ezra is not None and kind == "session graph":
+                return [one.id for one in await self._ezra.session_graphs()]
+            if self._graph_id is not None and kind == "agent":
+                return [one.id for one in await (await self.graph(self._graph_id)).agents()]
+        return []
 
     async def open(self, *, background: bool = False, creates: bool = False) -> AnyEzra:
         """Return it open, as ``opened`` opens it; how is for whoever asks first."""
@@ -86,6 +100,7 @@ class Memory:
         Raises:
             NotFound: There is no such graph.
         """
+        self._graph_id = graph_id
         return await (await self.open()).session_graph(graph_id)
 
     async def agent(self, graph_id: str, agent_id: str) -> Agent:
@@ -95,7 +110,22 @@ class Memory:
             NotFound: The graph does not exist, or never had such a member.
             UsageError: The member has left.
         """
+        self._graph_id = graph_id
         return await member_of(await self.open(), graph_id, agent_id)
+
+    async def spawned(self, graph_id: str, agent_id: str, **given: Any) -> Agent:  # noqa: ANN401 - as the method
+        """Spawn an agent as ``Graph.spawn_agent`` does, and return its handle.
+
+        Raises:
+            NotFound: The graph does not exist.
+            PolicyDenied: The token is not that agent's, or allows less.
+        """
+        from ..app import Ezra
+
+        ezra = await self.open()
+        if isinstance(ezra, Ezra):
+            return await (await ezra.session_graph(graph_id)).spawn_agent(agent_id, **given)
+        return await ezra.spawn_agent(graph_id, agent_id, **given)
 
 
 class _Here:
@@ -130,6 +160,16 @@ class Folder(_Here):
     home: Home = None
     url: NoUrl = None
     json: Json = False
+
+
+def note_near(error: NotFound, known: Sequence[str]) -> None:
+    """Note on an error which of the names that there are look like the one that is not there."""
+    from difflib import get_close_matches
+
+    spelled = {one.casefold(): one for one in known}
+    near = get_close_matches(error.name.casefold(), spelled, NEAR_MAX)
+    if near:
+        error.add_note(f"near it: {', '.join(spelled[one] for one in near)}")
 
 
 async def member_of(ezra: AnyEzra, graph: str, agent: str) -> Agent:

@@ -87,8 +87,9 @@ async def recall(
         "receipt": receipt,
     }
     kinds = cast("list[Kind]", kind) if kind else (*ANSWER_KINDS, *(("episode",) if grain else ()))
-    held = await (await memory.open(background=True)).session_graph(graph)
-    found = await (held if agent is None else await held.agent(agent)).recall(
+    await memory.open(background=True)
+    held = await (memory.graph(graph) if agent is None else memory.agent(graph, agent))
+    found = await held.recall(
         question,
         limit=limit,
         kinds=kinds,

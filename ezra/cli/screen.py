@@ -60,10 +60,9 @@ class Screen:
         self._err = Console(stderr=True, highlight=False)
 
     def error(self, error: EzraError) -> None:
-        """Print an error as one line."""
-        self._err.print(
-            f"[bold red]{type(error).__name__}[/]: {escape(str(error))}", soft_wrap=True
-        )
+        """Print an error as one line, with what was noted on the way."""
+        said = "; ".join((str(error), *getattr(error, "__notes__", ())))
+        self._err.print(f"[bold red]{type(error).__name__}[/]: {escape(said)}", soft_wrap=True)
 
     def note(self, text: str) -> None:
         """Print a line for people, beside the results."""

@@ -66,15 +66,25 @@ class RemoteEzra(RemoteHandle, Tenant, of=Tenant, asks={"create_session_graph": 
         )
         return RemoteAgent(self._connection, session_graph_id, shown)
 
-    async def spawn_agent(self, session_graph_id: str, agent_id: str) -> RemoteAgent:
-        """Let a member come back as it was, for whoever has a token as that agent only.
+    async def spawn_agent(
+        self,
+        session_graph_id: str,
+        agent_id: str,
+        **given: Any,  # noqa: ANN401 - as the method
+    ) -> RemoteAgent:
+        """Spawn an agent as ``Graph.spawn_agent`` does, for whoever has a token as it only.
+
+        A member comes back as it was where nothing else is given.
 
         Raises:
             NotFound: The graph does not exist.
             PolicyDenied: The token is not that agent's, or the agent is more than it allows.
         """
         shown = await self.ask(
-            graphs.SPAWN, graphs.SpawnAsked(), graph_id=session_graph_id, agent_id=agent_id
+            graphs.SPAWN,
+            graphs.SpawnAsked.of(**given),
+            graph_id=session_graph_id,
+            agent_id=agent_id,
         )
         return RemoteAgent(self._connection, session_graph_id, shown)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from tiers.errors import UsageError
+from tiers.errors import NotFound, UsageError
+from tiers.fleet import CATALOG
 from tiers.records import ALL_TOPICS, Scope, Standing
 
 from .membership import Membership
@@ -48,7 +49,12 @@ class _Operator:
         return self._standing
 
     async def reading(self) -> Scope:
-        self._standing = await self._membership.of_graph(self._scope)
+        try:
+            self._standing = await self._membership.of_graph(self._scope)
+        except NotFound:
+            if self._scope.graph_id != CATALOG:
+                raise
+            return self._scope  # who only looks does not make it: nothing is in it yet
         return self._scope.model_copy(update={"lineage": self._standing.lineage})
 
     async def writing(self, asked: Sequence[str] | None, _: str) -> tuple[Scope, tuple[str, ...]]:

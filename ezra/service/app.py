@@ -23,6 +23,7 @@ from ..app import Ezra
 from ..settings import Settings
 from . import (
     agents,
+    feed,
     graphs,
     health,
     offered,
@@ -160,6 +161,8 @@ def _operation_routes() -> tuple[APIRoute, ...]:
 def _with_names(router: APIRouter) -> tuple[APIRoute, ...]:
     routes = tuple(route for route in router.routes if isinstance(route, APIRoute))
     for route in routes:
+        if route.methods == {"GET"} and route.path != feed.PATH:  # which has no end
+            route.methods = {"GET", "HEAD"}
         route.param_convertors = dict.fromkeys(route.param_convertors, _NameConvertor())
     return routes
 

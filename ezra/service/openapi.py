@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from copy import copy
 from importlib.metadata import version
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
+from starlette.routing import BaseRoute
 
 from ..wire.problems import CONTENT_TYPE
 from .examples import EXAMPLES
@@ -81,9 +84,8 @@ class Document:
 
     def build(self) -> dict[str, Any]:
         """Return the document."""
-        made = get_openapi(
-            title="ezra", version=version("ezra"), description=_ABOUT, routes=self._app.routes
-        )
+        routes = [_as_documented(one) for one in self._app.routes]
+        made = get_openapi(title="ezra", version=version("ezra"), description=_ABOUT, routes=routes)
         schemas = made.setdefault("components", {}).setdefault("schemas", {})
         for name in ("HTTPValidationError", "ValidationError"):
             schemas.pop(name, None)
@@ -94,6 +96,15 @@ class Document:
                 _complete(one, verb, answers)
         made["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         return made
+
+
+def _as_documented(route: BaseRoute) -> BaseRoute:
+    """Return a route without HEAD, which says what GET says and would be told twice."""
+    if not isinstance(route, APIRoute):
+        return route
+    told = copy(route)
+    told.methods = set(route.methods or ()) - {"HEAD"}
+    return told
 
 
 def _complete(one: dict[str, Any], verb: str, answers: dict[str, Any]) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from tiers.errors import ConfigError, EzraError, NotFound, UsageError
 from tiers.fields import Misfit
@@ -25,6 +27,7 @@ SECURITY_HEADERS: Mapping[str, str] = {
 """What every answer says. A problem document says so itself: not every one passes the gate."""
 
 _PATH_CHARS_MAX = 256
+_READABLE = "JSON in UTF-8, without thousands of levels or of digits in a number"
 
 
 class Unauthorized(ConfigError):
@@ -116,19 +119,29 @@ async def on_invalid(_: Request, error: Exception) -> Response:
 async def on_http(request: Request, error: Exception) -> Response:
     """Answer what no route answers: unknown paths and methods, bodies that cannot be read."""
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for these alone
-    path = request.scope["path"][:_PATH_CHARS_MAX]
-    allowed = (error.headers or {}).get("Allow", "")
-    said: EzraError
-    if error.status_code == 404:  # noqa: PLR2004 - the protocol's number
-        said = NotFound("path", path)
-    elif error.status_code == 405:  # noqa: PLR2004 - the protocol's number
-        said = UsageError("method", request.method, allowed or "another method")
-    else:
-        said = UsageError("request", error.status_code, str(error.detail))
-    answer = problem_answer(said, error.status_code)
-    if allowed:
+    status = error.status_code
+    if status == HTTPStatus.METHOD_NOT_ALLOWED:
+        allowed = ", ".join(sorted(_methods(request)))
+        answer = problem_answer(UsageError("method", request.method, allowed), status)
         answer.headers["allow"] = allowed
-    return answer
+        return answer
+    said: EzraError
+    if status == HTTPStatus.NOT_FOUND:
+        said = NotFound("path", request.scope["path"][:_PATH_CHARS_MAX])
+    elif status == HTTPStatus.BAD_REQUEST:  # what reads JSON failed over the body
+        said = UsageError("body", "no JSON that can be read", _READABLE)
+    else:
+        said = UsageError("request", status, str(error.detail))
+    return problem_answer(said, status)
+
+
+def _methods(request: Request) -> set[str]:
+    """Return with which methods there is something at an address: each has a route of its own."""
+    found: set[str] = set()
+    for route in request.app.router.routes:
+        if route.matches(request.scope)[0] is not Match.NONE:
+            found |= getattr(route, "methods", None) or set()
+    return found
 
 
 def _scalar(value: object) -> object:

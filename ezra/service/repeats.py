@@ -197,11 +197,11 @@ def only_reads(scope: Scope) -> bool:
 def takes_away(scope: Scope) -> bool:
     """Whether a request takes words away, by its address; of what a person does in the console any.
 
-    What MCP offers forgets and takes back, and erases nothing.
+    What MCP offers forgets and takes back, and erases nothing. No DELETE does: by it an agent
+    leaves, a parent is inherited from no longer, a belief is unpinned.
     """
-    if scope["method"] == "POST":
-        return _last_word(scope) in TAKING or _CONSOLE in scope["path"]
-    return bool(scope["method"] == "DELETE")
+    is_taking = _last_word(scope) in TAKING or _CONSOLE in scope["path"]
+    return bool(is_taking and scope["method"] == "POST")
 
 
 def _last_word(scope: Scope) -> str:

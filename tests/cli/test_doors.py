@@ -216,6 +216,50 @@ def test_a_token_of_one_graph_looks_at_that_graph(server: Door) -> None:
         assert (done.code, done.out, done.err.split(":")[0]) == (1, "", "PolicyDenied")
 
 
+def test_a_token_as_one_agent_spawns_it_and_asks_as_it(server: Door) -> None:
+    """Whoever may not look at the graph as a whole speaks, writes and recalls as the agent."""
+    asked = ("token", "create", "one", "--graph", "imola", "--agent", "scout", "--topic", "tyres")
+    token = run(*asked, "--json", EZRA_HOME=str(server.home)).document["token"]
+    for command in (
+        ("agent", "spawn", "imola", "scout", "--topic", "tyres", "--role", "Looks ahead."),
+        ("agent", "spawn", "imola", "scout"),
+        ("remember", "imola", "scout", "Hards lasted 31 laps."),
+    ):
+        done = server.ezra(*command, EZRA_TOKEN=token)
+        assert (done.code, done.err) == (0, "")
+    question = ("recall", "imola", "How long do hards last?", "--json")
+    found = server.ezra(*question, "--agent", "scout", EZRA_TOKEN=token).document
+    assert found["text"] == "Hards lasted 31 laps."
+    for refused in (question, (*question, "--agent", "Ada"), ("agent", "spawn", "imola", "Ada")):
+        done = server.ezra(*refused, EZRA_TOKEN=token)
+        assert (done.code, done.err.split(":")[0]) == (1, "PolicyDenied")
+    reader = ("token", "create", "one", "--role", "reader", "--graph", "imola", "--json")
+    token = run(*reader, EZRA_HOME=str(server.home)).document["token"]
+    done = server.ezra("graph", "diff", "imola", "monac", EZRA_TOKEN=token)
+    assert done.code == 1
+    assert "monaco" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("command", "near"),
+    [
+        (("graph", "show", "Imolla"), "near it: imola"),
+        (("recall", "imola", "laps", "--agent", "Adda"), "near it: Ada"),
+        (("agent", "show", "imola", "Bem"), "near it: Ben"),
+        (("call", "graph.latest_fact", "imola"), "near it: graph.latest_facts, "),
+        (("graph", "show", "zzzz"), "in this scope"),
+    ],
+)
+def test_a_name_that_is_not_there_is_told_with_those_near_it(
+    door: Door, command: tuple[str, ...], near: str
+) -> None:
+    """In one line; of graphs and members as far as whoever asks may list them."""
+    done = door.ezra(*command)
+    assert (done.code, done.out, len(done.err.splitlines())) == (1, "", 1)
+    assert done.err.startswith("NotFound: ")
+    assert near in done.err
+
+
 def test_init_makes_a_home_once(tmp_path: Path) -> None:
     """Nothing secret, what to do next, and again it only says what is there."""
     home = tmp_path / "new home"

@@ -289,6 +289,20 @@ async def test_a_token_reaches_what_its_role_covers(tmp_path: Path) -> None:
             assert (await _status(http.get(at, headers=headers)), at) == (reads, at)
 
 
+async def test_a_reader_of_an_empty_catalog_is_told_that_nothing_is_in_it(tmp_path: Path) -> None:
+    """Who only looks does not make the catalog, and needs none to be told what it holds."""
+    clock = MovingClock()
+    tokens = TokenFile(tmp_path / "tokens.json", clock)
+    async with running(tmp_path / "home", clock) as behind, inside(behind, tokens) as http:
+        reader, at = bearer(tokens, role="reader"), "/v1/catalog/documents"
+        listed = await http.get(at, headers=reader)
+        assert (listed.status_code, listed.json()) == (200, [])
+        counted = await http.get(f"{at}/count", headers=reader)
+        assert counted.status_code == 200
+        assert await _status(http.get(f"{at}/nowhere/passages", headers=reader)) in (200, 404)
+        assert await behind.audit() == (), "nothing was made"
+
+
 async def _status(asked: Any) -> int:
     answer: httpx2.Response = await asked
     return answer.status_code

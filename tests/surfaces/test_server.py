@@ -83,13 +83,40 @@ async def test_every_refusal_is_a_problem_document_that_names_our_error(behind: 
             assert "access-control-allow-origin" not in answer.headers
 
 
-async def test_json_nested_beyond_reason_is_refused(behind: Ezra) -> None:
-    """A body that would exhaust the parser's stack is no failure of the service."""
+async def test_a_refused_method_is_told_every_one_that_there_is(behind: Ezra) -> None:
+    """``Allow`` names the methods of all routes of an address; only what has an end has HEAD."""
     async with inside(behind) as http:
-        for content in (b"[" * 90_000, b'{"a":' * 90_000):
-            headers = {"content-type": "application/json"}
-            answer = await http.post("/v1/graphs", content=content, headers=headers)
-            assert answer.status_code in (400, 422)
+        for verb, path, allowed in (
+            ("OPTIONS", "/v1/graphs", "GET, HEAD, POST"),
+            ("POST", "/v1/graphs/imola/agents/ada", "DELETE, GET, HEAD, PUT"),
+            ("HEAD", "/v1/audit/feed", "GET"),
+            ("HEAD", "/v1/erasures", "POST"),
+        ):
+            answer = await http.request(verb, path)
+            assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
+
+
+async def test_head_answers_as_get_does_and_leaves_the_content_out(behind: Ezra) -> None:
+    """Whoever watches a server asks for heads; a thing that is not there is not there either."""
+    async with serving(behind) as url, httpx2.AsyncClient(base_url=url) as http:
+        for path in ("/health", "/v1/graphs", "/v1/graphs/nowhere", "/openapi.json"):
+            got, head = await http.get(path), await http.head(path)
+            assert (head.status_code, head.content) == (got.status_code, b"")
+            assert head.headers["content-length"] == got.headers["content-length"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"[" * 90_000, b'{"a":' * 90_000, b'{"limit": ' + b"9" * 5_000 + b"}", b'{"\xff": 1}'],
+)
+async def test_json_that_cannot_be_read_is_refused(behind: Ezra, content: bytes) -> None:
+    """A body that would exhaust the parser is no failure of the service; what would do is said."""
+    async with inside(behind) as http:
+        headers = {"content-type": "application/json"}
+        answer = await http.post("/v1/graphs", content=content, headers=headers)
+    assert answer.status_code in (400, 422)
+    assert answer.json()["field"] == "body"
+    assert answer.json()["accepted"].startswith("JSON in UTF-8")
 
 
 async def test_a_refusal_names_the_field_its_value_and_what_is_accepted(behind: Ezra) -> None:
@@ -269,6 +296,27 @@ async def test_no_kept_answer_says_what_was_erased(behind: Ezra) -> None:
     assert read.status_code == 200
     assert "is ill" not in repeated.text + read.text
     assert (await graph.status()).cold["beliefs"] == 0, "it is not said again"
+
+
+async def test_who_leaves_takes_no_words_along(behind: Ezra) -> None:
+    """Answers of others are still kept when an agent leaves, a link ends or a pin is taken out."""
+    await behind.create_session_graph("monaco")
+    graph = await behind.create_session_graph("imola", inherits_from=["monaco"])
+    boss, _ = await graph.spawn_agent("boss"), await graph.spawn_agent("guest")
+    belief = await boss.commit("Start on mediums.")
+    await boss.pin(belief.id)
+    async with inside(behind) as http:
+
+        async def say() -> httpx2.Response:
+            path, key = "/v1/graphs/imola/agents/boss/memories", {"idempotency-key": "one"}
+            return await http.post(path, json={"what": "Mediums last 18 laps."}, headers=key)
+
+        first = await say()
+        for path in ("agents/guest", "parents/monaco", f"beliefs/{belief.id}/pin"):
+            assert (await http.delete(f"/v1/graphs/imola/{path}")).status_code == 200
+            assert (await say()).content == first.content
+    deletes = {one.name for one, _ in handlers if one.verb == "DELETE"}
+    assert deletes == {"agent.leave", "graph.revoke", "beliefs.unpin"}, "others may take words away"
 
 
 async def test_who_asks_the_same_meanwhile_waits_for_the_first(tmp_path: Path) -> None:
