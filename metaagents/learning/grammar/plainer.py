@@ -11,6 +11,7 @@ import re
 from ...distinctive import MONTHS
 from ..times import DAYS, PHRASE
 from .lexicon import CAPITALS, CARERS, PERSONS, PETS
+from .marks import reworded, way_of
 from .openings import OPENINGS, Put
 from .verbs import FORMS
 
@@ -72,7 +73,7 @@ _NOT_OF_THE_NEXT = (
 
 
 def _nth(found: re.Match[str]) -> str:
-    return f"the {_NTH[found[1]]} of "
+    return f"the {_NTH[found[1].lower()]} of "
 
 
 def _intended(found: re.Match[str]) -> str:
@@ -478,7 +479,7 @@ _WAYS: tuple[tuple[str, Put], ...] = (
         r"\1 \3, not \2",
     ),
 )  # fmt: skip
-_READ = tuple((re.compile(way, 0 if "[A-Z" in way else re.IGNORECASE), put) for way, put in _WAYS)
+WAYS = tuple(way_of(way, put, 0 if "[A-Z" in way else re.IGNORECASE) for way, put in _WAYS)
 """Case tells where a name has to follow; elsewhere it does not matter."""
 
 
@@ -488,6 +489,4 @@ def in_plain_words(sentence: str) -> str:
     Args:
         sentence: One sentence, its apostrophes in one form.
     """
-    for way, put in _READ:
-        sentence = way.sub(put, sentence)
-    return sentence
+    return reworded(sentence, WAYS)
