@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 
 from ...distinctive import MONTHS
+from ..marks import Put, Sought, reworded
 from ..times import DAYS, PHRASE
 from .lexicon import CAPITALS, CARERS, PERSONS, PETS
-from .marks import reworded, way_of
-from .openings import OPENINGS, Put
+from .openings import OPENINGS
 from .verbs import FORMS
 
 _KIN = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
@@ -479,7 +479,7 @@ _WAYS: tuple[tuple[str, Put], ...] = (
         r"\1 \3, not \2",
     ),
 )  # fmt: skip
-WAYS = tuple(way_of(way, put, 0 if "[A-Z" in way else re.IGNORECASE) for way, put in _WAYS)
+WAYS = tuple((Sought(way, 0 if "[A-Z" in way else re.IGNORECASE), put) for way, put in _WAYS)
 """Case tells where a name has to follow; elsewhere it does not matter."""
 
 
