@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import cache, lru_cache
 from operator import itemgetter
@@ -154,6 +154,8 @@ class _Transaction:
         return self._rows(question.found, postings(question, self._sight))
 
     def _found(self, find: Find[Any]) -> list[Any]:
+        if find.is_of_nothing:
+            return []
         wanted = "t.*" if self._may_write else "t.body"
         rows = self._rows(find, found(find, self._sight, wanted))
         if not rows:
@@ -294,13 +296,13 @@ class _Side(NamedTuple):
     """The table of a look-up, made ready once.
 
     Attributes:
-        listed: Takes the values of a record, and how often it has each.
+        lookup: Takes the values of a record, and how often it has each.
         behind: Takes what stands behind the value from the row of a record.
         insertion: Adds a row.
         removal: Takes one away.
     """
 
-    listed: Callable[[Any], Mapping[str, int]]
+    lookup: Lookup[Any]
     behind: Callable[[Sequence[Any]], tuple[Any, ...]]
     insertion: str
     removal: str
@@ -308,11 +310,11 @@ class _Side(NamedTuple):
     def is_same(self, was: _Kept, said: _Kept) -> bool:
         """Whether two forms of a record have the same rows."""
         is_placed_alike = self.behind(was[0]) == self.behind(said[0])
-        return is_placed_alike and self.listed(was[1]) == self.listed(said[1])
+        return is_placed_alike and self.lookup.is_same(was[1], said[1])
 
     def rows(self, kept: _Kept | None) -> list[tuple[Any, ...]]:
         """Return the rows of the values that a record has, in order."""
-        listed = None if kept is None else self.listed(kept[1])
+        listed = None if kept is None else self.lookup.listed(kept[1])
         if kept is None or not listed:
             return []
         place = self.behind(kept[0])
@@ -330,7 +332,7 @@ def _side(collection: Collection[Any], name: str, lookup: Lookup[Any]) -> _Side:
     stored = ("row", *columns(collection))
     behind = itemgetter(*map(stored.index, (*copied, "row")))
     table, names = f"{collection.name}__{name}", ("value", *copied, "row", "times")
-    return _Side(lookup.listed, behind, _insertion(table, names), _removal(table, names))
+    return _Side(lookup, behind, _insertion(table, names), _removal(table, names))
 
 
 @lru_cache(maxsize=TEXTS_REMEMBERED)
