@@ -135,6 +135,11 @@ class Budget(Record):
     model_calls: int | None = Field(default=None, ge=0)
     writes: int | None = Field(default=None, ge=0)
 
+    @property
+    def is_none(self) -> bool:
+        """Whether it limits nothing."""
+        return self.tokens is None and self.model_calls is None and self.writes is None
+
 
 class Usage(Record):
     """What was used, in the units of ``Budget``."""
@@ -145,7 +150,12 @@ class Usage(Record):
 
     def plus(self, more: Usage) -> Usage:
         """Return this and what was used besides, together."""
-        return Usage(**{unit: n + getattr(more, unit) for unit, n in self})
+        return Usage.known({unit: n + getattr(more, unit) for unit, n in self})
+
+    @property
+    def is_none(self) -> bool:
+        """Whether nothing was used."""
+        return not (self.tokens or self.model_calls or self.writes)
 
 
 DAYS_MAX = 365_000

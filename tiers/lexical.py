@@ -119,6 +119,8 @@ def estimate_tokens(text: str) -> int:
     Four ASCII characters, or two of any other kind, to a token: within a fifth for English prose
     and on the safe side for other scripts.
     """
+    if text.isascii():
+        return math.ceil(len(text) / 4)
     plain = len(text.encode("ascii", "ignore"))
     return math.ceil(plain / 4 + (len(text) - plain) / 2)
 

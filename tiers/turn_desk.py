@@ -46,7 +46,7 @@ class Charge(NamedTuple):
     @property
     def is_limited(self) -> bool:
         """Whether any count may come to lie above a limit."""
-        return self.of_agent != Budget() or self.of_graph != Budget()
+        return not (self.of_agent.is_none and self.of_graph.is_none)
 
 
 class TurnWrite(NamedTuple):

@@ -105,13 +105,16 @@ def charge_of(standing: Standing, amount: Usage) -> Charge:
 
 def charge_of_write(standing: Standing, tokens: int) -> Charge:
     """Return what is charged for a write. Its tokens were used already: no limit refuses them."""
-    limits = (one.model_copy(update={"tokens": None}) for one in _budgets(standing))
+    limits = (
+        one if one.tokens is None else one.model_copy(update={"tokens": None})
+        for one in _budgets(standing)
+    )
     return Charge(Usage(writes=1, tokens=tokens), *limits)
 
 
 def is_limited(standing: Standing) -> bool:
     """Whether any budget applies, so that what cannot be counted must not be used."""
-    return any(budget != Budget() for budget in _budgets(standing))
+    return not all(budget.is_none for budget in _budgets(standing))
 
 
 def _budgets(standing: Standing) -> tuple[Budget, Budget]:

@@ -16,7 +16,9 @@ import re
 
 from tiers.lexical import sentences
 
-_OVERRIDE = re.compile(
+from .marks import Sought
+
+_OVERRIDE = Sought(
     r"\b(?:ignor(?:e|ing)|disregard(?:ing)?|forget|overrid(?:e|ing)|bypass)\b[^.!?\n]{0,40}"
     r"\b(?:instructions?|prompts?|rules|directives?|guidelines?|guardrails?)\b"
     r"|\bsystem[ -](?:override|prompt|message|instructions?)\b|\bdeveloper (?:mode|message)\b"

@@ -9,12 +9,13 @@ import re
 
 from ..distinctive import MONTHS
 from .instructions import is_override
+from .marks import Sought
 
 INPUT_CHARS_MAX = 2_000
 """A longer message is a document that was pasted: what is in it is not said by the user."""
 
 # Texts to be worked on, roles to be played, and jokes: the whole message is not about the user.
-_HANDED_OVER = re.compile(
+_HANDED_OVER = Sought(
     r"```|^\s*(?:>|//|/\*|--)|\b(?:translat(?:e|es|ed|ing|ion)|proofread\w*|rewrit(?:e|es|ing)|rephras\w+|paraphras\w+"
     r"|summari[sz]\w+|"
     r"role[- ]?play\w*|act as|pretend\w*|fictional|example(?!\.\w)|e\.g|"

@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal, TypeAlias
 
 from ..distinctive import MONTHS
+from .marks import Sought
 from .validity import DATE, Days, Validity, days_of
 
 DAYS = tuple("monday tuesday wednesday thursday friday saturday sunday".split())
@@ -100,7 +101,7 @@ PHRASE = (
 )
 """A time, as an expression without groups; case is to be ignored."""
 
-_AT_END = re.compile(rf",? ({PHRASE})[\s.!]*$", re.IGNORECASE)
+_AT_END = Sought(rf",? ({PHRASE})[\s.!]*$", re.IGNORECASE)
 _AT_FRONT = re.compile(rf"({PHRASE}),? (?=\S)", re.IGNORECASE)
 _OFTEN_AT_FRONT = re.compile(
     rf"((?:on|every|each|most) (?:{_DAY}s?|{_MONTH}|weekends?|mornings?|evenings?|weeks?|days?"

@@ -38,7 +38,7 @@ OF_ONE_CALL = frozenset(
         *("ezra.bridge.notes.entity_graph:_by_typed", "ezra.bridge.notes.entity_graph:_edges"),
         *("ezra.bridge.notes.search:_by_document", "ezra.ranking.terms:_asked"),
         *("tiers.cold.port:names", "tiers.cold.port:owned", "tiers.cold.port:owner"),
-        "tiers.cold.sqlite.records:_held",
+        *("tiers.cold.sqlite.records:_held", "tiers.cold.sqlite.records:_sights"),
         *("ezra.turn.routing:subject", "tiers.cold.stores.knowledge:_facts"),
         *("ezra.moving.carried_rows:_cards", "ezra.moving.carried_rows:_checks"),
         *("ezra.moving.carried_rows:_documents", "ezra.moving.carried_rows:_facts"),

@@ -126,7 +126,7 @@ async def test_room_is_bounded_and_waiting_is_not_refused(database: Database) ->
     ]
     await asyncio.sleep(0.01)
     assert database._room.locked()
-    assert database._writing._work_queue.qsize() < WAITING_MAX
+    assert database._writing.waiting < WAITING_MAX
     held.set()
     await asyncio.gather(holder, *others)
     assert await database.read("count", _count) == WAITING_MAX * 2 + 1

@@ -97,32 +97,34 @@ def check(find: Find[Record], records: Sequence[Record]) -> None:
         CorruptRecord: There is one.
     """
     collection, scope = find.collection, find.scope
-    if collection.extent == "store" or find.reach == "store":
+    if not records or collection.extent == "store" or find.reach == "store":
         return
     graph_id = find.graph_id or scope.graph_id
     is_seen = find.reach == "seen" and collection.owned
+    owner_of, is_of_graph = collection.owner, collection.extent == "graph"
     for record in records:
-        tenant, *graph = collection.owner(record)
-        if tenant != scope.tenant:
+        owner = owner_of(record)
+        if owner[0] != scope.tenant:
             raise _misplaced(collection, "another tenant's record")
-        if find.reach != "tenant" and graph not in ([], [graph_id]):
+        if is_of_graph and find.reach != "tenant" and owner[1] != graph_id:
             raise _misplaced(collection, "another graph's record")
         if is_seen and not _may_see(scope, record):
             raise _misplaced(collection, "a record that the scope does not see")
 
 
 def _may_see(scope: Scope, record: Any) -> bool:  # noqa: ANN401 - one that is owned
-    is_writer = (scope.agent_id, scope.graph_id) == (record.agent_id, record.graph_id)
-    if record.private and not is_writer:
-        return False
+    if record.private:
+        is_writer = (scope.agent_id, scope.graph_id) == (record.agent_id, record.graph_id)
+        if not is_writer:
+            return False
     if record.user_id is not None and not scope.every_user and record.user_id != scope.user_id:
         return False
-    if not record.topics:
+    topics, denied = record.topics, scope.denied
+    if not topics:
         return True
-    topics = set(record.topics)
-    if topics & set(scope.denied) or ALL_TOPICS in scope.denied:
+    if denied and (ALL_TOPICS in denied or not set(denied).isdisjoint(topics)):
         return False
-    return ALL_TOPICS in scope.topics or bool(topics & set(scope.topics))
+    return ALL_TOPICS in scope.topics or not set(scope.topics).isdisjoint(topics)
 
 
 def check_write(operation: Put[Record] | Replace[Record]) -> None:

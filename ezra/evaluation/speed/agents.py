@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,8 @@ from ... import Agent, Ezra, Settings
 TOPICS = ("tyres", "fuel", "weather", "gearbox")
 SYLLABLES = "ba co du fe gi lo ma ne pi ro sa tu ve wi xo ya".split()
 VOCABULARY = [f"{a}{b}{c}" for a in SYLLABLES for b in SYLLABLES for c in SYLLABLES][:2000]
-FREQUENCIES = [1 / rank for rank in range(1, len(VOCABULARY) + 1)]
+FREQUENCIES = list(accumulate(1 / rank for rank in range(1, len(VOCABULARY) + 1)))
+"""Added up, as ``choices`` wants them: else it adds them up for every sentence."""
 WORDS = 12
 FACTS = 200
 WARM_UP = 10
@@ -77,7 +79,7 @@ class _Seen:
 
 def sentence(seeded: random.Random, count: int = WORDS) -> str:
     """Return words of a made-up vocabulary, as frequent as Zipf's law has them."""
-    return " ".join(seeded.choices(VOCABULARY, FREQUENCIES, k=count))
+    return " ".join(seeded.choices(VOCABULARY, cum_weights=FREQUENCIES, k=count))
 
 
 async def measured(**work: Any) -> dict[str, float]:  # noqa: ANN401 - the fields of Work

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from tiers.lexical import sentences
 
 from ...distinctive import MONTHS
+from ..marks import Sought
 from ..times import DAYS
 from .lexicon import CAPITALS, PERSONS, PETS
 from .plainer import in_plain_words
@@ -70,7 +71,7 @@ _NOT_TRUE = re.compile(
     re.IGNORECASE,
 )
 _TRUE = re.compile(r"(?:it is|it's|it was) (?:quite |perfectly )?true that\s+", re.IGNORECASE)
-_CORRECTS = re.compile(
+_CORRECTS = Sought(
     r"\b(?:correction|typo|strike that|my bad|i misremembered|i mixed (?:it|that|them) up|"
     r"i was wrong|i got (?:that|it) wrong|my mistake|i made a mistake|i misspoke|"
     r"i meant|scratch that|let me correct|to be precise|wrong \w+|that's (?:wrong|not right"
@@ -88,7 +89,7 @@ _SUPPOSES = re.compile(
     r"show|game|dream|novel|song|play))\b",
     re.IGNORECASE,
 )
-_UNMEANT = re.compile(
+_UNMEANT = Sought(
     r"\b(?:(?:fell|falls) through|came to nothing|thought better of (?:it|that)"
     r"|decided against (?:it|that)|(?:changed|change) (?:my|our) minds?|never happened)\b"
     r"|^\s*(?:oh,? )?(?:great|fantastic|wonderful|lovely|brilliant|perfect|excellent|nice), i"
@@ -109,7 +110,7 @@ _ASKED_IN_CASE = re.compile(
     r" (?:asking|wondering|interested|curious)|you (?:recall|remember|care|ask me))[\s.!]*$",
     re.IGNORECASE,
 )
-_HEARSAY = re.compile(
+_HEARSAY = Sought(
     r"\b(?:says?|said|saying|tells?|told|claim(?:s|ed)?|heard|asks?|asked"
     r"|(?:writes|wrote|write(?= that\b|:))(?! (?:the |an? |two |three |my |our |his |her )?"
     r"[a-z]+ (?:for|about|in|on|as)\b| (?:in |all )?(?:my|our|the) [a-z]+\b)"
@@ -142,7 +143,7 @@ _IS_WORDS = re.compile(
     re.IGNORECASE,
 )
 """Something made of words, of which the words follow: ``the headline was: I moved to Mars``."""
-_DOUBT = re.compile(
+_DOUBT = Sought(
     r"\b(?:would|could|might|maybe|perhaps|probably|possibly|hypothetical\w*|i wish|as if"
     r"|as though|"
     r"i guess|i think|i thought|i suppose|i believe|i assume|i feel like|almost|nearly|kind of|"

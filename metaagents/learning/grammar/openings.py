@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from typing import TypeAlias
-
-Put: TypeAlias = "str | Callable[[re.Match[str]], str]"
-"""What stands for a way of speaking: words, or what makes them of what was found."""
+from ..marks import Put
 
 OPENINGS: tuple[tuple[str, Put], ...] = (
     (r"\s*(?:<3|[\u2600-\u27bf\U0001F300-\U0001FAFF]\ufe0f?)+(?=[\s.!]*$)", ""),

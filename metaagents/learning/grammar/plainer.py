@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 
 from ...distinctive import MONTHS
+from ..marks import Put, Sought, reworded
 from ..times import DAYS, PHRASE
 from .lexicon import CAPITALS, CARERS, PERSONS, PETS
-from .openings import OPENINGS, Put
+from .openings import OPENINGS
 from .verbs import FORMS
 
 _KIN = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
@@ -73,7 +74,7 @@ _NOT_OF_THE_NEXT = (
 
 
 def _nth(found: re.Match[str]) -> str:
-    return f"the {_NTH[found[1]]} of "
+    return f"the {_NTH[found[1].lower()]} of "
 
 
 def _intended(found: re.Match[str]) -> str:
@@ -485,7 +486,7 @@ _WAYS: tuple[tuple[str, Put], ...] = (
         r"\1 \3, not \2",
     ),
 )  # fmt: skip
-_READ = tuple((re.compile(way, 0 if "[A-Z" in way else re.IGNORECASE), put) for way, put in _WAYS)
+WAYS = tuple((Sought(way, 0 if "[A-Z" in way else re.IGNORECASE), put) for way, put in _WAYS)
 """Case tells where a name has to follow; elsewhere it does not matter."""
 
 
@@ -495,6 +496,4 @@ def in_plain_words(sentence: str) -> str:
     Args:
         sentence: One sentence, its apostrophes in one form.
     """
-    for way, put in _READ:
-        sentence = way.sub(put, sentence)
-    return sentence
+    return reworded(sentence, WAYS)

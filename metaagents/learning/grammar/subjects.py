@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 from tiers.lexical import words
 
+from ..marks import Sought
 from .lexicon import CAPITALS, NO_PERSON, ONE_AT_A_TIME, PERSONS, PETS, PLURALS, TITLES
 from .verbs import FORMS, is_base, is_verb, third_person_base
 
@@ -16,8 +17,8 @@ Sort: TypeAlias = Literal["speaker", "owned", "named", "thing"]
 
 NOUN_WORDS_MAX = 8
 NAME_WORDS_MAX = 3
-_SHORT = re.compile(r"\b(I|we|they|you)'(m|re|ve|ll)\b", re.IGNORECASE)
-_IM = re.compile(r"\bim\b", re.IGNORECASE)
+_SHORT = Sought(r"\b(I|we|they|you)'(m|re|ve|ll)\b", re.IGNORECASE)
+_IM = Sought(r"\bim\b", re.IGNORECASE)
 _LONG = {"m": "am", "re": "are", "ve": "have", "ll": "will"}
 _OWN = frozenset(("i", "we"))
 _MINE = frozenset(("my", "our"))

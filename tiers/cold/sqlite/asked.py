@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +10,10 @@ from typing import Any
 
 @dataclass(eq=False)
 class Asked:
-    """A question or a write: what is to be done, and who gets its value or its refusal."""
+    """A question or a write: what is to be done on a connection, and who gets what it comes to."""
 
     operation: str
-    function: Callable[[sqlite3.Connection], Any]
+    function: Callable[[Any], Any]
     answer: asyncio.Future[Any]
     is_brief: bool = True
     value: Any = None

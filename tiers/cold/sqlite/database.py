@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
@@ -23,6 +22,7 @@ from typing import Literal, Self, TypeAlias, TypeVar
 from ...errors import ConfigError, DiskFull, TierTimeout, TierUnavailable
 from ...together import to_the_end
 from .asked import Asked, told
+from .threads import Threads
 from .translation import translated
 from .writing import WriteQueue
 
@@ -48,7 +48,13 @@ def answered(connection: sqlite3.Connection, questions: Sequence[Asked]) -> None
             connection.execute("ROLLBACK")
 
 
-def _answer(connection: sqlite3.Connection, question: Asked) -> None:
+def _tell(loop: asyncio.AbstractEventLoop, asked: Sequence[Asked]) -> None:
+    """Give answers from a thread; of a loop that is closed nobody waits for them."""
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(told, asked)
+
+
+def _answer(connection: sqlite3.Connection | None, question: Asked) -> None:
     try:
         with translated(question.operation):
             question.value = question.function(connection)
@@ -97,8 +103,8 @@ class Database:
         self._prepare = prepare
         self._synchronous = synchronous
         self._room = asyncio.Semaphore(WAITING_MAX)
-        self._writing = ThreadPoolExecutor(1, thread_name_prefix="ezra-cold-write")
-        self._reading = ThreadPoolExecutor(READERS, thread_name_prefix="ezra-cold-read")
+        self._writing = Threads(1, "ezra-cold-write")
+        self._reading = Threads(READERS, "ezra-cold-read")
         self._writer: sqlite3.Connection | None = None
         self._writes: WriteQueue = WriteQueue()
         self._readers: SimpleQueue[sqlite3.Connection] = SimpleQueue()
@@ -123,8 +129,10 @@ class Database:
             return
         if self._state == "closed":
             raise TierUnavailable("cold", "open", "the database is closed")
+        self._writing.start()
+        self._reading.start()
         try:
-            await asyncio.get_running_loop().run_in_executor(self._writing, self._open)
+            await self._on_writer("open", self._open)
         except BaseException:
             await self.close()
             raise
@@ -193,8 +201,7 @@ class Database:
         """
         async with self._room:
             self._check_open("write back")
-            loop = asyncio.get_running_loop()
-            is_empty = await loop.run_in_executor(self._writing, self._emptied)
+            is_empty = await self._on_writer("write back", self._emptied)
         if not is_empty:
             raise TierTimeout("cold", "write back", "old pages are in use; repeating removes them")
 
@@ -202,8 +209,19 @@ class Database:
         """Empty the write-ahead log, on the writer's thread, where no transaction is open then."""
         if self._writer is None:
             return True
-        with translated("write back"):
-            return not self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()["busy"]
+        return not self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()["busy"]
+
+    async def _on_writer(self, operation: str, function: Callable[[], T]) -> T:
+        """Return what a function returns on the writer's thread, between two transactions."""
+        loop = asyncio.get_running_loop()
+        asked = Asked(operation, lambda _: function(), loop.create_future())
+        self._writing.submit(self._carry_out, asked, loop)
+        answer: T = await asked.answer
+        return answer
+
+    def _carry_out(self, asked: Asked, loop: asyncio.AbstractEventLoop) -> None:
+        _answer(self._writer, asked)
+        _tell(loop, (asked,))
 
     def _check_open(self, operation: str) -> None:
         if self._state != "open":
@@ -212,7 +230,7 @@ class Database:
     def _work_off(self, loop: asyncio.AbstractEventLoop) -> None:
         decided = () if self._writer is None else self._writes.work_off(self._writer)
         if decided:
-            loop.call_soon_threadsafe(told, decided)
+            _tell(loop, decided)
 
     def _ask(self, loop: asyncio.AbstractEventLoop) -> None:
         """Hand what was asked in this round to readers."""
@@ -231,25 +249,24 @@ class Database:
             answered(connection, asked)
         finally:
             self._readers.put(connection)
-            loop.call_soon_threadsafe(told, asked)
+            _tell(loop, asked)
 
     def _open(self) -> None:
         if sqlite3.sqlite_version_info < SQLITE_VERSION_MIN:
             needed = ".".join(map(str, SQLITE_VERSION_MIN))
             reason = f"Python was built with SQLite {sqlite3.sqlite_version}, {needed} is needed"
             raise ConfigError("sqlite", reason)
-        with translated("open"):
-            self._writer = self._connect()
-            if self._writer.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
-                reason = f"the file system of {self._path} does not support a write-ahead log"
-                raise ConfigError("EZRA_HOME", reason)
-            self._writer.execute(f"PRAGMA journal_size_limit = {WAL_BYTES_MAX}")
-            self._writer.execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
-            self._prepare(self._writer)
-            for _ in range(READERS):
-                reader = self._connect()
-                self._readers.put(reader)
-                reader.execute("PRAGMA query_only = ON")
+        self._writer = self._connect()
+        if self._writer.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+            reason = f"the file system of {self._path} does not support a write-ahead log"
+            raise ConfigError("EZRA_HOME", reason)
+        self._writer.execute(f"PRAGMA journal_size_limit = {WAL_BYTES_MAX}")
+        self._writer.execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
+        self._prepare(self._writer)
+        for _ in range(READERS):
+            reader = self._connect()
+            self._readers.put(reader)
+            reader.execute("PRAGMA query_only = ON")
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -274,8 +291,8 @@ class Database:
         return connection
 
     def _close(self, *, write_back: bool) -> None:
-        self._writing.shutdown(wait=True)
-        self._reading.shutdown(wait=True)
+        self._writing.stop()
+        self._reading.stop()
         while not self._readers.empty():
             self._readers.get().close()
         writer, self._writer = self._writer, None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import cache, lru_cache
 from operator import itemgetter
@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from ...errors import TierRejected
 from ..bodies import body, forget, parsed
+from ..conditions import Topics
 from ..port import (
     OWNERS,
     WRITES,
@@ -124,6 +125,8 @@ class _Transaction:
         self._watch = watch
         self._held: dict[tuple[str, ...], _Kept] = {}
         """What was found or written here, by its name."""
+        self._sights: dict[Topics, bytes] = {}
+        """Which sets of topics conditions admit in the snapshot that is read, which stays."""
 
     def answered(self, requests: Sequence[Request]) -> Sequence[Any]:
         """Return what requests come to, each after those before it."""
@@ -151,14 +154,18 @@ class _Transaction:
         return self._rows(question.found, postings(question, self._sight))
 
     def _found(self, find: Find[Any]) -> list[Any]:
+        if find.is_of_nothing:
+            return []
         wanted = "t.*" if self._may_write else "t.body"
         rows = self._rows(find, found(find, self._sight, wanted))
+        if not rows:
+            return []
         model: Any = find.collection.record
         records = [parsed(model, row[-1]) for row in rows]
         check(find, records)
         if self._may_write:
             for row, record in zip(rows, records, strict=True):
-                self._held[_name_of(find.collection, record)] = (row, record)
+                self._held[_name_in(find.collection, row)] = (row, record)
         return records
 
     def _counted(self, request: Count[Any]) -> dict[tuple[Any, ...], int]:
@@ -179,29 +186,30 @@ class _Transaction:
         said = self._said(collection, record)
         text = _insertion(collection.name, columns(collection))
         number = self._connection.execute(text, said).lastrowid
-        kept = ((number, *said), record)
-        self._list(collection, None, kept)
-        self._held[_name_of(collection, record)] = kept
+        row = (number, *said)
+        self._list(collection, None, (row, record))
+        self._held[_name_in(collection, row)] = (row, record)
 
     def _replaced(self, request: Replace[Any]) -> None:
         """Change the columns and look-ups in which a record differs from what is there."""
         collection, record = request.collection, request.record
-        before = self._known(collection, record)
-        row = (before[0][0], *self._said(collection, record))
-        named = zip(("row", *columns(collection)), before[0], row, strict=True)
-        changed = {name: one for name, was, one in named if one != was}
+        said = self._said(collection, record)
+        name = _name_in(collection, (None, *said))
+        before = self._known(collection, name)
+        row = (before[0][0], *said)
+        named = zip(columns(collection), before[0][1:], said, strict=True)
+        changed = {column: one for column, was, one in named if one != was}
         if changed:
             text = _updating(collection.name, tuple(changed))
             self._connection.execute(text, [*changed.values(), row[0]])
         self._list(collection, before, (row, record))
-        self._held[_name_of(collection, record)] = (row, record)
+        self._held[name] = (row, record)
 
-    def _known(self, collection: Collection[Any], record: Any) -> _Kept:  # noqa: ANN401
-        """Return the row of the record that one takes the place of, and that record."""
-        name = _name_of(collection, record)
+    def _known(self, collection: Collection[Any], name: tuple[str, ...]) -> _Kept:
+        """Return the row of the record of a name, and that record."""
         if name in self._held:
             return self._held[name]
-        where = " AND ".join(f"{one} = ?" for one in collection.name_of(record))
+        where = " AND ".join(f"{one} = ?" for one in (*OWNERS[collection.extent], "id"))
         text = f"SELECT * FROM {collection.name} WHERE {where}"
         row = self._connection.execute(text, name[1:]).fetchone()
         if row is None:
@@ -215,10 +223,11 @@ class _Transaction:
         said: list[Any] = collection.row(record)
         if collection.owned:
             said.append(self._sets.number(self._connection, record.topics, self._numbers))
-        said += [
-            json.dumps(held) if held else "[]" for held in collection.stretched(record).values()
-        ]
-        return [*said, body(record)]
+        if collection.stretches:
+            stretched = collection.stretched(record).values()
+            said += [json.dumps(held) if held else "[]" for held in stretched]
+        said.append(body(record))
+        return said
 
     def _list(self, collection: Collection[Any], was: _Kept | None, said: _Kept | None) -> None:
         """Bring the look-ups of a record from what it said before to what it says now."""
@@ -243,7 +252,7 @@ class _Transaction:
         rows = self._rows(find, found(find, self._sight, "t.*"))
         for row in rows:
             record = parsed(model, row[-1])
-            self._held.pop(_name_of(collection, record), None)
+            self._held.pop(_name_in(collection, row), None)
             self._list(collection, (row, record), None)
         text = f"DELETE FROM {collection.name} WHERE row = ?"
         self._connection.executemany(text, [row[:1] for row in rows])
@@ -269,25 +278,31 @@ class _Transaction:
             self._watch(self._connection, find, statement)
         return self._connection.execute(statement.text, statement.values)
 
-    def _sight(self, condition: Any) -> bytes:  # noqa: ANN401 - Topics
-        return self._sets.sight(self._connection, condition)
+    def _sight(self, condition: Topics) -> bytes:
+        seen = self._sights.get(condition)
+        if seen is None:
+            seen = self._sets.sight(self._connection, condition)
+            if not self._may_write:  # a write may add sets
+                self._sights[condition] = seen
+        return seen
 
 
-def _name_of(collection: Collection[Any], record: Any) -> tuple[str, ...]:  # noqa: ANN401
-    return (collection.name, *collection.owner(record), collection.key(record))
+def _name_in(collection: Collection[Any], row: Sequence[Any]) -> tuple[str, ...]:
+    """Return what tells a record from all others, as its row has it: its owner and its id."""
+    return (collection.name, *row[1 : len(OWNERS[collection.extent]) + 2])
 
 
 class _Side(NamedTuple):
     """The table of a look-up, made ready once.
 
     Attributes:
-        listed: Takes the values of a record, and how often it has each.
+        lookup: Takes the values of a record, and how often it has each.
         behind: Takes what stands behind the value from the row of a record.
         insertion: Adds a row.
         removal: Takes one away.
     """
 
-    listed: Callable[[Any], Mapping[str, int]]
+    lookup: Lookup[Any]
     behind: Callable[[Sequence[Any]], tuple[Any, ...]]
     insertion: str
     removal: str
@@ -295,11 +310,11 @@ class _Side(NamedTuple):
     def is_same(self, was: _Kept, said: _Kept) -> bool:
         """Whether two forms of a record have the same rows."""
         is_placed_alike = self.behind(was[0]) == self.behind(said[0])
-        return is_placed_alike and self.listed(was[1]) == self.listed(said[1])
+        return is_placed_alike and self.lookup.is_same(was[1], said[1])
 
     def rows(self, kept: _Kept | None) -> list[tuple[Any, ...]]:
         """Return the rows of the values that a record has, in order."""
-        listed = None if kept is None else self.listed(kept[1])
+        listed = None if kept is None else self.lookup.listed(kept[1])
         if kept is None or not listed:
             return []
         place = self.behind(kept[0])
@@ -317,7 +332,7 @@ def _side(collection: Collection[Any], name: str, lookup: Lookup[Any]) -> _Side:
     stored = ("row", *columns(collection))
     behind = itemgetter(*map(stored.index, (*copied, "row")))
     table, names = f"{collection.name}__{name}", ("value", *copied, "row", "times")
-    return _Side(lookup.listed, behind, _insertion(table, names), _removal(table, names))
+    return _Side(lookup, behind, _insertion(table, names), _removal(table, names))
 
 
 @lru_cache(maxsize=TEXTS_REMEMBERED)

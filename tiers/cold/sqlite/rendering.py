@@ -33,7 +33,7 @@ from ..conditions import (
 from ..port import OWNERS, RECORDED, TOPICS, Collection, Count, Find, Near, Postings
 from ..sight import reached
 
-PADDED = (1, 2, 4, 16, 64)
+PADDED = (1, 2, 4, 8, 16, 32, 64)
 """Lists of values are padded to these lengths; longer ones are one JSON parameter."""
 
 TOGETHER = (1, 2, 4, 16)

@@ -221,6 +221,8 @@ class _Reading:
             new = {(step.subject, step.object) for step in map(_step, facts)}
             joins |= new
             edge = {name for ends in new for name in ends} - seen
+            if not edge:
+                break
             seen = seen | edge
         return sorted(joins)
 

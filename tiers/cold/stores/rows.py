@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
+from json.encoder import encode_basestring
 from operator import attrgetter
 from typing import Any, TypeAlias, TypeVar
 
@@ -42,8 +42,13 @@ def moments(*names: str) -> FieldsOf:
 
 
 def joined_id(*parts: str | None) -> str:
-    """Return an id of several parts, none of which can be taken for part of another."""
-    return json.dumps(parts, ensure_ascii=False)
+    """Return an id of several parts, none of which can be taken for part of another.
+
+    It is what ``json.dumps`` makes of them, which takes five times as long: it sets itself up anew
+    for every text that is not kept to ASCII.
+    """
+    told = ["null" if part is None else encode_basestring(part) for part in parts]
+    return f"[{', '.join(told)}]"
 
 
 def put(collection: Collection[R], scope: Scope, *records: R) -> Steps[None]:

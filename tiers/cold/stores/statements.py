@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import NamedTuple
 
 from ...learning import is_live, said_again, vouched
@@ -46,6 +47,9 @@ def _core_stretches(fact: Fact) -> Sequence[Stretch]:
 SPOKEN = ("spoken_at", "said_seq", "said_place", "recorded_at", "id")
 """The fields by which facts are in the order of ``said_order``."""
 
+_OF_EDGE = attrgetter("subject", "predicate", "object", "redacted_at")
+"""Takes what of a fact makes an edge of it."""
+
 FACTS: Collection[Fact] = Collection(
     "facts",
     Fact,
@@ -74,8 +78,8 @@ FACTS: Collection[Fact] = Collection(
         "subject": Index(("subject_key", "recorded_at", "id"), where=(Present("subject_key"),)),
     },
     lists={
-        "ends": Lookup(_ends(of_aliases=False), order=("id",)),
-        "joins": Lookup(_ends(of_aliases=True)),
+        "ends": Lookup(_ends(of_aliases=False), order=("id",), made_of=_OF_EDGE),
+        "joins": Lookup(_ends(of_aliases=True), made_of=_OF_EDGE),
         "sources": Lookup(lambda fact: fact.source_ids),
     },
     stretches={"core_spans": _core_stretches},

@@ -38,7 +38,7 @@ class UsageStore(OverEngine):
                 count is changed.
         """
         charge = Charge(amount, agent_limit, graph_limit)
-        if amount != Usage():
+        if not amount.is_none:
             await self._store.change("charge", lambda: charged(scope, charge))
 
     @changing
@@ -62,7 +62,7 @@ class UsageStore(OverEngine):
         return {
             one.agent_id: one.used
             for one in found
-            if one.agent_id != WHOLE_GRAPH and one.used != Usage()
+            if one.agent_id != WHOLE_GRAPH and not one.used.is_none
         }
 
 
@@ -102,14 +102,15 @@ def _summed(
     amounts: dict[str, Usage] = {}
     limits: dict[str, Budget] = {}
     for scope, charge in charges:
-        if charge.amount == Usage():
+        if charge.amount.is_none:
             continue
         of_whom = {WHOLE_GRAPH: charge.of_graph}
         if scope.agent_id is not None:
             of_whom = {scope.agent_id: charge.of_agent} | of_whom
         for whose, limit in of_whom.items():
             limits[whose] = limit
-            amounts[whose] = amounts.get(whose, Usage()).plus(charge.amount)
+            amount = charge.amount
+            amounts[whose] = amounts[whose].plus(amount) if whose in amounts else amount
     return amounts, limits
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from datetime import datetime
+from operator import attrgetter
 
 from pydantic import Field
 
@@ -64,6 +65,16 @@ def _length(filed: Filed) -> int:
     return sum(filed.terms.values())
 
 
+def listed_as(kind: Kind, term: str) -> str:
+    """Return as what a stem is listed of records of one kind."""
+    return f"{kind} {term}"
+
+
+def _listed(filed: Filed) -> dict[str, int]:
+    opening = listed_as(filed.kind, "")
+    return {opening + term: times for term, times in filed.terms.items()}
+
+
 SEARCHABLE: Collection[Filed] = Collection(
     "searchable",
     Filed,
@@ -87,11 +98,7 @@ SEARCHABLE: Collection[Filed] = Collection(
         "recorded": Index(("kind", "recorded_at")),
         "current": Index(("recorded_at", "graph_id", "id"), where=(Is("live", 1),), of="tenant"),
     },
-    lists={
-        "terms": Lookup(
-            lambda filed: {listed_as(filed.kind, one): n for one, n in filed.terms.items()}
-        )
-    },
+    lists={"terms": Lookup(_listed, made_of=attrgetter("kind", "terms"))},
 )
 
 TOTALS: Collection[Total] = Collection("word_totals", Total, key=lambda total: total.kind)
@@ -99,11 +106,6 @@ TOTALS: Collection[Total] = Collection("word_totals", Total, key=lambda total: t
 
 def _falling(at: datetime | None) -> int | None:
     return None if at is None else -microseconds(at)
-
-
-def listed_as(kind: Kind, term: str) -> str:
-    """Return as what a stem is listed of records of one kind."""
-    return f"{kind} {term}"
 
 
 def file_words(scope: Scope, *records: Owned) -> Steps[None]:

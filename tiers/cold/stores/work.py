@@ -20,7 +20,7 @@ from ..ownership import WORK_KINDS, check_lease, check_limit
 from ..port import Collection, Find, Index, Replace, Steps, counts, delete, every, one, write
 from .over_engine import OverEngine, changing
 from .questions import among, by_then, own
-from .rows import kept, over
+from .rows import joined_id, kept, over
 
 PROBLEM_CHARS_MAX = 2_000
 
@@ -420,5 +420,5 @@ def _named(work_id: str) -> _Name | None:
 def _work(item: Item, *, was_lost: bool = False) -> Work:
     fields = {name: item.__dict__[name] for name in _OF_WORK}
     fields["payload"] = {**item.payload}
-    fields["id"] = json.dumps([item.tenant, item.graph_id, item.id, item.made], ensure_ascii=False)
+    fields["id"] = joined_id(item.tenant, item.graph_id, item.id, item.made)
     return Work.known({**fields, "was_lost": was_lost})
