@@ -18,7 +18,13 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 
 from metaagents.guard.policy import GuardPolicy, checked_changes
 from tiers.embedding.installed import default_model_folder
@@ -50,6 +56,25 @@ _SECRETS = frozenset(
     "EZRA_REDIS_URL EZRA_QDRANT_URL EZRA_QDRANT_API_KEY EZRA_MONGODB_URI EZRA_GEMINI_API_KEY "
     "EZRA_OPENAI_API_KEY EZRA_SIGNING_KEY EZRA_NLI_API_KEY EZRA_RERANK_API_KEY".split()
 )
+
+
+class _NamedVariables(EnvSettingsSource):
+    """Looks at those settings only that the environment names: a few, of a hundred.
+
+    Looking at all of them takes as long as opening a store.
+    """
+
+    def __call__(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, field in self.settings_cls.model_fields.items():
+            if f"{self.env_prefix}{name}".lower() not in self.env_vars:
+                continue
+            value, key, is_complex = self.get_field_value(field, name)
+            try:
+                found[key] = self.prepare_field_value(name, field, value, is_complex)
+            except ValueError as error:
+                raise SettingsError(f'error parsing value for field "{name}"') from error
+        return found
 
 
 class Settings(BaseSettings):
@@ -377,16 +402,16 @@ class Settings(BaseSettings):
     @classmethod
     def settings_customise_sources(
         cls,
-        settings_cls: type[BaseSettings],  # noqa: ARG003 - pydantic's signature
+        settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - pydantic's signature
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Look into files only where one is named: it costs as much as reading the environment."""
         places = ((dotenv_settings, "env_file"), (file_secret_settings, "secrets_dir"))
         files = [source for source, place in places if getattr(source, place)]
-        return (init_settings, env_settings, *files)
+        return (init_settings, _NamedVariables(settings_cls), *files)
 
     def __init__(self, **given: Any) -> None:  # noqa: ANN401 - any setting, checked below
         try:

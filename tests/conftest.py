@@ -12,12 +12,19 @@ import pytest
 import typer.testing
 from qdrant_client.embed import type_inspector
 from support.cold_backends import is_left_to_the_slow_run
+from support.ready_tables import prepare_from_ready
 from support.session import SESSION
+
+from tiers.cold.sqlite import records
 
 # A busy machine may pause for longer than a tier may take in production. Such an answer lacks a
 # tier and says so, which is right, and not what a test of rankings is about. Tests of deadlines
 # set their own.
 os.environ.setdefault("EZRA_STEP_TIMEOUT_SECONDS", "30")
+
+# A run makes millions of short-lived objects around a million that stay: looked through for garbage
+# as often as Python does by itself, they cost more than they hold.
+gc.set_threshold(10_000, 20, 20)
 
 # How long one example takes says how busy the machine is, not whether the code is right.
 hypothesis.settings.register_profile(
@@ -32,12 +39,14 @@ def _shared() -> Iterator[None]:
 
     That is also the command line that runs in this process: making all its commands takes longer
     than most of them do, so a runner makes those of an app once. And a client of Qdrant copies what
-    it knows of its models' fields, which takes longer than opening the rest of a runtime.
+    it knows of its models' fields, which takes longer than opening the rest of a runtime. So does
+    making the tables of a new database.
     """
     with SESSION, pytest.MonkeyPatch.context() as patched:
         patched.setattr(typer.testing, "_get_command", cache(typer.testing._get_command))
         parser = cache(type_inspector.ModelSchemaParser)
         patched.setattr(type_inspector, "ModelSchemaParser", parser)
+        patched.setattr(records, "prepare", prepare_from_ready)
         yield
 
 

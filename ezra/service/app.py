@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from functools import cache
 from ipaddress import ip_address
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, FastAPI, Request
@@ -42,7 +42,7 @@ from .handle_pool import HandlePool
 from .health import Pulse, add_health
 from .mcp_door import MCP_PATH, mcp_door
 from .metrics import add_metrics
-from .openapi import Document
+from .openapi import Document, described
 from .problem_answers import NotJson, on_error, on_http, on_invalid
 from .routes import handlers, router_of
 from .turnstile import Turnstile
@@ -93,14 +93,10 @@ def service_app(
         per_peer=min(settings.serve_requests_at_work_per_peer, settings.serve_requests_at_work),
     )
     app.state.mcp = mcp_door(app.state.pool)
-    feeds = Feeds(app.state.stopping, pace or Pace())
-    router = APIRouter()
-    add_feed(router, _pool, _caller, feeds, _still_counts)
-    add_health(router, Pulse(ezra))
-    add_export(router, _pool, _caller)
-    add_metrics(router, _pool, _caller)
-    app.router.routes.extend((*_with_names(router), *_operation_routes()))
-    document = Document(app, handlers)
+    app.state.feeds = Feeds(app.state.stopping, pace or Pace())
+    app.state.pulse = Pulse(ezra)
+    app.router.routes.extend(described_routes())
+    document = Document(openapi_document)
     app.add_route(openapi.PATH, document.answer, include_in_schema=False)
     app.router.routes.append(Route(MCP_PATH, app.state.mcp))
     admission = None if tokens is None else Admission(tokens, seconds)
@@ -153,9 +149,20 @@ def _console(pool: HandlePool, tokens: Admission | None, seconds: Callable[[], f
 
 
 @cache
-def _operation_routes() -> tuple[APIRoute, ...]:
-    """Return the routes of all operations, which take a while to make and hold no state."""
-    return _with_names(router_of(handlers, _pool, _caller))
+def described_routes() -> tuple[APIRoute, ...]:
+    """Return the routes that the document describes; they take a while, and hold no state."""
+    router = APIRouter()
+    add_feed(router, _pool, _caller, _feeds, _still_counts)
+    add_health(router, _pulse)
+    add_export(router, _pool, _caller)
+    add_metrics(router, _pool, _caller)
+    return (*_with_names(router), *_with_names(router_of(handlers, _pool, _caller)))
+
+
+@cache
+def openapi_document() -> dict[str, Any]:
+    """Return what every service says of itself; it takes a second to make."""
+    return described(described_routes(), handlers)
 
 
 def _with_names(router: APIRouter) -> tuple[APIRoute, ...]:
@@ -182,6 +189,16 @@ class _NameConvertor(Convertor[str]):
 async def _pool(request: Request) -> HandlePool:
     pool: HandlePool = request.app.state.pool
     return pool
+
+
+async def _feeds(request: Request) -> Feeds:
+    feeds: Feeds = request.app.state.feeds
+    return feeds
+
+
+async def _pulse(request: Request) -> Pulse:
+    pulse: Pulse = request.app.state.pulse
+    return pulse
 
 
 async def _speaks_json(request: Request) -> None:

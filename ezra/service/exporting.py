@@ -39,7 +39,7 @@ def add_export(router: APIRouter, pool: Callable[..., Any], caller: Callable[...
         pool: Dependency that gives the pool.
         caller: Dependency that gives the caller.
     """
-    room = _Room()
+    room = _Room()  # of the process: all of them write to one disk
 
     async def endpoint(**given: Any) -> FileResponse:  # noqa: ANN401 - FastAPI goes by the signature
         graph_id, who, where = given["graph_id"], given["caller_"], given["pool_"]

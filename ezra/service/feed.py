@@ -138,7 +138,7 @@ def add_feed(
     router: APIRouter,
     pool: Callable[..., Any],
     caller: Callable[..., Any],
-    feeds: Feeds,
+    feeds: Callable[..., Any],
     still: Callable[[Request], Awaitable[bool]],
 ) -> None:
     """Add the route of the feed.
@@ -147,7 +147,7 @@ def add_feed(
         router: Where to.
         pool: Dependency that gives the pool.
         caller: Dependency that gives the caller.
-        feeds: Those of the service.
+        feeds: Dependency that gives the feeds of the service.
         still: Whether the token of a request still counts.
     """
 
@@ -155,6 +155,7 @@ def add_feed(
         request: Request,
         pool_: Annotated[HandlePool, Depends(pool)],
         caller_: Annotated[Caller, Depends(caller)],
+        feeds_: Annotated[Feeds, Depends(feeds)],
         after: Annotated[int, Query(ge=0, le=10**_POSITION_DIGITS_MAX)] = 0,
         graph_id: Annotated[str | None, Query(max_length=256)] = None,
         last_event_id: Annotated[str | None, Header()] = None,
@@ -171,9 +172,9 @@ def add_feed(
             return await still(request)
 
         token_id: str | None = request.state.token_id
-        feeds.take(token_id)
-        events = feeds.follow(page, start, may_go_on)
-        return _Followed(events, lambda: feeds.leave(token_id))
+        feeds_.take(token_id)
+        events = feeds_.follow(page, start, may_go_on)
+        return _Followed(events, lambda: feeds_.leave(token_id))
 
     router.add_api_route(
         PATH,

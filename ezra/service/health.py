@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, ConfigDict
 
 from ..app import Ezra
 from ..moving.graph_status import HealthState, TierState
+from .routes import declare
 
 PATH = "/health"
 KEEP_SECONDS = 1.0
@@ -59,14 +62,20 @@ class Pulse:
             return found
 
 
-def add_health(router: APIRouter, pulse: Pulse) -> None:
-    """Add the route of the health."""
+def add_health(router: APIRouter, pulse: Callable[..., Any]) -> None:
+    """Add the route of the health.
 
-    async def health() -> Response:
-        found = await pulse.feel()
+    Args:
+        router: Where to add it.
+        pulse: Dependency that gives the pulse of the service.
+    """
+
+    async def health(**given: Any) -> Response:  # noqa: ANN401 - FastAPI goes by the signature
+        found = await given["pulse_"].feel()
         status = 503 if found.status == "failing" else 200
         return Response(found.model_dump_json(), status, media_type="application/json")
 
+    declare(health, {"pulse_": Annotated[Pulse, Depends(pulse)]})
     content = {"application/json": {"schema": Health.model_json_schema()}}
     router.add_api_route(
         PATH,

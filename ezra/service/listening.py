@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import socket
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 
 import uvicorn
 from fastapi import FastAPI
@@ -22,6 +23,11 @@ STOP_SECONDS = 30
 
 HEAD_BYTES_MAX = 64 * 1024
 _BACKLOG = 512
+_TICK_SECONDS = 0.1
+"""uvicorn counts its ticks: with every tenth it tells another date."""
+
+_LOOK_SECONDS = 0.01
+"""From one look to the next whether a server that stops has finished."""
 
 
 @asynccontextmanager
@@ -39,17 +45,17 @@ async def listening(app: FastAPI, host: str, port: int) -> AsyncIterator[str]:
         ConfigError: The address cannot be listened on.
     """
     with _bound(host, port) as listener:
-        server = _Server(_config(app))
+        server = PromptServer(_config(app))
         task = asyncio.create_task(_serve(app, server, listener), name="ezra-serve")
         try:
             yield _url(listener)  # who connects before the server has begun is kept waiting
         finally:
             app.state.stopping.set()
-            server.should_exit = True
+            server.stop()
             await task
 
 
-async def _serve(app: FastAPI, server: uvicorn.Server, listener: socket.socket) -> None:
+async def _serve(app: FastAPI, server: PromptServer, listener: socket.socket) -> None:
     # In one task: what answers MCP must be closed by the task that opened it.
     pool = app.state.pool
     watched = lag_watched(pool.telemetry.numbers)
@@ -57,10 +63,51 @@ async def _serve(app: FastAPI, server: uvicorn.Server, listener: socket.socket) 
         await server.serve(sockets=[listener])
 
 
-class _Server(uvicorn.Server):
-    """Leaves signals alone: who opened the runtime decides when it ends."""
+class PromptServer(uvicorn.Server):
+    """Stops when it is told, where uvicorn looks ten times a second whether it was.
+
+    Leaves signals alone: who opened the runtime decides when it ends.
+    """
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._told = asyncio.Event()
+
+    def stop(self) -> None:
+        """Accept nothing more, and end when what runs is finished."""
+        self.should_exit = True
+        self._told.set()
+
+    async def main_loop(self) -> None:
+        """Tick as uvicorn does, until told to stop."""
+        ticks = itertools.count()
+        while not await self.on_tick(next(ticks)):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_TICK_SECONDS):
+                    await self._told.wait()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Close what is idle and let the rest finish, without a fixed wait before looking."""
+        for closed in (*self.servers, *(sockets or ())):
+            closed.close()
+        for connection in tuple(self.server_state.connections):
+            connection.shutdown()
+        try:
+            async with asyncio.timeout(self.config.timeout_graceful_shutdown):
+                await asyncio.sleep(0)  # then what was idle is gone
+                while self._is_at_work() and not self.force_exit:  # noqa: ASYNC110 - nobody tells
+                    await asyncio.sleep(_LOOK_SECONDS)
+                for server in self.servers:
+                    await server.wait_closed()
+        except TimeoutError:
+            for task in self.server_state.tasks:
+                task.cancel(msg="what runs had its time to finish")
+
+    def _is_at_work(self) -> bool:
+        return bool(self.server_state.connections or self.server_state.tasks)
 
     def capture_signals(self) -> nullcontext[None]:  # type: ignore[override]
+        """Take no signals."""
         return nullcontext()
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Sequence
 from copy import copy
 from importlib.metadata import version
 from typing import Any
 
-from fastapi import FastAPI, Request, Response
+from fastapi import Request, Response
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
@@ -56,13 +57,11 @@ class Document:
     """The document of an app, made when it is first asked for.
 
     Args:
-        app: The app, with all its routes.
-        handlers: Whose answers it describes.
+        build: Makes it.
     """
 
-    def __init__(self, app: FastAPI, handlers: Handlers) -> None:
-        self._app = app
-        self._handlers = handlers
+    def __init__(self, build: Callable[[], dict[str, Any]]) -> None:
+        self._build = build
         self._said: dict[str, Any] | None = None
         self._made: Response | None = None
         self._making = asyncio.Lock()
@@ -79,23 +78,24 @@ class Document:
         async with self._making:
             if self._said is None:
                 # A second of models for the processor: other requests go on meanwhile.
-                self._said = await asyncio.to_thread(self.build)
+                self._said = await asyncio.to_thread(self._build)
         return self._said
 
-    def build(self) -> dict[str, Any]:
-        """Return the document."""
-        routes = [_as_documented(one) for one in self._app.routes]
-        made = get_openapi(title="ezra", version=version("ezra"), description=_ABOUT, routes=routes)
-        schemas = made.setdefault("components", {}).setdefault("schemas", {})
-        for name in ("HTTPValidationError", "ValidationError"):
-            schemas.pop(name, None)
-        answers = _answers(self._handlers, schemas)
-        schemas["Problem"] = _PROBLEM
-        for path in made["paths"].values():
-            for verb, one in path.items():
-                _complete(one, verb, answers)
-        made["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-        return made
+
+def described(routes: Sequence[BaseRoute], handlers: Handlers) -> dict[str, Any]:
+    """Return the document of routes, and of the answers of those who do what they ask."""
+    told = [_as_documented(one) for one in routes]
+    made = get_openapi(title="ezra", version=version("ezra"), description=_ABOUT, routes=told)
+    schemas = made.setdefault("components", {}).setdefault("schemas", {})
+    for name in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(name, None)
+    answers = _answers(handlers, schemas)
+    schemas["Problem"] = _PROBLEM
+    for path in made["paths"].values():
+        for verb, one in path.items():
+            _complete(one, verb, answers)
+    made["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    return made
 
 
 def _as_documented(route: BaseRoute) -> BaseRoute:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import Token
+from functools import cache
 from importlib.metadata import version
 from time import perf_counter
 from types import TracebackType
@@ -115,7 +116,7 @@ class Spans:
     """
 
     def __init__(self, tracer: Tracer | None = None) -> None:
-        self._tracer = tracer or trace.get_tracer(SCOPE, version("ezra"))
+        self._tracer = tracer or trace.get_tracer(SCOPE, _own_version())
 
     def watch(
         self,
@@ -152,3 +153,9 @@ def headers_of_current() -> dict[str, str]:
     headers: dict[str, str] = {}
     _W3C.inject(headers)
     return headers
+
+
+@cache
+def _own_version() -> str:
+    """Return what is installed, as a file says that stays the same while the process lives."""
+    return version("ezra")

@@ -100,12 +100,17 @@ async def page(tabs: Tabs, house: House) -> Page:
 
 
 @pytest.fixture
-def shots(tmp_path: Path) -> Shots:
-    """Write what a page looks like to the folder that ``EZRA_SCREENSHOTS`` names."""
-    folder = Path(os.environ.get("EZRA_SCREENSHOTS") or tmp_path)
-    folder.mkdir(parents=True, exist_ok=True)
+def shots() -> Shots:
+    """Write what a page looks like to the folder that ``EZRA_SCREENSHOTS`` names, if it does.
+
+    Without a screen a long page takes the processor ten seconds to draw, for nobody.
+    """
+    named = os.environ.get("EZRA_SCREENSHOTS")
+    if named:
+        Path(named).mkdir(parents=True, exist_ok=True)
 
     async def shoot(name: str, shown: Page) -> None:
-        await shown.screenshot(path=folder / f"{name}.png", full_page=True)
+        if named:
+            await shown.screenshot(path=Path(named, f"{name}.png"), full_page=True)
 
     return shoot

@@ -29,6 +29,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from .processes import PATIENCE_SECONDS
+from .threaded_server import ThreadedServer
 
 KEY = "test-key-0123456789"
 WIDTH = 64  # of an OpenAI model that is asked for no width
@@ -297,7 +298,7 @@ def running_model_server() -> Iterator[ModelServer]:
     server = ModelServer()
     app = Starlette(routes=[Route("/{path:path}", server.handle, methods=["GET", "POST"])])
     config = uvicorn.Config(app, log_level="critical", lifespan="off", ws="none")
-    running = uvicorn.Server(config)
+    running = ThreadedServer(config)
     # With the protocol named, asyncio turns Nagle's algorithm off: 40 ms for each answer.
     with socket.socket(proto=socket.IPPROTO_TCP) as listening:
         listening.bind(("127.0.0.1", 0))
@@ -312,7 +313,6 @@ def running_model_server() -> Iterator[ModelServer]:
         try:
             yield server
         finally:
-            running.should_exit = True
-            running.force_exit = True
+            running.end()
             thread.join(PATIENCE_SECONDS)
             assert not thread.is_alive(), "the stand-in did not stop"

@@ -31,6 +31,7 @@ from starlette.types import Receive, Scope, Send
 
 from .processes import PATIENCE_SECONDS
 from .qdrant_collections import Collection, Refused, untranslated
+from .threaded_server import ThreadedServer
 
 VERSION = "1.20.0"
 BODY_BYTES_MAX = 32 * 2**20
@@ -91,7 +92,7 @@ class QdrantShim:
         self._frozen = False
         self._fault: Fault | None = None
         self._failed = 0
-        self._server: uvicorn.Server | None = None
+        self._server: ThreadedServer | None = None
         self._thread: threading.Thread | None = None
         self._listener: socket.socket | None = None
         self._app = self._routed()
@@ -119,7 +120,7 @@ class QdrantShim:
             log_level="critical",
             access_log=False,
         )
-        self._server = uvicorn.Server(config)
+        self._server = ThreadedServer(config)
         self._thread = threading.Thread(
             target=self._server.run, kwargs={"sockets": [listener]}, daemon=True
         )
@@ -135,7 +136,7 @@ class QdrantShim:
         """Break every connection and stop listening; the data stay. May be repeated."""
         if self._server is not None and self._thread is not None:
             self._frozen = False
-            self._server.should_exit = self._server.force_exit = True
+            self._server.end()
             self._thread.join()
             self._server = self._thread = None
         if self._listener is not None:

@@ -31,7 +31,7 @@ TESTS = Path(__file__).parent.parent
 REQUEST_BYTES_MAX = 1_000_000
 SIGNALS = "SIGTERM", "SIGINT"
 IMPORTED = (
-    *("ezra.app", "ezra.remote", "ezra.service.app", "ezra.service.listening"),
+    *("ezra.app", "ezra.remote", "ezra.service.app", "ezra.service.listening", "ezra.service.mcp"),
     *("ezra.assembly.assembler", "tiers.warm", "tiers.cold.sqlite"),
 )
 """What most commands need; whatever else one needs it imports by itself."""
@@ -162,7 +162,10 @@ def work() -> None:
     for module in IMPORTED:
         import_module(module)
     import_module("ezra.cli.app").app_of()  # which imports every command
-    import_module("ezra.service.app")._operation_routes()  # made once, for every server
+    # What every server would make anew.
+    import_module("ezra.service.app").openapi_document()
+    import_module("ezra.service.mcp_tools")._described()
+    import_module("tiers.provider_clients").trusted_certificates()
     gc.freeze()  # looked through for garbage, shared memory is copied
     served(socket.socket(fileno=int(sys.argv[1])))
     sys.exit(import_module("ezra.cli").main())

@@ -17,7 +17,7 @@ from ezra.operations import Sent, operation
 from ezra.remote.connection import Connection
 from ezra.remote.handle import RemoteHandle
 from ezra.service.caller import LOCAL
-from ezra.service.openapi import Document
+from ezra.service.openapi import described
 from ezra.service.problem_answers import on_error
 from ezra.service.routes import Handlers, router_of
 from ezra.service.taking import Names
@@ -152,7 +152,7 @@ async def test_bounds_are_those_of_the_method(given: dict[str, Any], field: str)
 def test_the_document_has_the_words_of_the_method() -> None:
     """Summary, parameters and their texts, bounds, rights: nothing is said a second time."""
     app, handlers = _app()
-    document = Document(app, handlers).build()
+    document = described(app.routes, handlers)
     laps = document["paths"]["/v1/cars/{graph_id}/laps/{driver}"]["get"]
     assert laps["operationId"] == "pitwall.laps"
     assert laps["summary"] == "Return laps of a driver, the last one first."

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Thread
 from typing import ParamSpec, TypeAlias
 
 P = ParamSpec("P")
+
+_LOG = logging.getLogger(__name__)
 
 _Job: TypeAlias = tuple[Callable[..., None], tuple[object, ...]]
 
@@ -57,5 +60,8 @@ class Threads:
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
             function, arguments = job
-            function(*arguments)
+            try:
+                function(*arguments)
+            except Exception:  # a thread that ends would leave all that follows unanswered
+                _LOG.exception("a job of the database failed")
             del job, function, arguments  # what was asked is not kept until something else is
