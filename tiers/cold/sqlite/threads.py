@@ -62,6 +62,6 @@ class Threads:
             function, arguments = job
             try:
                 function(*arguments)
-            except Exception:  # a thread that ends would leave all that follows unanswered
+            except Exception:  # noqa: BLE001 - a thread that ends leaves all that follows unanswered
                 _LOG.exception("a job of the database failed")
             del job, function, arguments  # what was asked is not kept until something else is
