@@ -87,7 +87,10 @@ class PromptServer(uvicorn.Server):
                     await self._told.wait()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Close what is idle and let the rest finish, without a fixed wait before looking."""
+        """Close what is idle and let the rest finish, without a fixed wait before looking.
+
+        Instead of uvicorn's own. An app with a lifespan would have to be told; none is served here.
+        """
         for closed in (*self.servers, *(sockets or ())):
             closed.close()
         for connection in tuple(self.server_state.connections):

@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from importlib.metadata import version
 from typing import Any
 
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
@@ -26,6 +25,7 @@ from starlette.types import Receive, Scope, Send
 
 from tiers.errors import PolicyDenied
 
+from ..telemetry.spans import own_version
 from ..wire import Need
 from .caller import Caller
 from .handle_pool import HandlePool
@@ -71,7 +71,7 @@ def mcp_server(
             "ezra",
             title="ezra memory",
             instructions=INSTRUCTIONS,
-            version=version("ezra"),
+            version=own_version(),
             tools=tools,
             subscriptions=False,
             middleware=[_telling_who(caller)],

@@ -116,7 +116,7 @@ class Spans:
     """
 
     def __init__(self, tracer: Tracer | None = None) -> None:
-        self._tracer = tracer or trace.get_tracer(SCOPE, _own_version())
+        self._tracer = tracer or trace.get_tracer(SCOPE, own_version())
 
     def watch(
         self,
@@ -156,6 +156,6 @@ def headers_of_current() -> dict[str, str]:
 
 
 @cache
-def _own_version() -> str:
+def own_version() -> str:
     """Return what is installed, as a file says that stays the same while the process lives."""
     return version("ezra")

@@ -271,7 +271,7 @@ _PROCESS = (
     Place("process", "ezra.mesh.mesh:_sources", "none", "nothing"),
     Place("process", "ezra.mesh.mesh:_connectors", "none", "nothing"),
     Place("process", "tiers.provider_clients:_load_connecting", "none", "nothing"),
-    Place("process", "ezra.telemetry.spans:_own_version", "none", "nothing"),
+    Place("process", "ezra.telemetry.spans:own_version", "none", "nothing"),
     Place("process", "ezra.rights.membership:_held", "name", "nothing"),
     Place("process", "ezra.runtime:_names", "name", "nothing"),
     Place("process", "tiers.fleet:_whole", "name", "nothing"),

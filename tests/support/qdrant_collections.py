@@ -18,6 +18,9 @@ import qdrant_edge as edge
 from qdrant_client import models
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - where there is one: nothing here outlives the process
+_INDEXED_FROM = 32
+"""So many points are written before the engine makes the payload indexes that were asked for, as
+in ``tiers.warm.edge_folder``: few tests write more, and making them takes longer than most do."""
 _INDEX_TYPES = {
     models.KeywordIndexParams: models.PayloadSchemaType.KEYWORD,
     models.IntegerIndexParams: models.PayloadSchemaType.INTEGER,
@@ -45,6 +48,8 @@ class Collection:
         _only(made, "vectors sparse_vectors hnsw_config quantization_config metadata")
         self.made = made
         self.schema: dict[str, models.KeywordIndexParams | models.IntegerIndexParams] = {}
+        self._written = 0
+        self._due: dict[str, edge.UpdateOperation] = {}
         self.status = models.CollectionStatus.GREEN
         self.optimizer_error: str | None = None
         memory = _MEMORY if _MEMORY.is_dir() else None
@@ -107,8 +112,13 @@ class Collection:
             made = edge.UpdateOperation.create_field_index(asked.field_name, integer)
         else:
             raise untranslated(params)
-        self._update(made)
+        self._due[asked.field_name] = made
+        self._make_indexes()
         self.schema[asked.field_name] = params
+
+    def _make_indexes(self) -> None:
+        while self._due and self._written >= _INDEXED_FROM:
+            self._update(self._due.pop(next(iter(self._due))))
 
     def update(self, asked: models.UpdateCollection) -> None:
         """Take over another configuration of the graph, which is not there."""
@@ -120,7 +130,8 @@ class Collection:
 
     def unindex(self, key: str) -> None:
         """Forget a payload index, behind everybody's back."""
-        self._update(edge.UpdateOperation.delete_field_index(key))
+        if self._due.pop(key, None) is None:
+            self._update(edge.UpdateOperation.delete_field_index(key))
         del self.schema[key]
 
     def upsert(self, points: Iterable[models.PointStruct]) -> None:
@@ -129,6 +140,8 @@ class Collection:
             edge.Point(str(point.id), _vectors(point), point.payload or {}) for point in points
         ]
         self._update(edge.UpdateOperation.upsert_points(converted))
+        self._written += len(converted)
+        self._make_indexes()
 
     def delete(self, selector: models.FilterSelector | models.PointIdsList) -> None:
         """Remove points by condition or id."""
