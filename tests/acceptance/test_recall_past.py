@@ -343,3 +343,30 @@ async def test_ez_13_a_branch_has_the_archival_facts_of_its_moment(tmp_path: Pat
                 near = await agent.knowledge.neighbours("ferry")
                 assert len(near) == bool(seen)
             await ezra.drain_learning()
+
+
+async def test_ez_13_what_hides_in_a_graph_hides_in_its_branch(tmp_path: Path) -> None:
+    """An archival definition of then hides what lies further away, also when it has ended since."""
+    clock = MovingClock(FRIDAY)
+    async with running(tmp_path, clock) as ezra:
+        root = await ezra.create_session_graph("root")
+        keeper = await root.spawn_agent("keeper", topics={"*"})
+        wing = {"subject": "wing", "predicate": "is at"}
+        await keeper.remember(Fact(object="5", tier="core", **wing))
+        graph = await ezra.create_session_graph("graph", inherits_from=["root"])
+        agent = await graph.spawn_agent("a", topics={"*"})
+        seven = await agent.remember(Fact(object="7", **wing))
+        clock.move(hours=1)
+        branch = await graph.branch(session_graph_id="branch")
+        other = await branch.spawn_agent("a", topics={"*"})
+        clock.move(hours=1)
+        for ending in ("not", "superseded", "redacted"):
+            if ending == "superseded":
+                await agent.knowledge.update("wing", "is at", "9")
+            if ending == "redacted":
+                await graph.redact([seven], reason="asked to")
+            seen = ["wing is at 5" if ending == "redacted" else "wing is at 7"]
+            assert [one.text for one in (await other.recall("wing")).items] == seen
+            near = await other.knowledge.neighbours("wing")
+            assert [one.fact.text for one in near] == seen
+            clock.move(hours=1)
