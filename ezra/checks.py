@@ -95,4 +95,5 @@ def _link(parent: Parent) -> str:
     """Return a link to a parent in words; when it was made is no part of it."""
     then = f" as of {parent.as_of.isoformat()}" if parent.as_of is not None else ""
     rules = "" if parent.rules else " without rules"
-    return f"{parent.id}{then}{rules}{' with episodes' if parent.episodes else ''}"
+    more = " with episodes" * parent.episodes + " with archival facts" * parent.archival
+    return f"{parent.id}{then}{rules}{more}"

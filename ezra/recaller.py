@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar, get_args
 from metaagents.reindex.index import SwitchingIndex
 from tiers.errors import ConfigError, TierError
 from tiers.ports import Embedder, Vector
-from tiers.records import Hit, Kind, Scope, SearchQuery, Turn
+from tiers.records import Ancestor, Fact, Hit, Kind, Scope, SearchQuery, Turn
 from tiers.sighting import Known, Seen
 from tiers.standing import WIDEST, RecordKey, standing_only
 
@@ -39,6 +39,12 @@ class QuestionVector(NamedTuple):
 
     vector: Vector
     model_id: str
+
+
+def seen_from_below(scope: Scope, ancestor: Ancestor) -> Scope:
+    """Return the scope by which an ancestor's own records are asked for."""
+    # An agent of the same id in another graph is another writer.
+    return scope.model_copy(update={"graph_id": ancestor.graph_id, "agent_id": None, "lineage": ()})
 
 
 def with_vector(query: SearchQuery, asked: QuestionVector | None) -> SearchQuery:
@@ -312,12 +318,43 @@ class Recaller:
             return ()
         asked = query.model_copy(update={"inherited": True})
         found = await self.found(scope, asked, "inherited", state)
-        about = await self.relevant(query.text, found, names, state)
+        known = {hit.id for hit in found}
+        ended = [hit for hit in await self._ended(scope, query, state) if hit.id not in known]
+        about = await self.relevant(query.text, (*found, *ended), names, state)
         weighed = (hit.score * INHERITED_FACTOR for hit in about)
         return tuple(
             hit.model_copy(update={"score": score})
             for hit, score in zip(about, weighed, strict=True)
         )
+
+    async def _ended(self, scope: Scope, query: SearchQuery, state: Degradation) -> tuple[Hit, ...]:
+        """Return facts of ancestors read as of a moment: what has ended since left the index."""
+        if "fact" not in query.kinds:
+            return ()
+        facts = query.model_copy(update={"kinds": ("fact",)})
+        pinned = [one for one in scope.carrying("fact") if one.as_of is not None]
+        told = [await self.of_ancestor(scope, one, facts, state) for one in pinned]
+        return tuple(hit for hits in told for hit in hits)
+
+    async def of_ancestor(
+        self, scope: Scope, ancestor: Ancestor, query: SearchQuery, state: Degradation
+    ) -> tuple[Hit, ...]:
+        """Return what an ancestor's own words find, as it stood when it is read as of.
+
+        Whatever the moment: a fact that it has forgotten is forgotten below it.
+        """
+        none: tuple[Hit, ...] = ()
+        asked = query.model_copy(update={"as_of": ancestor.as_of})
+        call = self._words.search_words(seen_from_below(scope, ancestor), asked)
+        found = await state.answer("cold", "words of ancestors", call, none)
+        facts = [hit.id for hit in found if hit.kind == "fact"]
+        if ancestor.as_of is not None and facts:
+            unknown: tuple[Fact, ...] = ()
+            readable = self._semantic.facts(scope, facts)
+            kept = {one.id for one in await state.answer("cold", "facts", readable, unknown)}
+            found = tuple(hit for hit in found if hit.kind != "fact" or hit.id in kept)
+        whence = {"inherited_from": ancestor.graph_id, "path": ancestor.path}
+        return tuple(hit.model_copy(update=whence) for hit in found)
 
     async def relevant(
         self, text: str, hits: Sequence[Hit], names: Sequence[str], state: Degradation

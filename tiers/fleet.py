@@ -112,6 +112,7 @@ class Parent(Record):
         as_of: Reads the parent, and what it inherits, as of this moment; ``None``: as it is.
         rules: Whether rules come through, the parent's and those it inherits.
         episodes: Whether episodes do.
+        archival: Whether archival facts do: to a branch of the parent.
         linked_at: When the link was made; filled in by the runtime.
     """
 
@@ -119,6 +120,7 @@ class Parent(Record):
     as_of: Moment | None = None
     rules: bool = True
     episodes: bool = False
+    archival: bool = False
     linked_at: Moment = UNRECORDED
 
 

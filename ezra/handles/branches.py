@@ -162,7 +162,8 @@ async def _made(
     """Store the branch's record and return it."""
     # It has its parent's past: of any moment before it was made it knows what the parent knew.
     begun = parent.created_at
-    link = Parent(id=parent.id, as_of=moment, rules=True, episodes=True, linked_at=begun)
+    brought = {"rules": True, "episodes": True, "archival": True}
+    link = Parent(id=parent.id, as_of=moment, linked_at=begun, **brought)
     record = checked(
         SessionGraph,
         tenant=parent.tenant,

@@ -443,7 +443,7 @@ class Graph(
 
     async def _handle(self, standing: Standing, record: AgentRecord) -> Agent:
         scope = scope_of(record, standing.lineage)
-        core = await core_seen(self._runtime.semantic, scope, self._runtime.clock())
+        core = await core_seen(self._runtime.semantic, scope, self._runtime.clock)
         agent = Agent(self._runtime, standing, core.visible)
         self._spawned.append(agent)
         return agent

@@ -109,8 +109,7 @@ class Knowledge:
         """Return the facts of ancestors that a nearer definition hides."""
         if not scope.lineage:
             return frozenset()
-        now = as_of or self._runtime.clock()
-        core = await core_seen(self._runtime.semantic, scope, now, as_of)
+        core = await core_seen(self._runtime.semantic, scope, self._runtime.clock, as_of)
         return frozenset(fact.id for fact in core.shadowed)
 
     @operation("POST", "/entity")

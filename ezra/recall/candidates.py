@@ -291,8 +291,9 @@ async def _find_core_of_ancestors(search: Search) -> None:
 
 async def _core(search: Search) -> CoreFacts:
     """Return the core facts of the own graph and of its ancestors, as of the moment."""
-    semantic, moment = search.runtime.semantic, search.request.as_of
-    return await core_seen(semantic, search.scope, search.now, moment)
+    runtime = search.runtime
+    moment = search.request.as_of
+    return await core_seen(runtime.semantic, search.scope, runtime.clock, moment)
 
 
 async def _find_inherited(search: Search) -> None:

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tiers.documents import Document, Passage
-from tiers.records import Ancestor, Citation, Hit, Kind, Scope, SearchQuery
+from tiers.records import Ancestor, Citation, Hit, Kind, SearchQuery
 from tiers.together import together
 
 from .candidates import LEG_CANDIDATES
 from .question import Search, everything
 
 ANCESTORS_MAX = 32
-"""So many ancestors are asked by words; today only a tenant's catalog carries anything there."""
+"""So many ancestors are asked by words: a tenant's catalog, and what a branch left."""
 
 _BY_WORDS: tuple[Kind, ...] = ("document", "fact")
 """What of ancestors is found by its words at once, before the index has it."""
@@ -40,19 +40,9 @@ async def find_on_shelves(search: Search) -> None:
     )
 
 
-async def _find_by_words(search: Search, ancestor: Ancestor, base: SearchQuery) -> None:
-    none: tuple[Hit, ...] = ()
-    query = base.model_copy(update={"as_of": ancestor.as_of})
-    call = search.runtime.words.search_words(there(search.scope, ancestor), query)
-    found = await search.state.answer("cold", "words of ancestors", call, none)
-    whence = {"inherited_from": ancestor.graph_id, "path": ancestor.path}
-    search.pool.add_leg("inherited words", [hit.model_copy(update=whence) for hit in found])
-
-
-def there(scope: Scope, ancestor: Ancestor) -> Scope:
-    """Return the scope by which an ancestor's own records are asked for."""
-    # An agent of the same id in another graph is another writer.
-    return scope.model_copy(update={"graph_id": ancestor.graph_id, "agent_id": None, "lineage": ()})
+async def _find_by_words(search: Search, ancestor: Ancestor, query: SearchQuery) -> None:
+    found = await search.runtime.recaller.of_ancestor(search.scope, ancestor, query, search.state)
+    search.pool.add_leg("inherited words", found)
 
 
 async def cited(search: Search, hits: Sequence[Hit]) -> list[Hit]:

@@ -12,7 +12,7 @@ from tiers.records import Rule, Scope
 from tiers.together import together
 
 from ..ranking.pool import Candidate
-from .passages import there
+from ..recaller import seen_from_below
 from .question import Search
 
 
@@ -29,7 +29,7 @@ async def remember_outcomes(search: Search) -> None:
         return
     scope = search.scope
     asked = [(scope, search.request.as_of)]
-    asked += [(there(scope, one), one.as_of) for one in scope.carrying("rule")]
+    asked += [(seen_from_below(scope, one), one.as_of) for one in scope.carrying("rule")]
     await together(
         _tell(search, scope, moment, found[scope.graph_id])
         for scope, moment in asked

@@ -261,7 +261,8 @@ class Router:
             ]
         )
         if turn.opening is not None:
-            now, opening = self._clock(), turn.opening
+            opening = turn.opening
+            now = self._clock() if turn.scope.lineage else turn.request.at
             core = resolve_core(turn.scope, opening.core, opening.nearer, now=now)
             turn.core, turn.shadowed = self._limits.core_block_of(core), core.shadowed
             turn.rules = turn.opening.rules
@@ -434,7 +435,7 @@ class Router:
 
     async def core_of(self, scope: Scope) -> CoreBlock:
         """Return the core block of a context for the scope, without what is hidden."""
-        core = await core_seen(self._semantic, scope, self._clock())
+        core = await core_seen(self._semantic, scope, self._clock)
         return self._limits.core_block_of(core)
 
     async def _hydrate_archival(self, turn: TurnState) -> None:

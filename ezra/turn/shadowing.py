@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from metaagents.learning.predicates import is_multi_valued
+from tiers.ids import Clock
 from tiers.learning import fact_key
 from tiers.records import Fact, Scope
 
@@ -24,23 +25,26 @@ class CoreFacts:
 
 
 async def core_seen(
-    semantic: SemanticStore, scope: Scope, now: datetime, moment: datetime | None = None
+    semantic: SemanticStore, scope: Scope, clock: Clock, moment: datetime | None = None
 ) -> CoreFacts:
     """Return the core facts that a scope sees, and those it does not, as they are stored now.
 
     Args:
         semantic: Where facts are.
         scope: Who reads.
-        now: The moment at which definitions hold.
-        moment: Facts of the own graph count that were recorded by then; ``None``: all.
+        clock: Tells which definitions hold now.
+        moment: Which held then, and facts of the own graph that were recorded by then; ``None``:
+            now.
     """
 
     def is_told(fact: Fact) -> bool:
         return moment is None or fact.graph_id != scope.graph_id or fact.recorded_at <= moment
 
-    core = await semantic.core(scope)
-    nearer = await semantic.nearer(scope, core) if scope.lineage else ()
-    return resolve_core(scope, [*filter(is_told, core)], [*filter(is_told, nearer)], now=now)
+    core = tuple(filter(is_told, await semantic.core(scope)))
+    if not scope.lineage:
+        return CoreFacts(core)
+    nearer = tuple(filter(is_told, await semantic.nearer(scope, core)))
+    return resolve_core(scope, core, nearer, now=moment or clock())
 
 
 def resolve_core(

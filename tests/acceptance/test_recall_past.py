@@ -307,3 +307,66 @@ async def test_ez_10_a_definition_hides_while_it_holds(tmp_path: Path) -> None:
             clock.move(days=8)
         past = await agent.recall("wing", as_of=first)
         assert {one.text for one in past.items} == {"wing is at 7"}
+
+
+async def test_ez_13_a_branch_has_the_archival_facts_of_its_moment(tmp_path: Path) -> None:
+    """In recall, contexts and the knowledge graph; what its parent forgets is forgotten in it."""
+    clock = MovingClock(FRIDAY)
+    async with running(tmp_path, clock) as ezra:
+        parent = await ezra.create_session_graph("parent")
+        keeper = await parent.spawn_agent("keeper", topics={"x"}, user_id="ada")
+        nine = await keeper.remember("The ferry leaves at nine.")
+        bar = await keeper.remember("The ferry leaves with a bar.")
+        await keeper.remember("The ferry leaves without me.", private=True)
+        await keeper.remember(Fact(subject="ferry", predicate="leaves from", object="Dover"))
+        clock.move(hours=1)
+        branch = await parent.branch(session_graph_id="branch")
+        clock.move(hours=1)
+        await keeper.remember("The ferry leaves at ten.", supersedes=nine)
+        await keeper.remember("The ferry leaves daily.")
+        await keeper.forget(bar, reason="asked to")
+        child = await ezra.create_session_graph("child", inherits_from=["branch"])
+        expected = {"The ferry leaves at nine.", "ferry leaves from Dover"}
+        for _ in range(2):
+            for graph, topics, user, seen in (
+                (branch, {"x"}, "ada", expected),
+                (branch, {"x"}, None, set()),
+                (branch, {"y"}, "ada", set()),
+                (child, {"x"}, "ada", set()),
+            ):
+                agent = await graph.spawn_agent("a", topics=topics, user_id=user)
+                found = await agent.recall("When does the ferry leave?", kinds=["fact"])
+                assert {one.text for one in found.items} == seen
+                turn = await agent.turn("When does the ferry leave?")
+                shown = {one.text for one in turn.slots if one.kind == "archival"}
+                assert shown == seen
+                near = await agent.knowledge.neighbours("ferry")
+                assert len(near) == bool(seen)
+            await ezra.drain_learning()
+
+
+async def test_ez_13_what_hides_in_a_graph_hides_in_its_branch(tmp_path: Path) -> None:
+    """An archival definition of then hides what lies further away, also when it has ended since."""
+    clock = MovingClock(FRIDAY)
+    async with running(tmp_path, clock) as ezra:
+        root = await ezra.create_session_graph("root")
+        keeper = await root.spawn_agent("keeper", topics={"*"})
+        wing = {"subject": "wing", "predicate": "is at"}
+        await keeper.remember(Fact(object="5", tier="core", **wing))
+        graph = await ezra.create_session_graph("graph", inherits_from=["root"])
+        agent = await graph.spawn_agent("a", topics={"*"})
+        seven = await agent.remember(Fact(object="7", **wing))
+        clock.move(hours=1)
+        branch = await graph.branch(session_graph_id="branch")
+        other = await branch.spawn_agent("a", topics={"*"})
+        clock.move(hours=1)
+        for ending in ("not", "superseded", "redacted"):
+            if ending == "superseded":
+                await agent.knowledge.update("wing", "is at", "9")
+            if ending == "redacted":
+                await graph.redact([seven], reason="asked to")
+            seen = ["wing is at 5" if ending == "redacted" else "wing is at 7"]
+            assert [one.text for one in (await other.recall("wing")).items] == seen
+            near = await other.knowledge.neighbours("wing")
+            assert [one.fact.text for one in near] == seen
+            clock.move(hours=1)

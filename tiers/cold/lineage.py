@@ -39,7 +39,9 @@ def lineage_of(
         as_of: The graph itself is asked about this moment, and the catalog with it.
     """
     found: dict[str, Ancestor] = {}
-    itself = Ancestor(graph_id=graph_id, path=(graph_id,), as_of=as_of, carries=("episode", "rule"))
+    itself = Ancestor(
+        graph_id=graph_id, path=(graph_id,), as_of=as_of, carries=("episode", "fact", "rule")
+    )
     waiting = deque([itself])
     while waiting and len(found) <= ANCESTORS_MAX:
         child = waiting.popleft()
@@ -59,7 +61,7 @@ def lineage_of(
 
 
 def _through(child: Ancestor, parent: Parent, *, is_first: bool) -> Ancestor:
-    carried = {"rule": parent.rules, "episode": parent.episodes}
+    carried = {"rule": parent.rules, "episode": parent.episodes, "fact": parent.archival}
     # Made of valid records, every turn anew: validating long paths again would cost the most.
     return Ancestor.known(
         {

@@ -179,4 +179,5 @@ async def _branches(
 def carried(parent: Parent) -> str:
     """Return what comes through a link, in words."""
     kinds = ["core facts", *(["rules"] if parent.rules else [])]
-    return ", ".join([*kinds, *(["episodes"] if parent.episodes else [])])
+    kinds += ["episodes"] * parent.episodes + ["archival facts"] * parent.archival
+    return ", ".join(kinds)

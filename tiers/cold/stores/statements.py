@@ -11,7 +11,7 @@ from ...learning import is_live, said_again, vouched
 from ...moments import maybe_microseconds, microseconds
 from ...records import Ancestor, Fact, Scope
 from ..conditions import Absent, Among, Condition, During, Either, Is, Present, Stretch, Within
-from ..digests import address_of, digests_of, edge_of
+from ..digests import address_of, digests_of, edge_of, key_of
 from ..port import RECORDED, Collection, Find, Index, Lookup, Steps, every
 from .questions import by_then, not_by
 from .rows import moments, plain, replace
@@ -137,10 +137,10 @@ def core_of(scope: Scope) -> list[Find[Fact]]:
     return finds
 
 
-def nearer_than(scope: Scope, core: Iterable[Fact]) -> Steps[list[Fact]]:
-    """Return live archival facts at the addresses of ancestors' core facts, nearest first.
+def nearer_than(scope: Scope, core: Sequence[Fact]) -> Steps[list[Fact]]:
+    """Return standing archival facts at the addresses of ancestors' core facts, nearest first.
 
-    Of the own graph and of ancestors whose archival facts come through, read as they are now. They
+    Of the own graph and of ancestors whose archival facts come through, as these are read. They
     define what an ancestor further away defines as core, and what is nearer is what holds.
     """
     inherited = {address_of(fact): None for fact in core if fact.graph_id != scope.graph_id}
@@ -149,10 +149,15 @@ def nearer_than(scope: Scope, core: Iterable[Fact]) -> Steps[list[Fact]]:
         return []
     where = (Among("address", addresses), Is("tier", "archival"))
     find = Find(FACTS, scope, "address", where, limit=NEARER_MAX)
-    through = [one for one in scope.lineage if "fact" in one.carries and one.as_of is None]
-    readings = [Reading(scope.graph_id, (_LIVE,))]
-    readings += (Reading(one.graph_id, (_LIVE,)) for one in through)
-    return (yield from every(*of_family(find, readings)))
+    through = scope.carrying("fact")
+    now = [scope.graph_id, *(one.graph_id for one in through if one.as_of is None)]
+    finds = of_family(find, [Reading(graph_id, (_LIVE,)) for graph_id in now])
+    # What has ended since is not looked up by its address.
+    subjects = dict.fromkeys(key_of(fact.subject or "") for fact in core)
+    about = Among("subject_key", tuple(filter(None, subjects))[:NEARER_MAX])
+    ended = find._replace(by="subject", where=(about, *where))
+    pinned = [Reading(one.graph_id, _standing_of(one)) for one in through if one.as_of is not None]
+    return (yield from every(*finds, *of_family(ended, pinned)))
 
 
 def of_family(find: Find[Fact], readings: Iterable[Reading]) -> list[Find[Fact]]:
