@@ -131,6 +131,19 @@ async def test_a_refusal_names_the_field_its_value_and_what_is_accepted(behind: 
     assert own_page.status_code == 200
 
 
+async def test_who_sends_no_body_is_told_what_one_is(behind: Ezra) -> None:
+    """Where everything has a default, an empty object will do; where nothing is asked, nothing."""
+    await behind.create_session_graph("imola")
+    async with inside(behind) as http:
+        for path, status in (("graphs/imola/beliefs/verify", 422), ("graphs/imola/close", 200)):
+            answer = await http.post(f"/v1/{path}")
+            assert answer.status_code == status, answer.text
+        verified = await http.post("/v1/graphs/imola/beliefs/verify", json={})
+        refused = (await http.post("/v1/graphs/imola/beliefs/verify")).json()
+    assert verified.status_code == 200
+    assert (refused["field"], refused["accepted"][:18]) == ("body", "a JSON object: {} ")
+
+
 async def test_a_failure_of_the_service_tells_no_details(
     behind: Ezra, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
