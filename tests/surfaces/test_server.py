@@ -12,6 +12,9 @@ from typing import Any
 
 import httpx2
 import pytest
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from support.mcp_client import told
 from support.processes import PATIENCE_SECONDS
 from support.service import Slow, Ticking, bearer, inside, serving
 
@@ -19,6 +22,7 @@ from ezra import Ezra, Settings
 from ezra.moving.graph_status import overall
 from ezra.service.examples import EXAMPLES
 from ezra.service.limits import BUCKETS_MAX, Buckets, TooManyRequests
+from ezra.service.mcp_door import MCP_PATH
 from ezra.service.repeats import READING, TAKING
 from ezra.service.routes import handlers
 from ezra.service.tokens import TokenFile
@@ -309,6 +313,26 @@ async def test_no_kept_answer_says_what_was_erased(behind: Ezra) -> None:
     assert read.status_code == 200
     assert "is ill" not in repeated.text + read.text
     assert (await graph.status()).cold["beliefs"] == 0, "it is not said again"
+
+
+async def test_no_kept_answer_says_what_was_forgotten_over_mcp(behind: Ezra) -> None:
+    """Whichever door takes a fact away, a repeated request does not tell it any more."""
+    await (await behind.create_session_graph("imola")).spawn_agent("boss", topics={"*"})
+    async with serving(behind) as url, httpx2.AsyncClient(base_url=url) as http:
+
+        async def ask() -> httpx2.Response:
+            path, body = "/v1/graphs/imola/agents/boss/turns", {"message": "How is Yorrick?"}
+            return await http.post(path, json=body, headers={"idempotency-key": "one"})
+
+        seat = streamable_http_client(f"{url}{MCP_PATH}?graph=imola&agent=boss", http_client=http)
+        async with Client(seat) as client:
+            fact = await told(client, "remember_fact", text="Yorrick is ill.")
+            assert "is ill" in (await ask()).text
+            await told(client, "recall", query="Yorrick")
+            assert (await ask()).headers["idempotent-replayed"] == "true"
+            await told(client, "forget", fact_id=fact["id"], reason="He asked for it.")
+        repeated = await ask()
+    assert (repeated.status_code, "is ill" in repeated.text) == (409, False)
 
 
 async def test_who_leaves_takes_no_words_along(behind: Ezra) -> None:
