@@ -13,11 +13,15 @@ from __future__ import annotations
 
 import errno
 import sys
+from typing import NoReturn
 
 from tiers.errors import ConfigError, EzraError, UsageError
 
 from .app import app_of
 from .screen import Screen, drop_output
+
+INTERRUPTED = 130
+"""The exit code of who was ended by Ctrl-C."""
 
 
 def main() -> None:
@@ -34,8 +38,16 @@ def main() -> None:
         Screen().note(f"the output cannot be written: {error.strerror}")
         sys.exit(1)
     except KeyboardInterrupt:
-        Screen().note("interrupted; what was acknowledged is kept")
-        sys.exit(130)
+        _interrupted()
+    except SystemExit as ended:
+        if ended.code == INTERRUPTED:  # so typer ends where Ctrl-C was pressed, and says nothing
+            _interrupted()
+        raise
+
+
+def _interrupted() -> NoReturn:
+    Screen().note("interrupted; what was acknowledged is kept")
+    sys.exit(INTERRUPTED)
 
 
 def exit_code(error: EzraError) -> int:

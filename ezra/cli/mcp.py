@@ -21,7 +21,8 @@ from tiers.records import ALL_TOPICS, Turn
 from ..checks import checked
 from ..settings import Settings
 from .command import Answer, Note, Part, command, group
-from .doors import refuse_nothing
+from .doors import Url, refuse_nothing, server_of
+from .doors import token as token_of_environment
 from .help import listed
 from .options import Home, Json, run, settings_at
 
@@ -35,10 +36,6 @@ _INPUT = "ezra-token"
 
 mcp_app = group("Memory for clients of the Model Context Protocol (MCP).")
 
-Url = Annotated[
-    str | None,
-    typer.Option("--url", envvar="EZRA_URL", help="A running server; embedded if not given."),
-]
 Topics = Annotated[
     list[str] | None,
     typer.Option("--topic", help="A topic that a new agent holds; all if not given. Repeatable."),
@@ -64,7 +61,8 @@ def run_stdio(
     create: Create = False,
     url: Url = None,
     token: Annotated[
-        str | None, typer.Option(envvar=VARIABLE, help="For a server; safer in the variable.")
+        str | None,
+        typer.Option(help="For a server; safer in the variable.", show_default=VARIABLE),
     ] = None,
     home: Home = None,
 ) -> None:
@@ -77,14 +75,14 @@ def run_stdio(
     from ..service.caller import Caller
 
     topics = checked(Turn, topics=topic or (ALL_TOPICS,)).topics
-    if url is None:
-        # Whoever may change the folder may do everything.
-        caller = Caller("stdio", "operator", graph, agent, user, topics)
+    # Whoever may change the folder may do everything. A server knows what its token may do, and
+    # refuses the rest.
+    caller = Caller("stdio", "operator", graph, agent, user, topics)
+    address = server_of(home, url)
+    if address is None:
         run(_embedded(settings_at(home), caller, create=create))
     else:
-        # The server knows what its token may do, and refuses the rest.
-        caller = Caller("stdio", "operator", graph, agent, user, topics)
-        run(_bridged(url, token, caller, create=create))
+        run(_bridged(address, token or token_of_environment(), caller, create=create))
 
 
 async def _embedded(settings: Settings, caller: Caller, *, create: bool) -> None:
@@ -216,7 +214,7 @@ def config(
     """
     if client not in CLIENTS:
         raise UsageError("--client", client, ", ".join(CLIENTS))
-    chosen, url = CLIENTS[client], asked.url
+    chosen, url = CLIENTS[client], server_of(asked.home, asked.url)
     names = {"--graph": graph, "--agent": agent}
     if url is None:
         more = _options({"--topic": topic, "--user": user, "--home": _home(asked.home)})

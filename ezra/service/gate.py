@@ -129,7 +129,7 @@ class Gate:
         passing.is_read = True
         rest = again(body, receive)
         key = headers.get(HEADER)
-        is_removal = takes_away(scope)
+        is_removal = takes_away(scope, body)
 
         async def work(send: Send) -> None:
             try:

@@ -109,6 +109,8 @@ async def on_invalid(_: Request, error: Exception) -> Response:
     where = [str(part) for part in first["loc"]]
     if first["type"] == "json_invalid":
         said = UsageError("body", "no JSON", "JSON in UTF-8")
+    elif where == ["body"] and first["type"] == "missing":
+        said = UsageError("body", None, "a JSON object: {} where nothing has to be said")
     else:
         misfit = Misfit.of(first)
         field = ".".join(where[1:]) or where[0]

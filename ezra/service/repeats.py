@@ -37,6 +37,8 @@ TAKING = frozenset(
 )
 """Last words of the addresses to which a POST only reads, or takes words away."""
 _CONSOLE = "/console/"
+_MCP = "/mcp"
+_TAKING_TOOL = b"forget"
 
 _TOO_MANY = 429
 _FAILED = 500
@@ -194,12 +196,14 @@ def only_reads(scope: Scope) -> bool:
     return scope["method"] in ("GET", "HEAD", "OPTIONS") or _last_word(scope) in READING
 
 
-def takes_away(scope: Scope) -> bool:
+def takes_away(scope: Scope, body: bytes) -> bool:
     """Whether a request takes words away, by its address; of what a person does in the console any.
 
-    What MCP offers forgets and takes back, and erases nothing. No DELETE does: by it an agent
+    Of what comes over MCP any that names the one tool that does. No DELETE does: by it an agent
     leaves, a parent is inherited from no longer, a belief is unpinned.
     """
+    if scope["path"] == _MCP:
+        return _TAKING_TOOL in body
     is_taking = _last_word(scope) in TAKING or _CONSOLE in scope["path"]
     return bool(is_taking and scope["method"] == "POST")
 

@@ -312,8 +312,7 @@ def _read(path: Path) -> tuple[_Stamp | None, tuple[Token, ...]]:
         return None, ()
     except ValidationError as error:
         first = Misfit.first_of(error)
-        problems = f"{error.error_count()} problems, {first.field()}: {first.accepted}"
-        reason = f"{path} is no file of tokens: {problems}"
+        reason = f"{path} is no file of tokens: {first.field('the whole')}: {first.accepted}"
         raise ConfigError(SETTING, reason) from None
     except OSError as error:
         raise ConfigError(SETTING, f"{path} cannot be read: {error}") from error

@@ -327,6 +327,22 @@ def test_r9_35_a_mistyped_home_is_named_and_not_made(folder: str, tmp_path: Path
     assert run("graph", "list", EZRA_HOME=str(home)).code == 0
 
 
+def test_mcp_goes_to_the_memory_that_every_command_goes_to(tmp_path: Path) -> None:
+    """A folder that is named is stronger than the variable, and the token may be in a file."""
+    named = ("--graph", "imola", "--agent", "Ada")
+    home, away = ("--home", str(tmp_path / "here")), {"EZRA_URL": "http://127.0.0.1:1"}
+    started = run("mcp", "run", *named, *home, **away)
+    assert (started.code, "there is no memory in" in started.err) == (3, True)
+    shown = run("mcp", "config", *named, *home, "--json", **away).document
+    (entry,) = shown["configuration"]["mcpServers"].values()
+    assert entry["args"][-2:] == list(home)
+    for command in ("run", "config"):
+        both = run("mcp", command, *named, *home, "--url", "http://127.0.0.1:1")
+        assert (both.code, both.err.split(":")[1].strip()) == (2, "--home")
+    secret = run("mcp", "run", *named, **away, EZRA_TOKEN_FILE=str(tmp_path / "none"))
+    assert (secret.code, secret.err.split(":")[1].strip()) == (3, "EZRA_TOKEN_FILE")
+
+
 def test_a_new_memory_is_its_users_alone(tmp_path: Path) -> None:
     """Nobody else on the machine enters the folder; one that was there stays as it was."""
     there = tmp_path / "there"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,10 +12,13 @@ from pathlib import Path
 
 import pexpect
 import pyte
+import pytest
+import typer
 from support.command import COMMAND
 from support.doors import Door
 from support.processes import kept
 
+from ezra.cli import main
 from ezra.cli.screen import NOBODY_READS
 
 ROWS, COLUMNS = 24, 80
@@ -155,3 +159,21 @@ def test_a_pipe_that_nobody_reads_is_left_quietly(server: Door) -> None:
         process.stdout.close()
         said = process.stderr.read()
         assert (process.wait(timeout=SECONDS), said) == (NOBODY_READS, "")
+
+
+def test_who_presses_ctrl_c_is_told_what_is_kept(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Within a command too, where typer would end without a word."""
+    waiting = typer.Typer()
+
+    @waiting.command()
+    def wait() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "argv", ["ezra"])
+    monkeypatch.setattr("ezra.cli.app_of", lambda _: waiting)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "interrupted; what was acknowledged is kept\n"

@@ -12,6 +12,9 @@ from typing import Any
 
 import httpx2
 import pytest
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from support.mcp_client import told
 from support.processes import PATIENCE_SECONDS
 from support.service import Slow, Ticking, bearer, inside, serving
 
@@ -19,6 +22,7 @@ from ezra import Ezra, Settings
 from ezra.moving.graph_status import overall
 from ezra.service.examples import EXAMPLES
 from ezra.service.limits import BUCKETS_MAX, Buckets, TooManyRequests
+from ezra.service.mcp_door import MCP_PATH
 from ezra.service.repeats import READING, TAKING
 from ezra.service.routes import handlers
 from ezra.service.tokens import TokenFile
@@ -98,8 +102,9 @@ async def test_a_refused_method_is_told_every_one_that_there_is(behind: Ezra) ->
 
 async def test_head_answers_as_get_does_and_leaves_the_content_out(behind: Ezra) -> None:
     """Whoever watches a server asks for heads; a thing that is not there is not there either."""
-    async with serving(behind) as url, httpx2.AsyncClient(base_url=url) as http:
-        for path in ("/health", "/v1/graphs", "/v1/graphs/nowhere", "/openapi.json"):
+    patience = {"timeout": PATIENCE_SECONDS}
+    async with serving(behind) as url, httpx2.AsyncClient(base_url=url, **patience) as http:
+        for path in ("/health", "/v1/graphs", "/v1/graphs/nowhere"):
             got, head = await http.get(path), await http.head(path)
             assert (head.status_code, head.content) == (got.status_code, b"")
             assert head.headers["content-length"] == got.headers["content-length"]
@@ -129,6 +134,19 @@ async def test_a_refusal_names_the_field_its_value_and_what_is_accepted(behind: 
     assert (said["field"], said["value"]) == ("limit", "many")
     assert "integer" in said["accepted"]
     assert own_page.status_code == 200
+
+
+async def test_who_sends_no_body_is_told_what_one_is(behind: Ezra) -> None:
+    """Where everything has a default, an empty object will do; where nothing is asked, nothing."""
+    await behind.create_session_graph("imola")
+    async with inside(behind) as http:
+        for path, status in (("graphs/imola/beliefs/verify", 422), ("graphs/imola/close", 200)):
+            answer = await http.post(f"/v1/{path}")
+            assert answer.status_code == status, answer.text
+        verified = await http.post("/v1/graphs/imola/beliefs/verify", json={})
+        refused = (await http.post("/v1/graphs/imola/beliefs/verify")).json()
+    assert verified.status_code == 200
+    assert (refused["field"], refused["accepted"][:18]) == ("body", "a JSON object: {} ")
 
 
 async def test_a_failure_of_the_service_tells_no_details(
@@ -296,6 +314,27 @@ async def test_no_kept_answer_says_what_was_erased(behind: Ezra) -> None:
     assert read.status_code == 200
     assert "is ill" not in repeated.text + read.text
     assert (await graph.status()).cold["beliefs"] == 0, "it is not said again"
+
+
+async def test_no_kept_answer_says_what_was_forgotten_over_mcp(behind: Ezra) -> None:
+    """Whichever door takes a fact away, a repeated request does not tell it any more."""
+    await (await behind.create_session_graph("imola")).spawn_agent("boss", topics={"*"})
+    patience = {"timeout": PATIENCE_SECONDS}
+    async with serving(behind) as url, httpx2.AsyncClient(base_url=url, **patience) as http:
+
+        async def ask() -> httpx2.Response:
+            path, body = "/v1/graphs/imola/agents/boss/turns", {"message": "How is Yorrick?"}
+            return await http.post(path, json=body, headers={"idempotency-key": "one"})
+
+        seat = streamable_http_client(f"{url}{MCP_PATH}?graph=imola&agent=boss", http_client=http)
+        async with Client(seat) as client:
+            fact = await told(client, "remember_fact", text="Yorrick is ill.")
+            assert "is ill" in (await ask()).text
+            await told(client, "recall", query="Yorrick")
+            assert (await ask()).headers["idempotent-replayed"] == "true"
+            await told(client, "forget", fact_id=fact["id"], reason="He asked for it.")
+        repeated = await ask()
+    assert (repeated.status_code, "is ill" in repeated.text) == (409, False)
 
 
 async def test_who_leaves_takes_no_words_along(behind: Ezra) -> None:

@@ -181,6 +181,7 @@ async def test_a_server_whose_tokens_cannot_be_read_lets_nobody_in(
         answer = await http.get("/v1/graphs", headers=headers)
     assert answer.status_code == 503
     assert answer.json()["key"] == "EZRA_TOKENS_FILE"
+    assert "tokens.json is no file of tokens: the whole: Invalid JSON" in answer.json()["reason"]
 
 
 async def test_a_token_reaches_as_far_as_it_says(behind: Ezra, file: TokenFile) -> None:
