@@ -25,6 +25,10 @@ def checked(record: type[_R], **values: object) -> _R:
         raise UsageError(field, first.value, first.accepted) from error
 
 
+KNOWN_MAX = 1_000
+"""So many names are looked at for one that is near a name that is not there."""
+
+
 def check_text(field: str, given: object, accepted: str = "text that is not blank") -> None:
     """Refuse what is no text, or says nothing.
 

@@ -27,6 +27,11 @@ Driver exceptions never leave ``tiers``; they are chained as the cause. Absence 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Self
+
+NEAR_MAX = 3
+"""So many names are told that look like one that is not there."""
 
 _SHOWN_CHARS = 120
 
@@ -135,6 +140,17 @@ class NotFound(EzraError):
         super().__init__(f"{kind} {_shown(name)} does not exist in this scope")
         self.kind = kind
         self.name = name
+
+    def beside(self, known: Sequence[str]) -> Self:
+        """Note which of the names that there are look like this one, and return it.
+
+        A note is for who sees the error where it is raised: it goes into no answer to others.
+        """
+        spelled = {one.casefold(): one for one in known}
+        near = get_close_matches(self.name.casefold(), spelled, NEAR_MAX)
+        if near and not hasattr(self, "__notes__"):
+            self.add_note(f"near it: {', '.join(spelled[one] for one in near)}")
+        return self
 
 
 class Conflict(EzraError):

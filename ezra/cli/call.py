@@ -17,7 +17,7 @@ from tiers.errors import NotFound, UsageError
 from ..wire.derivation import Handle, Offered
 from ..wire.handles import HANDLES, TENANT
 from .command import Answer, Rows
-from .doors import Memory, note_near
+from .doors import Memory
 
 
 async def call(
@@ -46,9 +46,7 @@ async def call(
     there = dict(_operations())
     offered = there.get(operation)
     if offered is None:
-        unknown = NotFound("operation", operation)
-        note_near(unknown, list(there))
-        raise unknown
+        raise NotFound("operation", operation).beside(list(there))
     wanted = _names(offered)
     if len(names or ()) != len(wanted):
         raise UsageError("names", " ".join(names or ()), " ".join(wanted) or "none")

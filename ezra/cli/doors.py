@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,8 +36,6 @@ INDEXING_SECONDS = 10.0
 SERVER_SECONDS = 1.0
 """Who presses a key to complete a word waits no longer for a server."""
 COMPLETED_MAX = 100
-NEAR_MAX = 3
-"""So many names are said that look like one that is not there."""
 
 Url = Annotated[
     str | None,
@@ -75,7 +73,7 @@ class Memory:
     async def __aexit__(self, *failed: Any) -> None:  # noqa: ANN401, PYI036 - the exception in three parts
         """Close what was opened; what was written is indexed before."""
         if isinstance(failed[1], NotFound):
-            note_near(failed[1], await self._known(failed[1].kind))
+            failed[1].beside(await self._known(failed[1].kind))
         await self._stack.__aexit__(*failed)
 
     async def _known(self, kind: str) -> list[str]:
@@ -160,16 +158,6 @@ class Folder(_Here):
     home: Home = None
     url: NoUrl = None
     json: Json = False
-
-
-def note_near(error: NotFound, known: Sequence[str]) -> None:
-    """Note on an error which of the names that there are look like the one that is not there."""
-    from difflib import get_close_matches
-
-    spelled = {one.casefold(): one for one in known}
-    near = get_close_matches(error.name.casefold(), spelled, NEAR_MAX)
-    if near:
-        error.add_note(f"near it: {', '.join(spelled[one] for one in near)}")
 
 
 async def member_of(ezra: AnyEzra, graph: str, agent: str) -> Agent:

@@ -29,7 +29,7 @@ from tiers.records import (
 
 from ..beliefs.difference import BeliefDiff, diff_of
 from ..beliefs.history import History
-from ..checks import checked, parent_of
+from ..checks import KNOWN_MAX, checked, parent_of
 from ..documents import DocumentsOfGraph
 from ..erasure.archiving import archive
 from ..moving.carrying import GraphRows
@@ -158,7 +158,8 @@ class Graph(
         """
         standing = await self._runtime.membership.of_graph(self._scope.for_agent(agent_id))
         if standing.agent is None:
-            raise NotFound("agent", agent_id)
+            known = await self._runtime.fleet.agent_names(self._scope, KNOWN_MAX)
+            raise NotFound("agent", agent_id).beside(known)
         if has_left(standing.agent):
             raise UsageError("agent", agent_id, "an agent that has not left its graph")
         return await self._handle(standing, standing.agent)

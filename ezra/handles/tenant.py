@@ -37,7 +37,7 @@ from tiers.records import (
 )
 from tiers.upkeep import PAGE_ROWS_MAX, Table
 
-from ..checks import check_agrees, checked, parent_of
+from ..checks import KNOWN_MAX, check_agrees, checked, parent_of
 from ..contradiction import Callback, Resolver
 from ..erasure.redaction import RedactionReport, Whose, erase, retire
 from ..mesh import SourceAbout
@@ -149,7 +149,8 @@ class Tenant:
         tenant = self._runtime.settings.tenant
         record = await self._runtime.graphs.graph(tenant, session_graph_id)
         if record is None:
-            raise NotFound("session graph", session_graph_id)
+            known = await self._runtime.graphs.graph_names(tenant, KNOWN_MAX)
+            raise NotFound("session graph", session_graph_id).beside(known)
         if resolver is not None:
             if record.merge_strategy != "custom":
                 raise UsageError("resolver", resolver, "none for " + record.merge_strategy)

@@ -109,6 +109,12 @@ class GraphStore(OverEngine):
         find = Find(GRAPHS, whole, by="oldest", order=OLDEST_FIRST)
         return all_bare(SessionGraph, await self._all("graphs", find))
 
+    async def graph_names(self, tenant: str, limit: int) -> tuple[str, ...]:
+        """Return the names of the oldest graphs of the tenant, at most ``limit``."""
+        whole = Scope.of_graph(tenant, CATALOG)
+        find = Find(GRAPHS, whole, by="oldest", order=OLDEST_FIRST, limit=limit)
+        return tuple(one.id for one in await self._all("graphs", find) if one.id != CATALOG)
+
     async def standing(self, scope: Scope) -> Standing | None:
         """Return the scope's graph, agent and ancestors as they are now; ``None``: no such graph.
 
@@ -267,6 +273,11 @@ class FleetStore(OverEngine):
         """Return all members of the scope's graph, those who left included, in order of spawn."""
         find = Find(AGENTS, scope, by="spawned", order=("made",))
         return all_bare(AgentRecord, await self._all("agents", find))
+
+    async def agent_names(self, scope: Scope, limit: int) -> tuple[str, ...]:
+        """Return the names of the first members of the scope's graph, at most ``limit``."""
+        find = Find(AGENTS, scope, by="spawned", order=("made",), limit=limit)
+        return tuple(one.id for one in await self._all("agents", find))
 
     @changing
     def beat(self, scope: Scope, agent_ids: Sequence[str], now: datetime) -> Steps[tuple[str, ...]]:
