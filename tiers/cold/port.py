@@ -104,8 +104,7 @@ class Lookup(Generic[R]):
         values: Takes them from a record, or with how often it has each: the words of a text.
         order: Fields in whose order those of one value can be read; last, that of recording.
         told_whole: Whether every value of some records is asked for, as verifications do.
-        made_of: Takes what the values are made of, where that is compared sooner than they are:
-            records that agree in it have the same.
+        made_of: Takes what the values are made of, where that is sooner compared than they are.
     """
 
     values: Callable[[R], Sequence[str] | dict[str, int]]
@@ -117,11 +116,6 @@ class Lookup(Generic[R]):
         """Return the values of a record, each once, and how often it has each."""
         values = self.values(record)
         return values if isinstance(values, dict) else dict.fromkeys(values, 1)
-
-    def is_same(self, one: R, other: R) -> bool:
-        """Whether two records have the same values, each as often."""
-        told = self.made_of or self.values
-        return told(one) == told(other) or self.listed(one) == self.listed(other)
 
 
 @dataclass(frozen=True, eq=False)

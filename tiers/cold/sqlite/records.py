@@ -310,7 +310,12 @@ class _Side(NamedTuple):
     def is_same(self, was: _Kept, said: _Kept) -> bool:
         """Whether two forms of a record have the same rows."""
         is_placed_alike = self.behind(was[0]) == self.behind(said[0])
-        return is_placed_alike and self.lookup.is_same(was[1], said[1])
+        return is_placed_alike and self._lists_same(was[1], said[1])
+
+    def _lists_same(self, one: Any, other: Any) -> bool:  # noqa: ANN401 - records of a collection
+        lookup = self.lookup
+        told = lookup.made_of or lookup.values
+        return told(one) == told(other) or lookup.listed(one) == lookup.listed(other)
 
     def rows(self, kept: _Kept | None) -> list[tuple[Any, ...]]:
         """Return the rows of the values that a record has, in order."""
