@@ -11,7 +11,7 @@ from ezra import Ezra, NotFound, Settings
 
 async def test_an_error_notes_the_names_near_one_that_is_not_there(tmp_path: Path) -> None:
     """Of graphs and of members; the message itself, which others may be sent, has none of them."""
-    async with Ezra.open(Settings(home=tmp_path, embedder="none"), background=False) as ezra:
+    async with Ezra.open(Settings(home=tmp_path, embedder="off", background=False)) as ezra:
         graph = await ezra.create_session_graph("imola")
         await graph.spawn_agent("strategist")
         with pytest.raises(NotFound) as unknown:
