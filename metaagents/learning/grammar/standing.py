@@ -80,10 +80,12 @@ _YOURS = (
     (re.compile(r"\byou\b", re.IGNORECASE), "it"),
 )
 _REASON = re.compile(
-    r",? please, |, (?:please\b|i |it's|it is|that's|thanks|because|since|so |or )"
-    r"| because | or (?:else|i) ",
+    r",? please, |, (?:please\b|i |it's|it is|that's|thanks|because|since|so |or "
+    r"|everything|even if|no )| because | or (?:else|i) ",
     re.IGNORECASE,
 )
+_PLEASE = re.compile(r",? please$", re.IGNORECASE)
+_GOOD = re.compile(_FOR_GOOD, re.IGNORECASE)
 CHARS_MAX = 160
 
 
@@ -92,34 +94,43 @@ def requested(sentence: str, speaker: str) -> Iterator[Claim]:
 
     Args:
         sentence: One sentence, its apostrophes in one form.
-        speaker: Who asks.
+        speaker: Who asks: "me" is about them.
     """
-    told = _ASKED.sub(r"\1 ", sentence.strip(" .!"))
-    told = told.rstrip(" ?") if told is not sentence and _ASKED.match(sentence.strip()) else told
+    told = _asked(sentence)
     if len(told) > CHARS_MAX or "?" in told:
         return
-    told = _REASON.split(told)[0]
-    told = re.split(r", (?:everything|even if|that's|no )", told)[0]
-    told = re.sub(r",? please$", "", told, flags=re.IGNORECASE).strip()
     wish = _WISH.fullmatch(told)
+    rule = _RULE.fullmatch(told)
     if wish and wish["style"] and not _ONCE.search(told):
         text = f"{speaker} would rather have {of_speaker(wish['style'], speaker)}"
         yield Claim(speaker, "prefers", wish["style"], text, "preference", is_news=True)
-        return
-    told = wish["act"] if wish and wish["act"] else told
-    found = _STANDING.fullmatch(told)
-    style = None if found else _STYLE.fullmatch(told) or _STYLE.fullmatch(told.split(", ")[0])
-    rule = _RULE.fullmatch(told)
-    if rule and _is_base(rule["act"]) and not _ONCE.search(told):
+    elif rule and _is_base(rule["act"]) and not _ONCE.search(told):
         yield Claim(rule["who"], "must", rule["act"], _small(told), "constraint", is_news=True)
-        return
-    wanted = _wanted(found) if found else (_of_style(style) if style else "")
-    if wanted and not _ONCE.search(re.sub(_FOR_GOOD, "", wanted)):
-        text = f"{speaker} asks the assistant {of_speaker(_of_it(wanted), speaker)}"
-        yield Claim(speaker, "asks for", wanted, text, "preference", is_news=True)
+    else:
+        wanted = _wanted(wish["act"] if wish and wish["act"] else told)
+        if wanted and not _ONCE.search(_GOOD.sub("", wanted)):
+            text = f"{speaker} asks the assistant {of_speaker(_of_it(wanted), speaker)}"
+            yield Claim(speaker, "asks for", wanted, text, "preference", is_news=True)
 
 
-def _wanted(found: re.Match[str]) -> str:
+def _asked(sentence: str) -> str:
+    """Return what a sentence asks, without its reason and its manners."""
+    told = sentence.strip(" .!")
+    if _ASKED.match(told):
+        told = _ASKED.sub(r"\1 ", told).rstrip(" ?")
+    return _PLEASE.sub("", _REASON.split(told)[0]).strip()
+
+
+def _wanted(told: str) -> str:
+    """Return what is asked for, as what is to be done: ``not to use emojis``; ``""`` if nothing."""
+    found = _STANDING.fullmatch(told)
+    if found:
+        return _of_standing(found)
+    style = _STYLE.fullmatch(told) or _STYLE.fullmatch(told.split(", ", maxsplit=1)[0])
+    return _of_style(style) if style else ""
+
+
+def _of_standing(found: re.Match[str]) -> str:
     if found["front"]:
         how = (found["how"] or "").strip().lower()
         return f"{_to(how, found['act'])} {found['front'].lower()}"
