@@ -280,6 +280,11 @@ def graphs(aim: Aim) -> Move:
     return Move(lambda cold: cold.graphs.graphs(aim.scope.tenant))
 
 
+def graph_names(aim: Aim) -> Move:
+    """Ask for the names of the tenant's graphs."""
+    return Move(lambda cold: cold.graphs.graph_names(aim.scope.tenant, _LIMIT))
+
+
 def lineage_at(aim: Aim) -> Move:
     """Ask what a graph inherited at a moment."""
     moment = aim.random.choice([aim.victim.recorded_at, _FUTURE])
@@ -294,6 +299,11 @@ def standing(aim: Aim) -> Move:
 def agents(aim: Aim) -> Move:
     """Ask for the members."""
     return Move(lambda cold: cold.fleet.agents(aim.scope))
+
+
+def agent_names(aim: Aim) -> Move:
+    """Ask for the names of the members."""
+    return Move(lambda cold: cold.fleet.agent_names(aim.scope, _LIMIT))
 
 
 def silent(aim: Aim) -> Move:
@@ -435,9 +445,11 @@ COLD_READS = (
     Method("log.tenant_audit", _T, tenant_audit, ("audit",), _OF_TENANT),
     Method("graphs.graph", _T, graph, ("agent",), _OF_TENANT),
     Method("graphs.graphs", _T, graphs, ("agent",), _OF_TENANT),
+    Method("graphs.graph_names", _T, graph_names, ("agent",), _OF_TENANT),
     Method("graphs.standing", _G, standing, ("agent",), OUTER),
     Method("graphs.lineage_at", _G, lineage_at, ("agent",), OUTER),
     Method("fleet.agents", _G, agents, ("agent",), OUTER),
+    Method("fleet.agent_names", _G, agent_names, ("agent",), OUTER),
     Method("fleet.silent", _T, silent, ("agent",), _OF_TENANT),
     Method("usage.usage", _G, usage, ("agent",), OUTER),
     Method("usage.usage_by_agent", _G, usage_by_agent, ("agent",), OUTER),

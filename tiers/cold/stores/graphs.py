@@ -111,9 +111,10 @@ class GraphStore(OverEngine):
 
     async def graph_names(self, tenant: str, limit: int) -> tuple[str, ...]:
         """Return the names of the oldest graphs of the tenant, at most ``limit``."""
+        check_limit(limit)
         whole = Scope.of_graph(tenant, CATALOG)
         find = Find(GRAPHS, whole, by="oldest", order=OLDEST_FIRST, limit=limit)
-        return tuple(one.id for one in await self._all("graphs", find) if one.id != CATALOG)
+        return tuple(one.id for one in await self._all("graph_names", find) if one.id != CATALOG)
 
     async def standing(self, scope: Scope) -> Standing | None:
         """Return the scope's graph, agent and ancestors as they are now; ``None``: no such graph.
@@ -276,8 +277,9 @@ class FleetStore(OverEngine):
 
     async def agent_names(self, scope: Scope, limit: int) -> tuple[str, ...]:
         """Return the names of the first members of the scope's graph, at most ``limit``."""
+        check_limit(limit)
         find = Find(AGENTS, scope, by="spawned", order=("made",), limit=limit)
-        return tuple(one.id for one in await self._all("agents", find))
+        return tuple(one.id for one in await self._all("agent_names", find))
 
     @changing
     def beat(self, scope: Scope, agent_ids: Sequence[str], now: datetime) -> Steps[tuple[str, ...]]:
