@@ -19,6 +19,7 @@ from tiers.records import (
 
 from ..checks import checked
 from ..runtime import Runtime
+from ..turn.routing import ring_has_gap
 
 SUMMARIES_MAX = 20
 WAITING_MAX = 50
@@ -30,7 +31,8 @@ class AgentMemory:
 
     Attributes:
         agent: Its record.
-        ring: The turns in its ring, oldest first.
+        ring: The turns in its ring, oldest first; of one that was lost, as after a restart, those
+            that its next turn fills it with.
         capacity: How many it holds.
         pinned: Beliefs that the hot tier keeps at hand.
         mesh: The latest result of another source.
@@ -66,9 +68,13 @@ async def memory_of(runtime: Runtime, scope: Scope, agent_id: str) -> AgentMemor
         runtime.turns.waiting_turns(own, capacity, WAITING_MAX),
         _summaries(runtime, own, agent_id),
     )
+    ring = hot.turns
+    if standing.agent.left_at is None and ring_has_gap(hot, capacity):
+        recent = tuple(map(with_previews, await runtime.turns.recent_turns(own, capacity)))
+        ring = max(ring, recent, key=len)
     return AgentMemory(
         agent=standing.agent,
-        ring=hot.turns,
+        ring=ring,
         capacity=capacity,
         pinned=hot.pinned,
         mesh=hot.mesh,

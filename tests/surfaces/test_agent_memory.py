@@ -11,6 +11,7 @@ from support.service import serving
 
 from ezra import Ezra
 from tiers.errors import NotFound
+from tiers.records import Scope
 
 
 async def test_a_turn_moves_from_the_ring_through_waiting_into_a_summary(
@@ -48,6 +49,10 @@ async def _moves(runtime: Any, behind: Ezra, clock: MovingClock) -> None:
     assert covered | {turn.id for turn in after.waiting} == {turn.id for turn in before.waiting}
     assert len(covered) >= 2
     assert after.ring == before.ring
+
+    scope = Scope.of_graph(behind._runtime.settings.tenant, "imola").for_agent("strategist")
+    await behind._runtime.hot.clear(scope)
+    assert (await graph.memory_of("strategist")).ring == before.ring, "a ring that was lost"
 
     belief = await agent.commit("Mediums last 18 laps.", topic="tyres")
     await agent.pin(belief.id)
