@@ -25,7 +25,7 @@ def checked(record: type[_R], **values: object) -> _R:
         raise UsageError(field, first.value, first.accepted) from error
 
 
-KNOWN_MAX = 1_000
+KNOWN_MAX = 200
 """So many names are looked at for one that is near a name that is not there."""
 
 

@@ -32,6 +32,8 @@ from typing import Self
 
 NEAR_MAX = 3
 """So many names are told that look like one that is not there."""
+NEAR_CHARS_MAX = 64
+"""Longer names are not compared: it takes with the square of their length."""
 
 _SHOWN_CHARS = 120
 
@@ -144,11 +146,14 @@ class NotFound(EzraError):
     def beside(self, known: Sequence[str]) -> Self:
         """Note which of the names that there are look like this one, and return it.
 
-        A note is for who sees the error where it is raised: it goes into no answer to others.
+        A note is for who sees the error where it is raised: it goes into no answer to others. With
+        many names it takes tens of milliseconds: not on an event loop.
         """
-        spelled = {one.casefold(): one for one in known}
+        if len(self.name) > NEAR_CHARS_MAX:
+            return self
+        spelled = {one.casefold(): one for one in known if len(one) <= NEAR_CHARS_MAX}
         near = get_close_matches(self.name.casefold(), spelled, NEAR_MAX)
-        if near and not hasattr(self, "__notes__"):
+        if near:
             self.add_note(f"near it: {', '.join(spelled[one] for one in near)}")
         return self
 

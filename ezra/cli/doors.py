@@ -72,7 +72,7 @@ class Memory:
 
     async def __aexit__(self, *failed: Any) -> None:  # noqa: ANN401, PYI036 - the exception in three parts
         """Close what was opened; what was written is indexed before."""
-        if isinstance(failed[1], NotFound):
+        if isinstance(failed[1], NotFound) and not hasattr(failed[1], "__notes__"):
             failed[1].beside(await self._known(failed[1].kind))
         await self._stack.__aexit__(*failed)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Unpack
@@ -159,7 +160,7 @@ class Graph(
         standing = await self._runtime.membership.of_graph(self._scope.for_agent(agent_id))
         if standing.agent is None:
             known = await self._runtime.fleet.agent_names(self._scope, KNOWN_MAX)
-            raise NotFound("agent", agent_id).beside(known)
+            raise await asyncio.to_thread(NotFound("agent", agent_id).beside, known)
         if has_left(standing.agent):
             raise UsageError("agent", agent_id, "an agent that has not left its graph")
         return await self._handle(standing, standing.agent)

@@ -150,7 +150,8 @@ class Tenant:
         record = await self._runtime.graphs.graph(tenant, session_graph_id)
         if record is None:
             known = await self._runtime.graphs.graph_names(tenant, KNOWN_MAX)
-            raise NotFound("session graph", session_graph_id).beside(known)
+            unknown = NotFound("session graph", session_graph_id)
+            raise await asyncio.to_thread(unknown.beside, known)
         if resolver is not None:
             if record.merge_strategy != "custom":
                 raise UsageError("resolver", resolver, "none for " + record.merge_strategy)

@@ -20,7 +20,10 @@ async def test_an_error_notes_the_names_near_one_that_is_not_there(tmp_path: Pat
             await graph.agent("strategst")
         with pytest.raises(NotFound) as far:
             await ezra.session_graph("zzz")
+        with pytest.raises(NotFound) as long:
+            await ezra.session_graph("imola" * 20)
     assert unknown.value.__notes__ == ["near it: imola"]
     assert nobody.value.__notes__ == ["near it: strategist"]
     assert not hasattr(far.value, "__notes__")
+    assert not hasattr(long.value, "__notes__")
     assert "imola" not in str(unknown.value)

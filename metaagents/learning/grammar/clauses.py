@@ -266,7 +266,7 @@ def clauses(text: str) -> Iterator[Clause]:
 
 
 def plain_quotes(text: str) -> str:
-    """Return a text with its apostrophes in one form."""
+    """Return a text with its apostrophes in one form, and no full stop that ends nothing."""
     return _SAINT.sub("St", text.replace("\u2019", "'").replace("\u2018", "'"))
 
 

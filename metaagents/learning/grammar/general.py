@@ -18,7 +18,7 @@ from ...distinctive import DAYS, MONTHS
 from ..plain_speech import LOOSE_ENDS
 from . import phrases
 from .activity import ALONE
-from .frames import GAPPED
+from .frames import GAPPED, OFTEN
 from .lexicon import (
     ACQUAINTANCES,
     AT_HAND,
@@ -71,12 +71,11 @@ _DATE = re.compile(
     rf"\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})|(?:{_MONTH}) \d{{1,4}}", re.IGNORECASE
 )
 _ROUND = re.compile(
-    rf"\b(?:every|each)\b|\b(?:{_DAY})s\b|\bin the (?:mornings?|evenings?|afternoons?)\b"
-    r"|\bat (?:night|weekends)\b|\b(?:once|twice|\w+ times) an? \w+"
-    r"|\b(?:daily|weekly|monthly|yearly)\b",
+    rf"{OFTEN.pattern}|\b(?:every|each)\b|\b(?:{_DAY})s\b"
+    r"|\bin the (?:morning|evening|afternoons?)\b|\bat (?:night|weekends)\b|\b(?:monthly|yearly)\b",
     re.IGNORECASE,
 )
-"""How often something comes."""
+"""How often something comes, said in more ways than make a habit of any verb."""
 _LONG = re.compile(
     rf"\b(?:in (?:{_MONTH}|\d{{4}}|spring|summer|autumn|winter)|in (?:the )?\d{{4}}s|since \w+"
     r"|for good|for ever)\b",
