@@ -476,6 +476,31 @@ async def test_commit_of_unknown_outcome_is_asked_for_again(
     assert sum(command["body"].get("insert") == "turns" for command in server.commands) == 1
 
 
+async def test_work_asked_for_while_another_process_takes_it_is_not_lost(
+    opener: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A turn that saw its work wait does not pass one who did that work without the turn."""
+    written = _Transaction._written
+    looked: list[int] = []
+
+    async with opener() as cold, opener() as other:
+        first, _ = await cold.turns.append_turn(SCOPE, turn_by(), [draft("a", "extract")])
+
+        async def overtaken(self: _Transaction, requests: Any) -> None:
+            if self._operation == "append_turn" and not looked:
+                looked.append(first.seq)
+                claimed = await other.queue.claim(["extract"], "other", 1, 30, NOW)
+                assert await other.turns.turns_after(SCOPE, first.seq, 8) == ()
+                assert claimed
+                assert await other.queue.complete_all(claimed) == ()
+            await written(self, requests)
+
+        monkeypatch.setattr(_Transaction, "_written", overtaken)
+        await cold.turns.append_turn(SCOPE, turn_by(), [draft("a", "extract")])
+        assert looked, "nobody was overtaken, so nothing was shown"
+        assert (await cold.queue.waiting())["extract"] == 1
+
+
 # Closing.
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import bson
+from bson import ObjectId
 from pymongo import ASCENDING, DESCENDING, IndexModel
 
 from ...errors import TierRejected, UsageError
@@ -64,6 +65,11 @@ EMBEDDING, EMBEDDING_MODEL = "embedding", "embedding_model"
 BESIDE = (EMBEDDING, EMBEDDING_MODEL)
 """What stands beside a record in its document, and stays while the record changes."""
 
+WRITE = "write"
+"""Which write it was that put the record here. MongoDB takes an update that changes nothing for no
+write, and lets transactions that make one pass each other; each changes this, so each is one.
+https://www.mongodb.com/docs/manual/core/transactions-production-consideration/#in-progress-transactions-and-write-conflicts"""
+
 _NOTHING: Mapping[str, str] = {"user_id": ""}
 """Fields that are always stored, and what stands in them when there is nothing in them."""
 
@@ -100,7 +106,8 @@ def document(collection: Collection[Any], record: Any) -> Document:  # noqa: ANN
 def replacement(collection: Collection[Any], record: Any) -> Document:  # noqa: ANN401 - of any collection
     """Return the change of a document that puts a record in the place of the one before.
 
-    What stands beside the record stays, unless it is redacted: a vector tells what was said.
+    What stands beside the record stays, unless it is redacted: a vector tells what was said. A
+    record that stays as it is is written nevertheless: who read it before meets who changed it.
 
     Raises:
         UsageError: As ``document`` does.
@@ -110,7 +117,9 @@ def replacement(collection: Collection[Any], record: Any) -> Document:  # noqa: 
     gone = [name for name in possible if name not in stored]
     if isinstance(record, Owned) and getattr(record, "redacted_at", None) is not None:
         gone += BESIDE
-    return {"$set": stored} | ({"$unset": dict.fromkeys(gone, "")} if gone else {})
+    return {"$set": {**stored, WRITE: ObjectId()}} | (
+        {"$unset": dict.fromkeys(gone, "")} if gone else {}
+    )
 
 
 def value_of(row: Document, name: str) -> Value:
