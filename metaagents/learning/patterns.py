@@ -18,6 +18,7 @@ from tiers.lexical import sentences
 from tiers.records import FactType, Turn
 
 from ..distinctive import MONTHS
+from .grammar.as_said import is_half_told, told_as_said
 from .grammar.claims import claims_in
 from .grammar.clauses import Clause, clauses, is_clear, plain_quotes, without_greeting
 from .grammar.mentions import mentioned
@@ -95,7 +96,12 @@ def _in_order(said: str, subject: str, at: datetime | None) -> Iterator[Stated]:
     for number, sentence in enumerate(sentences(said)):
         some = of_clauses.get(number, [])
         asked = [] if some else [_of_claim(one) for one in requested(sentence, subject)]
-        yield from some or asked or _asked_to_note(sentence, subject)
+        noted = [] if some or asked else [*_asked_to_note(sentence, subject)]
+        found = some or asked or noted
+        if not found or is_half_told(sentence, [one.text for one in found]):
+            found += map(_of_claim, told_as_said(sentence, subject, at))
+        told += " ".join(one.text for one in found)
+        yield from found
     for claim in mentioned(said, subject):
         if claim.value not in told:
             yield _of_claim(claim)

@@ -17,8 +17,9 @@ INPUT_CHARS_MAX = 2_000
 # Texts to be worked on, roles to be played, and jokes: the whole message is not about the user.
 _HANDED_OVER = Sought(
     r"```|^\s*(?:>|//|/\*|--)|\b(?:translat(?:e|es|ed|ing|ion)|proofread\w*|rewrit(?:e|es|ing)|rephras\w+|paraphras\w+"
-    r"|summari[sz]\w+|"
-    r"role[- ]?play\w*|act as|pretend\w*|fictional|example(?!\.\w)|e\.g|"
+    r"|summari[sz]\w+|make (?:this|it|that) (?:sound )?\w+er\b|(?:text|word|maths?) problem|riddle"
+    r"|(?:fix|mind|check|correct) (?:the|my) (?:commas|punctuation|spelling)|"
+    r"role[- ]?play\w*|act as|pretend\w*|fictional|(?<!\.)example(?!\.\w)|e\.g|"
     r"(?:write|compose|draft|continue|finish|invent|make up|correct|check|edit|improve|here(?:'s"
     r"| is)"
     r"|this is|consider|take|analy[sz]e|review)\b[^.!?\n]{0,40}\b(?:novel|stor(?:y|ies)|poems?"

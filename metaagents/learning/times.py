@@ -101,6 +101,11 @@ PHRASE = (
 )
 """A time, as an expression without groups; case is to be ignored."""
 
+_DISTANT = re.compile(
+    rf"\b(?:yesterday|tomorrow|the day (?:before yesterday|after tomorrow)|last {_SEASON}"
+    rf"|(?:last|next) (?:week|month|year|{_DAY}|{_MONTH})|{_COUNT} {_UNIT} ago)\b",
+    re.IGNORECASE,
+)
 _AT_END = Sought(rf",? ({PHRASE})[\s.!]*$", re.IGNORECASE)
 _AT_FRONT = re.compile(rf"({PHRASE}),? (?=\S)", re.IGNORECASE)
 _OFTEN_AT_FRONT = re.compile(
@@ -191,6 +196,18 @@ def at_front(clause: str) -> tuple[str, str | None]:
     """Return a clause without the time it opens with, and that time as it was said."""
     found = _AT_FRONT.match(clause)
     return (clause[found.end() :], found[1]) if found else (clause, None)
+
+
+def dated(text: str, at: datetime | None) -> str:
+    """Return a text with the days that it tells by their distance told by their dates.
+
+    ``yesterday``, ``last autumn``, ``two weeks ago``; what is no certain day stays as it was said.
+    """
+
+    def told(found: re.Match[str]) -> str:
+        return resolved(found.group(), at, is_ahead=False).text
+
+    return text if at is None else _DISTANT.sub(told, text)
 
 
 def often_at_front(clause: str) -> str:

@@ -375,6 +375,8 @@ _STATEMENTS = (
     "statements-common",
     "statements-unseen",
     "statements-sealed-unseen",
+    "statements-typed",
+    "statements-sealed-typed",
 )
 _PARAPHRASES = ("paraphrases", "paraphrases-sealed", "paraphrases-later")
 _SEALED = "-sealed"

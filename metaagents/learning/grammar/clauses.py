@@ -83,7 +83,7 @@ _CORRECTS = Sought(
 _SUPPOSES = re.compile(
     r"\s*(?:(?:and|but|so|now|just|please)\s+)*(?:if|suppose|supposing|imagine|assume|assuming|"
     r"let's (?:say|assume|imagine|suppose|pretend)|pretend|say\b|unless|whether|had i|were i|"
-    r"what if|as if|(?:oh |yeah,? )?(?:sure|right),? and i\b|"
+    r"what if|as if|(?:oh |yeah,? )?(?:sure|right|yeah),? and i\b|"
     r"(?:yeah|yes|oh),? (?:right|sure|of course)\s*$|"
     r"once|until|i wish|if only|should i|in (?:the|a|this|my) (?:film|movie|book|"
     r"show|game|dream|novel|song|play))\b",
@@ -99,6 +99,24 @@ _UNMEANT = Sought(
 """What was dropped, and praise that says the opposite: ``great, I just love Mondays``."""
 _MOCKS = re.compile(r"(?:(?:oh|yeah|yes),? )?(?:right|sure|great|of course)", re.IGNORECASE)
 """What agrees with a reason that nobody means: ``sure, because I own the bank``."""
+_AGREES = re.compile(
+    r"(?:(?:oh|ah|yeah|yes|well),? )*(?:sure|right|yeah|yes|of course|because)\b,? ", re.IGNORECASE
+)
+"""What opens with agreement is often its opposite: ``sure, and I am the Queen of Denmark``."""
+_REPORTED = re.compile(
+    r"\b(?:says?|said|saying|tells|told|claim(?:s|ed)?|heard|reckons?|read that|wrote|write that"
+    r"|begins with|translate|for example|according to|rumou?r"
+    r"|i may|may be|supposed to|always wanted|about to|hoping to|looking for|trying to"
+    r"|the (?:hero|heroine|book|film|novel|song|story|game|film|movie))\b"
+    r"|\b(?:goes|reads|was|is|are|were|ran|went): |\bdear (?:\w+\.? ?){1,2},",
+    re.IGNORECASE,
+)
+"""What somebody else says, is made up, or was only meant to be."""
+_WHATEVER = re.compile(r"\bwhatever the \w+", re.IGNORECASE)
+_DEPENDS = re.compile(
+    r"(?:if|until|once|unless)\b(?! (?:only|you ask|i (?:had|were|was)|we (?:had|were)|it (?:were|had))\b)",
+    re.IGNORECASE,
+)
 _ASKED_IN_CASE = re.compile(
     r"\s*(?:if|in case|when) (?:they|anyone|anybody|somebody|someone|he|she|you) (?:should )?"
     r"(?:ask|asks|wonder|wonders|need|needs)\b"
@@ -288,6 +306,18 @@ def without_lead(clause: str) -> str:
 def is_play(sentence: str) -> bool:
     """Whether a sentence supposes, quotes or reports: nobody vouches for what is in it."""
     return bool(_SUPPOSES.match(sentence) or _QUOTED.search(sentence))
+
+
+def is_plainly_said(sentence: str) -> bool:
+    """Whether a whole sentence is said plainly: not asked, doubted, quoted, reported or played.
+
+    What it makes depend on something is part of it: ``if the lift stops, call Schindler``.
+    """
+    told = without_lead(sentence)
+    is_play = _SUPPOSES.match(told) and not _DEPENDS.match(told)
+    is_doubted = _DOUBT.search(_WHATEVER.sub("", sentence)) or _QUOTED.search(sentence)
+    is_else = _AGREES.match(sentence.strip()) or _REPORTED.search(sentence) or "?" in sentence
+    return not (is_play or is_doubted or is_else or _UNMEANT.search(sentence))
 
 
 def _of_sentence(sentence: str) -> list[Clause]:

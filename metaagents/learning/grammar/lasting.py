@@ -1,0 +1,215 @@
+"""How much a sentence speaks of what lasts: by marks, each with its weight. Pure.
+
+No mark decides alone. The weights are those of a logistic regression over the sentences of the open
+sets of statements; ``python -m tests.benchmarks.lasting`` fits them anew, and prints how many of
+the sentences that a fit had not seen it tells right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from itertools import pairwise
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ...distinctive import MONTHS
+from ..times import DAYS
+from .lexicon import CAPITALS, PERSONS, PETS, PLURALS
+from .verbs import FORMS
+
+_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
+_NAME = re.compile(rf"[{CAPITALS}][\w'.&-]*")
+_I = re.compile(r"I(?:'|\b)")
+_LONG_WORDS, _SHORT_WORDS = 15, 4
+_NAMES_MAX = 2
+
+
+class Sentence:
+    """A sentence, and its words in lower case."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.told = _WORD.findall(text.lower())
+        self.words = frozenset(self.told)
+
+    @cached_property
+    def forms(self) -> frozenset[str]:
+        """In which forms known verbs stand in it: ``present``, ``past``."""
+        return frozenset(FORMS[word][1] for word in self.words & FORMS.keys())
+
+
+Found = Callable[[Sentence], float]
+
+
+class Mark(NamedTuple):
+    """Something about a sentence that speaks for or against its lasting.
+
+    Attributes:
+        weight: By how much the logarithm of the odds changes where it is found once.
+        found: How often it is there.
+    """
+
+    weight: float
+    found: Found
+
+
+def _words(words: str, pattern: str = "") -> Found:
+    """Return what finds one of some words, or a pattern."""
+    sought = frozenset(words.split())
+    more = re.compile(pattern, re.IGNORECASE) if pattern else None
+
+    def found(sentence: Sentence) -> float:
+        is_said = not sought.isdisjoint(sentence.words)
+        return float(is_said or (more is not None and more.search(sentence.text) is not None))
+
+    return found
+
+
+def _names(sentence: Sentence) -> float:
+    """Return how many names stand after the first word, at most two; ``Dr. Weber`` is one."""
+    told = [bool(_NAME.match(one)) and not _I.match(one) for one in sentence.text.split()[1:]]
+    begun = sum(is_name and not before for before, is_name in pairwise([False, *told]))
+    return float(min(begun, _NAMES_MAX))
+
+
+def _kin(sentence: Sentence) -> float:
+    """Return whether somebody's somebody is told of: ``my younger sister``."""
+    owned = (
+        sentence.told[place + 1 : place + 3]
+        for place, word in enumerate(sentence.told)
+        if word in _MINE
+    )
+    return float(any(not _KIN.isdisjoint(after) for after in owned))
+
+
+_MINE = frozenset("my our".split())
+_KIN = PERSONS | PETS | PLURALS.keys()
+_MONTH = "|".join(MONTHS)
+
+MARKS: Mapping[str, Mark] = MappingProxyType(
+    {
+        "names": Mark(1.9, _names),
+        "a number": Mark(
+            1.4,
+            _words(
+                "two three four five six seven eight nine ten eleven twelve twenty thirty forty "
+                "fifty sixty hundred thousand first second third half once twice",
+                r"\d",
+            ),
+        ),
+        "a date": Mark(
+            1.2,
+            _words("", rf"\b(?:\d(?:st|nd|rd|th)?(?: of)?|in) (?:{_MONTH})|\b(?:19|20)\d\d\b"),
+        ),
+        "an hour": Mark(0.3, _words("noon midnight o'clock", r"\d[:.]\d\d|\d ?[ap]m|at half")),
+        "again and again": Mark(
+            1.6,
+            _words(
+                "every each always never usually normally mostly mornings evenings weekends weekly "
+                f"daily monthly yearly rarely nights {' '.join(f'{day}s' for day in DAYS)}"
+            ),
+        ),
+        "of all": Mark(
+            0.2,
+            _words(
+                "all nobody everybody everyone everything nothing anything any none only except no"
+            ),
+        ),
+        "from then on": Mark(
+            1.2,
+            _words(
+                "until till since nowadays instead anymore",
+                r"\b(?:from now on|as of|for good|any more|no longer|these days|by now)\b",
+            ),
+        ),
+        "a rule": Mark(
+            0.7,
+            _words(
+                "may must required allowed cannot can't mustn't deadline limit under above below "
+                "over per without",
+                r"\b(?:ha(?:s|ve) to|needs? to|don't get|at (?:most|least)|up to)\b",
+            ),
+        ),
+        "a denial": Mark(
+            1.6,
+            _words("don't doesn't not isn't aren't won't never", r"\bno (?!one)\w+"),
+        ),
+        "as things are done": Mark(
+            0.6,
+            _words(
+                "",
+                r"\b(?:is|are) (?:only |always )?(?:\w+ed|made|kept|sent|written|done|run|paid|held|sold)\b",
+            ),
+        ),
+        "of several": Mark(
+            0.8,
+            _words(
+                "",
+                r"^(?:the |our |all )?(?:[\w-]+ ){0,2}\w\w+(?<!s)s (?:are|don't|do not|may|must|can|have|go|get|come|run|need)\b",
+            ),
+        ),
+        "a body": Mark(
+            1.6,
+            _words(
+                "knee hip back heart stroke vegetarian vegan asthma migraine migraines blind deaf "
+                "hives smell scared afraid fear fracture surgery operation blood coeliac hearing "
+                "left-handed halal kosher",
+                r"allerg|intoleran|diabet|pregnan|dyslex|epilep",
+            ),
+        ),
+        "kin": Mark(1.9, _kin),
+        "a change": Mark(
+            1.0,
+            _words(
+                "quit inherited failed passed renewed agreed decided replaced dropped cancelled "
+                "canceled retrained stopped started moved sold bought adopted married divorced "
+                "retired joined left switched postponed built finished ended deprecated gone "
+                "pinned banned turned learned learnt born",
+                r"\b(?:g[ai]ven? up|stepped down|handed in|pushed back|got rid|ripped out|grew up)",
+            ),
+        ),
+        "an address": Mark(
+            0.7, _words("", r"\w\.(?:example|com|org|net|py|md|json)\b|--\w|@|\w/\w|\d\.\d")
+        ),
+        "present": Mark(-0.5, lambda sentence: float("present" in sentence.forms)),
+        "past": Mark(0.5, lambda sentence: float("past" in sentence.forms)),
+        "a mood": Mark(
+            -1.9,
+            _words(
+                "annoying annoyed tired starving bored excited glad happy sorry thanks thank wow "
+                "great lovely awful terrible horrible ugh oh hope wish feel feeling feels nice "
+                "cool amazing awesome cheers welcome beautiful typical proud worried weird funny "
+                "hungry stuck nervous inspired thankfully tough",
+                r"\bgood (?:morning|evening|luck)\b|\bcongrat",
+            ),
+        ),
+        "you": Mark(-1.1, _words("you your yours you're you've you'll")),
+        "what points": Mark(
+            -0.4, _words("it that this these those he she they them him her there here its it's")
+        ),
+        "under way": Mark(
+            -0.2,
+            _words("", r"(?:\b(?:am|is|are|was|were)|'(?:m|s|re)) (?:\w+ly )?\w{3,}ing\b"),
+        ),
+        "a colon": Mark(0.4, lambda sentence: float(": " in sentence.text)),
+        "a condition": Mark(-1.5, _words("if unless whether")),
+        "few words": Mark(-0.2, lambda sentence: float(len(sentence.told) < _SHORT_WORDS)),
+        "many words": Mark(1.3, lambda sentence: float(len(sentence.told) >= _LONG_WORDS)),
+    }
+)
+BIAS = -1.0
+LASTS_FROM = 1.6
+"""From here on a sentence is kept: of those that state nothing, one in two hundred is."""
+
+
+def lasts(said: str) -> bool:
+    """Whether the marks of a sentence say that it tells of what lasts."""
+    return odds(said) >= LASTS_FROM
+
+
+def odds(said: str) -> float:
+    """Return the logarithm of the odds that a sentence tells of what lasts."""
+    sentence = Sentence(said)
+    return BIAS + sum(mark.weight * mark.found(sentence) for mark in MARKS.values())
