@@ -3,8 +3,9 @@
     python -m tests.benchmarks.lasting
 
 Reads the open sets of statements: a sentence with what a turn is labelled with lasts, one of a turn
-without labels does not. What the grammar takes apart counts a little only. Prints each weight beside the one in use, and what the marks tell right of
-the fifth of sentences that a fit had not seen, five times over.
+without labels does not. What the grammar takes apart counts a little only. Prints each weight
+beside the one in use, and what the marks tell right of the fifth of sentences that a fit had not
+seen, five times over.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ SETS = (
 ).split()
 FOLDS, STEPS, RATE, DECAY = 5, 4_000, 2.0, 0.002
 TAKEN_APART, AGAINST = 0.3, 2.0
-"""What a sentence that the grammar reads counts for, and one that states nothing: there are fewer, and a false fact is worse."""
+"""What a sentence that the grammar reads counts for, and one that states nothing: there are fewer
+of these, and a false fact is worse than a missed one."""
 
 
 def main() -> None:
@@ -40,10 +42,9 @@ def main() -> None:
     lasts = np.array([one.lasts for one in told], dtype=float)
     counts = np.array([one.counts for one in told])
     weights = fitted(marks, lasts, counts)
-    for name, now, fit in zip(
-        [*MARKS, "bias"], [*(one.weight for one in MARKS.values()), BIAS], weights, strict=True
-    ):
-        print(f"{name:20} {now:+.1f} {fit:+.2f}")
+    used = [*(one.weight for one in MARKS.values()), BIAS]
+    for name, now, fit in zip([*MARKS, "bias"], used, weights, strict=True):
+        print(f"{name:20} {now:+.1f} {fit:+.2f}")  # noqa: T201
     fold = np.random.default_rng(0).integers(0, FOLDS, len(told))
     unseen = np.zeros(len(told))
     for one in range(FOLDS):
@@ -52,10 +53,9 @@ def main() -> None:
     left = np.array([one.counts > TAKEN_APART for one in told])
     for least in (LASTS_FROM - 0.5, LASTS_FROM, LASTS_FROM + 0.5):
         kept, is_so = (unseen >= least) & left, (lasts == 1) & left
-        print(
-            f"from {least:.1f}: {int((kept & is_so).sum())} of {int(is_so.sum())} that last,"
-            f" {int((kept & ~is_so).sum())} of {int((left & ~is_so).sum())} that do not"
-        )
+        right, wrong = int((kept & is_so).sum()), int((kept & ~is_so).sum())
+        of_these, of_those = int(is_so.sum()), int((left & ~is_so).sum())
+        print(f"from {least:.1f}: {right}/{of_these} that last, {wrong}/{of_those} that do not")  # noqa: T201
 
 
 def fitted(marks: np.ndarray, lasts: np.ndarray, counts: np.ndarray) -> np.ndarray:

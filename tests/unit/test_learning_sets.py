@@ -32,6 +32,7 @@ TURN_SETS = {
 }
 FRESH_SETS = {"statements-fresh": (100, 40), "statements-sealed-fresh": (50, 20)}
 COMMON_SETS = ("statements-common", "statements-unseen", "statements-sealed-unseen")
+TYPED_SETS = {"statements-typed": (160, 60), "statements-sealed-typed": (80, 30)}
 FRESH_KINDS = {
     *("moved", "work", "family", "pets", "health", "taste", "plan", "correction", "denial", "role"),
     *("deadline", "tools", "project", "handover", "had"),
@@ -88,6 +89,18 @@ def test_a_third_of_the_common_talk_has_sixty_statements(name: str) -> None:
     assert (len(stating), len(turns) - len(stating)) == (60, 20)
     for turn in stating:
         assert {verdict(turn, fact) for fact in ideal(turn)} == {"right"}, turn.id
+
+
+def test_what_is_typed_is_split_into_two_with_nothing_twice() -> None:
+    """An open half twice as large as the sealed one; labels can be met."""
+    texts = [turn.text for one in TYPED_SETS for turn in statements(one).turns]
+    assert len(set(texts)) == len(texts)
+    for name, (stating, silent) in TYPED_SETS.items():
+        turns = statements(name).turns
+        assert sum(bool(turn.facts) for turn in turns) == stating
+        assert len(turns) - stating == silent
+        for turn in turns:
+            assert {verdict(turn, fact) for fact in ideal(turn)} <= {"right"}, turn.id
 
 
 @pytest.mark.parametrize("name", [*TURN_SETS, *FRESH_SETS])

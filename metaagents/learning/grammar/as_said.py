@@ -15,42 +15,54 @@ from datetime import datetime
 from tiers.lexical import words
 
 from ...claims.forms import is_base_form
-from ..times import dated
-from .clauses import is_plainly_said, without_lead
+from ..times import PHRASE, dated
+from .clauses import is_plainly_said
 from .lasting import lasts
+from .lexicon import MADE_UP
 from .statement import Claim, of_speaker
 
 CHARS_MAX = 240
 WORDS_MIN = 3
-_LEFT_MIN = 4
+_OWN_WORDS_MIN, _POINTING_WORDS_MIN = 8, 10
+_LEFT_MIN, _ABOUT_WORDS = 4, 4
+_STEM_CHARS = 4
 _LITTLE = frozenset(
-    "a an the and or but so to of in on at for with from by as i i'm i've my me we our us is am are "
-    "was were be been have has had do does did it its that this".split()
+    "a an the and or but so to of in on at for with from by as i i'm i've my me we our us is am "
+    "are was were be been have has had do does did it its that this now too also".split()
 )
 """Words that say little by themselves."""
+_OWN = frozenset("i i'm i've i'll my we we're we've our".split())
+_POINTING = frozenset("it it's them that this these those him her his their there".split())
+_SECRETS = frozenset("password passphrase passcode pin secret token credentials key".split())
 _ENDING = " .!;,"
 _POINTS = re.compile(
-    r"(?:it|it's|its|that|that's|this|these|those|he|she|he's|she's|they|they're|there|here|what"
-    r"|who|you|you're|you've|something|someone|some|such|then|so|neither|nor|both|either|them)\b"
-    r"(?! (?:are|is) (?:an?|no|\d+|two|three|four|five|six|seven|eight|nine|ten|several|only)\b)"
-    r"(?!'ll find\b| can (?:reach|find)\b|'ll get\b)",
+    r"(?:it|that|this|these|those|he|she|they|there|here|what|who|you|her|his|their|your|its|"
+    r"something|someone|some|such|then|so|neither|nor|both|either|them)(?:'\w+)?\b"
+    r"(?!(?:'ll find| can (?:reach|find)|'ll get)\b)"
+    r"(?! (?:are|is) (?:an?|no|\d+|two|three|four|five|six|seven|eight|nine|ten|only)\b)",
     re.IGNORECASE,
 )
 """What a sentence opens with that goes on from another one."""
-_NAMED_AFTER = re.compile(r", (?:my|our) [\w ]{2,30}$", re.IGNORECASE)
+_NAMED_AFTER = re.compile(r", (?:my|our) [\w .]{2,30}$", re.IGNORECASE)
 """Of whom it was, said at the end: ``He's ninety-one, our neighbour Mr. Hollis``."""
 _PASSES = re.compile(
-    r"^(?:i'm|i am|we're|we are) (?:back|in|on|off|out|away|here|there|at|busy)\b(?!.*\b\d{1,2}"
-    r"(?:st|nd|rd|th)?\b.*\b[A-Z])|\ballergic to (?:mondays|work|mornings)\b|\bnever mind\b"
-    r"|\b(?:today|tonight|right now|at the moment|currently|in (?:an?|\w+) (?:minutes?|seconds?|moment))\b"
-    r"|\bthis (?:morning|afternoon|evening)\b|\btill payday\b|^no (?:problem|worries|need|idea|way|doubt|thanks)\b|\b(?:totally|100 ?%|really|so) agree\b|^for (?:always|all|being|every)\b",
+    r"^(?:i'm|i am|we're|we are) (?:back|in|on|off|out|away|here|there|at|busy)\b(?!.*\d.*[A-Z])"
+    r"|\b(?:today|tonight|right now|at the moment|currently|this (?:morning|afternoon|evening)"
+    r"|in (?:an?|\w+) (?:minutes?|seconds?|moment)|till payday|never mind|all but)\b"
+    r"|\ballergic to (?:mondays|work|mornings)\b|\b(?:totally|100 ?%|really|so) agree\b"
+    r"|^no (?:problem|worries|need|idea|way|doubt|thanks)\b|^for (?:always|all|being|every)\b",
     re.IGNORECASE,
 )
-_ORDERED_FIRST = re.compile(
-    r"[^,;:]*[,;:] (?:please,? |but |so |and )*(?P<rest>.+)",
+"""What is of the moment, a manner of speaking or said for courtesy."""
+_ORDERED_FIRST = re.compile(r"[^,;:]*[,;:] (?:please,? |but |so |and )*(?P<rest>.+)", re.IGNORECASE)
+_ORDERS_NOT = re.compile(r"(?:never|always|don't|do not|please) (?P<verb>[a-z]+)\b", re.IGNORECASE)
+_HAILED = re.compile(
+    r"^\W*(?:(?:hi|hello|hey|well|so|also|and|but|oh|ah|okay|ok|by the way|btw|fyi|actually|anyway"
+    r"|just so you know|for the record|good (?:morning|evening|afternoon)|thanks|thank you|yes|yep"
+    r"|sorry|note|reminder)(?: (?:all|everyone|there|team))?\b[\s,!:.\u2013\u2014-]+)+",
     re.IGNORECASE,
 )
-_DENIES = re.compile(r"\b(?:no|not|still|rather|then|now)\b(?!,)", re.IGNORECASE)
+"""What only opens a sentence; ``No`` and ``now`` may be part of what it says."""
 _FINITE = re.compile(
     r"\b(?:i|we|is|are|was|were|has|have|had|can|can't|will|won't|do|does|don't|doesn't|must|may)\b"
     r"|'(?:s|m|re|ve)\b",
@@ -64,8 +76,9 @@ _OFFERED = re.compile(
     r"(?:you can|you may|you need not|you don't (?:need|have) to|it took)\b(?! (?:reach|find)\b)",
     re.IGNORECASE,
 )
+_POINTS_BACK = re.compile(r"(?:he|she|they)\b", re.IGNORECASE)
 _I = re.compile(r"\b(?:i|we|mine|ours|ourselves)\b", re.IGNORECASE)
-_POINTS_BACK = re.compile(r"(?:he|she|they|he's|she's|they're)\b", re.IGNORECASE)
+_TIME = re.compile(rf"\b{PHRASE}", re.IGNORECASE)
 
 
 def told_as_said(sentence: str, speaker: str, at: datetime | None) -> Iterator[Claim]:
@@ -88,40 +101,41 @@ def _told_by(speaker: str, said: str) -> str:
 
 
 def is_half_told(sentence: str, told: Sequence[str]) -> bool:
-    """Whether most of what a sentence says is in none of the texts that were made of it."""
-    said = [one for one in words(sentence) if one not in _LITTLE]
-    known = {word for text in told for word in words(text)}
-    left = [one for one in said if one not in known]
+    """Whether most of what a sentence says is in none of the texts that were made of it.
+
+    When it was counts for nothing: it may have been told by its date.
+    """
+    said = [one for one in words(_TIME.sub("", sentence)) if one not in _LITTLE]
+    known = {word[:_STEM_CHARS] for text in told for word in words(text)}
+    left = [one for one in said if one[:_STEM_CHARS] not in known]
     return len(left) >= _LEFT_MIN and len(left) > len(said) / 2
 
 
 def candidate(sentence: str) -> str:
     """Return what of a sentence may be told as it was said; ``""`` if nothing.
 
-    It is said plainly, orders nothing, goes on from no other sentence and is of no moment.
+    It is said plainly, orders nothing, goes on from no other sentence and is of no moment. What
+    somebody says of themselves in a few words the grammar reads: what it leaves is left.
     """
-    said = _without_order(_opened(sentence).strip(_ENDING))
-    if (
-        said.isupper()
-        or len(said.split()) < WORDS_MIN
-        or len(said) > CHARS_MAX
-        or _PASSES.search(said)
-    ):
+    said = _without_order(_HAILED.sub("", sentence).strip(_ENDING))
+    told = said.lower().split()
+    if len(told) < WORDS_MIN or len(said) > CHARS_MAX or said.isupper() or _PASSES.search(said):
         return ""
+    least = _OWN_WORDS_MIN if told[0] in _OWN else 0
+    if not _POINTING.isdisjoint(told):
+        least = _POINTING_WORDS_MIN
     is_pointing = _POINTS.match(said) is not None and not _NAMED_AFTER.search(said)
-    return said if not is_pointing and is_plainly_said(sentence) else ""
-
-
-def _opened(sentence: str) -> str:
-    """Return a sentence without what only opens it: ``Hi, by the way,``, and not ``No``."""
-    told = without_lead(sentence)
-    return sentence if _DENIES.search(sentence[: len(sentence) - len(told)]) else told
+    is_barred = not _SECRETS.isdisjoint(told) or not MADE_UP.isdisjoint(told[:_ABOUT_WORDS])
+    if len(told) < least or is_pointing or is_barred:
+        return ""
+    return said if is_plainly_said(sentence) else ""
 
 
 def _without_order(said: str) -> str:
     """Return a sentence without the order or offer that it opens with; ``""`` if it is no more."""
-    first = re.sub(r"\W.*", "", said).lower()
-    is_order = (is_base_form(first) or first == "please") and not _NO_ORDER.match(said)
+    first = _ORDERS_NOT.match(said)
+    verb = first["verb"] if first else re.sub(r"\W.*", "", said)
+    is_order = is_base_form(verb.lower()) and not _NO_ORDER.match(said)
     if not is_order and not _OFFERED.match(said):
         return said
     found = _ORDERED_FIRST.match(said)

@@ -114,7 +114,8 @@ _REPORTED = re.compile(
 """What somebody else says, is made up, or was only meant to be."""
 _WHATEVER = re.compile(r"\bwhatever the \w+", re.IGNORECASE)
 _DEPENDS = re.compile(
-    r"(?:if|until|once|unless)\b(?! (?:only|you ask|i (?:had|were|was)|we (?:had|were)|it (?:were|had))\b)",
+    r"(?:if|until|once|unless)\b"
+    r"(?! (?:only|you ask|i (?:had|were|was)|we (?:had|were)|it (?:were|had))\b)",
     re.IGNORECASE,
 )
 _ASKED_IN_CASE = re.compile(
@@ -316,8 +317,11 @@ def is_plainly_said(sentence: str) -> bool:
     told = without_lead(sentence)
     is_play = _SUPPOSES.match(told) and not _DEPENDS.match(told)
     is_doubted = _DOUBT.search(_WHATEVER.sub("", sentence)) or _QUOTED.search(sentence)
-    is_else = _AGREES.match(sentence.strip()) or _REPORTED.search(sentence) or "?" in sentence
-    return not (is_play or is_doubted or is_else or _UNMEANT.search(sentence))
+    is_else = (
+        _AGREES.match(sentence.strip()) or _REPORTED.search(sentence) or _UNDOES.search(sentence)
+    )
+    is_asked = "?" in sentence
+    return not (is_play or is_doubted or is_else or is_asked or _UNMEANT.search(sentence))
 
 
 def _of_sentence(sentence: str) -> list[Clause]:

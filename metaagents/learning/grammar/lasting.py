@@ -22,7 +22,7 @@ from .verbs import FORMS
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _NAME = re.compile(rf"[{CAPITALS}][\w'.&-]*")
 _I = re.compile(r"I(?:'|\b)")
-_LONG_WORDS, _SHORT_WORDS = 15, 4
+_LONG_WORDS = 15
 _NAMES_MAX = 2
 
 
@@ -90,9 +90,9 @@ _MONTH = "|".join(MONTHS)
 
 MARKS: Mapping[str, Mark] = MappingProxyType(
     {
-        "names": Mark(1.9, _names),
+        "names": Mark(2.0, _names),
         "a number": Mark(
-            1.4,
+            1.6,
             _words(
                 "two three four five six seven eight nine ten eleven twelve twenty thirty forty "
                 "fifty sixty hundred thousand first second third half once twice",
@@ -100,19 +100,19 @@ MARKS: Mapping[str, Mark] = MappingProxyType(
             ),
         ),
         "a date": Mark(
-            1.2,
+            1.0,
             _words("", rf"\b(?:\d(?:st|nd|rd|th)?(?: of)?|in) (?:{_MONTH})|\b(?:19|20)\d\d\b"),
         ),
-        "an hour": Mark(0.3, _words("noon midnight o'clock", r"\d[:.]\d\d|\d ?[ap]m|at half")),
+        "an hour": Mark(0.2, _words("noon midnight o'clock", r"\d[:.]\d\d|\d ?[ap]m|at half")),
         "again and again": Mark(
-            1.6,
+            1.3,
             _words(
                 "every each always never usually normally mostly mornings evenings weekends weekly "
                 f"daily monthly yearly rarely nights {' '.join(f'{day}s' for day in DAYS)}"
             ),
         ),
         "of all": Mark(
-            0.2,
+            0.5,
             _words(
                 "all nobody everybody everyone everything nothing anything any none only except no"
             ),
@@ -125,7 +125,7 @@ MARKS: Mapping[str, Mark] = MappingProxyType(
             ),
         ),
         "a rule": Mark(
-            0.7,
+            1.2,
             _words(
                 "may must required allowed cannot can't mustn't deadline limit under above below "
                 "over per without",
@@ -133,25 +133,27 @@ MARKS: Mapping[str, Mark] = MappingProxyType(
             ),
         ),
         "a denial": Mark(
-            1.6,
+            1.1,
             _words("don't doesn't not isn't aren't won't never", r"\bno (?!one)\w+"),
         ),
         "as things are done": Mark(
-            0.6,
+            0.9,
             _words(
                 "",
-                r"\b(?:is|are) (?:only |always )?(?:\w+ed|made|kept|sent|written|done|run|paid|held|sold)\b",
+                r"\b(?:is|are) (?:only |always )?"
+                r"(?:\w+ed|made|kept|sent|written|done|run|paid|held|sold)\b",
             ),
         ),
         "of several": Mark(
-            0.8,
+            1.0,
             _words(
                 "",
-                r"^(?:the |our |all )?(?:[\w-]+ ){0,2}\w\w+(?<!s)s (?:are|don't|do not|may|must|can|have|go|get|come|run|need)\b",
+                r"^(?:the |our |all )?(?:[\w-]+ ){0,2}\w\w+(?<!s)s "
+                r"(?:are|don't|do not|may|must|can|have|go|get|come|run|need)\b",
             ),
         ),
         "a body": Mark(
-            1.6,
+            1.5,
             _words(
                 "knee hip back heart stroke vegetarian vegan asthma migraine migraines blind deaf "
                 "hives smell scared afraid fear fracture surgery operation blood coeliac hearing "
@@ -159,9 +161,9 @@ MARKS: Mapping[str, Mark] = MappingProxyType(
                 r"allerg|intoleran|diabet|pregnan|dyslex|epilep",
             ),
         ),
-        "kin": Mark(1.9, _kin),
+        "kin": Mark(2.1, _kin),
         "a change": Mark(
-            1.0,
+            1.3,
             _words(
                 "quit inherited failed passed renewed agreed decided replaced dropped cancelled "
                 "canceled retrained stopped started moved sold bought adopted married divorced "
@@ -171,12 +173,12 @@ MARKS: Mapping[str, Mark] = MappingProxyType(
             ),
         ),
         "an address": Mark(
-            0.7, _words("", r"\w\.(?:example|com|org|net|py|md|json)\b|--\w|@|\w/\w|\d\.\d")
+            0.6, _words("", r"\w\.(?:example|com|org|net|py|md|json)\b|--\w|@|\w/\w|\d\.\d")
         ),
         "present": Mark(-0.5, lambda sentence: float("present" in sentence.forms)),
-        "past": Mark(0.5, lambda sentence: float("past" in sentence.forms)),
+        "past": Mark(0.7, lambda sentence: float("past" in sentence.forms)),
         "a mood": Mark(
-            -1.9,
+            -1.2,
             _words(
                 "annoying annoyed tired starving bored excited glad happy sorry thanks thank wow "
                 "great lovely awful terrible horrible ugh oh hope wish feel feeling feels nice "
@@ -185,23 +187,19 @@ MARKS: Mapping[str, Mark] = MappingProxyType(
                 r"\bgood (?:morning|evening|luck)\b|\bcongrat",
             ),
         ),
-        "you": Mark(-1.1, _words("you your yours you're you've you'll")),
-        "what points": Mark(
-            -0.4, _words("it that this these those he she they them him her there here its it's")
-        ),
+        "you": Mark(-1.0, _words("you your yours you're you've you'll")),
         "under way": Mark(
-            -0.2,
+            -0.6,
             _words("", r"(?:\b(?:am|is|are|was|were)|'(?:m|s|re)) (?:\w+ly )?\w{3,}ing\b"),
         ),
-        "a colon": Mark(0.4, lambda sentence: float(": " in sentence.text)),
-        "a condition": Mark(-1.5, _words("if unless whether")),
-        "few words": Mark(-0.2, lambda sentence: float(len(sentence.told) < _SHORT_WORDS)),
-        "many words": Mark(1.3, lambda sentence: float(len(sentence.told) >= _LONG_WORDS)),
+        "a colon": Mark(0.7, lambda sentence: float(": " in sentence.text)),
+        "a condition": Mark(-2.1, _words("if unless whether")),
+        "many words": Mark(1.1, lambda sentence: float(len(sentence.told) >= _LONG_WORDS)),
     }
 )
-BIAS = -1.0
-LASTS_FROM = 1.6
-"""From here on a sentence is kept: of those that state nothing, one in two hundred is."""
+BIAS = -1.1
+LASTS_FROM = 2.2
+"""From here on a sentence is kept: chosen where almost none of those that state nothing is."""
 
 
 def lasts(said: str) -> bool:
