@@ -99,7 +99,14 @@ class AgentFacts(ABC):
             scope = scope.model_copy(update={"user_id": None})
         async with self._runtime.meter.write(scope, self._standing) as charge:
             stored_id, was_new = await store(
-                self._runtime, scope, record, allowed, private=private, record_id=new, source=source
+                self._runtime,
+                scope,
+                record,
+                allowed,
+                private=private,
+                record_id=new,
+                source=source,
+                place={"supersedes": supersedes},
             )
             charge.is_void = not was_new
         if supersedes is not None:

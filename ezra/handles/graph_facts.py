@@ -16,7 +16,7 @@ from tiers.records import Fact, FactTier, GraphState, Scope, Text
 from ..checks import check_text, checked
 from ..operations import operation
 from ..runtime import Runtime
-from .remembering import forget, store, supersede
+from .remembering import correct_by, forget, store
 
 _REASON = "why; it is kept in the audit feed"
 
@@ -90,14 +90,12 @@ class FactsOfGraph:
         scope = self._scope.model_copy(update={"user_id": former.user_id})
         standing = await self._runtime.membership.of_graph(self._scope)
         async with self._runtime.meter.write(scope, standing) as charge:
-            new_id, was_new = await store(self._runtime, scope, right, former.topics, private=False)
+            place = {"corrects": fact_id, "why": reason}
+            new_id, was_new = await store(
+                self._runtime, scope, right, former.topics, private=False, place=place
+            )
             charge.is_void = not was_new
-        twins = await self._runtime.review.twins(self._scope, fact_id)
-        for old_id in (*twins, fact_id):  # the named one last, so that this may be repeated
-            if old_id != new_id:
-                await supersede(self._runtime, self._scope, old_id, new_id)
-        ids, now = (fact_id, new_id), self._runtime.clock()
-        await self._runtime.log.append_audit(self._scope, "corrected", ids, reason, now)
+        await correct_by(self._runtime, self._scope, fact_id, new_id, reason)
         return new_id
 
     @operation("POST", "/facts/{fact_id}/promote", changes=True, repeats=False)

@@ -331,36 +331,15 @@ class Knowledge:
         )
         async with lock:
             async with self._runtime.meter.write(scope, self._access.standing()) as charge:
-                stored_id, was_new = await store(self._runtime, scope, fact, topics, private=False)
+                place = {"replaces": change.op == "UPDATE"}
+                stored_id, was_new = await store(
+                    self._runtime, scope, fact, topics, private=False, place=place
+                )
                 charge.is_void = not was_new
             ended: tuple[str, ...] = ()
-            if change.op == "UPDATE" and not is_multi_valued(change.predicate):
-                ended = await self._replace(scope, stored_id, was_new=was_new)
+            if change.op == "UPDATE":
+                ended = await replace_former(self._runtime, scope, stored_id, was_new=was_new)
         return Applied(op=change.op, id=stored_id, ended=ended)
-
-    async def _replace(self, scope: Scope, stored_id: str, *, was_new: bool) -> tuple[str, ...]:
-        """Let former values give way to a stored one and return their ids."""
-        former = await self._former(scope, stored_id, was_new=was_new)
-        done = {old.id: await supersede(self._runtime, scope, old.id, stored_id) for old in former}
-        return tuple(fact_id for fact_id, is_done in done.items() if is_done)
-
-    async def _former(self, scope: Scope, stored_id: str, *, was_new: bool) -> list[Fact]:
-        """Return the facts of other values that may give way to a stored one.
-
-        Another process may be storing a value too: only what came before gives way, so that of
-        two that are new at once one is left.
-        """
-        (new,) = await self._runtime.semantic.facts(scope, [stored_id])
-        stated = await self._runtime.knowledge.statements(
-            scope, new.subject or "", new.predicate, live_only=True
-        )
-        return [
-            old
-            for old in stated
-            if spelled(old.object or "") != spelled(new.object or "")
-            and may_give_way(old, new)
-            and not (was_new and (old.recorded_at, old.id) > (new.recorded_at, new.id))
-        ]
 
     async def _delete(self, change: Change) -> tuple[str, ...]:
         scope = await self._access.reading()
@@ -378,6 +357,31 @@ class Knowledge:
             if done:
                 ended.append(fact.id)
         return tuple(ended)
+
+
+async def replace_former(
+    runtime: Runtime, scope: Scope, stored_id: str, *, was_new: bool
+) -> tuple[str, ...]:
+    """Let the values that a stored fact is to replace give way to it; return their ids.
+
+    Another process may be storing a value too: only what came before gives way, so that of two
+    that are new at once one is left.
+    """
+    (new,) = await runtime.semantic.facts(scope, [stored_id])
+    if new.predicate is None or is_multi_valued(new.predicate):
+        return ()
+    stated = await runtime.knowledge.statements(
+        scope, new.subject or "", new.predicate, live_only=True
+    )
+    former = [
+        old
+        for old in stated
+        if spelled(old.object or "") != spelled(new.object or "")
+        and may_give_way(old, new)
+        and not (was_new and (old.recorded_at, old.id) > (new.recorded_at, new.id))
+    ]
+    done = {old.id: await supersede(runtime, scope, old.id, stored_id) for old in former}
+    return tuple(fact_id for fact_id, is_done in done.items() if is_done)
 
 
 def _change(
