@@ -117,6 +117,8 @@ class AgentFacts(ABC):
     async def forget(self, fact_id: str, *, reason: str, superseded_by: str | None = None) -> bool:
         """Forget a fact on explicit request; ``False`` when it is forgotten or superseded already.
 
+        Or when what is to take its place has been forgotten itself.
+
         It is in no search and no context from now on, nor is what says the same: facts that the
         agent sees, with the same words, of the same user and privacy, whoever wrote them and under
         whatever topics. Rows stay as tombstones, and their content is destroyed after
@@ -131,8 +133,8 @@ class AgentFacts(ABC):
         Raises:
             NotFound: It, or what is to take its place, is no fact that the agent sees in its own
                 graph.
-            UsageError: The reason is blank, a fact is to take its own place, or the agent has
-                left.
+            UsageError: The reason is blank, a fact is to take its own place or that of what it
+                gave way to, or the agent has left.
             BudgetExceeded: The agent or the graph has no write left.
         """
         scope = await self._scope()
