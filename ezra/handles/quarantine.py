@@ -18,8 +18,7 @@ from ..operations import operation
 from ..rights.access import Access
 from ..rights.policy import scope_of
 from ..runtime import Runtime
-from .knowledge import replace_former
-from .remembering import correct_by, refine, store, supersede
+from .remembering import correct_by, refine, replace_former, store, supersede
 
 _MODELS: Mapping[Held, type[Record]] = MappingProxyType(
     {"fact": Fact, "rule": Rule, "belief": Commitment, "document": Draft}

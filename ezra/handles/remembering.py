@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
+from metaagents.learning.predicates import is_multi_valued
 from metaagents.learning.remarks import as_said
 from metaagents.lifecycle.agent import index_work
 from tiers.errors import Conflict, NotFound, UsageError
 from tiers.knowledge import is_apart
-from tiers.learning import is_live, spelled
+from tiers.learning import is_live, may_give_way, spelled
 from tiers.quarantine import Held
 from tiers.records import Fact, Rule, Scope, Source
 
@@ -185,6 +186,31 @@ async def supersede(runtime: Runtime, scope: Scope, old_id: str, new_id: str) ->
     )
     runtime.wake_learning()
     return done
+
+
+async def replace_former(
+    runtime: Runtime, scope: Scope, stored_id: str, *, was_new: bool
+) -> tuple[str, ...]:
+    """Let the values that a stored fact is to replace give way to it; return their ids.
+
+    Another process may be storing a value too: only what came before gives way, so that of two
+    that are new at once one is left.
+    """
+    (new,) = await runtime.semantic.facts(scope, [stored_id])
+    if new.predicate is None or is_multi_valued(new.predicate):
+        return ()
+    stated = await runtime.knowledge.statements(
+        scope, new.subject or "", new.predicate, live_only=True
+    )
+    former = [
+        old
+        for old in stated
+        if spelled(old.object or "") != spelled(new.object or "")
+        and may_give_way(old, new)
+        and not (was_new and (old.recorded_at, old.id) > (new.recorded_at, new.id))
+    ]
+    done = {old.id: await supersede(runtime, scope, old.id, stored_id) for old in former}
+    return tuple(fact_id for fact_id, is_done in done.items() if is_done)
 
 
 async def correct_by(
