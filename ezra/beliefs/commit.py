@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from tiers.errors import UsageError
+from tiers.fields import in_utc
 from tiers.records import (
     BeliefQuery,
     Commitment,
@@ -73,6 +74,10 @@ async def seq_at(runtime: Runtime, scope: Scope, point: Point | None) -> int:
     if isinstance(point, datetime):
         if point.tzinfo is None:
             raise UsageError("time", point, "a time with its zone")
+        try:
+            in_utc(point)
+        except ValueError as error:
+            raise UsageError("time", point, "a time of the years 1 to 9999 in UTC") from error
         ahead = await future_events(runtime, scope) if point >= runtime.clock() - SKEW else None
         if ahead is not None:
             return ahead.last

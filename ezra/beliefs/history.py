@@ -7,6 +7,7 @@ who run and audit a fleet. What an agent may see of the past, ``agent.beliefs(as
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -430,7 +431,9 @@ class History:
     async def _first_seq(self, point: Point) -> int:
         """Return the first event at or after a time, or of a turn or a later one."""
         if isinstance(point, datetime):
-            return await self.seq_at(point - timedelta(microseconds=1)) + 1
+            with suppress(OverflowError):  # of the first moment of all, which nothing is before
+                point -= timedelta(microseconds=1)
+            return await self.seq_at(point) + 1
         if point == 0:
             return 1
         return await self.seq_at(point - 1 if type(point) is int else point) + 1

@@ -346,6 +346,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         if key is not None and len(key) < len(("subject", "attribute")):
             raise UsageError("key", key, "[subject, attribute]")
         check_source(source)
+        ref = None if ref is None else checked(Turn, input=claim, ref=ref).ref
         given = None if topic is None else checked(Turn, topics=(topic,)).topics
         scope, allowed = await self._writing(given, "commit")
         named = (

@@ -81,34 +81,47 @@ class AgentFacts(ABC):
         given = checked(Turn, topics=topics).topics if topics is not None else record.topics or None
         scope, allowed = await self._writing(given, "remember")
         if supersedes is not None and isinstance(record, Rule):
-            told = (self._runtime, scope, record, supersedes, allowed, source)
-            async with self._runtime.meter.write(scope, self._standing) as charge:
-                stored_id, was_new = await refine(*told)
-                charge.is_void = not was_new
-            return stored_id
+            return await self._refined(scope, record, supersedes, allowed, source)
         if supersedes is not None:
-            is_private = private or record.private
             former = await check_superseded(
-                self._runtime, scope, supersedes, source, is_private=is_private
+                self._runtime, scope, supersedes, source, is_private=private or record.private
             )
             # Whoever has read the former one is to read what takes its place, and nobody else.
             private, shared = former.private, shared or former.user_id is None
             if given is None and (scope.sees_all_topics or set(former.topics) <= {*scope.topics}):
                 scope, allowed = await self._writing(former.topics, "remember")
-        if shared:
-            scope = scope.model_copy(update={"user_id": None})
+        scope = scope.model_copy(update={"user_id": None}) if shared else scope
         async with self._runtime.meter.write(scope, self._standing) as charge:
             stored_id, was_new = await store(
-                self._runtime, scope, record, allowed, private=private, record_id=new, source=source
+                self._runtime,
+                scope,
+                record,
+                allowed,
+                private=private,
+                record_id=new,
+                source=source,
+                place={"supersedes": supersedes},
             )
             charge.is_void = not was_new
         if supersedes is not None:
             await supersede(self._runtime, await self._scope(), supersedes, stored_id)
         return stored_id
 
+    async def _refined(
+        self, scope: Scope, rule: Rule, rule_id: str, topics: tuple[str, ...], source: Source
+    ) -> str:
+        """Give a rule new steps; return its id."""
+        async with self._runtime.meter.write(scope, self._standing) as charge:
+            told = (self._runtime, scope, rule, rule_id, topics, source)
+            stored_id, was_new = await refine(*told)
+            charge.is_void = not was_new
+        return stored_id
+
     @operation("POST", "/facts/{fact_id}/forget", changes=True, repeats=False)
     async def forget(self, fact_id: str, *, reason: str, superseded_by: str | None = None) -> bool:
         """Forget a fact on explicit request; ``False`` when it is forgotten or superseded already.
+
+        Or when what is to take its place has been forgotten itself.
 
         It is in no search and no context from now on, nor is what says the same: facts that the
         agent sees, with the same words, of the same user and privacy, whoever wrote them and under
@@ -124,8 +137,8 @@ class AgentFacts(ABC):
         Raises:
             NotFound: It, or what is to take its place, is no fact that the agent sees in its own
                 graph.
-            UsageError: The reason is blank, a fact is to take its own place, or the agent has
-                left.
+            UsageError: The reason is blank, a fact is to take its own place or that of what it
+                gave way to, or the agent has left.
             BudgetExceeded: The agent or the graph has no write left.
         """
         scope = await self._scope()

@@ -5,6 +5,8 @@ For those who run a graph: shared facts of every agent, user and topic, each cha
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 from metaagents.learning.moves import move
@@ -16,7 +18,7 @@ from tiers.records import Fact, FactTier, GraphState, Scope, Text
 from ..checks import check_text, checked
 from ..operations import operation
 from ..runtime import Runtime
-from .remembering import forget, store, supersede
+from .remembering import correct_by, forget, store
 
 _REASON = "why; it is kept in the audit feed"
 
@@ -81,24 +83,11 @@ class FactsOfGraph:
             BudgetExceeded: The graph has no write left.
             WriteRefused: The write guard keeps the words out of memory.
         """
-        former = await self._live(fact_id, reason)
-        words = {"text": text, "subject": subject, "predicate": predicate, "object": object}
-        said: dict[str, Any] = {name: one for name, one in words.items() if one is not None}
-        right = checked(Fact, **said, tier=former.tier, fact_type=former.fact_type)
-        if all(getattr(right, name) == getattr(former, name) for name in words):
-            raise UsageError("text", right.text, "other words than the fact has")
-        scope = self._scope.model_copy(update={"user_id": former.user_id})
-        standing = await self._runtime.membership.of_graph(self._scope)
-        async with self._runtime.meter.write(scope, standing) as charge:
-            new_id, was_new = await store(self._runtime, scope, right, former.topics, private=False)
-            charge.is_void = not was_new
-        twins = await self._runtime.review.twins(self._scope, fact_id)
-        for old_id in (*twins, fact_id):  # the named one last, so that this may be repeated
-            if old_id != new_id:
-                await supersede(self._runtime, self._scope, old_id, new_id)
-        ids, now = (fact_id, new_id), self._runtime.clock()
-        await self._runtime.log.append_audit(self._scope, "corrected", ids, reason, now)
-        return new_id
+        # Of two who correct it at the same time the second is told that it has ended.
+        turn = ("correct", self._scope.tenant, self._scope.graph_id, fact_id)
+        async with self._runtime.key_turns.setdefault(turn, asyncio.Lock()):
+            words = {"text": text, "subject": subject, "predicate": predicate, "object": object}
+            return await self._corrected(await self._live(fact_id, reason), reason, words)
 
     @operation("POST", "/facts/{fact_id}/promote", changes=True, repeats=False)
     async def promote(self, fact_id: str, *, reason: Text) -> bool:
@@ -135,6 +124,22 @@ class FactsOfGraph:
             UsageError: The reason is blank.
         """
         return await self._moved(fact_id, "archival", reason)
+
+    async def _corrected(self, former: Fact, reason: str, words: Mapping[str, str | None]) -> str:
+        said: dict[str, Any] = {name: one for name, one in words.items() if one is not None}
+        right = checked(Fact, **said, tier=former.tier, fact_type=former.fact_type)
+        if all(getattr(right, name) == getattr(former, name) for name in words):
+            raise UsageError("text", right.text, "other words than the fact has")
+        scope = self._scope.model_copy(update={"user_id": former.user_id})
+        standing = await self._runtime.membership.of_graph(self._scope)
+        async with self._runtime.meter.write(scope, standing) as charge:
+            place = {"corrects": former.id, "why": reason}
+            new_id, was_new = await store(
+                self._runtime, scope, right, former.topics, private=False, place=place
+            )
+            charge.is_void = not was_new
+        await correct_by(self._runtime, self._scope, former.id, new_id, reason)
+        return new_id
 
     async def _moved(self, fact_id: str, tier: FactTier, reason: str) -> bool:
         fact = await self._live(fact_id, reason)

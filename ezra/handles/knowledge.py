@@ -14,7 +14,6 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from metaagents.learning.predicates import is_multi_valued
 from tiers.errors import BudgetExceeded, Conflict, NotFound, UsageError, WriteRefused
 from tiers.fields import TEXT_CHARS_MAX
 from tiers.knowledge import (
@@ -25,7 +24,7 @@ from tiers.knowledge import (
     Entity,
     Neighbour,
 )
-from tiers.learning import fact_key, may_give_way, spelled
+from tiers.learning import fact_key, spelled
 from tiers.recollection import Place
 from tiers.records import Fact, Moment, Record, Scope, Text, Topics, Turn
 
@@ -33,8 +32,8 @@ from ..checks import checked
 from ..operations import Sent, operation
 from ..rights.access import Access, access_of_operator
 from ..runtime import Runtime
-from ..turn.shadowing import core_seen
-from .remembering import forget, store, supersede
+from ..turn.shadowing import core_seen, hidden_among
+from .remembering import forget, replace_former, store
 
 CHANGES_MAX = 1_000
 STATEMENT_CHARS_MAX = TEXT_CHARS_MAX - 2
@@ -105,11 +104,16 @@ class Knowledge:
         scope = await self._access.reading()
         return await self._runtime.membership.scope_at(scope, as_of)
 
-    async def _hidden(self, scope: Scope, as_of: datetime | None) -> frozenset[str]:
-        """Return the facts of ancestors that a nearer definition hides."""
+    async def _hidden(
+        self, scope: Scope, as_of: datetime | None, among: Sequence[Fact] | None = None
+    ) -> frozenset[str]:
+        """Return the facts of ancestors that a nearer definition hides: core ones, or of some."""
+        semantic, clock = self._runtime.semantic, self._runtime.clock
+        if among is not None:
+            return await hidden_among(semantic, scope, among, clock, as_of)
         if not scope.lineage:
             return frozenset()
-        core = await core_seen(self._runtime.semantic, scope, self._runtime.clock, as_of)
+        core = await core_seen(semantic, scope, clock, as_of)
         return frozenset(fact.id for fact in core.shadowed)
 
     @operation("POST", "/entity")
@@ -143,7 +147,12 @@ class Knowledge:
         """
         scope = await self._reading(as_of)
         asked, hidden = self._runtime.knowledge.neighbours, await self._hidden(scope, as_of)
-        return await asked(scope, [name], depth, limit, as_of=as_of, without=hidden)
+        while True:
+            found = await asked(scope, [name], depth, limit, as_of=as_of, without=hidden)
+            facts = [one.fact for one in found]
+            if (seen := await self._hidden(scope, as_of, facts)) <= hidden:
+                return found
+            hidden |= seen
 
     @operation("POST", "/path")
     async def path(
@@ -161,7 +170,11 @@ class Knowledge:
         """
         scope = await self._reading(as_of)
         asked, hidden = self._runtime.knowledge.path, await self._hidden(scope, as_of)
-        return await asked(scope, start, end, depth, as_of=as_of, without=hidden)
+        while True:
+            found = await asked(scope, start, end, depth, as_of=as_of, without=hidden)
+            if (seen := await self._hidden(scope, as_of, found or ())) <= hidden:
+                return found
+            hidden |= seen
 
     @operation("POST", "/history")
     async def history(
@@ -331,36 +344,15 @@ class Knowledge:
         )
         async with lock:
             async with self._runtime.meter.write(scope, self._access.standing()) as charge:
-                stored_id, was_new = await store(self._runtime, scope, fact, topics, private=False)
+                place = {"replaces": change.op == "UPDATE"}
+                stored_id, was_new = await store(
+                    self._runtime, scope, fact, topics, private=False, place=place
+                )
                 charge.is_void = not was_new
             ended: tuple[str, ...] = ()
-            if change.op == "UPDATE" and not is_multi_valued(change.predicate):
-                ended = await self._replace(scope, stored_id, was_new=was_new)
+            if change.op == "UPDATE":
+                ended = await replace_former(self._runtime, scope, stored_id, was_new=was_new)
         return Applied(op=change.op, id=stored_id, ended=ended)
-
-    async def _replace(self, scope: Scope, stored_id: str, *, was_new: bool) -> tuple[str, ...]:
-        """Let former values give way to a stored one and return their ids."""
-        former = await self._former(scope, stored_id, was_new=was_new)
-        done = {old.id: await supersede(self._runtime, scope, old.id, stored_id) for old in former}
-        return tuple(fact_id for fact_id, is_done in done.items() if is_done)
-
-    async def _former(self, scope: Scope, stored_id: str, *, was_new: bool) -> list[Fact]:
-        """Return the facts of other values that may give way to a stored one.
-
-        Another process may be storing a value too: only what came before gives way, so that of
-        two that are new at once one is left.
-        """
-        (new,) = await self._runtime.semantic.facts(scope, [stored_id])
-        stated = await self._runtime.knowledge.statements(
-            scope, new.subject or "", new.predicate, live_only=True
-        )
-        return [
-            old
-            for old in stated
-            if spelled(old.object or "") != spelled(new.object or "")
-            and may_give_way(old, new)
-            and not (was_new and (old.recorded_at, old.id) > (new.recorded_at, new.id))
-        ]
 
     async def _delete(self, change: Change) -> tuple[str, ...]:
         scope = await self._access.reading()

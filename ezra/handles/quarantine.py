@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from tiers.errors import Conflict, NotFound
+from tiers.learning import is_live
 from tiers.quarantine import HELD_PAGE_MAX, Held, Quarantined
 from tiers.records import Commitment, Fact, Record, Rule, Scope, Standing
 
@@ -17,7 +18,7 @@ from ..operations import operation
 from ..rights.access import Access
 from ..rights.policy import scope_of
 from ..runtime import Runtime
-from .remembering import store
+from .remembering import correct_by, refine, replace_former, store, supersede
 
 _MODELS: Mapping[Held, type[Record]] = MappingProxyType(
     {"fact": Fact, "rule": Rule, "belief": Commitment, "document": Draft}
@@ -51,15 +52,15 @@ class QuarantineReview:
     async def release(self, text_id: str, *, reason: str) -> str:
         """Store a text after all, as its writer meant it; return the id of what it became.
 
-        The same text of the same writer passes the guard from then on. A call that was cut off may
-        be repeated.
+        What it was to take the place of gives way to it, where that still stands. The same text of
+        the same writer passes the guard from then on. A call that was cut off may be repeated.
 
         Args:
             text_id: A text that waits.
             reason: Why; kept in the audit feed.
 
         Raises:
-            NotFound: There is none of that id.
+            NotFound: There is none of that id, or the playbook whose steps it has is gone.
             Conflict: It was decided about before, or the graph is archived.
             UsageError: The reason is blank.
         """
@@ -115,8 +116,12 @@ class QuarantineReview:
             return (await believe(self._runtime, scope, standing, record)).id
         if not isinstance(record, Fact | Rule):  # pragma: no cover - the table has no other
             raise TypeError(held.held)
-        named = held.payload["record_id"]
-        stored_id, _ = await store(
+        refined = held.payload.get("refines")
+        if isinstance(record, Rule) and refined is not None:
+            told = (self._runtime, scope, record, refined, held.topics, held.source)
+            return (await refine(*told, is_released=True))[0]
+        named = held.payload.get("record_id")
+        stored_id, was_new = await store(
             self._runtime,
             scope,
             record,
@@ -126,13 +131,31 @@ class QuarantineReview:
             source=held.source,
             is_released=True,
         )
+        await self._takes_place(held, scope, stored_id, was_new=was_new)
         return stored_id
+
+    async def _takes_place(
+        self, held: Quarantined, scope: Scope, stored_id: str, *, was_new: bool
+    ) -> None:
+        """Let give way to a fact what its writer meant it to take the place of, if it stands."""
+        runtime, meant = self._runtime, held.payload
+        if meant.get("replaces"):
+            await replace_former(runtime, scope, stored_id, was_new=was_new)
+        former = str(meant.get("supersedes") or meant.get("corrects") or "")
+        found = await runtime.semantic.facts(scope, [former]) if former else ()
+        if not any(is_live(one) and one.id != stored_id for one in found):
+            return
+        if meant.get("supersedes"):
+            await supersede(runtime, scope, former, stored_id)
+        else:
+            await correct_by(runtime, self._scope, former, stored_id, str(meant["why"]))
 
     async def _of_writer(self, held: Quarantined) -> tuple[Scope, Standing]:
         """Return the scope of who wrote a text as it stands, for the user whose it was."""
         graph = self._runtime.membership.of_graph
-        if not held.agent_id:
-            return self._scope, await graph(self._scope)
+        if not held.agent_id:  # an operator's, about somebody where it corrects what is theirs
+            scope = self._scope.model_copy(update={"user_id": held.user_id})
+            return scope, await graph(self._scope)
         standing = await graph(self._scope.for_agent(held.agent_id))
         if standing.agent is None:
             raise NotFound("agent", held.agent_id)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from pydantic import JsonValue
+
+from metaagents.learning.predicates import is_multi_valued
 from metaagents.learning.remarks import as_said
 from metaagents.lifecycle.agent import index_work
 from tiers.errors import Conflict, NotFound, UsageError
 from tiers.knowledge import is_apart
-from tiers.learning import is_live, spelled
+from tiers.learning import is_live, may_give_way, spelled
 from tiers.quarantine import Held
 from tiers.records import Fact, Rule, Scope, Source
 
@@ -69,11 +72,13 @@ async def store(
     record_id: str | None = None,
     source: Source = "user",
     is_released: bool = False,
+    place: Mapping[str, JsonValue] | None = None,
 ) -> tuple[str, bool]:
     """Store a fact or rule as the scope's own; return its id and whether it is new.
 
     The same statement by the same writer for the same user is stored once. Without ``record_id``
-    it gets an id of its own. ``is_released`` says that a person has let it pass.
+    it gets an id of its own. ``is_released`` says that a person has let it pass. ``place`` says
+    what the caller lets give way to it then, for who releases it (``quarantine.py``).
 
     Raises:
         WriteRefused: The write guard keeps it out of memory.
@@ -85,7 +90,8 @@ async def store(
     if not is_released:
         held: Held = "rule" if isinstance(record, Rule) else "fact"
         is_private = private or record.private
-        write = Write(held, source, topics, is_private, {"record_id": record_id})
+        more = {"record_id": record_id, **(place or {})}
+        write = Write(held, source, topics, is_private, more)
         record = await admitted(runtime, scope, write, record)
     await runtime.make_room()
     now = runtime.clock()
@@ -133,6 +139,8 @@ async def refine(
     rule_id: str,
     topics: tuple[str, ...],
     source: Source,
+    *,
+    is_released: bool = False,
 ) -> tuple[str, bool]:
     """Give a rule of the scope's own graph the steps of another, as its next version.
 
@@ -157,8 +165,8 @@ async def refine(
         raise UsageError("trigger", rule.trigger, accepted)
     if rule.steps == known.steps:
         return known.id, False
-    write = Write("rule", source, topics, known.private, {})
-    told = await admitted(runtime, scope, write, rule)
+    write = Write("rule", source, topics, known.private, {"refines": rule_id})
+    told = rule if is_released else await admitted(runtime, scope, write, rule)
     work = [index_work(known.id, known.agent_id)]
     done = await runtime.playbooks.refine(scope, known, told.steps, (), runtime.clock(), work)
     if not done:
@@ -178,6 +186,43 @@ async def supersede(runtime: Runtime, scope: Scope, old_id: str, new_id: str) ->
     )
     runtime.wake_learning()
     return done
+
+
+async def replace_former(
+    runtime: Runtime, scope: Scope, stored_id: str, *, was_new: bool
+) -> tuple[str, ...]:
+    """Let the values that a stored fact is to replace give way to it; return their ids.
+
+    Another process may be storing a value too: only what came before gives way, so that of two
+    that are new at once one is left.
+    """
+    (new,) = await runtime.semantic.facts(scope, [stored_id])
+    if new.predicate is None or is_multi_valued(new.predicate):
+        return ()
+    stated = await runtime.knowledge.statements(
+        scope, new.subject or "", new.predicate, live_only=True
+    )
+    former = [
+        old
+        for old in stated
+        if spelled(old.object or "") != spelled(new.object or "")
+        and may_give_way(old, new)
+        and not (was_new and (old.recorded_at, old.id) > (new.recorded_at, new.id))
+    ]
+    done = {old.id: await supersede(runtime, scope, old.id, stored_id) for old in former}
+    return tuple(fact_id for fact_id, is_done in done.items() if is_done)
+
+
+async def correct_by(
+    runtime: Runtime, scope: Scope, fact_id: str, new_id: str, reason: str
+) -> None:
+    """Let a shared fact, and all that say the same for the same user, give way to what is right."""
+    twins = await runtime.review.twins(scope, fact_id)
+    for old_id in (*twins, fact_id):  # the named one last, so that this may be repeated
+        if old_id != new_id:
+            await supersede(runtime, scope, old_id, new_id)
+    ids, now = (fact_id, new_id), runtime.clock()
+    await runtime.log.append_audit(scope, "corrected", ids, reason, now)
 
 
 async def forget_all(

@@ -147,6 +147,11 @@ class Pool:
             if are_cosines:
                 candidate.cosine = max(one.score, candidate.cosine or -1.0)
 
+    def leave_out(self, keys: Iterable[Key]) -> None:
+        """Let records be candidates no longer."""
+        for key in keys:
+            del self._candidates[key]
+
     def add_conversations(
         self, stretches: Iterable[Sequence[Said | Sighted]], *, joins: bool
     ) -> None:

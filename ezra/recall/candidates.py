@@ -22,7 +22,7 @@ from tiers.together import together
 from ..ranking.cues import shared_words, stems_in
 from ..ranking.priors import classes_of_statement, is_used_since
 from ..recaller import with_vector
-from ..turn.shadowing import CoreFacts, core_seen
+from ..turn.shadowing import CoreFacts, core_seen, hidden_among
 from .question import Search, everything, queries
 
 DENSE_CANDIDATES = 160
@@ -249,9 +249,7 @@ async def _find_known(search: Search, own: Sequence[SearchQuery]) -> None:
             search.scope, search.cues.phrases, request.depth, limit, as_of=request.as_of
         )
         facts = [one.fact for one in near if _is_asked(search, one.fact)]
-        hidden: set[str] = set()
-        if any(fact.graph_id != search.scope.graph_id for fact in facts):
-            hidden = {fact.id for fact in (await _core(search)).shadowed}
+        hidden = await _hidden_among(search, facts)
         return tuple(fact for fact in facts if fact.id not in hidden)[:LEG_CANDIDATES]
 
     none: tuple[Fact, ...] = ()
@@ -316,6 +314,26 @@ async def _find_inherited(search: Search) -> None:
         found = await recaller.found(search.scope, asked, "inherited", search.state)
         about = await recaller.relevant(request.text, found, search.names, search.state)
         search.pool.add_leg(f"inherited {leg}", about, are_cosines=mode == "dense")
+
+
+async def leave_out_hidden(search: Search) -> None:
+    """Leave out facts of ancestors, whichever leg found them, that a nearer definition hides."""
+    own = search.scope.graph_id
+    ids = [one.id for one in search.pool if one.kind == "fact" and one.graph_id != own]
+    if not ids:
+        return
+
+    async def hidden() -> frozenset[str]:
+        return await _hidden_among(search, await search.runtime.semantic.facts(search.scope, ids))
+
+    none: frozenset[str] = frozenset()
+    gone = await search.state.answer("cold", "definitions", hidden(), none)
+    search.pool.leave_out([one.key for one in search.pool if one.id in gone])
+
+
+async def _hidden_among(search: Search, facts: Sequence[Fact]) -> frozenset[str]:
+    semantic, clock = search.runtime.semantic, search.runtime.clock
+    return await hidden_among(semantic, search.scope, facts, clock, search.request.as_of)
 
 
 async def look_around(search: Search) -> None:

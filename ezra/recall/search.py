@@ -26,6 +26,7 @@ from ..recaller import Degradation, Reason, RecallResult
 from ..runtime import Runtime
 from .candidates import (
     ask_engines,
+    leave_out_hidden,
     look_around,
     measure,
     remember_uses,
@@ -61,6 +62,7 @@ async def _recollect(runtime: Runtime, scope: Scope, request: RecallRequest) -> 
     search.names = await runtime.names.of(scope)
     search.cues = read_cues(request.text, search.names, now, runtime.settings.zone)
     await ask_engines(search, find_on_shelves)
+    await leave_out_hidden(search)
     await look_around(search)
     await measure(search)
     await remember_uses(search)

@@ -60,7 +60,7 @@ from .routing import (
     ring_has_gap,
     shown_turns,
 )
-from .shadowing import core_seen, resolve_core
+from .shadowing import core_seen, resolve_core, unhidden
 
 if TYPE_CHECKING:
     from tiers.cold.stores import RecordLog, SemanticStore, TurnDesk, TurnStore
@@ -435,8 +435,7 @@ class Router:
 
     async def core_of(self, scope: Scope) -> CoreBlock:
         """Return the core block of a context for the scope, without what is hidden."""
-        core = await core_seen(self._semantic, scope, self._clock)
-        return self._limits.core_block_of(core)
+        return self._limits.core_block_of(await core_seen(self._semantic, scope, self._clock))
 
     async def _hydrate_archival(self, turn: TurnState) -> None:
         query = self._query(turn, ("fact",), ARCHIVAL_LIMIT, "archival")
@@ -469,6 +468,7 @@ class Router:
         """Read episodes and archival facts of ancestors, where links or the catalog carry them."""
         query = self._query(turn, ("episode", "fact"), SUMMARY_LIMIT)
         found = await self._recaller.inherited(turn.scope, query, turn.names, turn.state)
+        found = await unhidden(self._semantic, turn.scope, found, self._clock, turn.state)
         turn.inherited_facts = tuple(hit for hit in found if hit.kind == "fact")
         turn.inherited_episodes = tuple(hit for hit in found if hit.kind == "episode")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from metaagents.learning.predicates import is_multi_valued
 from tiers.ids import Clock
 from tiers.learning import fact_key
-from tiers.records import Fact, Scope
+from tiers.records import Fact, Hit, Scope
 
 if TYPE_CHECKING:
     from tiers.cold.stores import SemanticStore
+
+    from ..recaller import Degradation
 
 
 @dataclass(frozen=True)
@@ -36,15 +38,76 @@ async def core_seen(
         moment: Which held then, and facts of the own graph that were recorded by then; ``None``:
             now.
     """
-
-    def is_told(fact: Fact) -> bool:
-        return moment is None or fact.graph_id != scope.graph_id or fact.recorded_at <= moment
-
-    core = tuple(filter(is_told, await semantic.core(scope)))
+    core = _told(scope, await semantic.core(scope), moment)
     if not scope.lineage:
         return CoreFacts(core)
-    nearer = tuple(filter(is_told, await semantic.nearer(scope, core)))
+    nearer = _told(scope, await semantic.nearer(scope, core), moment)
     return resolve_core(scope, core, nearer, now=moment or clock())
+
+
+async def unhidden(
+    semantic: SemanticStore, scope: Scope, hits: Sequence[Hit], clock: Clock, state: Degradation
+) -> tuple[Hit, ...]:
+    """Return hits without the facts of ancestors that a nearer definition hides now.
+
+    While the cold tier is away all are returned, and ``state`` says so.
+    """
+    far = [hit.id for hit in hits if hit.kind == "fact" and hit.graph_id != scope.graph_id]
+    if not far:
+        return tuple(hits)
+
+    async def hidden() -> frozenset[str]:
+        return await hidden_among(semantic, scope, await semantic.facts(scope, far), clock)
+
+    none: frozenset[str] = frozenset()
+    gone = await state.answer("cold", "definitions", hidden(), none)
+    return tuple(hit for hit in hits if hit.id not in gone)
+
+
+async def hidden_among(
+    semantic: SemanticStore,
+    scope: Scope,
+    facts: Sequence[Fact],
+    clock: Clock,
+    moment: datetime | None = None,
+) -> frozenset[str]:
+    """Return the ids of facts of ancestors, core and archival, that a nearer definition hides.
+
+    An archival one is hidden where its predicate has one object at a time; a core one as
+    ``resolve_core`` says.
+
+    Args:
+        semantic: Where facts are.
+        scope: Who reads.
+        facts: Of any graph of the family.
+        clock: Tells which definitions hold now.
+        moment: Which held then; ``None``: now.
+    """
+    defined = [one for one in facts if one.graph_id != scope.graph_id and fact_key(one)]
+    if not defined:
+        return frozenset()
+    core = _told(scope, await semantic.core(scope), moment)
+    nearer = _told(scope, await semantic.nearer(scope, defined), moment)
+    single = [one for one in (*core, *nearer) if not is_multi_valued(one.predicate or "")]
+    now, distance = moment or clock(), _distances(scope)
+    by_one, by_core = _nearest(single, distance, now), _nearest(core, distance, now)
+    hidden: set[str] = set()
+    for fact in defined:
+        key, at = fact_key(fact), distance[fact.graph_id]
+        nearest = by_one.get(key, at)
+        if fact.tier == "core":
+            nearest = min(nearest, by_core.get(key, at))
+        if nearest < at:
+            hidden.add(fact.id)
+    return frozenset(hidden)
+
+
+def _told(scope: Scope, facts: Sequence[Fact], moment: datetime | None) -> tuple[Fact, ...]:
+    """Return facts without those of the own graph that were recorded after a moment."""
+    own = scope.graph_id
+    return tuple(
+        one for one in facts if moment is None or one.graph_id != own or one.recorded_at <= moment
+    )
 
 
 def resolve_core(
@@ -64,15 +127,9 @@ def resolve_core(
     """
     if not scope.lineage:
         return CoreFacts(tuple(facts))
-    graphs = (scope.graph_id, *(one.graph_id for one in scope.lineage))
-    distance = {one: at for at, one in enumerate(graphs)}
-    defined_at: dict[tuple[str, str], int] = {}
+    distance = _distances(scope)
     defining = [*facts, *(one for one in nearer if not is_multi_valued(one.predicate or ""))]
-    for fact in defining:
-        key = fact_key(fact)
-        if key is not None and _holds(fact, now):
-            at = distance[fact.graph_id]
-            defined_at[key] = min(at, defined_at.get(key, at))
+    defined_at = _nearest(defining, distance, now)
     visible: list[Fact] = []
     shadowed: list[Fact] = []
     for fact in facts:
@@ -80,6 +137,25 @@ def resolve_core(
         is_nearest = key is None or at <= defined_at.get(key, at)
         (visible if is_nearest else shadowed).append(fact)
     return CoreFacts(tuple(visible), tuple(shadowed))
+
+
+def _distances(scope: Scope) -> dict[str, int]:
+    """Return how far each graph of a family is; the own one is the nearest."""
+    graphs = (scope.graph_id, *(one.graph_id for one in scope.lineage))
+    return {one: at for at, one in enumerate(graphs)}
+
+
+def _nearest(
+    defining: Iterable[Fact], distance: Mapping[str, int], now: datetime
+) -> dict[tuple[str, str] | None, int]:
+    """Return how far the nearest definition is that holds, by what is defined."""
+    found: dict[tuple[str, str] | None, int] = {}
+    for fact in defining:
+        key = fact_key(fact)
+        if key is not None and _holds(fact, now):
+            at = distance[fact.graph_id]
+            found[key] = min(at, found.get(key, at))
+    return found
 
 
 def _holds(fact: Fact, now: datetime) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,25 @@ async def test_ez_09_what_was_believed_when_by_turn_and_by_time(tmp_path: Path) 
         ]
         report = await history.verify()
         assert report.ok, report.problems
+
+
+async def test_ez_09_the_edges_of_the_calendar_are_times(tmp_path: Path) -> None:
+    """Since the first moment of all is everything; what has no place in UTC is refused by name."""
+    first = datetime.min.replace(tzinfo=UTC)
+    outside = datetime.min.replace(tzinfo=timezone(timedelta(hours=5)))
+    async with running(tmp_path) as ezra:
+        graph, strategist, _ = await pair_of(ezra)
+        await strategist.commit("Start on softs.", topic="tyres")
+        history = graph.beliefs
+        assert claims(await history.query(since=first)) == ["Start on softs."]
+        assert await history.query(until=first) == await history.as_of(first) == ()
+        for asked in (
+            lambda: history.query(since=outside),
+            lambda: history.as_of(outside),
+            lambda: graph.branch(session_graph_id="what-if", time=outside),
+        ):
+            with pytest.raises(UsageError, match="years 1 to 9999"):
+                await asked()
 
 
 async def test_ez_09_explain_names_evidence_rivals_and_receipt(tmp_path: Path) -> None:

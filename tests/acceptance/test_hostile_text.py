@@ -79,7 +79,7 @@ async def test_what_cannot_be_stored_is_refused_by_name(tmp_path: Path, bad: str
 
 @pytest.mark.parametrize("name", ["", "   ", "a\nb", "\x00", "x" * 257, "\ud800"])
 async def test_names_that_cannot_be_are_refused(tmp_path: Path, name: str) -> None:
-    """Graphs, agents and topics are named by 1 to 256 printable characters."""
+    """Graphs, agents, topics and refs are named by 1 to 256 printable characters."""
     async with running(tmp_path) as ezra:
         with pytest.raises(UsageError):
             await ezra.create_session_graph(name)
@@ -89,6 +89,9 @@ async def test_names_that_cannot_be_are_refused(tmp_path: Path, name: str) -> No
         with pytest.raises(UsageError, match="topics"):
             await graph.spawn_agent("a", topics={name})
         assert await graph.agents() == ()
+        agent = await graph.spawn_agent("a")
+        with pytest.raises(UsageError, match="ref"):
+            await agent.commit("It rains.", ref=name)
 
 
 @pytest.mark.parametrize("given", [None, 5, b"rain", ["rain"], {}, "", " \n"])

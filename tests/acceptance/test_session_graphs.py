@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,54 @@ async def test_ez_10_a_childs_own_archival_fact_hides_what_a_parent_has_in_core(
         assert [one.text for one in found] == ["front wing is at 7"]
         await agent.forget(own, reason="measured wrongly")
         assert set(await core_seen(agent)) == {"front wing is at 5"}
+
+
+async def test_ez_10_recall_and_contexts_have_the_nearest_definition_alone(tmp_path: Path) -> None:
+    """Of the catalog, and of what a branch carries: whichever way a farther one is found."""
+    clock = MovingClock()
+    async with running(tmp_path, clock) as ezra:
+        catalog = await ezra.catalog()
+        limit = {"subject": "pit limit", "predicate": "is at"}
+        await catalog.remember(Fact(**limit, object="80 km/h", tier="core"))
+        await catalog.remember(Fact(subject="pit window", predicate="is at", object="lap 9"))
+        parent = await ezra.create_session_graph("monaco")
+        keeper = await keeper_of(parent)
+        await keeper.remember(Fact(**limit, object="60 km/h", tier="core"))
+        await keeper.remember(Fact(subject="pit wall", predicate="is at", object="post 3"))
+        await keeper.remember(Fact(subject="pit wall", predicate="likes", object="radio"))
+        clock.move(minutes=1)
+        branch = await parent.branch(session_graph_id="what-if")
+        agent = await keeper_of(branch)
+        asked = [f"Where is the pit {what} at?" for what in ("limit", "window", "wall")]
+
+        async def told(at: datetime | None = None) -> list[set[str]]:
+            await ezra.drain_learning()
+            found, slots = set[str](), set[str]()
+            for question in asked:
+                found |= {one.text for one in (await agent.recall(question, as_of=at)).items}
+                turn = await agent.turn(question)
+                slots |= {one.text for one in turn.slots if one.kind in {"core", "archival"}}
+            for name in ("pit limit", "pit window", "pit wall"):
+                near = await agent.knowledge.neighbours(name, as_of=at)
+                found |= {one.fact.text for one in near}
+            return [found, slots]
+
+        seen = {"pit wall likes radio", "pit limit is at 60 km/h"}
+        for texts in await told():
+            assert texts == seen | {"pit wall is at post 3", "pit window is at lap 9"}
+        before = clock()
+        clock.move(minutes=1)
+        own = [
+            await agent.remember(Fact(subject="pit wall", predicate="is at", object="post 7")),
+            await agent.remember(Fact(subject="pit window", predicate="is at", object="lap 12")),
+        ]
+        for texts in await told():
+            assert texts == seen | {"pit wall is at post 7", "pit window is at lap 12"}
+        then, _ = await told(before)
+        assert then == seen | {"pit wall is at post 3", "pit window is at lap 9"}
+        await agent.forget_facts(own, reason="measured wrongly")
+        for texts in await told():
+            assert texts == seen | {"pit wall is at post 3", "pit window is at lap 9"}
 
 
 async def test_ez_10_inheritance_is_transitive_ordered_and_names_its_path(tmp_path: Path) -> None:

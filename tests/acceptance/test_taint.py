@@ -337,6 +337,26 @@ async def test_what_is_set_aside_can_still_be_erased(ezra: Ezra, clock: MovingCl
     assert fact not in facts or facts[fact].redacted_at is not None
 
 
+async def test_a_turn_that_came_back_can_be_set_aside_again_and_erased(ezra: Ezra) -> None:
+    """Also after a later roll-back: what stood for it meanwhile kept its place among the words."""
+    graph = await ezra.create_session_graph("twice")
+    agent = await graph.spawn_agent("one", topics={"*"})
+    turns = [
+        (await (await agent.turn(f"Oswald Quint called, {n}.")).reply("I see.")).turn.id
+        for n in range(3)
+    ]
+    first = await graph.taint.roll_back(turns[0], reason="planted")
+    await graph.taint.roll_back(turns[1], reason="planted")
+    await graph.taint.undo(first.roll_back.id, reason="it was true")
+    again = await graph.taint.roll_back(turns[0], reason="planted after all")
+    await graph.taint.undo(again.roll_back.id, reason="it was true")
+    assert len((await agent.recall("Oswald Quint")).items) == 2
+    done = await graph.erase(subject="Oswald Quint", reason="asked to")
+    assert set(done.ids["turn"]) == set(turns)
+    assert (await agent.recall("Oswald Quint")).items == ()
+    assert not (await graph.holding(subject="Oswald Quint")).records
+
+
 async def test_retention_ends_what_roll_backs_keep(tmp_path: Path, clock: MovingClock) -> None:
     """As long as turns are kept it can be undone; then it is confirmed, and the feed says why."""
     async with running(tmp_path, clock, retention_plan="free") as ezra:

@@ -339,6 +339,25 @@ async def test_superseded_fact_stays_but_answers_nothing(
     assert (await cold.semantic.put_fact(SCOPE, fact_by()))[1], "it may be stated anew"
 
 
+async def test_no_fact_gives_way_to_what_does_not_stand(cold: Cold) -> None:
+    """Neither to what gave way to itself, near or far, nor to what ended by being forgotten."""
+    texts = ("Softs are quick.", "Softs are slow.", "Softs are gone.", "Softs are back.")
+    first, second, third, fourth = await _known(cold, SCOPE, *(fact_by(text=one) for one in texts))
+    assert await cold.semantic.supersede(SCOPE, first.id, second.id, NOW)
+    for by in (first, second):
+        with pytest.raises(UsageError, match="by"):
+            await cold.semantic.supersede(SCOPE, second.id, by.id, NOW)
+    assert await cold.semantic.supersede(SCOPE, second.id, third.id, NOW)
+    with pytest.raises(UsageError, match="has not given way"):
+        await cold.semantic.supersede(SCOPE, third.id, first.id, NOW)
+    assert await cold.semantic.supersede(SCOPE, fourth.id, first.id, NOW), "the third stands for it"
+    (fifth,) = await _known(cold, SCOPE, fact_by(text="Softs are red."))
+    assert await cold.review.forget(SCOPE, third.id, "wrong", NOW)
+    assert not await cold.semantic.supersede(SCOPE, fifth.id, first.id, NOW)
+    (kept,) = await cold.semantic.facts(SCOPE, [fifth.id])
+    assert kept == fifth
+
+
 async def test_superseding_needs_two_visible_facts_of_the_graph(cold: Cold) -> None:
     """Unknown, out of sight or an ancestor's: not found, and nothing has changed."""
     one, two = await _known(cold, SCOPE, fact_by(), fact_by(text="else"))

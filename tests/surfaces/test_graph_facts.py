@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -60,6 +61,19 @@ async def test_a_correction_takes_the_place_of_a_fact(there: House) -> None:
     assert (event.record_ids, event.reason) == ((old, new), "measured")
     with pytest.raises(Conflict, match="not ended"):
         await graph.correct(old, text="Hards last 20 laps.", reason="late")
+
+
+async def test_of_corrections_at_the_same_time_one_is_made(there: House) -> None:
+    """The others are told that the fact has ended; none of what they say is stored."""
+    agent = await there.agent()
+    graph = await there.runtime.session_graph(agent.graph_id)
+    old = await agent.remember("Inters last 10 laps.")
+    said = [f"Inters last {laps} laps." for laps in range(20, 25)]
+    asked = [graph.correct(old, text=text, reason="measured") for text in said]
+    done = await asyncio.gather(*asked, return_exceptions=True)
+    (new,) = [one for one in done if isinstance(one, str)]
+    assert [type(one) for one in done if not isinstance(one, str)] == [Conflict] * 4
+    assert [one.id for one in (await graph.latest_facts()).rows] == [new]
 
 
 async def test_a_statement_is_corrected_in_its_parts(there: House) -> None:

@@ -20,7 +20,7 @@ from .over_engine import OverEngine
 from .questions import among, by_then, equal, own
 from .rows import all_bare, kept, moments, put
 from .turns import TURNS, cover
-from .words import file_words
+from .words import SEARCHABLE, file_again, file_words
 from .work import queue_work
 
 
@@ -205,10 +205,11 @@ def put_summary(scope: Scope, summary: Summary, work: Sequence[WorkDraft] = ()) 
     """
     for name in ("level", "tokens", "lost"):
         check_number(name, getattr(summary, name))
-    known, turns, above = yield from asked(
+    known, turns, above, filed = yield from asked(
         own(SUMMARIES, scope, [summary.id]),
         own(TURNS, scope, summary.covers),
         _made_of(scope, summary.id),
+        own(SEARCHABLE, scope, [summary.id]),
     )
     if known:
         return False
@@ -219,7 +220,8 @@ def put_summary(scope: Scope, summary: Summary, work: Sequence[WorkDraft] = ()) 
     yield from cover(scope, summary.covers, turns, summary.level, summary.id)
     told_in = {episode.grain: episode.id for episode in above}
     yield from put(SUMMARIES, scope, kept(KeptSummary, summary, told_in=told_in))
-    yield from file_words(scope, summary)
+    # One that stood for a turn and was taken out again has kept its place among the words.
+    yield from (file_again if filed else file_words)(scope, summary)
     yield from queue_work(scope, work, summary.recorded_at)
     return True
 

@@ -254,11 +254,12 @@ class SemanticStore(OverEngine):
         Or ``deduplicated`` for a duplicate. Sets ``superseded_by``, ``superseded_at`` and
         ``superseded_as``; the old fact
         stays, and no search and no context has it any more. Both must be visible facts of the
-        scope's own graph. ``False``, writing nothing, when the fact is superseded already.
+        scope's own graph. ``False``, writing nothing, when the fact is superseded already, or
+        nothing stands that it would give way to.
 
         Raises:
             NotFound: One of them is no visible fact of the scope's own graph.
-            UsageError: They are the same fact.
+            UsageError: They are the same fact, or ``by`` has given way to the other one.
         """
         if by == fact_id:
             raise UsageError("by", by, "another fact")
@@ -269,8 +270,13 @@ class SemanticStore(OverEngine):
             if name not in found:
                 raise NotFound("fact", name)
         old, new = (found[name] for name in pair)
-        if not is_live(old) or new.forgotten_at is not None:
+        if not is_live(old):
             return False
+        stands = yield from _stands_for(scope, new)
+        if stands is None:
+            return False
+        if stands.id == fact_id:
+            raise UsageError("by", by, "a fact that has not given way to the other one")
         yield from move_facts(scope, given_way(old, verdict, now))
         yield from append_event(scope, VERDICT_EVENTS[verdict.how], pair, "", now)
         yield from queue_work(scope, work, now)
@@ -280,6 +286,19 @@ class SemanticStore(OverEngine):
 def _whole(scope: Scope, by: str, *where: Condition) -> Find[Fact]:
     """Ask the whole graph, whoever may see it, for the one fact of which something holds."""
     return Find(FACTS, scope, by, where, limit=1, reach="own")
+
+
+def _stands_for(scope: Scope, fact: Fact) -> Steps[Fact | None]:
+    """Return what stands at the end of what a fact gave way to: itself, if it has not."""
+    passed = {fact.id}
+    last = fact
+    while last.superseded_by is not None:
+        known = yield from one(_whole(scope, "id", Is("id", last.superseded_by)))
+        if known is None or known.id in passed:
+            return None
+        passed.add(known.id)
+        last = known
+    return last if is_live(last) and last.redacted_at is None else None
 
 
 def _use(fact: Fact, cause: str, now: datetime) -> CountedUse:
