@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import pytest_asyncio
@@ -37,14 +39,56 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
             yield House(url, ezra, clock)
 
 
+@dataclass(frozen=True)
+class Look:
+    """What is settled when a window is made."""
+
+    size: tuple[int, int]
+    scheme: str
+    js: bool
+
+
+class Windows:
+    """Windows of one browser, each as if nobody had used it: cleared, and lent again.
+
+    Making one costs as much processor time as loading three pages into it.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._idle: defaultdict[Look, list[BrowserContext]] = defaultdict(list)
+
+    async def lent(self, look: Look) -> BrowserContext:
+        """Return a window that nobody has."""
+        if self._idle[look]:
+            return self._idle[look].pop()
+        return await self._browser.new_context(
+            viewport={"width": look.size[0], "height": look.size[1]},
+            color_scheme="dark" if look.scheme == "dark" else "light",
+            java_script_enabled=look.js,
+        )
+
+    async def given_back(self, look: Look, window: BrowserContext) -> None:
+        """Close its pages, and forget its cookies, its cache and whatever its pages stored."""
+        for page in window.pages:
+            devtools = await window.new_cdp_session(page)
+            origin = "{0.scheme}://{0.netloc}".format(urlsplit(page.url))
+            stored = {"origin": origin, "storageTypes": "all"}
+            await devtools.send("Storage.clearDataForOrigin", stored)
+            await devtools.send("Network.clearBrowserCache")
+            await page.close()
+        await window.clear_cookies()
+        self._idle[look].append(window)
+
+
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def chromium() -> AsyncIterator[Browser]:
+async def windows() -> AsyncIterator[Windows]:
     """A browser for the whole run."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
             executable_path=CHROMIUM, args=_QUIET.split(), headless=True
         )
-        yield browser
+        yield Windows(browser)
         await browser.close()
 
 
@@ -52,21 +96,18 @@ async def chromium() -> AsyncIterator[Browser]:
 class Tabs:
     """Pages that a test opens; what they complain of is a failure of the test."""
 
-    browser: Browser
-    problems: list[str]
-    contexts: list[BrowserContext]
+    windows: Windows
+    problems: list[str] = field(default_factory=list)
+    lent: list[tuple[Look, BrowserContext]] = field(default_factory=list)
 
     async def open(
         self, url: str, *, size: tuple[int, int] = DESKTOP, scheme: str = "light", js: bool = True
     ) -> Page:
         """Open an address in a browser window of its own."""
-        context = await self.browser.new_context(
-            viewport={"width": size[0], "height": size[1]},
-            color_scheme="dark" if scheme == "dark" else "light",
-            java_script_enabled=js,
-        )
-        self.contexts.append(context)
-        page = await context.new_page()
+        look = Look(size, scheme, js)
+        window = await self.windows.lent(look)
+        self.lent.append((look, window))
+        page = await window.new_page()
         page.on("console", self._said)
         page.on("pageerror", lambda error: self.problems.append(str(error)))
         await page.goto(url)
@@ -81,15 +122,15 @@ class Tabs:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def tabs(chromium: Browser) -> AsyncIterator[Tabs]:
-    """Windows that are closed at the end, when none of them may have complained.
+async def tabs(windows: Windows) -> AsyncIterator[Tabs]:
+    """Windows that are given back at the end, when none of them may have complained.
 
     What a test provokes it takes out of ``tabs.problems``.
     """
-    opened = Tabs(chromium, [], [])
+    opened = Tabs(windows)
     yield opened
-    for context in opened.contexts:
-        await context.close()
+    for look, window in opened.lent:
+        await windows.given_back(look, window)
     assert opened.problems == []
 
 

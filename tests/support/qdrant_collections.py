@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import qdrant_edge as edge
 from qdrant_client import models
@@ -21,6 +21,7 @@ _MEMORY = Path("/dev/shm")  # noqa: S108 - where there is one: nothing here outl
 _INDEXED_FROM = 32
 """So many points are written before the engine makes the payload indexes that were asked for, as
 in ``tiers.warm.edge_folder``: few tests write more, and making them takes longer than most do."""
+IndexParams: TypeAlias = models.KeywordIndexParams | models.IntegerIndexParams
 _INDEX_TYPES = {
     models.KeywordIndexParams: models.PayloadSchemaType.KEYWORD,
     models.IntegerIndexParams: models.PayloadSchemaType.INTEGER,
@@ -47,7 +48,7 @@ class Collection:
     def __init__(self, made: models.CreateCollection) -> None:
         _only(made, "vectors sparse_vectors hnsw_config quantization_config metadata")
         self.made = made
-        self.schema: dict[str, models.KeywordIndexParams | models.IntegerIndexParams] = {}
+        self.schema: dict[str, IndexParams] = {}
         self._written = 0
         self._due: dict[str, edge.UpdateOperation] = {}
         self.status = models.CollectionStatus.GREEN
@@ -115,6 +116,11 @@ class Collection:
         self._due[asked.field_name] = made
         self._make_indexes()
         self.schema[asked.field_name] = params
+
+    def index_all(self, schema: Mapping[str, IndexParams]) -> None:
+        """Make the payload indexes of another collection."""
+        for key, params in schema.items():
+            self.index(models.CreateFieldIndex(field_name=key, field_schema=params))
 
     def _make_indexes(self) -> None:
         while self._due and self._written >= _INDEXED_FROM:

@@ -30,7 +30,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from .processes import PATIENCE_SECONDS
-from .qdrant_collections import Collection, Refused, untranslated
+from .qdrant_collections import Collection, IndexParams, Refused, untranslated
 from .threaded_server import ThreadedServer
 
 VERSION = "1.20.0"
@@ -79,11 +79,16 @@ class QdrantShim:
     Args:
         api_key: Wanted from every request.
         version: What it says it is.
+        has_indexes: A collection that is made like one before has the payload indexes that one got,
+            as if another process had been first. Asking for them takes longer than most tests.
     """
 
-    def __init__(self, *, api_key: str | None = None, version: str = VERSION) -> None:
+    def __init__(
+        self, *, api_key: str | None = None, version: str = VERSION, has_indexes: bool = False
+    ) -> None:
         self.api_key = api_key
         self.version = version
+        self._indexes: dict[bytes, dict[str, IndexParams]] | None = {} if has_indexes else None
         self.collections: dict[str, Collection] = {}
         self.requests: list[Seen] = []
         self.refusals: list[str] = []
@@ -269,11 +274,15 @@ class QdrantShim:
 
     async def _create(self, request: Request) -> Any:
         self._manage()
-        made = models.CreateCollection.model_validate_json(await request.body())
+        body = await request.body()
+        made = models.CreateCollection.model_validate_json(body)
         name = request.path_params["name"]
         if name in self.collections:
             raise Refused(409, f"Wrong input: Collection `{name}` already exists!")
-        self.collections[name] = Collection(made)
+        self.collections[name] = collection = Collection(made)
+        if self._indexes is not None:
+            collection.index_all(self._indexes.get(body, {}))
+            self._indexes[body] = collection.schema
         return True
 
     async def _update(self, request: Request) -> Any:
@@ -323,7 +332,7 @@ class QdrantShim:
 @functools.cache
 def shared_shim() -> QdrantShim:
     """Return the stand-in of this test run, started when first asked for; hurt another one."""
-    shim = QdrantShim()
+    shim = QdrantShim(has_indexes=True)
     shim.start()
     atexit.register(shim.close)
     return shim
