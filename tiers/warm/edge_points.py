@@ -242,8 +242,9 @@ class EdgePoints:
 def _candidates(points: Sequence[ScoredPoint]) -> list[Candidate]:
     """Return points as candidates: hundreds a turn, so a step at a time for all of them."""
     scores = all_rounded([one.score for one in points])
-    numbers = [_number(one.id) for one in points]
-    return list(map(Candidate._make, zip(scores, numbers, strict=True)))
+    found_ids = [one.id for one in points]
+    numbers = [one.int if isinstance(one, UUID) else int(one) for one in found_ids]
+    return list(map(Candidate, scores, numbers))
 
 
 def _number(point_id: Offset) -> int:
