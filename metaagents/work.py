@@ -37,12 +37,8 @@ HANDLER_SECONDS_MAX = 900.0
 
 BATCH_LIMIT = 64
 PASSES_MAX = 100_000
-GATHERING_SECONDS = 0.5
-"""So long a worker that keeps up lets work gather between two passes.
-
-Nobody waits for it: the ring and the words in cold have a turn at once. A pass of one item takes
-about as much of the processor as one of twenty.
-"""
+GATHERING_SECONDS = 0.1
+"""So long a worker that keeps up lets work gather between two passes."""
 FULL_SECONDS = 15.0
 """So long work waits for room on a full disk before it is tried again."""
 UNFENCED: frozenset[WorkKind] = frozenset({"index"})
