@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from operator import mul
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, get_args
 
 from metaagents.reindex.index import SwitchingIndex
+from tiers.deadlines import Deadlines
 from tiers.errors import ConfigError, TierError
 from tiers.ports import Embedder, Vector
 from tiers.records import Ancestor, Fact, Hit, Kind, Scope, SearchQuery, Turn
@@ -72,6 +72,9 @@ class Degradation:
     lost: dict[str, None] = field(default_factory=dict)
     skipped: list[str] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self._deadlines = Deadlines(self.seconds)
+
     async def answer(self, tier: str, leg: str, call: Awaitable[_T], empty: _T) -> _T:
         """Return what ``call`` answers, or ``empty`` when its tier fails or is late."""
         with self.telemetry.leg(tier, leg) as watched:
@@ -81,7 +84,7 @@ class Degradation:
         self, tier: str, leg: str, call: Awaitable[_T], empty: _T, watched: Watched
     ) -> _T:
         try:
-            async with asyncio.timeout(self.seconds):
+            with self._deadlines.within():
                 answer = await call
         except TimeoutError:
             watched.fail("TimeoutError")

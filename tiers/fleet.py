@@ -152,7 +152,8 @@ class Usage(Record):
 
     def plus(self, more: Usage) -> Usage:
         """Return this and what was used besides, together."""
-        return Usage.known({unit: n + getattr(more, unit) for unit, n in self})
+        theirs = more.__dict__
+        return Usage.known({unit: count + theirs[unit] for unit, count in self.__dict__.items()})
 
     @property
     def is_none(self) -> bool:

@@ -120,7 +120,7 @@ def estimate_tokens(text: str) -> int:
     and on the safe side for other scripts.
     """
     if text.isascii():
-        return math.ceil(len(text) / 4)
+        return (len(text) + 3) // 4
     plain = len(text.encode("ascii", "ignore"))
     return math.ceil(plain / 4 + (len(text) - plain) / 2)
 

@@ -9,7 +9,7 @@ what is asked of the engine as ever.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Literal, NamedTuple, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 from .recollection import WordStatistics
 from .records import Hit, Scope, SearchQuery
@@ -71,3 +71,8 @@ class SightsMeaning(Protocol):
 
     async def sight(self, scope: Scope, query: SearchQuery, known: Known) -> tuple[Seen, ...]:
         """Return what ``search`` does, in its order, records of ``known`` by their ids alone."""
+
+
+def sights_meaning(index: object) -> TypeGuard[SightsMeaning]:
+    """Whether an index can: as ``isinstance`` says, which looks the protocol through each time."""
+    return hasattr(index, "sight")

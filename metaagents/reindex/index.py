@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tiers.errors import TierError, UsageError
 from tiers.ports import Expired
 from tiers.records import Hit, IndexEntry, Kind, Scope, SearchQuery
-from tiers.sighting import Known, Seen, SightsMeaning
+from tiers.sighting import Known, Seen, sights_meaning
 from tiers.upkeep import RewritableFiles
 
 from .generations import OpenGeneration, OpenGenerations
@@ -87,7 +87,7 @@ class SwitchingIndex:
     async def sight(self, scope: Scope, query: SearchQuery, known: Known) -> tuple[Seen, ...]:
         """Return what ``search`` does, records of ``known`` by their ids where the engine can."""
         generation, asked = self._asked(query)
-        if generation.partial or not isinstance(generation.store, SightsMeaning):
+        if generation.partial or not sights_meaning(generation.store):
             return await self.search(scope, query)
         return await generation.store.sight(scope, asked, known)
 

@@ -39,6 +39,7 @@ OF_ONE_CALL = frozenset(
         *("ezra.bridge.notes.search:_by_document", "ezra.ranking.terms:_asked"),
         *("tiers.cold.port:names", "tiers.cold.port:owned", "tiers.cold.port:owner"),
         *("tiers.cold.sqlite.records:_held", "tiers.cold.sqlite.records:_sights"),
+        "tiers.deadlines:_running",
         *("ezra.turn.routing:subject", "tiers.cold.stores.knowledge:_facts"),
         *("ezra.moving.carried_rows:_cards", "ezra.moving.carried_rows:_checks"),
         *("ezra.moving.carried_rows:_documents", "ezra.moving.carried_rows:_facts"),

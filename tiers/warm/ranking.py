@@ -229,6 +229,12 @@ def rounded(score: float) -> float:
     return float(f"{score:.{SCORE_DIGITS}g}")
 
 
+def all_rounded(scores: Sequence[float]) -> list[float]:
+    """Return scores ``rounded``, at a third of the cost for each."""
+    told = f"%.{SCORE_DIGITS}g " * len(scores) % tuple(scores)
+    return list(map(float, told.split()))
+
+
 def _ends(text: str) -> str:
     """Return a long question's beginning and end, where what is asked is said."""
     if len(text) <= QUERY_CHARS:

@@ -99,8 +99,10 @@ class Asked(NamedTuple):
 
     def cosines(self, ranked: Ranked, stored: Mapping[FoundId, Held]) -> dict[FoundId, float]:
         """Return how close points are to the question: those that words alone have found too."""
-        compared = {} if self.meaning is None else cosines_to(self.meaning, stored)
-        return compared | ranked.cosines
+        if self.meaning is None:
+            return ranked.cosines
+        others = {one: held for one, held in stored.items() if one not in ranked.cosines}
+        return cosines_to(self.meaning, others) | ranked.cosines
 
 
 class Ranked(NamedTuple):

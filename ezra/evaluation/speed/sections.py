@@ -108,7 +108,7 @@ _Section: TypeAlias = Callable[[_Chosen], AsyncIterator[Sequence[Figure]]]
 async def _turn(chosen: _Chosen) -> AsyncIterator[Sequence[Figure]]:
     """Yield what a turn of one agent takes that waits for nothing."""
     for mode in chosen.modes:
-        work = asdict(Work(turns=chosen.plan.turns * 10, embedder=mode))
+        work = asdict(Work(turns=chosen.plan.turns * 10, embedder=mode, watched=False))
         taken = await done_apart("agents", work)
         other = {} if chosen.other is None else await done_apart("agents", work, chosen.other)
 

@@ -183,7 +183,7 @@ class _Transaction:
 
     def _put(self, request: Put[Any]) -> None:
         collection, record = request.collection, request.record
-        said = self._said(collection, record)
+        said = self._said(collection, record, body(record))
         text = _insertion(collection.name, columns(collection))
         number = self._connection.execute(text, said).lastrowid
         row = (number, *said)
@@ -193,9 +193,12 @@ class _Transaction:
     def _replaced(self, request: Replace[Any]) -> None:
         """Change the columns and look-ups in which a record differs from what is there."""
         collection, record = request.collection, request.record
-        said = self._said(collection, record)
-        name = _name_in(collection, (None, *said))
+        name = (collection.name, *collection.owner(record), collection.key(record))
         before = self._known(collection, name)
+        told = body(record)
+        if told == before[0][-1]:
+            return  # it says what it said, and so do the columns and look-ups, made of it alone
+        said = self._said(collection, record, told)
         row = (before[0][0], *said)
         named = zip(columns(collection), before[0][1:], said, strict=True)
         changed = {column: one for column, was, one in named if one != was}
@@ -218,15 +221,15 @@ class _Transaction:
         model: Any = collection.record
         return row, parsed(model, row[-1])
 
-    def _said(self, collection: Collection[Any], record: Any) -> list[Any]:  # noqa: ANN401
-        """Return what a record says in the columns of its table, in their order."""
+    def _said(self, collection: Collection[Any], record: Any, told: str) -> list[Any]:  # noqa: ANN401
+        """Return what a record says in the columns of its table, in their order, its body last."""
         said: list[Any] = collection.row(record)
         if collection.owned:
             said.append(self._sets.number(self._connection, record.topics, self._numbers))
         if collection.stretches:
             stretched = collection.stretched(record).values()
             said += [json.dumps(held) if held else "[]" for held in stretched]
-        said.append(body(record))
+        said.append(told)
         return said
 
     def _list(self, collection: Collection[Any], was: _Kept | None, said: _Kept | None) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from types import TracebackType
 
 from ...errors import (
     CorruptRecord,
@@ -32,20 +31,35 @@ _BY_CODE: dict[int, tuple[type[TierError], str]] = {
 }
 
 
-@contextmanager
-def translated(operation: str) -> Iterator[None]:
+class translated:  # noqa: N801 - a block of work, as a function would make one at thrice the cost
     """Turn what the driver raises inside the block into an ``EzraError`` with the cause chained.
 
     Text that has no UTF-8 form, and integers beyond 64 bits, are the caller's mistake.
+
+    Args:
+        operation: For errors.
     """
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise translation_of(operation, error) from error
-    except UnicodeEncodeError as error:
-        raise UsageError("text", error.object, "text without lone surrogates") from error
-    except OverflowError as error:
-        raise UsageError("number", str(error), "integers of at most 64 bits") from error
+
+    __slots__ = ("_operation",)
+
+    def __init__(self, operation: str) -> None:
+        self._operation = operation
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        where: TracebackType | None,
+    ) -> None:
+        if isinstance(error, sqlite3.Error):
+            raise translation_of(self._operation, error) from error
+        if isinstance(error, UnicodeEncodeError):
+            raise UsageError("text", error.object, "text without lone surrogates") from error
+        if isinstance(error, OverflowError):
+            raise UsageError("number", str(error), "integers of at most 64 bits") from error
 
 
 def translation_of(operation: str, error: sqlite3.Error) -> TierError:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ...forms import hit_of
 from ...ports import WarmStore
 from ...records import ALL_TOPICS, Fact, Hit, Scope, SearchQuery
-from ...sighting import Everything, Seen, SightsMeaning
+from ...sighting import Everything, Seen, sights_meaning
 from ...standing import WIDEST
 from ..conditions import Condition, Is
 from ..ownership import accepted_topics, in_order
@@ -76,7 +76,7 @@ class Ranking(NamedTuple):
 async def ranked_by_index(index: WarmStore, asker: Scope, query: SearchQuery) -> Ranking:
     """Return what a vector index ranks best: only which facts, for they are read here."""
     found: Sequence[Seen]
-    if isinstance(index, SightsMeaning):
+    if sights_meaning(index):
         found = await index.sight(asker, query, Everything())
     else:
         found = await index.search(asker, query)
