@@ -119,12 +119,12 @@ class WarmArchive(Protocol):
 
 @runtime_checkable
 class RewritableFiles(Protocol):
-    """A warm index that keeps files of its own, in which deleting leaves bytes behind."""
+    """What keeps files of its own, in which deleting leaves bytes behind."""
 
     async def rewrite_files(self) -> None:
         """Write every file anew, so that nothing is left of what was deleted.
 
-        Searches go on meanwhile. A crash leaves the former files or the new ones.
+        Reading goes on meanwhile. A crash leaves the former files or the new ones.
 
         Raises:
             TierError: The disk or the engine failed; the former files serve on, or it must be

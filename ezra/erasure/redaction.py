@@ -310,16 +310,19 @@ async def _signed(
 
 async def _without_traces(runtime: Runtime, report: RedactionReport) -> RedactionReport:
     """Have files written anew where deleting leaves bytes behind; say so if that failed."""
-    if not report.ids or not isinstance(runtime.warm, RewritableFiles):
+    if not report.ids:
         return report
-    try:
-        await runtime.warm.rewrite_files()
-    except TierError as error:
-        why = f"{error}; what was deleted is left in files of the index: repeat the call"
-        known = report.waiting.get("warm")
-        told = why if known is None else f"{known}; {why}"
-        return replace(report, waiting={**report.waiting, "warm": told})
-    return report
+    files: dict[str, RewritableFiles] = {"cold": runtime.redactor}
+    if isinstance(runtime.warm, RewritableFiles):
+        files["warm"] = runtime.warm
+    waiting = dict(report.waiting)
+    for tier, its in files.items():
+        try:
+            await its.rewrite_files()
+        except TierError as error:
+            why = f"{error}; what was deleted is left in its files: repeat the call"
+            waiting[tier] = f"{waiting[tier]}; {why}" if tier in waiting else why
+    return replace(report, waiting=waiting)
 
 
 async def _head_of(runtime: Runtime, scope: Scope) -> dict[str, str | int]:

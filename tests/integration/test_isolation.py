@@ -36,6 +36,7 @@ NOT_ATTACKED = {
     "held.hold": "is what the desk does, under the scope that it has checked",
     "held.settle": "names nobody",
     "upkeep.take_over": "is the only owner's, of the whole store",
+    "redactor.rewrite_files": "writes whole files anew, and takes no scope",
     "archive.tenants": "names tenants for the mover, and takes no scope",
     "leases.acquire": "names jobs of the runtime, not records",
     "leases.release": "names jobs of the runtime, not records",

@@ -115,6 +115,41 @@ def _bytes_of(home: Path) -> bytes:
     return b"".join(one.read_bytes() for one in path.parent.glob(f"{path.name}*"))
 
 
+async def test_nothing_is_left_between_the_rows_of_the_file(tmp_path: Path) -> None:
+    """SQLite leaves rows that it moves to another page where they lay; an erasure writes anew."""
+    clock = MovingClock()
+    async with running(tmp_path, clock, **SETTINGS) as ezra:
+        _, _, turns, _ = await told(ezra, clock)
+    left = b"a narwhal that was moved"
+    _leave_between_rows(tmp_path, left)
+    async with running(tmp_path, clock, **SETTINGS) as ezra:
+        graph = await ezra.session_graph("imola")
+        assert left in _bytes_of(tmp_path)
+        report = await graph.redact([turns[0].id], reason="asked to")
+        assert not report.waiting
+        assert left not in _bytes_of(tmp_path)
+        assert (await graph.beliefs.verify()).ok
+
+
+def _leave_between_rows(home: Path, words: bytes) -> None:
+    """Put words into room that no row of some leaf of a table has.
+
+    Where rows begin and end: https://www.sqlite.org/fileformat2.html#b_tree_pages
+    """
+    (path,) = home.rglob("ezra.db")
+    whole = bytearray(path.read_bytes())
+    size = int.from_bytes(whole[16:18], "big")
+    for start in range(size, len(whole), size):
+        cells = int.from_bytes(whole[start + 3 : start + 5], "big")
+        free = range(8 + 2 * cells, int.from_bytes(whole[start + 5 : start + 7], "big"))
+        if whole[start] == 13 and len(free) > len(words):
+            place = start + free.start
+            whole[place : place + len(words)] = words
+            path.write_bytes(whole)
+            return
+    pytest.fail("no page has as much room")
+
+
 async def test_repeating_is_harmless_and_finishes_what_a_crash_left(tmp_path: Path) -> None:
     """Only the cold tier was done: the next call does the rest, and one more does nothing."""
     clock = MovingClock()

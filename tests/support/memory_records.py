@@ -97,7 +97,7 @@ class MemoryRecordStore:
         self._memory.held = transaction.held
         return answer
 
-    async def scrub(self) -> None:
+    async def scrub(self, *, files: bool = False) -> None:
         """Nothing is left anywhere."""
 
     def close(self) -> None:

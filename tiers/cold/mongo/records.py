@@ -91,7 +91,7 @@ class MongoRecordStore:
                 continue
         return await step()
 
-    async def scrub(self) -> None:
+    async def scrub(self, *, files: bool = False) -> None:  # noqa: ARG002 - they are the server's
         """Leave nothing in memory; files are the server's."""
         forget()
 

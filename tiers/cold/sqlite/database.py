@@ -74,6 +74,9 @@ WAITING_MAX = 256
 
 BUSY_TIMEOUT_MS = 5_000
 CACHE_KIB = 16_384
+BUILT_IN_MEMORY_BYTES = 64 * 2**20
+"""A file as large is built anew in memory; a larger one by way of the disk."""
+
 WAL_BYTES_MAX = 64 * 1024 * 1024
 WAL_PAGES = 4_000
 """So many pages of 4 KiB wait in the write-ahead log before they are written into the file.
@@ -190,20 +193,38 @@ class Database:
             answer: T = await asked.answer
             return answer
 
-    async def write_back(self) -> None:
+    async def write_back(self, *, anew: bool = False) -> None:
         """Bring everything into the file and leave nothing in its write-ahead log.
 
         A checkpoint alone leaves pages as they were before a change in the log until later ones
         are written over them: what was redacted could be read there for as long. May be repeated.
 
+        Args:
+            anew: Build the file anew first, so that there is nothing between its rows. Other
+                writes wait for as long, some seconds a gigabyte; readers go on.
+
         Raises:
             TierTimeout: Somebody was reading an older state all the time.
+            TierError: There is no room for a second file, or somebody else was writing.
         """
         async with self._room:
             self._check_open("write back")
+            if anew:
+                await self._on_writer("write back", self._built_anew)
             is_empty = await self._on_writer("write back", self._emptied)
         if not is_empty:
             raise TierTimeout("cold", "write back", "old pages are in use; repeating removes them")
+
+    def _built_anew(self) -> None:
+        """Build the file anew, on the writer's thread; a large one by way of the disk."""
+        if self._writer is None:
+            return
+        is_small = self._path.stat().st_size <= BUILT_IN_MEMORY_BYTES
+        self._writer.execute(f"PRAGMA temp_store = {'MEMORY' if is_small else 'FILE'}")
+        try:
+            self._writer.execute("VACUUM")
+        finally:
+            self._writer.execute("PRAGMA temp_store = MEMORY")
 
     def _emptied(self) -> bool:
         """Empty the write-ahead log, on the writer's thread, where no transaction is open then."""

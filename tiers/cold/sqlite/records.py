@@ -84,10 +84,14 @@ class SqliteRecordStore:
         self._sets.learn(numbers)  # committed: before, they might have been taken back
         return answer
 
-    async def scrub(self) -> None:
-        """Leave nothing of what was replaced or deleted in the log or in memory."""
+    async def scrub(self, *, files: bool = False) -> None:
+        """Leave nothing of what was replaced or deleted in the log or in memory, nor in the file.
+
+        SQLite overwrites what is deleted where it lies. Rows that it had moved from one page to
+        another before may still lie in the room between, which only a new file is without.
+        """
         forget()
-        await self._database.write_back()
+        await self._database.write_back(anew=files)
 
 
 @asynccontextmanager

@@ -144,9 +144,9 @@ class Settled:
         await self._held.settle()
         return await self._store.change(operation, steps, is_brief=is_brief)
 
-    async def scrub(self) -> None:
+    async def scrub(self, *, files: bool = False) -> None:
         """Leave nothing of what was replaced or deleted."""
-        await self._store.scrub()
+        await self._store.scrub(files=files)
 
 
 def kept(held: Held) -> Steps[bool]:

@@ -88,6 +88,16 @@ class Redactor(EventWriter):
             return reached
         raise TierTimeout("cold", "redact", "more was made of the records under each attempt")
 
+    async def rewrite_files(self) -> None:
+        """Leave nothing of what was redacted between the rows of the engine's files.
+
+        For the end of an erasure: ``redact`` itself overwrites what it finds where it lies.
+
+        Raises:
+            TierError: The files could not be written anew; repeating does so.
+        """
+        await self._store.scrub(files=True)
+
     async def holding(
         self,
         scope: Scope,
