@@ -397,15 +397,7 @@ class RecordStore(Protocol):
         ...
 
     async def scrub(self, *, files: bool = False) -> None:
-        """Leave nothing of what was replaced or deleted in logs, free pages or memory.
-
-        Args:
-            files: Write files of its own anew as well, where the engine may have left bytes in
-                room that it does not use. Takes as long as copying them.
-
-        Raises:
-            TierError: They could not be written, or somebody reads an older state all the time.
-        """
+        """Leave nothing of what was replaced or deleted in logs, memory, or its files, made anew."""
         ...
 
 

@@ -15,11 +15,12 @@ from datetime import datetime
 from tiers.lexical import words
 
 from ...claims.forms import is_base_form
+from ..rewording import in_third_person
 from ..times import PHRASE, dated
 from .clauses import is_plainly_said
 from .lasting import lasts
 from .lexicon import MADE_UP
-from .statement import Claim, of_speaker
+from .statement import Claim
 
 CHARS_MAX = 240
 WORDS_MIN = 3
@@ -50,7 +51,7 @@ _PASSES = re.compile(
     r"|\b(?:today|tonight|right now|at the moment|currently|this (?:morning|afternoon|evening)"
     r"|in (?:an?|\w+) (?:minutes?|seconds?|moment)|till payday|never mind|all but)\b"
     r"|\ballergic to (?:mondays|work|mornings)\b|\b(?:totally|100 ?%|really|so) agree\b"
-    r"|^no (?:problem|worries|need|idea|way|doubt|thanks)\b|^for (?:always|all|being|every)\b",
+    r"|^no (?:problem|worries|need|idea|way|doubts?|thanks)\b|^for (?:always|all|being|every)\b",
     re.IGNORECASE,
 )
 """What is of the moment, a manner of speaking or said for courtesy."""
@@ -77,7 +78,7 @@ _OFFERED = re.compile(
     re.IGNORECASE,
 )
 _POINTS_BACK = re.compile(r"(?:he|she|they)\b", re.IGNORECASE)
-_I = re.compile(r"\b(?:i|we|mine|ours|ourselves)\b", re.IGNORECASE)
+_WE = re.compile(r"\b(?:i|we|us|our|ours|ourselves)\b", re.IGNORECASE)
 _TIME = re.compile(rf"\b{PHRASE}", re.IGNORECASE)
 
 
@@ -95,9 +96,12 @@ def told_as_said(sentence: str, speaker: str, at: datetime | None) -> Iterator[C
 
 
 def _told_by(speaker: str, said: str) -> str:
-    """Return words under the name of who said them: ``Minh: I passed``, ``Ada's mother sings``."""
-    told = of_speaker(said, speaker)
-    return told if speaker in told and not _I.search(told) else f"{speaker}: {told}"
+    """Return words of whom they are, or under the name of who said them.
+
+    ``Minh failed in 2024 and passed this spring``; ``Ada: We meet on Mondays, rain or shine``.
+    """
+    told = in_third_person(said, speaker)
+    return told if speaker in told and not _WE.search(told) else f"{speaker}: {told}"
 
 
 def is_half_told(sentence: str, told: Sequence[str]) -> bool:

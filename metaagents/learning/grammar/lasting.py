@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
@@ -27,17 +26,13 @@ _NAMES_MAX = 2
 
 
 class Sentence:
-    """A sentence, and its words in lower case."""
+    """A sentence, its words in lower case, and in which forms known verbs stand in it: ``past``."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.told = _WORD.findall(text.lower())
         self.words = frozenset(self.told)
-
-    @cached_property
-    def forms(self) -> frozenset[str]:
-        """In which forms known verbs stand in it: ``present``, ``past``."""
-        return frozenset(FORMS[word][1] for word in self.words & FORMS.keys())
+        self.forms = frozenset(FORMS[word][1] for word in self.words & FORMS.keys())
 
 
 Found = Callable[[Sentence], float]
