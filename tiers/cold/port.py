@@ -397,7 +397,7 @@ class RecordStore(Protocol):
         ...
 
     async def scrub(self, *, files: bool = False) -> None:
-        """Leave nothing of what was replaced or deleted in logs, memory, or its files, made anew."""
+        """Leave nothing of what was deleted in logs and memory; with ``files``, in files either."""
         ...
 
 
