@@ -36,6 +36,8 @@ from ..turn.shadowing import core_seen, hidden_among
 from .remembering import forget, replace_former, store
 
 CHANGES_MAX = 1_000
+ROUNDS_MAX = 32
+"""Times that facts are looked for anew without those that a nearer definition hides."""
 STATEMENT_CHARS_MAX = TEXT_CHARS_MAX - 2
 """So long are subject, predicate and object together: a fact says them as one text."""
 
@@ -147,12 +149,14 @@ class Knowledge:
         """
         scope = await self._reading(as_of)
         asked, hidden = self._runtime.knowledge.neighbours, await self._hidden(scope, as_of)
-        while True:
+        found: tuple[Neighbour, ...] = ()
+        for _ in range(ROUNDS_MAX):
             found = await asked(scope, [name], depth, limit, as_of=as_of, without=hidden)
             facts = [one.fact for one in found]
             if (seen := await self._hidden(scope, as_of, facts)) <= hidden:
                 return found
             hidden |= seen
+        return tuple(one for one in found if one.fact.id not in hidden)
 
     @operation("POST", "/path")
     async def path(
@@ -170,11 +174,12 @@ class Knowledge:
         """
         scope = await self._reading(as_of)
         asked, hidden = self._runtime.knowledge.path, await self._hidden(scope, as_of)
-        while True:
+        for _ in range(ROUNDS_MAX):
             found = await asked(scope, start, end, depth, as_of=as_of, without=hidden)
             if (seen := await self._hidden(scope, as_of, found or ())) <= hidden:
                 return found
             hidden |= seen
+        return None
 
     @operation("POST", "/history")
     async def history(
