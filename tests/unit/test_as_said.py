@@ -77,6 +77,12 @@ def test_days_are_told_by_their_dates() -> None:
     )
 
 
+def test_whose_name_is_part_of_a_word_is_named_nevertheless() -> None:
+    """``Ann`` is in ``Annual``, and yet nobody would know who said it."""
+    (claim,) = told_as_said("Annual stocktaking at Ridderkerk is on 3 January.", "Ann", NOW)
+    assert claim.text == "Ann: Annual stocktaking at Ridderkerk is on 3 January"
+
+
 def test_a_sentence_is_half_told_by_what_it_does_not_say() -> None:
     """Times do not count, nor do other forms of the same words."""
     said = "I moved to Oslo two and a half years ago."

@@ -98,10 +98,11 @@ def told_as_said(sentence: str, speaker: str, at: datetime | None) -> Iterator[C
 def _told_by(speaker: str, said: str) -> str:
     """Return words of whom they are, or under the name of who said them.
 
-    ``Minh failed in 2024 and passed this spring``; ``Ada: We meet on Mondays, rain or shine``.
+    ``Minh failed in 2024 and passed in May``; ``Ada: We meet on Mondays, rain or shine``.
     """
     told = in_third_person(said, speaker)
-    return told if speaker in told and not _WE.search(told) else f"{speaker}: {told}"
+    is_named = re.search(rf"\b{re.escape(speaker)}\b", told) is not None
+    return told if is_named and not _WE.search(told) else f"{speaker}: {told}"
 
 
 def is_half_told(sentence: str, told: Sequence[str]) -> bool:

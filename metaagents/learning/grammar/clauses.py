@@ -107,7 +107,7 @@ _REPORTED = re.compile(
     r"\b(?:says?|said|saying|tells|told|claim(?:s|ed)?|heard|reckons?|read that|wrote|write that"
     r"|begins with|translate|for example|according to|rumou?r"
     r"|i may|may be|supposed to|always wanted|about to|hoping to|looking for|trying to"
-    r"|the (?:hero|heroine|book|film|novel|song|story|game|film|movie))\b"
+    r"|the (?:hero|heroine|book|film|novel|song|story|game|movie))\b"
     r"|\b(?:goes|reads|was|is|are|were|ran|went): |\bdear (?:\w+\.? ?){1,2},",
     re.IGNORECASE,
 )
@@ -118,6 +118,7 @@ _DEPENDS = re.compile(
     r"(?! (?:only|you ask|i (?:had|were|was)|we (?:had|were)|it (?:were|had))\b)",
     re.IGNORECASE,
 )
+"""What makes a sentence depend on what may well be, rather than suppose it."""
 _ASKED_IN_CASE = re.compile(
     r"\s*(?:if|in case|when) (?:they|anyone|anybody|somebody|someone|he|she|you) (?:should )?"
     r"(?:ask|asks|wonder|wonders|need|needs)\b"
