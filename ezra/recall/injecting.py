@@ -19,7 +19,7 @@ from tiers.together import together
 
 from ..models.reranking.blending import reranked
 from ..ranking.choosing import in_asked_order
-from ..ranking.cues import stems_in
+from ..ranking.cues import stems_in, wants_order
 from ..recaller import Degradation, RecallResult
 from ..runtime import Runtime
 from ..turn.assemble import injected_text
@@ -97,7 +97,10 @@ async def inject(
         return Injected()
     state = Degradation(runtime.settings.step_timeout_seconds, runtime.telemetry)
     rankings = await _rankings(runtime, scope, query, wanted, state)
-    fused = without_repeats(fuse(rankings))
+    fused = fuse(rankings)
+    if wants_order(query):  # what was made of turns does not stand for them: it has no place in it
+        fused.sort(key=lambda hit: hit.kind == "fact")
+    fused = without_repeats(fused)
     hits, rerank_used = await reranked(
         runtime.reranker,
         query,

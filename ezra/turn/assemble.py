@@ -27,6 +27,7 @@ from tiers.records import (
 )
 
 from ..mesh.rows import plain
+from ..ranking.cues import wants_order
 
 SlotKind = Literal[
     "system",
@@ -230,7 +231,9 @@ def assemble(material: Material, budget: int) -> Context:
             continue
         left -= slot.tokens
         kept.append(slot)
-        seen.update(slot.source_ids)
+        # In which order things were said, the facts that were made of them do not tell.
+        stands_for_turns = slot.record != "fact" or not wants_order(material.input)
+        seen.update(slot.source_ids if stands_for_turns else slot.source_ids[:1])
     slots = (system, *_in_order(kept, material.layout), asked)
     tokens = sum(slot.tokens for slot in slots)
     messages = messages_of(slots, material.layout)

@@ -30,7 +30,8 @@ def test_every_method_of_every_store_is_called() -> None:
     held = stores.HeldReceipts  # opens and closes
     kept = [one for one in get_type_hints(Cold, {"stores": stores}).values() if one is not held]
     methods = {name for store in kept for name in dir(store) if not name.startswith("_")}
-    assert methods == set(CALLS)
+    # Asks for nothing and writes no record: it has an engine's own files written anew.
+    assert methods - {"rewrite_files"} == set(CALLS)
 
 
 async def test_reopened_tier_holds_what_it_held(backend: ColdBackend, tmp_path: Path) -> None:

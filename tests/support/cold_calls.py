@@ -232,7 +232,6 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "redact": lambda cold: cold.redactor.redact(SCOPE, ["x"], "asked to", NOW),
     "holding": lambda cold: cold.redactor.holding(GRAPH, subject="tyre"),
     "blank_receipts": lambda cold: cold.redactor.blank_receipts(GRAPH, subject="tyre"),
-    "rewrite_files": lambda cold: cold.redactor.rewrite_files(),
     "rewrite": lambda cold: cold.redactor.rewrite(SCOPE, _redacted_summary()),
     "redacted": lambda cold: cold.redactor.redacted(SCOPE, ["x"]),
     "left_of": lambda cold: cold.redactor.left_of(SCOPE, _redacted_summary()),
