@@ -21,8 +21,8 @@ _BODY = "body"
 """Where a record lies as JSON, in a table and in a collection."""
 
 _UNSHOWN = {"row", "write", "body.frontier taken away"}
-"""What no answer shows and no look-up goes by: when a record came, by which write, and what is known
-of a root."""
+"""What no answer shows and no look-up goes by: when a record came, by which write, and what is
+known of a root."""
 
 _SETS = " WHERE id IN (SELECT topic_set FROM beliefs)"
 """Of the sets of topics those that beliefs have."""
