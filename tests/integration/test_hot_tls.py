@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 import pytest
@@ -110,6 +110,14 @@ async def test_no_tls_to_a_port_with_it_is_unavailable(encrypted: _Encrypted) ->
             pass
 
 
+async def _let_in(url: str) -> None:
+    """Open a store; once more where the server closed before its reason was read."""
+    for _ in range(5):
+        with suppress(TierUnavailable):
+            async with redis_hot_store(url):
+                return
+
+
 async def test_server_may_ask_for_a_certificate() -> None:
     """Where clients need a certificate too, it comes in the URL, and its absence is refused."""
     (port,) = free_ports(1)
@@ -117,11 +125,8 @@ async def test_server_may_ask_for_a_certificate() -> None:
         options = (*files.options, "--tls-auth-clients", "yes")
         with running_redis("--tls-port", str(port), *options):
             url = f"rediss://127.0.0.1:{port}?ssl_ca_certs={files.authority}"
-            # A server may close before what it says of the reason was read.
-            refused = "CERTIFICATE_REQUIRED|Connection reset"
-            with pytest.raises((ConfigError, TierUnavailable), match=refused):
-                async with redis_hot_store(url):
-                    pass
+            with pytest.raises(ConfigError, match="CERTIFICATE_REQUIRED"):
+                await _let_in(url)
             login = f"&ssl_certfile={files.certificate}&ssl_keyfile={files.key}"
             async with redis_hot_store(url + login) as store:
                 await store.append(SCOPE, turn_of(SCOPE, 1), 8)
