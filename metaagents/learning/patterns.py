@@ -93,13 +93,15 @@ def _in_order(said: str, subject: str, at: datetime | None) -> Iterator[Stated]:
         if claim.text.lower() not in known and not (claim.is_loose and is_plainer):
             of_clauses.setdefault(claim.sentence, []).append(_of_claim(claim))
     told = " ".join(one.text for some in of_clauses.values() for one in some)
+    before = ""
     for number, sentence in enumerate(sentences(said)):
         some = of_clauses.get(number, [])
         asked = [] if some else [_of_claim(one) for one in requested(sentence, subject)]
         noted = [] if some or asked else [*_asked_to_note(sentence, subject)]
         found = some or asked or noted
         if not found or is_half_told(sentence, [one.text for one in found]):
-            found += map(_of_claim, told_as_said(sentence, subject, at))
+            found += map(_of_claim, told_as_said(sentence, subject, at, before))
+        before = sentence
         told += " ".join(one.text for one in found)
         yield from found
     for claim in mentioned(said, subject):

@@ -27,7 +27,7 @@ _HANDED_OVER = Sought(
     r"|songs?|screenplay|script|characters?|persona|dialogue|monologue|grammar|sentences?|paragraph"
     r"|text|essay|letter|e-?mail|bio|biography|caption|tweet|post|blurb|template|sample|line)|"
     r"spell ?check|cover letter|in the style of|wrote:|writes:|forwarded|dear [a-z]+,|"
-    r"sincerely|regards|kidding|joking|jokes?|jk|lol|lmao|rofl|sarcas\w+)\b"
+    r"sincerely|regards|kidding|joking|jokes?|see food|jk|lol|lmao|rofl|sarcas\w+)\b"
     r"|\b(?:great|wonderful|fantastic|brilliant|lovely|perfect), (?:another|yet another|just what"
     r"|more|one more)\b"
     r"|[:;]-?[pP)](?!\w)|\s/s\b|\bha(?:ha)+\b|[\U0001F600-\U0001F64F\U0001F923\U0001F92A]",

@@ -11,22 +11,20 @@ seen, five times over.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from ezra.evaluation.learning.labels import SaidTurn, statements
 from ezra.evaluation.learning.scoring import has, tokens
+from ezra.evaluation.learning.sections import OPEN_STATEMENTS
 from metaagents.learning.grammar.as_said import candidate
 from metaagents.learning.grammar.claims import claims_of
 from metaagents.learning.grammar.lasting import BIAS, LASTS_FROM, MARKS, Sentence
 from metaagents.learning.plain_speech import is_plain
 from tiers.lexical import sentences
 
-SETS = (
-    "statements statements-wide statements-plain statements-later statements-everyday"
-    " statements-fresh statements-common statements-unseen statements-typed"
-).split()
 FOLDS, STEPS, RATE, DECAY = 5, 4_000, 2.0, 0.002
 TAKEN_APART, AGAINST = 0.3, 2.0
 """What a sentence that the grammar reads counts for, and one that states nothing: there are fewer
@@ -35,7 +33,12 @@ of these, and a false fact is worse than a missed one."""
 
 def main() -> None:
     """Print the weights, and how they do."""
-    told = [one for name in SETS for turn in statements(name).turns for one in _sentences(turn)]
+    told = [
+        one
+        for name in OPEN_STATEMENTS
+        for turn in statements(name).turns
+        for one in _sentences(turn)
+    ]
     marks = np.array(
         [[*(mark.found(Sentence(one.said)) for mark in MARKS.values()), 1.0] for one in told]
     )
@@ -80,8 +83,8 @@ def _sentences(turn: SaidTurn) -> Iterator[Told]:
     """Yield the sentences of a turn that could be told as they were said."""
     if not is_plain(turn.text):
         return
-    for sentence in sentences(turn.text):
-        said = candidate(sentence)
+    for before, sentence in pairwise(["", *sentences(turn.text)]):
+        said = candidate(sentence, before)
         words = tokens(sentence)
         lasts = any(has(words, one) for label in turn.facts for one in label.values)
         if not said or (turn.facts and not lasts):

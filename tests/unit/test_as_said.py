@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from metaagents.learning.grammar.as_said import candidate, is_half_told, told_as_said
-from metaagents.learning.grammar.lasting import LASTS_FROM, MARKS, lasts, odds
+from metaagents.learning.grammar.lasting import BIAS, LASTS_FROM, MARKS, lasts, odds
 from metaagents.learning.patterns import stated
 
 NOW = datetime(2026, 6, 17, 14, 20, tzinfo=UTC)
@@ -36,6 +36,22 @@ NOW = datetime(2026, 6, 17, 14, 20, tzinfo=UTC)
             "My cousin Rufaro, once of Leeds, has kept bees in Vilanculos since 2011.",
             ["Ada's cousin Rufaro, once of Leeds, has kept bees in Vilanculos since 2011"],
         ),
+        (
+            "The vet for the goats used to be Dr Mensah. It's Dr Okoye in Tema now.",
+            ["Ada: The vet for the goats used to be Dr Mensah. It's Dr Okoye in Tema now"],
+        ),
+        (
+            "It was my aunt Zainab who paid for the roof in 2014, not the bank.",
+            ["It was Ada's aunt Zainab who paid for the roof in 2014, not the bank"],
+        ),
+        (
+            "There's a cistern under our yard in Sfax, four metres deep.",
+            ["Ada: There's a cistern under our yard in Sfax, four metres deep"],
+        ),
+        (
+            "The spare key is kept with Mrs Dlamini in flat 12.",
+            ["Ada: The spare key is kept with Mrs Dlamini in flat 12"],
+        ),
     ],
 )
 def test_what_fits_no_form_is_told_in_its_own_words(said: str, told: list[str]) -> None:
@@ -61,6 +77,9 @@ def test_what_fits_no_form_is_told_in_its_own_words(said: str, told: list[str]) 
         "THE DEPOT IN GHENT HAS HAD TWO GATES SINCE 2019",
         "Two gates, forty lorries since 2019, " + "and so on " * 30,
         "No problem, Ilse, 40 of them for Ghent.",
+        "Most people in our street in Ghent have two bikes since 2019.",
+        "The key is 9F2-77A for the depot in Ghent since 2019.",
+        "Kindly print the 40 labels for Ghent by 3 July 2026.",
     ],
 )
 def test_what_may_mislead_is_not_told(said: str) -> None:
@@ -101,7 +120,7 @@ def test_an_order_goes_and_what_it_is_given_for_stays() -> None:
 
 def test_marks_add_up() -> None:
     """No mark decides alone; each counts as its weight says."""
-    assert all(mark.weight < LASTS_FROM for mark in MARKS.values())
+    assert all(BIAS + mark.weight < LASTS_FROM for mark in MARKS.values())
     bare, more = "the gates are green", "the gates have been green since 2019, every one"
     assert not lasts(bare)
     assert lasts(more)

@@ -377,10 +377,14 @@ _STATEMENTS = (
     "statements-sealed-unseen",
     "statements-typed",
     "statements-sealed-typed",
+    "statements-told",
+    "statements-sealed-told",
 )
 _PARAPHRASES = ("paraphrases", "paraphrases-sealed", "paraphrases-later")
 _SEALED = "-sealed"
 """Of such a set mistakes stay untold, so that nobody makes patterns of them."""
+OPEN_STATEMENTS = tuple(name for name in _STATEMENTS if _SEALED not in name)
+"""Sets of statements that whoever works on learning may read."""
 
 SECTIONS: Mapping[str, Measure] = MappingProxyType(
     {

@@ -18,7 +18,7 @@ from ...claims.forms import is_base_form
 from ..rewording import in_third_person
 from ..times import PHRASE, dated
 from .clauses import is_plainly_said
-from .lasting import lasts
+from .lasting import LIKELY, lasts, odds
 from .lexicon import MADE_UP
 from .statement import Claim
 
@@ -34,9 +34,17 @@ _LITTLE = frozenset(
 """Words that say little by themselves."""
 _OWN = frozenset("i i'm i've i'll my we we're we've our".split())
 _POINTING = frozenset("it it's them that this these those him her his their there".split())
-_SECRETS = frozenset("password passphrase passcode pin secret token credentials key".split())
+_OF_WHO_IS_NAMED = frozenset("him her his their them".split())
+_SECRETS = re.compile(
+    r"\b(?:password|passphrase|passcode|pin|secret|token|credentials|(?:api|access|private|ssh|licen[cs]e)"
+    r"[ -]keys?)\b|\bkey(?: is|:) \S*\d",
+    re.IGNORECASE,
+)
 _ENDING = " .!;,"
 _POINTS = re.compile(
+    r"(?!there's (?:an?|no|only|\d+)\b|both of (?:my|our)\b|what [\w' ]{2,40} (?:is|are)\b"
+    r"|it(?:'s| is| was) (?:(?:my|our|the|an?) |(?-i:[A-Z]))[\w .-]{0,40} (?:who|that)\b"
+    r"|it (?:is|was|has been) (?:agreed|decided|settled)\b)"
     r"(?:it|that|this|these|those|he|she|they|there|here|what|who|you|her|his|their|your|its|"
     r"something|someone|some|such|then|so|neither|nor|both|either|them)(?:'\w+)?\b"
     r"(?!(?:'ll find| can (?:reach|find)|'ll get)\b)"
@@ -44,6 +52,10 @@ _POINTS = re.compile(
     re.IGNORECASE,
 )
 """What a sentence opens with that goes on from another one."""
+_NAMED_FIRST = re.compile(r"(?:[Mm]y|[Oo]ur) [a-z]+|[A-Z][\w.'-]+ (?:[A-Z]|is\b|was\b|has\b)")
+"""Of whom a sentence is: ``My husband has kept his job``."""
+_GOES_ON = re.compile(r"(?:it|that|this|these|those|there|both|neither)(?:'\w+)?\b", re.IGNORECASE)
+"""What goes on from the sentence before it; of whom "she" is told would be a guess."""
 _NAMED_AFTER = re.compile(r", (?:my|our) [\w .]{2,30}$", re.IGNORECASE)
 """Of whom it was, said at the end: ``He's ninety-one, our neighbour Mr. Hollis``."""
 _PASSES = re.compile(
@@ -51,12 +63,16 @@ _PASSES = re.compile(
     r"|\b(?:today|tonight|right now|at the moment|currently|this (?:morning|afternoon|evening)"
     r"|in (?:an?|\w+) (?:minutes?|seconds?|moment)|till payday|never mind|all but)\b"
     r"|\ballergic to (?:mondays|work|mornings)\b|\b(?:totally|100 ?%|really|so) agree\b"
-    r"|^no (?:problem|worries|need|idea|way|doubts?|thanks)\b|^for (?:always|all|being|every)\b",
+    r"|^(?:most|many|some|other|few) (?:people|folks)\b|\[|\bhere's an?\b"
+    r"|^no (?:prob(?:lem)?|worries|need|idea|way|doubts?|thanks)\b"
+    r"|^for (?:always|all|being|every)\b",
     re.IGNORECASE,
 )
 """What is of the moment, a manner of speaking or said for courtesy."""
 _ORDERED_FIRST = re.compile(r"[^,;:]*[,;:] (?:please,? |but |so |and )*(?P<rest>.+)", re.IGNORECASE)
-_ORDERS_NOT = re.compile(r"(?:never|always|don't|do not|please) (?P<verb>[a-z]+)\b", re.IGNORECASE)
+_ORDERS_NOT = re.compile(
+    r"(?:never|always|don't|do not|please|kindly) (?P<verb>[a-z]+)\b", re.IGNORECASE
+)
 _HAILED = re.compile(
     r"^\W*(?:(?:hi|hello|hey|well|so|also|and|but|oh|ah|okay|ok|by the way|btw|fyi|actually|anyway"
     r"|just so you know|for the record|good (?:morning|evening|afternoon)|thanks|thank you|yes|yep"
@@ -82,15 +98,18 @@ _WE = re.compile(r"\b(?:i|we|us|our|ours|ourselves)\b", re.IGNORECASE)
 _TIME = re.compile(rf"\b{PHRASE}", re.IGNORECASE)
 
 
-def told_as_said(sentence: str, speaker: str, at: datetime | None) -> Iterator[Claim]:
+def told_as_said(
+    sentence: str, speaker: str, at: datetime | None, before: str = ""
+) -> Iterator[Claim]:
     """Yield what a sentence says, as it was said.
 
     Args:
         sentence: One sentence, its apostrophes in one form.
         speaker: Who says it.
         at: When; days that are told by their distance from it are told by their dates.
+        before: The sentence before it, from which it may go on.
     """
-    said = candidate(sentence)
+    said = candidate(sentence, before)
     if said and lasts(said):
         yield Claim(speaker, "says", said, _told_by(speaker, dated(said, at)), is_news=True)
 
@@ -116,24 +135,41 @@ def is_half_told(sentence: str, told: Sequence[str]) -> bool:
     return len(left) >= _LEFT_MIN and len(left) > len(said) / 2
 
 
-def candidate(sentence: str) -> str:
+def candidate(sentence: str, before: str = "") -> str:
     """Return what of a sentence may be told as it was said; ``""`` if nothing.
 
-    It is said plainly, orders nothing, goes on from no other sentence and is of no moment. What
-    somebody says of themselves in a few words the grammar reads: what it leaves is left.
+    It is said plainly, orders nothing and is of no moment. One that goes on from the sentence
+    ``before`` it is told with that one. What somebody says of themselves in a few words the grammar
+    reads: what it leaves is left.
     """
+    said = _kept(sentence)
+    if not said or _stands_alone(said):
+        return said
+    first = _kept(before) if _GOES_ON.match(said) and odds(said) > LIKELY else ""
+    both = f"{first}. {said}"
+    is_told = first and not _POINTS.match(first) and len(both) <= CHARS_MAX
+    return both if is_told and len(both.split()) >= _OWN_WORDS_MIN else ""
+
+
+def _kept(sentence: str) -> str:
+    """Return what is left of a sentence without its opening; ``""`` if it may not be told."""
     said = _without_order(_HAILED.sub("", sentence).strip(_ENDING))
     told = said.lower().split()
     if len(told) < WORDS_MIN or len(said) > CHARS_MAX or said.isupper() or _PASSES.search(said):
         return ""
+    is_barred = _SECRETS.search(said) or not MADE_UP.isdisjoint(told[:_ABOUT_WORDS])
+    return said if not is_barred and is_plainly_said(sentence) else ""
+
+
+def _stands_alone(said: str) -> bool:
+    """Whether a sentence says enough, and what it points at."""
+    told = said.lower().split()
+    pointing = _POINTING - _OF_WHO_IS_NAMED if _NAMED_FIRST.match(said) else _POINTING
     least = _OWN_WORDS_MIN if told[0] in _OWN else 0
-    if not _POINTING.isdisjoint(told):
+    if not pointing.isdisjoint(told):
         least = _POINTING_WORDS_MIN
     is_pointing = _POINTS.match(said) is not None and not _NAMED_AFTER.search(said)
-    is_barred = not _SECRETS.isdisjoint(told) or not MADE_UP.isdisjoint(told[:_ABOUT_WORDS])
-    if len(told) < least or is_pointing or is_barred:
-        return ""
-    return said if is_plainly_said(sentence) else ""
+    return len(told) >= least and not is_pointing
 
 
 def _without_order(said: str) -> str:

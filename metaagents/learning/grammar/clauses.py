@@ -104,10 +104,10 @@ _AGREES = re.compile(
 )
 """What opens with agreement is often its opposite: ``sure, and I am the Queen of Denmark``."""
 _REPORTED = re.compile(
-    r"\b(?:says?|said|saying|tells|told|claim(?:s|ed)?|heard|reckons?|read that|wrote|write that"
-    r"|begins with|translate|for example|according to|rumou?r"
+    r"\b(?:says?|said|saying|tells|(?<!i )told|claims|claimed|(?:they|people) claim|heard"
+    r"|reckons?|read that|wrote|write that|begins with|translate|for example|according to|rumou?r"
     r"|i may|may be|supposed to|always wanted|about to|hoping to|looking for|trying to"
-    r"|the (?:hero|heroine|book|film|novel|song|story|game|movie))\b"
+    r"|the (?:hero|heroine|book(?! club)|film|novel|song|story|game|movie))\b"
     r"|\b(?:goes|reads|was|is|are|were|ran|went): |\bdear (?:\w+\.? ?){1,2},",
     re.IGNORECASE,
 )

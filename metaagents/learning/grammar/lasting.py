@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ...distinctive import MONTHS
 from ..times import DAYS
-from .lexicon import CAPITALS, PERSONS, PETS, PLURALS
+from .lexicon import CAPITALS
 from .verbs import FORMS
 
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
@@ -69,25 +69,13 @@ def _names(sentence: Sentence) -> float:
     return float(min(begun, _NAMES_MAX))
 
 
-def _kin(sentence: Sentence) -> float:
-    """Return whether somebody's somebody is told of: ``my younger sister``."""
-    owned = (
-        sentence.told[place + 1 : place + 3]
-        for place, word in enumerate(sentence.told)
-        if word in _MINE
-    )
-    return float(any(not _KIN.isdisjoint(after) for after in owned))
-
-
-_MINE = frozenset("my our".split())
-_KIN = PERSONS | PETS | PLURALS.keys()
 _MONTH = "|".join(MONTHS)
 
 MARKS: Mapping[str, Mark] = MappingProxyType(
     {
         "names": Mark(2.0, _names),
         "a number": Mark(
-            1.6,
+            1.3,
             _words(
                 "two three four five six seven eight nine ten eleven twelve twenty thirty forty "
                 "fifty sixty hundred thousand first second third half once twice",
@@ -95,32 +83,32 @@ MARKS: Mapping[str, Mark] = MappingProxyType(
             ),
         ),
         "a date": Mark(
-            1.0,
+            1.2,
             _words("", rf"\b(?:\d(?:st|nd|rd|th)?(?: of)?|in) (?:{_MONTH})|\b(?:19|20)\d\d\b"),
         ),
-        "an hour": Mark(0.2, _words("noon midnight o'clock", r"\d[:.]\d\d|\d ?[ap]m|at half")),
+        "an hour": Mark(-1.7, _words("noon midnight o'clock", r"\d[:.]\d\d|\d ?[ap]m|at half")),
         "again and again": Mark(
-            1.3,
+            1.4,
             _words(
                 "every each always never usually normally mostly mornings evenings weekends weekly "
                 f"daily monthly yearly rarely nights {' '.join(f'{day}s' for day in DAYS)}"
             ),
         ),
         "of all": Mark(
-            0.5,
+            0.4,
             _words(
                 "all nobody everybody everyone everything nothing anything any none only except no"
             ),
         ),
         "from then on": Mark(
-            1.2,
+            1.4,
             _words(
                 "until till since nowadays instead anymore",
                 r"\b(?:from now on|as of|for good|any more|no longer|these days|by now)\b",
             ),
         ),
         "a rule": Mark(
-            1.2,
+            0.5,
             _words(
                 "may must required allowed cannot can't mustn't deadline limit under above below "
                 "over per without",
@@ -128,19 +116,23 @@ MARKS: Mapping[str, Mark] = MappingProxyType(
             ),
         ),
         "a denial": Mark(
-            1.1,
-            _words("don't doesn't not isn't aren't won't never", r"\bno (?!one)\w+"),
-        ),
-        "as things are done": Mark(
-            0.9,
+            1.3,
             _words(
-                "",
-                r"\b(?:is|are) (?:only |always )?"
-                r"(?:\w+ed|made|kept|sent|written|done|run|paid|held|sold)\b",
+                "don't doesn't not isn't aren't won't never dont doesnt isnt arent wont",
+                r"\bno (?!one)\w+",
             ),
         ),
+        "as things are done": Mark(
+            1.3,
+            _words(
+                "",
+                r"\b(?:is|are|was|were|been|gets?|be) (?:\w+ly )?\w+(?:ed|en|pt|lt|nt|ld|ne|de)\b",
+            ),
+        ),
+        "owned": Mark(1.6, _words("my our mine ours")),
+        "please": Mark(1.2, _words("please pls")),
         "of several": Mark(
-            1.0,
+            0.9,
             _words(
                 "",
                 r"^(?:the |our |all )?(?:[\w-]+ ){0,2}\w\w+(?<!s)s "
@@ -148,7 +140,7 @@ MARKS: Mapping[str, Mark] = MappingProxyType(
             ),
         ),
         "a body": Mark(
-            1.5,
+            1.0,
             _words(
                 "knee hip back heart stroke vegetarian vegan asthma migraine migraines blind deaf "
                 "hives smell scared afraid fear fracture surgery operation blood coeliac hearing "
@@ -156,9 +148,8 @@ MARKS: Mapping[str, Mark] = MappingProxyType(
                 r"allerg|intoleran|diabet|pregnan|dyslex|epilep",
             ),
         ),
-        "kin": Mark(2.1, _kin),
         "a change": Mark(
-            1.3,
+            0.7,
             _words(
                 "quit inherited failed passed renewed agreed decided replaced dropped cancelled "
                 "canceled retrained stopped started moved sold bought adopted married divorced "
@@ -167,34 +158,31 @@ MARKS: Mapping[str, Mark] = MappingProxyType(
                 r"\b(?:g[ai]ven? up|stepped down|handed in|pushed back|got rid|ripped out|grew up)",
             ),
         ),
-        "an address": Mark(
-            0.6, _words("", r"\w\.(?:example|com|org|net|py|md|json)\b|--\w|@|\w/\w|\d\.\d")
-        ),
-        "present": Mark(-0.5, lambda sentence: float("present" in sentence.forms)),
-        "past": Mark(0.7, lambda sentence: float("past" in sentence.forms)),
+        "past": Mark(0.5, lambda sentence: float("past" in sentence.forms)),
         "a mood": Mark(
-            -1.2,
+            -1.1,
             _words(
                 "annoying annoyed tired starving bored excited glad happy sorry thanks thank wow "
                 "great lovely awful terrible horrible ugh oh hope wish feel feeling feels nice "
-                "cool amazing awesome cheers welcome beautiful typical proud worried weird funny "
-                "hungry stuck nervous inspired thankfully tough",
+                "cool amazing awesome wonderful incredible stoked cheers welcome beautiful "
+                "typical proud worried weird funny hungry stuck nervous inspired thankfully tough",
                 r"\bgood (?:morning|evening|luck)\b|\bcongrat",
             ),
         ),
-        "you": Mark(-1.0, _words("you your yours you're you've you'll")),
+        "you": Mark(-1.3, _words("you your yours you're you've you'll")),
         "under way": Mark(
-            -0.6,
+            -0.7,
             _words("", r"(?:\b(?:am|is|are|was|were)|'(?:m|s|re)) (?:\w+ly )?\w{3,}ing\b"),
         ),
-        "a colon": Mark(0.7, lambda sentence: float(": " in sentence.text)),
-        "a condition": Mark(-2.1, _words("if unless whether")),
-        "many words": Mark(1.1, lambda sentence: float(len(sentence.told) >= _LONG_WORDS)),
+        "a condition": Mark(-1.6, _words("if unless whether", r"\bwhen (?:i|we)\b.* not\b")),
+        "many words": Mark(1.3, lambda sentence: float(len(sentence.told) >= _LONG_WORDS)),
     }
 )
-BIAS = -1.1
-LASTS_FROM = 2.2
+BIAS = -1.4
+LASTS_FROM = 2.0
 """From here on a sentence is kept: chosen where almost none of those that state nothing is."""
+LIKELY = 0.5
+"""From here on a sentence that goes on from another speaks of what lasts rather than not."""
 
 
 def lasts(said: str) -> bool:
