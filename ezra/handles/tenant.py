@@ -171,7 +171,7 @@ class Tenant:
         table: Table,
         rows: Annotated[Sequence[Mapping[str, Any]], Sent(_Rows)],
     ) -> int:
-        """Put rows of a graph in that is not there, as ``graph.export_rows`` gave them.
+        """Put rows of a graph or of the catalog in that is not there, as ``export_rows`` gave them.
 
         Returns how many are new. The row of ``graphs`` comes last and makes the graph be there;
         until then nobody sees the others, and putting them in again is harmless.
@@ -181,7 +181,6 @@ class Tenant:
             NotFound: It inherits from a graph that is not there.
             UsageError: A row is none of the table, of another graph or of another tenant.
         """
-        _check_graph_id(session_graph_id)
         return await import_rows(self._runtime, session_graph_id, table, rows)
 
     @operation("GET", "/mesh", name="mesh.sources")
