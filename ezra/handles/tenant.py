@@ -210,8 +210,8 @@ class Tenant:
     async def explain(self, record_id: str) -> Story:
         """Return what became of a record, and why: promoted, demoted, superseded, retired.
 
-        Facts, playbooks, turns, summaries and episodes of any graph; of beliefs
-        ``graph.beliefs.explain`` tells more.
+        Facts, playbooks, turns, summaries, episodes, documents, beliefs and cards of the board, of
+        any graph; of beliefs ``graph.beliefs.explain`` tells more.
 
         Raises:
             NotFound: There is no such record.
