@@ -133,7 +133,6 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         """
         self._check_present()
         check_text("message", message)
-        now = self._runtime.clock()
         sample = checked(
             Turn,
             input=message,
@@ -141,7 +140,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
             topics=topics,
             ref=ref,
             private=private,
-            occurred_at=at or now,
+            occurred_at=at or self._runtime.saying(),
         )
         request = Request(
             input=message,

@@ -94,7 +94,7 @@ async def store(
         write = Write(held, source, topics, is_private, more)
         record = await admitted(runtime, scope, write, record)
     await runtime.make_room()
-    now = runtime.clock()
+    now = runtime.saying()
     owned = {"topics": topics, "private": private or record.private}
     if isinstance(record, Fact):
         by_clock = now.astimezone(runtime.settings.zone)
