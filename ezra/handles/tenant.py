@@ -37,7 +37,7 @@ from tiers.records import (
 )
 from tiers.upkeep import PAGE_ROWS_MAX, Table
 
-from ..checks import KNOWN_MAX, check_agrees, checked, parent_of
+from ..checks import KNOWN_MAX, check_agrees, check_graph_id, checked, parent_of
 from ..contradiction import Callback, Resolver
 from ..erasure.redaction import RedactionReport, Whose, erase, retire
 from ..mesh import SourceAbout
@@ -114,7 +114,7 @@ class Tenant:
             retention=retention or Retention(),
             created_at=now,
         )
-        _check_graph_id(record.id)
+        check_graph_id(record.id)
         try:
             await check_nothing_left(self._runtime, record)
             await self._runtime.graphs.create_graph(record)
@@ -145,7 +145,7 @@ class Tenant:
             NotFound: It does not exist.
             UsageError: There is a resolver, and the strategy is another.
         """
-        _check_graph_id(session_graph_id)
+        check_graph_id(session_graph_id)
         tenant = self._runtime.settings.tenant
         record = await self._runtime.graphs.graph(tenant, session_graph_id)
         if record is None:
@@ -402,8 +402,3 @@ def _check_creation(
         raise UsageError("resolver", resolver, "one for merge_strategy='custom' only")
     if isinstance(inherits_from, str):
         raise UsageError("inherits_from", inherits_from, "a list of graph ids or Parents")
-
-
-def _check_graph_id(session_graph_id: str) -> None:
-    if session_graph_id == CATALOG:
-        raise UsageError("session_graph_id", CATALOG, "another id; ezra.catalog() is the catalog")

@@ -89,6 +89,7 @@ async def test_rows_that_do_not_fit_are_refused(runtime: Any) -> None:
         (UsageError, "heir", "turns", [{}] * 1_001),
         (UsageError, "heir", "cats", []),
         (UsageError, "@catalog", "turns", [*turns]),
+        (UsageError, "@catalog", "graphs", [{**strange, "id": "@catalog"}]),
         (NotFound, "heir", "graphs", [strange]),
         (Conflict, "imola", "graphs", [record]),
     ]
