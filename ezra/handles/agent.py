@@ -344,6 +344,8 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         check_text("claim", claim)
         if key is not None and len(key) < len(("subject", "attribute")):
             raise UsageError("key", key, "[subject, attribute]")
+        for part in key or ():
+            check_text("key", part, "[subject, attribute], neither of them blank")
         check_source(source)
         ref = None if ref is None else checked(Turn, input=claim, ref=ref).ref
         given = None if topic is None else checked(Turn, topics=(topic,)).topics
