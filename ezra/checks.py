@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from tiers.errors import Conflict, UsageError
 from tiers.fields import Misfit
+from tiers.fleet import CATALOG
 from tiers.records import MergeStrategy, Parent, Record, SessionGraph, Source
 
 _R = TypeVar("_R", bound=Record)
@@ -73,6 +74,16 @@ def parent_of(given: str | Parent, now: datetime) -> Parent:
     if not isinstance(link, Parent):
         raise UsageError("inherits_from", given, "the id of a graph, or a Parent")
     return link.model_copy(update={"linked_at": now})
+
+
+def check_graph_id(session_graph_id: str) -> None:
+    """Refuse the catalog where a session graph is named.
+
+    Raises:
+        UsageError: It is the catalog, which every graph reads.
+    """
+    if session_graph_id == CATALOG:
+        raise UsageError("session_graph_id", CATALOG, "another id; ezra.catalog() is the catalog")
 
 
 def check_agrees(asked: SessionGraph, there: SessionGraph, strategy: MergeStrategy | None) -> None:

@@ -98,6 +98,8 @@ class Runtime(ColdStores):
     settings: Settings
     telemetry: Telemetry
     clock: Callable[[], datetime]
+    saying: Callable[[], datetime]
+    """The time of what is said now: of two statements the later one counts."""
     ids: IdFactory
     embedder: Embedder | None
     model: LanguageModel

@@ -136,25 +136,35 @@ class BudgetExceeded(EzraError):
 
 
 class NotFound(EzraError):
-    """The thing named by the caller does not exist in the caller's scope."""
+    """The thing named by the caller does not exist in the caller's scope.
+
+    Attributes:
+        near: Names that look like it, for who may list them; they are no part of the message.
+    """
 
     def __init__(self, kind: str, name: str) -> None:
         super().__init__(f"{kind} {_shown(name)} does not exist in this scope")
         self.kind = kind
         self.name = name
+        self.near: tuple[str, ...] = ()
 
     def beside(self, known: Sequence[str]) -> Self:
         """Note which of the names that there are look like this one, and return it.
 
-        A note is for who sees the error where it is raised: it goes into no answer to others. With
-        many names it takes tens of milliseconds: not on an event loop.
+        A note is for who sees the error where it is raised. With many names it takes tens of
+        milliseconds: not on an event loop.
         """
         if len(self.name) > NEAR_CHARS_MAX:
             return self
         spelled = {one.casefold(): one for one in known if len(one) <= NEAR_CHARS_MAX}
         near = get_close_matches(self.name.casefold(), spelled, NEAR_MAX)
-        if near:
-            self.add_note(f"near it: {', '.join(spelled[one] for one in near)}")
+        return self.note_near([spelled[one] for one in near])
+
+    def note_near(self, names: Sequence[str]) -> Self:
+        """Note names that look like this one, if there are any, and return it."""
+        self.near = tuple(names)
+        if names:
+            self.add_note(f"near it: {', '.join(names)}")
         return self
 
 

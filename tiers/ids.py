@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from random import Random, SystemRandom
 
 _COUNTER_BITS = 12
@@ -18,12 +18,40 @@ _COUNTER_LIMIT = 1 << _COUNTER_BITS
 _RANDOM_BITS = 62
 _VARIANT = 0b10 << _RANDOM_BITS
 
+HELD_MAX = timedelta(days=1)
+"""A clock that is set back by more than this is followed."""
+_STEP = timedelta(microseconds=1)
+
 Clock = Callable[[], datetime]
 
 
 def system_clock() -> datetime:
     """Return the current time, aware and in UTC."""
     return datetime.now(UTC)
+
+
+class SteadyClock:
+    """A clock that later readings follow, where the one below is set back by a day at most.
+
+    For what is ordered by when it was said: of two statements the later one counts, and machines
+    have their clocks put right while they run. Who was ahead by more than a day said things at a
+    wrong time; the clock below is followed then.
+
+    Args:
+        clock: The clock below.
+    """
+
+    def __init__(self, clock: Clock = system_clock) -> None:
+        self._clock = clock
+        self._last = datetime.min.replace(tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        """Return the time; just after the last reading where the clock below is before it."""
+        now = self._clock()
+        if now < self._last <= now + HELD_MAX:
+            now = self._last + _STEP
+        self._last = now
+        return now
 
 
 def _milliseconds(moment: datetime) -> int:

@@ -37,7 +37,7 @@ from metaagents.reindex.generations import OpenGenerations
 from metaagents.reindex.index import SwitchingIndex
 from metaagents.work import Worker, WorkHandler
 from tiers.errors import DiskFull
-from tiers.ids import IdFactory, system_clock
+from tiers.ids import IdFactory, SteadyClock, system_clock
 from tiers.ports import Embedder, HotStore, LanguageModel
 from tiers.records import WorkKind
 from tiers.upkeep import ArchivalVectors
@@ -155,6 +155,7 @@ def _runtime(
         settings=settings,
         telemetry=stores.telemetry,
         clock=clock,
+        saying=SteadyClock(clock),
         ids=ids,
         embedder=embedder,
         model=model,

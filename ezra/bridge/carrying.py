@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -252,6 +252,10 @@ async def _message(agent: Agent, line: Mapping[str, Any]) -> None:
 
 
 async def _task(agent: Agent, line: Mapping[str, Any]) -> None:
+    """Start a task that is not there; one that is may have changed since, or been changed here."""
+    with suppress(NotFound):
+        await agent.board.task(line["id"])
+        return
     await agent.board.start_task(
         line["title"],
         text=line.get("text", ""),

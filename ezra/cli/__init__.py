@@ -20,6 +20,9 @@ from tiers.errors import ConfigError, EzraError, UsageError
 from .app import app_of
 from .screen import Screen, drop_output
 
+NAME = "ezra"
+"""What is typed, and what help calls it, however it was started."""
+
 INTERRUPTED = 130
 """The exit code of who was ended by Ctrl-C."""
 
@@ -27,7 +30,7 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command line; an ezra error is one line on standard error, never a traceback."""
     try:
-        app_of(sys.argv[1:])()
+        app_of(sys.argv[1:])(prog_name=NAME)
     except EzraError as error:
         Screen().error(error)
         sys.exit(exit_code(error))

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from tiers.errors import NotFound, UsageError
+from tiers.errors import UsageError
 from tiers.fleet import WINDOW_MIN, Inject
 from tiers.plans import ANY_GRAIN, AnyGrain
 from tiers.records import AgentRecord, Budget, Usage
 
 from ..checks import checked
 from .command import Answer, Rows, command, group
-from .doors import Memory
+from .doors import Memory, known_member
 from .options import AgentId, GraphId, ModelCalls, Tokens, Writes
 
 if TYPE_CHECKING:
@@ -108,9 +108,7 @@ async def show(memory: Memory, graph: GraphId, agent: AgentId) -> Answer:
         ezra agent show imola strategist --json
     """
     where = await memory.graph(graph)
-    record = next((one for one in await where.agents() if one.id == agent), None)
-    if record is None:
-        raise NotFound("agent", agent)
+    record = await known_member(where, agent)
     used = (await where.usage_by_agent()).get(agent, Usage())
     core = await where.core(agent)
     lines = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,7 +14,7 @@ from ..beliefs.commit import Point
 from ..beliefs.difference import BeliefDiff
 from ..beliefs.spans import Explanation
 from .doors import Memory
-from .options import in_utc
+from .options import moment_of
 
 if TYPE_CHECKING:
     from ..beliefs.history import History
@@ -135,9 +134,6 @@ def point_of(name: str, text: str) -> Point:
     try:
         if text.strip().isdecimal():
             return int(text)
-        moment = in_utc(datetime.fromisoformat(text))
+        return moment_of(text)
     except ValueError as error:
         raise UsageError(name, text, ACCEPTED) from error
-    if moment is None:
-        raise UsageError(name, text, ACCEPTED)
-    return moment

@@ -28,11 +28,12 @@ from tiers.errors import EzraError
 
 from ..operations import argument_words
 from .help import listed
-from .options import Json, in_utc
+from .options import Json, moment_of
 from .screen import Screen
 
 _T = TypeVar("_T")
 _F = TypeVar("_F", bound=Callable[..., Any])
+_TIME = "<datetime>"
 _SECTION = re.compile(r"\n\n(?:Args|Examples|Raises):\n")
 
 
@@ -177,9 +178,6 @@ def _callable(function: Callable[..., Any]) -> Callable[..., None]:
 
     def call(**given: Any) -> None:  # noqa: ANN401 - what typer has read
         place = kind(**{name: given.pop(name) for name in brought})
-        given = {
-            name: in_utc(one) if isinstance(one, datetime) else one for name, one in given.items()
-        }
         done = function(place, **given)
         answer = asyncio.run(_awaited(place, done)) if inspect.isawaitable(done) else done
         answer.tell(json=place.json)
@@ -215,6 +213,8 @@ def _told(parameter: inspect.Parameter, hint: Any, words: dict[str, str]) -> Any
         about = typer.Option(f"--{parameter.name.replace('_', '-')}")
     else:
         about = typer.Option()
+    if datetime in (bare, *get_args(bare)):
+        about.parser, about.metavar = moment_of, about.metavar or _TIME
     about.help = about.help or words.get(parameter.name)
     return Annotated[bare, about]
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias
 import typer
 
 from tiers.errors import ConfigError, EzraError, NotFound, TierError, UsageError
+from tiers.records import AgentRecord
 
 from ..settings import Settings
 from .options import Home, Json, settings_at
@@ -124,6 +125,18 @@ class Memory:
         if isinstance(ezra, Ezra):
             return await (await ezra.session_graph(graph_id)).spawn_agent(agent_id, **given)
         return await ezra.spawn_agent(graph_id, agent_id, **given)
+
+
+async def known_member(graph: Graph, agent_id: str) -> AgentRecord:
+    """Return a member, there or gone, as its graph knows it.
+
+    Raises:
+        NotFound: The graph never had such a member.
+    """
+    found = next((one for one in await graph.agents() if one.id == agent_id), None)
+    if found is None:
+        raise NotFound("agent", agent_id)
+    return found
 
 
 class _Here:

@@ -143,7 +143,8 @@ async def revoke(memory: Memory, graph: GraphId, parent: ParentId) -> Answer:
     """
     revoked = await (await memory.graph(graph)).revoke(parent)
     document = {"graph": graph, "parent": parent, "revoked": revoked}
-    return Answer(document, f"{graph} inherits from {parent} no longer")
+    told = f"{graph} inherits from {parent} no longer"
+    return Answer(document, told if revoked else f"{graph} does not inherit from {parent}")
 
 
 @command(graph_app)

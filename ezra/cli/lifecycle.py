@@ -145,7 +145,7 @@ async def explain(memory: Memory, record: str) -> Answer:
     """Tell what became of a record and why: used, promoted, demoted, superseded, retired.
 
     Args:
-        record: Id of a fact, playbook, turn or summary.
+        record: Id of a fact, playbook, turn, summary, belief, message, task, …
 
     Examples:
         ezra explain 01985a4c-…

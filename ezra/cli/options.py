@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
+from pydantic_core import PydanticCustomError
 
 from tiers.errors import UsageError
-from tiers.fields import TEXT_CHARS_MAX
+from tiers.fields import TEXT_CHARS_MAX, in_utc
 
 from ..settings import Settings
 
@@ -23,11 +24,17 @@ FROM_INPUT = "-"
 _BYTES_PER_CHARACTER = 4
 
 
-def in_utc(moment: datetime | None) -> datetime | None:
-    """Return a moment from the command line; without a zone it is UTC."""
-    if moment is None or moment.tzinfo is not None:
-        return moment
-    return moment.replace(tzinfo=UTC)
+def moment_of(text: str) -> datetime:
+    """Return a moment from the command line; without a zone it is UTC. A number alone is none.
+
+    Raises:
+        ValueError: It is none.
+    """
+    try:
+        found = datetime.fromisoformat(text)
+        return in_utc(found.replace(tzinfo=found.tzinfo or UTC))
+    except ValueError:
+        raise PydanticCustomError("time", "must be a time such as 2026-05-15T12:00:00Z") from None
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]

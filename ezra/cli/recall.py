@@ -21,7 +21,7 @@ from ..recaller import RecallResult
 from ..replay.play import ANSWER_KINDS, answer_of
 from .command import Answer, Note, Part
 from .doors import Memory
-from .options import AgentId, GraphId, in_utc
+from .options import AgentId, GraphId, moment_of
 
 AsAgent = Annotated[
     str | None,
@@ -112,7 +112,7 @@ def _moment(text: str | None) -> datetime | None:
     if text is None:
         return None
     try:
-        return in_utc(datetime.fromisoformat(text))
+        return moment_of(text)
     except ValueError as error:
         raise UsageError("--as-of", text, "a time such as 2026-05-15T12:00:00Z") from error
 

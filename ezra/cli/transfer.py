@@ -12,6 +12,7 @@ from pathlib import Path
 import typer
 
 from tiers.errors import UsageError
+from tiers.fleet import CATALOG
 from tiers.saved_file import SavedFile
 
 from ..moving.carried_file import checked_file, lines_of, put_in
@@ -27,7 +28,8 @@ async def export_graph(memory: Memory, graph: GraphId, file: str) -> Answer:
     """Write everything that a session graph holds into one file: turns, facts, beliefs, receipts.
 
     Private records included: keep the file as you keep the data. It is there when all of it is,
-    and only its owner can read it. Nobody may write into the graph meanwhile.
+    and only its owner can read it. Nobody may write into the graph meanwhile. @catalog is the
+    tenant's catalog, which every graph reads.
 
     Args:
         file: The file to write; - is standard output.
@@ -35,12 +37,14 @@ async def export_graph(memory: Memory, graph: GraphId, file: str) -> Answer:
     Examples:
         ezra export imola imola.ezra
         ezra export imola - | gzip > imola.ezra.gz
+        ezra export @catalog catalog.ezra
         ezra export imola imola.ezra --json
     """
     is_output = file == FROM_INPUT
     if is_output and memory.json:
         raise UsageError("--json", memory.json, "a file: standard output is what is exported")
-    found = await memory.graph(graph)
+    is_catalog = graph == CATALOG
+    found = await ((await memory.open()).catalog() if is_catalog else memory.graph(graph))
     try:
         with Screen().progress("tables", len(TABLES) - 1) as advance:
             lines = lines_of(found, lambda _table, _rows: advance())

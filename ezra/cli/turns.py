@@ -17,7 +17,7 @@ from ..receipts.rebuilding import ReplayedContext
 from ..turn.assemble import Slot
 from ..turn.routing import Written
 from .command import Answer, Note, Part, Rows, by_default, command, plain
-from .doors import Memory
+from .doors import Memory, known_member
 from .options import FROM_INPUT, AgentId, GraphId, said
 
 if TYPE_CHECKING:
@@ -150,7 +150,10 @@ async def list_turns(
         ezra turn list imola strategist
         ezra turn list imola strategist --before 120 --limit 50 --json
     """
-    found = await (await memory.graph(graph)).turns(agent, before=before, limit=limit)
+    where = await memory.graph(graph)
+    found = await where.turns(agent, before=before, limit=limit)
+    if not found:
+        await known_member(where, agent)
     parts: list[Part] = [Rows(("turn", "said", "by", "input", "response"), map(_turn_row, found))]
     if found and found[-1].seq > 1:
         parts.append(Note(f"there is more: --before {found[-1].seq}"))
@@ -240,7 +243,8 @@ async def _turn(graph: Graph, agent: str, turn: str) -> Turn:
         page = await graph.turns(agent, before=int(turn[:NUMBER_DIGITS]) + 1, limit=1)
         found = next((one for one in page if str(one.seq) == turn), None)
     if found is None or found.agent_id != agent:
-        raise NotFound(f"turn of {agent}", turn)
+        await known_member(graph, agent)
+        raise NotFound("turn", f"{agent} {turn}")
     return found
 
 

@@ -133,7 +133,6 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         """
         self._check_present()
         check_text("message", message)
-        now = self._runtime.clock()
         sample = checked(
             Turn,
             input=message,
@@ -141,7 +140,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
             topics=topics,
             ref=ref,
             private=private,
-            occurred_at=at or now,
+            occurred_at=at or self._runtime.saying(),
         )
         request = Request(
             input=message,
@@ -345,6 +344,8 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         check_text("claim", claim)
         if key is not None and len(key) < len(("subject", "attribute")):
             raise UsageError("key", key, "[subject, attribute]")
+        for part in key or ():
+            check_text("key", part, "[subject, attribute], neither of them blank")
         check_source(source)
         ref = None if ref is None else checked(Turn, input=claim, ref=ref).ref
         given = None if topic is None else checked(Turn, topics=(topic,)).topics

@@ -26,7 +26,7 @@ from ..rights.access import Access
 from ..runtime import Runtime
 from .board_reading import BoardReader, inbox_query, page_of, task_of
 from .cards import Files, MessageIds, Tags, aside, not_blank, own_id, reaches, recipients_of
-from .tasks import Change, begun_id, changed_task, log_of
+from .tasks import Change, begun_id, changed_task, is_log_of, log_of
 
 ATTEMPTS_MAX = 16
 """How often a change of a task begins anew because somebody else changed the task meanwhile."""
@@ -71,7 +71,7 @@ class AgentBoard(BoardReader):
             priority: ``low``, ``normal``, ``high`` or ``urgent``.
             tags: For finding it, at most 32.
             thread: The thread that it belongs to; it begins one of its own if not given.
-            id: A UUID of the caller's: sending again under it sends nothing.
+            id: A UUID of the caller's: sending the same again under it sends nothing.
             machine: Where it is written.
             topics: Its topics, among the agent's; all of the agent's if not given.
             shared: Whether agents of every user may see it.
@@ -79,7 +79,7 @@ class AgentBoard(BoardReader):
         Raises:
             PolicyDenied: A topic is not the agent's.
             BudgetExceeded: The agent or the graph has no write left.
-            Conflict: The id is taken, or the graph is archived.
+            Conflict: The id is taken, or was used for other words, or the graph is archived.
             UsageError: An argument is not acceptable, a recipient would not see the message, or
                 the agent has left.
         """
@@ -219,7 +219,7 @@ class AgentBoard(BoardReader):
             tags: For finding it, at most 32.
             files: What it touched; in ``details["files"]``.
             task_id: The task it was done for.
-            id: A UUID of the caller's: logging again under it stores nothing.
+            id: A UUID of the caller's: logging the same again under it stores nothing.
             machine: Where it was done.
             topics: Its topics, among the agent's; all of the agent's if not given.
             shared: Whether agents of every user may see it.
@@ -227,7 +227,7 @@ class AgentBoard(BoardReader):
         Raises:
             PolicyDenied: A topic is not the agent's.
             BudgetExceeded: The agent or the graph has no write left.
-            Conflict: The id is taken, or the graph is archived.
+            Conflict: The id is taken, or was used for other words, or the graph is archived.
             UsageError: An argument is not acceptable, or the agent has left.
         """
         if isinstance(files, str):
@@ -268,7 +268,7 @@ class AgentBoard(BoardReader):
             priority: ``low``, ``normal``, ``high`` or ``urgent``.
             tags: For finding it, at most 32.
             parent: The task that it is a part of.
-            id: A UUID of the caller's: starting again under it starts nothing.
+            id: A UUID of the caller's: starting the same again under it starts nothing.
             machine: Where it is written.
             topics: Its topics, among the agent's; all of the agent's if not given.
             shared: Whether agents of every user may see it.
@@ -276,7 +276,7 @@ class AgentBoard(BoardReader):
         Raises:
             PolicyDenied: A topic is not the agent's.
             BudgetExceeded: The agent or the graph has no write left.
-            Conflict: The id is taken, or the graph is archived.
+            Conflict: The id is taken, or was used for other words, or the graph is archived.
             UsageError: An argument is not acceptable, or the agent has left.
         """
         said: dict[str, Any] = {"title": not_blank("title", title), "text": text, "tags": tags}
@@ -314,15 +314,15 @@ class AgentBoard(BoardReader):
             text: Its new text.
             priority: Its new priority.
             tags: Its new tags.
-            id: A UUID of the caller's, for what is logged: changing again under it changes
-                nothing.
+            id: A UUID of the caller's, for what is logged: the same change again under it
+                changes nothing.
             machine: Where it is done.
 
         Raises:
             NotFound: There is no such task that the agent sees.
             BudgetExceeded: The agent or the graph has no write left.
             Conflict: It cannot become that from the state it is in, others went on changing it,
-                the id is taken, or the graph is archived.
+                the id is taken, or was used for other words, or the graph is archived.
             UsageError: Nothing is given, an argument is not acceptable, or the agent has left.
         """
         change = checked(
@@ -473,7 +473,7 @@ class AgentBoard(BoardReader):
             for _ in range(ATTEMPTS_MAX):
                 task = await task_of(self._runtime.board, scope, task_id)
                 # Read after the task: what is done under this id by now is in it.
-                if named is not None and await self._is_done(scope, task, named):
+                if named is not None and await self._is_done(scope, task, change, named):
                     charge.is_void = True
                     return task
                 new = changed_task(task, change, self._runtime.clock())
@@ -485,9 +485,16 @@ class AgentBoard(BoardReader):
                     return new
             raise Conflict(f"task {task_id}", "no change meanwhile", f"{ATTEMPTS_MAX} changes")
 
-    async def _is_done(self, scope: Scope, task: Card, log_id: str) -> bool:
-        found = await self._runtime.board.cards(scope, (log_id,))
-        return any(
-            one.kind == "action" and one.agent_id == self._id and one.thread == task.id
-            for one in found
-        )
+    async def _is_done(self, scope: Scope, task: Card, change: Change, log_id: str) -> bool:
+        """Whether the agent did this to the task before, under the id of what is logged.
+
+        Raises:
+            Conflict: It did something else under it.
+        """
+        for one in await self._runtime.board.cards(scope, (log_id,)):
+            if one.kind != "action" or (one.agent_id, one.thread) != (self._id, task.id):
+                return False
+            if not is_log_of(one, change):
+                raise Conflict(f"action {log_id}", "the change it was logged for", "another change")
+            return True
+        return False

@@ -26,7 +26,7 @@ from tiers.records import (
 from ..beliefs.commit import Point
 from ..beliefs.history import History
 from ..beliefs.proofs import Witness
-from ..checks import checked
+from ..checks import check_graph_id, checked
 from ..erasure.redaction import adopted_id
 from ..receipts.finding import receipts_of
 from ..runtime import Runtime
@@ -174,6 +174,7 @@ async def _made(
         retention=parent.retention,
         created_at=runtime.clock(),
     )
+    check_graph_id(record.id)
     await runtime.graphs.create_graph(record)
     return record
 

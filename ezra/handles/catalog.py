@@ -25,6 +25,8 @@ from tiers.records import (
 from ..checks import checked
 from ..documents import DocumentsOfGraph
 from ..erasure.redaction import RedactionReport, redact
+from ..moving.carrying import GraphRows, check_nothing_left
+from ..moving.graph_status import GraphStatus, status_of
 from ..operations import Ids, operation
 from ..recall.asking import ask
 from ..recall.request import Narrowing, request_of
@@ -33,7 +35,7 @@ from ..runtime import Runtime
 from .remembering import Memory, check_superseded, memory_of, refine, store, supersede
 
 
-class Catalog(DocumentsOfGraph):
+class Catalog(DocumentsOfGraph, GraphRows):
     """What is true for a whole tenant. Read by all its agents, filtered by their topics.
 
     It is the farthest ancestor of every graph: what a graph or one of its parents defines is
@@ -46,13 +48,27 @@ class Catalog(DocumentsOfGraph):
 
     @classmethod
     async def opened(cls, runtime: Runtime) -> Catalog:
-        """Return the tenant's catalog, made when new."""
+        """Return the tenant's catalog, made when new.
+
+        Raises:
+            Conflict: An import of one was cut off; repeating it makes the catalog.
+        """
         tenant = runtime.settings.tenant
         if await runtime.graphs.graph(tenant, CATALOG) is None:
             record = SessionGraph(tenant=tenant, id=CATALOG, created_at=runtime.clock())
+            await check_nothing_left(runtime, record)
             with suppress(Conflict):  # somebody made it at the same moment
                 await runtime.graphs.create_graph(record)
         return cls(runtime)
+
+    @operation("GET", "/status")
+    async def status(self) -> GraphStatus:
+        """Return what each tier holds for the catalog.
+
+        Raises:
+            NotFound: There is none yet.
+        """
+        return await status_of(self._runtime, self._scope)
 
     @operation("POST", "/memories", changes=True)
     async def remember(

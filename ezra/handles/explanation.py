@@ -6,13 +6,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from metaagents.learning.rules import LearningPolicy
+from tiers.board import Card, CardKind
 from tiers.documents import Document, Passage
 from tiers.errors import NotFound
 from tiers.records import (
     AuditEvent,
     AuditFilter,
+    BeliefQuery,
     Episode,
     Fact,
+    HistoricBelief,
     Kind,
     Owned,
     Rule,
@@ -27,7 +30,7 @@ EVENTS_PER_PAGE = 1_000
 EVENTS_MAX = 10_000
 CHAIN_MAX = 64
 
-Explained = Fact | Rule | Turn | Summary | Episode | Document | Passage
+Explained = Fact | Rule | Turn | Summary | Episode | Document | Passage | HistoricBelief | Card
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class Story:
     """
 
     id: str
-    kind: Kind
+    kind: Kind | CardKind
     graph_id: str
     text: str
     lines: tuple[str, ...]
@@ -56,7 +59,8 @@ class Story:
 async def explain(runtime: Runtime, record_id: str) -> Story:
     """Return the story of a record of any graph of the tenant.
 
-    Of a fact, playbook, turn, summary, episode, document or passage of a document.
+    Of a fact, playbook, turn, summary, episode, belief, message, task, action, document or passage
+    of a document.
 
     Raises:
         NotFound: There is none of this id.
@@ -66,7 +70,7 @@ async def explain(runtime: Runtime, record_id: str) -> Story:
         record = await _found(runtime, scope, record_id)
         if record is not None:
             lines, sources = await _told(runtime, scope, record)
-            kind = _KINDS[type(record)]
+            kind = record.kind if isinstance(record, Card) else _KINDS[type(record)]
             text = _text_of(record)
             return Story(record_id, kind, record.graph_id, text, lines, sources, events)
     raise NotFound("record", record_id)
@@ -102,12 +106,17 @@ async def _places(runtime: Runtime, events: Sequence[AuditEvent]) -> AsyncIterat
 
 
 async def _found(runtime: Runtime, scope: Scope, record_id: str) -> Explained | None:
+    async def beliefs(scope: Scope, ids: Sequence[str]) -> tuple[HistoricBelief, ...]:
+        return await runtime.history.query(scope, BeliefQuery(ids=tuple(ids), limit=len(ids)))
+
     looks: tuple[Callable[[Scope, Sequence[str]], Awaitable[Sequence[Explained]]], ...] = (
         runtime.semantic.facts,
         runtime.playbooks.rules,
         runtime.turns.turns,
         runtime.shelf.passages,
         runtime.shelf.documents,
+        beliefs,
+        runtime.board.cards,
     )
     for look in looks:
         for record in await look(scope, [record_id]):
@@ -124,29 +133,33 @@ async def _told(
     runtime: Runtime, scope: Scope, record: Explained
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return how a record stands, in words, and what it rests on."""
-    if isinstance(record, Fact):
-        settings = runtime.settings
-        policy = LearningPolicy(
-            promote_at_uses=settings.promote_at_uses, core_cap=settings.core_cap
-        )
-        lines = [*fact_lines(record, policy), *await _chain(runtime, scope, record)]
-        return tuple(lines), record.source_ids
-    if isinstance(record, Rule):
-        return rule_lines(record), record.source_ids
-    if isinstance(record, Turn):
-        used = (f"had the playbooks {', '.join(record.rules)} in its context",)
-        return used if record.rules else (), ()
-    if isinstance(record, Document):
-        return document_lines(record), ()
-    if isinstance(record, Passage):
-        return passage_lines(record), (record.document_id,)
-    sources = record.covers if isinstance(record, Summary) else record.children
-    made_of = "turns" if isinstance(record, Summary) else "summaries or episodes"
-    lines = [f"made of {len(sources)} {made_of} by {record.made_by}"]
-    if isinstance(record, Episode):
-        lines.append(f"{record.grain}, {record.period}")
-    if record.lost:
-        lines.append(f"leaves out {record.lost} statements of what it stands for")
+    lines: Sequence[str]
+    sources: tuple[str, ...] = ()
+    match record:
+        case Fact():
+            settings = runtime.settings
+            policy = LearningPolicy(
+                promote_at_uses=settings.promote_at_uses, core_cap=settings.core_cap
+            )
+            lines = [*fact_lines(record, policy), *await _chain(runtime, scope, record)]
+            sources = record.source_ids
+        case Rule():
+            lines, sources = rule_lines(record), record.source_ids
+        case Turn():
+            used = f"had the playbooks {', '.join(record.rules)} in its context"
+            lines = (used,) if record.rules else ()
+        case Document():
+            lines = document_lines(record)
+        case Passage():
+            lines, sources = passage_lines(record), (record.document_id,)
+        case HistoricBelief():
+            lines, sources = belief_lines(record), record.source_ids
+        case Card():
+            lines = card_lines(record)
+            sources = () if record.reply_to is None else (record.reply_to,)
+        case Summary() | Episode():
+            sources = record.covers if isinstance(record, Summary) else record.children
+            lines = made_lines(record, len(sources))
     return tuple(lines), sources
 
 
@@ -206,6 +219,50 @@ def passage_lines(passage: Passage) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def belief_lines(belief: HistoricBelief) -> tuple[str, ...]:
+    """Return how a belief stands. Pure."""
+    about = f" about {' '.join(belief.key)}" if belief.key else ""
+    pinned = ", pinned" if belief.pinned else ""
+    ended = "" if belief.ended_seq is None else f" until event {belief.ended_seq}"
+    lines = [f"{belief.status}{pinned}, since event {belief.committed_seq} of its log{ended}"]
+    lines.append(f"held by {belief.agent_id}{about}, with trust {belief.trust:.2f}")
+    if belief.superseded_by is not None:
+        lines.append(f"gave way to {belief.superseded_by}")
+    if belief.turn_id is not None:
+        lines.append(f"committed in the turn {belief.turn_id}")
+    if belief.origin_id is not None:
+        lines.append(f"is {belief.origin_id} of the graph that was branched")
+    return tuple(lines)
+
+
+def card_lines(card: Card) -> tuple[str, ...]:
+    """Return how a message, a task or an action of the board stands. Pure."""
+    sort = f" ({card.type})" if card.type else ""
+    if card.kind == "message":
+        read = f"read by {', '.join(card.read_by)}" if card.read_by else "read by nobody yet"
+        lines = [f"from {card.agent_id} to {', '.join(card.to) or 'everybody'}{sort}, {read}"]
+    elif card.kind == "task":
+        lines = [f"{card.status}, version {card.version}, put up by {card.agent_id}"]
+        lines += [f"{name}: {said}" for name, said in sorted(card.details.items())]
+    else:
+        lines = [f"done by {card.agent_id}{sort}"]
+    part_of = {"message": "in the thread", "task": "a part of", "action": "for the task"}
+    if card.thread not in ("", card.id):
+        lines.append(f"{part_of[card.kind]} {card.thread}")
+    return tuple(lines)
+
+
+def made_lines(record: Summary | Episode, sources: int) -> list[str]:
+    """Return how a summary or an episode stands that is made of so many records. Pure."""
+    made_of = "turns" if isinstance(record, Summary) else "summaries or episodes"
+    lines = [f"made of {sources} {made_of} by {record.made_by}"]
+    if isinstance(record, Episode):
+        lines.append(f"{record.grain}, {record.period}")
+    if record.lost:
+        lines.append(f"leaves out {record.lost} statements of what it stands for")
+    return lines
+
+
 async def _chain(runtime: Runtime, scope: Scope, fact: Fact) -> list[str]:
     """Return what stands at the end of a chain of facts that gave way, if it is not the next."""
     last, hops = fact, 0
@@ -222,6 +279,10 @@ def _text_of(record: Explained) -> str:
         return "\n".join(part for part in (record.input, record.response) if part)
     if isinstance(record, Document):
         return record.text or record.title or record.name
+    if isinstance(record, HistoricBelief):
+        return record.claim
+    if isinstance(record, Card):
+        return "\n".join(part for part in (record.title, record.text) if part)
     return record.text
 
 
@@ -233,4 +294,5 @@ _KINDS: dict[type[Owned], Kind] = {
     Episode: "episode",
     Document: "document",
     Passage: "document",
+    HistoricBelief: "belief",
 }

@@ -142,7 +142,7 @@ class Teller:
             scope: As ``allowed`` returns it, like the next.
             allowed: What it carries for the topics that it names.
         """
-        now = self.runtime.clock()
+        said_at, now = past.at or self.runtime.saying(), self.runtime.clock()
         said = told(
             past.message,
             past.response,
@@ -151,7 +151,7 @@ class Teller:
             topics=allowed[past.topics],
             private=past.private,
             ref=past.ref,
-            occurred_at=past.at or now,
+            occurred_at=said_at,
         )
         turn = said.stamped(scope, self.runtime.ids.new(), now)
         charge = charge_of_write(self.access.standing(), turn.tokens)

@@ -33,6 +33,10 @@ def memory_of(what: Memory) -> Fact | Rule:
     record = checked(Fact, text=what) if isinstance(what, str) else what
     if not isinstance(record, Fact | Rule):
         raise UsageError("what", what, "text, a Fact or a Rule")
+    if isinstance(record, Rule):
+        check_text("trigger", record.trigger)
+        for number, step in enumerate(record.steps):
+            check_text(f"steps[{number}]", step)
     return record
 
 
@@ -94,7 +98,7 @@ async def store(
         write = Write(held, source, topics, is_private, more)
         record = await admitted(runtime, scope, write, record)
     await runtime.make_room()
-    now = runtime.clock()
+    now = runtime.saying()
     owned = {"topics": topics, "private": private or record.private}
     if isinstance(record, Fact):
         by_clock = now.astimezone(runtime.settings.zone)

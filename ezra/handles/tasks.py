@@ -121,6 +121,14 @@ def log_of(scope: Scope, task: Card, change: Change, before: Card | None, log_id
     return action.stamped(scope, log_id, task.changed_at).model_copy(update=owner)
 
 
+def is_log_of(log: Card, change: Change) -> bool:
+    """Whether an action may be what was logged of a change: what it edited is in no action."""
+    if log.redacted_at is not None:
+        return True
+    is_there = change.status in (None, log.details.get("to"))
+    return is_there and log.text == (change.note or "")
+
+
 def _topics(scope: Scope, task: Card) -> tuple[str, ...]:
     """Return those of a task's topics that whoever changes it may write."""
     if ALL_TOPICS in scope.topics:

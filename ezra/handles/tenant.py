@@ -37,7 +37,7 @@ from tiers.records import (
 )
 from tiers.upkeep import PAGE_ROWS_MAX, Table
 
-from ..checks import KNOWN_MAX, check_agrees, checked, parent_of
+from ..checks import KNOWN_MAX, check_agrees, check_graph_id, checked, parent_of
 from ..contradiction import Callback, Resolver
 from ..erasure.redaction import RedactionReport, Whose, erase, retire
 from ..mesh import SourceAbout
@@ -114,7 +114,7 @@ class Tenant:
             retention=retention or Retention(),
             created_at=now,
         )
-        _check_graph_id(record.id)
+        check_graph_id(record.id)
         try:
             await check_nothing_left(self._runtime, record)
             await self._runtime.graphs.create_graph(record)
@@ -145,7 +145,7 @@ class Tenant:
             NotFound: It does not exist.
             UsageError: There is a resolver, and the strategy is another.
         """
-        _check_graph_id(session_graph_id)
+        check_graph_id(session_graph_id)
         tenant = self._runtime.settings.tenant
         record = await self._runtime.graphs.graph(tenant, session_graph_id)
         if record is None:
@@ -171,7 +171,7 @@ class Tenant:
         table: Table,
         rows: Annotated[Sequence[Mapping[str, Any]], Sent(_Rows)],
     ) -> int:
-        """Put rows of a graph in that is not there, as ``graph.export_rows`` gave them.
+        """Put rows of a graph or of the catalog in that is not there, as ``export_rows`` gave them.
 
         Returns how many are new. The row of ``graphs`` comes last and makes the graph be there;
         until then nobody sees the others, and putting them in again is harmless.
@@ -181,7 +181,6 @@ class Tenant:
             NotFound: It inherits from a graph that is not there.
             UsageError: A row is none of the table, of another graph or of another tenant.
         """
-        _check_graph_id(session_graph_id)
         return await import_rows(self._runtime, session_graph_id, table, rows)
 
     @operation("GET", "/mesh", name="mesh.sources")
@@ -211,8 +210,8 @@ class Tenant:
     async def explain(self, record_id: str) -> Story:
         """Return what became of a record, and why: promoted, demoted, superseded, retired.
 
-        Facts, playbooks, turns, summaries and episodes of any graph; of beliefs
-        ``graph.beliefs.explain`` tells more.
+        Facts, playbooks, turns, summaries, episodes, documents, beliefs and cards of the board, of
+        any graph; of beliefs ``graph.beliefs.explain`` tells more.
 
         Raises:
             NotFound: There is no such record.
@@ -403,8 +402,3 @@ def _check_creation(
         raise UsageError("resolver", resolver, "one for merge_strategy='custom' only")
     if isinstance(inherits_from, str):
         raise UsageError("inherits_from", inherits_from, "a list of graph ids or Parents")
-
-
-def _check_graph_id(session_graph_id: str) -> None:
-    if session_graph_id == CATALOG:
-        raise UsageError("session_graph_id", CATALOG, "another id; ezra.catalog() is the catalog")

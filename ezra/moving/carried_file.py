@@ -13,9 +13,10 @@ import stat
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol, runtime_checkable
 
 from tiers.errors import Conflict, NotFound, UsageError
+from tiers.fleet import CATALOG
 from tiers.records import Record, SessionGraph
 from tiers.upkeep import Table
 
@@ -33,21 +34,8 @@ Told = Callable[[str, int], None]
 """Told a table's name and how many of its rows were read or put in."""
 
 
-class _Numbered(Protocol):
-    async def seq_at(self) -> int:
-        """Return the last event of the belief log."""
-
-
 class Exporting(Protocol):
-    """What is needed of a graph's handle, in process or remote, to read it out."""
-
-    @property
-    def id(self) -> str:
-        """The graph's id."""
-
-    @property
-    def beliefs(self) -> _Numbered:
-        """The history of its beliefs."""
+    """What is needed of a graph's or the catalog's handle, here or remote, to read it out."""
 
     async def status(self) -> GraphStatus:
         """Return what each tier holds."""
@@ -56,6 +44,20 @@ class Exporting(Protocol):
         self, table: Table, after: str = "", limit: int = ROWS_PER_CALL
     ) -> CarriedRows:
         """Return rows, page by page."""
+
+
+class _Numbered(Protocol):
+    async def seq_at(self) -> int:
+        """Return the last event of the belief log."""
+
+
+@runtime_checkable
+class _Believing(Protocol):
+    """What a graph's handle has, and the catalog's has not: nobody believes anything there."""
+
+    @property
+    def beliefs(self) -> _Numbered:
+        """The history of its beliefs."""
 
 
 class Importing(Protocol):
@@ -111,7 +113,9 @@ async def lines_of(graph: Exporting, told: Told | None = None) -> AsyncIterator[
             yield line
     if await _state(graph) != before:
         expected = "nobody who writes into it while it is exported"
-        raise Conflict(f"session graph {graph.id!r}", expected, "new records; close it, or repeat")
+        raise Conflict(
+            f"session graph {record['id']!r}", expected, "new records; close it, or repeat"
+        )
     yield _line({"rows": counts, "sha256": digest.hexdigest()})
 
 
@@ -266,10 +270,13 @@ async def _rows(
 async def _state(graph: Exporting) -> tuple[object, ...]:
     """Return what changes when somebody writes into a graph."""
     status = await graph.status()
-    return status.state, status.agents, status.cold, status.usage, await graph.beliefs.seq_at()
+    seq = await graph.beliefs.seq_at() if isinstance(graph, _Believing) else 0
+    return status.state, status.agents, status.cold, status.usage, seq
 
 
 async def _check_place(target: Importing, graph: SessionGraph) -> None:
+    if graph.id == CATALOG:
+        return  # to ask for its handle makes one; that it is there, its first rows are told
     for parent in graph.inherits_from:
         await target.session_graph(parent)
     try:

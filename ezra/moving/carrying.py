@@ -15,6 +15,7 @@ from pydantic import Field, JsonValue, ValidationError
 from metaagents.lifecycle.building import index_work
 from tiers.errors import Conflict, NotFound, UsageError
 from tiers.fields import Misfit
+from tiers.fleet import CATALOG
 from tiers.forms import is_searchable
 from tiers.records import LoggedBelief, ProjectedBelief, Record, Scope, SessionGraph
 from tiers.upkeep import ARCHIVE_ROWS, PAGE_ROWS_MAX, QueuedWork, Table
@@ -103,6 +104,8 @@ async def import_rows(
         if graph_of(record) != graph_id:
             raise UsageError("rows", graph_of(record), f"rows of graph {graph_id!r}")
         if isinstance(record, SessionGraph):
+            if record.id == CATALOG and record.parents:
+                raise UsageError("parents", record.inherits_from, "none: every graph reads it")
             await _check_parents(runtime, record)
             await Witness(runtime, Scope.of_graph(tenant, graph_id)).check_arrived()
     await runtime.make_room()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -16,6 +16,7 @@ from tiers.errors import ConfigError, EzraError, NotFound, UsageError
 from tiers.fields import Misfit
 
 from ..wire.problems import CONTENT_TYPE, problem_of
+from .caller import Caller
 from .limits import BodyTooLarge, BodyTooSlow, TooManyRequests, TwoLengths
 
 SECURITY_HEADERS: Mapping[str, str] = {
@@ -58,9 +59,11 @@ _STATUS: Mapping[type[EzraError], int] = {
 }
 
 
-def problem_answer(error: EzraError, status: int | None = None) -> Response:
-    """Return the answer that tells of an error."""
-    said = problem_of(error)
+def problem_answer(
+    error: EzraError, status: int | None = None, *, near: Sequence[str] = ()
+) -> Response:
+    """Return the answer that tells of an error; ``near`` as ``problem_of``."""
+    said = problem_of(error, near=near)
     said["status"] = status or status_of(error, said)
     headers: dict[str, str] = {}
     if isinstance(error, Unauthorized):
@@ -96,10 +99,19 @@ def document(said: Mapping[str, Any], headers: Mapping[str, str]) -> Response:
     return Response(content, said["status"], told, media_type=CONTENT_TYPE)
 
 
-async def on_error(_: Request, error: Exception) -> Response:
+async def on_error(request: Request, error: Exception) -> Response:
     """Answer what ezra raises on purpose."""
     assert isinstance(error, EzraError)  # noqa: S101 - registered for these alone
-    return problem_answer(error)
+    return problem_answer(error, near=_near(request, error))
+
+
+def _near(request: Request, error: EzraError) -> Sequence[str]:
+    """Return the names near one that is not there: to who may list names of that kind."""
+    if not isinstance(error, NotFound):
+        return ()
+    where = request.path_params.get("graph_id") if error.kind == "agent" else None
+    caller: Caller | None = getattr(request.state, "caller", None)
+    return error.near if caller is not None and caller.may("read", where) else ()
 
 
 async def on_invalid(_: Request, error: Exception) -> Response:

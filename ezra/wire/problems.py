@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -73,8 +73,13 @@ class RemoteError(EzraError):
     """An error that the server reports and this side has no class for."""
 
 
-def problem_of(error: EzraError) -> dict[str, Any]:
-    """Return the problem document of an error; what it is about comes as strings and numbers."""
+def problem_of(error: EzraError, *, near: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the problem document of an error; what it is about comes as strings and numbers.
+
+    Args:
+        error: The error.
+        near: Names that look like one that is not there, as far as who is told may list them.
+    """
     kind = next((one for one in type(error).__mro__ if one in _PROBLEMS), EzraError)
     problem = _PROBLEMS.get(kind, _OTHER)
     return {
@@ -83,6 +88,7 @@ def problem_of(error: EzraError) -> dict[str, Any]:
         "status": problem.status,
         "detail": _text(str(error)),
         **{name: _plain(getattr(error, name)) for name in problem.facts},
+        **({"near": _plain(near)} if near else {}),
     }
 
 
@@ -122,6 +128,11 @@ def _any(kind: type[Any], problem: Mapping[str, Any]) -> EzraError:
     return made
 
 
+def _not_found(_: type[Any], problem: Mapping[str, Any]) -> EzraError:
+    near = tuple(map(str, problem.get("near") or ()))
+    return NotFound(str(problem.get("kind", "")), str(problem.get("name", ""))).note_near(near)
+
+
 def _denied(_: type[Any], problem: Mapping[str, Any]) -> EzraError:
     missing = tuple(map(str, problem.get("missing") or ()))
     return PolicyDenied(str(problem.get("agent_id")), str(problem.get("action")), missing, "")
@@ -144,7 +155,7 @@ def _exceeded(_: type[Any], problem: Mapping[str, Any]) -> EzraError:
 _REBUILT: Mapping[type[EzraError], Callable[[type[Any], Mapping[str, Any]], EzraError]] = {
     UsageError: _any,
     Conflict: _any,
-    NotFound: _tier_error,
+    NotFound: _not_found,
     ConfigError: _tier_error,
     IntegrityError: _any,
     PolicyDenied: _denied,

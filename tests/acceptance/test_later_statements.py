@@ -11,6 +11,7 @@ import pytest
 from support.runtime import MovingClock, running
 
 from ezra import Agent, Ezra
+from tiers.ids import SteadyClock
 from tiers.records import Fact, Hit
 
 FIRST = datetime(2025, 11, 3, 10, 0, tzinfo=UTC)
@@ -125,3 +126,41 @@ async def test_r9_10_what_is_learnt_late_replaces_nothing_that_was_said_later(
         await two.remember(Fact(subject="ada", predicate="lives in", object="Turin"))
         await _tell(one, "I live in Porto.", at=FIRST + timedelta(days=120))
         assert await _homes(ezra, one) == ["Turin"]
+
+
+async def test_a_clock_that_is_set_back_turns_no_order_round(tmp_path: Path) -> None:
+    """Told to learn, recorded or remembered: what a runtime was told later holds.
+
+    A moment that somebody states counts as it is stated, and so does a clock that was wrong by
+    more than a day.
+    """
+    clock = MovingClock(FIRST)
+    async with running(tmp_path, clock) as ezra:
+        (scout,) = await _agents(ezra, "scout")
+        await _tell(scout, "I live in Berlin.")
+        clock.move(minutes=-5)
+        await _tell(scout, "I live in Lisbon.")
+        assert await _homes(ezra, scout) == ["Lisbon"]
+        clock.move(hours=-2)
+        await scout.record([{"message": "I live in Porto."}])
+        assert await _homes(ezra, scout) == ["Porto"]
+        for colour in ("red", "blue"):
+            clock.move(seconds=-1)
+            await scout.remember(Fact(subject="car", predicate="has colour", object=colour))
+        await _tell(scout, "I live in Berlin.", at=FIRST - timedelta(hours=1))
+        assert await _homes(ezra, scout) == ["Porto"]
+        clock.move(days=-2)
+        await _tell(scout, "I live in Turin.")
+        assert await _homes(ezra, scout) == ["Porto"]
+        found = await scout.recall("Which colour has the car?", kinds=("fact",))
+        assert [hit.text for hit in found.items if "colour" in hit.text] == ["car has colour blue"]
+
+
+def test_a_steady_clock_goes_on_from_its_last_reading() -> None:
+    """It stands where the clock below stands, and never holds on for longer than a day."""
+    readings = [FIRST, FIRST, FIRST - timedelta(hours=3), FIRST - timedelta(hours=2)]
+    readings += [FIRST + timedelta(hours=1), FIRST - timedelta(days=3), FIRST]
+    step = timedelta(microseconds=1)
+    held = [FIRST, FIRST, FIRST + step, FIRST + 2 * step]
+    steady = SteadyClock(iter(readings).__next__)
+    assert [steady() for _ in readings] == [*held, *readings[4:]]

@@ -192,6 +192,7 @@ def test_a_log_is_signed_proved_and_exported(door: Door, tmp_path: Path) -> None
     ("arguments", "about"),
     [
         (("commit", "beliefs", "strategist", " "), "claim"),
+        (("commit", "beliefs", "strategist", "x", "--key", "", " "), "key"),
         (("active", "beliefs", "--as-of", "yesterday"), "--as-of"),
         (("active", "beliefs", "--as-of", "٣٣٣٣٣٣٣٣٣٣٣٣٣٣٣٣٣٣٣٣"), ""),
         (("retract", "beliefs", "x", "--reason", " "), "reason"),

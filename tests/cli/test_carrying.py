@@ -214,6 +214,79 @@ def test_what_a_graph_inherits_from_comes_first(door: Door, tmp_path: Path) -> N
     assert [one["graph_id"] for one in lineage] == ["carried"]
 
 
+def live_by_the_catalog(door: Door, folder: Path) -> None:
+    """Put a core fact, a rule and two revisions of a document into the catalog of a memory."""
+    fact = {"subject": "pit limit", "predicate": "is", "object": "80 km/h", "tier": "core"}
+    rule = {"trigger": "it rains", "steps": ["Box."], "topics": ["tyres"]}
+    door.done("graph", "create", "monza")
+    for memory in (fact, rule):
+        door.done("call", "catalog.remember", "--with", f"what={json.dumps(memory)}")
+    document = folder / "limits.md"
+    for limit in ("80", "60"):
+        document.write_text(f"# Limits\n\nThe pit lane limit is {limit} km/h.\n")
+        door.done("ingest", document, "--tenant")
+    door.done("agent", "spawn", "monza", "strategist", "--topic", "tyres")
+    asked = "What is the pit limit when it rains?"
+    door.done("turn", "monza", "strategist", asked, "--reply", "80 km/h.")
+
+
+def of_the_catalog(door: Door) -> dict[str, Any]:
+    """Return what agents know by the catalog, and what it is asked itself."""
+    recalled = door.told("recall", "monza", "limit", "--agent", "strategist")["sources"]
+    shown = ("id", "text", "inherited_from")
+    (document,) = door.told("documents", "list", "--tenant")["documents"]
+    return {
+        "recalled": [{name: one[name] for name in shown} for one in recalled],
+        "core": door.told("call", "catalog.core"),
+        "rules": door.told("call", "catalog.rules", "--with", "text=it rains"),
+        "revisions": door.told("documents", "revisions", document["id"], "--tenant"),
+        "audit": [
+            one["kind"] for one in door.told("call", "catalog.audit") if one["kind"] != "imported"
+        ],
+    }
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_the_catalog_is_carried_by_its_name(name: str, tmp_path: Path) -> None:
+    """With the graphs that read it: nothing of a whole memory is lost, and no catalog is mixed."""
+    (other,) = set(DOORS) - {name}
+    files = [tmp_path / "catalog.ezra", tmp_path / "monza.ezra"]
+    with door_to(name, tmp_path / "here") as here, door_to(other, tmp_path / "there") as there:
+        live_by_the_catalog(here, tmp_path)
+        for graph, file in zip(("@catalog", "monza"), files, strict=True):
+            assert here.told("export", graph, file)["graph"] == graph
+            there.done("import", file, "--check")
+            there.done("import", file)
+        assert of_the_catalog(there) == of_the_catalog(here)
+        again = there("import", files[0])
+        assert (again.code, again.err.split(":")[0]) == (1, "Conflict")
+        assert of_the_catalog(there) == of_the_catalog(here)
+
+
+def test_no_catalog_is_made_of_an_import_that_was_cut_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever asks for the catalog is told, until the import is repeated."""
+    here, there = (Door("embedded", ("--home", str(tmp_path / one))) for one in ("here", "there"))
+    live_by_the_catalog(here, tmp_path)
+    file = tmp_path / "catalog.ezra"
+    here.done("export", "@catalog", file)
+    put = Ezra.import_rows
+
+    async def cut(self: Ezra, graph: str, table: Any, rows: Any) -> int:
+        if table == "graphs":
+            raise TierUnavailable("cold", "import_rows", "the disk is full")
+        return await put(self, graph, table, rows)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Ezra, "import_rows", cut)
+        assert there("import", file).code == 1
+    taken = there("documents", "list", "--tenant")
+    assert (taken.code, "cut off" in taken.err) == (1, True)
+    there.done("import", file)
+    assert there.told("call", "catalog.core") == here.told("call", "catalog.core")
+
+
 def test_a_file_that_cannot_be_written_leaves_nothing(door: Door, tmp_path: Path) -> None:
     """Exit code 2 for a place that takes none, 1 for a graph that is not there."""
     assert "path" in door.refused("export", "carried", tmp_path / "no" / "where.ezra")

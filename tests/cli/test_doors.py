@@ -80,6 +80,8 @@ def test_a_graph_from_its_making_to_its_archive(door: Door) -> None:
     assert door.document("graph", "budget", "monza", "--writes", 5)["budget"]["writes"] == 5
     assert door.document("graph", "retention", "monza", "--plan", "free")["retention"]["plan"]
     assert door.document("graph", "revoke", "monza", "monaco")["revoked"] is True
+    again = door.ezra("graph", "revoke", "monza", "monaco")
+    assert (again.code, again.out) == (0, "monza does not inherit from monaco\n")
     assert door.document("graph", "inherit", "monza", "imola")["inherits_from"] == ["imola"]
     nobody = door.ezra("graph", "inherit", "monza", "")
     assert (nobody.code, nobody.out) == (2, "")

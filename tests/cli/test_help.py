@@ -5,10 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from support.command import COMMAND
 from support.doors import commands, run
+from support.processes import kept
 
 from ezra.cli.help import listed
 
@@ -82,3 +85,21 @@ def test_a_command_waits_for_no_other(arguments: list[str], unneeded: str) -> No
         [sys.executable, "-c", said, *arguments], capture_output=True, text=True, check=True
     )
     assert done.stderr.split() == ["False"]
+
+
+@pytest.mark.parametrize("arguments", [["graph", "--help"], ["graph", "show", "imola"]])
+def test_python_runs_it_by_the_name_of_the_package(arguments: list[str], tmp_path: Path) -> None:
+    """As the installed command: the same words, by the same name, and the same exit code."""
+    variables = {**kept(), "EZRA_HOME": str(tmp_path / "none"), "COLUMNS": "80"}
+    programs = ([COMMAND], [sys.executable, "-m", "ezra"])
+    command, module = [
+        subprocess.run(
+            [*program, *arguments], env=variables, capture_output=True, text=True, check=False
+        )
+        for program in programs
+    ]
+    assert (module.returncode, module.stdout, module.stderr) == (
+        command.returncode,
+        command.stdout,
+        command.stderr,
+    )

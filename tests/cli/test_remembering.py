@@ -157,3 +157,17 @@ def test_a_token_of_one_agent_is_enough_for_what_that_agent_does(tmp_path: Path)
             found = mine(*denied)
             assert (found.code, found.err.split(":")[0]) == (1, "PolicyDenied"), (denied, found)
     assert not (tmp_path / "imola.ezra").exists()
+
+
+@pytest.mark.parametrize("time", ["2025", "-1", "5", "yesterday", "", "0001-01-01T00:00:00+05:00"])
+def test_what_is_no_time_is_refused(door: Door, time: str) -> None:
+    """A number would be the seconds since 1970; none is taken for a moment, at any command."""
+    for asked in (
+        ("remember", "memories", "strategist", "Since when?", "--valid-from", time),
+        ("turn", "memories", "strategist", "When?", "--at", time),
+        ("audit", "memories", "--since", time),
+        ("knowledge", "entity", "memories", "softs", "--as-of", time),
+    ):
+        done = door(*asked)
+        assert (done.code, done.out) == (2, ""), asked
+        assert "must be a time such as" in done.err

@@ -51,6 +51,8 @@ def test_rules_are_listed_page_by_page(door: Door) -> None:
     ("arguments", "about"),
     [
         (("add", "rules", "strategist", "", "x"), "trigger"),
+        (("add", "rules", "strategist", "  ", "x"), "trigger"),
+        (("add", "rules", "strategist", "x", "y", " "), "steps[1]"),
         (("add", "rules", "strategist", "x", "y", "--topic", "a" * 999), "topics"),
         (("list", "rules", "--after", "1:"), "after"),
         (("search", "rules", ""), "query"),

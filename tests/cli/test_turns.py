@@ -131,6 +131,19 @@ def test_a_turn_that_is_not_there_is_said(door: Door, turn: str) -> None:
     assert found.err.startswith("NotFound: ")
 
 
+def test_of_a_member_that_is_not_there_there_is_no_empty_list(door: Door) -> None:
+    """A mistyped name is told, in one line and with the name near it."""
+    for asked in (("list", "turns", "strategst"), ("show", "turns", "strategst", "1")):
+        found = door("turn", *asked)
+        assert (found.code, found.out) == (1, "")
+        (line,) = found.err.splitlines()
+        assert line.endswith("near it: strategist")
+    assert len(door("turn", "show", "turns", "a\nb" * 1_000, "1").err.splitlines()) == 1
+    if "silent" not in {one["id"] for one in door.told("agent", "list", "turns")}:
+        door.done("agent", "spawn", "turns", "silent")
+    assert door.told("turn", "list", "turns", "silent") == []
+
+
 def test_what_an_agent_may_not_say_is_denied(door: Door) -> None:
     """A topic that it does not hold; nothing was read or written."""
     before = door.told("turn", "list", "turns", "strategist")

@@ -119,12 +119,13 @@ async def test_pages_follow_each_other_without_gap_or_overlap(cold: Cold, seed: 
 
 
 async def test_posting_again_changes_nothing(cold: Cold) -> None:
-    """The same agent's card of the same id and kind comes back as it stands, whatever is said."""
-    card = card_by(ANN, to=("bob",))
+    """The same agent's card of the same id, kind and words comes back as it stands."""
+    card = card_by(ANN, to=("bob", "annika"), tags=("wing", "wet"))
     log = _log(ANN)
     assert await cold.board.post(ANN, card, log) == (card, True)
     await cold.board.mark_read(BOB, [card.id], "bob", NOW)
-    again, was_new = await cold.board.post(ANN, card.model_copy(update={"text": "no"}), log)
+    repeated = {"to": ("annika", "bob"), "tags": ("wet", "wing"), "recorded_at": NOW + MINUTE}
+    again, was_new = await cold.board.post(ANN, card.model_copy(update=repeated), log)
     assert not was_new
     assert again == card.model_copy(update={"read_by": ("bob",)})
     assert await cold.board.latest(ANN, _ACTIONS) == (log,)
@@ -133,6 +134,38 @@ async def test_posting_again_changes_nothing(cold: Cold) -> None:
         ("posted", (card.id, log.id), "message", "ann"),
         ("read", (card.id,), "message", "bob"),
     ]
+
+
+async def test_other_words_under_an_id_are_refused(cold: Cold) -> None:
+    """Whoever chose an id twice is told, and nothing is written; what was there is not shown."""
+    card = card_by(ANN, text="secret", to=("bob",), type="question")
+    await _posted(cold, card)
+    for other in (
+        {"text": "no"},
+        {"title": "no"},
+        {"to": ("bob", "annika")},
+        {"type": "answer"},
+        {"tags": ("wing",)},
+        {"priority": "high"},
+        {"thread": "another"},
+        {"details": {"a": 1}},
+    ):
+        with pytest.raises(Conflict) as refused:
+            await cold.board.post(ANN, card.model_copy(update=other), _log(ANN))
+        assert "secret" not in str(refused.value)
+    assert await cold.board.latest(OPERATOR, _MESSAGES) == (card,)
+
+
+async def test_of_what_changed_or_was_redacted_nobody_knows_what_it_said(cold: Cold) -> None:
+    """Such a card comes back as it stands: who repeats what was posted must not be refused."""
+    task, message = _task(), card_by(ANN, to=("bob",))
+    await _posted(cold, task, message)
+    new = _next(task, title="Fit another")
+    assert await cold.board.change(ANN, new, _log(ANN))
+    assert await cold.board.post(ANN, task) == (new, False)
+    await cold.redactor.redact(OPERATOR, [message.id], "asked", NOW)
+    emptied, was_new = await cold.board.post(ANN, message)
+    assert (emptied.id, emptied.redacted_at, was_new) == (message.id, NOW, False)
 
 
 async def test_an_id_is_one_cards(cold: Cold) -> None:

@@ -121,6 +121,43 @@ async def test_whatever_is_written_twice_under_an_id_is_stored_once(doors: House
         await board.update_task(task_id, note="again", id=sent_id)
 
 
+async def test_an_id_that_was_used_for_other_words_is_refused(doors: House) -> None:
+    """Of a message, an answer, an action, a task and its changes: nothing is taken silently."""
+    one, two = await _two(doors)
+    board, ids = one.board, [f"0198a1b2-0c3d-7e4f-8a5b-{n:012x}" for n in range(6)]
+    sent_id, replied, logged, task_id, change, end = ids
+    await board.send("two", "Box.", tags={"a", "b", "c"}, id=sent_id)
+    await two.board.reply(sent_id, "Copy.", id=replied)
+    await board.log("commit", "abc", id=logged)
+    await board.start_task("Fit the wing", id=task_id)
+    before = await board.task(task_id)
+    refused = (
+        lambda: board.send("two", "Stay out.", tags={"a", "b", "c"}, id=sent_id),
+        lambda: board.send("three", "Box.", tags={"a", "b", "c"}, id=sent_id),
+        lambda: two.board.reply(sent_id, "What?", id=replied),
+        lambda: board.log("commit", "def", id=logged),
+        lambda: board.log("test", "abc", id=logged),
+        lambda: board.start_task("Fit the floor", id=task_id),
+    )
+    for call in refused:
+        with pytest.raises(Conflict, match="other words"):
+            await call()
+    assert await board.task(task_id) == before
+    await board.update_task(task_id, status="in_progress", note="now", id=change)
+    await board.finish_task(task_id, "fitted", id=end)
+    for call in (
+        lambda: board.update_task(task_id, status="suspended", note="now", id=change),
+        lambda: board.update_task(task_id, status="in_progress", note="later", id=change),
+        lambda: board.finish_task(task_id, "not fitted", id=end),
+        lambda: board.fail_task(task_id, "fitted", id=end),
+    ):
+        with pytest.raises(Conflict, match="another change"):
+            await call()
+    assert (await board.task(task_id)).details == {"outcome": "fitted"}
+    # What it was started with is not known any more: it changed.
+    assert (await board.start_task("Fit the wing", id=task_id)).status == "completed"
+
+
 def _created(actions: tuple[Card, ...]) -> list[str]:
     return [one.id for one in actions if one.type == "task_created"]
 

@@ -88,7 +88,8 @@ async def test_rows_that_do_not_fit_are_refused(runtime: Any) -> None:
         (UsageError, "heir", "turns", [{"graph_id": "heir"}]),
         (UsageError, "heir", "turns", [{}] * 1_001),
         (UsageError, "heir", "cats", []),
-        (UsageError, "@catalog", "graphs", []),
+        (UsageError, "@catalog", "turns", [*turns]),
+        (UsageError, "@catalog", "graphs", [{**strange, "id": "@catalog"}]),
         (NotFound, "heir", "graphs", [strange]),
         (Conflict, "imola", "graphs", [record]),
     ]

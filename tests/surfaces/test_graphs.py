@@ -163,6 +163,41 @@ async def test_what_happened_is_told_alike(runtime: Any, behind: Ezra) -> None:
     assert "18 laps" in story.text
 
 
+async def test_beliefs_and_cards_have_a_story(runtime: Any, behind: Ezra) -> None:
+    """What they say, how they stand, what they rest on, and who did what to them."""
+    graph = await runtime.create_session_graph("imola")
+    ann = await graph.spawn_agent("ann", topics={"tyres"})
+    bob = await graph.spawn_agent("bob", topics={"tyres"})
+    fact_id = await ann.remember("Mediums last 18 laps.")
+    about: dict[str, Any] = {"topic": "tyres", "key": ("start", "compound")}
+    first = await ann.commit("Start on mediums.", value="medium", sources=[fact_id], **about)
+    second = await bob.commit("Start on softs.", value="soft", private=True, **about)
+    asked = await ann.board.send("bob", "Which tyre?", subject="Start", type="question")
+    answer = await bob.board.reply(asked.id, "Softs.", shared=True)
+    await ann.board.ack(answer.id)
+    task = await ann.board.start_task("Fit softs")
+    done = await ann.board.log("fit", "Front left.", task_id=task.id)
+    await ann.board.finish_task(task.id, "all four")
+    told = {
+        first.id: ("belief", "Start on mediums.", "held by ann about start compound", (fact_id,)),
+        second.id: ("belief", "Start on softs.", "held by bob about start compound", ()),
+        asked.id: ("message", "Start\nWhich tyre?", "from ann to bob (question)", ()),
+        answer.id: ("message", "Softs.", "read by ann", (asked.id,)),
+        task.id: ("task", "Fit softs", "completed, version 2, put up by ann", ()),
+        done.id: ("action", "Front left.", f"for the task {task.id}", ()),
+    }
+    for record_id, (kind, text, line, sources) in told.items():
+        story = await runtime.explain(record_id)
+        assert story == await behind.explain(record_id)
+        assert (story.kind, story.text, story.source_ids) == (kind, text, sources)
+        assert story.graph_id == "imola"
+        assert line in "\n".join(story.lines)
+    assert [one.kind for one in (await runtime.explain(task.id)).events] == ["posted", "changed"]
+    await graph.redact([first.id, task.id], reason="asked")
+    emptied = str([await runtime.explain(one) for one in (first.id, task.id)])
+    assert [words for words in ("mediums", "Fit softs", "all four") if words in emptied] == []
+
+
 async def test_upkeep_is_done_alike(runtime: Any, behind: Ezra, clock: MovingClock) -> None:
     """Lifecycle, learning, retention, conservation, work and the key, each with its report."""
     graph = await runtime.create_session_graph("imola")

@@ -189,6 +189,9 @@ async def test_a_branch_goes_on_alone_on_either_side(runtime: Any, clock: Moving
     assert [one.value for one in await again.beliefs.active()] == ["medium"]
     with pytest.raises(Conflict):
         await graph.branch(session_graph_id="what-if")
+    for catalog in ("@catalog", " @catalog"):  # what every graph reads
+        with pytest.raises(UsageError, match="another id"):
+            await graph.branch(session_graph_id=catalog)
     for wrong in (
         graph.run_forward(take),
         branch.run_forward(take, limit=0),

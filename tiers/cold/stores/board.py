@@ -88,8 +88,8 @@ class Board(OverEngine):
         action, that is stored in the same step.
 
         Raises:
-            Conflict: The id is another agent's card, or a card of another kind, or the graph is
-                archived.
+            Conflict: The id is another agent's card, a card of another kind, or one that says
+                something else, or the graph is archived.
         """
         check_owned(scope, card)
         if log is not None:
@@ -266,15 +266,28 @@ def _known(scope: Scope, card: Card) -> Steps[Card | None]:
     """Return the card that was posted under the id by the same agent before, if any.
 
     Raises:
-        Conflict: The id is another's, or a card's of another kind.
+        Conflict: The id is another's, or a card's of another kind, or of other words.
     """
     known = yield from one(_seen(scope, Is("id", card.id)))
     if known is not None and (known.agent_id, known.kind) == (card.agent_id, card.kind):
+        if not _says_the_same(known, card):
+            raise Conflict(f"card {card.id}", "the words it was posted with", "other words")
         return known
     if known is not None or (yield from _is_taken(scope, card.id)):
         # Not what it says: the asker may not be allowed to see it.
         raise Conflict("card", "an id of its own", card.id)
     return None
+
+
+def _says_the_same(known: Card, card: Card) -> bool:
+    """Whether a card may be what was posted: of one that changed, nobody knows what it said."""
+    if known.version > 1 or known.redacted_at is not None:
+        return True
+    return all(
+        set(was) == set(now) if name in _IN_ANY_ORDER else was == now
+        for name in _WORDS
+        for was, now in [(getattr(known, name), getattr(card, name))]
+    )
 
 
 def _post(scope: Scope, log: Card) -> Steps[None]:
@@ -286,6 +299,9 @@ def _post(scope: Scope, log: Card) -> Steps[None]:
 def _is_taken(scope: Scope, card_id: str) -> Steps[bool]:
     return (yield from one(own(CARDS, scope, [card_id]))) is not None
 
+
+_IN_ANY_ORDER = ("to", "tags")
+_WORDS = (*_IN_ANY_ORDER, "type", "thread", "priority", "title", "text", "details")
 
 _CHANGING = (
     *("type", "thread", "reply_to", "status", "priority", "title", "text", "tags", "details"),
