@@ -133,6 +133,9 @@ async def _erased(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> 
     check_text("reason", reason, "a reason that is not blank")
     whole, cursor = RedactionReport({}, (), {}, {}), ""
     shared_by = await agents_of(runtime, scope, whose)
+    await runtime.redactor.begin_erasure(
+        scope, runtime.ids.new(), **whose._asdict(), shared_by=shared_by
+    )
     for _ in range(PAGES_MAX):
         page = await runtime.redactor.holding(
             scope, **whose._asdict(), shared_by=shared_by, cursor=cursor, limit=RECORDS_PER_PAGE

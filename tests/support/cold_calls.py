@@ -230,6 +230,7 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "searchable_after": lambda cold: cold.upkeep.searchable_after("acme", "", 1, NOW),
     "count_searchable": lambda cold: cold.upkeep.count_searchable("acme", NOW),
     "redact": lambda cold: cold.redactor.redact(SCOPE, ["x"], "asked to", NOW),
+    "begin_erasure": lambda cold: cold.redactor.begin_erasure(GRAPH, "e", subject="tyre"),
     "holding": lambda cold: cold.redactor.holding(GRAPH, subject="tyre"),
     "blank_receipts": lambda cold: cold.redactor.blank_receipts(GRAPH, subject="tyre"),
     "rewrite": lambda cold: cold.redactor.rewrite(SCOPE, _redacted_summary()),

@@ -18,7 +18,7 @@ from ...records import Episode, Scope, Summary, Turn, WorkDraft
 from ...upkeep import Page, RecordRef, Redacted, Retiring
 from ..conditions import Absent, Present
 from ..ownership import check_owned, in_order
-from ..port import Find
+from ..port import Find, RecordStore
 from ..redaction import (
     ATTEMPTS_MAX,
     MODELS,
@@ -35,11 +35,21 @@ from ..redaction import (
 from ..speaking_of import Search, made_between, wanted, wanted_receipts
 from .belief_log import EventWriter
 from .erasure import Redaction, blank, naming, receipts_that, rewrite, survey
+from .erasures import Erasures
 from .redactables import bare_of, behind, found_by, own_of
 
 
 class Redactor(EventWriter):
-    """Destroys content on request. Rows, ids, ``seq``, coverage and lengths of chains stay."""
+    """Destroys content on request. Rows, ids, ``seq``, coverage and lengths of chains stay.
+
+    Args:
+        store: The engine.
+        erasures: Those that have begun.
+    """
+
+    def __init__(self, store: RecordStore, erasures: Erasures) -> None:
+        super().__init__(store)
+        self._erasures = erasures
 
     async def redact(
         self, scope: Scope, record_ids: Sequence[str], reason: str, now: datetime
@@ -97,6 +107,39 @@ class Redactor(EventWriter):
             TierError: The files could not be written anew; repeating does so.
         """
         await self._store.scrub(files=True)
+
+    async def begin_erasure(
+        self,
+        scope: Scope,
+        erasure_id: str,
+        *,
+        subject: str | None = None,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        shared_by: Collection[str] = (),
+    ) -> None:
+        """Let no turn that is open be stored any more with what is to be erased.
+
+        Called before an erasure asks ``holding``, with the same arguments. Whatever was stored
+        before this returns is found by it, and ``TurnDesk.keep_turn`` refuses what comes later, by
+        the same test. A process that did not begin it refuses every turn that was opened before.
+
+        Args:
+            scope: Whose graph; one that is not known has no turns to be stored.
+            erasure_id: Names this erasure; of no other one.
+            subject: As ``holding`` has it, like the next.
+            user_id: As there.
+            agent_id: As there.
+            shared_by: As there.
+
+        Raises:
+            UsageError: As ``holding``.
+        """
+        reaches = wanted(subject, user_id, agent_id, shared_by)
+        given = {"subject": subject, "user": user_id, "agent": agent_id}
+        (whose,) = (name for name, value in given.items() if value is not None)
+        beginning = partial(self._erasures.begin, scope, erasure_id, whose, reaches)
+        await self._store.change("begin_erasure", beginning)
 
     async def holding(
         self,
