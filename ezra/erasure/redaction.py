@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from metaagents.lifecycle.agent import REDACTED_MEANWHILE
+from tiers.cold.speaking_of import Subject
 from tiers.errors import ConfigError, TierError, UsageError
 from tiers.fleet import CATALOG
 from tiers.history.receipts import ErasureReceipt
@@ -85,6 +86,17 @@ class Whose(NamedTuple):
     user_id: str | None = None
     agent_id: str | None = None
 
+    def check_reason(self, reason: str) -> None:
+        """Refuse a reason that names the subject: the audit feed and the receipt would keep it.
+
+        Raises:
+            UsageError: It is blank, or does.
+        """
+        check_text("reason", reason, "a reason that is not blank")
+        if self.subject is not None and Subject(self.subject).is_in(reason):
+            accepted = "a reason that does not name who is erased; a case number, say"
+            raise UsageError("reason", reason, accepted)
+
     def check(self) -> None:
         """Refuse a subject that names nobody: each text with a full stop would speak of ".".
 
@@ -105,12 +117,14 @@ async def erase(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> Re
     """Redact every record of the scope's graph that is a subject's, a user's or an agent's.
 
     Raises:
-        UsageError: Not exactly one of them is given, or something is blank.
+        UsageError: Not exactly one of them is given, something is blank, or the reason names the
+            subject.
         TierError: A store failed; repeating the call goes on.
     """
     if whose.agent_id is not None and not whose.agent_id.strip():
         raise UsageError("agent_id", whose.agent_id, "the id of an agent")
     whose.check()
+    whose.check_reason(reason)
     whole = await _erased(runtime, scope, whose, reason)
     return await _signed(runtime, scope, whole, whose.kind, reason)
 

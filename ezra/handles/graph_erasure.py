@@ -73,10 +73,11 @@ class ErasureOfGraph:
             subject: A name: records in whose texts it stands as whole words.
             user_id: A person: records that are theirs.
             agent_id: An agent: records that it wrote, or that were made of what it said.
-            reason: Why; must not be blank.
+            reason: Why, without the subject's name; must not be blank.
 
         Raises:
-            UsageError: Not exactly one of the three is given, or something is blank.
+            UsageError: Not exactly one of the three is given, something is blank, or the reason
+                names the subject.
         """
         whose = Whose(subject, user_id, agent_id)
         return await erase(self._runtime, self._scope, whose, reason)
