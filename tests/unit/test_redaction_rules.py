@@ -41,12 +41,14 @@ from tiers.cold.redaction import (
     pages,
     redacted_form,
     retired_form,
+    set_aside_form,
     stand_in,
     stand_in_id,
     texts_of,
 )
 from tiers.cold.speaking_of import KINDS, LOOKED_THROUGH_MAX, Search, Subject, wanted
 from tiers.cold.stores.erasure import naming
+from tiers.documents import Document, stays_away
 from tiers.errors import NotFound, UsageError
 from tiers.records import ToolOutput, Turn
 
@@ -159,6 +161,19 @@ def test_what_is_left_names_but_says_nothing() -> None:
         }
         assert redacted_form(left, LATER) == left
         assert "secret" not in "".join(texts_of(left))
+
+
+def test_of_a_document_that_was_rolled_back_the_digest_stays() -> None:
+    """By it the same content is refused; a redaction takes that too."""
+    document = document_by(SCOPE)
+    aside = set_aside_form(document, LATER)
+    assert isinstance(aside, Document)
+    assert stays_away(aside, document.digest)
+    assert not stays_away(aside, "of another content")
+    for gone in (redacted_form(aside, LATER), aside.model_copy(update={"digest": ""})):
+        assert isinstance(gone, Document)
+        assert stays_away(gone, "of another content")
+    assert not stays_away(document, document.digest)
 
 
 def test_every_text_that_is_destroyed_is_looked_through() -> None:
