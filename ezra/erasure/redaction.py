@@ -45,7 +45,8 @@ class RedactionReport:
         cleaned: What was cleaned in each store: records and receipts in ``cold``, entries in
             ``warm``, the rings of agents in ``hot``.
         waiting: Stores that are not clean yet, each with the reason and what will clean it.
-        branches: The same for each branch of the graph that held copies of the beliefs.
+        branches: The same for each branch of the graph that held copies of the beliefs, and for
+            each graph that inherits from it and had something of which a record was the source.
         receipt: What was done, by ids and counts, signed where there is a key.
     """
 
@@ -213,7 +214,11 @@ async def retire(runtime: Runtime, graph: SessionGraph) -> int:
 async def _redacted(
     runtime: Runtime, scope: Scope, record_ids: Sequence[str], reason: str, depth: int
 ) -> RedactionReport:
-    """Redact records of one graph, then the copies of beliefs in its branches."""
+    """Redact records of one graph, then what rests on them elsewhere.
+
+    That is copies of beliefs in its branches, and what names one of the records as its source in
+    graphs that inherit from it: it may repeat its words, as what was made of it here may.
+    """
     reached = await runtime.redactor.redact(
         runtime.under_way.during(scope), record_ids, reason, runtime.clock()
     )
@@ -221,16 +226,43 @@ async def _redacted(
     carried = [one for kind in _INHERITED for one in reached.ids.get(kind, ())]
     heirs = await _heirs_blanked(runtime, scope, carried, reason)
     report = _together(await _Cleaning(runtime, scope, reached).carried_out(), heirs)
-    beliefs = reached.ids.get("belief", ())
-    if not beliefs or depth == 0:
+    if depth == 0:
         return report
-    branches: dict[str, RedactionReport] = {}
-    for branch in await branches_of(runtime, scope):
+    beliefs = reached.ids.get("belief", ())
+    for branch in await branches_of(runtime, scope) if beliefs else ():
         copies = await _copies(runtime, branch, beliefs)
-        if copies:
-            done = await _redacted(runtime, branch, copies, reason, depth - 1)
-            branches[branch.graph_id] = done
-    return replace(report, branches=branches)
+        report = await _with_others(runtime, report, branch, copies, reason, depth)
+    for heir in await heirs_of(runtime, scope) if carried else ():
+        resting = await _resting_on(runtime, heir, carried)
+        report = await _with_others(runtime, report, heir, resting, reason, depth)
+    return report
+
+
+async def _with_others(
+    runtime: Runtime,
+    report: RedactionReport,
+    there: Scope,
+    record_ids: Sequence[str],
+    reason: str,
+    depth: int,
+) -> RedactionReport:
+    """Redact records of another graph, and return the report with what that reached."""
+    for start in range(0, len(record_ids), RECORDS_PER_PAGE):
+        page = record_ids[start : start + RECORDS_PER_PAGE]
+        done = await _redacted(runtime, there, page, reason, depth - 1)
+        other = RedactionReport({}, (), {}, {}, branches={there.graph_id: done})
+        report = _together(report, other)
+    return report
+
+
+async def _resting_on(runtime: Runtime, heir: Scope, record_ids: Sequence[str]) -> list[str]:
+    """Return the records of a graph that have content and name one of another's as their source."""
+    found: dict[str, None] = {}
+    for start in range(0, len(record_ids), RECORDS_PER_PAGE):
+        page = record_ids[start : start + RECORDS_PER_PAGE]
+        resting = await runtime.taint.resting_on(heir, page)
+        found |= dict.fromkeys(one.id for one in resting if not one.is_gone or one.is_kept)
+    return list(found)
 
 
 async def _heirs_blanked(

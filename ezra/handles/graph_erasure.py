@@ -66,8 +66,9 @@ class ErasureOfGraph:
         """Redact every record that speaks of a subject, or is a user's or an agent's, with proof.
 
         Turns, tool outputs, summaries, episodes, facts, rules and beliefs, and all that was made
-        of them, in every store; branches of the graph included where beliefs were copied. The
-        report says what was cleaned where; its receipt is signed where there is a key.
+        of them, in every store; branches of the graph included where beliefs were copied, and
+        graphs that inherit from it where something names a record as its source. The report says
+        what was cleaned where; its receipt is signed where there is a key.
 
         Args:
             subject: A name: records in whose texts it stands as whole words.

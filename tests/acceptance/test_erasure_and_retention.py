@@ -232,3 +232,37 @@ async def test_r9_02_erasing_somebody_else_leaves_all_of_it(tmp_path: Path) -> N
         for stranger in ("Quillon Smith", "Narwhal", "7719023", "Varnhage"):
             assert not (await graph.erase(subject=stranger, reason="asked to")).ids
         assert [one.text for one in await graph.episodes()] == before
+
+
+@pytest.mark.parametrize("how", ["redact", "erase"])
+async def test_what_a_child_made_of_a_parents_fact_goes_with_it(tmp_path: Path, how: str) -> None:
+    """It may repeat the words without the name; what only reads the parent stays."""
+    async with running(tmp_path, recall_receipts=True) as ezra:
+        parent = await ezra.create_session_graph("monaco")
+        keeper = await parent.spawn_agent("keeper")
+        text = f"{PERSON} has badge 7719023441."
+        fact_id = await keeper.remember(Fact(text=text, tier="core"))
+        child = await ezra.create_session_graph("imola", inherits_from=["monaco"])
+        grandchild = await ezra.create_session_graph("monza", inherits_from=["imola"])
+        rests: list[str] = []
+        for graph in (child, grandchild):
+            agent = await graph.spawn_agent("one")
+            belief = await agent.commit("Badge 7719023441 opens the door.", sources=[fact_id])
+            made = Fact(text="So 7719023441 is known.", source_ids=(belief.id,), tier="core")
+            rests += [belief.id, await agent.remember(made)]
+            other = await agent.commit("Doors have badges.")
+        report = (
+            await parent.redact([fact_id], reason="asked to")
+            if how == "redact"
+            else await parent.erase(subject=PERSON, reason="asked to")
+        )
+        assert report.is_complete
+        reached = [one for there in report.branches.values() for one in there.ids.values()]
+        assert {one for ids in reached for one in ids} >= {*rests}
+        assert report.receipt is not None
+        assert report.receipt.branches == ("imola", "monza")
+        assert await places_with(ezra, tmp_path, OF_PERSON) == set()
+        assert [one.id for one in await grandchild.beliefs.active()] == [other.id]
+        for graph in (child, grandchild):
+            assert (await graph.beliefs.verify()).ok
+    assert not files_with(tmp_path, OF_PERSON)
