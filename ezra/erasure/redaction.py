@@ -40,7 +40,8 @@ class RedactionReport:
 
     Attributes:
         ids: What lost its content, by kind: the asked records, what was made of them, and under
-            ``receipt`` the receipts that named them, those of graphs that inherit them included.
+            ``receipt`` the receipts that named them, those of graphs that inherit them included;
+            under ``reason`` events of the audit feed whose reason named the subject.
         rewritten: Summaries and episodes that have a new text, made of what is left.
         cleaned: What was cleaned in each store: records and receipts in ``cold``, entries in
             ``warm``, the rings of agents in ``hot``.
@@ -179,7 +180,7 @@ async def agents_of(runtime: Runtime, scope: Scope, whose: Whose) -> tuple[str, 
 async def _last_traces(
     runtime: Runtime, scope: Scope, whose: Whose, of_user: Sequence[str], reason: str
 ) -> RedactionReport:
-    """Clean what no record holds: questions that found nothing, and what is only in hot memory."""
+    """Clean what no record holds: questions that found nothing, reasons, hot memory."""
     agents = await runtime.fleet.agents(scope.for_graph())
     subject = whose.subject
     theirs = [*of_user, *([whose.agent_id] if whose.agent_id else [])]
@@ -189,13 +190,17 @@ async def _last_traces(
     if blank:
         now = runtime.clock()
         await runtime.log.append_audit(scope, "redacted", blank[:RECORDS_PER_PAGE], reason, now)
+    silent: tuple[str, ...] = ()
+    if subject is not None:
+        silent = await runtime.redactor.erase_reasons(scope, subject, runtime.clock())
     waiting: dict[str, str] = {}
     try:
         for agent in agents:
             await runtime.hot.clear(scope.for_graph().for_agent(agent.id))
     except TierError as error:
         waiting["hot"] = f"{error}; repeating the call clears the rings; else they expire"
-    return RedactionReport({"receipt": blank} if blank else {}, (), {"cold": blank}, waiting)
+    ids = {kind: some for kind, some in {"receipt": blank, "reason": silent}.items() if some}
+    return RedactionReport(ids, (), {"cold": (*blank, *silent)}, waiting)
 
 
 async def retire(runtime: Runtime, graph: SessionGraph) -> int:

@@ -13,15 +13,18 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from ...errors import TierTimeout
+from ...errors import TierTimeout, UsageError
+from ...evidence import ChainedAudit
+from ...history.audit_chain import name_of
 from ...records import Episode, Scope, Summary, Turn, WorkDraft
 from ...upkeep import Page, RecordRef, Redacted, Retiring
-from ..conditions import Absent, Present
+from ..conditions import Absent, Present, Within
 from ..ownership import check_owned, in_order
-from ..port import Find, RecordStore
+from ..port import Find, RecordStore, every
 from ..redaction import (
     ATTEMPTS_MAX,
     MODELS,
+    PAGE_IDS,
     Grown,
     RecordKind,
     Redactable,
@@ -32,10 +35,11 @@ from ..redaction import (
     pages,
     sources_of,
 )
-from ..speaking_of import Search, made_between, wanted, wanted_receipts
+from ..speaking_of import Search, Subject, made_between, plain, wanted, wanted_receipts
 from .belief_log import EventWriter
 from .erasure import Redaction, blank, naming, receipts_that, rewrite, survey
 from .erasures import Erasures
+from .log import AUDIT, silence_reasons
 from .redactables import bare_of, behind, found_by, own_of
 
 
@@ -220,6 +224,35 @@ class Redactor(EventWriter):
         if found:
             await self._store.scrub()
         return found
+
+    async def erase_reasons(self, scope: Scope, subject: str, now: datetime) -> tuple[str, ...]:
+        """Destroy the reasons in the audit feed of the scope's graph that name a subject.
+
+        The events stay, and an event of its own names them, so that the feed still verifies.
+        Returns how that one names them. May be repeated.
+
+        Raises:
+            UsageError: The subject is blank.
+        """
+        if not plain(subject):
+            raise UsageError("subject", subject, "a name that is not blank")
+        whom, found, after = Subject(subject), list[ChainedAudit](), 0
+        while True:
+            where = (Within("seq", since=after + 1),)
+            find = Find(AUDIT, scope, "seq", where, ("seq",), PAGE_IDS, reach="own")
+            page = await self._store.read("erase_reasons", partial(every, find))
+            found += await asyncio.to_thread(
+                lambda events: [one for one in events if whom.is_in(one.reason)], page
+            )
+            if len(page) < PAGE_IDS:
+                break
+            after = page[-1].seq
+        for some in pages(found):
+            silencing = partial(silence_reasons, scope, [one.seq for one in some], now)
+            await self._store.change("erase_reasons", silencing, is_brief=False)
+        if found:
+            await self._store.scrub()
+        return tuple(map(name_of, found))
 
     async def rewrite(self, scope: Scope, record: Written, work: Sequence[WorkDraft] = ()) -> bool:
         """Give a redacted summary or episode a new text, made of what is left of its sources.
