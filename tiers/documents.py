@@ -17,6 +17,7 @@ from .errors import UsageError
 from .fields import UNRECORDED, Moment, Name, Record, Text
 from .ids import derived_id
 from .owned import Owned
+from .taint import SET_ASIDE
 
 PATH_CHARS_MAX = 1_024
 HEADING_CHARS_MAX = 512
@@ -72,6 +73,22 @@ class Document(Owned):
 
 class FormerDocument(Document):
     """A revision that another has followed, as an archive tells it from the last one."""
+
+
+def is_rolled_back(document: Document) -> bool:
+    """Whether a roll-back has taken what a document said, and nobody has stored another since."""
+    return document.redacted_at is not None and document.title == SET_ASIDE
+
+
+def stays_away(document: Document, digest: str) -> bool:
+    """Whether a content may not take the place of a stored document unless somebody asks for it.
+
+    Nothing may after a redaction: what was destroyed is not known any more. After a roll-back that
+    may not which was rolled back.
+    """
+    if document.redacted_at is None:
+        return False
+    return not is_rolled_back(document) or document.digest in {"", digest}
 
 
 def document_id(tenant: str, graph_id: str, shelf: str, name: str) -> str:

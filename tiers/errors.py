@@ -11,7 +11,8 @@ Drawing (checked by a test):
     ├── BudgetExceeded         a limit of tokens, model calls or writes is reached
     ├── NotFound               what was asked for by name does not exist
     ├── Conflict               the stored version differs: carries both
-    │   └── WasRedacted        a document that was redacted comes back only when asked to
+    │   ├── WasRedacted        what was redacted comes back only when asked to
+    │   └── ErasedMeanwhile    a turn that an erasure reaches which ran while it was open
     ├── IntegrityError         a chain of events does not verify
     └── TierError              a storage engine: carries tier and operation
         ├── TierUnavailable    not reachable; may be repeated
@@ -181,12 +182,33 @@ class Conflict(EzraError):
 class WasRedacted(Conflict):
     """A document of that name was redacted, and nobody asked to have it back. Nothing was written.
 
-    ``what`` names it by its id: its name was redacted as well.
+    Or it was rolled back with this very content. ``what`` names it by its id: its name was redacted
+    as well.
     """
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, *, rolled_back: bool = False) -> None:
         super().__init__(what, "one that was not redacted", "redacted")
-        self.args = (f"{what} was redacted and stays so; even_if_redacted brings it back",)
+        told = f"{what} was redacted and stays so; even_if_redacted brings it back"
+        if rolled_back:
+            told = (
+                f"{what} was rolled back with this very content; put another version, undo the "
+                "roll-back, or say even_if_redacted"
+            )
+        self.args = (told,)
+
+
+class ErasedMeanwhile(Conflict):
+    """A turn is not stored: an erasure that ran while it was open reaches it. Nothing was written.
+
+    What it was told before the erasure would come back with it. Open it anew.
+    """
+
+    def __init__(self, turn_id: str, whose: str) -> None:
+        super().__init__("turn", "no erasure since it was opened", f"an erasure of {whose}")
+        ran = f"while it was open, an erasure of {whose} ran"
+        self.args = (f"turn {_shown(turn_id)} is not stored: {ran}; open the turn anew",)
+        self.turn_id = turn_id
+        self.whose = whose
 
 
 class IntegrityError(EzraError):

@@ -191,7 +191,11 @@ MergeStrategy: TypeAlias = Literal["last_write_wins", "highest_trust", "manual",
 
 
 class SessionGraph(Record):
-    """N agents bound together; ``parents`` is ordered and names existing graphs only."""
+    """N agents bound together; ``parents`` is ordered and names existing graphs only.
+
+    Attributes:
+        erasure_id: Names the last erasure that began in it; empty before the first.
+    """
 
     tenant: Name
     id: Name
@@ -202,6 +206,7 @@ class SessionGraph(Record):
     retention: Retention = Retention()
     created_at: Moment
     closed_at: Moment | None = None
+    erasure_id: str = ""
 
     @property
     def inherits_from(self) -> tuple[str, ...]:

@@ -91,8 +91,8 @@ class Documents:
             even_if_redacted: Whether it comes back if a document of that name was redacted.
 
         Raises:
-            WasRedacted: The document of that name was redacted; ``even_if_redacted`` brings it
-                back.
+            WasRedacted: The document of that name was redacted, or rolled back with this very
+                content; ``even_if_redacted`` brings it back.
             Conflict: The stored revision is not the expected one, the graph is archived, the name
                 is taken by a document that the handle does not see, or others change the document
                 again and again.

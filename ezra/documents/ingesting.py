@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from tiers.documents import DOCUMENTS_PER_CALL_MAX, Document, Revised
+from tiers.documents import DOCUMENTS_PER_CALL_MAX, Document, Revised, stays_away
 from tiers.errors import (
     BudgetExceeded,
     Conflict,
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 State: TypeAlias = Literal["new", "changed", "unchanged", "redacted", "failed"]
 GONE_REASON = "its file is gone"
-WAS_REDACTED = "its document was redacted; --even-if-redacted brings it back"
+WAS_REDACTED = (
+    "its document was redacted, or rolled back with this content; --even-if-redacted brings it back"
+)
 SHARE_MAX = 0.5
 """More of a folder's documents are never removed without being forced to."""
 
@@ -244,7 +246,7 @@ class Ingestion:
                 topics = checked(Turn, topics=(file.below,)).topics
                 draft = draft.model_copy(update={"topics": topics})
             if self._plan.dry_run:
-                is_out = known is None and await self._is_redacted(file)
+                is_out = known is None and await self._stays_away(file, draft.digest)
                 return _left_out(file) if is_out else _would(file, draft, known)
             done = await self._documents.store(draft, even_if_redacted=self._plan.even_if_redacted)
         except WasRedacted:
@@ -253,12 +255,12 @@ class Ingestion:
             return _failed(file, known, error)
         return _done(file, done, draft)
 
-    async def _is_redacted(self, file: FoundFile) -> bool:
+    async def _stays_away(self, file: FoundFile, digest: str) -> bool:
         """Whether storing a file would be refused because its document was redacted."""
         if self._plan.even_if_redacted:
             return False
         stored = await self._documents.named(self._plan.shelf, file.name)
-        return stored is not None and stored.redacted_at is not None
+        return stored is not None and stays_away(stored, digest)
 
     async def _is_same(self, file: FoundFile, data: bytes, known: Document) -> bool:
         """Whether a file need not even be read: its document was made of these very bytes.

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from metaagents.lifecycle.agent import REDACTED_MEANWHILE
+from tiers.cold.speaking_of import Subject
 from tiers.errors import ConfigError, TierError, UsageError
 from tiers.fleet import CATALOG
 from tiers.history.receipts import ErasureReceipt
@@ -39,12 +40,14 @@ class RedactionReport:
 
     Attributes:
         ids: What lost its content, by kind: the asked records, what was made of them, and under
-            ``receipt`` the receipts that named them, those of graphs that inherit them included.
+            ``receipt`` the receipts that named them, those of graphs that inherit them included;
+            under ``reason`` events of the audit feed whose reason named the subject.
         rewritten: Summaries and episodes that have a new text, made of what is left.
         cleaned: What was cleaned in each store: records and receipts in ``cold``, entries in
             ``warm``, the rings of agents in ``hot``.
         waiting: Stores that are not clean yet, each with the reason and what will clean it.
-        branches: The same for each branch of the graph that held copies of the beliefs.
+        branches: The same for each branch of the graph that held copies of the beliefs, and for
+            each graph that inherits from it and had something of which a record was the source.
         receipt: What was done, by ids and counts, signed where there is a key.
     """
 
@@ -85,6 +88,17 @@ class Whose(NamedTuple):
     user_id: str | None = None
     agent_id: str | None = None
 
+    def check_reason(self, reason: str) -> None:
+        """Refuse a reason that names the subject: the audit feed and the receipt would keep it.
+
+        Raises:
+            UsageError: It is blank, or does.
+        """
+        check_text("reason", reason, "a reason that is not blank")
+        if self.subject is not None and Subject(self.subject).is_in(reason):
+            accepted = "a reason that does not name who is erased; a case number, say"
+            raise UsageError("reason", reason, accepted)
+
     def check(self) -> None:
         """Refuse a subject that names nobody: each text with a full stop would speak of ".".
 
@@ -105,12 +119,14 @@ async def erase(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> Re
     """Redact every record of the scope's graph that is a subject's, a user's or an agent's.
 
     Raises:
-        UsageError: Not exactly one of them is given, or something is blank.
+        UsageError: Not exactly one of them is given, something is blank, or the reason names the
+            subject.
         TierError: A store failed; repeating the call goes on.
     """
     if whose.agent_id is not None and not whose.agent_id.strip():
         raise UsageError("agent_id", whose.agent_id, "the id of an agent")
     whose.check()
+    whose.check_reason(reason)
     whole = await _erased(runtime, scope, whose, reason)
     return await _signed(runtime, scope, whole, whose.kind, reason)
 
@@ -133,6 +149,9 @@ async def _erased(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> 
     check_text("reason", reason, "a reason that is not blank")
     whole, cursor = RedactionReport({}, (), {}, {}), ""
     shared_by = await agents_of(runtime, scope, whose)
+    await runtime.redactor.begin_erasure(
+        scope, runtime.ids.new(), **whose._asdict(), shared_by=shared_by
+    )
     for _ in range(PAGES_MAX):
         page = await runtime.redactor.holding(
             scope, **whose._asdict(), shared_by=shared_by, cursor=cursor, limit=RECORDS_PER_PAGE
@@ -161,7 +180,7 @@ async def agents_of(runtime: Runtime, scope: Scope, whose: Whose) -> tuple[str, 
 async def _last_traces(
     runtime: Runtime, scope: Scope, whose: Whose, of_user: Sequence[str], reason: str
 ) -> RedactionReport:
-    """Clean what no record holds: questions that found nothing, and what is only in hot memory."""
+    """Clean what no record holds: questions that found nothing, reasons, hot memory."""
     agents = await runtime.fleet.agents(scope.for_graph())
     subject = whose.subject
     theirs = [*of_user, *([whose.agent_id] if whose.agent_id else [])]
@@ -171,13 +190,17 @@ async def _last_traces(
     if blank:
         now = runtime.clock()
         await runtime.log.append_audit(scope, "redacted", blank[:RECORDS_PER_PAGE], reason, now)
+    silent: tuple[str, ...] = ()
+    if subject is not None:
+        silent = await runtime.redactor.erase_reasons(scope, subject, runtime.clock())
     waiting: dict[str, str] = {}
     try:
         for agent in agents:
             await runtime.hot.clear(scope.for_graph().for_agent(agent.id))
     except TierError as error:
         waiting["hot"] = f"{error}; repeating the call clears the rings; else they expire"
-    return RedactionReport({"receipt": blank} if blank else {}, (), {"cold": blank}, waiting)
+    ids = {kind: some for kind, some in {"receipt": blank, "reason": silent}.items() if some}
+    return RedactionReport(ids, (), {"cold": (*blank, *silent)}, waiting)
 
 
 async def retire(runtime: Runtime, graph: SessionGraph) -> int:
@@ -196,7 +219,11 @@ async def retire(runtime: Runtime, graph: SessionGraph) -> int:
 async def _redacted(
     runtime: Runtime, scope: Scope, record_ids: Sequence[str], reason: str, depth: int
 ) -> RedactionReport:
-    """Redact records of one graph, then the copies of beliefs in its branches."""
+    """Redact records of one graph, then what rests on them elsewhere.
+
+    That is copies of beliefs in its branches, and what names one of the records as its source in
+    graphs that inherit from it: it may repeat its words, as what was made of it here may.
+    """
     reached = await runtime.redactor.redact(
         runtime.under_way.during(scope), record_ids, reason, runtime.clock()
     )
@@ -204,16 +231,43 @@ async def _redacted(
     carried = [one for kind in _INHERITED for one in reached.ids.get(kind, ())]
     heirs = await _heirs_blanked(runtime, scope, carried, reason)
     report = _together(await _Cleaning(runtime, scope, reached).carried_out(), heirs)
-    beliefs = reached.ids.get("belief", ())
-    if not beliefs or depth == 0:
+    if depth == 0:
         return report
-    branches: dict[str, RedactionReport] = {}
-    for branch in await branches_of(runtime, scope):
+    beliefs = reached.ids.get("belief", ())
+    for branch in await branches_of(runtime, scope) if beliefs else ():
         copies = await _copies(runtime, branch, beliefs)
-        if copies:
-            done = await _redacted(runtime, branch, copies, reason, depth - 1)
-            branches[branch.graph_id] = done
-    return replace(report, branches=branches)
+        report = await _with_others(runtime, report, branch, copies, reason, depth)
+    for heir in await heirs_of(runtime, scope) if carried else ():
+        resting = await _resting_on(runtime, heir, carried)
+        report = await _with_others(runtime, report, heir, resting, reason, depth)
+    return report
+
+
+async def _with_others(
+    runtime: Runtime,
+    report: RedactionReport,
+    there: Scope,
+    record_ids: Sequence[str],
+    reason: str,
+    depth: int,
+) -> RedactionReport:
+    """Redact records of another graph, and return the report with what that reached."""
+    for start in range(0, len(record_ids), RECORDS_PER_PAGE):
+        page = record_ids[start : start + RECORDS_PER_PAGE]
+        done = await _redacted(runtime, there, page, reason, depth - 1)
+        other = RedactionReport({}, (), {}, {}, branches={there.graph_id: done})
+        report = _together(report, other)
+    return report
+
+
+async def _resting_on(runtime: Runtime, heir: Scope, record_ids: Sequence[str]) -> list[str]:
+    """Return the records of a graph that have content and name one of another's as their source."""
+    found: dict[str, None] = {}
+    for start in range(0, len(record_ids), RECORDS_PER_PAGE):
+        page = record_ids[start : start + RECORDS_PER_PAGE]
+        resting = await runtime.taint.resting_on(heir, page)
+        found |= dict.fromkeys(one.id for one in resting if not one.is_gone or one.is_kept)
+    return list(found)
 
 
 async def _heirs_blanked(

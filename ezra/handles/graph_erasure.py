@@ -66,17 +66,19 @@ class ErasureOfGraph:
         """Redact every record that speaks of a subject, or is a user's or an agent's, with proof.
 
         Turns, tool outputs, summaries, episodes, facts, rules and beliefs, and all that was made
-        of them, in every store; branches of the graph included where beliefs were copied. The
-        report says what was cleaned where; its receipt is signed where there is a key.
+        of them, in every store; branches of the graph included where beliefs were copied, and
+        graphs that inherit from it where something names a record as its source. The report says
+        what was cleaned where; its receipt is signed where there is a key.
 
         Args:
             subject: A name: records in whose texts it stands as whole words.
             user_id: A person: records that are theirs.
             agent_id: An agent: records that it wrote, or that were made of what it said.
-            reason: Why; must not be blank.
+            reason: Why, without the subject's name; must not be blank.
 
         Raises:
-            UsageError: Not exactly one of the three is given, or something is blank.
+            UsageError: Not exactly one of the three is given, something is blank, or the reason
+                names the subject.
         """
         whose = Whose(subject, user_id, agent_id)
         return await erase(self._runtime, self._scope, whose, reason)

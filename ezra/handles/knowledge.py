@@ -41,6 +41,9 @@ ROUNDS_MAX = 32
 STATEMENT_CHARS_MAX = TEXT_CHARS_MAX - 2
 """So long are subject, predicate and object together: a fact says them as one text."""
 
+FORGOTTEN = "[forgotten]"
+"""What an agent reads in the place of words that were forgotten."""
+
 UNSTATED_REASON = "deleted from the knowledge graph"
 
 Operation = Literal["ADD", "UPDATE", "DELETE"]
@@ -194,7 +197,9 @@ class Knowledge:
         """Return what was ever stated of an entity, oldest first, ended statements included.
 
         Each says itself what ended it: ``superseded_by`` and ``superseded_at``, or
-        ``forgotten_at``. Redacted ones are left out.
+        ``forgotten_at``. Of one that was forgotten or deleted an agent is told when and by which
+        id, and its words are ``[forgotten]``; the graph's operator reads them until
+        ``forgotten_facts_days`` have passed. Redacted ones are left out.
 
         Args:
             subject: In any spelling.
@@ -210,7 +215,8 @@ class Knowledge:
             raise UsageError("behind", behind.at, "a time with its zone")
         scope = await self._access.reading()
         asked = self._runtime.knowledge.statements
-        return await asked(scope, subject, predicate, limit, live_only=live_only, behind=behind)
+        found = await asked(scope, subject, predicate, limit, live_only=live_only, behind=behind)
+        return found if scope.agent_id is None else tuple(map(_as_told_to_agents, found))
 
     @operation("POST", "/facts", changes=True)
     async def add(
@@ -271,7 +277,8 @@ class Knowledge:
     ) -> tuple[str, ...]:
         """End facts on request, as ``agent.forget`` does, and return their ids.
 
-        They stay in history, until ``forgotten_facts_days`` have passed.
+        They stay in history: with their words for the graph's operator, until
+        ``forgotten_facts_days`` have passed.
 
         Args:
             subject: Of facts of the own graph.
@@ -375,6 +382,14 @@ class Knowledge:
             if done:
                 ended.append(fact.id)
         return tuple(ended)
+
+
+def _as_told_to_agents(fact: Fact) -> Fact:
+    """Return a fact of a history as an agent reads it: of what was forgotten, that it was there."""
+    if fact.forgotten_at is None:
+        return fact
+    gone = dict.fromkeys(("text", "predicate", "object"), FORGOTTEN)
+    return fact.model_copy(update=gone)
 
 
 def _change(

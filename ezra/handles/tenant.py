@@ -252,7 +252,8 @@ class Tenant:
         As ``graph.erase``, one report per graph that held something. Archived graphs as well.
 
         Raises:
-            UsageError: Not exactly one of the two is given, or something is blank.
+            UsageError: Not exactly one of the two is given, something is blank, or the reason
+                names the subject.
         """
         reports: dict[str, RedactionReport] = {}
         for record in await self._runtime.graphs.graphs(self._runtime.settings.tenant):

@@ -190,6 +190,8 @@ class OpenTurn:
 
         Raises:
             Conflict: The turn was replied to before, or its ``ref`` names a different turn.
+            ErasedMeanwhile: An erasure that ran while it was open reaches it: its user, its agent
+                or a subject of its words was erased. Nothing was stored: open the turn anew.
             UsageError: An argument is not acceptable; nothing was stored.
         """
         outputs = outputs_of(tool_outputs)

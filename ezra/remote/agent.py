@@ -110,6 +110,8 @@ class RemoteTurn(OpenTurn):
 
         Raises:
             Conflict: The turn was replied to before, or its ``ref`` names a different turn.
+            ErasedMeanwhile: An erasure that ran while it was open reaches it: its user, its agent
+                or a subject of its words was erased. Nothing was stored: open the turn anew.
             NotFound: The server does not keep the turn any more: open it anew.
         """
         asked = agents.ReplyAsked(

@@ -254,12 +254,7 @@ class Router:
         Archival facts and summaries wait for the question's vector; hot turns are read while it
         is made. Core facts and rules are what the opening has read.
         """
-        await together(
-            [
-                self._hydrate_by_meaning(turn),
-                self._hydrate_conversation(turn),
-            ]
-        )
+        await together([self._hydrate_by_meaning(turn), self._hydrate_conversation(turn)])
         if turn.opening is not None:
             opening = turn.opening
             now = self._clock() if turn.scope.lineage else turn.request.at
@@ -344,6 +339,7 @@ class Router:
 
         Raises:
             BudgetExceeded: The agent or the graph has no write left.
+            ErasedMeanwhile: An erasure that ran while it was open reaches it.
         """
         with self._telemetry.write_back(turn.scope, turn.turn_id) as timed:
             written = await self._write_back(turn, response, tool_outputs)
@@ -365,6 +361,7 @@ class Router:
                 follow_up(record, turn.agent.id),
                 charge_of_write(turn.standing, tokens),
                 turn.receipt_id,
+                since=turn.since,
             )
         overflow: tuple[Turn, ...] = ()
         if was_new:
@@ -494,7 +491,9 @@ class Router:
         async def keep() -> str:
             async with self._meter.refusals(turn.scope):
                 may_wait = turn.opening is not None
-                await self._desk.keep_receipt(turn.scope, receipt, work, charge, may_wait=may_wait)
+                await self._desk.keep_receipt(
+                    turn.scope, receipt, work, charge, may_wait=may_wait, since=turn.since
+                )
             return receipt.id
 
         turn.receipt_id = await self._charged(turn, "receipt", keep())

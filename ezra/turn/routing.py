@@ -113,6 +113,11 @@ class TurnState:
     passed_over: tuple[Hit, ...] = ()
     is_rehearsal: bool = False
 
+    @property
+    def since(self) -> str:
+        """The last erasure of its graph when it was opened."""
+        return self.standing.graph.erasure_id
+
 
 def after_opening(turn: TurnState) -> TurnState:
     """Return what is still needed of a turn whose context is made and whose receipt is kept.

@@ -12,6 +12,7 @@ from tiers.errors import (
     ConfigError,
     Conflict,
     CorruptRecord,
+    ErasedMeanwhile,
     EzraError,
     IntegrityError,
     NotFound,
@@ -59,6 +60,9 @@ _PROBLEMS: Mapping[type[EzraError], _Problem] = {
         409, "What is stored differs from what was assumed", ("what", "expected", "found")
     ),
     WasRedacted: _Problem(409, "It was redacted, and comes back only when asked to", ("what",)),
+    ErasedMeanwhile: _Problem(
+        409, "An erasure that ran while it was open reaches it", ("turn_id", "whose")
+    ),
     IntegrityError: _Problem(500, "A chain of events does not verify", ("chain", "seq", "reason")),
     ConfigError: _Problem(503, "The configuration does not allow it", ("key", "reason")),
     TierUnavailable: _Problem(503, "A tier is not reachable", _OF_TIER),

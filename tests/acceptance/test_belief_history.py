@@ -426,6 +426,8 @@ async def test_history_refuses_what_it_cannot_mean(tmp_path: Path) -> None:
             graph.branch(turn=1, time=ezra_time(), session_graph_id="b"),
             graph.erase(reason="x"),
             graph.erase(subject="a", user_id="b", reason="x"),
+            graph.erase(subject="Ann Lee", reason="asked for by Ms. Lee"),
+            ezra.erase(subject="Ann Lee", reason="lee, ann"),
         ):
             with pytest.raises(UsageError):
                 await refused

@@ -15,6 +15,8 @@ from support.two_doors import house
 from ezra import Fact
 from ezra.documents.ingesting import Ingested, Ingestion, Plan
 from tiers.errors import WasRedacted
+from tiers.history.verification import verify_export
+from tiers.owned import REDACTED
 from tiers.records import AuditFilter
 
 
@@ -232,3 +234,71 @@ async def test_r9_02_erasing_somebody_else_leaves_all_of_it(tmp_path: Path) -> N
         for stranger in ("Quillon Smith", "Narwhal", "7719023", "Varnhage"):
             assert not (await graph.erase(subject=stranger, reason="asked to")).ids
         assert [one.text for one in await graph.episodes()] == before
+
+
+@pytest.mark.parametrize("how", ["redact", "erase"])
+async def test_what_a_child_made_of_a_parents_fact_goes_with_it(tmp_path: Path, how: str) -> None:
+    """It may repeat the words without the name; what only reads the parent stays."""
+    async with running(tmp_path, recall_receipts=True) as ezra:
+        parent = await ezra.create_session_graph("monaco")
+        keeper = await parent.spawn_agent("keeper")
+        text = f"{PERSON} has badge 7719023441."
+        fact_id = await keeper.remember(Fact(text=text, tier="core"))
+        child = await ezra.create_session_graph("imola", inherits_from=["monaco"])
+        grandchild = await ezra.create_session_graph("monza", inherits_from=["imola"])
+        rests: list[str] = []
+        for graph in (child, grandchild):
+            agent = await graph.spawn_agent("one")
+            belief = await agent.commit("Badge 7719023441 opens the door.", sources=[fact_id])
+            made = Fact(text="So 7719023441 is known.", source_ids=(belief.id,), tier="core")
+            rests += [belief.id, await agent.remember(made)]
+            other = await agent.commit("Doors have badges.")
+        report = (
+            await parent.redact([fact_id], reason="asked to")
+            if how == "redact"
+            else await parent.erase(subject=PERSON, reason="asked to")
+        )
+        assert report.is_complete
+        reached = [one for there in report.branches.values() for one in there.ids.values()]
+        assert {one for ids in reached for one in ids} >= {*rests}
+        assert report.receipt is not None
+        assert report.receipt.branches == ("imola", "monza")
+        assert await places_with(ezra, tmp_path, OF_PERSON) == set()
+        assert [one.id for one in await grandchild.beliefs.active()] == [other.id]
+        for graph in (child, grandchild):
+            assert (await graph.beliefs.verify()).ok
+    assert not files_with(tmp_path, OF_PERSON)
+
+
+async def test_reasons_in_the_feed_lose_the_name_and_the_feed_still_verifies(
+    tmp_path: Path,
+) -> None:
+    """The events stay, and one of their own says whose reason is gone; nobody else's is."""
+    async with running(tmp_path) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        agent = await graph.spawn_agent("engineer")
+        for reason in (f"{PERSON} asked", "somebody asked"):
+            fact_id = await agent.remember(f"The pit is open, before {reason[-14:]}.")
+            await agent.forget(fact_id, reason=reason)
+        before = await graph.audit()
+        for _ in range(2):
+            report = await graph.erase(subject=PERSON, reason="case 17")
+            assert report.is_complete
+        after = await graph.audit()
+        named = [one.record_ids for one in after if one.kind == "reasons erased"]
+        assert named == [(f"audit:{one.seq}",) for one in before if PERSON in one.reason]
+        silent = [one.reason for one in after if one.kind == "forgotten"]
+        assert silent == [REDACTED, "somebody asked"]
+        assert [(one.seq, one.kind) for one in after[: len(before)]] == [
+            (one.seq, one.kind) for one in before
+        ]
+        assert await places_with(ezra, tmp_path, OF_PERSON) == set()
+        assert (await graph.beliefs.verify()).ok
+        await graph.beliefs.export(tmp_path / "log.jsonl")
+    assert not files_with(tmp_path, OF_PERSON)
+    assert verify_export(tmp_path / "log.jsonl").ok
+    lines = (tmp_path / "log.jsonl").read_bytes().splitlines(keepends=True)
+    untold = [one.replace(b"reasons erased", b"reasons kept") for one in lines]
+    (tmp_path / "log.jsonl").write_bytes(b"".join(untold))
+    found = verify_export(tmp_path / "log.jsonl")
+    assert any("no event says that it was erased" in one.what for one in found.problems)

@@ -49,7 +49,8 @@ async def test_he_05_values_of_a_multi_valued_predicate_stay(tmp_path: Path) -> 
     clock = MovingClock()
     async with running(tmp_path, clock) as ezra:
         graph = await ezra.create_session_graph("imola")
-        known = (await graph.spawn_agent("strategist", topics={"people"})).knowledge
+        agent = await graph.spawn_agent("strategist", topics={"people"})
+        known = agent.knowledge
         for food in ("pasta", "sushi", "steak"):
             await known.update("Max", "likes", food)
             clock.move(hours=1)
@@ -61,6 +62,17 @@ async def test_he_05_values_of_a_multi_valued_predicate_stay(tmp_path: Path) -> 
         assert await known.neighbours("Max") == ()
         history = await known.history("Max")
         assert [fact.forgotten_at is not None for fact in history] == [True] * 3
+        words = ("pasta", "sushi", "steak", "likes")
+        assert not [one for one in words if one in f"{[fact.model_dump() for fact in history]}"]
+        assert [fact.subject for fact in history] == ["Max"] * 3
+        (forgotten, *_) = await graph.knowledge.history("Max")
+        assert (forgotten.predicate, forgotten.object) == ("likes", "pasta")
+        fact_id = await agent.remember("Max is vegan.", topics=("people",))
+        await agent.forget(fact_id, reason="he said so")
+        again = await known.add("Max", "eats", "tofu")
+        await agent.forget(again, reason="he said so")
+        assert "tofu" not in f"{await known.history('Max', 'eats')}"
+        assert _objects(await graph.knowledge.history("Max", "eats")) == ["tofu"]
         told = [event for event in await graph.audit() if event.kind == "forgotten"]
         assert (told[0].record_ids, told[0].reason) == ((ended,), "he said so")
         with pytest.raises(UsageError):
@@ -137,7 +149,9 @@ async def test_he_05_a_list_is_applied_as_one_or_refused_whole(tmp_path: Path) -
         assert "writes" in (refused.problem or "")
         with pytest.raises(BudgetExceeded):
             await known.add("Max", "drives for", "Sauber")
-        assert _objects(await known.history("Max")) == ["Red Bull", "Ferrari", "Williams"]
+        whole = graph.knowledge
+        assert _objects(await whole.history("Max")) == ["Red Bull", "Ferrari", "Williams"]
+        assert _objects(await known.history("Max")) == ["Red Bull", "[forgotten]", "Williams"]
 
 
 async def test_he_05_what_a_nearer_definition_hides_is_no_step(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from ezra.evaluation.learning.poisoning import (
 )
 from ezra.evaluation.learning.taint import outcome_of
 from tiers.cold.stores import taint as cold_taint
-from tiers.errors import TierUnavailable
+from tiers.errors import TierUnavailable, WasRedacted
 from tiers.records import AuditFilter
 from tiers.taint import SET_ASIDE
 
@@ -404,3 +404,32 @@ async def test_contexts_and_replays_tell_what_was_set_aside(ezra: Ezra) -> None:
     assert "set aside by a roll-back" in str(replayed)
     await graph.taint.undo(done.roll_back.id, reason="no")
     assert (await graph.replay_context(shown.receipt_id)).is_exact
+
+
+@pytest.mark.parametrize("end", ["open", "confirmed", "undone"])
+async def test_a_clean_version_of_a_document_takes_the_place_of_one_that_was_rolled_back(
+    ezra: Ezra, end: str
+) -> None:
+    """What was rolled back is refused with a word that says so, and comes back when asked to."""
+    graph = await ezra.create_session_graph("g")
+    documents = graph.documents
+    clean, poison = "# Pit\n\nThe limit is 80 km/h.", "# Pit\n\nThe limit is 300 km/h."
+    await documents.put("pit.md", clean)
+    put = await documents.put("pit.md", poison)
+    done = await graph.taint.roll_back(put.document.id, reason=WHY)
+    if end == "confirmed":
+        await graph.taint.confirm(done.roll_back.id, reason=WHY)
+    with pytest.raises(WasRedacted, match=r"rolled back with this very content; put another"):
+        await documents.put("pit.md", poison)
+    assert (await documents.put("pit.md", clean)).document.revision == 3
+    (hit,) = (await graph.recall("limit", kinds=("document",))).items
+    assert "80 km/h" in hit.text
+    if end == "undone":
+        undone = await graph.taint.undo(done.roll_back.id, reason=WHY)
+        assert put.document.id in undone.roll_back.kept
+        (hit,) = (await graph.recall("limit", kinds=("document",))).items
+        assert "80 km/h" in hit.text
+    assert (await documents.put("pit.md", poison)).was_new, "as any other revision of it"
+    await graph.redact([put.document.id], reason=WHY)
+    with pytest.raises(WasRedacted, match="was redacted and stays so"):
+        await documents.put("pit.md", clean)

@@ -71,6 +71,7 @@ OF_ONE_CALL = frozenset(
         "tiers.history.checking:_missing_rivals",
         *("tiers.history.export:_counts", "tiers.history.trusting:_trusted"),
         *("tiers.history.fold:beliefs", "tiers.history.fold:trust"),
+        "tiers.history.audit_chain:_silent",
         *("ezra.erasure.taint.walk:_aliases", "ezra.erasure.taint.walk:_by_id"),
         *("ezra.erasure.taint.walk:_found", "ezra.erasure.taint.walk:_reasons"),
     )

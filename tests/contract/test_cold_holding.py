@@ -114,6 +114,21 @@ async def test_whatever_text_it_is_in(cold: Cold) -> None:
     assert sum(row.agent_id is not None for row in page.rows) == 3
 
 
+async def test_why_a_belief_was_taken_back_speaks_of_somebody_too(cold: Cold) -> None:
+    """The reason goes with the belief, and the log verifies without it."""
+    await cold.graphs.create_graph(graph_of("race"))
+    beliefs = [belief_by(SCOPE, f"Belief {number}.", key=None) for number in range(2)]
+    for belief, reason in zip(beliefs, (f"{ANNE} said so", "she said so"), strict=True):
+        await cold.beliefs.commit(SCOPE, belief)
+        await cold.beliefs.revert(SCOPE, belief.id, reason, LATER)
+    assert await _found(cold, subject=ANNE) == [beliefs[0].id]
+    await cold.redactor.redact(OPERATOR, [beliefs[0].id], "asked to", LATER)
+    assert await _found(cold, subject=ANNE) == []
+    logged = await cold.history.logged(OPERATOR)
+    assert "Neil" not in f"{logged}"
+    assert "she said so" in f"{logged}"
+
+
 async def test_what_is_redacted_speaks_of_nobody(cold: Cold) -> None:
     """Redacting all that was found leaves nothing to find, by subject and by user."""
     await cold.graphs.create_graph(graph_of("race"))

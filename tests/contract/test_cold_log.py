@@ -21,9 +21,12 @@ from support.cold_samples import (
     receipt_by,
 )
 from support.processes import PATIENCE_SECONDS
+from support.redactions import words_in
 from support.tier_samples import HOSTILE_TEXT, NOW, TWIN_SCOPES, scope_of
 
 from tiers.errors import Conflict, UsageError
+from tiers.history.audit_chain import REASONS_ERASED, AuditCheck
+from tiers.history.findings import Problems
 from tiers.records import AuditFilter
 
 
@@ -206,6 +209,34 @@ async def test_runtime_events_name_no_agent(cold: Cold) -> None:
     """What the runtime does for a whole graph is nobody's."""
     await cold.log.append_audit(OPERATOR, "closed", (), "", NOW)
     assert (await cold.log.audit(SCOPE))[0].agent_id is None
+
+
+async def test_a_reason_that_names_somebody_is_destroyed_and_the_chain_stays(
+    cold: Cold, backend: ColdBackend, tmp_path: Path
+) -> None:
+    """In the graph alone; an event says so, once, and what anybody else was told stays."""
+    for scope in (OPERATOR, OTHER_GRAPH.for_graph()):
+        for reason in ("xylograph asked", "", "somebody asked"):
+            await cold.log.append_audit(scope, "redacted", ("x",), reason, NOW)
+    before = await cold.evidence.audited(OPERATOR)
+    assert await cold.redactor.erase_reasons(OPERATOR, "Xylograph", NOW) == ("audit:1",)
+    assert await cold.redactor.erase_reasons(OPERATOR, "Xylograph", NOW) == ()
+    after = await cold.evidence.audited(OPERATOR)
+    assert [one.reason for one in after] == ["[redacted]", "", "somebody asked", ""]
+    assert (after[3].kind, after[3].record_ids) == (REASONS_ERASED, ("audit:1",))
+    assert [one.hash for one in after[:3]] == [one.hash for one in before]
+    problems = Problems()
+    check = AuditCheck((OPERATOR.tenant, OPERATOR.graph_id), problems)
+    for event in after:
+        check.add(event)
+    check.conclude()
+    assert problems.count == 0
+    (theirs, *_) = await cold.log.audit(OTHER_GRAPH)
+    assert theirs.reason == "xylograph asked"
+    await cold.redactor.erase_reasons(OTHER_GRAPH.for_graph(), "Xylograph", NOW)
+    assert words_in(backend.whole(tmp_path), ("xylograph",)) == {}
+    with pytest.raises(UsageError, match="subject"):
+        await cold.redactor.erase_reasons(OPERATOR, " \u200b", NOW)
 
 
 @pytest.mark.parametrize("stranger", [OTHER_GRAPH, OTHER_TENANT], ids=["graph", "tenant"])

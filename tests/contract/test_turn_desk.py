@@ -26,8 +26,8 @@ from support.cold_samples import (
 from support.processes import PATIENCE_SECONDS
 from support.tier_samples import NOW
 
-from tiers.cold.stores import desk
-from tiers.errors import BudgetExceeded, Conflict, PolicyDenied, UsageError
+from tiers.cold.stores import desk, erasures
+from tiers.errors import BudgetExceeded, Conflict, ErasedMeanwhile, PolicyDenied, UsageError
 from tiers.records import Budget, GraphState, Scope, Standing, Usage
 from tiers.turn_desk import Charge, TurnWrite
 
@@ -166,6 +166,68 @@ async def test_no_more_receipts_wait_than_there_is_room_for(
         assert len(backend.rows(tmp_path, "receipts")) == number - number % 2
 
 
+ZEBRA = {"subject": "zebra"}
+
+
+@pytest.mark.parametrize(
+    ("who", "said"),
+    [
+        (ZEBRA, {"text": "A zebra."}),
+        (ZEBRA, {"response": "It is a Zebra."}),
+        ({"agent_id": SCOPE.agent_id}, {}),
+        ({"user_id": "ada"}, {}),
+        ({"user_id": "bob", "shared_by": (SCOPE.agent_id,)}, {}),
+    ],
+)
+async def test_what_an_erasure_reaches_that_ran_meanwhile_is_not_stored(
+    cold: Cold, who: dict[str, Any], said: dict[str, str]
+) -> None:
+    """By the erasure's own test; what it does not reach, or was opened after it, is stored."""
+    await cold.graphs.create_graph(graph_of(SCOPE.graph_id))
+    scope = SCOPE.model_copy(update={"user_id": "ada" if who.get("user_id") == "ada" else None})
+    turn = turn_by(scope, **{"ref": "r1", "text": "Turn.", **said})
+    await cold.redactor.begin_erasure(OPERATOR, "e1", **who)
+    await cold.redactor.begin_erasure(OPERATOR, "e2", subject="gnu")
+    with pytest.raises(ErasedMeanwhile, match="open the turn anew") as refused:
+        await cold.desk.keep_turn(scope, turn, [draft("a")], ONE, since="")
+    assert refused.value.whose == f"its {next(iter(who)).removesuffix('_id')}"
+    assert await _traces(cold) == (0, 0, Usage())
+    await cold.desk.keep_turn(OTHER_AGENT, turn_by(OTHER_AGENT, "A bird."), [], ONE, since="")
+    stored, was_new = await cold.desk.keep_turn(scope, turn, [draft("a")], ONE, since="e1")
+    assert was_new
+    # What was stored before an erasure is found by it, and repeating the reply is harmless.
+    assert await cold.desk.keep_turn(scope, turn, [], ONE, since="") == (stored, False)
+
+
+async def test_an_erasure_of_another_process_may_reach_any_turn(
+    cold: Cold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is known of it but that there was one; so is it with those of long ago."""
+    monkeypatch.setattr(erasures, "KNOWN_MAX", 1)
+    await cold.graphs.create_graph(graph_of(SCOPE.graph_id))
+    for name in ("e1", "e2"):
+        await cold.redactor.begin_erasure(OPERATOR, name, **ZEBRA)
+    with pytest.raises(ErasedMeanwhile, match="another process"):
+        await cold.desk.keep_turn(SCOPE, turn_by(), [], ONE, since="")
+    await cold.desk.keep_turn(SCOPE, turn_by(), [], ONE, since="e1")
+    elsewhere = Scope.of_graph(SCOPE.tenant, "nowhere")
+    await cold.redactor.begin_erasure(elsewhere, "e3", **ZEBRA)
+    assert await _turns(cold) == 1
+
+
+async def test_a_receipt_of_before_an_erasure_is_stored_blank_after_it(cold: Cold) -> None:
+    """The erasure may have looked through receipts when a context is ready that it is about."""
+    await cold.graphs.create_graph(graph_of(SCOPE.graph_id))
+    await cold.redactor.begin_erasure(OPERATOR, "e1", **ZEBRA)
+    for since, query in (("", ""), ("e1", "What is a zebra?")):
+        for may_wait in (True, False):
+            receipt = receipt_by(SCOPE, query="What is a zebra?")
+            await cold.desk.keep_receipt(SCOPE, receipt, [], ONE, may_wait=may_wait, since=since)
+            stored = await cold.log.receipt(SCOPE, receipt.id)
+            assert stored is not None
+            assert stored.query == query
+
+
 def _write(scope: Scope = SCOPE, text: str = "Turn.", key: str = "a", **fields: Any) -> TurnWrite:
     return TurnWrite(scope, turn_by(scope, text, **fields), [draft(key)], ONE)
 
@@ -248,6 +310,10 @@ async def test_racing_batches_number_without_gaps(cold: Cold) -> None:
     assert (await cold.usage.usage(SCOPE)).writes == 48
     of_a_batch = [turn.seq for turn in stored if turn.input.startswith("3/")]
     assert of_a_batch == list(range(of_a_batch[0], of_a_batch[0] + 7))
+
+
+async def _turns(cold: Any) -> int:
+    return int(await cold.turns.count_turns(OPERATOR))
 
 
 async def _traces(cold: Any) -> tuple[int, int, Usage]:

@@ -202,6 +202,8 @@ _PROCESS = (
     Place("process", "tiers.cold.sqlite.topic_sets:_sights", "none", "nothing"),
     Place("process", "tiers.cold.sqlite.topic_sets:_numbers", "name", "nothing"),
     Place("process", "tiers.cold.stores.desk:_held", "text", "redaction"),
+    Place("process", "tiers.cold.stores.erasures:_begun", "text", "turnover"),
+    Place("process", "tiers.cold.stores.erasures:_last", "name", "nothing"),
     Place("process", "tiers.cold.mongo.database:_changing", "text", "turnover"),
     Place("process", "tiers.hot.embedded:_agents", "text", "rings"),
     Place("process", "tiers.embedding.batching:_cache", "key", "turnover"),

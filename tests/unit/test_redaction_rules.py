@@ -24,6 +24,7 @@ from support.document_reference import document_by, passage_by
 from support.tier_samples import HOSTILE_TEXT, NOW, scope_of
 
 from metaagents.lifecycle.rules import GRAINS, bottom_up
+from tiers.cold.mentions import _mark
 from tiers.cold.redaction import (
     IDS_MAX,
     MODELS,
@@ -40,12 +41,14 @@ from tiers.cold.redaction import (
     pages,
     redacted_form,
     retired_form,
+    set_aside_form,
     stand_in,
     stand_in_id,
     texts_of,
 )
 from tiers.cold.speaking_of import KINDS, LOOKED_THROUGH_MAX, Search, Subject, wanted
 from tiers.cold.stores.erasure import naming
+from tiers.documents import Document, stays_away
 from tiers.errors import NotFound, UsageError
 from tiers.records import ToolOutput, Turn
 
@@ -160,6 +163,19 @@ def test_what_is_left_names_but_says_nothing() -> None:
         assert "secret" not in "".join(texts_of(left))
 
 
+def test_of_a_document_that_was_rolled_back_the_digest_stays() -> None:
+    """By it the same content is refused; a redaction takes that too."""
+    document = document_by(SCOPE)
+    aside = set_aside_form(document, LATER)
+    assert isinstance(aside, Document)
+    assert stays_away(aside, document.digest)
+    assert not stays_away(aside, "of another content")
+    for gone in (redacted_form(aside, LATER), aside.model_copy(update={"digest": ""})):
+        assert isinstance(gone, Document)
+        assert stays_away(gone, "of another content")
+    assert not stays_away(document, document.digest)
+
+
 def test_every_text_that_is_destroyed_is_looked_through() -> None:
     """One that was left out would never be found, and so never be destroyed."""
     for record in _saying("secret"):
@@ -252,6 +268,17 @@ def test_finer_records_are_written_before_coarser_ones() -> None:
         ("%", "100 %"),
         ("$regex", "a $regex"),
         ("Ann.*", "ann.*"),
+        *(("Miller", f"Ask Mil{one}ler.") for one in "\u200b\u200c\u200d\u2060\ufeff\u00ad\u034f"),
+        ("Mil\u200bler", "Miller"),
+        ("\ufeffJane Miller", "Jane\u200bMiller called"),
+        ("Jane Miller", "Jane \u200d\u200b Mil\u00adler"),
+        ("Jos\u00e9", "Jose\u200d\u0301 called"),
+        ("Jos\u00e9", "JOSE called"),
+        ("Muller", "M\u00fcller"),
+        ("Irmak", "\u0131rmak"),
+        ("\u0131rmak", "IRMAK"),
+        ("Straßer", "Herr STRASSER"),
+        ("Ann", "\U0001d400nn"),
     ],
 )
 def test_a_subject_is_found(subject: str, text: str) -> None:
@@ -270,6 +297,8 @@ def test_a_subject_is_found(subject: str, text: str) -> None:
         ("A%", "Ann"),
         ("A_n", "Ann"),
         ("A.n", "Ann"),
+        ("\u0915\u093f", "\u0915\u093e"),  # a mark of another script is a letter there
+        ("Ann", "Ann\u00adual, Ann\u200dual, Ann\ufeffual, Ann\u2060ual, Ann\u200cual"),
         ("12", "123 312"),
         ("a", "aaaa"),
     ],
@@ -346,6 +375,12 @@ def test_a_cursor_that_no_page_gave_is_refused(cursor: str) -> None:
         ("ann smith", "smith met ann"),
         ("7719-023441", "call (7719) 023 441 at 9"),
         ("7719 023 441", "room 12 7719023441"),
+        ("Jos\u00e9 Garc\u00eda", "Garcia, Jose"),
+        ("Jose Garcia", "GARC\u00cdA called"),
+        ("Jane Miller", "the car of Mil\u200bler"),
+        ("Jane Miller", "Mil\u00adler\u200bJane"),
+        ("Jane Stra\u00dfer", "Ask STRASSER."),
+        ("7719 023 441", "77\u200b19\u2060023441"),
     ],
 )
 def test_r9_02_parts_of_a_name_and_spellings_of_a_number_are_found(subject: str, text: str) -> None:
@@ -356,6 +391,15 @@ def test_r9_02_parts_of_a_name_and_spellings_of_a_number_are_found(subject: str,
     assert wanted(subject, None)(turn)
     assert not wanted("Otto Lang", None)(turn)
     assert text.casefold() not in turn.model_dump_json().casefold()
+
+
+def test_marks_that_were_left_before_accents_went_are_known_again() -> None:
+    """What retention emptied then has digests of words with their accents."""
+    emptied = retired_form(turn_by(SCOPE, "x"), LATER)
+    before = "".join(_mark(emptied.id, f"w {one}") for one in ("jos\u00e9", "garc\u00eda"))
+    subject = Subject("Jos\u00e9 Garc\u00eda")
+    assert not subject.is_told_by(emptied)
+    assert subject.is_told_by(emptied.model_copy(update={"mentions": before}))
 
 
 @pytest.mark.parametrize(

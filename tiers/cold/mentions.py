@@ -11,6 +11,9 @@ family name, another case. So a name of several words is found in a text
 Single parts count only of a name that is given with capitals. A number of five digits or more is
 found with whatever spaces, dashes, dots, slashes and brackets between its digits.
 
+Texts are compared as they are read: characters that are not shown are left out, and so are accents
+of Latin, Greek and Cyrillic letters.
+
 What retention empties keeps marks of the words that it held: digests of 24 bits, salted by the id
 of the record, by which whoever asks for a name is told where it stood, and nobody can read it. They
 go when what was made of the record goes.
@@ -51,6 +54,39 @@ _DIGITS = re.compile(
 _GROUP = re.compile(r"\d+")
 
 
+# What Unicode says is not shown where it is not supported (Default_Ignorable_Code_Point).
+_UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
+)
+_NO_WIDTH = "\u200b"
+_ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")
+"""Of Latin, Greek and Cyrillic letters; marks of other scripts are letters there."""
+
+_BY_CAPITALS = str.maketrans({"\u00df": "ss", "\u1e9e": "SS", "\u0131": "i"})
+"""Letters that are another one, or two, when they are written as capitals."""
+
+
+def spellings(text: str) -> tuple[str, ...]:
+    """Return a text as it is compared, case aside: in one spelling, whatever it was typed in.
+
+    First without what is not shown. A space without width may stand between two words as well as
+    inside one: where there is one, also with a space in its place.
+    """
+    if text.isascii():
+        return (text,)
+    if _NO_WIDTH not in text:
+        return (_spelled(text),)
+    return _spelled(text), _spelled(text.replace(_NO_WIDTH, " "))
+
+
+def _spelled(text: str) -> str:
+    seen = unicodedata.normalize("NFKD", _UNSEEN.sub("", text))
+    bare = _ACCENTS.sub("", seen)
+    return unicodedata.normalize("NFKC", bare).translate(_BY_CAPITALS)
+
+
 class Texts:
     """What some texts, as one, say of names and numbers.
 
@@ -59,7 +95,7 @@ class Texts:
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self._texts = [unicodedata.normalize("NFKC", text) for text in texts]
+        self._texts = [spelled for text in texts for spelled in spellings(text)]
 
     def words(self) -> frozenset[str]:
         """Every word, in lower case."""

@@ -260,6 +260,13 @@ def _of_rule(rule: Rule, why: str) -> Fields:
     return {"trigger": why, "steps": (why,), "former": former}
 
 
+def _of_document(document: Document, why: str) -> Fields:
+    # What a file is called may be what somebody is called; its id still leads to it.
+    gone: Fields = {"name": document.id, "title": why, "properties": {}, "text": ""}
+    # What was rolled back must not come back by being put again.
+    return gone if why == SET_ASIDE else gone | {"digest": ""}
+
+
 def _of_card(card: Card, why: str) -> Fields:
     # What sort of thing it was, and where it was written, are its writer's own words as well.
     kept = card.type if card.type in TASK_LOGS.values() else ""
@@ -275,14 +282,7 @@ _NOTHING: Mapping[type[Redactable], Callable[[Any, str], Fields]] = {
     Rule: _of_rule,
     # The topic stays: scopes are made of it. A key says what it is about as much as the claim does.
     Commitment: lambda _, why: {"claim": why, "key": None, "value": None},
-    # What a file is called may be what somebody is called; its id still leads to it.
-    Document: lambda one, why: {
-        "name": one.id,
-        "title": why,
-        "properties": {},
-        "text": "",
-        "digest": "",
-    },
+    Document: _of_document,
     Passage: lambda _, why: {"text": why, "headings": (), "digest": ""},
     Card: _of_card,
     # What was found in it stays: it repeats nothing of the text.

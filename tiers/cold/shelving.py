@@ -20,7 +20,9 @@ from ..documents import (
     PassageDraft,
     Revised,
     document_id,
+    is_rolled_back,
     passage_digest,
+    stays_away,
 )
 from ..errors import Conflict, UsageError, WasRedacted
 from ..fields import Misfit
@@ -119,15 +121,16 @@ def check_follows(
     """Refuse a revision that does not follow the stored one, or that brings it back unasked.
 
     Raises:
-        WasRedacted: The stored one was redacted, and nobody asked to have it back.
+        WasRedacted: The stored one was redacted, or rolled back with the same content, and nobody
+            asked to have it back.
         Conflict: It does not, or the stored one is not the asker's to see; the error tells nothing
             of it but its number.
     """
     what = f"revision of document {document.id}"
     if known is not None and not is_visible:
         raise Conflict(what, "a document of the asker", "another")
-    if known is not None and known.redacted_at is not None and not even_if_redacted:
-        raise WasRedacted(f"document {document.id}")
+    if known is not None and not even_if_redacted and stays_away(known, document.digest):
+        raise WasRedacted(f"document {document.id}", rolled_back=is_rolled_back(known))
     stored = 0 if known is None else known.revision
     if document.revision != stored + 1:
         raise Conflict(what, document.revision - 1, stored)

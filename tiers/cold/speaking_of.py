@@ -1,9 +1,9 @@
 """Which records speak of a subject, or belong to a user. Pure, and the same for every engine.
 
-Texts are compared in a form in which it makes no difference how they were typed: NFKC, case folded,
-white space collapsed. A subject is found as whole words, so that ``Ann`` is not in ``Annual``; in
-scripts that put no space between words it is found wherever it stands. Names are found by their
-parts as well, and numbers however they are written; see ``mentions``.
+Texts are compared in a form in which it makes no difference how they were typed: as ``mentions``
+spells them, case folded, white space collapsed. A subject is found as whole words, so that ``Ann``
+is not in ``Annual``; in scripts that put no space between words it is found wherever it stands.
+Names are found by their parts as well, and numbers however they are written; see ``mentions``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..ids import first_id
 from ..records import Receipt
 from ..upkeep import PAGE_ROWS_MAX, Page, RecordRef
 from .cursors import place_of
-from .mentions import Name, Texts
+from .mentions import Name, Texts, spellings
 from .ownership import check_limit
 from .redaction import MODELS, RecordKind, Redactable, blanked, is_retired, said_in, texts_of
 
@@ -64,7 +64,8 @@ class Subject:
 
     def __init__(self, subject: str) -> None:
         self._words = plain(subject)
-        self._name = Name(subject)
+        self._name = Name(spellings(subject)[0])
+        self._as_typed = Name(subject)
 
     def is_in(self, text: str) -> bool:
         """Whether the text holds it as whole words, parts of it as a name, or it as a number."""
@@ -73,20 +74,15 @@ class Subject:
     def is_told_by(self, record: Redactable) -> bool:
         """Whether a record speaks of it, or spoke of it before retention took what it said."""
         if is_retired(record):
-            return self._name.is_among(getattr(record, "mentions", ""), record.id)
+            # Marks of before accents were left out have them still.
+            marks, names = getattr(record, "mentions", ""), (self._name, self._as_typed)
+            return any(name.is_among(marks, record.id) for name in names)
         said = list(texts_of(record))
         # Apart they may stand in several texts: the name in one, the rest of it in another.
         return any(map(self._is_word_for_word_in, said)) or self._name.is_in(Texts(said))
 
     def _is_word_for_word_in(self, text: str) -> bool:
-        whole, words = plain(text), self._words
-        start = whole.find(words)
-        while start >= 0:
-            end = start + len(words)
-            if _may_part(whole, start) and _may_part(whole, end):
-                return True
-            start = whole.find(words, start + 1)
-        return False
+        return any(_holds(_folded(spelled), self._words) for spelled in spellings(text))
 
 
 class Search:
@@ -232,9 +228,23 @@ def made_between(since: datetime | None, before: datetime | None) -> tuple[str, 
 
 
 def plain(text: str) -> str:
-    """Return a text as it is compared: NFKC, case folded, each run of white space one space."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return " ".join(unicodedata.normalize("NFKC", folded).split())
+    """Return a text as it is compared: in one spelling, without what is not shown, case folded."""
+    return _folded(spellings(text)[0])
+
+
+def _folded(spelled: str) -> str:
+    """Return a spelled text case folded, each run of white space one space."""
+    return " ".join(unicodedata.normalize("NFKC", spelled.casefold()).split())
+
+
+def _holds(whole: str, words: str) -> bool:
+    """Whether a text holds another as whole words."""
+    start = whole.find(words)
+    while start >= 0:
+        if _may_part(whole, start) and _may_part(whole, start + len(words)):
+            return True
+        start = whole.find(words, start + 1)
+    return False
 
 
 def _may_part(text: str, place: int) -> bool:

@@ -1,9 +1,9 @@
 """How the events of an audit feed are chained, and whether they still are. Pure.
 
 One chain per graph, as for belief events: an event's ``hash`` covers that of the event before. The
-reason, the only text, is only there as a salted digest, so that it could be destroyed while the
-chain still verifies. The place in the tenant's feed is bound to the event beside the chain: a
-feed that moves house may find its place taken.
+reason, the only text, is only there as a salted digest, so that an erasure can destroy it while the
+chain still verifies; a later event then says of which events it did. The place in the tenant's feed
+is bound to the event beside the chain: a feed that moves house may find its place taken.
 """
 
 from __future__ import annotations
@@ -16,12 +16,19 @@ from typing import Any
 from pydantic import JsonValue
 
 from ..evidence import ChainedAudit
+from ..owned import REDACTED
 from ..records import AuditEvent
 from .chain import FIRST_PREVIOUS_HASH, SALT_BYTES, canonical, iso, stored_digest
 from .findings import Problems
 from .merkle import HASH_BYTES, is_hash
 
 AUDIT_VERSION = 1
+REASONS_ERASED = "reasons erased"
+"""The kind of event that names events whose reason was destroyed, as ``name_of`` does."""
+
+NO_SALT = "0" * (2 * SALT_BYTES)
+"""Of a reason that was destroyed: without its salt nobody can try what it may have been."""
+
 _APART = {"reason", "salt", "position", "placed", "hash", "recorded_at"}
 _COVERED = tuple(name for name in ChainedAudit.model_fields if name not in _APART)
 
@@ -60,6 +67,21 @@ def _hash_of(fields: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical(covered)).hexdigest()
 
 
+def without_reason(event: ChainedAudit) -> ChainedAudit:
+    """Return an event whose reason was destroyed; its hash stays what it was."""
+    return event.model_copy(update={"reason": REDACTED, "salt": NO_SALT})
+
+
+def is_without_reason(event: ChainedAudit) -> bool:
+    """Whether an event says that its reason was destroyed."""
+    return (event.reason, event.salt) == (REDACTED, NO_SALT)
+
+
+def name_of(event: ChainedAudit) -> str:
+    """Return by what the event that tells of a destroyed reason names the one that had it."""
+    return f"audit:{event.seq}"
+
+
 def reason_digest(salt: bytes, reason: str) -> str:
     """Return the salted digest of a reason; lone surrogates count as they are."""
     return stored_digest(salt, reason.encode(errors="surrogatepass"))
@@ -88,6 +110,8 @@ class AuditCheck:
         self._problems = problems
         self._hashes = bytearray()
         self._last_hash = FIRST_PREVIOUS_HASH
+        self._silent: dict[str, int] = {}
+        self._told: set[str] = set()
 
     def add(self, event: ChainedAudit, line: int = 0) -> None:
         """Take in the next event."""
@@ -96,9 +120,20 @@ class AuditCheck:
         if problem is not None:
             self.is_whole = False
             self._problems.add(f"audit event {event.seq}: {problem}", line=line)
+        if is_without_reason(event):
+            self._silent[name_of(event)] = line
+        if event.kind == REASONS_ERASED:
+            self._told.update(event.record_ids)
         known = event.hash if is_hash(event.hash) else FIRST_PREVIOUS_HASH
         self._hashes += bytes.fromhex(known)
         self._last_hash = event.hash
+
+    def conclude(self) -> None:
+        """Tell of reasons that are gone without an event that says so."""
+        for name, line in self._silent.items():
+            if name not in self._told:
+                what = f"{name}: its reason is gone, and no event says that it was erased"
+                self._problems.add(what, line=line)
 
     def check_reached(self, size: int, last_hash: str, who: str, line: int = 0) -> None:
         """Tell when the feed is not the one that somebody has seen with ``size`` events."""
@@ -132,6 +167,8 @@ def _own_problem(event: ChainedAudit) -> str | None:
 
 
 def _is_salted(event: ChainedAudit) -> bool:
+    if is_without_reason(event):
+        return True  # whether that was told is known at the end of the feed
     try:
         salt = bytes.fromhex(event.salt)
     except ValueError:

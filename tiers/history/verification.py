@@ -110,6 +110,7 @@ class LogVerifier:
 
     def _concluded(self, first_line: int, seal: _Sealed | None) -> Verification:
         self._log.conclude()
+        self._audit.conclude()
         trust = Trust(
             self._public_key,
             self._rotations,

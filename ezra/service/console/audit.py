@@ -46,6 +46,7 @@ KINDS = (
     "evicted",
     "retired",
     "redacted",
+    "reasons erased",
     "rolled back",
     "roll-back undone",
     "roll-back confirmed",

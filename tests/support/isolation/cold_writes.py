@@ -393,6 +393,27 @@ def holding(aim: Aim) -> Move:
     return Move(call, scope=scope)
 
 
+def begin_erasure(aim: Aim) -> Move:
+    """Begin to erase, in the own graph, whom only the victim's records are of."""
+    scope, corner = Scope.of_graph(*aim.house), aim.victim.corner
+    user, agent = {"user_id": corner.user_id}, {"agent_id": corner.agent_id}
+    who = aim.random.choice((user, agent)) if corner.user_id is not None else agent
+    name = f"erasure {aim.random.random()}"
+    return Move(
+        lambda cold: cold.redactor.begin_erasure(scope, name, **who), graph_of(scope), scope=scope
+    )
+
+
+def erase_reasons(aim: Aim) -> Move:
+    """Destroy reasons, in the own graph, that name what only the victim's records say."""
+    scope, subject = Scope.of_graph(*aim.house), aim.word(aim.victim.mark)
+    return Move(
+        lambda cold: cold.redactor.erase_reasons(scope, subject, LATER),
+        graph_of(scope),
+        scope=scope,
+    )
+
+
 def blank_receipts(aim: Aim) -> Move:
     """Blank receipts of what only the victim asked, or that its agent was given, in the own graph.
 
@@ -539,6 +560,8 @@ COLD_WRITES = (
     Method("redactor.redact", _G, redact, _REDACTED, OUTER, weight=2),
     Method("redactor.redacted", _G, redacted, _REDACTED, OUTER),
     Method("redactor.holding", _G, holding, _REDACTED, OUTER, weight=2),
+    Method("redactor.begin_erasure", _G, begin_erasure, _REDACTED, OUTER),
+    Method("redactor.erase_reasons", _G, erase_reasons, ("audit",), OUTER),
     Method("redactor.blank_receipts", _G, blank_receipts, ("receipt",), OUTER),
     Method("redactor.left_of", _G, left_of, ("turn", "summary"), OUTER),
     Method("taint.described", _G, described, _REDACTED, OUTER),

@@ -26,6 +26,7 @@ from .documents import DOCUMENTS, FORMERS
 from .documents import DocumentShelf as DocumentShelf
 from .episodes import EPISODES, SUMMARIES
 from .episodes import EpisodicStore as EpisodicStore
+from .erasures import Erasures
 from .evidence import HEADS
 from .evidence import Evidence as Evidence
 from .evidence import HeadStore as HeadStore
@@ -90,12 +91,13 @@ def stores_over(store: RecordStore, *, archival_index: WarmStore | None = None) 
     """
     held = HeldReceipts(store)
     settled = Settled(store, held)
+    erasures = Erasures()
     return ColdStores(
         held=held,
         graphs=GraphStore(store),
         fleet=FleetStore(store),
         usage=UsageStore(settled),
-        desk=TurnDesk(store, held),
+        desk=TurnDesk(store, held, erasures),
         leases=LeaseStore(store),
         queue=WorkQueue(settled),
         log=RecordLog(settled),
@@ -120,7 +122,7 @@ def stores_over(store: RecordStore, *, archival_index: WarmStore | None = None) 
         procedural=ProceduralStore(store),
         playbooks=Playbooks(store),
         upkeep=ColdUpkeep(settled),
-        redactor=Redactor(settled),
+        redactor=Redactor(settled, erasures),
         taint=TaintStore(settled),
         archive=ColdArchive(settled),
     )

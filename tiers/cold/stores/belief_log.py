@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -16,8 +16,8 @@ from ...history.chain import SALT_BYTES, canonical, next_event, stored_digest
 from ...history.plan import Told
 from ...moments import microseconds
 from ...records import BeliefEvent, LoggedBelief, Record, Scope
-from ..conditions import Among, Condition, Present, Within
-from ..port import Collection, Find, Index, Lookup, Put, RecordStore, Steps, one, write
+from ..conditions import Among, Condition, Is, Present, Within
+from ..port import Collection, Find, Index, Lookup, Put, RecordStore, Steps, every, one, write
 from .log import raise_marks
 from .over_engine import OverEngine
 from .questions import by_then
@@ -87,6 +87,13 @@ CONTENTS: Collection[Content] = Collection(
     write_once=True,
     key=lambda content: content.event_id,
 )
+
+
+def why_taken_back(scope: Scope, belief_ids: Iterable[str]) -> Steps[list[tuple[str, str]]]:
+    """Return the reasons for which beliefs were reverted, each with its belief."""
+    where = (Among("belief_id", tuple(belief_ids)), Is("kind", "reverted"))
+    found = yield from every(Find(CONTENTS, scope, "belief", where))
+    return [(one.belief_id, str(json.loads(one.content).get("reason", ""))) for one in found]
 
 
 class EventWriter(OverEngine):

@@ -12,15 +12,18 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import NamedTuple, Self, TypeVar
 
 from ...errors import TierError
-from ...records import Receipt, Scope, Standing, Turn, WorkDraft
+from ...records import Receipt, Scope, SessionGraph, Standing, Turn, WorkDraft
 from ...turn_desk import Charge, Opening, TurnWrite
 from ..ownership import check_limit, check_owned
 from ..port import RecordStore, Steps, asked
+from ..redaction import blanked
 from .belief_projection import commitment_of
 from .beliefs import active_in
+from .erasures import Erasures
 from .graphs import standing
 from .log import put_receipt
 from .over_engine import OverEngine, changing_long, reading
@@ -181,11 +184,13 @@ class TurnDesk(OverEngine):
     Args:
         store: The engine.
         held: Where receipts wait.
+        erasures: Those that have begun.
     """
 
-    def __init__(self, store: RecordStore, held: HeldReceipts) -> None:
+    def __init__(self, store: RecordStore, held: HeldReceipts, erasures: Erasures) -> None:
         super().__init__(store)
         self._held = held
+        self._erasures = erasures
 
     @reading
     def opening(
@@ -211,6 +216,7 @@ class TurnDesk(OverEngine):
         charge: Charge,
         *,
         may_wait: bool = False,
+        since: str | None = None,
     ) -> None:
         """Store what a turn saw with the work that follows, and charge it: all or nothing.
 
@@ -218,11 +224,16 @@ class TurnDesk(OverEngine):
         whoever asks this process for it finds it, and what a killed process loses is the receipt
         of a context without a reply.
 
+        With ``since``, the last erasure of the graph when the turn was opened, it is stored blank
+        where this process began another one: that may have looked through receipts by now.
+
         Raises:
             BudgetExceeded: A count would come to lie above its limit.
             Conflict: Another receipt has this id.
         """
         check_owned(scope, receipt)
+        if since is not None and self._erasures.has_begun(scope, since):
+            receipt = blanked(receipt)
         held = Held(scope, receipt, work, charge)
         if may_wait and not charge.is_limited:
             await self._held.hold(held)
@@ -236,6 +247,8 @@ class TurnDesk(OverEngine):
         work: Sequence[WorkDraft],
         charge: Charge,
         receipt_id: str | None = None,
+        *,
+        since: str | None = None,
     ) -> tuple[Turn, bool]:
         """Store a turn as ``TurnStore.append_turn`` does, and charge it if it is new.
 
@@ -247,12 +260,16 @@ class TurnDesk(OverEngine):
             work: What follows from it.
             charge: What it costs.
             receipt_id: Of its context: a receipt that waits is stored with it.
+            since: The last erasure of the graph when the turn was opened; ``None``: it was not
+                opened before it is told.
 
         Raises:
             BudgetExceeded: A count would come to lie above its limit.
             Conflict: As ``TurnStore.append_turn``.
+            ErasedMeanwhile: An erasure that has begun since reaches it.
         """
         check_new(scope, turn)
+        admit = None if since is None else partial(self._admit, since)
 
         def steps() -> Steps[tuple[Turn, bool]]:
             charges = []
@@ -260,7 +277,7 @@ class TurnDesk(OverEngine):
             if held is not None and (yield from put_receipt(scope, held.receipt)):
                 charges.append((scope, held.charge))
                 more = held.work
-            stored, was_new = yield from append(scope, turn, [*more, *work])
+            stored, was_new = yield from append(scope, turn, [*more, *work], admit)
             if was_new:
                 charges.append((scope, charge))
             else:
@@ -270,6 +287,9 @@ class TurnDesk(OverEngine):
 
         with self._held.along(scope, receipt_id) as held:
             return await self._store.change("keep_turn", steps)
+
+    def _admit(self, since: str, graph: SessionGraph, turn: Turn) -> None:
+        self._erasures.check(graph, since, turn)
 
     @changing_long  # who waits with a single turn must not be held up by a second batch as well
     def keep_turns(self, writes: Sequence[TurnWrite]) -> Steps[tuple[tuple[Turn, bool], ...]]:

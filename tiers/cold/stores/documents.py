@@ -6,7 +6,14 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 
-from ...documents import Document, FormerDocument, Passage, PassageDraft, Revised
+from ...documents import (
+    Document,
+    FormerDocument,
+    Passage,
+    PassageDraft,
+    Revised,
+    is_rolled_back,
+)
 from ...errors import UsageError
 from ...fields import Moment
 from ...moments import microseconds
@@ -100,10 +107,11 @@ class DocumentShelf(OverEngine):
             document: As it is to be; ``id``, as ``document_id`` derives it, and ``revision``, one
                 more than the stored one's (which is what its writer has seen; 1 for a new one).
             passages: In order.
-            even_if_redacted: Whether it may bring back a document that was redacted.
+            even_if_redacted: Whether it may bring back a document that was redacted, or the content
+                that was rolled back.
 
         Raises:
-            WasRedacted: It was redacted, and may not come back.
+            WasRedacted: It was redacted, or rolled back with this content, and may not come back.
             Conflict: The stored revision is not the one before, the document of that name is one
                 that the scope does not see, or the graph is archived.
             UsageError: There are more than ``PASSAGES_MAX`` passages, one is empty or too long, the
@@ -298,8 +306,12 @@ def formers_of(scope: Scope, ids: Sequence[str]) -> Steps[dict[str, list[Documen
 
 
 def silence_formers(scope: Scope, document: Document) -> Steps[None]:
-    """Let the former revisions of a redacted document say what it says, inside a transaction."""
-    said = {name: getattr(document, name) for name in _SAID}
+    """Let the former revisions of a redacted document say what it says, inside a transaction.
+
+    Of a document that was rolled back each revision has its own digest.
+    """
+    silenced = [name for name in _SAID if name != "digest" or not is_rolled_back(document)]
+    said = {name: getattr(document, name) for name in silenced}
     former = yield from every(_formers(scope, (document.id,)))
     silent = (
         one.model_copy(update={**said, "redacted_at": one.redacted_at or document.redacted_at})

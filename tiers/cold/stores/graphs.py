@@ -319,17 +319,23 @@ def made_agent(agent: AgentRecord) -> KeptAgent:
     return kept(KeptAgent, agent, made=_MADE.new())
 
 
-def check_writable(scope: Scope) -> Steps[None]:
+def found_graph(scope: Scope) -> Steps[KeptGraph | None]:
+    """Return the scope's graph, inside a transaction; ``None``: it is not known."""
+    return _graph(scope.tenant, scope.graph_id)
+
+
+def check_writable(scope: Scope) -> Steps[KeptGraph | None]:
     """Refuse to write what agents write into an archived graph, inside a transaction.
 
-    A graph that is not known is not archived.
+    A graph that is not known is not archived. Returns the graph.
 
     Raises:
         Conflict: It is archived.
     """
-    graph = yield from _graph(scope.tenant, scope.graph_id)
+    graph = yield from found_graph(scope)
     if graph is not None and graph.state == GraphState.ARCHIVED:
         raise Conflict(f"session graph {scope.graph_id!r}", "active or closed", "archived")
+    return graph
 
 
 def standing(scope: Scope, as_of: datetime | None = None) -> Steps[Standing | None]:

@@ -7,7 +7,13 @@ from datetime import datetime
 
 from ...errors import Conflict
 from ...evidence import ChainedAudit, EvidenceMarks
-from ...history.audit_chain import chained
+from ...history.audit_chain import (
+    REASONS_ERASED,
+    chained,
+    is_without_reason,
+    name_of,
+    without_reason,
+)
 from ...moments import microseconds
 from ...records import AuditEvent, AuditFilter, Receipt, Record, Scope, WorkDraft
 from ..conditions import Among, Beyond, Condition, Holds, Is, Within
@@ -16,7 +22,7 @@ from ..port import Collection, Find, Index, Lookup, Steps, every, one, write
 from .known_graphs import oldest_first
 from .over_engine import OverEngine, reading
 from .questions import among, equal, window
-from .rows import all_bare, over, plain, put
+from .rows import all_bare, over, plain, put, replace
 from .work import queue_work
 
 AUDIT: Collection[ChainedAudit] = Collection(
@@ -174,6 +180,16 @@ def append_event(
     new = chained(last_hash, event)
     yield from put(AUDIT, scope, new)
     yield from _mark(scope, marked, EvidenceMarks(audit=new.seq), new.hash)
+
+
+def silence_reasons(scope: Scope, seqs: Sequence[int], now: datetime) -> Steps[None]:
+    """Destroy the reasons of audit events, inside a transaction, and let the feed say so."""
+    found = yield from every(Find(AUDIT, scope, "seq", (Among("seq", tuple(seqs)),), reach="own"))
+    speaking = [event for event in found if not is_without_reason(event)]
+    if speaking:
+        yield from replace(AUDIT, scope, *map(without_reason, speaking))
+        named = [name_of(event) for event in speaking]
+        yield from append_event(scope, REASONS_ERASED, named, "", now)
 
 
 def raise_marks(scope: Scope, marks: EvidenceMarks, audit_hash: str = "") -> Steps[None]:

@@ -28,6 +28,7 @@ from ..redaction import (
     Trace,
     pages,
 )
+from .belief_log import why_taken_back
 from .belief_projection import BELIEFS
 from .board import CARDS
 from .documents import DOCUMENTS, Followed, formers_of
@@ -140,7 +141,8 @@ Found: TypeAlias = Mapping[RecordKind, Sequence[Any]]
 class Looked(NamedTuple):
     """Records of one kind, and other forms of them.
 
-    Of documents the revisions that others have followed, and what roll-backs keep apart.
+    Of documents the revisions that others have followed, of beliefs why they were taken back, and
+    what roll-backs keep apart.
     """
 
     records: Sequence[Redactable]
@@ -217,6 +219,10 @@ def behind(scope: Scope, kind: RecordKind, after: str, limit: int) -> Steps[Look
     if kind == "document":
         for name, formers in (yield from formers_of(scope, ids)).items():
             forms[name] += formers
+    if kind == "belief":
+        by_id = {one.id: one for one in records}
+        for name, reason in (yield from why_taken_back(scope, ids)):
+            forms[name].append(by_id[name].model_copy(update={"claim": reason}))
     for page in pages(ids):
         for row in (yield from forms_of(scope, page)):
             if row.kind in {kind, "former"}:

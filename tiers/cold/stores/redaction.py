@@ -13,15 +13,18 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from ...errors import TierTimeout
+from ...errors import TierTimeout, UsageError
+from ...evidence import ChainedAudit
+from ...history.audit_chain import name_of
 from ...records import Episode, Scope, Summary, Turn, WorkDraft
 from ...upkeep import Page, RecordRef, Redacted, Retiring
-from ..conditions import Absent, Present
+from ..conditions import Absent, Present, Within
 from ..ownership import check_owned, in_order
-from ..port import Find
+from ..port import Find, RecordStore, every
 from ..redaction import (
     ATTEMPTS_MAX,
     MODELS,
+    PAGE_IDS,
     Grown,
     RecordKind,
     Redactable,
@@ -32,14 +35,25 @@ from ..redaction import (
     pages,
     sources_of,
 )
-from ..speaking_of import Search, made_between, wanted, wanted_receipts
+from ..speaking_of import Search, Subject, made_between, plain, wanted, wanted_receipts
 from .belief_log import EventWriter
 from .erasure import Redaction, blank, naming, receipts_that, rewrite, survey
+from .erasures import Erasures
+from .log import AUDIT, silence_reasons
 from .redactables import bare_of, behind, found_by, own_of
 
 
 class Redactor(EventWriter):
-    """Destroys content on request. Rows, ids, ``seq``, coverage and lengths of chains stay."""
+    """Destroys content on request. Rows, ids, ``seq``, coverage and lengths of chains stay.
+
+    Args:
+        store: The engine.
+        erasures: Those that have begun.
+    """
+
+    def __init__(self, store: RecordStore, erasures: Erasures) -> None:
+        super().__init__(store)
+        self._erasures = erasures
 
     async def redact(
         self, scope: Scope, record_ids: Sequence[str], reason: str, now: datetime
@@ -97,6 +111,39 @@ class Redactor(EventWriter):
             TierError: The files could not be written anew; repeating does so.
         """
         await self._store.scrub(files=True)
+
+    async def begin_erasure(
+        self,
+        scope: Scope,
+        erasure_id: str,
+        *,
+        subject: str | None = None,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        shared_by: Collection[str] = (),
+    ) -> None:
+        """Let no turn that is open be stored any more with what is to be erased.
+
+        Called before an erasure asks ``holding``, with the same arguments. Whatever was stored
+        before this returns is found by it, and ``TurnDesk.keep_turn`` refuses what comes later, by
+        the same test. A process that did not begin it refuses every turn that was opened before.
+
+        Args:
+            scope: Whose graph; one that is not known has no turns to be stored.
+            erasure_id: Names this erasure; of no other one.
+            subject: As ``holding`` has it, like the next.
+            user_id: As there.
+            agent_id: As there.
+            shared_by: As there.
+
+        Raises:
+            UsageError: As ``holding``.
+        """
+        reaches = wanted(subject, user_id, agent_id, shared_by)
+        given = {"subject": subject, "user": user_id, "agent": agent_id}
+        (whose,) = (name for name, value in given.items() if value is not None)
+        beginning = partial(self._erasures.begin, scope, erasure_id, whose, reaches)
+        await self._store.change("begin_erasure", beginning)
 
     async def holding(
         self,
@@ -177,6 +224,35 @@ class Redactor(EventWriter):
         if found:
             await self._store.scrub()
         return found
+
+    async def erase_reasons(self, scope: Scope, subject: str, now: datetime) -> tuple[str, ...]:
+        """Destroy the reasons in the audit feed of the scope's graph that name a subject.
+
+        The events stay, and an event of its own names them, so that the feed still verifies.
+        Returns how that one names them. May be repeated.
+
+        Raises:
+            UsageError: The subject is blank.
+        """
+        if not plain(subject):
+            raise UsageError("subject", subject, "a name that is not blank")
+        whom, found, after = Subject(subject), list[ChainedAudit](), 0
+        while True:
+            where = (Within("seq", since=after + 1),)
+            find = Find(AUDIT, scope, "seq", where, ("seq",), PAGE_IDS, reach="own")
+            page = await self._store.read("erase_reasons", partial(every, find))
+            found += await asyncio.to_thread(
+                lambda events: [one for one in events if whom.is_in(one.reason)], page
+            )
+            if len(page) < PAGE_IDS:
+                break
+            after = page[-1].seq
+        for some in pages(found):
+            silencing = partial(silence_reasons, scope, [one.seq for one in some], now)
+            await self._store.change("erase_reasons", silencing, is_brief=False)
+        if found:
+            await self._store.scrub()
+        return tuple(map(name_of, found))
 
     async def rewrite(self, scope: Scope, record: Written, work: Sequence[WorkDraft] = ()) -> bool:
         """Give a redacted summary or episode a new text, made of what is left of its sources.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import TypeAlias
 
 from pydantic import Field
 
 from ...errors import NotFound, UsageError
-from ...records import Scope, Turn, WorkDraft
+from ...records import Scope, SessionGraph, Turn, WorkDraft
 from ...turn_desk import TurnWrite
 from ..conditions import Absent, Among, Is, Present, Within
 from ..ownership import (
@@ -28,6 +29,9 @@ from .questions import among, by_then, own, window
 from .rows import all_bare, kept, moments, plain, put, replace
 from .words import file_words
 from .work import queue_work
+
+Admit: TypeAlias = Callable[[SessionGraph, Turn], None]
+"""Refuses, by raising, a new turn of a graph as it is when the turn is stored."""
 
 
 class KeptTurn(Turn):
@@ -166,21 +170,25 @@ def check_new(scope: Scope, turn: Turn) -> None:
     check_number("tokens", turn.tokens)
 
 
-def append(scope: Scope, turn: Turn, work: Sequence[WorkDraft]) -> Steps[tuple[Turn, bool]]:
+def append(
+    scope: Scope, turn: Turn, work: Sequence[WorkDraft], admit: Admit | None = None
+) -> Steps[tuple[Turn, bool]]:
     """Store a turn as its agent's next, inside a transaction; return it, and whether it is new.
 
     Raises:
         Conflict: As ``TurnStore.append_turn``.
     """
-    (stored,) = yield from append_all([TurnWrite(scope, turn, work)])
+    (stored,) = yield from append_all([TurnWrite(scope, turn, work)], admit)
     return stored
 
 
-def append_all(writes: Sequence[TurnWrite]) -> Steps[list[tuple[Turn, bool]]]:
+def append_all(
+    writes: Sequence[TurnWrite], admit: Admit | None = None
+) -> Steps[list[tuple[Turn, bool]]]:
     """Store turns of one graph, each as its agent's next, inside a transaction; charge nothing.
 
     Returns each as it is stored, and whether it is new: one that is there already, or comes twice,
-    is not. However many they are, each step is one question or write.
+    is not. However many they are, each step is one question or write. ``admit`` refuses new ones.
 
     Raises:
         Conflict: As ``TurnStore.append_turn``, of any of them.
@@ -201,7 +209,7 @@ def append_all(writes: Sequence[TurnWrite]) -> Steps[list[tuple[Turn, bool]]]:
         new.append(write._replace(turn=turn))
         stored.append((turn, True))
     if new:
-        yield from _stored(new)
+        yield from _stored(new, admit)
     return stored
 
 
@@ -261,10 +269,13 @@ def _known(
     return known, dict(zip(agents, seqs, strict=True))
 
 
-def _stored(new: Sequence[TurnWrite]) -> Steps[None]:
+def _stored(new: Sequence[TurnWrite], admit: Admit | None) -> Steps[None]:
     """Store turns that have their numbers, with their words and their work."""
     scope, turns = new[0].scope, [write.turn for write in new]
-    yield from check_writable(scope)
+    graph = yield from check_writable(scope)
+    if admit is not None and graph is not None:
+        for turn in turns:
+            admit(graph, turn)
     yield from put(TURNS, scope, *(kept(KeptTurn, turn) for turn in turns))
     yield from file_words(scope, *turns)
     work = [draft for write in new for draft in write.work]
