@@ -206,13 +206,23 @@ async def query(
 async def as_of(memory: Memory, graph: GraphId, moment: Moment) -> Answer:
     """Show what was believed at a time, or at the end of a turn.
 
+    A time is when something was recorded: what is played in today was not believed in May.
+
     Examples:
         ezra audit as-of imola 2026-05-14T15:04
         ezra audit as-of imola 15 --json
     """
     point = point_of("moment", moment)
-    found = await (await history_of(memory, graph)).as_of(point)
-    return Answer(found, [Rows(CLAIMS, list(map(claim_row, found)))])
+    history = await history_of(memory, graph)
+    found = await history.as_of(point)
+    rows = Rows(CLAIMS, list(map(claim_row, found)))
+    first = [] if found else await history.events(limit=1)
+    if first and isinstance(point, datetime) and point < first[0].recorded_at:
+        begins = (
+            f"the belief log of {graph} begins later, at {first[0].recorded_at:%Y-%m-%dT%H:%M:%SZ}"
+        )
+        return Answer(found, [rows, Note(begins)])
+    return Answer(found, [rows])
 
 
 @command(audit_app)

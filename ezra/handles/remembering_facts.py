@@ -85,7 +85,7 @@ def owner_of(scope: Scope, fact_scope: str) -> str:
     owner = scope.user_id if fact_scope == "user" else scope.agent_id
     if owner is None:
         needed = {
-            "user": "a handle whose agent was spawned with a user_id",
+            "user": "agent, or a handle whose agent was spawned with a user_id",
             "agent": "the handle of an agent",
         }
         raise UsageError("scope", fact_scope, needed[fact_scope])
