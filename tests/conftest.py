@@ -12,10 +12,12 @@ import pytest
 import typer.testing
 from qdrant_client.embed import type_inspector
 from support.cold_backends import is_left_to_the_slow_run
+from support.ready_models import ready_model
 from support.ready_tables import prepare_from_ready
 from support.session import SESSION
 
 from tiers.cold.sqlite import records
+from tiers.embedding import onnx_embedder
 
 # A busy machine may pause for longer than a tier may take in production. Such an answer lacks a
 # tier and says so, which is right, and not what a test of rankings is about. Tests of deadlines
@@ -40,13 +42,14 @@ def _shared() -> Iterator[None]:
     That is also the command line that runs in this process: making all its commands takes longer
     than most of them do, so a runner makes those of an app once. And a client of Qdrant copies what
     it knows of its models' fields, which takes longer than opening the rest of a runtime. So does
-    making the tables of a new database.
+    making the tables of a new database, and loading the embedding model.
     """
     with SESSION, pytest.MonkeyPatch.context() as patched:
         patched.setattr(typer.testing, "_get_command", cache(typer.testing._get_command))
         parser = cache(type_inspector.ModelSchemaParser)
         patched.setattr(type_inspector, "ModelSchemaParser", parser)
         patched.setattr(records, "prepare", prepare_from_ready)
+        patched.setattr(onnx_embedder, "SentenceModel", ready_model)
         yield
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.folder_copies import copied
 from typer.testing import CliRunner, Result
 
 from ezra import ConfigError, NotFound, UsageError
@@ -19,17 +20,26 @@ Command = Callable[..., Result]
 MONACO = Path(__file__).parents[2] / "scripts" / "conversations" / "monaco.jsonl"
 
 
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the demo's first weekend was played, to be copied."""
+    home = tmp_path_factory.mktemp("played") / "home"
+    runner = CliRunner(env={"EZRA_EMBEDDER": "off", "EZRA_HOME": str(home)})
+    assert runner.invoke(app, ["replay", str(MONACO), "--graph", "monaco"]).exit_code == 0
+    return home
+
+
 @pytest.fixture
-def ezra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+def ezra(played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     """The command line on a folder that holds the demo's first weekend."""
     monkeypatch.setenv("EZRA_EMBEDDER", "off")
     monkeypatch.setenv("EZRA_HOME", str(tmp_path / "home"))
+    copied(played, tmp_path / "home")
     runner = CliRunner()
 
     def run(*arguments: object, env: dict[str, str] | None = None) -> Result:
         return runner.invoke(app, [*map(str, arguments)], env=env)
 
-    assert run("replay", MONACO, "--graph", "monaco").exit_code == 0
     return run
 
 

@@ -44,7 +44,7 @@ async def test_async_form_is_the_same(tmp_path: Path) -> None:
 
 def test_other_process_is_named_until_it_is_killed(tmp_path: Path) -> None:
     """Refused with its process and program; after SIGKILL the folder opens at once."""
-    with running_process("cold_writer", tmp_path) as process:
+    with running_process("cold_writer", tmp_path, warm=False) as process:
         assert process.stdout is not None
         process.stdout.readline()
         with pytest.raises(ConfigError) as refusal:

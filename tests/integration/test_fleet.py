@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import sys
 from asyncio.subprocess import PIPE, Process
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
@@ -22,6 +21,7 @@ from support.fleet_driver import (
     speak,
 )
 from support.servers import server_variables
+from support.warm_command import warm_python
 
 from ezra import AuditEvent, Ezra
 from ezra.handles.agent import Agent
@@ -129,7 +129,7 @@ async def test_large_fleet_speaks_at_once_without_gaps(tmp_path: Path) -> None:
 async def _fleet_process(home: Path, name: str, agents: int, turns: int) -> AsyncIterator[Process]:
     """Run the driver until it is in the graph and waits; end it with the block at the latest."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
+        warm_python(),
         "-m",
         "support.fleet_driver",
         *(str(home / name), GRAPH, name, str(agents), str(turns)),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.folder_copies import copied
 from typer.testing import CliRunner, Result
 
 from ezra import NotFound, UsageError
@@ -19,17 +20,28 @@ DEMO = Path(__file__).parents[2] / "scripts" / "conversations" / "monaco.jsonl"
 Command = Callable[..., Result]
 
 
+def runner_on(home: Path) -> CliRunner:
+    """Return what runs commands on a folder."""
+    return CliRunner(
+        env={"EZRA_HOME": str(home), "EZRA_EMBEDDER": "off", "EZRA_BACKGROUND": "false"}
+    )
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the demo's first weekend was played, to be copied."""
+    home = tmp_path_factory.mktemp("played") / "home"
+    replay = ["replay", str(DEMO), "--graph", "monaco", "--json"]
+    result = runner_on(home).invoke(app, replay)
+    assert result.exit_code == 0, result.output
+    return home
+
+
 @pytest.fixture
-def ezra(tmp_path: Path) -> Command:
+def ezra(played: Path, tmp_path: Path) -> Command:
     """Run a command on a folder of the test's own in which the demo's first weekend was played."""
-    environment = {
-        "EZRA_HOME": str(tmp_path / "home"),
-        "EZRA_EMBEDDER": "off",
-        "EZRA_BACKGROUND": "false",
-    }
-    runner = CliRunner(env=environment)
-    played = runner.invoke(app, ["replay", str(DEMO), "--graph", "monaco", "--json"])
-    assert played.exit_code == 0, played.output
+    copied(played, tmp_path / "home")
+    runner = runner_on(tmp_path / "home")
     return lambda *arguments: runner.invoke(app, [*map(str, arguments)])
 
 

@@ -8,7 +8,6 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -30,14 +29,13 @@ from support.moves import (
     write,
 )
 from support.processes import PATIENCE_SECONDS
+from support.warm_command import warm_python
 
 from ezra.moving import move
 from tiers.cold.stores import ColdArchive
 from tiers.errors import Conflict
 from tiers.records import Record
 from tiers.upkeep import ARCHIVE_ROWS, Table
-
-DRIVER = Path(__file__).parents[1] / "support" / "move_driver.py"
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +109,8 @@ async def test_a_move_that_fails_at_any_page_goes_on(
 
 def start(source: Path, target: Path, ledger: Path, steps: Path) -> subprocess.Popen[bytes]:
     """Start a move that writes a line per page."""
-    command = [sys.executable, str(DRIVER), *map(str, (source, target, ledger, steps))]
+    places = map(str, (source, target, ledger, steps))
+    command = [warm_python(), "-m", "support.move_driver", *places]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 

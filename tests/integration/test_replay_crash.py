@@ -7,7 +7,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from datetime import timedelta
@@ -17,10 +16,10 @@ import pytest
 from support.processes import PATIENCE_SECONDS
 from support.records import START
 from support.runtime import running
+from support.warm_command import warm_python
 
 from ezra.app import Ezra
 
-DRIVER = Path(__file__).parents[1] / "support" / "replay_driver.py"
 LINES = 120
 RING = 4
 
@@ -41,7 +40,8 @@ def conversation(path: Path, lines: int = LINES) -> Path:
 
 def drive(home: Path, source: Path, acks: Path, *more: str) -> subprocess.Popen[bytes]:
     """Start a replay that writes the refs it has acknowledged."""
-    command = [sys.executable, str(DRIVER), str(home), str(source), str(acks), *more]
+    module = "support.replay_driver"
+    command = [warm_python(), "-m", module, str(home), str(source), str(acks), *more]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 

@@ -1,6 +1,6 @@
 """Moves a memory and writes a line per page, for tests that kill it.
 
-Usage: python move_driver.py SOURCE TARGET LEDGER STEPS
+Usage: python -m support.move_driver SOURCE TARGET LEDGER STEPS
 """
 
 from __future__ import annotations

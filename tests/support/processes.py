@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .warm_command import warm_python
+
 TESTS = Path(__file__).parent.parent
 PATIENCE_SECONDS = 120.0
 """How long a test waits for what happens at once on an idle machine: it ends what never would."""
@@ -22,18 +24,20 @@ def kept() -> dict[str, str]:
 
 @contextmanager
 def running_process(
-    module: str, *arguments: object, **variables: str
+    module: str, *arguments: object, warm: bool = True, **variables: str
 ) -> Iterator[subprocess.Popen[str]]:
     """Run ``support.<module>``; it is killed at the end of the block at the latest.
 
     Args:
         module: Its name.
         arguments: What follows on its command line.
+        warm: Fork it from a process that has imported ezra. Then ``pid`` is not its own.
         variables: Its environment, besides this one.
     """
     path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
+    python = str(warm_python()) if warm else sys.executable
     with subprocess.Popen(
-        [sys.executable, "-m", f"support.{module}", *map(str, arguments)],
+        [python, "-m", f"support.{module}", *map(str, arguments)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -43,6 +47,9 @@ def running_process(
             yield process
         finally:
             process.kill()
+            assert process.stdout is not None
+            if not process.stdout.closed:
+                process.stdout.read()  # its end is the end of the process
 
 
 def killed_after(process: subprocess.Popen[str], lines: int) -> list[str]:

@@ -1,6 +1,6 @@
 """Replays a file and writes the ref of each line that it has stored, for tests that kill it.
 
-Usage: python replay_driver.py HOME FILE ACKS [record]
+Usage: python -m support.replay_driver HOME FILE ACKS [record]
 """
 
 from __future__ import annotations

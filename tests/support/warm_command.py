@@ -4,7 +4,8 @@ Starting Python and importing ezra takes most of a command's time, and tests run
 So a run of tests starts one process that imports, and waits. The program that ``warm_command``
 returns hands it the arguments, environment, folder and open files of a command, and stands for it:
 it passes signals on, and ends as the command ends. The command is a process of its own, with its
-own locks and files, whose ``main`` is called as the installed one calls it.
+own locks and files, whose ``main`` is called as the installed one calls it. The program that
+``warm_python`` returns stands for ``python -m MODULE`` in the same way.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import array
 import gc
 import json
 import os
+import runpy
 import selectors
 import shutil
 import signal
@@ -36,6 +38,7 @@ IMPORTED = (
 )
 """What most commands need; whatever else one needs it imports by itself."""
 
+PYTHON = "python"
 WORK = "from support.warm_command import work; work()"
 
 PROGRAM = """#!{python} -IS
@@ -58,12 +61,22 @@ os.kill(os.getpid(), -code)
 """It imports next to nothing, and so starts in a few hundredths of a second."""
 
 
-@cache
 def warm_command() -> Path:
     """Return a program that is ``ezra``, but for where its process comes from."""
+    return _programs() / "ezra"
+
+
+def warm_python() -> Path:
+    """Return a program that is ``python -m MODULE``, but for where its process comes from."""
+    return _programs() / PYTHON
+
+
+@cache
+def _programs() -> Path:
+    """Start the process that imports, and return the folder of the programs that ask it."""
     folder = Path(tempfile.mkdtemp(prefix="ezra-"))  # the path of a socket must be short
     SESSION.callback(shutil.rmtree, folder)
-    address, program = str(folder / "way"), folder / "ezra"
+    address = str(folder / "way")
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(address)
     listener.listen(64)
@@ -76,9 +89,11 @@ def warm_command() -> Path:
         )
     SESSION.callback(process.wait)
     SESSION.callback(process.kill)
-    program.write_text(PROGRAM.format(python=sys.executable, address=address, signals=SIGNALS))
-    program.chmod(0o755)
-    return program
+    for name in ("ezra", PYTHON):
+        program = folder / name
+        program.write_text(PROGRAM.format(python=sys.executable, address=address, signals=SIGNALS))
+        program.chmod(0o755)
+    return folder
 
 
 @dataclass(frozen=True)
@@ -168,4 +183,8 @@ def work() -> None:
     import_module("tiers.provider_clients").trusted_certificates()
     gc.freeze()  # looked through for garbage, shared memory is copied
     served(socket.socket(fileno=int(sys.argv[1])))
+    if Path(sys.argv[0]).name == PYTHON:
+        del sys.argv[:2]  # the program and ``-m``
+        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+        return
     sys.exit(import_module("ezra.cli").main())
