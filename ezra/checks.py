@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TypeVar, get_args
 from uuid import UUID
@@ -38,6 +39,18 @@ def check_text(field: str, given: object, accepted: str = "text that is not blan
     """
     if not isinstance(given, str) or not given.strip():
         raise UsageError(field, given, accepted)
+
+
+def check_key(key: Sequence[str] | None) -> None:
+    """Refuse what is no key of a belief, where there is one.
+
+    Raises:
+        UsageError: It has no two parts, or one of them says nothing.
+    """
+    if key is not None and len(key) < len(("subject", "attribute")):
+        raise UsageError("key", key, "[subject, attribute]")
+    for part in key or ():
+        check_text("key", part, "[subject, attribute], neither of them blank")
 
 
 def checked_id(field: str, given: object) -> str:

@@ -120,8 +120,8 @@ class SettingsFile:
         return texts
 
     def _data(self) -> bytes | None:
-        self._check_no_link()
         try:
+            self._check_no_link()
             with open(self.path, "rb", opener=open_regular) as file:
                 if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                     raise UsageError("settings", str(self.path), "a regular file")

@@ -32,7 +32,7 @@ from ..bridge.reading import TO_BEGIN
 from ..bridge.sending import Outcome
 from .command import Answer, Note, Part
 from .doors import TOKEN_VARIABLE, Url, index_what_was_written, token, token_in
-from .options import Json, settings_at
+from .options import Json, folder_of, settings_at
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ Home = Annotated[
     Path | None,
     typer.Option(
         "--home",
+        parser=folder_of,
+        metavar="<path>",
         help="Folder of the embedded data, for every working directory.",
         show_default="EZRA_HOME, as set up, or ~/.local/share/ezra",
     ),

@@ -264,8 +264,9 @@ async def export(door: Door, file: Annotated[str, typer.Argument()] = FROM_INPUT
     text = "".join(json_lines.dumps(one, ensure_ascii=False) + "\n" for one in lines)
     try:
         replace_file(path, text.encode(), mode=0o666)
-    except OSError as error:
-        raise UsageError("FILE", file, f"a file that can be written: {error.strerror}") from error
+    except (OSError, ValueError) as error:  # a path without a name is no OSError
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError("FILE", file, f"a file that can be written: {reason}") from error
     return Answer({"file": file, "lines": len(lines)}, f"{len(lines)} lines in {file}")
 
 

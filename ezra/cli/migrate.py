@@ -15,6 +15,7 @@ from ..moving import MoveReport, Step, move, verify
 from ..moving.ends import Ends, ends_of
 from .command import Answer, plain
 from .doors import Machine
+from .options import folder_of
 from .screen import Screen
 
 _DIGEST_CHARS = 16
@@ -24,8 +25,11 @@ async def migrate(
     machine: Machine,
     source: Annotated[list[str], typer.Option("--from")],
     target: Annotated[list[str], typer.Option("--to")],
-    home: Annotated[Path | None, typer.Option(show_default="EZRA_HOME or .ezra")] = None,
-    to_home: Path | None = None,
+    home: Annotated[
+        Path | None,
+        typer.Option(parser=folder_of, metavar="<path>", show_default="EZRA_HOME or .ezra"),
+    ] = None,
+    to_home: Annotated[Path | None, typer.Option(parser=folder_of, metavar="<path>")] = None,
     tenant: list[str] | None = None,
     ledger: Annotated[Path | None, typer.Option(show_default="beside home")] = None,
     verify_only: bool = False,

@@ -37,10 +37,27 @@ def moment_of(text: str) -> datetime:
         raise PydanticCustomError("time", "must be a time such as 2026-05-15T12:00:00Z") from None
 
 
+def folder_of(text: str) -> Path:
+    """Return a folder that is named; an empty name would be the one that people stand in.
+
+    Raises:
+        ValueError: There is none.
+    """
+    if not text.strip():
+        raise PydanticCustomError("folder", "must be the name of a folder")
+    return Path(text)
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Home = Annotated[
     Path | None,
-    typer.Option("--home", help="Folder of the embedded data.", show_default="EZRA_HOME or .ezra"),
+    typer.Option(
+        "--home",
+        help="Folder of the embedded data.",
+        parser=folder_of,
+        metavar="<path>",
+        show_default="EZRA_HOME or .ezra",
+    ),
 ]
 
 

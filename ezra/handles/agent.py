@@ -24,7 +24,7 @@ from tiers.records import (
 )
 
 from ..beliefs.commit import Believed, Point, beliefs_at, believe, source_ids_of
-from ..checks import check_source, check_text, checked
+from ..checks import check_key, check_source, check_text, checked
 from ..documents import DocumentsOfAgent
 from ..guarding import Write, admitted
 from ..mesh import AnyAsk, ask_of
@@ -342,10 +342,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
             UsageError: An argument is not acceptable, or the agent has left.
         """
         check_text("claim", claim)
-        if key is not None and len(key) < len(("subject", "attribute")):
-            raise UsageError("key", key, "[subject, attribute]")
-        for part in key or ():
-            check_text("key", part, "[subject, attribute], neither of them blank")
+        check_key(key)
         check_source(source)
         ref = None if ref is None else checked(Turn, input=claim, ref=ref).ref
         given = None if topic is None else checked(Turn, topics=(topic,)).topics

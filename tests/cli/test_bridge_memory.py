@@ -148,3 +148,21 @@ def test_r9_28_how_long_it_waits_is_a_setting() -> None:
         environment = {"EZRA_BRIDGE_STATE": "/nowhere", "EZRA_BRIDGE_WAIT_SECONDS": wrong}
         with pytest.raises(Exception, match="EZRA_BRIDGE_WAIT_SECONDS"):
             bridge_config(environment)
+
+
+def test_paths_that_cannot_be_are_refused_in_one_line(machine: Path) -> None:
+    """Too long for a name, without one, or where nothing can be made."""
+    long = str(machine / ("y" * 300))
+    bridge("setup", "--agent", "builder")
+    bridge("remember", "note", "Rain at two.")
+    for asked in (
+        ("hooks", "install", "--settings", long),
+        ("hooks", "uninstall", "--settings", long),
+        ("sync-memories", "--folder", long),
+        ("sync-memories", "--folder", "/proc/none"),
+        ("export", ""),
+        ("export", long),
+    ):
+        found = bridge(*asked)
+        assert (found.code, found.out, len(found.err.splitlines())) == (2, "", 1), (asked, found)
+        assert found.err.startswith("UsageError: ")

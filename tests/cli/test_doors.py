@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -352,3 +353,19 @@ def test_a_new_memory_is_its_users_alone(tmp_path: Path) -> None:
     for home, mode in ((tmp_path / "new", 0o700), (there, there.stat().st_mode & 0o777)):
         assert run("init", EZRA_HOME=str(home)).code == 0
         assert home.stat().st_mode & 0o777 == mode
+
+
+@pytest.mark.parametrize("empty", ["", "  "])
+def test_an_empty_name_of_a_folder_is_refused(empty: str, tmp_path: Path) -> None:
+    """Of a script's variable that is not set: it would be the folder that one stands in."""
+    with chdir(tmp_path):
+        for command in (
+            ("graph", "create", "imola", "--home", empty),
+            ("init", "--home", empty),
+            ("bridge", "remember", "note", "x", "--home", empty),
+            ("migrate", "--from", "embedded", "--to", "embedded", "--to-home", empty),
+        ):
+            done = run(*command, HOME=str(tmp_path / "own"))
+            assert (done.code, done.out) == (2, ""), command
+            assert "must be the name of a folder" in done.err
+    assert list(tmp_path.iterdir()) == []

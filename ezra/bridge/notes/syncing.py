@@ -173,10 +173,14 @@ async def sync_memories(
 
 
 def _read_folder(folder: Path, is_known: bool) -> dict[str, LocalNote]:  # noqa: FBT001
-    if not folder.is_dir():
-        if is_known or folder.exists():
-            raise UsageError("folder", str(folder), "the folder that was synced before")
-        folder.mkdir(parents=True)
+    try:
+        if not folder.is_dir():
+            if is_known or folder.exists():
+                raise UsageError("folder", str(folder), "the folder that was synced before")
+            folder.mkdir(parents=True)
+    except OSError as error:
+        accepted = f"a folder that can be made and read: {error.strerror}"
+        raise UsageError("folder", str(folder), accepted) from error
     return local_notes(folder)
 
 
