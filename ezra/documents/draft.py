@@ -27,6 +27,7 @@ from ..checks import checked
 from .apart import read_document
 from .chunking import titled
 from .formats import MARKDOWN
+from .front_matter import TOPICS_ACCEPTED
 from .parsed import PAGES_MAX
 
 SHELF = "files"
@@ -123,8 +124,8 @@ async def drafted(
         keep_text: Whether the whole text is kept beside the passages.
 
     Raises:
-        UsageError: It cannot be read, or not within its bounds of time and memory, or an argument
-            is not acceptable.
+        UsageError: It cannot be read, or not within its bounds of time and memory; the topics that
+            it names cannot, and none are given; or an argument is not acceptable.
     """
     if not isinstance(content, str | bytes):
         raise UsageError("content", type(content).__name__, "text or bytes")
@@ -132,6 +133,8 @@ async def drafted(
     given = None if topics is None else checked(Turn, topics=topics).topics
     read = await read_document(named, content, media_type, keep_text=keep_text)
     parsed = read.parsed
+    if given is None and parsed.topics_problem:
+        raise UsageError("topics", f"{parsed.topics_problem}, in {named}", TOPICS_ACCEPTED)
     called = title or parsed.title
     # A page of the web or a PDF says its title on the first page; a note in its front matter alone.
     is_note = read.media_type == MARKDOWN

@@ -12,7 +12,8 @@ from typing import Protocol, cast
 from tiers.errors import UsageError
 from tiers.extras import needs
 
-from .parsed import Parsed
+from .parsed import Parsed, unreadable
+from .plain import ACCEPTED as ACCEPTED_TEXT
 
 MARKDOWN, PLAIN, HTML, PDF = "text/markdown", "text/plain", "text/html", "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -88,8 +89,10 @@ def type_of(name: str, data: bytes, media_type: str | None) -> str:
         return DOCX
     suffix = PurePosixPath(name).suffix.lower()
     found = _SUFFIXES.get(suffix) if suffix else PLAIN
-    if found is None or (found in _OF_TEXT and _is_binary(data)):
+    if found is None:
         raise UsageError("name", name, ACCEPTED)
+    if found in _OF_TEXT and _is_binary(data):
+        raise unreadable(f"what {name} holds: NUL characters, as in binary files", ACCEPTED_TEXT)
     return found
 
 

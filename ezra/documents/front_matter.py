@@ -1,7 +1,9 @@
 """What a Markdown file says of itself between lines of dashes at its beginning. Pure.
 
 It is YAML of people's making: bounded in size, depth and number of values, without aliases (a few
-of them stand for billions of values), and what is malformed is told and kept as text.
+of them stand for billions of values), and what is malformed is told and kept as text. But topics
+decide who sees a document: where it names some that cannot be read, that is told as well, since
+without topics everybody would see it.
 """
 
 from __future__ import annotations
@@ -30,10 +32,21 @@ WHOLE_MAX = 2**53 - 1
 """The greatest whole number that every reader of JSON holds exactly."""
 
 TOPIC_KEYS = ("topics", "tags")
+TOPICS_ACCEPTED = (
+    "front matter that can be read, between two lines of ---, with topics: [tyres, rain] or "
+    "topics: tyres, rain, each a name and none of them *; or topics given beside the file"
+)
 
-_OPENING = re.compile(r"\A---[ \t]*\n")
+_OPENING = re.compile(r"\A(?:[ \t]*\n)*---[ \t]*\n")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
 _KEY = re.compile(r"\s*(?:#.*\n\s*)*[\w\"'-][^\n:]*:(?:\s|$)")
+
+
+_TOPIC_KEY = re.compile(
+    rf"(?:^|[{{,])(?:[^\S\n]|[\"'?-])*(?:{'|'.join(TOPIC_KEYS)})[\"']?\s*:",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Where front matter that cannot be read seems to name topics: rather too often than too rarely."""
 
 
 class FrontMatter(NamedTuple):
@@ -50,6 +63,15 @@ class FrontMatter(NamedTuple):
     raw: str
     body: str
     problem: str = ""
+
+    def topics(self) -> tuple[tuple[str, ...] | None, str]:
+        """Return the topics that it names (``None`` for none), and why they cannot be told."""
+        if self.properties is not None:
+            return topics_of(self.properties)
+        # What has no end has no text of its own either.
+        said = self.raw or self.body
+        is_named = self.problem and _TOPIC_KEY.search(said, 0, FRONT_MATTER_CHARS_MAX)
+        return None, self.problem if is_named else ""
 
 
 class _Bounded(yaml.SafeLoader):
@@ -92,15 +114,27 @@ def split_front_matter(text: str) -> FrontMatter:
     closing = _CLOSING.search(text, opening.end(), opening.end() + FRONT_MATTER_CHARS_MAX)
     if closing is None:
         # One line of dashes is a rule across the page, unless a key comes behind it.
-        meant = _KEY.match(text, opening.end()) is not None
+        meant = any(one.match(text, opening.end()) for one in (_KEY, _TOPIC_KEY))
         problem = f"front matter does not end within {FRONT_MATTER_CHARS_MAX:,} characters"
         return FrontMatter(None, "", text[opening.end() :], problem if meant else "")
     raw = text[opening.end() : closing.start()]
     body = text[closing.end() :].removeprefix("\n")
+    line = text.count("\n", 0, opening.end()) + 1
     try:
         return FrontMatter(_read(raw), raw, body)
     except (yaml.YAMLError, ValueError, OverflowError, TypeError, LookupError) as error:
-        return FrontMatter(None, raw, body, f"front matter cannot be read: {_reason(error)}")
+        return FrontMatter(None, raw, body, f"front matter cannot be read: {_reason(error, line)}")
+
+
+def said_of(properties: Mapping[str, JsonValue], key: str) -> JsonValue:
+    """Return what front matter says under a key, in whatever case it is written there.
+
+    Where several are written, the first that says anything counts.
+    """
+    said = [
+        value for name, value in properties.items() if name.strip().casefold() == key.casefold()
+    ]
+    return next((one for one in said if not _is_blank(one)), None)
 
 
 def topics_of(properties: Mapping[str, JsonValue]) -> tuple[tuple[str, ...] | None, str]:
@@ -108,10 +142,10 @@ def topics_of(properties: Mapping[str, JsonValue]) -> tuple[tuple[str, ...] | No
 
     ``topics`` is asked first, then ``tags``: a list, or one text with commas.
     """
-    key = next((one for one in TOPIC_KEYS if properties.get(one)), None)
-    if key is None:
+    found = ((key, said_of(properties, key)) for key in TOPIC_KEYS)
+    key, said = next((one for one in found if one[1] is not None), ("", None))
+    if said is None:
         return None, ""
-    said = properties[key]
     names = said.split(",") if isinstance(said, str) else said
     if not isinstance(names, list):
         return None, f"{key} is no list of names"
@@ -163,10 +197,20 @@ def _key(name: object) -> str:
     return said if isinstance(said, str) else json.dumps(said)
 
 
-def _reason(error: Exception) -> str:
-    """Return what is wrong and where, without what is written there."""
+def _is_blank(said: JsonValue) -> bool:
+    """Whether a key says nothing; ``0`` and ``false`` do, though it may be nothing that is read."""
+    return said is None or said == [] or (isinstance(said, str) and not said.strip())
+
+
+def _reason(error: Exception, line: int) -> str:
+    """Return what is wrong and where, without what is written there.
+
+    Args:
+        error: What reading it came to.
+        line: Of the text, in which the front matter begins.
+    """
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
-        where = "" if mark is None else f", line {mark.line + 2}"
+        where = "" if mark is None else f", line {mark.line + line}"
         return f"malformed YAML{where}"
     return str(error) if type(error) is ValueError else "malformed YAML"

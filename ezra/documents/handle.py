@@ -83,7 +83,8 @@ class Documents:
             title: What people call it; what it calls itself, else its name, if not given.
             media_type: Of the content; told from name and content if not given.
             properties: Beside what the file says of itself, and before that.
-            topics: Its topics; those that its front matter names, else the handle's own.
+            topics: Its topics; those that its front matter names, else the handle's own. Front
+                matter that names some and cannot be read is refused, unless topics are given.
             keep_text: Whether the whole text, up to 200,000 characters, is kept in the document.
             expected_revision: What the caller has seen, 0 for none: otherwise nothing is stored.
             machine: Where this revision was written, where that matters.

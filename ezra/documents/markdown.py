@@ -7,7 +7,7 @@ import re
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from .front_matter import split_front_matter, topics_of
+from .front_matter import said_of, split_front_matter
 from .parsed import Outline, Parsed, cleaned, title_of
 from .plain import decoded
 
@@ -35,19 +35,19 @@ def read(data: bytes) -> Parsed:
 def read_text(text: str) -> Parsed:
     """Return what a Markdown text says; malformed front matter is a warning, and read as text."""
     front = split_front_matter(cleaned(text))
-    outline, warnings = Outline(), [front.problem]
+    outline = Outline()
     if front.properties is None:
         outline.add(front.raw, by_lines=True)
     title = _add(front.body, outline)
     properties = front.properties or {}
-    topics, problem = topics_of(properties)
-    warnings.append(problem)
+    topics, problem = front.topics()
     return Parsed(
         blocks=outline.blocks(),
-        title=title_of(properties.get("title")) or title,
+        title=title_of(said_of(properties, "title")) or title,
         properties=properties,
         topics=topics,
-        warnings=tuple(one for one in warnings if one),
+        topics_problem=problem,
+        warnings=tuple(one for one in dict.fromkeys((front.problem, problem)) if one),
     )
 
 

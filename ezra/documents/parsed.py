@@ -45,6 +45,7 @@ class Parsed:
         title: What it calls itself; empty if it does not.
         properties: What else it says of itself, as JSON values.
         topics: Those that it names; ``None`` where it names none.
+        topics_problem: Why they cannot be told though it names some; empty otherwise.
         warnings: What could not be read, in words; the rest was.
     """
 
@@ -52,6 +53,7 @@ class Parsed:
     title: str = ""
     properties: dict[str, JsonValue] = field(default_factory=dict)
     topics: tuple[str, ...] | None = None
+    topics_problem: str = ""
     warnings: tuple[str, ...] = ()
 
 

@@ -12,6 +12,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, BinaryIO, NamedTuple
 
 from tiers.documents import PassageDraft
@@ -61,8 +62,9 @@ def reading_of(
         parsed = parse_text(content, found)
     text = _kept(content, data, found) if keep_text else ""
     passages = passages_of(parsed.blocks)
-    bare = Parsed((), parsed.title, parsed.properties, parsed.topics, parsed.warnings)
-    return Reading(bare, passages, found, hashlib.sha256(data).hexdigest(), text)
+    return Reading(
+        replace(parsed, blocks=()), passages, found, hashlib.sha256(data).hexdigest(), text
+    )
 
 
 def bytes_of(content: str | bytes) -> bytes:
@@ -115,6 +117,7 @@ def head_of(reading: Reading) -> dict[str, Any]:
         "title": parsed.title,
         "properties": parsed.properties,
         "topics": parsed.topics,
+        "topics_problem": parsed.topics_problem,
         "warnings": parsed.warnings,
         "media_type": reading.media_type,
         "digest": reading.digest,
@@ -131,6 +134,7 @@ def reading_from(head: dict[str, Any], passages: Sequence[PassageDraft]) -> Read
         head["title"],
         head["properties"],
         None if topics is None else tuple(topics),
+        head["topics_problem"],
         tuple(head["warnings"]),
     )
     return Reading(parsed, tuple(passages), head["media_type"], head["digest"], head["text"])

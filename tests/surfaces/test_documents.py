@@ -16,6 +16,7 @@ from support.two_doors import House, house
 
 from ezra import Ezra
 from ezra.documents import drafted
+from ezra.documents.ingesting import Ingestion, Plan
 from ezra.service.tokens import TokenFile
 from tiers.errors import BudgetExceeded, Conflict, NotFound, PolicyDenied, UsageError
 from tiers.records import Budget
@@ -156,6 +157,33 @@ async def test_an_agent_has_the_documents_of_its_topics(doors: House) -> None:
     assert not (await other.recall("How long do mediums last?", kinds=["document"])).items
     found = (await third.recall("How long do mediums last?", kinds=["document"])).items
     assert found[0].citation.name == "note.md"
+
+
+async def test_topics_that_cannot_be_read_let_nobody_see_a_document(
+    doors: House, tmp_path: Path
+) -> None:
+    """Neither by ``put`` nor out of a folder, whose other files go on; given topics win."""
+    graph = await _graph(doors, "payroll")
+    stranger = await doors.agent(graph.id, "stranger", topics={"tyres"})
+    broken = "---\ntitle: Payroll: 2026\ntopics: [finance]\n---\n# Payroll\n\nSalaries are 400.\n"
+    with pytest.raises(UsageError, match=r"in pay\.md.* accepted: front matter that can be read"):
+        await graph.documents.put("pay.md", broken)
+    folder = tmp_path / "hr"
+    folder.mkdir()
+    (folder / "pay.md").write_text(broken)
+    (folder / "rules.md").write_text("---\nTopics: [finance]\n---\nSalaries are secret.\n")
+    for plan in (Plan((folder,)), Plan((folder,), topics_from_folder=True)):
+        ingestion = Ingestion(graph.documents, plan)
+        done = await ingestion.run(await ingestion.found(), lambda _: None)
+        assert [(one.name, one.state) for one in done.files] == [
+            ("hr/pay.md", "failed"),
+            ("hr/rules.md", "new" if not plan.topics_from_folder else "unchanged"),
+        ]
+        assert "malformed YAML, line 2" in (done.files[0].reason or "")
+    assert not (await stranger.recall("salaries", kinds=("document",))).items
+    given = await graph.documents.put("pay.md", broken, topics=["finance"])
+    assert given.document.topics == ("finance",)
+    assert not (await stranger.recall("salaries", kinds=("document",))).items
 
 
 async def test_the_catalog_is_read_by_every_graph(doors: House) -> None:

@@ -248,6 +248,9 @@ def test_content_has_the_last_word_on_the_format() -> None:
     ):
         with pytest.raises(UsageError, match=name):
             type_of(name, data, None)
+    for name in ("a.txt", "LICENSE"):  # the name is fine: it is what the file holds
+        with pytest.raises(UsageError, match=f"content: .*{name}.* accepted: text in UTF-8"):
+            type_of(name, "Nut".encode("utf-16-le"), None)
     with pytest.raises(UsageError, match="text/markdown"):
         type_of("a.md", b"x", "image/png")
     assert is_known("a/b.md")

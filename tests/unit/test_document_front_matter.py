@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ezra.documents import drafted
 from ezra.documents.front_matter import split_front_matter, topics_of
 from ezra.documents.markdown import read_text
 from tiers.documents import PROPERTIES_CHARS_MAX
+from tiers.errors import UsageError
 
 BOMB = "a: &a [x, x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join(['*' + former] * 9)}]\n"
@@ -89,6 +91,60 @@ def test_topics_are_a_list_or_one_text() -> None:
         topics, problem = topics_of({"topics": bad})
         assert topics is None
         assert problem.startswith("topics")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "title: Payroll: 2026\ntopics: [finance]",
+        "topics: [finance",
+        "topics: {finance: true}",
+        "topics: [finance, {a: b}]",
+        "topics:\n- finance\n-hr",
+        "topics:\tfinance",
+        "topics:finance",
+        "title: Payroll\ntopics:\u00a0[finance",
+        "topics: 5",
+        "topics: false",
+        'topics: ["*"]',
+        "Tags: *finance",
+        "- topics: finance",
+        "{title: Payroll, topics: [finance}",
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("body", ["Salaries.", "word " * 30_000], ids=["small", "apart"])
+async def test_topics_that_cannot_be_read_are_refused_and_never_lost(raw: str, body: str) -> None:
+    """A document without topics is seen by everybody; those that are given beside it win."""
+    content = f"---\n{raw}\n---\n# Payroll\n\n{body}\n"
+    with pytest.raises(
+        UsageError, match=r"pay\.md.* accepted: front matter that .*topics: \[tyres"
+    ):
+        await drafted("pay.md", content)
+    given = await drafted("pay.md", content, topics=["hr"])
+    assert given.topics == ("hr",)
+    assert given.warnings
+
+
+async def test_front_matter_that_never_ends_loses_no_topics_either() -> None:
+    """What has no closing dashes is refused where a line names topics, and read as text else."""
+    with pytest.raises(UsageError, match="does not end"):
+        await drafted("pay.md", "---\ntitle: Payroll\ntopics: [finance]\n\n# Payroll\n")
+    with pytest.raises(UsageError, match="does not end"):
+        await drafted("pay.md", "---\ntopics:finance\n\n# Payroll\n")
+    assert (await drafted("pay.md", "---\n\nTyres.\n\ntopics: none\n")).topics is None
+    assert (await drafted("pay.md", "---\na: b: c\n---\nText.")).topics is None
+
+
+@pytest.mark.parametrize(
+    "raw",
+    ["Topics: [finance]", "TAGS: finance", '"topics": [finance]', "topics: []\nTopics: finance"],
+)
+def test_keys_are_read_in_any_case(raw: str) -> None:
+    """Also behind blank lines, as texts in programs begin; the title likewise."""
+    parsed = read_text(f"\n\n---\nTITLE: Pay\n{raw}\n---\nText.")
+    assert (parsed.topics, parsed.topics_problem, parsed.title) == (("finance",), "", "Pay")
+    assert "line 4" in split_front_matter("\n---\na: b\nc: d: e\n---\n").problem
 
 
 @given(st.text(max_size=400))

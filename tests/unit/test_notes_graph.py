@@ -290,6 +290,18 @@ def test_what_is_wrong_with_a_note_is_told_with_its_line(
     assert only("---\ntype: task\nblocked_by: [ok, true]\n---\n").line == 3
 
 
+def test_fields_are_read_in_any_case_of_letters() -> None:
+    """Word, list and relation, and the line of what is wrong with one."""
+    said = said_by("a.md", "---\nStatus: Done\nTAGS: [pit]\nBlocked_By: b\n---\nText.", RULES)
+    assert (said.status, said.tags, [one.target for one in said.references]) == (
+        "done",
+        ("pit",),
+        ["b"],
+    )
+    (notice,) = said_by("a.md", "---\ntype: task\nStatus: {a: b}\n---\n", RULES).notices
+    assert notice.line == 3
+
+
 def test_values_of_relations_are_read_as_people_write_them() -> None:
     """Strings with commas, lists, links that YAML takes for lists in lists, and mappings."""
     text = (

@@ -335,6 +335,14 @@ def test_markdown_chat_keeps_sessions_paragraphs_and_code(tmp_path: Path) -> Non
     assert {line.topics for line in script.lines()} == {("pit", "tyres")}
 
 
+def test_markdown_front_matter_is_read_in_any_case_of_letters(tmp_path: Path) -> None:
+    """Topics with a capital are topics: without them everybody would see the turns."""
+    content = MARKDOWN.replace("topics:", "Topics:").replace("conversation:", "CONVERSATION:")
+    script = _read(tmp_path, "chat.md", content)
+    assert {line.topics for line in script.lines()} == {("pit", "tyres")}
+    assert {line.conversation for line in script.lines()} == {"weekend"}
+
+
 def test_markdown_plain_names_and_bullets(tmp_path: Path) -> None:
     """Without bold names, plain ones and bullets begin messages; longer phrases do not."""
     content = (

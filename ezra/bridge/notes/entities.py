@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from tiers.documents import Document
 
-from ...documents.front_matter import FrontMatter, split_front_matter
+from ...documents.front_matter import FrontMatter, said_of, split_front_matter
 from ...documents.parsed import cleaned
 from .names import entity_id, linked_name, slug, stem_of
 from .rules import BLOCKED, COMPLETED, ENDED, LINKS, NoteRules
@@ -209,7 +209,7 @@ class _Reader:
 
     def word(self, name: str) -> str:
         """Return a field that is one word or line; empty when there is none."""
-        value = self._properties.get(name)
+        value = said_of(self._properties, name)
         if value is None:
             return ""
         if isinstance(value, dict | list):
@@ -219,7 +219,7 @@ class _Reader:
 
     def listed(self, name: str) -> tuple[str, ...]:
         """Return a field that is a list, or words with commas between them."""
-        value = self._properties.get(name)
+        value = said_of(self._properties, name)
         if value is None:
             return ()
         if isinstance(value, str):
@@ -231,7 +231,7 @@ class _Reader:
 
     def targets(self, name: str) -> tuple[str, ...]:
         """Return the notes that a field names, each once, in order."""
-        value = self._properties.get(name)
+        value = said_of(self._properties, name)
         if value is None:
             return ()
         found: dict[str, None] = {}
@@ -245,7 +245,7 @@ class _Reader:
 
     def _line(self, name: str) -> int:
         """Return the line of a field; the first where it cannot be told."""
-        field = re.compile(rf"^['\"]?{re.escape(name)}['\"]?[ \t]*:")
+        field = re.compile(rf"^['\"]?{re.escape(name)}['\"]?[ \t]*:", re.IGNORECASE)
         for number, line in enumerate(self._text.splitlines(), 1):
             if field.match(line):
                 return number

@@ -77,7 +77,8 @@ class _Chat:
     def front_matter(self, lines: list[str]) -> int:
         """Read what stands between two lines of dashes at the top; return how many lines it took.
 
-        ``conversation``, ``date`` and ``topics`` are used, other keys belong to other programs.
+        ``conversation``, ``date`` and ``topics`` are used, in any case of letters; other keys
+        belong to other programs.
         """
         if lines[0].rstrip() != "---":
             return 0
@@ -87,7 +88,7 @@ class _Chat:
         end = block.index("---")
         for number, line in enumerate(block[:end], start=2):
             key, _, value = line.partition(":")
-            self._front_matter_field(number, key.strip(), value.strip().strip("\"'"))
+            self._front_matter_field(number, key.strip().casefold(), value.strip().strip("\"'"))
         return end + 2
 
     def read(self, number: int, line: str) -> None:
