@@ -49,7 +49,12 @@ async def believe(
     async def charge_model() -> None:
         await runtime.meter.charge(scope, standing, Usage(model_calls=1))
 
-    async with _alone_at_its_key(runtime, belief), runtime.meter.write(scope, standing) as charge:
+    async def is_there() -> bool:
+        query = BeliefQuery(ids=(belief.id,), limit=1)
+        return bool(await runtime.history.query(scope.for_graph(), query))
+
+    writing = runtime.meter.write(scope, standing, is_there=is_there)
+    async with _alone_at_its_key(runtime, belief), writing as charge:
         during = runtime.under_way.during(scope, belief.turn_id)
         settled = await runtime.settler.commit(during, belief, strategy, charge=charge_model)
         charge.is_void = not settled.committed.is_new
