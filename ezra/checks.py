@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeVar, get_args
 from uuid import UUID
 
@@ -26,6 +26,9 @@ def checked(record: type[_R], **values: object) -> _R:
         field = first.field(record.__name__)
         raise UsageError(field, first.value, first.accepted) from error
 
+
+SKEW = timedelta(minutes=1)
+"""So far the clocks of several machines may be apart, and so long a question may be on its way."""
 
 KNOWN_MAX = 200
 """So many names are looked at for one that is near a name that is not there."""
@@ -81,12 +84,26 @@ def parent_of(given: str | Parent, now: datetime) -> Parent:
     """Return a link made at ``now`` to what the caller named.
 
     Raises:
-        UsageError: It is no name.
+        UsageError: It is no name, or the parent is to be read as of a moment that is to come.
     """
     link = checked(Parent, id=given) if isinstance(given, str) else given
     if not isinstance(link, Parent):
         raise UsageError("inherits_from", given, "the id of a graph, or a Parent")
-    return link.model_copy(update={"linked_at": now})
+    as_of = None if link.as_of is None else come_by("as_of", link.as_of, now)
+    return link.model_copy(update={"as_of": as_of, "linked_at": now})
+
+
+def come_by(field: str, moment: datetime, now: datetime) -> datetime:
+    """Return a moment as of which a graph is read for good: now for one just ahead of this clock.
+
+    What is read as of a moment to come goes on changing until then, so that it is no past at all.
+
+    Raises:
+        UsageError: The moment is to come.
+    """
+    if moment > now + SKEW:
+        raise UsageError(field, moment.isoformat(), f"a time up to now, {now.isoformat()}")
+    return min(moment, now)
 
 
 def check_graph_id(session_graph_id: str) -> None:

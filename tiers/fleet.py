@@ -109,7 +109,8 @@ class Parent(Record):
 
     Attributes:
         id: The parent; it must exist.
-        as_of: Reads the parent, and what it inherits, as of this moment; ``None``: as it is.
+        as_of: Reads the parent, and what it inherits, as of this moment, now at the latest;
+            ``None``: as it is.
         rules: Whether rules come through, the parent's and those it inherits.
         episodes: Whether episodes do.
         archival: Whether archival facts do: to a branch of the parent.

@@ -49,6 +49,10 @@ class Charge(NamedTuple):
         return not (self.of_agent.is_none and self.of_graph.is_none)
 
 
+FREE = Charge(Usage())
+"""Nothing is counted."""
+
+
 class TurnWrite(NamedTuple):
     """A turn that is to be stored, and what is done with it if it is new.
 
@@ -62,4 +66,4 @@ class TurnWrite(NamedTuple):
     scope: Scope
     turn: Turn
     work: Sequence[WorkDraft] = ()
-    charge: Charge = Charge(Usage())
+    charge: Charge = FREE

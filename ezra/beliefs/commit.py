@@ -21,9 +21,10 @@ from tiers.records import (
     Usage,
 )
 
+from ..checks import SKEW
 from ..contradiction import Settled
 from ..runtime import Runtime
-from .future_events import SKEW, future_events
+from .future_events import future_events
 
 Point: TypeAlias = datetime | int
 """A moment of the past: a time, or the number of a turn of the graph, counted over all agents."""
@@ -48,7 +49,12 @@ async def believe(
     async def charge_model() -> None:
         await runtime.meter.charge(scope, standing, Usage(model_calls=1))
 
-    async with _alone_at_its_key(runtime, belief), runtime.meter.write(scope, standing) as charge:
+    async def is_there() -> bool:
+        query = BeliefQuery(ids=(belief.id,), limit=1)
+        return bool(await runtime.history.query(scope.for_graph(), query))
+
+    writing = runtime.meter.write(scope, standing, is_there=is_there)
+    async with _alone_at_its_key(runtime, belief), writing as charge:
         during = runtime.under_way.during(scope, belief.turn_id)
         settled = await runtime.settler.commit(during, belief, strategy, charge=charge_model)
         charge.is_void = not settled.committed.is_new
@@ -67,7 +73,7 @@ async def seq_at(runtime: Runtime, scope: Scope, point: Point | None) -> int:
     Now is after every event, whatever its time says: a clock may have been ahead.
 
     Raises:
-        UsageError: It is no moment.
+        UsageError: It is no moment, or a turn that the graph does not have.
     """
     if point is None:
         return await runtime.history.seq_at(scope.for_graph())
@@ -82,9 +88,33 @@ async def seq_at(runtime: Runtime, scope: Scope, point: Point | None) -> int:
         if ahead is not None:
             return ahead.last
         return await runtime.history.seq_at(scope.for_graph(), time=point)
-    if type(point) is not int or point < 0:
-        raise UsageError("turn", point, "the number of a turn, or a time")
+    check_turn_number(point)
+    last = await _last_turn(runtime, scope.for_graph(), point)
+    if point > last:
+        raise UsageError("turn", point, f"0 to {last}, or a time")
     return await runtime.history.seq_at(scope.for_graph(), turn=point)
+
+
+def check_turn_number(given: int) -> None:
+    """Refuse what is no number of a turn; 0 is before the first.
+
+    Raises:
+        UsageError: It is none.
+    """
+    if type(given) is not int or given < 0:
+        raise UsageError("turn", given, "the number of a turn, or a time")
+
+
+async def _last_turn(runtime: Runtime, whole: Scope, wanted: int) -> int:
+    """Return the number of a graph's last turn; of one not before ``wanted``, if it has that.
+
+    Turns are counted only where the log does not know of the wanted one. It knows turns that are
+    not stored: those under way, in which a belief changed.
+    """
+    last = await runtime.history.seq_at(whole)
+    events = await runtime.history.events(whole, last - 1, 1) if last else ()
+    told = events[0].turn if events else 0
+    return told if wanted <= told else max(told, await runtime.turns.count_turns(whole))
 
 
 async def beliefs_at(runtime: Runtime, scope: Scope, point: Point) -> tuple[Commitment, ...]:

@@ -11,10 +11,8 @@ from datetime import datetime, timedelta
 
 from tiers.records import Scope
 
+from ..checks import SKEW
 from ..runtime import Runtime
-
-SKEW = timedelta(minutes=1)
-"""So far the clocks of several machines may be apart, and so long a question may be on its way."""
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ from ..checks import check_text, checked
 from ..erasure.redaction import RedactionReport, redact
 from ..operations import operation
 from ..runtime import Runtime
-from .commit import Point, seq_at
+from .commit import Point, check_turn_number, seq_at
 from .difference import BeliefDiff, diff_of
 from .future_events import future_events
 from .proofs import Exported, Inclusion, Verification, Witness
@@ -142,7 +142,7 @@ class History:
 
         Args:
             time: A time, or a turn.
-            turn: A turn of the graph, counted over all its agents from 1.
+            turn: A turn of the graph, counted over all its agents from 1; 0 is before the first.
             seq: An event of the log.
 
         Raises:
@@ -434,9 +434,11 @@ class History:
             with suppress(OverflowError):  # of the first moment of all, which nothing is before
                 point -= timedelta(microseconds=1)
             return await self.seq_at(point) + 1
+        # A turn that has not begun is as good a bound as a time to come.
+        check_turn_number(point)
         if point == 0:
             return 1
-        return await self.seq_at(point - 1 if type(point) is int else point) + 1
+        return await self._runtime.history.seq_at(self._scope, turn=point - 1) + 1
 
     async def _belief(self, belief_id: str) -> HistoricBelief:
         found = await self._beliefs([belief_id])

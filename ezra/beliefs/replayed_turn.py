@@ -9,7 +9,6 @@ from tiers.records import BeliefEvent, BeliefQuery, Commitment, Receipt, Scope, 
 
 from ..receipts.finding import receipts_of
 from ..runtime import Runtime
-from .commit import seq_at
 
 EVENTS_MAX = 1_000
 
@@ -42,8 +41,9 @@ async def replayed(runtime: Runtime, scope: Scope, number: int) -> ReplayedTurn:
     """Return a turn by its number in the graph."""
     said = await runtime.turns.turns_from(scope, number, 1)
     turn = said[0] if said else None
-    before = await seq_at(runtime, scope, number - 1)
-    after = await seq_at(runtime, scope, number)
+    # One that the graph does not have is told by its ``turn``: who reads turn by turn ends there.
+    before = await runtime.history.seq_at(scope.for_graph(), turn=number - 1)
+    after = await runtime.history.seq_at(scope.for_graph(), turn=number)
     events = await _events(runtime, scope, turn, before, after)
     if events:
         before, after = min(before, events[0].seq - 1), max(after, events[-1].seq)

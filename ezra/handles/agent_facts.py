@@ -12,6 +12,7 @@ from tiers.upkeep import Page
 from ..checks import check_source, checked, checked_id
 from ..operations import Ids, operation
 from ..recaller import Degradation, with_vector
+from ..rights.metering import charge_of_write
 from ..runtime import Runtime
 from .listings import LATEST_MAX, facts_page
 from .remembering import (
@@ -50,7 +51,8 @@ class AgentFacts(ABC):
         """Remember a fact or a rule and return its id.
 
         The same statement by the same agent is stored once: remembering it again returns the
-        first id. It can be recalled at once by its words, and by meaning within seconds.
+        first id and costs nothing. It can be recalled at once by its words, and by meaning within
+        seconds.
 
         Args:
             what: Text (a fact), a ``Fact`` or a ``Rule``.
@@ -91,18 +93,17 @@ class AgentFacts(ABC):
             if given is None and (scope.sees_all_topics or set(former.topics) <= {*scope.topics}):
                 scope, allowed = await self._writing(former.topics, "remember")
         scope = scope.model_copy(update={"user_id": None}) if shared else scope
-        async with self._runtime.meter.write(scope, self._standing) as charge:
-            stored_id, was_new = await store(
-                self._runtime,
-                scope,
-                record,
-                allowed,
-                private=private,
-                record_id=new,
-                source=source,
-                place={"supersedes": supersedes},
-            )
-            charge.is_void = not was_new
+        stored_id, _ = await store(
+            self._runtime,
+            scope,
+            record,
+            allowed,
+            private=private,
+            record_id=new,
+            source=source,
+            place={"supersedes": supersedes},
+            charge=charge_of_write(self._standing),
+        )
         if supersedes is not None:
             await supersede(self._runtime, await self._scope(), supersedes, stored_id)
         return stored_id

@@ -14,6 +14,7 @@ from ..operations import operation
 from ..recall.injecting import TOKEN_BUDGET, Injected, inject, last_message
 from ..recall.request import Kinds
 from ..receipts.context_report import REPORT_TURNS, ContextReport, context_report
+from ..rights.metering import charge_of_write
 from ..runtime import Runtime
 from .remembering_facts import FactScope, RememberedFact, fact_of, owner_of, remember_fact
 
@@ -64,10 +65,8 @@ class AgentPlatform(ABC):
         given = None if topics is None else checked(Turn, topics=topics).topics
         asker, allowed = await self._writing(given, "remember")
         owner_of(asker, scope)
-        async with self._runtime.meter.write(asker, self._standing) as charge:
-            done = await remember_fact(self._runtime, asker, fact, allowed, scope, source)
-            charge.is_void = not done.was_new
-        return done
+        charge = charge_of_write(self._standing)
+        return await remember_fact(self._runtime, asker, fact, allowed, scope, source, charge)
 
     @operation("POST", "/inject")
     async def inject(

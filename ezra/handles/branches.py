@@ -26,7 +26,7 @@ from tiers.records import (
 from ..beliefs.commit import Point
 from ..beliefs.history import History
 from ..beliefs.proofs import Witness
-from ..checks import check_graph_id, checked
+from ..checks import check_graph_id, checked, come_by
 from ..erasure.redaction import adopted_id
 from ..receipts.finding import receipts_of
 from ..runtime import Runtime
@@ -71,6 +71,8 @@ async def branch(
     if known is not None and point is None:
         point = known.parents[0].as_of
     seq = await History(runtime, scope).seq_at(point)
+    if isinstance(point, datetime):
+        point = come_by("time", point, runtime.clock())
     active = await runtime.history.as_of(scope, seq)
     if len(active) > ADOPTED_MAX:
         raise UsageError("turn", point, f"a moment of at most {ADOPTED_MAX} active beliefs")

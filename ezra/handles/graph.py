@@ -289,7 +289,8 @@ class Graph(
         Raises:
             NotFound: The parent does not exist.
             Conflict: The graph inherits from it already, or is archived.
-            UsageError: The parent inherits from this graph, near or far.
+            UsageError: The parent inherits from this graph, near or far, or is to be read as of
+                a moment that is to come.
         """
         now = self._runtime.clock()
         link = parent_of(parent, now)
@@ -363,12 +364,13 @@ class Graph(
 
         Args:
             session_graph_id: Of the branch; unique in the tenant.
-            turn: Leave after this turn of the graph.
+            turn: Leave after this turn of the graph; 0 is before the first.
             time: Leave at this time.
 
         Raises:
             Conflict: The branch exists.
-            UsageError: Both a turn and a time are given, or more than 10,000 beliefs were active.
+            UsageError: Both a turn and a time are given, the graph has no such turn, the time is
+                to come, or more than 10,000 beliefs were active.
         """
         if turn is not None and time is not None:
             raise UsageError("time", time, "a turn or a time, not both")

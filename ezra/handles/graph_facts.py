@@ -17,6 +17,7 @@ from tiers.records import Fact, FactTier, GraphState, Scope, Text
 
 from ..checks import check_text, checked
 from ..operations import operation
+from ..rights.metering import charge_of_write
 from ..runtime import Runtime
 from .remembering import correct_by, forget, store
 
@@ -132,12 +133,15 @@ class FactsOfGraph:
             raise UsageError("text", right.text, "other words than the fact has")
         scope = self._scope.model_copy(update={"user_id": former.user_id})
         standing = await self._runtime.membership.of_graph(self._scope)
-        async with self._runtime.meter.write(scope, standing) as charge:
-            place = {"corrects": former.id, "why": reason}
-            new_id, was_new = await store(
-                self._runtime, scope, right, former.topics, private=False, place=place
-            )
-            charge.is_void = not was_new
+        new_id, _ = await store(
+            self._runtime,
+            scope,
+            right,
+            former.topics,
+            private=False,
+            place={"corrects": former.id, "why": reason},
+            charge=charge_of_write(standing),
+        )
         await correct_by(self._runtime, self._scope, former.id, new_id, reason)
         return new_id
 

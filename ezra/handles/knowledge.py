@@ -31,6 +31,7 @@ from tiers.records import Fact, Moment, Record, Scope, Text, Topics, Turn
 from ..checks import checked
 from ..operations import Sent, operation
 from ..rights.access import Access, access_of_operator
+from ..rights.metering import charge_of_write
 from ..runtime import Runtime
 from ..turn.shadowing import core_seen, hidden_among
 from .remembering import forget, replace_former, store
@@ -355,12 +356,15 @@ class Knowledge:
             (scope.tenant, scope.graph_id, fact_key(fact)), asyncio.Lock()
         )
         async with lock:
-            async with self._runtime.meter.write(scope, self._access.standing()) as charge:
-                place = {"replaces": change.op == "UPDATE"}
-                stored_id, was_new = await store(
-                    self._runtime, scope, fact, topics, private=False, place=place
-                )
-                charge.is_void = not was_new
+            stored_id, was_new = await store(
+                self._runtime,
+                scope,
+                fact,
+                topics,
+                private=False,
+                place={"replaces": change.op == "UPDATE"},
+                charge=charge_of_write(self._access.standing()),
+            )
             ended: tuple[str, ...] = ()
             if change.op == "UPDATE":
                 ended = await replace_former(self._runtime, scope, stored_id, was_new=was_new)

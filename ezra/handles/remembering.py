@@ -14,6 +14,7 @@ from tiers.knowledge import is_apart
 from tiers.learning import is_live, may_give_way, spelled
 from tiers.quarantine import Held
 from tiers.records import Fact, Rule, Scope, Source
+from tiers.turn_desk import FREE, Charge
 
 from ..checks import check_text, checked
 from ..guarding import Write, admitted
@@ -22,6 +23,23 @@ from ..turn.follow_up import judge_work
 
 Memory = str | Fact | Rule
 """What can be remembered: text (a fact), a ``Fact`` or a ``Rule``."""
+
+_DECIDED = {
+    "uses": 0,
+    "last_used_at": None,
+    "said_at": None,
+    "said_seq": 0,
+    "said_place": 0,
+    "superseded_by": None,
+    "superseded_at": None,
+    "superseded_as": None,
+    "core_spans": (),
+    "earned_from": 0,
+    "judged_at": None,
+    "forgotten_at": None,
+    "retired_at": None,
+}
+"""What ezra counts and decides about a fact: not the caller's to state."""
 
 
 def memory_of(what: Memory) -> Fact | Rule:
@@ -77,14 +95,17 @@ async def store(
     source: Source = "user",
     is_released: bool = False,
     place: Mapping[str, JsonValue] | None = None,
+    charge: Charge = FREE,
 ) -> tuple[str, bool]:
     """Store a fact or rule as the scope's own; return its id and whether it is new.
 
     The same statement by the same writer for the same user is stored once. Without ``record_id``
     it gets an id of its own. ``is_released`` says that a person has let it pass. ``place`` says
-    what the caller lets give way to it then, for who releases it (``quarantine.py``).
+    what the caller lets give way to it then, for who releases it (``quarantine.py``). What is new
+    is charged.
 
     Raises:
+        BudgetExceeded: It is new, and there is no write left.
         WriteRefused: The write guard keeps it out of memory.
         UsageError: An agent's own words are to be core.
     """
@@ -109,29 +130,15 @@ async def store(
         # What ezra counts is not the caller's to state: it moves the rule's rank.
         counted = {"successes": 0, "failures": 0, "version": 1, "former": ()}
         stamped = stamped.model_copy(update=counted)
-        rule, was_new = await runtime.procedural.put_rule(scope, stamped, work)
+        async with runtime.meter.refusals(scope):
+            rule, was_new = await runtime.procedural.put_rule(scope, stamped, work, charge)
         runtime.wake_learning()
         return rule.id, was_new
-    # What ezra counts and decides is not the caller's to state.
-    decided = {
-        "source": source,
-        "uses": 0,
-        "last_used_at": None,
-        "said_at": None,
-        "said_seq": 0,
-        "said_place": 0,
-        "superseded_by": None,
-        "superseded_at": None,
-        "superseded_as": None,
-        "core_spans": (),
-        "earned_from": 0,
-        "judged_at": None,
-        "forgotten_at": None,
-        "retired_at": None,
-    }
     # What is found by its address alone is in no index, and compared with nothing.
     work = [] if is_apart(stamped) else [*work, judge_work(stamped)]
-    fact, was_new = await runtime.semantic.put_fact(scope, stamped.model_copy(update=decided), work)
+    stamped = stamped.model_copy(update={"source": source, **_DECIDED})
+    async with runtime.meter.refusals(scope):
+        fact, was_new = await runtime.semantic.put_fact(scope, stamped, work, charge)
     runtime.wake_learning()
     return fact.id, was_new
 

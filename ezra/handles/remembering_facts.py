@@ -15,6 +15,7 @@ from tiers.errors import Conflict, UsageError
 from tiers.ids import derived_id
 from tiers.learning import is_live
 from tiers.records import UNRECORDED, Fact, Scope, Source
+from tiers.turn_desk import FREE, Charge
 
 from ..checks import checked
 from ..runtime import Runtime
@@ -125,10 +126,12 @@ async def remember_fact(
     topics: tuple[str, ...],
     fact_scope: FactScope,
     source: Source = "user",
+    charge: Charge = FREE,
 ) -> RememberedFact:
-    """Store a statement for its owner, once.
+    """Store a statement for its owner, once; a new one is charged.
 
     Raises:
+        BudgetExceeded: It is new, and there is no write left.
         Conflict: The graph is archived, or the statement ended and came back too often.
     """
     for first in range(0, LIVES_MAX, 4):
@@ -140,7 +143,8 @@ async def remember_fact(
         for name in lives:
             if name not in known:
                 try:
-                    return await _stored(runtime, scope, fact, topics, name, fact_scope, source)
+                    new = (fact, topics, name, fact_scope, source, charge)
+                    return await _stored(runtime, scope, *new)
                 except _Ended:
                     continue
             if is_live(known[name]) and known[name].redacted_at is None:
@@ -156,6 +160,7 @@ async def _stored(
     name: str,
     fact_scope: FactScope,
     source: Source,
+    charge: Charge,
 ) -> RememberedFact:
     """Store a statement under an id.
 
@@ -173,6 +178,7 @@ async def _stored(
                 private=is_private,
                 record_id=name,
                 source=source,
+                charge=charge,
             )
         except Conflict as conflict:
             if conflict.what != "fact":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -62,7 +62,12 @@ class Meter:
 
     @asynccontextmanager
     async def write(
-        self, scope: Scope, standing: Standing, tokens: int = 0
+        self,
+        scope: Scope,
+        standing: Standing,
+        tokens: int = 0,
+        *,
+        is_there: Callable[[], Awaitable[bool]] | None = None,
     ) -> AsyncIterator[Charged]:
         """Charge one write for the length of the block; it is given back if nothing was written.
 
@@ -74,12 +79,16 @@ class Meter:
             standing: With the budgets.
             tokens: Of what is written. They were used already, so no limit refuses them; the next
                 charge feels them.
+            is_there: Asked where no write is left, whether all is stored already. It is not charged
+                then: who repeats what was stored, but not answered, is to have the answer.
 
         Raises:
             BudgetExceeded: As ``charge``.
         """
         of_write = charge_of_write(standing, tokens)
-        await self._charge(scope, *of_write)
+        if not await self._charged(scope, of_write, is_there):
+            yield Charged(is_void=True)
+            return
         charge = Charged()
         try:
             yield charge
@@ -90,6 +99,19 @@ class Meter:
             raise
         if charge.is_void:
             await self._usage.refund(scope, of_write.amount)
+
+    async def _charged(
+        self, scope: Scope, charge: Charge, is_there: Callable[[], Awaitable[bool]] | None
+    ) -> bool:
+        """Charge a write; ``False`` when nothing is left for it, and it is there already."""
+        async with self.refusals(scope):
+            try:
+                await self._usage.charge(scope, *charge)
+            except BudgetExceeded:
+                if is_there is None or not await is_there():
+                    raise
+                return False
+        return True
 
     async def _charge(
         self, scope: Scope, amount: Usage, of_agent: Budget, of_graph: Budget
@@ -103,7 +125,7 @@ def charge_of(standing: Standing, amount: Usage) -> Charge:
     return Charge(amount, *_budgets(standing))
 
 
-def charge_of_write(standing: Standing, tokens: int) -> Charge:
+def charge_of_write(standing: Standing, tokens: int = 0) -> Charge:
     """Return what is charged for a write. Its tokens were used already: no limit refuses them."""
     limits = (
         one if one.tokens is None else one.model_copy(update={"tokens": None})

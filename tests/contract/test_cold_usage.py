@@ -6,11 +6,12 @@ import asyncio
 
 import pytest
 from support.cold_backends import Cold
-from support.cold_samples import HOSTILE_NAMES
+from support.cold_samples import HOSTILE_NAMES, fact_by, rule_by
 from support.tier_samples import TWIN_SCOPES, scope_of
 
 from tiers.errors import BudgetExceeded
 from tiers.records import Budget, Scope, Usage
+from tiers.turn_desk import Charge
 
 ANN, BEN, GRAPH = (scope_of(agent_id=name) for name in ("ann", "ben", None))
 FREE = Budget()
@@ -132,3 +133,20 @@ async def test_hostile_names_are_just_names(cold: Cold, name: str) -> None:
     scope = scope_of(name, name, name)
     await cold.usage.charge(scope, SOME, FREE, FREE)
     assert await cold.usage.usage_by_agent(scope) == {name: SOME}
+
+
+async def test_a_fact_and_a_rule_are_charged_once_in_their_own_step(cold: Cold) -> None:
+    """A repetition is free, also at the limit; a new one beyond it leaves nothing behind."""
+    charge = Charge(Usage(writes=1), of_graph=Budget(writes=2))
+    fact, rule = fact_by(ANN, "It rains."), rule_by(ANN, "rain")
+    for is_first in (True, False):
+        assert (await cold.semantic.put_fact(ANN, fact, (), charge))[1] is is_first
+        assert (await cold.procedural.put_rule(ANN, rule, (), charge))[1] is is_first
+    other, another = fact_by(ANN, "It snows."), rule_by(ANN, "snow")
+    with pytest.raises(BudgetExceeded):
+        await cold.semantic.put_fact(ANN, other, (), charge)
+    with pytest.raises(BudgetExceeded):
+        await cold.procedural.put_rule(ANN, another, (), charge)
+    assert await cold.semantic.facts(ANN, [other.id]) == ()
+    assert await cold.playbooks.rules(ANN, [another.id]) == ()
+    assert await cold.usage.usage(ANN) == await cold.usage.usage(GRAPH) == Usage(writes=2)

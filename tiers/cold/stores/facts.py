@@ -12,6 +12,7 @@ from ...learning import Verdict, is_live
 from ...ports import WarmStore
 from ...records import Fact, FactTier, Hit, Scope, SearchQuery, Superseded, WorkDraft
 from ...standing import widened
+from ...turn_desk import FREE, Charge
 from ...upkeep import FactUse
 from ..conditions import Absent, Condition, Is
 from ..learnt import VERDICT_EVENTS, begun, given_way, is_said_again, moved
@@ -41,6 +42,7 @@ from .statements import (
     say_again,
     the_same,
 )
+from .usage import charged
 from .words import file_words
 from .work import queue_work
 
@@ -74,9 +76,9 @@ class SemanticStore(OverEngine):
 
     @changing
     def put_fact(
-        self, scope: Scope, fact: Fact, work: Sequence[WorkDraft] = ()
+        self, scope: Scope, fact: Fact, work: Sequence[WorkDraft] = (), charge: Charge = FREE
     ) -> Steps[tuple[Fact, bool]]:
-        """Store a fact and return it, and whether it is new.
+        """Store a fact and return it, and whether it is new; a new one is charged.
 
         A live fact of the same writer, user, text, topics and privacy is returned: only when it
         was said last is noted, if that is later. So is, as it is, one of the same id that says the
@@ -84,6 +86,7 @@ class SemanticStore(OverEngine):
         it. A core fact begins its first core span.
 
         Raises:
+            BudgetExceeded: It is new, and a count would come to lie above its limit.
             Conflict: The id is another fact's, or the graph is archived.
         """
         check_owned(scope, fact)
@@ -100,6 +103,7 @@ class SemanticStore(OverEngine):
             # Not what it says: the asker may not be allowed to see it.
             raise Conflict("fact", "an id of its own", fact.id)
         yield from check_writable(scope)
+        yield from charged(scope, charge)
         yield from put(FACTS, scope, fact)
         yield from file_words(scope, fact)
         yield from queue_work(scope, work, fact.recorded_at)

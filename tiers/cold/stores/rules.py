@@ -9,6 +9,7 @@ from ...errors import Conflict, UsageError
 from ...learning import outcome_factor
 from ...lexical import content_words, stem
 from ...records import Rule, Scope, WorkDraft
+from ...turn_desk import FREE, Charge
 from ...upkeep import RuleOutcome
 from ..conditions import Absent, Holds, Is
 from ..digests import identity_of
@@ -20,6 +21,7 @@ from .log import append_event
 from .over_engine import OverEngine, changing
 from .questions import among, own
 from .rows import joined_id, moments, put, replace
+from .usage import charged
 from .words import file_again, file_words
 from .work import queue_work
 
@@ -63,14 +65,15 @@ class ProceduralStore(OverEngine):
 
     @changing
     def put_rule(
-        self, scope: Scope, rule: Rule, work: Sequence[WorkDraft] = ()
+        self, scope: Scope, rule: Rule, work: Sequence[WorkDraft] = (), charge: Charge = FREE
     ) -> Steps[tuple[Rule, bool]]:
-        """Store a rule and return it, and whether it is new.
+        """Store a rule and return it, and whether it is new; a new one is charged.
 
         One of the same writer, user, trigger, steps, topics and privacy is returned as it is; so
         is one of the same id that had these steps before it was refined.
 
         Raises:
+            BudgetExceeded: It is new, and a count would come to lie above its limit.
             Conflict: The id is another rule's, or the graph is archived.
         """
         check_owned(scope, rule)
@@ -85,6 +88,7 @@ class ProceduralStore(OverEngine):
             # Not what it says: the asker may not be allowed to see it.
             raise Conflict("rule", "an id of its own", rule.id)
         yield from check_writable(scope)
+        yield from charged(scope, charge)
         yield from put(RULES, scope, rule)
         yield from file_words(scope, rule)
         yield from queue_work(scope, work, rule.recorded_at)

@@ -1,0 +1,78 @@
+"""A write that is repeated costs nothing, also where no write is left: the answer was lost."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+
+import pytest
+from support.runtime import running
+
+from ezra import Agent, Budget, BudgetExceeded, Fact, Rule, Usage
+from ezra.app import Ezra
+
+RULE = Rule(trigger="safety car deployed", steps=("Check the pit entry.", "Box."))
+
+
+async def _agent(ezra: Ezra, of_graph: Budget, of_agent: Budget | None = None) -> Agent:
+    graph = await ezra.create_session_graph("imola", budget=of_graph)
+    return await graph.spawn_agent("strategist", topics={"tyres"}, budget=of_agent)
+
+
+@pytest.mark.parametrize("of_agent", [None, Budget(writes=1)], ids=["graph", "agent"])
+@pytest.mark.parametrize("what", ["The wing is at 28.", RULE], ids=["fact", "rule"])
+@pytest.mark.parametrize("is_named", [True, False], ids=["id", "words"])
+async def test_what_is_remembered_again_is_free(
+    tmp_path: Path, what: str | Rule, of_agent: Budget | None, *, is_named: bool
+) -> None:
+    """Under its id or by its words; what is new is refused, and nothing of it is stored."""
+    named = str(uuid.uuid4()) if is_named else None
+    async with running(tmp_path) as ezra:
+        of_graph = Budget() if of_agent else Budget(writes=1)
+        agent = await _agent(ezra, of_graph, of_agent)
+        first = await agent.remember(what, id=named)
+        assert await agent.remember(what, id=named) == first
+        with pytest.raises(BudgetExceeded):
+            await agent.remember("The fuel is at 96.")
+        with pytest.raises(BudgetExceeded):
+            await agent.remember(Rule(trigger="rain", steps=("Box.",)))
+        assert await agent.remember(what, id=named) == first
+        assert await agent.usage() == Usage(writes=1)
+        assert (await agent.recall("fuel rain")).items == ()
+
+
+async def test_a_statement_of_a_platform_and_a_value_are_free_again(tmp_path: Path) -> None:
+    """As what ``remember`` stores."""
+    async with running(tmp_path) as ezra:
+        agent = await _agent(ezra, Budget(writes=1))
+        done = await agent.remember_fact("The wing is at 28.", scope="agent")
+        again = await agent.remember_fact("The wing is at 28.", scope="agent")
+        assert (again.id, again.was_new) == (done.id, False)
+        with pytest.raises(BudgetExceeded):
+            await agent.remember_fact("The fuel is at 96.", scope="agent")
+        assert await agent.usage() == Usage(writes=1)
+
+
+async def test_a_belief_that_is_committed_again_is_free(tmp_path: Path) -> None:
+    """Under its ``ref``; the audit feed has the refusals of what is new, and no other."""
+    async with running(tmp_path) as ezra:
+        agent = await _agent(ezra, Budget(writes=1))
+        made = await agent.commit("Start on softs.", topic="tyres", ref="c1")
+        assert (await agent.commit("Start on softs.", topic="tyres", ref="c1")).id == made.id
+        with pytest.raises(BudgetExceeded):
+            await agent.commit("Start on hards.", topic="tyres", ref="c2")
+        assert (await agent.commit("Start on softs.", topic="tyres", ref="c1")).id == made.id
+        assert await agent.usage() == Usage(writes=1)
+        assert [one.id for one in await agent.beliefs()] == [made.id]
+        feed = await ezra.audit()
+        assert [one.kind for one in feed].count("denied") == 1
+
+
+async def test_a_fact_that_was_forgotten_does_not_come_back_for_nothing(tmp_path: Path) -> None:
+    """Its words are new again, and are charged."""
+    async with running(tmp_path) as ezra:
+        agent = await _agent(ezra, Budget(writes=2))
+        fact = Fact(text="The wing is at 28.")
+        await agent.forget(await agent.remember(fact), reason="wrong")
+        with pytest.raises(BudgetExceeded):
+            await agent.remember(fact)
