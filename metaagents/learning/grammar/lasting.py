@@ -1,8 +1,8 @@
 """How much a sentence speaks of what lasts: by marks, each with its weight. Pure.
 
-No mark decides alone. The weights are those of a logistic regression over the sentences of the open
-sets of statements; ``python -m tests.benchmarks.lasting`` fits them anew, and prints how many of
-the sentences that a fit had not seen it tells right.
+No mark that is found once decides alone, nor comes near to it. The weights are those of a logistic
+regression over the sentences of the open sets of statements; ``python -m tests.benchmarks.lasting``
+fits them anew, and prints how many of the sentences that a fit had not seen it tells right.
 """
 
 from __future__ import annotations
