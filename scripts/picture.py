@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import io
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -19,7 +20,7 @@ from ezra import Ezra, Settings
 from ezra.service.app import service_app
 from ezra.service.listening import listening
 
-CHROMIUM = "/usr/bin/chromium"
+CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 SHOWN = "/console/graphs/imola/agents/race-engineer/turns/16"
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "console.png"
 PIXELS = {"width": 1280, "height": 900}

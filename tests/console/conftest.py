@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
@@ -16,7 +17,9 @@ from support.console import House, furnished
 from support.runtime import MovingClock, running
 from support.service import serving
 
-CHROMIUM = "/usr/bin/chromium"
+CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+"""The first takes four fifths of the processor time of the second."""
+
 DESKTOP, PHONE = (1280, 800), (390, 844)
 _QUIET = (
     "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run"
