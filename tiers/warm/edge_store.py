@@ -25,13 +25,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from ..errors import DiskFull, TierError
-from ..records import Hit, Scope, SearchQuery
+from ..records import Scope, SearchQuery
 from ..sighting import Known, Seen
 from .checks import check_positive
 from .edge_folder import INDEXED_FROM, OpenShard, opened_shard
 from .edge_points import EdgePoints
-from .ranking import FoundId, Held, Stored, answer_of_one, answer_of_sights, with_ties
-from .store import Asked, IndexStore, StepSizes
+from .ranking import FoundId, Held, answer_of_sights
+from .store import IndexStore, StepSizes
 
 STEP_POINTS = 32
 STEP_CHARS = 100_000
@@ -158,17 +158,6 @@ class EdgeWarmStore(IndexStore):
 
     def _changed(self, points: int) -> None:
         self._unflushed += points
-
-    async def _answer(self, asked: Asked, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
-        if len(asked.legs) > 1:
-            return await super()._answer(asked, scope, query)
-
-        async def stored(limit: int) -> list[list[Stored]]:
-            return [await self._points.nearest_stored(asked.chosen, asked.legs[0], limit)]
-
-        (found,) = await with_ties(stored, asked.most, TIES_LIKELY)
-        are_cosines = asked.meaning is not None
-        return answer_of_one(found, scope, query.limit, are_cosines=are_cosines)
 
 
 @asynccontextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from operator import itemgetter, mul
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 from qdrant_edge import Bm25, Bm25Config, SparseVector
 
@@ -55,13 +55,6 @@ class Candidate(NamedTuple):
     found_id: FoundId
 
 
-class Stored(NamedTuple):
-    """What the only leg of a search found: its score, ``rounded``, and what is stored for it."""
-
-    score: float
-    payload: Payload
-
-
 class Held(NamedTuple):
     """What is stored under an id: the payload, and the direction of its meaning where asked for."""
 
@@ -69,12 +62,9 @@ class Held(NamedTuple):
     vector: Sequence[float] | None = None
 
 
-FoundT = TypeVar("FoundT", Candidate, Stored)
-
-
 async def with_ties(
-    ask: Callable[[int], Awaitable[list[list[FoundT]]]], most: int, likely: int
-) -> list[list[FoundT]]:
+    ask: Callable[[int], Awaitable[list[list[Candidate]]]], most: int, likely: int
+) -> list[list[Candidate]]:
     """Return the first ``most`` of each leg, and those that tie with the last of them.
 
     Args:
@@ -82,7 +72,7 @@ async def with_ties(
         most: How many are wanted of each.
         likely: How many more are asked for at first.
     """
-    found: list[list[FoundT]] = []
+    found: list[list[Candidate]] = []
     for asked in (most + likely, most + TIES_MAX):
         found = await ask(asked)
         if not any(goes_on(leg, most, asked) for leg in found):
@@ -90,12 +80,12 @@ async def with_ties(
     return [through_ties(leg, most) for leg in found]
 
 
-def goes_on(leg: Sequence[FoundT], most: int, asked: int) -> bool:
+def goes_on(leg: Sequence[Candidate], most: int, asked: int) -> bool:
     """Whether an engine that was asked for so many may have more that tie with the ``most``-th."""
     return len(leg) == asked > most and leg[-1].score == leg[most - 1].score
 
 
-def through_ties(leg: Sequence[FoundT], most: int) -> list[FoundT]:
+def through_ties(leg: Sequence[Candidate], most: int) -> list[Candidate]:
     """Return the first candidates, and those that tie with the last of them.
 
     Which of those that tie an engine returns first depends on where it happens to hold them.
@@ -150,7 +140,9 @@ def answer(
     """
     there = [found_id for found_id in scores if found_id in stored]
     found = [(scores[one], cosines.get(one), stored[one].payload) for one in there]
-    return _shown(found, scope, limit)
+    # Two ancestors may hold records of one id.
+    found.sort(key=lambda one: (-one[0], str(one[2].get("id")), str(one[2].get("graph"))))
+    return tuple(hit_of(payload, score, scope, cosine) for score, cosine, payload in found[:limit])
 
 
 def cosines_to(asked: Sequence[float], stored: Mapping[FoundId, Held]) -> dict[FoundId, float]:
@@ -161,18 +153,6 @@ def cosines_to(asked: Sequence[float], stored: Mapping[FoundId, Held]) -> dict[F
         for found_id, held in stored.items()
         if held.vector is not None and length
     }
-
-
-def answer_of_one(
-    leg: Sequence[Stored], scope: Scope, limit: int, *, are_cosines: bool
-) -> tuple[Hit, ...]:
-    """Return what the only leg found as hits, as ``answer`` does; the scores are its own.
-
-    Raises:
-        CorruptRecord: A payload is not one that ``payload_of`` makes.
-    """
-    found = [(one.score, one.score if are_cosines else None, one.payload) for one in leg]
-    return _shown(found, scope, limit)
 
 
 def answer_of_sights(
@@ -205,14 +185,6 @@ def answer_of_sights(
         else hit_of(stored[point].payload, -score, scope, cosines.get(point))
         for score, name, point in found[:limit]
     )
-
-
-def _shown(
-    found: list[tuple[float, float | None, Payload]], scope: Scope, limit: int
-) -> tuple[Hit, ...]:
-    # Two ancestors may hold records of one id.
-    found.sort(key=lambda one: (-one[0], str(one[2].get("id")), str(one[2].get("graph"))))
-    return tuple(hit_of(payload, score, scope, cosine) for score, cosine, payload in found[:limit])
 
 
 def _reciprocal_ranks(leg: Sequence[Candidate], rrf_k: int) -> list[float]:
