@@ -69,6 +69,12 @@ _FORMERLY = re.compile(
 )
 """What asks about the past and does not say which."""
 
+_PAST_WORDS = (
+    *("used to", "use to", "back then", "previous", "former", "in the past", "at that time"),
+    *("at the time", "before", "prior to", "until"),
+)
+"""Of these has one what ``_FORMERLY`` or ``_BEFORE`` finds; most questions have none."""
+
 _BEFORE = re.compile(r"(?<!\bday )\b(?:before|prior to|until)\b(?P<what>[^.?!]*)", re.IGNORECASE)
 _NUMBERS = {
     word: number
@@ -155,7 +161,11 @@ def past_in(
         zone: Where days begin.
     """
     today = now.astimezone(zone).date()
-    before = _BEFORE.search(text) if is_told(text) else None
+    said = text.lower()
+    may_be_meant = any(one in said for one in _PAST_WORDS)
+    if not (may_be_meant or times[0] or times[1]):
+        return ()
+    before = _BEFORE.search(text) if may_be_meant and is_told(text) else None
     if before is not None:
         spans, days = times_in(f"in {before['what']}", now, zone)
         ends = [span.since for span in (*spans, *_latest(days, today, zone))]
@@ -165,8 +175,8 @@ def past_in(
     over = tuple(span for span in spoken_of if span.until <= between(today, today, zone).since)
     if over:
         return over
-    is_asked = before is not None or _FORMERLY.search(text) is not None
-    return (EVER,) if is_asked else ()
+    is_meant = before is not None or (may_be_meant and _FORMERLY.search(text) is not None)
+    return (EVER,) if is_meant else ()
 
 
 def between(first: date, after: date, zone: ZoneInfo) -> TimeSpan:
