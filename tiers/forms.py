@@ -188,6 +188,25 @@ def hit_of(record: Owned, score: float, own_graph: str, cosine: float | None = N
     )
 
 
+def dated(text: str, since: str | None, until: str | None = None) -> str:
+    """Return a statement with the dates between which it holds, where they are known."""
+    if until is not None:
+        return f"{text} ({'' if since is None else f'from {since} '}until {until})"
+    return text if since is None else f"{text} (since {since})"
+
+
+def told(hit: Hit) -> str:
+    """Return what a hit says; of a fact that has an end, with the dates between which it holds."""
+    if hit.valid_to is None:
+        return hit.text
+    return dated(hit.text, shown_date(hit.valid_from), shown_date(hit.valid_to))
+
+
+def shown_date(moment: datetime | None) -> str | None:
+    """Return the date of a moment as it is shown, if there is one."""
+    return None if moment is None else f"{moment:%Y-%m-%d}"
+
+
 def _entry(
     record: Owned,
     kind: Kind,

@@ -74,6 +74,23 @@ def is_live(fact: Fact) -> bool:
     return ends == {None}
 
 
+def held_until(fact: Fact, successor: Fact | None) -> datetime | None:
+    """Return when a fact that has given way ceased to hold; ``None`` if it never began to.
+
+    When somebody said so; else when what took its place began to hold, was said, or took it. An
+    end before its beginning says nothing.
+
+    Args:
+        fact: What has given way.
+        successor: What took its place, where that is known.
+    """
+    ends = [fact.valid_to, fact.superseded_at]
+    if successor is not None:
+        ends[1:1] = [successor.valid_from, successor.said_at]
+    since = fact.valid_from
+    return next((end for end in ends if end and (since is None or since < end)), None)
+
+
 def may_give_way(old: Fact, new: Fact) -> bool:
     """Whether the two are of one identity bucket, so that ``old`` may give way to ``new``."""
     same_owner = (old.tenant, old.graph_id, old.user_id, old.private) == (

@@ -147,7 +147,8 @@ class AgentFacts(ABC):
             if superseded_by is None:
                 done = await forget(self._runtime, scope, fact_id, reason)
             else:
-                done = await supersede(self._runtime, scope, fact_id, superseded_by)
+                told = (self._runtime, scope, fact_id, superseded_by)
+                done = await supersede(*told, how="denial")
             charge.is_void = not done
         return done
 

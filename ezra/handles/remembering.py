@@ -13,7 +13,7 @@ from tiers.errors import Conflict, NotFound, UsageError
 from tiers.knowledge import is_apart
 from tiers.learning import is_live, may_give_way, spelled
 from tiers.quarantine import Held
-from tiers.records import Fact, Rule, Scope, Source
+from tiers.records import Fact, Rule, Scope, Source, Superseded
 from tiers.turn_desk import FREE, Charge
 
 from ..checks import check_text, checked
@@ -186,14 +186,24 @@ async def refine(
     return known.id, True
 
 
-async def supersede(runtime: Runtime, scope: Scope, old_id: str, new_id: str) -> bool:
+async def supersede(
+    runtime: Runtime, scope: Scope, old_id: str, new_id: str, *, how: Superseded = "natural"
+) -> bool:
     """Let one fact take another's place; ``False`` when another did before.
+
+    Args:
+        runtime: Where the facts are.
+        scope: Who asks.
+        old_id: What gives way.
+        new_id: What stands.
+        how: ``denial`` for what was wrong or is not wanted any more: nobody who asks about the
+            past is told of it.
 
     Raises:
         NotFound: One of them is no fact that the scope sees in its own graph.
     """
     done = await runtime.semantic.supersede(
-        scope, old_id, new_id, runtime.clock(), [index_work(old_id, scope.agent_id)]
+        scope, old_id, new_id, runtime.clock(), [index_work(old_id, scope.agent_id)], how=how
     )
     runtime.wake_learning()
     return done
@@ -231,7 +241,7 @@ async def correct_by(
     twins = await runtime.review.twins(scope, fact_id)
     for old_id in (*twins, fact_id):  # the named one last, so that this may be repeated
         if old_id != new_id:
-            await supersede(runtime, scope, old_id, new_id)
+            await supersede(runtime, scope, old_id, new_id, how="denial")
     ids, now = (fact_id, new_id), runtime.clock()
     await runtime.log.append_audit(scope, "corrected", ids, reason, now)
 

@@ -11,7 +11,7 @@ from tiers.lexical import estimate_tokens
 from tiers.records import Hit, Kind
 
 from .cues import wants_order
-from .pool import Candidate, Key
+from .pool import FORMER, Candidate, Key
 
 SHORTER: tuple[Kind, ...] = ("summary", "episode")
 """Kinds that stand for other records and say less."""
@@ -171,8 +171,10 @@ def _of_two_documents(one: Ranked, other: Ranked) -> bool:
 
 
 def _same(one: Ranked, other: Ranked) -> bool:
-    """Whether two texts have the same terms, whatever their kinds."""
+    """Whether two texts have the same terms, whatever their kinds, and hold both or held both."""
     mine, theirs = one.candidate.counts.keys(), other.candidate.counts.keys()
     if not mine or not theirs:
+        return False
+    if (FORMER in one.candidate.ranks) != (FORMER in other.candidate.ranks):
         return False
     return len(mine & theirs) >= SAME_TERMS * len(mine | theirs)

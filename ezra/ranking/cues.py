@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from typing import NamedTuple
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from tiers.lexical import STOP_WORDS, stem, words
 
+from .times import EVER, TimeSpan, YearDay, is_told, past_in, times_in
+
 PHRASE_WORDS_MAX = 4
 PHRASES_MAX = 100
-TIMES_MAX = 4
 QUESTION_CHARS_READ = 2_000
 USERS = frozenset("user human customer client me".split())
 """What the person who talks to an assistant is called where nobody has a name."""
@@ -84,55 +84,6 @@ _CODE = re.compile(
     r"|\d{1,20}(?:[.-]\d{1,20}){1,8})\b"
 )
 _FIRST_PERSON = re.compile(r"\b(?:i|my|me|mine|i'm|i've|i'd)\b", re.IGNORECASE)
-_TOLD = re.compile(r"\b(?:did|was|were|had|said|told|been)\b", re.IGNORECASE)
-_MONTHS = (
-    "january february march april may june july august september october november december"
-).split()
-_MONTH = (
-    r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
-    r"|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
-)
-_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
-_YEAR = r"(?P<year>(?:19|20)\d\d)"
-# The first form that fits at a place counts, so the most telling come first.
-_DATES = [
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"\b{_YEAR}-W(?P<week>\d\d?)\b",
-        rf"\bweek\s+(?P<week>\d\d?)(?:\s*,?\s*(?:of\s+)?{_YEAR})?\b",
-        rf"\b{_YEAR}-(?P<number>\d\d)-(?P<day>\d\d)\b",
-        rf"\b{_YEAR}-(?P<number>\d\d)\b(?!-)",
-        rf"\b{_DAY}\s+(?:of\s+)?{_MONTH},?(?:\s+{_YEAR})?\b",
-        rf"\b{_MONTH}\s+{_DAY}\b(?!\d),?(?:\s+{_YEAR}\b)?",
-        rf"\b{_MONTH},?\s+(?:of\s+)?{_YEAR}\b",
-        rf"\b(?:in|during|since|until|before|after|by|of|last|early|late|mid|this)[\s-]+{_MONTH}",
-        rf"\bQ(?P<quarter>[1-4])(?:\s+{_YEAR})?\b",
-        rf"\b(?:in|during|of|since)\s+{_YEAR}\b",
-    )
-]
-_AGO = re.compile(
-    r"\b(?P<number>\d{1,3}|a|an|one|two|three|four|five|six|seven|eight|nine|ten|couple of|few)\s+"
-    r"(?P<unit>day|week|month|year)s?\s+ago\b",
-    re.IGNORECASE,
-)
-_NEAR = re.compile(
-    r"\b(?:(?P<word>(?:the\s+day\s+before\s+)?yesterday|today|tonight|this\s+morning|last\s+night)"
-    r"|(?P<which>last|this|past)\s+(?P<unit>week|month|year|weekend))\b",
-    re.IGNORECASE,
-)
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
-_WEEKDAY = re.compile(
-    rf"\b(on|last)\s+({'|'.join(_WEEKDAYS)})\b"
-    rf"(?!,?\s+(?:the\s+)?(?:\d|{'|'.join(month[:3] for month in _MONTHS)}))",
-    re.IGNORECASE,
-)
-"""A day of the week without its date."""
-_NUMBERS = {
-    word: number
-    for number, word in enumerate("one two three four five six seven eight nine ten".split(), 1)
-} | {"a": 1, "an": 1, "couple of": 2, "few": 3}
-_UNIT_DAYS = {"day": 1, "week": 7, "weekend": 7, "month": 30, "year": 365}
-
 _ASKS_TIME = re.compile(
     r"^\W*(?:and |so |but )?when\b|\b(?:what|which) (?:date|day|month|year|week|time)\b"
     r"|\bhow long ago\b|\bsince when\b|\buntil when\b",
@@ -164,24 +115,6 @@ _ONLY_GREETS = re.compile(
 GREETING_WORDS_MAX = 8
 
 
-class TimeSpan(NamedTuple):
-    """From ``since`` on and before ``until``."""
-
-    since: datetime
-    until: datetime
-
-    def has(self, moment: datetime) -> bool:
-        """Whether a moment lies in it."""
-        return self.since <= moment < self.until
-
-
-class YearDay(NamedTuple):
-    """A month, or a day of it, of any year: ``in May``, ``on 8 May``."""
-
-    month: int
-    day: int | None
-
-
 @dataclass(frozen=True)
 class Cues:
     """What a question says about its answer.
@@ -193,6 +126,8 @@ class Cues:
         in_doubt: Whether they may as well ask for something new.
         spans: The times that it speaks of.
         days: The months and days that it names without a year.
+        past: The times of which it asks what held then and may hold no more; none where it asks
+            about now.
         wants_time: Whether a time answers it.
         wants_number: Whether a number answers it.
         phrases: Runs of up to four words, for looking up what has a name.
@@ -204,9 +139,15 @@ class Cues:
     in_doubt: bool = False
     spans: tuple[TimeSpan, ...] = ()
     days: tuple[YearDay, ...] = ()
+    past: tuple[TimeSpan, ...] = ()
     wants_time: bool = False
     wants_number: bool = False
     phrases: tuple[str, ...] = ()
+
+    @property
+    def names_past(self) -> bool:
+        """Whether it says of which past it asks what held then."""
+        return bool(self.past) and EVER not in self.past
 
     def speaks_of(self, moment: datetime, zone: ZoneInfo) -> bool:
         """Whether a moment lies in a time that the question speaks of."""
@@ -235,15 +176,16 @@ def read_cues(text: str, speakers: Sequence[str], now: datetime, zone: ZoneInfo)
     first_person = bool(_FIRST_PERSON.search(meant))
     is_advice = not first_person and bool(_WOULD_YOU.search(meant))
     # Who asks for something to do today does not ask about today.
-    is_request = _REQUEST.search(text) is not None and _TOLD.search(meant) is None
+    is_request = _REQUEST.search(text) is not None and not is_told(meant)
     spans, days = times_in(_AT_HAND.sub(" ", meant) if is_request else meant, now, zone)
     return Cues(
         named=named_in(text, speakers),
         first_person=first_person,
         addressed=addressed or is_advice or bool(_YOUR_WORDS.search(text)),
-        in_doubt=not addressed and (is_advice or _TOLD.search(meant) is None),
+        in_doubt=not addressed and (is_advice or not is_told(meant)),
         spans=spans,
         days=days,
+        past=past_in(meant, (spans, days), now, zone),
         wants_time=wants_time,
         wants_number=not wants_time and bool(_ASKS_NUMBER.search(text)),
         phrases=phrases_in(text),
@@ -367,124 +309,3 @@ def phrases_in(text: str) -> tuple[str, ...]:
     )
     telling = (" ".join(run) for run in runs if STOP_WORDS.isdisjoint((run[0], run[-1])))
     return tuple(dict.fromkeys(telling))[-PHRASES_MAX:]
-
-
-def times_in(
-    text: str, now: datetime, zone: ZoneInfo
-) -> tuple[tuple[TimeSpan, ...], tuple[YearDay, ...]]:
-    """Return the times that a text speaks of, at most ``TIMES_MAX`` of each kind.
-
-    Dates (``8 May 2023``, ``May 2023``, ``2023-05-08``, ``2026-W47``, ``Q3 2026``), relative ones
-    (``yesterday``, ``last week``, ``on Friday``, ``two months ago``), and days without a year
-    (``in May``).
-    """
-    today = now.astimezone(zone).date()
-    found: list[tuple[date, date] | YearDay | None] = []
-    rest = text
-    for form in _DATES:
-        found += [_days_of(match, today) for match in form.finditer(rest)]
-        rest = form.sub(" ", rest)
-    found += [_days_ago(match, today) for match in _AGO.finditer(rest)]
-    found += [_near(match, today) for match in _NEAR.finditer(rest)]
-    found += [_weekday(match, today) for match in _WEEKDAY.finditer(text) if _is_past(match)]
-    spans = [between(*one, zone) for one in found if one and not isinstance(one, YearDay)]
-    days = [one for one in found if isinstance(one, YearDay)]
-    return tuple(dict.fromkeys(spans))[:TIMES_MAX], tuple(dict.fromkeys(days))[:TIMES_MAX]
-
-
-def between(first: date, after: date, zone: ZoneInfo) -> TimeSpan:
-    """Return the time from the beginning of one day to the beginning of another."""
-    return TimeSpan(
-        datetime(first.year, first.month, first.day, tzinfo=zone),
-        datetime(after.year, after.month, after.day, tzinfo=zone),
-    )
-
-
-def _days_of(match: re.Match[str], today: date) -> tuple[date, date] | YearDay | None:
-    said = match.groupdict()
-    year = int(said["year"]) if said.get("year") else None
-    try:
-        if said.get("week"):
-            first = date.fromisocalendar(year or today.year, int(said["week"]), 1)
-            return first, first + timedelta(days=7)
-        if said.get("quarter"):
-            return _months(year or today.year, 3 * int(said["quarter"]) - 2, 3)
-        return _day_or_month(said, year)
-    except (ValueError, OverflowError):
-        return None  # there is no such day
-
-
-def _day_or_month(
-    said: Mapping[str, str | None], year: int | None
-) -> tuple[date, date] | YearDay | None:
-    month, day = _month_number(said), int(said.get("day") or 0)
-    if month is None:
-        return None if year is None else (date(year, 1, 1), date(year + 1, 1, 1))
-    if year is None:
-        return YearDay(month, day or None)
-    if not day:
-        return _months(year, month, 1)
-    return date(year, month, day), date(year, month, day) + timedelta(days=1)
-
-
-def _month_number(said: Mapping[str, str | None]) -> int | None:
-    number, name = said.get("number"), said.get("month")
-    if number:
-        return int(number)
-    if not name:
-        return None
-    return next(i for i, month in enumerate(_MONTHS, 1) if month.startswith(name[:3].lower()))
-
-
-def _months(year: int, first: int, count: int) -> tuple[date, date]:
-    following = first + count
-    last_year, last_month = year + (following - 1) // 12, (following - 1) % 12 + 1
-    return date(year, first, 1), date(last_year, last_month, 1)
-
-
-def _days_ago(match: re.Match[str], today: date) -> tuple[date, date] | None:
-    said = match["number"].lower()
-    number, unit = _NUMBERS.get(said) or int(said), match["unit"].lower()
-    days = number * _UNIT_DAYS[unit]
-    # "Two weeks ago" is not a day but about a week.
-    slack = {"day": 0, "week": 4, "month": 16, "year": 183}[unit]
-    try:
-        middle = today - timedelta(days=days)
-        return middle - timedelta(days=slack), middle + timedelta(days=slack + 1)
-    except OverflowError:
-        return None
-
-
-def _is_past(weekday: re.Match[str]) -> bool:
-    """Whether the last such day is meant: ``on Friday`` may be the next one."""
-    return weekday[1].lower() == "last" or _TOLD.search(weekday.string) is not None
-
-
-def _weekday(match: re.Match[str], today: date) -> tuple[date, date]:
-    """Return the last such day before today."""
-    away = (today.weekday() - _WEEKDAYS.index(match[2].lower())) % 7 or 7
-    first = today - timedelta(days=away)
-    return first, first + timedelta(days=1)
-
-
-def _near(match: re.Match[str], today: date) -> tuple[date, date]:
-    word, unit, which = match["word"], match["unit"], match["which"]
-    if word:
-        last = word.split()[-1].lower()
-        days = {"yesterday": 2 if " " in word else 1, "night": 1}.get(last, 0)
-        first = today - timedelta(days=days)
-        return first, first + timedelta(days=1)
-    unit, which = unit.lower(), which.lower()
-    tomorrow = today + timedelta(days=1)
-    if which == "past" or unit == "weekend":
-        return today - timedelta(days=_UNIT_DAYS[unit]), tomorrow
-    if unit == "week":
-        monday = today - timedelta(days=today.weekday())
-        return (monday, tomorrow) if which == "this" else (monday - timedelta(days=7), monday)
-    if unit == "month":
-        begin = today.replace(day=1)
-        if which == "this":
-            return begin, tomorrow
-        return (begin - timedelta(days=1)).replace(day=1), begin
-    begin = today.replace(month=1, day=1)
-    return (begin, tomorrow) if which == "this" else (begin.replace(year=begin.year - 1), begin)

@@ -23,6 +23,9 @@ Key: TypeAlias = tuple[str, str]
 
 NOWHERE = -1
 
+FORMER = "former"
+"""The leg of facts that held in the past that is asked about, and are over by now."""
+
 
 @dataclass(slots=True, eq=False)
 class Candidate:

@@ -16,7 +16,7 @@ from typing import Literal, Protocol, TypeAlias
 from tiers.learning import outcome_factor
 from tiers.records import Hit, Kind, Scope
 
-from .pool import Candidate
+from .pool import FORMER, Candidate
 
 ScopeClass: TypeAlias = Literal["session", "tenant", "user", "agent"]
 """Where a record belongs: this conversation, everybody, one user, or one agent."""
@@ -36,6 +36,10 @@ The flat prior that Elastic's Atlas gives its catalog.
 
 NOT_VALID_FACTOR = 0.5
 """What a fact counts whose time is over, or has not come."""
+
+FORMER_FACTOR = 0.95
+"""What a fact counts that held in the past that is asked about: of two that are as near, what
+holds comes first, unless the question says of which time it asks."""
 
 CLASS_WEIGHTS: Mapping[ScopeClass, float] = MappingProxyType(
     {"session": 1.3, "user": 1.1, "agent": 1.0, "tenant": 1.0}
@@ -188,7 +192,8 @@ def factors(
             What rests for a year has not grown older beside what rested with it.
         now: When it is asked, or the moment that is asked about; facts not valid then count
             ``NOT_VALID_FACTOR``. How often a fact that was used since had been used by then is not
-            known, and what has ended since was valid: neither changes anything.
+            known, and what has ended since was valid: neither changes anything. What held in the
+            past that is asked about counts ``FORMER_FACTOR``.
         priors: How age, use and class count.
         half_life_days: What the asker wants instead of the decay of ``priors``.
     """
@@ -204,7 +209,11 @@ def factors(
     hit = candidate.hit
     if hit is not None and candidate.kind == "fact":
         found["stated"] = STATED_FACTOR
-        over = hit.valid_to is not None and hit.valid_to <= now and "ended" not in candidate.ranks
+        is_former = FORMER in candidate.ranks
+        was_valid = is_former or "ended" in candidate.ranks
+        over = hit.valid_to is not None and hit.valid_to <= now and not was_valid
+        if is_former:
+            found["former"] = FORMER_FACTOR
         if over or (hit.valid_from is not None and hit.valid_from > now):
             found["validity"] = NOT_VALID_FACTOR
         if not is_used_since(hit, now):

@@ -15,7 +15,7 @@ from tiers.lexical import STOP_WORDS, content_words, words
 from tiers.recollection import WordStatistics
 
 from .cues import ASSISTANTS, USERS, Cues, name_of, subject_of
-from .pool import NOWHERE, SESSION_GAP, Candidate, Pool
+from .pool import FORMER, NOWHERE, SESSION_GAP, Candidate, Pool
 from .terms import key_of
 from .weights import (
     BM25_B,
@@ -125,12 +125,19 @@ def _signs(pool: Pool, candidates: Sequence[Candidate], question: Question) -> d
         sign["cue"] = [float(one.has_time) for one in candidates]
     elif cues.wants_number:
         sign["cue"] = [float(one.has_number) for one in candidates]
-    if cues.spans or cues.days:
-        sign["date"] = [float(cues.speaks_of(one.happened_at, question.zone)) for one in candidates]
+    if cues.spans or cues.days or cues.names_past:
+        sign["date"] = [float(_is_of_that_time(one, question)) for one in candidates]
     sign["question"] = [float(one.kind == "turn" and one.only_asks) for one in candidates]
     if (authorship := _authorship(candidates, cues, question.user_id)) is not None:
         sign["author"] = authorship
     return sign
+
+
+def _is_of_that_time(candidate: Candidate, question: Question) -> bool:
+    """Whether a candidate happened, or held, in the time that a question speaks of."""
+    cues = question.cues
+    held = cues.names_past and FORMER in candidate.ranks
+    return held or cues.speaks_of(candidate.happened_at, question.zone)
 
 
 def _closeness(pool: Pool, candidates: Sequence[Candidate]) -> dict[str, Scores]:

@@ -6,12 +6,13 @@ they bring. It may import ``turn`` (receipts, packing) and what lies below, neve
 One call asks every tier, then decides by pure functions:
 
 1. Read the question (``ranking/cues.py``): who is named, "I" and "you", dates, ISO weeks and
-   relative times, whether a time or a number is asked for. The question without its speakers'
-   names is embedded.
+   relative times, whether a time or a number is asked for, of which past. The question without
+   its speakers' names is embedded.
 2. Ask the legs side by side (``candidates.py``), each with a deadline, every condition inside the
    engine: words in the cold tier (90), meaning in the warm one (160), both once more inside the
    time that the question speaks of, facts near what it names in the knowledge graph, what
    ancestors carry, the asking agent's ring, and for a question to the past what has ended since.
+   For a question about a past (``past.py``) facts that held then and have given way.
 3. Look around: the turns before and behind the best of both legs, and the turns that found
    summaries cover. Only what the asker may see is read, so a turn's window never holds what is
    hidden.

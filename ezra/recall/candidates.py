@@ -20,9 +20,11 @@ from tiers.sighting import (
 from tiers.together import together
 
 from ..ranking.cues import shared_words, stems_in
+from ..ranking.pool import FORMER
 from ..ranking.priors import classes_of_statement, is_used_since
 from ..recaller import with_vector
 from ..turn.shadowing import CoreFacts, core_seen, hidden_among
+from .past import find_former
 from .question import Search, everything, queries
 
 DENSE_CANDIDATES = 160
@@ -48,7 +50,7 @@ ENDED_MAX = 120
 MEASURED_MAX = 64
 """The most texts whose meaning is compared here because no index holds them."""
 
-MEANT_HERE = frozenset({"ended", "core of ancestors", "knowledge"})
+MEANT_HERE = frozenset({"ended", FORMER, "core of ancestors", "knowledge"})
 """Legs whose records no dense leg may have seen: their meaning is compared here."""
 
 
@@ -70,6 +72,7 @@ async def ask_engines(
             _find_hot(search),
             _find_words(search, own),
             _find_ended(search, own),
+            find_former(search, own),
             _find_known(search, own),
             _find_core_of_ancestors(search),
         ]

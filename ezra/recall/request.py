@@ -14,8 +14,8 @@ from tiers.errors import UsageError
 from tiers.records import ALL_TOPICS_MAX, IDS_MAX, Grain, Kind, Scope, SearchMode, Turn
 
 from ..checks import checked
-from ..ranking.cues import between
 from ..ranking.priors import ScopeClass
+from ..ranking.times import between
 
 _T = TypeVar("_T")
 

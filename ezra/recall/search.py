@@ -18,7 +18,7 @@ from tiers.records import Fact, FactTier, Hit, Kind, Scope, Span, Turn
 from ..models.reranking.blending import reranked
 from ..ranking.choosing import Ranked, folded, varied, within_budget
 from ..ranking.cues import read_cues
-from ..ranking.pool import Pool
+from ..ranking.pool import FORMER, Pool
 from ..ranking.priors import classes_of, factors, is_used_since
 from ..ranking.scoring import DIGITS, Question, Scored, score
 from ..ranking.weights import DEFAULT_WEIGHTS
@@ -33,6 +33,7 @@ from .candidates import (
     told_by_index,
 )
 from .passages import cited, find_on_shelves
+from .past import still, tell_days
 from .playbooks import remember_outcomes
 from .question import Search
 from .request import KINDS, RecallRequest
@@ -40,7 +41,7 @@ from .request import KINDS, RecallRequest
 RANKED_MAX = 160
 """So many of the best get their priors, which seldom change a score by more than a third."""
 
-UNASKED = frozenset({"hot", "ended", "covered", "meaning", "meaning of that time"})
+UNASKED = frozenset({"hot", "ended", FORMER, "covered", "meaning", "meaning of that time"})
 """Legs that bring what is there, however far from the question: some sign must speak for it."""
 
 
@@ -64,6 +65,7 @@ async def _recollect(runtime: Runtime, scope: Scope, request: RecallRequest) -> 
     await ask_engines(search, find_on_shelves)
     await leave_out_hidden(search)
     await look_around(search)
+    await tell_days(search)
     await measure(search)
     await remember_uses(search)
     await remember_outcomes(search)
@@ -219,8 +221,7 @@ async def _rerank(search: Search, hits: Sequence[Hit]) -> tuple[Sequence[Hit], b
         )
     if search.request.as_of is not None:  # the past does not change meanwhile
         return answers, is_used
-    recaller, scope = search.runtime.recaller, search.scope
-    return await recaller.still(scope, answers, search.now, search.state), is_used
+    return await still(search, answers), is_used
 
 
 def _reranks(search: Search) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from tiers.documents import Passage
 from tiers.errors import NotFound
-from tiers.forms import entry_of, shown_output
+from tiers.forms import dated, entry_of, shown_output
 from tiers.previews import shown_outputs, shown_text
 from tiers.records import (
     BeliefQuery,
@@ -38,7 +38,6 @@ from ..runtime import Runtime
 from ..turn.assemble import (
     MESH_SOURCE,
     Slot,
-    dated,
     hot_slots,
     injected_text,
     input_slot,

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tiers.documents import Citation
 from tiers.errors import Conflict, NotFound, WriteRefused
+from tiers.forms import told
 from tiers.records import Fact, Kind, Rule, Turn
 
 from ..handles.agent import Agent
@@ -382,7 +383,7 @@ def answer_of(question: str, found: RecallResult) -> Answer:
             speaker=hit.speaker or hit.agent_id,
             at=hit.occurred_at or hit.valid_from or hit.recorded_at,
             score=hit.score,
-            text=hit.text,
+            text=told(hit),
             inherited_from=hit.inherited_from,
             id=hit.id,
             tier=hit.tier,

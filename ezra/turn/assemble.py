@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Literal
 
 from pydantic import JsonValue
 
 from tiers.fencing import RULE, as_said, entry, fenced, labelled, named
+from tiers.forms import dated, shown_date
 from tiers.learning import is_ahead
 from tiers.lexical import estimate_tokens
 from tiers.previews import outputs_within
@@ -357,17 +357,6 @@ def injected_text(text: str) -> str:
     return text if len(text) <= INJECTED_CHARS else f"{text[: INJECTED_CHARS - 1]}…"
 
 
-def dated(text: str, since: str | None, until: str | None = None) -> str:
-    """Return a statement with the dates between which it holds, where they are known."""
-    if until is not None:
-        return f"{text} ({'' if since is None else f'from {since} '}until {until})"
-    return text if since is None else f"{text} (since {since})"
-
-
-def _date(moment: datetime | None) -> str | None:
-    return None if moment is None else f"{moment:%Y-%m-%d}"
-
-
 def source_of(
     kind: Kind, writer: str, reader: str, inherited_from: str | None, name: str = ""
 ) -> str:
@@ -426,15 +415,14 @@ class _Shelf:
         )
 
     def found(self, hit: Hit, kind: Literal["archival", "injected"]) -> Slot:
-        is_fact = hit.kind == "fact"
-        since, until = (_date(hit.valid_from), _date(hit.valid_to)) if is_fact else (None, None)
+        since, until = shown_date(hit.valid_from), shown_date(hit.valid_to)  # of facts alone
         text = dated(hit.text, since, until)
         text = injected_text(text) if kind == "injected" else text
         return self.slot(kind, hit.kind, text, hit, since=since, until=until)
 
     def core(self, fact: Fact) -> Slot:
-        since = _date(fact.valid_from) if is_ahead(fact) else None
-        until = _date(fact.valid_to)
+        since = shown_date(fact.valid_from) if is_ahead(fact) else None
+        until = shown_date(fact.valid_to)
         text = dated(fact.text, since, until)
         return self.slot("core", "fact", text, fact, since=since, until=until)
 

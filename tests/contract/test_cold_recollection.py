@@ -382,3 +382,81 @@ async def test_a_fact_that_gave_way_at_an_unknown_moment_has_not_ended(cold: Col
     query = asked("tyres", as_of=NOW, now=NOW + HOUR)
     assert await _ended(cold, SCOPE, query) == []
     assert await cold.words.search_words(SCOPE, query) == ()
+
+
+async def _former(cold: Cold, scope: Scope, query: SearchQuery, latest: int = 0) -> list[str]:
+    hits = await cold.recollection.former(scope, query, latest=latest)
+    return [hit.id for hit in hits]
+
+
+async def test_former_facts_are_those_that_were_true(cold: Cold) -> None:
+    """Not what stands, was forgotten, denied, gave way as a duplicate, or lost its content."""
+    texts = ("old", "denied", "twice", "gone", "emptied", "new")
+    facts = {text: fact_by(SCOPE, f"{text} tyres") for text in texts}
+    for fact in facts.values():
+        await cold.semantic.put_fact(SCOPE, fact)
+    new = facts["new"].id
+    for text, how in (("old", "natural"), ("emptied", "natural"), ("denied", "denial")):
+        await cold.semantic.supersede(SCOPE, facts[text].id, new, NOW + HOUR, how=how)
+    await cold.semantic.supersede(SCOPE, facts["twice"].id, new, NOW + HOUR, how="duplicate")
+    await cold.review.forget(SCOPE, facts["gone"].id, "wrong", NOW + HOUR)
+    await cold.redactor.redact(OPERATOR, [facts["emptied"].id], "asked to", NOW + HOUR)
+    query = asked("tyres", now=NOW + 9 * HOUR)
+    assert await _former(cold, SCOPE, query) == [facts["old"].id]
+    (hit,) = await cold.recollection.former(SCOPE, query)
+    assert (hit.kind, hit.tier, hit.text, hit.score) == ("fact", "cold", "old tyres", 0.0)
+    assert hit.valid_to == NOW + HOUR
+    wordless = query.model_copy(update={"text": "of no matter"})
+    assert await _former(cold, SCOPE, wordless) == []
+    assert await _former(cold, SCOPE, wordless, latest=8) == [facts["old"].id]
+    for fields in ({"kinds": ("turn",)}, {"inherited": True}, {"as_of": NOW + HOUR - MINUTE}):
+        assert await _former(cold, SCOPE, query.model_copy(update=fields), latest=8) == []
+    then = query.model_copy(update={"as_of": NOW + HOUR})
+    assert await _former(cold, SCOPE, then, latest=8) == [facts["old"].id]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "until"),
+    [
+        ({"valid_to": NOW - HOUR}, {"valid_from": NOW - MINUTE}, NOW - HOUR),
+        ({"valid_from": NOW - 2 * HOUR}, {"valid_from": NOW - MINUTE}, NOW - MINUTE),
+        ({"valid_from": NOW - MINUTE}, {"valid_from": NOW - HOUR}, NOW + HOUR),
+        ({}, {"said_at": NOW - MINUTE}, NOW - MINUTE),
+        ({"valid_from": NOW + 9 * HOUR}, {}, None),
+    ],
+)
+async def test_a_former_fact_says_until_when_it_held(
+    cold: Cold, old: dict[str, datetime], new: dict[str, datetime], until: datetime | None
+) -> None:
+    """What never began to hold is not among them."""
+    facts = fact_by(SCOPE, "old tyres", **old), fact_by(SCOPE, "new tyres", **new)
+    for fact in facts:
+        await cold.semantic.put_fact(SCOPE, fact)
+    await cold.semantic.supersede(SCOPE, facts[0].id, facts[1].id, NOW + HOUR)
+    hits = await cold.recollection.former(SCOPE, asked("tyres"))
+    assert [hit.valid_to for hit in hits] == ([] if until is None else [until])
+
+
+@pytest.mark.parametrize("count", range(len(NARROWING) + 1))
+async def test_narrowing_holds_of_former_facts(cold: Cold, count: int) -> None:
+    """One condition with any other, as of what has ended since."""
+    old = (await _past(cold, scope_of(user_id="ann"), topics=("pit", "wall")))[-1]
+    whole = asked("tyres", now=NOW + 9 * HOUR)
+    asker = scope_of(topics=("pit", "wall"), denied=("box",), user_id="ann")
+    for names in combinations(NARROWING, count):
+        query = whole.model_copy(update={name: NARROWING[name] for name in names})
+        assert await _former(cold, asker, query, latest=8) == [old]
+        other = query.model_copy(update={"writer_id": "another"})
+        assert await _former(cold, asker, other, latest=8) == []
+
+
+@pytest.mark.parametrize("stranger", STRANGERS, ids=lambda scope: f"{scope.tenant}-{scope.topics}")
+async def test_strangers_are_not_told_former_facts(cold: Cold, stranger: Scope) -> None:
+    """Nor are others what was private, or another user's."""
+    await _past(cold)
+    query = asked("tyres", now=NOW + 9 * HOUR)
+    assert len(await _former(cold, SCOPE, query, 8)) == 1
+    assert await _former(cold, stranger, query, 8) == []
+    await _past(cold, private=True)
+    assert len(await _former(cold, SCOPE, query, 8)) == 2
+    assert len(await _former(cold, OTHER_AGENT, query, 8)) == 1

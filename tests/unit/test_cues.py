@@ -8,8 +8,6 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from ezra.ranking.cues import (
-    TimeSpan,
-    YearDay,
     codes_in,
     meant_by,
     named_in,
@@ -22,11 +20,11 @@ from ezra.ranking.cues import (
     tells_clock,
     tells_number,
     tells_time,
-    times_in,
     wants_order,
     without_names,
 )
 from ezra.ranking.terms import bag_of
+from ezra.ranking.times import TimeSpan, YearDay, times_in
 from tiers.lexical import STOP_WORDS, words
 
 NOW = datetime(2026, 11, 20, 15, 30, tzinfo=UTC)

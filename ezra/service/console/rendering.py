@@ -15,6 +15,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 
+from tiers.forms import told
+
 from .pages import PREFIX, View, href
 
 HERE = Path(__file__).parent
@@ -92,6 +94,7 @@ def environment_of() -> Environment:
     )
     environment.filters.update(
         moment=moment,
+        told=told,
         age=age,
         number=number,
         tokens=tokens,

@@ -193,6 +193,12 @@ def ended_since(aim: Aim) -> Move:
     return Move(lambda cold: cold.recollection.ended(aim.scope, query))
 
 
+def former(aim: Aim) -> Move:
+    """Ask which facts have given way, by the victim's words and by time."""
+    query = _narrowed(aim, as_of=aim.random.choice([None, None, LATER, aim.victim.recorded_at]))
+    return Move(lambda cold: cold.recollection.former(aim.scope, query, latest=_LIMIT))
+
+
 def latest(aim: Aim) -> Move:
     """Ask for everything there is, by time, or for what the victim is about."""
     corner, random = aim.victim.corner, aim.random
@@ -433,6 +439,7 @@ COLD_READS = (
     Method("recollection.speakers", _G, speakers, ("turn",), OUTER),
     Method("recollection.word_statistics", _G, word_statistics, SEARCHABLE, OUTER),
     Method("recollection.ended", _V, ended_since, SEARCHABLE, _ALL, weight=3),
+    Method("recollection.former", _V, former, FACTS, _ALL),
     Method("log.receipt", _G, receipt, ("receipt",), OUTER),
     Method("log.find_receipt", _T, find_receipt, ("receipt",), _OF_TENANT),
     Method("log.receipts", _G, receipts, ("receipt",), OUTER),

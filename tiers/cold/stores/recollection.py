@@ -11,13 +11,14 @@ from itertools import chain, pairwise
 from typing import Any, TypeAlias
 
 from ...errors import UsageError
-from ...forms import said_text
+from ...forms import hit_of, said_text
+from ...learning import held_until
 from ...moments import microseconds
 from ...recollection import Place, Said, Uses, WordStatistics
 from ...records import TEXT_CHARS_MAX, Hit, Kind, Scope, SearchQuery
 from ...sighting import Known, Sighted
-from ..conditions import Absent, Among, Beyond, Condition, Is, Within
-from ..ownership import check_limit
+from ..conditions import Absent, Among, Beyond, Condition, Is, Present, Within
+from ..ownership import check_limit, in_order
 from ..port import Find, Near, Steps, count, counts, every, one
 from .belief_log import EVENTS, seq_by
 from .belief_projection import BELIEFS
@@ -26,15 +27,18 @@ from .facts import USES
 from .lexical import READERS, read_hits
 from .over_engine import OverEngine, reading
 from .questions import MANY, among, by_then, not_by
+from .statements import FACTS
 from .turns import TURNS, KeptTurn
 from .word_search import (
     Found,
     asked_for,
     asked_terms,
     having_of,
+    ranked,
     statistics,
     stored_kinds,
     totals_of,
+    words_of,
 )
 from .words import SEARCHABLE, Filed
 
@@ -148,6 +152,30 @@ class Recollection(OverEngine):
         found = [Found(kind, record_id, 0.0) for _, record_id, kind in last]
         return (yield from read_hits(scope, found))
 
+    @reading
+    def former(
+        self, scope: Scope, query: SearchQuery, *, latest: int = 0
+    ) -> Steps[tuple[Hit, ...]]:
+        """Return visible facts of the own graph that were true until another took their place.
+
+        Never what was forgotten, redacted, retired, denied, or gave way as a duplicate, whatever
+        ``query.as_of`` is; of that moment, what had given way by then. All other conditions of
+        the query hold. Best first by the query's words, at most ``query.limit``; then the
+        ``latest`` to give way, whatever they say. ``valid_to`` says of each until when it held
+        (``held_until``); scores say nothing.
+        """
+        if query.inherited or "fact" not in query.kinds:
+            return ()
+        facts = query.model_copy(update={"kinds": ("fact",)})
+        where = (Is("kind", "fact"), Is("live", 0), *_ended_by(query), *asked_for(facts))
+        words = yield from words_of(scope, facts)
+        found = [] if words is None else (yield from ranked(scope, facts, words, where))
+        ids = dict.fromkeys(one.id for one in found)
+        if latest:
+            last = Find(SEARCHABLE, scope, "ended", where, ("ended", "id"), latest)
+            ids |= dict.fromkeys(one.id for one in (yield from every(last)))
+        return (yield from _were_true(scope, list(ids)))
+
 
 Over: TypeAlias = tuple[int, str, Kind]
 """When a record ended, in microseconds, its id, and what it is."""
@@ -169,6 +197,31 @@ def _ended(scope: Scope, query: SearchQuery, then: datetime) -> Steps[list[Over]
     found = yield from every(*finds)
     ends = ((one.ended_at or one.expires_at, one) for one in found)
     return [(microseconds(end), one.id, one.kind) for end, one in ends if end is not None]
+
+
+def _ended_by(query: SearchQuery) -> tuple[Condition, ...]:
+    """Return that a record is over, and was so at the moment that is asked about."""
+    if query.as_of is None:
+        return (Present("ended"),)
+    over = Within("ended", since=-microseconds(query.as_of))
+    return (*by_then("recorded_at", query.as_of), over)
+
+
+def _were_true(scope: Scope, ids: Sequence[str]) -> Steps[tuple[Hit, ...]]:
+    """Return those of some facts that were true until another took their place, in that order."""
+    where = (*_KEPT, Absent("forgotten_at"), Absent("retired_at"), Present("superseded_at"))
+    facts = yield from every(among(FACTS, scope, ids, *where))
+    were = [fact for fact in facts if fact.superseded_as == "natural"]
+    followed_by = [fact.superseded_by for fact in were if fact.superseded_by is not None]
+    successors = yield from every(among(FACTS, scope, followed_by, *_KEPT))
+    by_id = {one.id: one for one in successors}
+    hits = {}
+    for fact in were:
+        end = held_until(fact, by_id.get(fact.superseded_by or ""))
+        if end is not None:
+            hit = hit_of(fact, 0.0, scope.graph_id)
+            hits[fact.id] = hit.model_copy(update={"valid_to": end})
+    return in_order(hits, ids)
 
 
 def _beliefs_ended(scope: Scope, query: SearchQuery, then: datetime) -> Steps[list[Over]]:

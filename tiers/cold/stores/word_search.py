@@ -191,9 +191,21 @@ def words_of(scope: Scope, query: SearchQuery) -> Steps[Words | None]:
     )
 
 
-def ranked(scope: Scope, query: SearchQuery, words: Words) -> Steps[list[Found]]:
-    """Return the best visible records of the scope's graph for a question's words, best first."""
-    where = conditions(query)
+def ranked(
+    scope: Scope,
+    query: SearchQuery,
+    words: Words,
+    where: tuple[Condition, ...] | None = None,
+) -> Steps[list[Found]]:
+    """Return the best visible records of the scope's graph for a question's words, best first.
+
+    Args:
+        scope: Who asks.
+        query: The question.
+        words: Its words.
+        where: What must hold of the records; what ``conditions`` says if not given.
+    """
+    where = conditions(query) if where is None else where
     chosen = looked_up(words.having, POSTINGS_MAX)
     rows = yield from _having(scope, words, chosen, where, as_of=query.as_of)
     found = words.scored(rows)

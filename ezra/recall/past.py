@@ -1,0 +1,103 @@
+"""What held in a past that a question asks about, and on which day facts were said.
+
+Nothing is asked for a question that names no time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from tiers.records import Fact, Hit, SearchQuery
+from tiers.together import together
+
+from ..ranking.cues import Cues, shared_words, stems_in
+from ..ranking.pool import FORMER
+from .question import Search
+
+LATEST_MAX = 64
+"""So many of those that gave way last are compared by meaning; words find any."""
+
+
+async def find_former(search: Search, own: Sequence[SearchQuery]) -> None:
+    """Find facts that held in the past that is asked about and have given way since.
+
+    By words as the cold tier has them; with a model also those that are close in meaning. What was
+    forgotten, denied or redacted is not among them.
+    """
+    if search.cues.past:
+        await together([_find(search, query) for query in own if "fact" in query.kinds])
+
+
+async def _find(search: Search, query: SearchQuery) -> None:
+    none: tuple[Hit, ...] = ()
+    by_words = search.runtime.embedder is None or search.request.mode == "keyword"
+    call = search.runtime.recollection.former(
+        search.scope, query, latest=0 if by_words else LATEST_MAX
+    )
+    found = await search.state.answer("cold", "former facts", call, none)
+    held = [hit for hit in found if _held(search.cues, hit)]
+    if not by_words:
+        held = await _near(search, query.text, held)
+    search.pool.add_leg(FORMER, held)
+
+
+async def _near(search: Search, text: str, hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits that share a word with a question, then those that mean what it does."""
+    words = stems_in(text)
+    shares = {hit.id: shared_words(words, hit.text) > 0 for hit in hits}
+    others = [hit for hit in hits if not shares[hit.id]]
+    close = await search.runtime.recaller.relevant(text, others, search.names, search.state)
+    return [*(hit for hit in hits if shares[hit.id]), *close]
+
+
+async def tell_days(search: Search) -> None:
+    """Tell facts of the day on which they were said, and which held then and are over by now.
+
+    The index knows only from when on a fact holds, if anybody said that.
+    """
+    cues = search.cues
+    if not (cues.spans or cues.days or cues.past):
+        return
+    ids = [one.id for one in search.pool if one.kind == "fact" and FORMER not in one.ranks]
+    if not ids:
+        return
+    none: tuple[Fact, ...] = ()
+    call = search.runtime.semantic.facts(search.scope, ids)
+    for fact in await search.state.answer("cold", "days of facts", call, none):
+        candidate = search.pool.get((fact.graph_id, fact.id))
+        if candidate is None or candidate.hit is None:
+            continue
+        candidate.happened_at = _day_of(fact, search.now)
+        period = {"valid_from": fact.valid_from, "valid_to": fact.valid_to}
+        candidate.hit = candidate.hit.model_copy(update=period)
+        is_over = fact.valid_to is not None and fact.valid_to <= search.now
+        if is_over and _held(cues, fact):
+            candidate.ranks[FORMER] = 1
+
+
+async def still(search: Search, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Return the hits but what has ended, or was forgotten, since it was found."""
+    recaller, scope, state = search.runtime.recaller, search.scope, search.state
+    former = {one.id for one in search.pool if FORMER in one.ranks}
+    rest = [hit for hit in hits if hit.id not in former]
+    kept = {hit.id for hit in await recaller.still(scope, rest, search.now, state)}
+    ids = [hit.id for hit in hits if hit.id in former]
+    if ids:
+        none: tuple[Fact, ...] = ()
+        call = search.runtime.semantic.facts(scope, ids)
+        facts = await state.answer("cold", "former facts", call, none)
+        kept |= {fact.id for fact in facts if fact.forgotten_at is None}
+    return tuple(hit for hit in hits if hit.id in kept)
+
+
+def _held(cues: Cues, statement: Fact | Hit) -> bool:
+    """Whether a statement held at some moment of the past that is asked about."""
+    return any(span.meets(statement.valid_from, statement.valid_to) for span in cues.past)
+
+
+def _day_of(fact: Fact, now: datetime) -> datetime:
+    """Return when what a fact tells began or was said; when it was recorded if nobody says."""
+    # Of what was said again later it is not kept when it had been said by then.
+    said_at = fact.said_at if fact.said_at is not None and fact.said_at <= now else None
+    return fact.valid_from or said_at or fact.recorded_at
