@@ -74,6 +74,17 @@ def is_live(fact: Fact) -> bool:
     return ends == {None}
 
 
+def was_true(fact: Fact) -> bool:
+    """Whether a fact was true until another took its place, and is still told as the past."""
+    is_kept = {fact.forgotten_at, fact.retired_at, fact.redacted_at} == {None}
+    return is_kept and fact.superseded_as == "natural"
+
+
+def may_be_found(fact: Fact) -> bool:
+    """Whether some question still finds a fact, as what holds or as what once did."""
+    return is_live(fact) or was_true(fact)
+
+
 def held_until(fact: Fact, successor: Fact | None) -> datetime | None:
     """Return when a fact that has given way ceased to hold; ``None`` if it never began to.
 

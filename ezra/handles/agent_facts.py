@@ -120,9 +120,11 @@ class AgentFacts(ABC):
 
     @operation("POST", "/facts/{fact_id}/forget", changes=True, repeats=False)
     async def forget(self, fact_id: str, *, reason: str, superseded_by: str | None = None) -> bool:
-        """Forget a fact on explicit request; ``False`` when it is forgotten or superseded already.
+        """Forget a fact on explicit request; ``False`` when nothing finds it any more.
 
-        Or when what is to take its place has been forgotten itself.
+        That is of what is forgotten, was never true or was said twice, and of what is to be
+        superseded where it has given way, or the other fact is forgotten. What was true once is
+        found where that time is asked about, so it can be forgotten, too.
 
         It is in no search and no context from now on, nor is what says the same: facts that the
         agent sees, with the same words, of the same user and privacy, whoever wrote them and under
@@ -154,7 +156,7 @@ class AgentFacts(ABC):
 
     @operation("POST", "/facts/forget", changes=True, repeats=False)
     async def forget_facts(self, ids: Ids, *, reason: str) -> tuple[str, ...]:
-        """Forget several facts in one step, as ``forget`` does; return those that lived until now.
+        """Forget several facts in one step, as ``forget`` does; return those it has made forgotten.
 
         Args:
             ids: Facts that the agent sees in its own graph, 100 at most; others are passed over.

@@ -32,7 +32,7 @@ class FactsOfGraph:
 
     @operation("POST", "/facts/{fact_id}/forget", changes=True, repeats=False)
     async def forget(self, fact_id: str, *, reason: Text) -> bool:
-        """Forget a shared fact; ``False`` when it is forgotten or superseded already.
+        """Forget a shared fact; ``False`` when nothing finds it any more.
 
         As ``agent.forget`` does, with all shared facts that say the same for the same user: in no
         search and no context from now on. ``redact`` destroys the content at once.

@@ -11,7 +11,7 @@ from metaagents.learning.remarks import as_said
 from metaagents.lifecycle.agent import index_work
 from tiers.errors import Conflict, NotFound, UsageError
 from tiers.knowledge import is_apart
-from tiers.learning import is_live, may_give_way, spelled
+from tiers.learning import is_live, may_be_found, may_give_way, spelled
 from tiers.quarantine import Held
 from tiers.records import Fact, Rule, Scope, Source, Superseded
 from tiers.turn_desk import FREE, Charge
@@ -249,14 +249,14 @@ async def correct_by(
 async def forget_all(
     runtime: Runtime, scope: Scope, fact_ids: Sequence[str], reason: str
 ) -> tuple[str, ...]:
-    """Mark facts as forgotten in one step; return those that lived until now.
+    """Mark facts as forgotten in one step; return those that could be found until now.
 
     Raises:
         UsageError: The reason is blank.
     """
     check_text("reason", reason, "why; it is kept in the audit feed")
     seen = await runtime.semantic.facts(scope, fact_ids)
-    own = [one for one in seen if one.graph_id == scope.graph_id and is_live(one)]
+    own = [one for one in seen if one.graph_id == scope.graph_id and may_be_found(one)]
     indexed = [index_work(one.id, None) for one in own if not is_apart(one)]
     ids = [one.id for one in own]
     done = (
@@ -267,7 +267,7 @@ async def forget_all(
 
 
 async def forget(runtime: Runtime, scope: Scope, fact_id: str, reason: str) -> bool:
-    """Mark a fact as forgotten; ``False`` when it was forgotten or gave way before.
+    """Mark a fact as forgotten; ``False`` when nothing finds it any more.
 
     With it goes what says the same under other topics or by another writer: an answer shows a
     statement once, and who forgets it would see the next one in its place. The named fact is

@@ -247,3 +247,18 @@ async def test_a_former_fact_is_found_by_what_it_means(tmp_path: Path) -> None:
         assert ferry not in found
         assert old not in ids_of(await _facts(agent, asked, mode="keyword"))
         assert old not in ids_of(await _facts(agent, "Which medical job has she?"))
+
+
+async def test_a_former_fact_can_be_forgotten(tmp_path: Path) -> None:
+    """Whoever finds it can have it forgotten, once; what holds now stays."""
+    clock = MovingClock(FRIDAY)
+    async with running(tmp_path, clock) as ezra:
+        graph = await ezra.create_session_graph("g")
+        agent = await graph.spawn_agent("a")
+        old, new = await _moved(agent, clock)
+        assert await agent.forget(old, reason="asked to")
+        assert not await agent.forget(old, reason="asked to")
+        assert await agent.forget_facts([old], reason="asked to") == ()
+        assert ids_of(await _facts(agent, ASKED)) == [new]
+        told = [one.text for one in await agent.knowledge.history("Kim", HOME)]
+        assert sum(text == "[forgotten]" for text in told) == 1

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from ...errors import UsageError
 from ...forms import hit_of, said_text
-from ...learning import held_until
+from ...learning import held_until, was_true
 from ...moments import microseconds
 from ...recollection import Place, Said, Uses, WordStatistics
 from ...records import TEXT_CHARS_MAX, Hit, Kind, Scope, SearchQuery
@@ -209,9 +209,8 @@ def _ended_by(query: SearchQuery) -> tuple[Condition, ...]:
 
 def _were_true(scope: Scope, ids: Sequence[str]) -> Steps[tuple[Hit, ...]]:
     """Return those of some facts that were true until another took their place, in that order."""
-    where = (*_KEPT, Absent("forgotten_at"), Absent("retired_at"), Present("superseded_at"))
-    facts = yield from every(among(FACTS, scope, ids, *where))
-    were = [fact for fact in facts if fact.superseded_as == "natural"]
+    facts = yield from every(among(FACTS, scope, ids, *_KEPT, Present("superseded_at")))
+    were = list(filter(was_true, facts))
     followed_by = [fact.superseded_by for fact in were if fact.superseded_by is not None]
     successors = yield from every(among(FACTS, scope, followed_by, *_KEPT))
     by_id = {one.id: one for one in successors}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ...errors import NotFound
-from ...learning import TWINS_MAX, Verdict, is_live, said_again, vouched
+from ...learning import TWINS_MAX, Verdict, is_live, may_be_found, said_again, vouched
 from ...moments import microseconds
 from ...records import Fact, Scope, WorkDraft
 from ...upkeep import PAGE_ROWS_MAX, Page
@@ -128,7 +128,8 @@ class FactReview(OverEngine):
         """Mark a visible fact of the own graph as forgotten, with an audit event ``forgotten``.
 
         It is in no search and no context any more, and the same statement may be stored again;
-        retention destroys its content later. ``False``, writing nothing, when it is no live fact.
+        retention destroys its content later. ``False``, writing nothing, when no search finds it
+        any more: it is neither live nor was true until another took its place.
         """
         return bool(await self.forget_all(scope, (fact_id,), reason, now, work))
 
@@ -140,7 +141,7 @@ class FactReview(OverEngine):
         now: datetime,
         work: Sequence[WorkDraft] = (),
     ) -> tuple[str, ...]:
-        """Mark facts as forgotten as ``forget`` does, in few steps; return which were live.
+        """Mark facts as forgotten as ``forget`` does, in few steps; return which could be found.
 
         Each has an audit event of its own. ``work`` is queued once, if there was any. Where it
         fails some may be forgotten; repeating it does the rest.
@@ -200,9 +201,9 @@ def _ended(scope: Scope, by: str, before: datetime, limit: int) -> Find[Fact]:
 def _forget(
     scope: Scope, fact_ids: Sequence[str], reason: str, now: datetime, work: Sequence[WorkDraft]
 ) -> Steps[list[str]]:
-    """Forget facts inside a transaction; return which were live."""
+    """Forget facts inside a transaction; return which could be found."""
     found = nearest((yield from every(among(FACTS, scope, fact_ids))))
-    done = [fact_id for fact_id in fact_ids if fact_id in found and is_live(found[fact_id])]
+    done = [one for one in fact_ids if one in found and may_be_found(found[one])]
     yield from move_facts(scope, *(forgotten(found[fact_id], now) for fact_id in done))
     for fact_id in done:
         yield from append_event(scope, "forgotten", (fact_id,), reason, now)
