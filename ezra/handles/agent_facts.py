@@ -14,6 +14,7 @@ from ..operations import Ids, operation
 from ..recaller import Degradation, with_vector
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
+from .knowledge import as_told_to_agents
 from .listings import LATEST_MAX, facts_page
 from .remembering import (
     Memory,
@@ -175,9 +176,11 @@ class AgentFacts(ABC):
     async def facts(self, ids: Ids) -> tuple[Fact, ...]:
         """Return the facts among ``ids`` that the agent sees, in the order asked.
 
-        Those that gave way or were forgotten are among them, and say so.
+        Those that gave way or were forgotten are among them, and say so; the words of what was
+        forgotten are ``[forgotten]``, as in ``knowledge.history``.
         """
-        return await self._runtime.semantic.facts(await self._scope(), ids)
+        found = await self._runtime.semantic.facts(await self._scope(), ids)
+        return tuple(map(as_told_to_agents, found))
 
     @operation("POST", "/recall-archival")
     async def recall_archival(

@@ -217,7 +217,10 @@ class Knowledge:
         scope = await self._access.reading()
         asked = self._runtime.knowledge.statements
         found = await asked(scope, subject, predicate, limit, live_only=live_only, behind=behind)
-        return found if scope.agent_id is None else tuple(map(_as_told_to_agents, found))
+        if scope.agent_id is None:
+            return found
+        # Whoever asks has named the subject.
+        return tuple(as_told_to_agents(one).model_copy(update={"subject": one.subject}) for one in found)
 
     @operation("POST", "/facts", changes=True)
     async def add(
@@ -388,12 +391,12 @@ class Knowledge:
         return tuple(ended)
 
 
-def _as_told_to_agents(fact: Fact) -> Fact:
-    """Return a fact of a history as an agent reads it: of what was forgotten, that it was there."""
+def as_told_to_agents(fact: Fact) -> Fact:
+    """Return a fact as an agent reads it: of what was forgotten, that it was there."""
     if fact.forgotten_at is None:
         return fact
-    gone = dict.fromkeys(("text", "predicate", "object"), FORGOTTEN)
-    return fact.model_copy(update=gone)
+    said = ("text", "subject", "predicate", "object")
+    return fact.model_copy(update={name: FORGOTTEN for name in said if getattr(fact, name)})
 
 
 def _change(
