@@ -139,17 +139,17 @@ async def source_ids_of(
     if isinstance(given, str):
         raise UsageError("sources", given, "a list of ids")
     ids = tuple(dict.fromkeys(given))
-    if len(ids) > SOURCES_MAX or not all(isinstance(one, str) and one for one in ids):
+    if len(ids) > SOURCES_MAX or not all(ids):
         raise UsageError("sources", len(ids), f"at most {SOURCES_MAX} ids")
     unknown = set(ids) - {turn_id}
     for graph_id in (scope.graph_id, *(one.graph_id for one in scope.lineage)):
         if unknown:
             whole = Scope.of_graph(scope.tenant, graph_id)
-            found = await runtime.taint.described(whole, sorted(unknown))
+            found = await runtime.taint.described(whole, list(unknown))
             unknown -= {one.id for one in found}
     if unknown:
         accepted = "ids of records of this graph, or of one that it inherits from"
-        raise UsageError("sources", min(unknown), accepted)
+        raise UsageError("sources", next(one for one in ids if one in unknown), accepted)
     return ids
 
 

@@ -113,10 +113,9 @@ class AgentFacts(ABC):
         self, scope: Scope, rule: Rule, rule_id: str, topics: tuple[str, ...], source: Source
     ) -> str:
         """Give a rule new steps; return its id."""
-        async with self._runtime.meter.write(scope, self._standing) as charge:
-            told = (self._runtime, scope, rule, rule_id, topics, source)
-            stored_id, was_new = await refine(*told)
-            charge.is_void = not was_new
+        charge = charge_of_write(self._standing)
+        told = (self._runtime, scope, rule, rule_id, topics, source)
+        stored_id, _ = await refine(*told, charge=charge)
         return stored_id
 
     @operation("POST", "/facts/{fact_id}/forget", changes=True, repeats=False)

@@ -220,7 +220,9 @@ class Knowledge:
         if scope.agent_id is None:
             return found
         # Whoever asks has named the subject.
-        return tuple(as_told_to_agents(one).model_copy(update={"subject": one.subject}) for one in found)
+        return tuple(
+            as_told_to_agents(one).model_copy(update={"subject": one.subject}) for one in found
+        )
 
     @operation("POST", "/facts", changes=True)
     async def add(

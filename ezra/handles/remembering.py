@@ -152,14 +152,16 @@ async def refine(
     source: Source,
     *,
     is_released: bool = False,
+    charge: Charge = FREE,
 ) -> tuple[str, bool]:
     """Give a rule of the scope's own graph the steps of another, as its next version.
 
     Returns:
-        Its id, and whether these steps are new. The former ones stay readable, and what was
-        counted stays.
+        Its id, and whether these steps are new, which are charged then. The former ones stay
+        readable, and what was counted stays.
 
     Raises:
+        BudgetExceeded: They are new, and there is no write left.
         NotFound: There is no such rule in the scope's own graph.
         UsageError: It has another trigger, or an agent wrote the steps.
         Conflict: It has been refined meanwhile, or another rule has these steps.
@@ -179,7 +181,9 @@ async def refine(
     write = Write("rule", source, topics, known.private, {"refines": rule_id})
     told = rule if is_released else await admitted(runtime, scope, write, rule)
     work = [index_work(known.id, known.agent_id)]
-    done = await runtime.playbooks.refine(scope, known, told.steps, (), runtime.clock(), work)
+    new = (known, told.steps, (), runtime.clock(), work)
+    async with runtime.meter.refusals(scope):
+        done = await runtime.playbooks.refine(scope, *new, charge)
     if not done:
         raise Conflict(f"rule {known.id}", f"version {known.version}", "another one by now")
     runtime.wake_learning()
