@@ -14,8 +14,7 @@ from ..operations import Ids, operation
 from ..recaller import Degradation, with_vector
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
-from .knowledge import as_told_to_agents
-from .listings import LATEST_MAX, facts_page
+from .listings import LATEST_MAX, as_told_to_agents, facts_page
 from .remembering import (
     Memory,
     check_superseded,

@@ -34,6 +34,7 @@ from ..rights.access import Access, access_of_operator
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
 from ..turn.shadowing import core_seen, hidden_among
+from .listings import as_told_to_agents
 from .remembering import forget, replace_former, store
 
 CHANGES_MAX = 1_000
@@ -41,9 +42,6 @@ ROUNDS_MAX = 32
 """Times that facts are looked for anew without those that a nearer definition hides."""
 STATEMENT_CHARS_MAX = TEXT_CHARS_MAX - 2
 """So long are subject, predicate and object together: a fact says them as one text."""
-
-FORGOTTEN = "[forgotten]"
-"""What an agent reads in the place of words that were forgotten."""
 
 UNSTATED_REASON = "deleted from the knowledge graph"
 
@@ -391,14 +389,6 @@ class Knowledge:
             if done:
                 ended.append(fact.id)
         return tuple(ended)
-
-
-def as_told_to_agents(fact: Fact) -> Fact:
-    """Return a fact as an agent reads it: of what was forgotten, that it was there."""
-    if fact.forgotten_at is None:
-        return fact
-    said = ("text", "subject", "predicate", "object")
-    return fact.model_copy(update={name: FORGOTTEN for name in said if getattr(fact, name)})
 
 
 def _change(
