@@ -143,8 +143,9 @@ class NotFound(EzraError):
         near: Names that look like it, for who may list them; they are no part of the message.
     """
 
-    def __init__(self, kind: str, name: str) -> None:
-        super().__init__(f"{kind} {_shown(name)} does not exist in this scope")
+    def __init__(self, kind: str, name: str, what_it_is: str = "") -> None:
+        told = f"; {what_it_is}" if what_it_is else ""
+        super().__init__(f"{kind} {_shown(name)} does not exist in this scope{told}")
         self.kind = kind
         self.name = name
         self.near: tuple[str, ...] = ()

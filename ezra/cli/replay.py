@@ -32,12 +32,12 @@ async def replay(
     Replaying a file again adds nothing; a replay that was killed goes on where it stopped.
 
     Args:
-        files: Conversations: JSONL, JSON or Markdown.
+        files: Conversations: JSONL, JSON or Markdown; exports of mem0 and ChatGPT.
         graph: Session graph to play into; default: the first file's name.
         inherits_from: A graph whose core facts are inherited. Repeatable.
         ask: A question to answer from recall. Repeatable.
         topic: A topic of every agent and untopiced line; derived if not given.
-        format_: jsonl, openai, markdown or locomo; told from the file.
+        format_: jsonl, openai, markdown, locomo, mem0 or chatgpt; told from the file.
         record: Record turns in bulk, without making contexts: much faster.
 
     Examples:

@@ -15,9 +15,10 @@ from tiers.errors import UsageError
 from tiers.fleet import CATALOG
 from tiers.saved_file import SavedFile
 
-from ..moving.carried_file import checked_file, lines_of, put_in
+from ..moving.carried_file import Carried, checked_file, lines_of, put_in
 from ..moving.carrying import TABLES
 from ..moving.report import KEYS_STAY
+from ..replay.formats import foreign_format
 from .command import Answer
 from .doors import Memory
 from .options import FROM_INPUT, GraphId
@@ -74,7 +75,7 @@ async def import_graph(memory: Memory, file: Path, check: bool = False) -> Answe
     if str(file) == FROM_INPUT:
         accepted = "a file: it is read twice, first to check it, which standard input cannot be"
         raise UsageError("file", FROM_INPUT, accepted)
-    carried = await asyncio.to_thread(checked_file, file)
+    carried = await asyncio.to_thread(_checked, file)
     new, told = 0, "the file is whole"
     if not check:
         ezra = await memory.open(creates=True)
@@ -87,6 +88,22 @@ async def import_graph(memory: Memory, file: Path, check: bool = False) -> Answe
     rows = ", ".join(f"{count} {table}" for table, count in carried.rows.items() if count)
     document = {"graph": name, "rows": carried.rows, "sha256": carried.sha256, "new": new}
     return Answer(document, (f"{name}: {rows or 'nothing'}", told))
+
+
+def _checked(file: Path) -> Carried:
+    """Return what an export holds.
+
+    Raises:
+        UsageError: It is none; says which other command takes the file, if one does.
+    """
+    try:
+        return checked_file(file)
+    except UsageError as error:
+        found = foreign_format(file)
+        if found is None:
+            raise
+        accepted = f"what ezra export wrote; this seems to be {found}: ezra replay takes it"
+        raise UsageError("file", str(file), accepted) from error
 
 
 def _each(advance: Callable[[], None]) -> Callable[[str, int], None]:

@@ -23,6 +23,7 @@ from ..checks import check_text, checked
 from ..guarding import Write, admitted
 from ..operations import Sent, composed, operation
 from ..rights.access import Access, access_of_operator
+from ..rights.metering import charge_of_write
 from ..runtime import Runtime
 from .draft import SHELF, Draft, drafted, texts_of
 
@@ -266,10 +267,9 @@ class Documents:
             accepted = f"a list of at most {DOCUMENTS_PER_CALL_MAX:,}"
             raise UsageError("document_ids", document_ids, accepted)
         scope, _ = await self._access.writing(None, "remove a document")
-        async with self._runtime.meter.write(scope, self._access.standing()) as charge:
-            now = self._runtime.clock()
-            done = await self._runtime.shelf.remove(scope, document_ids, reason, now)
-            charge.is_void = not done
+        told = (scope, document_ids, reason, self._runtime.clock())
+        async with self._runtime.meter.refusals(scope):
+            done = await self._runtime.shelf.remove(*told, charge_of_write(self._access.standing()))
         if done:
             self._runtime.wake_learning()
         return done
@@ -314,11 +314,14 @@ class Documents:
         self, scope: Scope, document: Document, draft: Draft, *, even_if_redacted: bool
     ) -> Revised:
         await self._runtime.make_room()
-        async with self._runtime.meter.write(scope, self._access.standing()) as charge:
+        async with self._runtime.meter.refusals(scope):
             done = await self._runtime.shelf.revise(
-                scope, document, draft.passages, even_if_redacted=even_if_redacted
+                scope,
+                document,
+                draft.passages,
+                even_if_redacted=even_if_redacted,
+                charge=charge_of_write(self._access.standing()),
             )
-            charge.is_void = not done.was_new
         if done.was_new:
             self._runtime.wake_learning()
         return done

@@ -14,7 +14,7 @@ from ..operations import Ids, operation
 from ..recaller import Degradation, with_vector
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
-from .listings import LATEST_MAX, facts_page
+from .listings import LATEST_MAX, as_told_to_agents, facts_page
 from .remembering import (
     Memory,
     check_superseded,
@@ -112,10 +112,9 @@ class AgentFacts(ABC):
         self, scope: Scope, rule: Rule, rule_id: str, topics: tuple[str, ...], source: Source
     ) -> str:
         """Give a rule new steps; return its id."""
-        async with self._runtime.meter.write(scope, self._standing) as charge:
-            told = (self._runtime, scope, rule, rule_id, topics, source)
-            stored_id, was_new = await refine(*told)
-            charge.is_void = not was_new
+        charge = charge_of_write(self._standing)
+        told = (self._runtime, scope, rule, rule_id, topics, source)
+        stored_id, _ = await refine(*told, charge=charge)
         return stored_id
 
     @operation("POST", "/facts/{fact_id}/forget", changes=True, repeats=False)
@@ -178,9 +177,11 @@ class AgentFacts(ABC):
     async def facts(self, ids: Ids) -> tuple[Fact, ...]:
         """Return the facts among ``ids`` that the agent sees, in the order asked.
 
-        Those that gave way or were forgotten are among them, and say so.
+        Those that gave way or were forgotten are among them, and say so; the words of what was
+        forgotten are ``[forgotten]``, as in ``knowledge.history``.
         """
-        return await self._runtime.semantic.facts(await self._scope(), ids)
+        found = await self._runtime.semantic.facts(await self._scope(), ids)
+        return tuple(map(as_told_to_agents, found))
 
     @operation("POST", "/recall-archival")
     async def recall_archival(

@@ -18,11 +18,13 @@ from tiers.board import (
 )
 from tiers.errors import Conflict, NotFound, UsageError
 from tiers.records import Scope, Turn
+from tiers.turn_desk import Charge
 from tiers.upkeep import Page
 
 from ..checks import checked, checked_id
 from ..operations import Id, Limit, Long, Name, Told, Tool, Words, operation
 from ..rights.access import Access
+from ..rights.metering import charge_of_write
 from ..runtime import Runtime
 from .board_reading import BoardReader, inbox_query, page_of, task_of
 from .cards import Files, MessageIds, Tags, aside, not_blank, own_id, reaches, recipients_of
@@ -181,11 +183,9 @@ class AgentBoard(BoardReader):
         if len(ids) > CARDS_MAX:
             raise UsageError("ids", len(ids), f"at most {CARDS_MAX:,}")
         scope = await self._reading()
-        async with self._runtime.meter.write(scope, self._access.standing()) as charge:
-            now = self._runtime.clock()
-            read = await self._runtime.board.mark_read(scope, tuple(ids), self._id, now)
-            charge.is_void = not read
-        return read
+        told = (scope, tuple(ids), self._id, self._runtime.clock())
+        async with self._runtime.meter.refusals(scope):
+            return await self._runtime.board.mark_read(*told, self._charge())
 
     @operation(
         "POST",
@@ -433,16 +433,18 @@ class AgentBoard(BoardReader):
         return scope, card.model_copy(update=changes)
 
     async def _posted(self, scope: Scope, card: Card, log: Card | None = None) -> Card:
-        async with self._runtime.meter.write(scope, self._access.standing()) as charge:
+        post, charge = self._runtime.board.post, self._charge()
+        async with self._runtime.meter.refusals(scope):
             try:
-                stored, was_new = await self._runtime.board.post(scope, card, log)
+                return (await post(scope, card, log, charge))[0]
             except Conflict:
                 if not await self._is_hidden(scope, card.id):
                     raise
                 # It is taken by what the agent does not see: that it is, is not told.
-                stored, was_new = await self._runtime.board.post(*aside(scope, card, log))
-            charge.is_void = not was_new
-        return stored
+                return (await post(*aside(scope, card, log), charge))[0]
+
+    def _charge(self) -> Charge:
+        return charge_of_write(self._access.standing())
 
     async def _is_hidden(self, scope: Scope, card_id: str) -> bool:
         """Whether an id is one of the graph that the agent does not see."""
@@ -469,19 +471,17 @@ class AgentBoard(BoardReader):
         scope = await self._reading()
         if named is not None and await self._is_hidden(scope, named):
             named = own_id(scope, named)
-        async with self._runtime.meter.write(scope, self._access.standing()) as charge:
+        async with self._runtime.meter.refusals(scope):
             for _ in range(ATTEMPTS_MAX):
                 task = await task_of(self._runtime.board, scope, task_id)
                 # Read after the task: what is done under this id by now is in it.
                 if named is not None and await self._is_done(scope, task, change, named):
-                    charge.is_void = True
                     return task
                 new = changed_task(task, change, self._runtime.clock())
                 if new is None:
-                    charge.is_void = True
                     return task
                 log = log_of(scope, new, change, task, named or self._runtime.ids.new())
-                if await self._runtime.board.change(scope, new, log):
+                if await self._runtime.board.change(scope, new, log, self._charge()):
                     return new
             raise Conflict(f"task {task_id}", "no change meanwhile", f"{ATTEMPTS_MAX} changes")
 

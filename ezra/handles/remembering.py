@@ -14,9 +14,11 @@ from tiers.knowledge import is_apart
 from tiers.learning import is_live, may_be_found, may_give_way, spelled
 from tiers.quarantine import Held
 from tiers.records import Fact, Rule, Scope, Source, Superseded
+from tiers.taint import TaintedKind
 from tiers.turn_desk import FREE, Charge
 
 from ..checks import check_text, checked
+from ..erasure.taint.tracing import sees_node
 from ..guarding import Write, admitted
 from ..runtime import Runtime
 from ..turn.follow_up import judge_work
@@ -42,6 +44,18 @@ _DECIDED = {
 """What ezra counts and decides about a fact: not the caller's to state."""
 
 
+_CALLED: Mapping[TaintedKind, str] = {
+    "turn": "graph.redact destroys its words",
+    "fact": "forget ends it",
+    "rule": "remember with supersedes gives it new steps, graph.redact destroys it",
+    "belief": "graph.beliefs.revert ends it",
+    "document": "documents.remove removes it",
+    "passage": "documents.remove removes its document",
+    "card": "the board changes tasks, graph.redact destroys what it says",
+}
+"""What ends or changes a record of each kind."""
+
+
 def memory_of(what: Memory) -> Fact | Rule:
     """Return what was given as a record.
 
@@ -56,6 +70,19 @@ def memory_of(what: Memory) -> Fact | Rule:
         for number, step in enumerate(record.steps):
             check_text(f"steps[{number}]", step)
     return record
+
+
+async def missing(runtime: Runtime, scope: Scope, kind: str, record_id: str) -> NotFound:
+    """Return the error for an id that is no record of a kind: what it is, if the scope sees that.
+
+    And what is called for such a record instead.
+    """
+    for one in await runtime.taint.described(scope.for_graph(), [record_id]):
+        # A message is seen by those that it is for alone.
+        is_hidden = one.kind == "card" and not await runtime.board.cards(scope, [record_id])
+        if one.kind in _CALLED and sees_node(scope, one) and not is_hidden:
+            return NotFound(kind, record_id, f"it is a {one.kind}: {_CALLED[one.kind]}")
+    return NotFound(kind, record_id)
 
 
 async def check_superseded(
@@ -76,7 +103,7 @@ async def check_superseded(
     found = await runtime.semantic.facts(scope, [fact_id])
     own = [fact for fact in found if fact.graph_id == scope.graph_id]
     if not own:
-        raise NotFound("fact", fact_id)
+        raise await missing(runtime, scope, "fact", fact_id)
     if source == "agent" and own[0].tier == "core":
         raise UsageError("supersedes", fact_id, "an archival fact for what an agent wrote")
     if is_private and not own[0].private:
@@ -152,14 +179,16 @@ async def refine(
     source: Source,
     *,
     is_released: bool = False,
+    charge: Charge = FREE,
 ) -> tuple[str, bool]:
     """Give a rule of the scope's own graph the steps of another, as its next version.
 
     Returns:
-        Its id, and whether these steps are new. The former ones stay readable, and what was
-        counted stays.
+        Its id, and whether these steps are new, which are charged then. The former ones stay
+        readable, and what was counted stays.
 
     Raises:
+        BudgetExceeded: They are new, and there is no write left.
         NotFound: There is no such rule in the scope's own graph.
         UsageError: It has another trigger, or an agent wrote the steps.
         Conflict: It has been refined meanwhile, or another rule has these steps.
@@ -169,7 +198,7 @@ async def refine(
         raise UsageError("supersedes", rule_id, "nothing for a rule that an agent wrote itself")
     found = await runtime.playbooks.rules(scope, [rule_id])
     if not found:
-        raise NotFound("rule", rule_id)
+        raise await missing(runtime, scope, "rule", rule_id)
     (known,) = found
     if spelled(known.trigger) != spelled(rule.trigger):
         accepted = f"the trigger of the rule whose place it takes, {known.trigger!r}"
@@ -179,7 +208,9 @@ async def refine(
     write = Write("rule", source, topics, known.private, {"refines": rule_id})
     told = rule if is_released else await admitted(runtime, scope, write, rule)
     work = [index_work(known.id, known.agent_id)]
-    done = await runtime.playbooks.refine(scope, known, told.steps, (), runtime.clock(), work)
+    new = (known, told.steps, (), runtime.clock(), work)
+    async with runtime.meter.refusals(scope):
+        done = await runtime.playbooks.refine(scope, *new, charge)
     if not done:
         raise Conflict(f"rule {known.id}", f"version {known.version}", "another one by now")
     runtime.wake_learning()
@@ -281,7 +312,7 @@ async def forget(runtime: Runtime, scope: Scope, fact_id: str, reason: str) -> b
     seen = await runtime.semantic.facts(scope, [fact_id])
     found = next((one for one in seen if one.graph_id == scope.graph_id), None)
     if found is None:
-        raise NotFound("fact", fact_id)
+        raise await missing(runtime, scope, "fact", fact_id)
     done = False
     for one in (*(await runtime.review.twins(scope, fact_id) if is_live(found) else ()), fact_id):
         done = await runtime.review.forget(

@@ -1,6 +1,6 @@
 """The conversation files that can be replayed, and how they are read.
 
-Four formats become one ``Script``. Everything is read and checked before anything is played, so a
+Six formats become one ``Script``. Everything is read and checked before anything is played, so a
 mistake in the last line leaves nothing half ingested. Each mistake is a ``UsageError`` whose field
 is ``FILE:LINE: FIELD``, with lines counted from 1; in a JSON document the line is the one where
 the refused element begins.
@@ -8,8 +8,8 @@ the refused element begins.
 The format is found out by extension, then content; ``format=`` overrides it. ``.md`` and
 ``.markdown`` are Markdown. ``.json``, ``.jsonl``, ``.ndjson``, and files of other extensions that
 begin like JSON, are decoded, and their first object decides: ``role`` or ``messages`` makes it
-``openai``, ``conversations`` or ``sample_id`` makes it ``locomo``, anything else ``jsonl``. All
-other files are Markdown.
+``openai``, ``conversations`` or ``sample_id`` ``locomo``, ``memory`` or ``results`` ``mem0``,
+``mapping`` ``chatgpt``, anything else ``jsonl``. All other files are Markdown.
 
 jsonl
     One JSON object a line; blank lines are skipped, comments are refused. A ``.json`` file may hold
@@ -70,6 +70,15 @@ locomo
     ``session_N_date_time``. A caption is appended as ``[shares image: caption]``. Other keys,
     questions included, are left unread.
 
+mem0
+    A list of ``{"id", "memory", "user_id", "created_at", ...}``, or ``{"results": [...]}``. Each is
+    a fact that ``user_id`` remembers (or ``agent_id``, ``run_id``, else ``user``), valid from when
+    it was made; ``categories`` are its topics. Other keys are left unread.
+
+chatgpt
+    The ``conversations.json`` of an export of ChatGPT. Of each conversation the branch that was
+    shown last is read as ``openai``; messages without a word are counted in ``skipped``.
+
 For all formats:
 
 * A line with an id has the reference ``<conversation>:<id>``, such as ``conv-26:D1:3``. Without
@@ -97,7 +106,7 @@ from typing import Literal, TypeAlias, get_args
 from tiers.errors import UsageError
 
 from .assemble import assemble
-from .parsers import jsonl, locomo, markdown, openai
+from .parsers import chatgpt, jsonl, locomo, markdown, mem0, openai
 from .parsers.fields import TOPICS_ACCEPTED, checked_topics
 from .parsers.json_text import decode, looks_like_json
 from .parsers.source import Parsed, Source, read_source
@@ -107,11 +116,29 @@ from .topics import derive_topics
 
 __all__ = ["FORMATS", "Format", "derive_topics", "read_script"]
 
-Format: TypeAlias = Literal["jsonl", "openai", "markdown", "locomo"]
+Format: TypeAlias = Literal["jsonl", "openai", "markdown", "locomo", "mem0", "chatgpt"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 _MARKDOWN_SUFFIXES = {".md", ".markdown"}
 _JSON_SUFFIXES = {".json", ".jsonl", ".ndjson"}
+
+
+_KNOWN_BY: dict[Format, frozenset[str]] = {
+    "openai": frozenset({"messages", "role"}),
+    "locomo": frozenset({"conversations", "sample_id"}),
+    "mem0": frozenset({"memory", "results"}),
+    "chatgpt": frozenset({"mapping"}),
+}
+"""Keys of which a file's first object has one, by the foreign format that they tell of."""
+
+
+def foreign_format(path: Path) -> Format | None:
+    """Return which foreign format a file seems to have, if any; reads the whole of it."""
+    try:
+        found = _json_format(decode(read_source(path)))
+    except UsageError:
+        return None
+    return found if found in _KNOWN_BY else None
 
 
 def read_script(
@@ -182,6 +209,8 @@ def _parse(source: Source, chosen: Format | None, start: datetime) -> Parsed:
         "jsonl": lambda: jsonl.parse(source, root),
         "openai": lambda: openai.parse(source, root, start),
         "locomo": lambda: locomo.parse(source, root),
+        "mem0": lambda: mem0.parse(source, root, start),
+        "chatgpt": lambda: chatgpt.parse(source, root, start),
     }
     return parsers[chosen or _json_format(root)]()
 
@@ -197,8 +226,4 @@ def _json_format(root: object) -> Format:
     first = root[0] if isinstance(root, list) and root else root
     if not isinstance(first, dict):
         return "jsonl"
-    if "messages" in first or "role" in first:
-        return "openai"
-    if "conversations" in first or "sample_id" in first:
-        return "locomo"
-    return "jsonl"
+    return next((known for known, names in _KNOWN_BY.items() if names & first.keys()), "jsonl")

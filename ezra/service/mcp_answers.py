@@ -13,12 +13,10 @@ from typing import Self
 from tiers.errors import NotFound
 from tiers.fencing import entry, fenced, labelled
 from tiers.history.sight import sees
-from tiers.owned import Owned
-from tiers.records import AgentRecord, Fact, HistoricBelief, Scope
+from tiers.records import AgentRecord, Fact, HistoricBelief
 
 from ..beliefs.spans import Explanation
-from ..erasure.taint.tracing import PAGE_MAX
-from ..erasure.taint.walk import TaintNode
+from ..erasure.taint.tracing import PAGE_MAX, sees_node
 from ..handles.graph import Graph
 from ..handles.turn import OpenTurn
 from ..rights.policy import scope_of
@@ -193,7 +191,7 @@ async def traced(graph: Graph, member: AgentRecord, record_id: str, limit: int) 
     """
     found = await graph.taint.trace(record_id, limit=PAGE_MAX)
     scope = scope_of(member)
-    seen = [one for one in found.nodes if _sees_node(scope, one)]
+    seen = [one for one in found.nodes if sees_node(scope, one)]
     if not any(one.exposure == "root" for one in seen):
         raise NotFound("record", record_id)
     shown = tuple(map(TaintedRecord.of, seen[:limit]))
@@ -208,15 +206,6 @@ async def traced(graph: Graph, member: AgentRecord, record_id: str, limit: int) 
         hidden=len(found.nodes) - len(seen),
         more=len(seen) > limit or found.cursor is not None or not found.is_whole,
     )
-
-
-def _sees_node(scope: Scope, node: TaintNode) -> bool:
-    if node.graph_id != scope.graph_id:
-        return False  # what came of it in graphs that inherit is nothing that they give back
-    if node.kind == "receipt":
-        return node.agent_id == scope.agent_id
-    told = node.model_dump(include={"id", "graph_id", "agent_id", "user_id", "topics", "private"})
-    return sees(scope, Owned(tenant=scope.tenant, **told))
 
 
 BELIEFS_MAX = 50

@@ -41,10 +41,12 @@ _CONFIRMS = (
     r"(?:works|worked|fixed|solved|resolved|sorted|all good now|all fixed|up and running)",
     r"(?:problem|issue) (?:solved|fixed|resolved)",
     r"the (?:problem|issue|error|bug) (?:is|was|has been) (?:gone|fixed|solved|resolved)",
-    r"(?:that|this)(?:['\u2019]s| is| was) exactly what i (?:needed|wanted)",
+    r"(?:(?:that|this)(?:['\u2019]s| is| was) )?exactly what i (?:needed|wanted)",
     r"you (?:solved|fixed) it",
+    r"(?:did the trick|you were right)",
 )
 _NOT = r"(?:did ?n['\u2019]?t|does ?n['\u2019]?t|did not|does not)"
+_MEANT = r"what i (?:asked(?: for)?|meant|need|needed|want|wanted)"
 _REJECTS = (
     rf"(?:{_IT} )?(?:still )?{_NOT} (?:really |actually )?(?:work|help|do it|do the trick)",
     rf"(?:{_IT} )?(?:still )?{_NOT} (?:really |actually )?(?:fix|solve) {_WHAT}",
@@ -54,7 +56,10 @@ _REJECTS = (
     rf"{_IT} (?:still )?is ?n['\u2019]t (?:working|fixed|right)",
     rf"{_IT} (?:failed|failed again|made it worse|broke it|broke everything)",
     r"(?:it|that|this)(?:['\u2019]s| is| was) (?:wrong|incorrect|not (?:right|correct|true|it))",
-    r"(?:that|this)(?:['\u2019]s| is| was) not what i (?:asked(?: for)?|need|needed|want|wanted)",
+    rf"(?:(?:that|this)(?:['\u2019]s| is| was) )?not {_MEANT}",
+    rf"(?:that|this) (?:is|was)n['\u2019]t {_MEANT}",
+    r"(?:wrong|incorrect)",
+    rf"{_IT} (?:crashed|(?:still )?(?:fails|crashes))|still (?:fails|crashes)",
     r"(?:the )?same (?:error|problem|issue)(?: again| as before)?",
     r"(?:still )?no luck",
     r"you(?:['\u2019]re| are) wrong",
@@ -79,7 +84,9 @@ _HYPOTHETICAL = re.compile(
 _HINTS_AT_FAILURE = re.compile(
     r"(?:n['\u2019]?t|not|never) (?:really |quite )?(?:work|help|fix|solve)"
     r"|\bstill (?:not|does|is|has)"
-    r"|\b(?:fails|failed|failing|broken|crashes|worse)\b",
+    r"|\b(?:fails|failed|failing|broke|broken|crashed|crashes|worse)\b"
+    # Irony: what takes back what was said, or says it of nothing.
+    r"|^\W*not\W*$|\b(?:yeah|sure),? right\b|\bnice try\b",
     re.IGNORECASE,
 )
 _HINTS_AT_SUCCESS = re.compile(

@@ -76,3 +76,40 @@ async def test_a_fact_that_was_forgotten_does_not_come_back_for_nothing(tmp_path
         await agent.forget(await agent.remember(fact), reason="wrong")
         with pytest.raises(BudgetExceeded):
             await agent.remember(fact)
+
+
+async def test_cards_documents_and_refined_rules_are_free_again(tmp_path: Path) -> None:
+    """Each is returned as it is stored where no write is left; what is new is refused."""
+    ids = [str(uuid.uuid4()) for _ in range(3)]
+    async with running(tmp_path) as ezra:
+        agent = await _agent(ezra, Budget(writes=7))
+        other = await (await ezra.session_graph("imola")).spawn_agent("engineer", topics={"tyres"})
+        message = await other.board.send("strategist", "Rain.", id=ids[0])
+        task = await agent.board.start_task("Look at the tyres.", id=ids[1])
+        rule = await agent.remember(RULE)
+        better = RULE.model_copy(update={"steps": ("Box.",)})
+
+        async def again() -> None:
+            sent = await other.board.send("strategist", "Rain.", id=ids[0])
+            assert sent.id == message.id
+            assert (await agent.board.start_task("Look at the tyres.", id=ids[1])).id == task.id
+            await agent.board.finish_task(task.id, "Worn.", id=ids[2])
+            await agent.board.ack(message.id)
+            await agent.documents.put("tyres.md", "# Tyres")
+            assert await agent.remember(better, supersedes=rule) == rule
+
+        for _ in range(3):
+            await again()
+            assert await agent.usage() == Usage(writes=6)
+            assert await other.usage() == Usage(writes=1)
+        for write in (
+            agent.board.start_task("Look at the wing."),
+            agent.board.update_task(task.id, note="Still worn."),
+            agent.documents.put("tyres.md", "# Hards"),
+            agent.remember(RULE, supersedes=rule),
+        ):
+            with pytest.raises(BudgetExceeded):
+                await write
+        await again()
+        feed = await ezra.audit()
+        assert [one.kind for one in feed].count("denied") == 4

@@ -158,6 +158,27 @@ def test_a_file_that_is_not_whole_is_refused_before_anything_is_written(
     assert not home.exists()
 
 
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        ("mem0", [{"id": "m1", "memory": "Likes tea.", "user_id": "jane"}]),
+        ("mem0", {"results": [{"id": "m1", "memory": "Likes tea."}]}),
+        ("chatgpt", [{"title": "Box", "mapping": {}, "current_node": None}]),
+        ("openai", [{"role": "user", "content": "Box?"}]),
+    ],
+)
+def test_a_file_of_something_else_is_told_what_takes_it(
+    kind: str, content: object, tmp_path: Path
+) -> None:
+    """Where another command does; what nothing takes is no whole export, as before."""
+    path = tmp_path / "some.json"
+    path.write_text(json.dumps(content))
+    door = Door("embedded", ("--home", str(tmp_path / "home")))
+    assert f"seems to be {kind}: ezra replay takes it" in door.refused("import", path)
+    path.write_text('{"some": "thing"}')
+    assert "replay" not in door.refused("import", path)
+
+
 def test_a_log_that_somebody_rewrote_is_refused(file: Path, tmp_path: Path) -> None:
     """With a right hash over the lines, too: the chain of beliefs is checked for itself."""
     *lines, end = file.read_bytes().splitlines(keepends=True)

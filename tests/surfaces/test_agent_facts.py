@@ -10,7 +10,8 @@ import pytest_asyncio
 from support.service import DOORS
 from support.two_doors import House, house
 
-from ezra import Fact
+from ezra import Fact, Rule
+from ezra.handles.listings import FORGOTTEN
 from tiers.errors import Conflict, NotFound, UsageError
 
 ONE = "01985a4c-0000-7000-8000-000000000001"
@@ -42,6 +43,21 @@ async def test_an_id_of_the_callers_makes_a_repeat_harmless(there: House) -> Non
     assert (await agent.latest_facts()).rows == ()
     (kept,) = await agent.facts([ONE, TWO])
     assert (kept.id, kept.forgotten_at is not None) == (ONE, True)
+
+
+async def test_no_agent_reads_the_words_of_what_was_forgotten(there: House) -> None:
+    """By id as in a history; that it was there is told, and the operator still reads it."""
+    agent = await there.agent()
+    text = await agent.remember("The code is 7319.")
+    triple = await agent.remember(Fact(subject="code", predicate="is", object="7319"))
+    for fact_id in (text, triple):
+        await agent.forget(fact_id, reason="asked to")
+    found = await agent.facts([text, triple])
+    assert [(one.id, one.text) for one in found] == [(text, FORGOTTEN), (triple, FORGOTTEN)]
+    assert found[1].subject == found[1].object == FORGOTTEN
+    assert "7319" not in str(found)
+    graph = await there.runtime.session_graph(agent.graph_id)
+    assert "7319" in (await graph.facts([text]))[0].text
 
 
 async def test_a_fact_gives_way_to_one_that_is_there(there: House) -> None:
@@ -117,3 +133,33 @@ async def test_a_half_life_is_of_one_question(there: House) -> None:
     for bad in (0.0, -1.0, 1e9):
         with pytest.raises(UsageError, match="half_life_days"):
             await agent.recall("tokens", half_life_days=bad)
+
+
+async def test_an_id_of_another_kind_is_told_as_what_it_is(there: House) -> None:
+    """With what is called for it; of what the agent does not see nothing is told."""
+    agent = await there.agent()
+    other = await there.agent(agent.graph_id, "two")
+    turn = await agent.turn("Box?")
+    await turn.reply("Now.")
+    fact = await agent.remember("Tokens live an hour.")
+    rule = Rule(trigger="rain", steps=("Box.",))
+    ids = {
+        "a rule: remember with supersedes": await agent.remember(rule),
+        "a belief: graph.beliefs.revert": (await agent.commit("Start on mediums.")).id,
+        "a document: documents.remove": (await agent.documents.put("a.md", "# A")).document.id,
+        "a turn: graph.redact": turn.id,
+        "a card: the board": (await agent.board.send("two", "Rain.")).id,
+    }
+    for told, wrong in ids.items():
+        with pytest.raises(NotFound, match=f"fact .* it is {told}"):
+            await agent.forget(wrong, reason="over")
+    with pytest.raises(NotFound, match="it is a fact: forget"):
+        await agent.remember(rule, supersedes=fact)
+    with pytest.raises(NotFound, match="it is a rule"):
+        await agent.remember(
+            "Tokens live long.", supersedes=ids["a rule: remember with supersedes"]
+        )
+    hidden = await other.commit("Bluff.", private=True)
+    for unknown in (hidden.id, TWO):
+        with pytest.raises(NotFound, match=r"in this scope$"):
+            await agent.forget(unknown, reason="over")

@@ -22,6 +22,10 @@ I tried it and it worked perfectly
 Up and running, cheers
 I can confirm that it works
 That's exactly what I needed
+Exactly what I needed, thanks!
+Perfect, that worked!
+Did the trick!
+You were right, thanks
 Problem solved!"""
 
 REJECTED = """\
@@ -38,6 +42,13 @@ I tried that, it didn\u2019t fix anything
 That made it worse
 That is not what I asked for
 Not working
+didn't work
+No, wrong.
+Incorrect.
+It still fails
+Oh great, it crashed again
+Not what I asked for
+This isn't what I wanted.
 You're wrong"""
 
 UNCLEAR = """\
@@ -63,6 +74,15 @@ That worked, but it's still not working on my phone
 It didn't work at first, but now it works
 The engine works on petrol
 Almost fixed
+Oh great, that worked so well that it broke everything
+Yeah right, that worked
+That worked. Not.
+Perfect!
+Perfect, now it's another error
+You're right
+What is wrong
+The wrong tyre
+It crashed into the wall
 That's wrong, no wait, that worked
 Let me check whether it works
 I worked at Acme

@@ -460,3 +460,47 @@ def test_given_format_overrides_what_a_file_looks_like(tmp_path: Path) -> None:
     """A Markdown chat in a .json file can be read by saying so."""
     script = _read(tmp_path, "chat.json", "Anna: Hi.", format="markdown")
     assert _turns(script)[0].speaker == "Anna"
+
+
+@pytest.mark.parametrize("is_wrapped", [True, False], ids=["results", "list"])
+def test_memories_of_mem0_are_facts(tmp_path: Path, *, is_wrapped: bool) -> None:
+    """Of their users, valid from when they were made; what states no time follows."""
+    rows = [
+        {"id": "m1", "memory": "Likes tea.", "user_id": "jane", "hash": "x",
+         "created_at": "2025-01-01T10:00:00-08:00", "categories": ["Food"], "metadata": None},
+        {"id": "m2", "memory": "Speaks French."},
+    ]  # fmt: skip
+    script = _read(tmp_path, "mem0.json", json.dumps({"results": rows} if is_wrapped else rows))
+    first, second = (line for line in script.lines() if isinstance(line, FactLine))
+    made = datetime(2025, 1, 1, 18, 0, tzinfo=UTC)
+    assert (first.ref, first.agent, first.at, first.valid_from) == ("mem0:m1", "jane", made, made)
+    assert (first.text, first.topics) == ("Likes tea.", ("food",))
+    assert (second.agent, second.at, second.valid_from) == ("user", made + SECOND, None)
+
+
+def test_of_a_conversation_of_chatgpt_the_shown_branch_is_played(tmp_path: Path) -> None:
+    """Without what was edited away, and what has no word."""
+
+    def node(name: str, parent: str | None, role: str, *parts: object) -> dict[str, object]:
+        content = {"content_type": "text", "parts": list(parts)}
+        message = {"id": name, "author": {"role": role}, "content": content, "create_time": 1.7e9}
+        return {"id": name, "parent": parent, "message": message, "children": []}
+
+    nodes = [
+        {"id": "root", "parent": None, "message": None, "children": ["s"]},
+        node("s", "root", "system", ""),
+        node("old", "s", "user", "Box?"),
+        node("new", "s", "user", {"content_type": "image_asset_pointer"}, "Box now?"),
+        node("a", "new", "assistant", "Yes."),
+    ]
+    mapping = {str(one["id"]): one for one in nodes}
+    talk = {"title": "Box", "conversation_id": "c1", "current_node": "a", "mapping": mapping}
+    script = _read(tmp_path, "conversations.json", json.dumps([talk]))
+    (turn,) = _turns(script)
+    assert (turn.ref, turn.speaker, turn.agent) == ("c1:new", "user", "assistant")
+    assert turn.text == "[image_asset_pointer left out]\nBox now?"
+    assert (turn.response, turn.at, script.skipped) == (
+        "Yes.",
+        datetime.fromtimestamp(1.7e9, UTC),
+        1,
+    )

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from tiers.errors import NotFound, UsageError
+from tiers.history.sight import sees
 from tiers.ids import first_id
+from tiers.owned import Owned
 from tiers.records import Receipt, Record, Scope
 from tiers.taint import Exposure, Reason, Resting, TaintedKind
 
@@ -152,6 +154,16 @@ async def trace(
         is_whole=not found.notes,
         notes=found.notes,
     )
+
+
+def sees_node(scope: Scope, node: TaintNode | Resting) -> bool:
+    """Whether an agent's scope sees a record of its own graph; a receipt is its agent's."""
+    if node.graph_id != scope.graph_id:
+        return False  # what came of it in graphs that inherit is nothing that they give back
+    if node.kind == "receipt":
+        return node.agent_id == scope.agent_id
+    told = node.model_dump(include={"id", "graph_id", "agent_id", "user_id", "topics", "private"})
+    return sees(scope, Owned(tenant=scope.tenant, **told))
 
 
 async def described(runtime: Runtime, scope: Scope, record_id: str) -> Resting:

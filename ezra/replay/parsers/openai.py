@@ -35,7 +35,7 @@ def parse(source: Source, root: object, start: datetime) -> Parsed:
     drafts: list[Draft] = []
     skipped: Counter[str | None] = Counter()
     for conversation, messages in _threads(source, root):
-        thread = _Thread(conversation, Spacing(start))
+        thread = Thread(conversation, Spacing(start))
         for message in messages:
             thread.add(message)
         drafts.extend(thread.drafts())
@@ -83,7 +83,9 @@ class _Open:
         return self.agent == agent or not (self.is_own or self.replies)
 
 
-class _Thread:
+class Thread:
+    """A conversation that grows message by message, and the turns that it makes."""
+
     def __init__(self, conversation: str | None, spacing: Spacing) -> None:
         self._conversation = conversation
         self._spacing = spacing
@@ -92,6 +94,7 @@ class _Thread:
         self.skipped = 0
 
     def add(self, message: Fields) -> None:
+        """Take in the next message."""
         role = message.get("role")
         if role in ("system", "developer"):
             self.skipped += 1

@@ -10,6 +10,7 @@ from ...errors import Conflict, UsageError
 from ...moments import microseconds
 from ...recollection import Place
 from ...records import Scope
+from ...turn_desk import FREE, Charge
 from ..conditions import (
     Absent,
     Among,
@@ -30,6 +31,7 @@ from .log import append_event
 from .over_engine import OverEngine, changing
 from .questions import equal, numbers, own, window
 from .rows import moments, plain, put, replace
+from .usage import charged
 
 FOR_ALL = ""
 """The recipient of a message for everybody; no agent is called that."""
@@ -80,14 +82,17 @@ class Board(OverEngine):
     """
 
     @changing
-    def post(self, scope: Scope, card: Card, log: Card | None = None) -> Steps[tuple[Card, bool]]:
-        """Store a card and return it, and whether it is new.
+    def post(
+        self, scope: Scope, card: Card, log: Card | None = None, charge: Charge = FREE
+    ) -> Steps[tuple[Card, bool]]:
+        """Store a card and return it, and whether it is new; a new one is charged.
 
         One of its id that the same agent wrote is returned as it stands, and nothing is written:
         posting again, under an id that the caller chose, is harmless. ``log`` is a second card, an
         action, that is stored in the same step.
 
         Raises:
+            BudgetExceeded: It is new, and a count would come to lie above its limit.
             Conflict: The id is another agent's card, a card of another kind, or one that says
                 something else, or the graph is archived.
         """
@@ -98,6 +103,7 @@ class Board(OverEngine):
         if known is not None:
             return known, False
         yield from check_writable(scope)
+        yield from charged(scope, charge)
         yield from put(CARDS, scope, card)
         ids = [card.id]
         if log is not None:
@@ -107,14 +113,15 @@ class Board(OverEngine):
         return card, True
 
     @changing
-    def change(self, scope: Scope, card: Card, log: Card) -> Steps[bool]:
-        """Replace a visible task; ``card.version`` is one more than the stored one's.
+    def change(self, scope: Scope, card: Card, log: Card, charge: Charge = FREE) -> Steps[bool]:
+        """Replace a visible task, which is charged; ``card.version`` is one more than the stored's.
 
         ``False``, writing nothing, when it is not: somebody else was faster, or there is none.
         Writer, kind, owner, ``to``, ``recorded_at`` and ``read_by`` stay as they are. ``log``, an
         action that says what was done, is stored in the same step.
 
         Raises:
+            BudgetExceeded: A count would come to lie above its limit.
             Conflict: The id of ``log`` is taken, or the graph is archived.
             UsageError: It is not a task.
         """
@@ -124,6 +131,7 @@ class Board(OverEngine):
         known = yield from one(_seen(scope, *where))
         if known is None or known.version != card.version - 1:
             return False
+        yield from charged(scope, charge)
         yield from replace(CARDS, scope, known.model_copy(update=changed_columns(card)))
         yield from _post(scope, log)
         reason = f"task {card.status}"
@@ -132,14 +140,22 @@ class Board(OverEngine):
 
     @changing
     def mark_read(
-        self, scope: Scope, ids: Sequence[str], reader: str, now: datetime
+        self,
+        scope: Scope,
+        ids: Sequence[str],
+        reader: str,
+        now: datetime,
+        charge: Charge = FREE,
     ) -> Steps[tuple[str, ...]]:
         """Note that an agent has read messages; return the ids of those it had not read before.
+
+        If there are any, that is charged.
 
         Only messages that an inbox of it has, at most ``CARDS_MAX``.
         ``changed_at`` and ``version`` stay.
 
         Raises:
+            BudgetExceeded: A count would come to lie above its limit.
             Conflict: The graph is archived, and there would be something to write.
             UsageError: There are too many, or the scope is another agent's.
         """
@@ -151,6 +167,7 @@ class Board(OverEngine):
         found = yield from every(_seen(scope, *where, is_for_reader, unread))
         if found:
             yield from check_writable(scope)
+            yield from charged(scope, charge)
             read = (
                 card.model_copy(update={"read_by": tuple(sorted({*card.read_by, reader}))})
                 for card in found

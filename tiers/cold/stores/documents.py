@@ -18,6 +18,7 @@ from ...errors import UsageError
 from ...fields import Moment
 from ...moments import microseconds
 from ...records import Scope
+from ...turn_desk import FREE, Charge
 from ..conditions import Absent, Among, Beyond, Condition, Either, Is, Within
 from ..ownership import check_limit, in_order
 from ..port import Collection, Find, Index, Steps, asked, every, one, write
@@ -39,6 +40,7 @@ from .over_engine import OverEngine, changing_long, reading
 from .passages import PASSAGES, index_again, move_passages, places_of, put_passages, retire_passages
 from .questions import among, by_then, not_by, numbers, own
 from .rows import all_bare, amend, bare, kept, moments, over, plain, put, replace
+from .usage import charged
 
 _NAMED = ("shelf", "name")
 _THERE = (Absent("removed_at"), Absent("redacted_at"))
@@ -92,8 +94,9 @@ class DocumentShelf(OverEngine):
         passages: Sequence[PassageDraft],
         *,
         even_if_redacted: bool = False,
+        charge: Charge = FREE,
     ) -> Steps[Revised]:
-        """Store a document, or its next revision, with its passages, in one step.
+        """Store a document, or its next revision, with its passages, in one step; it is charged.
 
         Passages that the former revision has too, word for word and under the same headings, stay
         (all of them are new where topics, privacy or user changed). The rest of the former is
@@ -109,8 +112,10 @@ class DocumentShelf(OverEngine):
             passages: In order.
             even_if_redacted: Whether it may bring back a document that was redacted, or the content
                 that was rolled back.
+            charge: What is counted for it, if it is new.
 
         Raises:
+            BudgetExceeded: It is new, and a count would come to lie above its limit.
             WasRedacted: It was redacted, or rolled back with this content, and may not come back.
             Conflict: The stored revision is not the one before, the document of that name is one
                 that the scope does not see, or the graph is archived.
@@ -127,6 +132,7 @@ class DocumentShelf(OverEngine):
         known = stored[0] if stored else None
         check_follows(document, known, is_visible=bool(seen), even_if_redacted=even_if_redacted)
         yield from check_writable(scope)
+        yield from charged(scope, charge)
         current = yield from places_of(scope, document.id)
         revision = revision_of(document, passages, known, current)
         yield from _store(scope, revision, known)
@@ -136,13 +142,20 @@ class DocumentShelf(OverEngine):
 
     @changing_long
     def remove(
-        self, scope: Scope, document_ids: Sequence[str], reason: str, now: datetime
+        self,
+        scope: Scope,
+        document_ids: Sequence[str],
+        reason: str,
+        now: datetime,
+        charge: Charge = FREE,
     ) -> Steps[tuple[str, ...]]:
         """Remove documents and return which were there: their passages are in no answer any more.
 
-        Rows and revisions stay, for questions to the past. One audit event ``removed`` for all.
+        Rows and revisions stay, for questions to the past. One audit event ``removed`` for all,
+        which are charged together.
 
         Raises:
+            BudgetExceeded: A count would come to lie above its limit.
             Conflict: The graph is archived.
             UsageError: There are more than ``DOCUMENTS_PER_CALL_MAX`` ids.
         """
@@ -152,6 +165,7 @@ class DocumentShelf(OverEngine):
         if not there:
             return ()
         yield from check_writable(scope)
+        yield from charged(scope, charge)
         for document in there:
             at = max(now, document.changed_at)
             yield from amend(DOCUMENTS, scope, [document], removed_at=at)

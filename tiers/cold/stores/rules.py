@@ -152,14 +152,16 @@ class Playbooks(OverEngine):
         source_ids: Sequence[str],
         now: datetime,
         work: Sequence[WorkDraft] = (),
+        charge: Charge = FREE,
     ) -> Steps[bool]:
-        """Give a rule new steps and the next version; the former steps stay readable.
+        """Give a rule new steps and the next version, which is charged; the former stay readable.
 
         ``False``, writing nothing, when the rule has moved on or is not there, when these are its
         steps already, and when another rule of the same writer, user, trigger, topics and privacy
         has them: two that say the same cannot be told apart, and that one is there to be found.
 
         Raises:
+            BudgetExceeded: A count would come to lie above its limit.
             UsageError: There are no steps, or one is blank or too long.
         """
         if refined(rule, steps, source_ids, now) is None:
@@ -170,6 +172,7 @@ class Playbooks(OverEngine):
         after = refined(before, steps, source_ids, now)
         if after is None or (yield from one(_same(scope, after))) is not None:
             return False
+        yield from charged(scope, charge)
         yield from replace(RULES, scope, after)
         yield from file_again(scope, after)
         ids = (rule.id, *dict.fromkeys(source_ids))
