@@ -51,7 +51,7 @@ async def commit(
         topic: One of the agent's topics; all of them if not given.
         key: What it is about.
         value: What the attribute is held to be.
-        source: Id of a record that it rests on, as a turn or a fact. Repeatable.
+        source: Id of a turn or fact that it rests on. Repeatable.
         ref: Your name for it; under it it is committed once.
 
     Examples:

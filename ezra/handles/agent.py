@@ -327,8 +327,8 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
                 not given.
             key: What it is about: (subject, attribute).
             value: What the attribute is held to be.
-            sources: Ids of records that it rests on, of this graph or one that it inherits from.
-                The turn under way, or the agent's last one, is noted by itself.
+            sources: Ids of turns and facts that it rests on. The turn under way, or the agent's
+                last one, is noted by itself.
             private: Whether only this agent may see it.
             ref: The caller's name for it, unique in the graph: committing again under the same
                 ``ref`` changes nothing.
@@ -352,7 +352,6 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
             if ref is None
             else derived_id(UNRECORDED, "belief", scope.tenant, scope.graph_id, ref)
         )
-        turn_id = None if self._turn is None else self._turn.id
         belief = checked(
             Commitment,
             claim=claim,
@@ -360,8 +359,8 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
             key=key,
             value=value,
             private=private,
-            source_ids=await source_ids_of(self._runtime, scope, sources, turn_id),
-            turn_id=turn_id,
+            source_ids=source_ids_of(sources),
+            turn_id=None if self._turn is None else self._turn.id,
             receipt_id=None if self._turn is None else self._turn.receipt_id,
         ).stamped(scope, named, self._runtime.clock())
         belief = belief.model_copy(update={"topics": allowed})
