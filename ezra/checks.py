@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar, get_args
 from uuid import UUID
@@ -10,7 +10,7 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from tiers.errors import Conflict, UsageError
-from tiers.fields import Misfit
+from tiers.fields import NAMED_MAX, Misfit
 from tiers.fleet import CATALOG
 from tiers.records import MergeStrategy, Parent, Record, SessionGraph, Source
 
@@ -68,6 +68,20 @@ def checked_id(field: str, given: object) -> str:
     except ValueError:
         pass
     raise UsageError(field, given, "a UUID such as 0198a1b2-0c3d-7e4f-8a5b-6c7d8e9fa0b1")
+
+
+def checked_ids(field: str, given: object, most: int = NAMED_MAX) -> tuple[str, ...]:
+    """Return ids that a caller named, in the order given.
+
+    Raises:
+        UsageError: They are no list of texts, as a single text is none, or too many.
+    """
+    accepted = f"a list of at most {most:,} ids"
+    if not isinstance(given, Collection) or isinstance(given, str | bytes | Mapping):
+        raise UsageError(field, given, accepted)
+    if len(given) > most or not all(isinstance(one, str) for one in given):
+        raise UsageError(field, given, accepted)
+    return tuple(given)
 
 
 def check_source(given: object) -> None:

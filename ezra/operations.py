@@ -15,14 +15,11 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import Field
 
-from tiers.fields import NAME_CHARS_MAX, TEXT_CHARS_MAX, TOPICS_MAX
+from tiers.fields import NAME_CHARS_MAX, NAMED_MAX, TEXT_CHARS_MAX, TOPICS_MAX
 
 Verb: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
-IDS_MAX = 10_000
-"""So many records can be named at once; what is done with them may have a lower limit."""
-
-Ids: TypeAlias = Annotated[Sequence[str], Field(max_length=IDS_MAX)]
+Ids: TypeAlias = Annotated[Sequence[str], Field(max_length=NAMED_MAX)]
 
 Effect: TypeAlias = Literal["reads", "adds", "ends"]
 """What a tool does to what is there: nothing, adds to it, or may end some of it.

@@ -30,6 +30,8 @@ TEXT_CHARS_MAX = 200_000
 OUTPUT_CHARS_MAX = 1_000_000
 """Of one output of a tool, which is stored whole and shown by a preview."""
 TOPICS_MAX = 64
+NAMED_MAX = 10_000
+"""So many records can be named at once; what is done with them may have a lower limit."""
 
 Kind: TypeAlias = Literal[
     "turn", "summary", "episode", "fact", "rule", "belief", "document", "tool_output"

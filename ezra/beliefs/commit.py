@@ -8,8 +8,9 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import TypeAlias
 
-from tiers.errors import UsageError
+from tiers.errors import Conflict, UsageError
 from tiers.fields import in_utc
+from tiers.owned import REDACTED
 from tiers.records import (
     BeliefQuery,
     Commitment,
@@ -42,7 +43,8 @@ async def believe(
 
     Raises:
         BudgetExceeded: There is no write left.
-        Conflict: The graph is archived, or others changed the same belief again and again.
+        Conflict: The graph is archived, others changed the same belief again and again, or another
+            one has its id.
     """
     strategy = standing.graph.merge_strategy
 
@@ -60,7 +62,10 @@ async def believe(
         charge.is_void = not settled.committed.is_new
     done = settled.committed
     if not done.is_new:
-        return await _as_it_is(runtime, scope, done)
+        known = await _as_it_is(runtime, scope, done)
+        if known.claim != REDACTED and _said(known) != _said(belief):
+            raise Conflict(f"belief {belief.id}", belief.claim, known.claim)
+        return known
     await runtime.forget_pins(scope, [one.id for one in done.superseded if one.pinned])
     await _tell(runtime, scope, settled)
     runtime.wake_learning()
@@ -150,6 +155,10 @@ async def _alone_at_its_key(runtime: Runtime, belief: Commitment) -> AsyncIterat
     lock = runtime.key_turns.setdefault(key, asyncio.Lock())
     async with lock:
         yield
+
+
+def _said(belief: Commitment) -> tuple[object, ...]:
+    return (belief.claim, belief.topic, belief.key, belief.value)
 
 
 async def _as_it_is(runtime: Runtime, scope: Scope, done: Committed) -> Commitment:

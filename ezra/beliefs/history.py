@@ -252,7 +252,7 @@ class History:
         Raises:
             UsageError: ``trust`` is not from 0 to 1, or the reason is blank.
         """
-        if isinstance(trust, bool) or not 0 <= trust <= 1:
+        if isinstance(trust, bool | str) or not 0 <= trust <= 1:
             raise UsageError("trust", trust, "a number from 0 to 1")
         _check_reason(reason)
         named = None if topic is None else checked(Turn, topics=(topic,)).topics[0]

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from tiers.errors import UsageError
 from tiers.records import (
     BeliefQuery,
     BeliefSpan,
@@ -21,6 +20,7 @@ from tiers.records import (
     Turn,
 )
 
+from ..checks import checked_ids
 from ..runtime import Runtime
 
 LIVES_MAX = 100
@@ -92,11 +92,10 @@ async def lives_of(runtime: Runtime, scope: Scope, ids: Sequence[str]) -> tuple[
     Raises:
         UsageError: There are more than ``LIVES_MAX``.
     """
-    if isinstance(ids, str) or len(ids) > LIVES_MAX:
-        raise UsageError("belief_ids", len(ids), f"a list of at most {LIVES_MAX} ids")
-    if not ids:
+    named = checked_ids("belief_ids", ids, LIVES_MAX)
+    if not named:
         return ()
-    query = BeliefQuery(ids=tuple(ids), limit=LIVES_MAX)
+    query = BeliefQuery(ids=named, limit=LIVES_MAX)
     known = {one.id: one for one in await runtime.history.query(scope, query)}
     beliefs = [known[one] for one in dict.fromkeys(ids) if one in known]
     pages = await asyncio.gather(

@@ -19,7 +19,7 @@ from tiers.errors import Conflict, UsageError, WasRedacted
 from tiers.fields import TOPICS_MAX
 from tiers.records import Scope, Standing
 
-from ..checks import check_text, checked
+from ..checks import check_text, checked, checked_ids
 from ..guarding import Write, admitted
 from ..operations import Sent, composed, operation
 from ..rights.access import Access, access_of_operator
@@ -263,11 +263,9 @@ class Documents:
             UsageError: The reason is blank, or there are too many.
         """
         check_text("reason", reason, "why; it is kept in the audit feed")
-        if isinstance(document_ids, str) or len(document_ids) > DOCUMENTS_PER_CALL_MAX:
-            accepted = f"a list of at most {DOCUMENTS_PER_CALL_MAX:,}"
-            raise UsageError("document_ids", document_ids, accepted)
+        ids = checked_ids("document_ids", document_ids, DOCUMENTS_PER_CALL_MAX)
         scope, _ = await self._access.writing(None, "remove a document")
-        told = (scope, document_ids, reason, self._runtime.clock())
+        told = (scope, ids, reason, self._runtime.clock())
         async with self._runtime.meter.refusals(scope):
             done = await self._runtime.shelf.remove(*told, charge_of_write(self._access.standing()))
         if done:

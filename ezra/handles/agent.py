@@ -330,15 +330,16 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
             sources: Ids of turns and facts that it rests on. The turn under way, or the agent's
                 last one, is noted by itself.
             private: Whether only this agent may see it.
-            ref: The caller's name for it, unique in the graph: committing again under the same
-                ``ref`` changes nothing.
+            ref: The caller's name for it, unique in the graph: committing the same again
+                under it changes nothing.
             source: Whose words it is, for the write guard.
 
         Raises:
             WriteRefused: The write guard has put it aside or blocks it.
             PolicyDenied: The topic is not the agent's.
             BudgetExceeded: The agent or the graph has no write left.
-            Conflict: The graph is archived, or others changed the same belief again and again.
+            Conflict: The graph is archived, others changed the same belief again and again, or
+                ``ref`` is of a belief that says something else.
             UsageError: An argument is not acceptable, or the agent has left.
         """
         check_text("claim", claim)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
-from tiers.errors import UsageError
 from tiers.records import Fact, FactTier, Hit, Rule, Scope, SearchQuery, Source, Standing, Turn
 from tiers.upkeep import Page
 
-from ..checks import check_source, checked, checked_id
+from ..checks import check_source, checked, checked_id, checked_ids
 from ..operations import Ids, operation
 from ..recaller import Degradation, with_vector
 from ..rights.metering import charge_of_write
@@ -165,11 +164,10 @@ class AgentFacts(ABC):
             UsageError: The reason is blank, there are too many ids, or the agent has left.
             BudgetExceeded: The agent or the graph has no write left.
         """
-        if len(ids) > FORGOTTEN_MAX:
-            raise UsageError("ids", len(ids), f"at most {FORGOTTEN_MAX}")
+        named = checked_ids("ids", ids, FORGOTTEN_MAX)
         scope = await self._scope()
         async with self._runtime.meter.write(scope, self._standing) as charge:
-            done = await forget_all(self._runtime, scope, ids, reason)
+            done = await forget_all(self._runtime, scope, named, reason)
             charge.is_void = not done
         return done
 
@@ -180,7 +178,7 @@ class AgentFacts(ABC):
         Those that gave way or were forgotten are among them, and say so; the words of what was
         forgotten are ``[forgotten]``, as in ``knowledge.history``.
         """
-        found = await self._runtime.semantic.facts(await self._scope(), ids)
+        found = await self._runtime.semantic.facts(await self._scope(), checked_ids("ids", ids))
         return tuple(map(as_told_to_agents, found))
 
     @operation("POST", "/recall-archival")

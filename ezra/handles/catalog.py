@@ -22,7 +22,7 @@ from tiers.records import (
     Turn,
 )
 
-from ..checks import checked
+from ..checks import checked, checked_ids
 from ..documents import DocumentsOfGraph
 from ..erasure.redaction import RedactionReport, redact
 from ..moving.carrying import GraphRows, check_nothing_left
@@ -122,7 +122,7 @@ class Catalog(DocumentsOfGraph, GraphRows):
     @operation("POST", "/facts/lookup")
     async def facts(self, ids: Ids) -> tuple[Fact, ...]:
         """Return the facts among ``ids``, in the order asked."""
-        return await self._runtime.semantic.facts(self._scope, ids)
+        return await self._runtime.semantic.facts(self._scope, checked_ids("ids", ids))
 
     @operation("GET", "/core")
     async def core(self) -> tuple[Fact, ...]:
@@ -137,7 +137,8 @@ class Catalog(DocumentsOfGraph, GraphRows):
     @operation("POST", "/redactions", changes=True, repeats=False)
     async def redact(self, record_ids: Ids, *, reason: Text) -> RedactionReport:
         """Destroy the content of catalog records for good; otherwise as ``Graph.redact``."""
-        return await redact(self._runtime, self._scope, record_ids, reason)
+        ids = checked_ids("record_ids", record_ids)
+        return await redact(self._runtime, self._scope, ids, reason)
 
     @operation("GET", "/audit")
     async def audit(

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from tiers.records import Scope, Text
 
+from ..checks import checked_ids
 from ..erasure.holdings import PAGE_MAX, Holding, holding_of
 from ..erasure.redaction import RedactionReport, Whose, erase, purge, redact
 from ..operations import Ids, operation
@@ -107,4 +108,5 @@ class ErasureOfGraph:
             NotFound: One of the ids is no such record of this graph.
             UsageError: The reason is blank.
         """
-        return await redact(self._runtime, self._scope, record_ids, reason)
+        ids = checked_ids("record_ids", record_ids)
+        return await redact(self._runtime, self._scope, ids, reason)

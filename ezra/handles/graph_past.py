@@ -14,6 +14,7 @@ from tiers.errors import NotFound, UsageError
 from tiers.previews import with_previews
 from tiers.records import AuditEvent, AuditFilter, Receipt, Scope, Turn
 
+from ..checks import checked_ids
 from ..erasure.taint.handle import Taint
 from ..operations import Ids, operation
 from ..receipts.finding import TURN_IDS_MAX, receipts_of
@@ -74,7 +75,7 @@ class GraphPast:
     @operation("POST", "/turns/lookup")
     async def turns_by_ref(self, refs: Ids) -> dict[str, Turn]:
         """Return the stored turns among ``refs``, by ``ref``."""
-        return await self._runtime.turns.known_refs(self._scope, refs)
+        return await self._runtime.turns.known_refs(self._scope, checked_ids("refs", refs))
 
     @operation("GET", "/receipts/{receipt_id}")
     async def receipt(self, receipt_id: str) -> Receipt:

@@ -24,7 +24,7 @@ from tiers.records import (
 )
 from tiers.upkeep import Page
 
-from ..checks import checked
+from ..checks import checked, checked_ids
 from ..operations import Ids, operation
 from ..paging import cursor_of, place_of
 from ..runtime import Runtime
@@ -78,7 +78,7 @@ class LatestOfGraph:
     @operation("POST", "/facts/lookup")
     async def facts(self, ids: Ids) -> tuple[Fact, ...]:
         """Return the shared facts among ``ids``, in the order asked."""
-        return await self._runtime.semantic.facts(self._scope, ids)
+        return await self._runtime.semantic.facts(self._scope, checked_ids("ids", ids))
 
     @operation("GET", "/facts")
     async def latest_facts(

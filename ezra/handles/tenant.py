@@ -37,7 +37,7 @@ from tiers.records import (
 )
 from tiers.upkeep import PAGE_ROWS_MAX, Table
 
-from ..checks import KNOWN_MAX, check_agrees, check_graph_id, checked, parent_of
+from ..checks import KNOWN_MAX, check_agrees, check_graph_id, checked, checked_ids, parent_of
 from ..contradiction import Callback, Resolver
 from ..erasure.redaction import RedactionReport, Whose, erase, retire
 from ..mesh import SourceAbout
@@ -379,7 +379,8 @@ class Tenant:
     @operation("POST", "/parked-work", changes=True, repeats=False, name="work.rerun")
     async def rerun_work(self, work_ids: Ids) -> int:
         """Try parked work again; return how many items were put back."""
-        put_back = await self._runtime.queue.rerun(work_ids, tenant=self._runtime.settings.tenant)
+        ids, tenant = checked_ids("work_ids", work_ids), self._runtime.settings.tenant
+        put_back = await self._runtime.queue.rerun(ids, tenant=tenant)
         self._runtime.wake_learning()
         return put_back
 

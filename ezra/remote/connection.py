@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
@@ -153,7 +154,7 @@ class Connection:
     async def _once(self, operation: Operation[Any, Any], path: str, sent: Sent) -> bytes:
         if self._http is None:
             raise TierUnavailable("server", operation.name, "the connection is not open")
-        with self._watched(operation) as watched, self._told(operation):
+        with self._watched(operation) as watched, self._told(operation, sent.get("json")):
             answer = await self._http.request(
                 operation.verb,
                 path,
@@ -186,8 +187,8 @@ class Connection:
         return self._spans.watch(name, about, kind=SpanKind.CLIENT)
 
     @contextmanager
-    def _told(self, operation: Operation[Any, Any]) -> Iterator[None]:
-        """Tell of what the connection does in words of ours."""
+    def _told(self, operation: Operation[Any, Any], said: object = None) -> Iterator[None]:
+        """Tell of what the connection does in words of ours; ``said`` is the body that it sends."""
         import httpx2  # noqa: PLC0415 - only who calls a server pays for it
 
         try:
@@ -195,6 +196,10 @@ class Connection:
         except UnicodeEncodeError as problem:
             half = problem.object[problem.start : problem.end]
             raise UsageError("text", half, "text without lone surrogates") from problem
+        except ValueError as problem:
+            for field, number in _endless(said):
+                raise UsageError(field, number, "a finite number") from problem
+            raise
         except httpx2.ConnectError as problem:
             error = TierUnavailable("server", operation.name, f"{self._url} is not reachable")
             raise _Again(error, None) from problem
@@ -247,6 +252,18 @@ def _escaped(name: str, value: object) -> str:
         return quote(value, safe="")
     except UnicodeEncodeError:
         raise UsageError(name, value, "text without lone surrogates") from None
+
+
+def _endless(said: object, field: str = "") -> Iterator[tuple[str, float]]:
+    """Yield the numbers of a body that JSON has no form for, each with where it stands."""
+    if isinstance(said, float) and not math.isfinite(said):
+        yield field, said
+    elif isinstance(said, Mapping):
+        for name, one in said.items():
+            yield from _endless(one, f"{field}.{name}" if field else str(name))
+    elif isinstance(said, list):
+        for number, one in enumerate(said):
+            yield from _endless(one, f"{field}[{number}]")
 
 
 def _read(operation: Operation[Any, R], content: bytes | str) -> R:

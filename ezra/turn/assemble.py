@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -23,6 +23,7 @@ from tiers.records import (
     MeshResult,
     Owned,
     Rule,
+    Scope,
     Turn,
 )
 
@@ -434,6 +435,12 @@ class _Shelf:
 def _system_slot(agent: AgentRecord, note: str = "") -> Slot:
     text = "\n\n".join([f"You are {agent.id}. {agent.role}".strip(), note]).strip()
     return Slot("system", text, tokens=estimate_tokens(text) + estimate_tokens(RULE) + 1)
+
+
+def core_cost(scope: Scope) -> Callable[[Fact], int]:
+    """Return what says how many tokens a core fact takes in a context of the scope."""
+    shelf = _Shelf(scope.agent_id or "", {one.graph_id: one for one in scope.lineage})
+    return lambda fact: shelf.core(fact).tokens
 
 
 def _mesh_slot(mesh: MeshResult) -> Slot:

@@ -259,7 +259,7 @@ class Router:
             opening = turn.opening
             now = self._clock() if turn.scope.lineage else turn.request.at
             core = resolve_core(turn.scope, opening.core, opening.nearer, now=now)
-            turn.core, turn.shadowed = self._limits.core_block_of(core), core.shadowed
+            turn.core, turn.shadowed = self._limits.core_block_of(core, turn.scope), core.shadowed
             turn.rules = turn.opening.rules
 
     async def fetch(self, turn: TurnState) -> None:
@@ -432,7 +432,8 @@ class Router:
 
     async def core_of(self, scope: Scope) -> CoreBlock:
         """Return the core block of a context for the scope, without what is hidden."""
-        return self._limits.core_block_of(await core_seen(self._semantic, scope, self._clock))
+        core = await core_seen(self._semantic, scope, self._clock)
+        return self._limits.core_block_of(core, scope)
 
     async def _hydrate_archival(self, turn: TurnState) -> None:
         query = self._query(turn, ("fact",), ARCHIVAL_LIMIT, "archival")

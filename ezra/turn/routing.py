@@ -36,7 +36,7 @@ from ..ranking.choosing import in_asked_order
 from ..ranking.cues import meant_by
 from ..ranking.pool import SESSION_GAP
 from ..recaller import Degradation, QuestionVector
-from .assemble import Context, Slot
+from .assemble import Context, Slot, core_cost
 from .context_budget import TailPlan, WindowPolicy
 from .parse import Parsed
 from .receipts import SALT_BYTES, context_body
@@ -183,9 +183,9 @@ class RouterLimits:
         tokens = agent.model_window_tokens or self.window_tokens
         return None if tokens is None else WindowPolicy(tokens, self.shrink_above, self.grow_below)
 
-    def core_block_of(self, core: CoreFacts) -> CoreBlock:
-        """Return the core block of a context, without what nearer definitions hide."""
-        return core_block(core.visible, self.core, self.context_tokens)
+    def core_block_of(self, core: CoreFacts, scope: Scope) -> CoreBlock:
+        """Return the core block of a scope's context, without what nearer definitions hide."""
+        return core_block(core.visible, self.core, self.context_tokens, core_cost(scope))
 
 
 def shown_turns(turn: TurnState) -> tuple[Turn, ...]:

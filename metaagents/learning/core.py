@@ -8,7 +8,7 @@ says is left out. It is made at every turn, so what it reads of a text is rememb
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
@@ -49,7 +49,7 @@ class CoreBlock:
     Attributes:
         facts: As they are shown: constraints, identity, then the oldest first.
         left_out: Core facts that are not shown, each with the reason.
-        tokens: What the facts cost, estimated.
+        tokens: What the facts cost in the context, estimated.
     """
 
     facts: tuple[Fact, ...] = ()
@@ -57,13 +57,24 @@ class CoreBlock:
     tokens: int = 0
 
 
-def core_block(facts: Sequence[Fact], policy: CorePolicy, budget_tokens: int) -> CoreBlock:
+def words_alone(fact: Fact) -> int:
+    """Return the tokens of what a fact says."""
+    return estimate_tokens(fact.text)
+
+
+def core_block(
+    facts: Sequence[Fact],
+    policy: CorePolicy,
+    budget_tokens: int,
+    cost_of: Callable[[Fact], int] = words_alone,
+) -> CoreBlock:
     """Return the core block of a context.
 
     Args:
         facts: The visible core facts, of which nearer definitions have hidden others already.
         policy: What it may take.
         budget_tokens: The tokens of the whole context.
+        cost_of: Returns the tokens of a fact as it is shown.
     """
     room = int(budget_tokens * policy.share)
     chosen: list[Fact] = []
@@ -71,7 +82,7 @@ def core_block(facts: Sequence[Fact], policy: CorePolicy, budget_tokens: int) ->
     shown = _Shown()
     tokens = 0
     for fact in by_worth(facts, policy.newest, policy.most_used):
-        cost = estimate_tokens(fact.text)
+        cost = cost_of(fact)
         if len(chosen) >= policy.facts_max:
             left_out.append((fact, f"{policy.facts_max} core facts are the most"))
         elif tokens + cost > room:

@@ -384,3 +384,15 @@ async def test_at_12_what_was_just_written_is_found_at_once(tmp_path: Path) -> N
         await ezra.drain_learning()
         first = (await agent.recall("lubricant temperature of the transmission")).items[0]
         assert (first.id, first.words_only, first.tier) == (new, False, "warm")
+
+
+async def test_core_facts_take_no_more_of_a_context_than_their_share(tmp_path: Path) -> None:
+    """With all that stands around each of them, and their cost says so."""
+    async with running(tmp_path, context_tokens=400, core_share=0.5) as ezra:
+        agent = await (await ezra.create_session_graph("imola")).spawn_agent("strategist")
+        for number in range(40):
+            await agent.remember(Fact(text=f"Box {number} is blue.", tier="core"))
+        turn = await agent.turn("Which box?")
+        shown = sum(slot.tokens for slot in turn.slots if slot.kind == "core")
+        assert 0 < shown <= 200
+        assert turn.core.tokens == shown

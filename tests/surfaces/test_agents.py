@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -213,6 +214,8 @@ async def test_beliefs_are_committed_settled_pinned_and_looked_back_at(runtime: 
     await (await agent.turn("It is cold.")).reply("Then softs.")
     second = await agent.commit("Start on softs.", value="soft", sources=[first.id], **about)
     again = await agent.commit("Start on mediums.", value="medium", ref="start", **about)
+    with pytest.raises(Conflict):
+        await agent.commit("Start on hards.", value="hard", ref="start", **about)
     assert isinstance(again, HistoricBelief)
     assert (again.id, again.status, again.superseded_by) == (first.id, "superseded", second.id)
     assert [one.id for one in await agent.beliefs()] == [second.id]
@@ -276,6 +279,11 @@ REFUSED: list[tuple[str, type[Exception], Callable[[Any, Any], Any]]] = [
     ("max_days_ago", UsageError, lambda agent, _: agent.search_memory(max_days_ago=-1)),
     ("what", UsageError, lambda agent, _: agent.remember(42)),
     ("reason", UsageError, lambda agent, _: agent.forget(NO_SUCH, reason=" ")),
+    ("half_life_days", UsageError, lambda agent, _: agent.recall("x", half_life_days=math.nan)),
+    ("ids", UsageError, lambda agent, _: agent.facts(NO_SUCH)),
+    ("ids", UsageError, lambda agent, _: agent.forget_facts(NO_SUCH, reason="No.")),
+    ("refs", UsageError, lambda _, graph: graph.turns_by_ref("r1")),
+    ("record_ids", UsageError, lambda _, graph: graph.redact(NO_SUCH, reason="No.")),
     ("claim", UsageError, lambda agent, _: agent.commit("")),
     ("sources", UsageError, lambda agent, _: agent.commit("Box.", sources="abc")),
     ("changes[1].op", UsageError, lambda agent, _: agent.knowledge.apply([ADD, ADD | {"op": "X"}])),
