@@ -35,6 +35,8 @@ RELATIONS = frozenset(
         "lives with"
     ).split("|")
 )
+_AT_PLACES = MEMBERSHIPS | frozenset(("visited", "is from", "was born in", "grew up in"))
+"""Of these the value is a name, and may be told with what stands behind its comma."""
 USES = frozenset(("drives", "uses", "wears"))
 """What ends for who has the thing no more; who sold the piano may play on."""
 MARITAL = "state single"
@@ -144,13 +146,21 @@ def _replaces(new: Claim, old: Claim) -> bool:
     if same:
         return new.sense in _OPPOSITE[old.sense]
     if new.sense != "is" or old.sense != "is":
-        return False
+        is_all = old.sense == "is" and _is_of_namesake(old.value, new.value)
+        return is_all and new.attribute in _AT_PLACES
+    if _is_of_namesake(new.value, old.value) or _is_of_namesake(old.value, new.value):
+        return False  # "Lyon, France" may be the Lyon that was said
     if new.is_single and (old.is_single or new.corrects):
         return _units(new) == _units(old)
     if new.attribute in {HAS, "uses", "run"} and _is_other_count(new, old):
         return True
     # "I prefer aisle seats now": of the same things another kind.
     return new.attribute == "prefers" and new.is_change and _head(new) == _head(old)
+
+
+def _is_of_namesake(exact: str, name: str) -> bool:
+    """Whether a place or firm is told by name and more: ``London, Ontario`` is a London."""
+    return bool(name) and exact.lower().startswith(f"{name.lower()},")
 
 
 def _is_other_count(new: Claim, old: Claim) -> bool:
@@ -169,7 +179,8 @@ def _leaves(new: Claim, old: Claim) -> bool:
         return True
     if new.attribute == "cancelled" and old.attribute == TIME:
         return True
-    if not _value(new) or _value(new) != _value(old) or new.sense != "over":
+    is_it = _value(new) == _value(old) or _is_of_namesake(old.value, new.value)
+    if not _value(new) or not is_it or new.sense != "over":
         return _cancels(new, old)
     ended = {LEFT: MEMBERSHIPS, RELATION: RELATIONS, "married to": RELATIONS, HAS: USES}
     is_ended = new.attribute == "changed" or old.attribute in ended.get(new.attribute, frozenset())

@@ -47,6 +47,8 @@ def _effect(old: str, new: str, later: str = "ada") -> Effect | None:
         ("I'm learning Spanish.", "I gave up Spanish."),
         ("The deploy target is eu-west-1.", "The deploy target is eu-central-1."),
         ("The staging database runs Postgres 15.", "The staging database runs Postgres 16."),
+        ("I live in London, Ontario.", "I no longer live in London."),
+        ("I live in London, Ontario.", "I moved to London, England."),
     ],
 )
 def test_what_cannot_stand_beside_it_ends(old: str, new: str) -> None:
@@ -102,6 +104,10 @@ def test_what_never_was_so_is_denied(old: str, new: str) -> None:
         ("I bought a drill.", "I sold a tent."),
         ("I play the piano.", "I sold the piano."),
         ("The problem is Redis.", "The problem is urgent."),
+        ("I live in London.", "I don't live in London, Ontario."),
+        ("I live in Rochester, New York.", "I don't live in Rochester, Minnesota."),
+        ("I live in Lyon.", "I live in Lyon, France."),
+        ("I live in Lyon, France.", "I live in Lyon."),
     ],
 )
 def test_what_may_be_true_beside_it_stays(old: str, new: str) -> None:
