@@ -16,9 +16,11 @@ from tiers.learning import spelled
 from tiers.lexical import words
 from tiers.records import Fact
 
+from .grammar.activity import BY_THEMSELVES
 from .grammar.claims import claims_of
 from .grammar.clauses import without_lead
-from .grammar.statement import DIED, HAS, LEFT, NAME, PLAN, RELATION, TIME, Claim
+from .grammar.frames import OFTEN
+from .grammar.statement import DIED, HABIT, HAS, LEFT, NAME, PLAN, RELATION, TIME, Claim
 from .likeness import REMEMBERED_CHARS_MAX, REMEMBERED_TEXTS, difference, read
 from .rewording import in_24_hours, in_third_person
 
@@ -43,6 +45,7 @@ MARITAL = "state single"
 _LASTING = frozenset((NAME, "is a", "was born", "was born in", "grew up in", "is from", "age"))
 """What stays true of who has died."""
 _PARTED = frozenset("divorced separated single widowed".split())
+_CIRCUMSTANCE = re.compile(r"(?:with|at|in|on|from|for|before|after|by|near|along) ")
 _OPPOSITE = {"is": {"not", "never", "over"}, "not": {"is"}, "never": {"is"}, "over": set()}
 _OWN = re.compile(
     r"\b(?:i|i'm|i've|im|my|mine|me|myself|we|we're|we've|our|ours|us)\b", re.IGNORECASE
@@ -129,10 +132,40 @@ def _ends(new: Claim, old: Claim) -> bool:
     if old.sense == "over" or (new.is_ahead != old.is_ahead and not _cancels(new, old)):
         return False
     if _is_of(new.subject, old.subject):
+        if _gives_up(new, old):
+            return True
         if new.attribute == old.attribute:
             return _replaces(new, old)
         return old.sense == "is" and _leaves(new, old)
-    return old.sense == "is" and new.attribute == DIED and _is_named(new.subject, old)
+    is_over = new.attribute == DIED and _is_named(new.subject, old)
+    return old.sense == "is" and (is_over or _is_couple(new, old))
+
+
+def _gives_up(new: Claim, old: Claim) -> bool:
+    """Whether it is denied at all times what somebody does at some: ``every morning, at work``.
+
+    A verb without its object is denied only where the habit has none either: who no longer runs
+    may run a shop on Mondays.
+    """
+    is_habit = old.attribute == HABIT and old.sense == "is" and bool(new.given_up)
+    if not is_habit or not f"{old.value} ".startswith(f"{new.given_up} "):
+        return False
+    rest = old.value[len(new.given_up) :].strip()
+    is_alone = " " not in new.given_up
+    if is_alone and new.given_up not in BY_THEMSELVES:
+        return False
+    is_circumstance = _CIRCUMSTANCE.match(rest) or (is_alone and rest[:1].isdigit())
+    return not rest or bool(is_circumstance or OFTEN.match(rest))
+
+
+def _is_couple(new: Claim, old: Claim) -> bool:
+    """Whether two are parted of whom one had the other: ``Tom and Ada got divorced``."""
+    one, joint, other = new.subject.partition(" and ")
+    is_parted = new.attribute == MARITAL and new.value in _PARTED and new.sense == "is"
+    if not joint or not is_parted or old.attribute not in RELATIONS - {"lives with"}:
+        return False
+    had = {spelled(old.subject), spelled(old.value)}
+    return had == {spelled(one), spelled(other)}
 
 
 def _is_of(one: str, other: str) -> bool:
@@ -175,6 +208,8 @@ def _leaves(new: Claim, old: Claim) -> bool:
     is_parted = new.attribute == MARITAL and new.value in _PARTED
     if is_parted and old.attribute in RELATIONS - {"lives with"}:
         return True
+    if new.attribute == MARITAL and new.value == "married" and new.sense != "is":
+        return old.attribute == "married to"
     if new.attribute == DIED and old.attribute not in _LASTING:
         return True
     if new.attribute == "cancelled" and old.attribute == TIME:

@@ -87,6 +87,14 @@ async def _learnt(ezra: Ezra, graph: Graph, *said: str) -> set[str]:
             ("I live in London.", "I don't live in London, Ontario."),
             {"Ada lives in London", "Ada doesn't live in London, Ontario"},
         ),
+        (
+            ("I run 5 km every morning.", "I don't run any more."),
+            {"Ada doesn't run any more"},
+        ),
+        (
+            ("I am married to Tom.", "Tom and I got divorced."),
+            {"Tom and Ada got divorced"},
+        ),
     ],
 )
 async def test_a_denial_ends_what_it_denies_and_nothing_else(
