@@ -243,7 +243,7 @@ def _units(claim: Claim) -> frozenset[str]:
     """Return the words beside the number of a value: euros are no months."""
     known = read(claim.value)
     if (
-        claim.attribute in {TIME, NAME, "place"}
+        claim.attribute in {TIME, NAME, "place", "address"}
         or not known.numbers
         or not known.content - known.numbers
     ):

@@ -95,6 +95,22 @@ async def _learnt(ezra: Ezra, graph: Graph, *said: str) -> set[str]:
             ("I am married to Tom.", "Tom and I got divorced."),
             {"Tom and Ada got divorced"},
         ),
+        (
+            ("My email is a@x.org.", "My new email is b@x.org."),
+            {"Ada's email is b@x.org"},
+        ),
+        (
+            ("My phone is 555 0100.", "My new phone is 555 0199."),
+            {"Ada's phone is 555 0199"},
+        ),
+        (
+            ("My job title is analyst.", "My new job title is manager."),
+            {"Ada's job title is manager"},
+        ),
+        (
+            ("My address is 5 Elm Street.", "My new address is 9 Oak Road."),
+            {"Ada's address is 9 Oak Road"},
+        ),
     ],
 )
 async def test_a_denial_ends_what_it_denies_and_nothing_else(

@@ -58,6 +58,7 @@ def _effect(old: str, new: str, later: str = "ada") -> Effect | None:
         ("I am married to Tom.", "Tom and I got divorced."),
         ("Dan is married to Eve.", "Dan is not married."),
         ("Dan is married to Eve.", "Eve and Dan got divorced."),
+        ("My address is 5 Elm Street.", "My new address is 9 Oak Road."),
         ("I live in London, Ontario.", "I moved to London, England."),
     ],
 )
