@@ -214,7 +214,7 @@ _ATTRIBUTES: tuple[tuple[str, FactType, str], ...] = (
         rf"{_CAPITAL}(?: {_CAPITAL}){{0,2}}",
     ),
     (
-        r"(?:new |home |postal |work )?address",
+        r"(?:home |postal |work )?address",
         "identity",
         r"\d{1,4}[a-z]? [A-Z][\w'.\-]{1,24}(?:[ ,]{1,2}[A-Z0-9][\w'.\-]{0,24}){1,6}",
     ),
@@ -265,7 +265,10 @@ _WRITTEN: tuple[tuple[str, Build], ...] = (
         _never_me,
     ),
     *(
-        (rf"(?i:(?:my|our) (?P<attribute>{written}) is) (?P<value>{value})", _attribute(fact_type))
+        (
+            rf"(?i:(?:my|our) (?:new |current )?(?P<attribute>{written}) is) (?P<value>{value})",
+            _attribute(fact_type),
+        )
         for written, fact_type, value in _ATTRIBUTES
     ),
 )

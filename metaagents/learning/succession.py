@@ -16,9 +16,11 @@ from tiers.learning import spelled
 from tiers.lexical import words
 from tiers.records import Fact
 
+from .grammar.activity import BY_THEMSELVES
 from .grammar.claims import claims_of
 from .grammar.clauses import without_lead
-from .grammar.statement import DIED, HAS, LEFT, NAME, PLAN, RELATION, TIME, Claim
+from .grammar.frames import OFTEN
+from .grammar.statement import DIED, HABIT, HAS, LEFT, NAME, PLAN, RELATION, TIME, Claim
 from .likeness import REMEMBERED_CHARS_MAX, REMEMBERED_TEXTS, difference, read
 from .rewording import in_24_hours, in_third_person
 
@@ -35,12 +37,15 @@ RELATIONS = frozenset(
         "lives with"
     ).split("|")
 )
+_AT_PLACES = MEMBERSHIPS | frozenset(("visited", "is from", "was born in", "grew up in"))
+"""Of these the value is a name, and may be told with what stands behind its comma."""
 USES = frozenset(("drives", "uses", "wears"))
 """What ends for who has the thing no more; who sold the piano may play on."""
 MARITAL = "state single"
 _LASTING = frozenset((NAME, "is a", "was born", "was born in", "grew up in", "is from", "age"))
 """What stays true of who has died."""
 _PARTED = frozenset("divorced separated single widowed".split())
+_CIRCUMSTANCE = re.compile(r"(?:with|at|in|on|from|for|before|after|by|near|along) ")
 _OPPOSITE = {"is": {"not", "never", "over"}, "not": {"is"}, "never": {"is"}, "over": set()}
 _OWN = re.compile(
     r"\b(?:i|i'm|i've|im|my|mine|me|myself|we|we're|we've|our|ours|us)\b", re.IGNORECASE
@@ -127,10 +132,40 @@ def _ends(new: Claim, old: Claim) -> bool:
     if old.sense == "over" or (new.is_ahead != old.is_ahead and not _cancels(new, old)):
         return False
     if _is_of(new.subject, old.subject):
+        if _gives_up(new, old):
+            return True
         if new.attribute == old.attribute:
             return _replaces(new, old)
         return old.sense == "is" and _leaves(new, old)
-    return old.sense == "is" and new.attribute == DIED and _is_named(new.subject, old)
+    is_over = new.attribute == DIED and _is_named(new.subject, old)
+    return old.sense == "is" and (is_over or _is_couple(new, old))
+
+
+def _gives_up(new: Claim, old: Claim) -> bool:
+    """Whether it is denied at all times what somebody does at some: ``every morning, at work``.
+
+    A verb without its object is denied only where the habit has none either: who no longer runs
+    may run a shop on Mondays.
+    """
+    is_habit = old.attribute == HABIT and old.sense == "is" and bool(new.given_up)
+    if not is_habit or not f"{old.value} ".startswith(f"{new.given_up} "):
+        return False
+    rest = old.value[len(new.given_up) :].strip()
+    is_alone = " " not in new.given_up
+    if is_alone and new.given_up not in BY_THEMSELVES:
+        return False
+    is_circumstance = _CIRCUMSTANCE.match(rest) or (is_alone and rest[:1].isdigit())
+    return not rest or bool(is_circumstance or OFTEN.match(rest))
+
+
+def _is_couple(new: Claim, old: Claim) -> bool:
+    """Whether two are parted of whom one had the other: ``Tom and Ada got divorced``."""
+    one, joint, other = new.subject.partition(" and ")
+    is_parted = new.attribute == MARITAL and new.value in _PARTED and new.sense == "is"
+    if not joint or not is_parted or old.attribute not in RELATIONS - {"lives with"}:
+        return False
+    had = {spelled(old.subject), spelled(old.value)}
+    return had == {spelled(one), spelled(other)}
 
 
 def _is_of(one: str, other: str) -> bool:
@@ -144,13 +179,21 @@ def _replaces(new: Claim, old: Claim) -> bool:
     if same:
         return new.sense in _OPPOSITE[old.sense]
     if new.sense != "is" or old.sense != "is":
-        return False
+        is_all = old.sense == "is" and _is_of_namesake(old.value, new.value)
+        return is_all and new.attribute in _AT_PLACES
+    if _is_of_namesake(new.value, old.value) or _is_of_namesake(old.value, new.value):
+        return False  # "Lyon, France" may be the Lyon that was said
     if new.is_single and (old.is_single or new.corrects):
         return _units(new) == _units(old)
     if new.attribute in {HAS, "uses", "run"} and _is_other_count(new, old):
         return True
     # "I prefer aisle seats now": of the same things another kind.
     return new.attribute == "prefers" and new.is_change and _head(new) == _head(old)
+
+
+def _is_of_namesake(exact: str, name: str) -> bool:
+    """Whether a place or firm is told by name and more: ``London, Ontario`` is a London."""
+    return bool(name) and exact.lower().startswith(f"{name.lower()},")
 
 
 def _is_other_count(new: Claim, old: Claim) -> bool:
@@ -165,11 +208,14 @@ def _leaves(new: Claim, old: Claim) -> bool:
     is_parted = new.attribute == MARITAL and new.value in _PARTED
     if is_parted and old.attribute in RELATIONS - {"lives with"}:
         return True
+    if new.attribute == MARITAL and new.value == "married" and new.sense != "is":
+        return old.attribute == "married to"
     if new.attribute == DIED and old.attribute not in _LASTING:
         return True
     if new.attribute == "cancelled" and old.attribute == TIME:
         return True
-    if not _value(new) or _value(new) != _value(old) or new.sense != "over":
+    is_it = _value(new) == _value(old) or _is_of_namesake(old.value, new.value)
+    if not _value(new) or not is_it or new.sense != "over":
         return _cancels(new, old)
     ended = {LEFT: MEMBERSHIPS, RELATION: RELATIONS, "married to": RELATIONS, HAS: USES}
     is_ended = new.attribute == "changed" or old.attribute in ended.get(new.attribute, frozenset())
@@ -197,7 +243,7 @@ def _units(claim: Claim) -> frozenset[str]:
     """Return the words beside the number of a value: euros are no months."""
     known = read(claim.value)
     if (
-        claim.attribute in {TIME, NAME, "place"}
+        claim.attribute in {TIME, NAME, "place", "address"}
         or not known.numbers
         or not known.content - known.numbers
     ):

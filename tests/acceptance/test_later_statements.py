@@ -11,6 +11,7 @@ import pytest
 from support.runtime import MovingClock, running
 
 from ezra import Agent, Ezra
+from ezra.handles.graph import Graph
 from tiers.ids import SteadyClock
 from tiers.records import Fact, Hit
 
@@ -67,6 +68,57 @@ async def test_r9_10_the_later_place_of_a_text_wins(tmp_path: Path, said: str) -
         (scout,) = await _agents(ezra, "scout")
         await _tell(scout, said)
         assert await _homes(ezra, scout) == ["Potsdam"]
+
+
+async def _learnt(ezra: Ezra, graph: Graph, *said: str) -> set[str]:
+    """Return the current facts after texts were said one after the other."""
+    agent = await graph.spawn_agent("bot", topics={"*"}, user_id="ada")
+    for text in said:
+        turn = await agent.turn(text, speaker="Ada")
+        await turn.reply("Noted.")
+        await ezra.drain_learning()
+    return {fact.text for fact in (await graph.latest_facts()).rows}
+
+
+@pytest.mark.parametrize(
+    ("said", "current"),
+    [
+        (
+            ("I live in London.", "I don't live in London, Ontario."),
+            {"Ada lives in London", "Ada doesn't live in London, Ontario"},
+        ),
+        (
+            ("I run 5 km every morning.", "I don't run any more."),
+            {"Ada doesn't run any more"},
+        ),
+        (
+            ("I am married to Tom.", "Tom and I got divorced."),
+            {"Tom and Ada got divorced"},
+        ),
+        (
+            ("My email is a@x.org.", "My new email is b@x.org."),
+            {"Ada's email is b@x.org"},
+        ),
+        (
+            ("My phone is 555 0100.", "My new phone is 555 0199."),
+            {"Ada's phone is 555 0199"},
+        ),
+        (
+            ("My job title is analyst.", "My new job title is manager."),
+            {"Ada's job title is manager"},
+        ),
+        (
+            ("My address is 5 Elm Street.", "My new address is 9 Oak Road."),
+            {"Ada's address is 9 Oak Road"},
+        ),
+    ],
+)
+async def test_a_denial_ends_what_it_denies_and_nothing_else(
+    tmp_path: Path, said: Sequence[str], current: set[str]
+) -> None:
+    """What is said of a namesake leaves the fact alone."""
+    async with running(tmp_path) as ezra:
+        assert await _learnt(ezra, await ezra.create_session_graph("home"), *said) == current
 
 
 async def test_r9_10_a_correction_within_a_pass_wins(tmp_path: Path) -> None:

@@ -345,3 +345,40 @@ def test_what_others_wrote_is_not_said_by_who_pastes_it(said: str) -> None:
     """Neither mails nor transcripts; a heading of one's own takes nothing away."""
     assert not is_plain(said)
     assert all(map(is_plain, ("Update: I live in Bonn now.", "I moved: my flat is in Bonn.")))
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("I've never been to Portland, Maine.", "Ada has never been to Portland, Maine"),
+        (
+            "I have never been to Portland, Maine in my life.",
+            "Ada has never been to Portland, Maine",
+        ),
+        ("I don't live in London, Ontario, Canada.", "Ada doesn't live in London, Ontario, Canada"),
+        ("I live in Washington, D.C.", "Ada lives in Washington, D.C."),
+        ("I moved to Washington, D.C. in 2019.", "Ada moved to Washington, D.C. in 2019"),
+        ("My brother lives in Athens, Georgia.", "Ada's brother lives in Athens, Georgia"),
+        ("I live in Rome, Anna lives in Paris.", "Ada lives in Rome"),
+        ("I'm not from Spain, I'm from Chile.", "Ada is not from Spain"),
+    ],
+)
+def test_a_place_keeps_what_stands_behind_its_comma(said: str, told: str) -> None:
+    """Another Portland, London or Washington is another place."""
+    claim = claims_of(said, "Ada", NOW)[0]
+    assert (claim.text, claim.is_news) == (told, True)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I am not from Georgia, the country.",
+        "I am not from Georgia - the country.",
+        "I don't work for Apple, the record label.",
+        "I stopped working for Apple, the record label.",
+        "i don't live in london, ontario",
+    ],
+)
+def test_a_denial_is_not_cut_from_what_tells_which_is_meant(said: str) -> None:
+    """Without it, somebody else's denial would be told: better nothing."""
+    assert claims_of(said, "Ada", NOW) == []

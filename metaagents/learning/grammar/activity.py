@@ -29,6 +29,13 @@ ALONE = frozenset(
     "sail skate box fence lisp commute freelance climb hike fish".split()
 )
 """Verbs that say what somebody does without saying to what."""
+BY_THEMSELVES = ALONE | frozenset(("run", "smoke"))
+"""Verbs that are denied without an object too."""
+_VISITED = re.compile(
+    r"to (?:the )?(?:gym|pool|sauna|church|mosque|temple|synagogue|school|college|university|work"
+    r"|office|club|choir|therapy|yoga|physio|[a-z]+ class|classes)"
+)
+"""Where somebody goes again and again."""
 
 DUTIES = frozenset(
     "approve handle hold own manage maintain review lead run chair take cover represent check keep "
@@ -82,6 +89,9 @@ def active(said: Said) -> Iterator[Claim]:
     elif verbal.modal:
         yield from _skill(said)
     is_done = verbal.lemma in ACHIEVEMENTS and verbal.tense != "present"
+    if verbal.sense == "over" and verbal.tense == "present" and _is_known_habit(said):
+        yield _claim(said, DOES)
+        return
     is_momentary = verbal.lemma in MOMENTARY and not is_done
     if is_momentary or verbal.is_progressive or verbal.modal:
         return
@@ -97,6 +107,14 @@ def _is_somebody(said: Said) -> bool:
     is_theirs = subject.sort == "owned" and bool(subject.kind)
     return subject.sort == "speaker" or (
         is_theirs and (bool(subject.name) or subject.kind not in ACQUAINTANCES)
+    )
+
+
+def _is_known_habit(said: Said) -> bool:
+    """Whether what is over can only have been a habit: ``I don't run any more``."""
+    lemma, rest = said.verbal.lemma, said.verbal.rest
+    return (lemma == "go" and _VISITED.fullmatch(rest) is not None) or (
+        not rest and lemma in BY_THEMSELVES
     )
 
 

@@ -16,6 +16,7 @@ from ...distinctive import MONTHS
 from ..marks import Sought
 from ..times import DAYS
 from .lexicon import CAPITALS, PERSONS, PETS
+from .namesakes import is_rest_of_name, tells_which
 from .plainer import in_plain_words
 from .subjects import opened
 from .verbs import FORMS, is_verb
@@ -402,6 +403,8 @@ def _puts_right(part: _Part, found: list[Clause]) -> bool:
 
 def _is_cut_off(part: _Part, found: list[Clause]) -> bool:
     """Whether a part belongs to what the last clause ends with: ``a safe, inclusive place``."""
+    if found and part.joint in {"comma", ""} and tells_which(part.text, found[-1].text):
+        return True
     is_list = part.joint == "comma" and bool(found) and _IS_LIST.search(found[-1].text)
     is_more = FORMS.get(part.text.split(" ", 1)[0].lower(), ("", ""))[1] not in {"past", "base"}
     return bool(is_list and is_more and _LISTED.fullmatch(part.text))
@@ -433,6 +436,8 @@ def _parts(sentence: str) -> list[_Part]:
         rest = sentence[match.end() :]
         kind = _kind_of(match)
         if kind in {"and", "comma"} and not _is_new(rest, kind):
+            continue
+        if kind == "comma" and is_rest_of_name(sentence[start : match.start()], rest):
             continue
         if kind == "taint" and _is_denied_both(match, sentence[start:], rest):
             continue

@@ -21,7 +21,9 @@ NAME = rf"(?:(?:the )?{_PART}(?:(?: {_JOINED}){{0,2}} {_PART}){{0,4}})"
 """What is written with capitals, as an expression without groups."""
 
 _IS_NAME = re.compile(NAME)
-_PLACE = re.compile(rf"({NAME})((?:, {NAME})?)")
+_PLACE = re.compile(rf"({NAME})((?:, {NAME}){{0,2}})")
+_INITIALS = re.compile(rf"[{CAPITALS}]\.[{CAPITALS}]$|, (?:Inc|Ltd|Co|Corp|Jr|Sr)$")
+"""They end with a full stop of their own: ``D.C.``."""
 _COMPANY = re.compile(
     r",? (?:together )?with (?:my|our|his|her|their|a|an|two|three) [\w' ]{1,40}$"
 )
@@ -95,10 +97,17 @@ def as_name(text: str) -> str | None:
 
 
 def as_place(text: str) -> str | None:
-    """Return a place or firm by its name, without the country and the company it is shared with."""
+    """Return a place or firm by its whole name, without the company it is shared with.
+
+    What stands behind a comma is part of it: London, Ontario is not London.
+    """
     plain = _COMPANY.sub("", text.strip(" ,.!"))
     found = _PLACE.fullmatch(plain)
-    return as_name(found[1]) if found else None
+    name = as_name(found[1]) if found else None
+    if found is None or name is None:
+        return None
+    stop = "." if found[2] and _INITIALS.search(found[2]) else ""
+    return f"{name}{found[2]}{stop}"
 
 
 def as_thing(text: str, barred: frozenset[str] = frozenset()) -> str | None:

@@ -23,7 +23,7 @@ from ..times import (
 from .clauses import Clause
 from .lexicon import MEN, WOMEN
 from .subjects import Subject, kind_of, opened, split
-from .verbs import Sense, Verbal, parsed
+from .verbs import FORMS, Sense, Verbal, parsed
 
 WORDS_MAX = 40
 LEFT = "left"
@@ -47,6 +47,7 @@ UNSAID = frozenset(
 AHEAD = frozenset("book sign plan order register enrol enroll apply expect".split())
 """What is done for a time to come: who signed up for a course in May means the next May."""
 
+_ENDS = frozenset(("stop", "quit", "give"))
 _TASTES = frozenset("love like hate enjoy prefer adore dislike".split())
 
 _MARKS = re.compile(
@@ -93,6 +94,7 @@ class Claim:
         is_change: It says that something else was so before.
         corrects: It takes back what was said before.
         is_ahead: It is planned.
+        given_up: What somebody does at no time, or no more, by its verb: ``drink coffee``.
         valid_from: Since when, if said.
         valid_to: Until when, if said.
         sentence: The number of its sentence in the text.
@@ -110,6 +112,7 @@ class Claim:
     is_change: bool = False
     corrects: bool = False
     is_ahead: bool = False
+    given_up: str = ""
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     sentence: int = 0
@@ -153,6 +156,20 @@ class Said:
         return self.told_time if is_then else ""
 
     @property
+    def _given_up(self) -> str:
+        """What somebody does at no time, or no more; ``""`` where that is said of some times."""
+        verbal = self.verbal
+        if verbal.modal or verbal.habit or any(comes_round(when.text) for when in self.times):
+            return ""
+        if verbal.sense == "is":
+            stopped, _, rest = verbal.rest.removeprefix("up ").partition(" ")
+            is_end = verbal.lemma in _ENDS and {when.sort for when in self.times} <= {"at", "since"}
+            lemma, form = FORMS.get(stopped, ("", ""))
+            return f"{lemma} {rest}".strip() if is_end and form == "ing" else ""
+        is_always = verbal.tense == "present" and (self.is_since or not self.times)
+        return f"{verbal.lemma} {verbal.rest}".strip() if is_always else ""
+
+    @property
     def told_time(self) -> str:
         """The time as it is told; ``""`` if none was said."""
         return self.when.text if self.when else ""
@@ -192,6 +209,7 @@ class Said:
             sense="never" if self.clause.denied else self.verbal.sense,
             is_change=self.is_change or self.subject.is_new,
             corrects=self.clause.corrects or self.clause.denied,
+            given_up=of_speaker(self._given_up, self.speaker),
             valid_from=since,
             valid_to=until,
             sentence=self.clause.sentence,
