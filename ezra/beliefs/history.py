@@ -315,7 +315,8 @@ class History:
     ) -> Changed:
         """Let exactly those beliefs be active again that were at a moment.
 
-        The log goes on: what was believed since stays in it. What was redacted since stays away.
+        The log goes on: what was believed since stays in it. What was redacted since stays away,
+        and so does what a roll-back has taken back.
 
         Args:
             time: A time, or a turn.

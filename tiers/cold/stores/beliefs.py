@@ -122,7 +122,8 @@ class BeliefStore(EventWriter):
     def rewind(self, scope: Scope, to_seq: int, reason: str, now: datetime) -> Steps[Changed]:
         """Let exactly those beliefs of the graph be active that were right after an event.
 
-        What was redacted since stays away. Nothing is written when nothing would change.
+        What was redacted since stays away, and what a roll-back has taken back. Nothing is written
+        when nothing would change.
 
         Raises:
             UsageError: ``to_seq`` is not 0 to the last event, it stands in the middle of a change,
