@@ -292,7 +292,8 @@ class History:
     async def revert(self, belief_id: str, *, reason: Text) -> Changed:
         """Take an active belief back; what it had superseded is active again.
 
-        Its agent is trusted a little less about its topic. Nothing of the past changes.
+        Where that was redacted or taken back, what it had superseded itself. Its agent is trusted
+        a little less about its topic. Nothing of the past changes.
 
         Raises:
             NotFound: It is no active belief of the graph.
