@@ -115,3 +115,20 @@ async def test_a_revert_goes_on_to_what_still_has_its_words(ezra: Ezra) -> None:
     done = await graph.beliefs.revert(cid, reason="a mistake")
     assert (done.ended, done.restored) == ((cid,), (ann,))
     assert await held(graph) == ["Ann"]
+
+
+@pytest.mark.parametrize("order", ["Bob Cid", "Cid Bob"])
+async def test_of_facts_that_gave_way_the_one_that_is_left_stands(ezra: Ezra, order: str) -> None:
+    """Whichever of the two poisoned ones behind it is rolled back first."""
+    graph = await ezra.create_session_graph("bank")
+    agent = await graph.spawn_agent("bot")
+    ids: dict[str, str] = {}
+    former = None
+    for name in ("Ann", "Bob", "Cid"):
+        former = await agent.remember(f"The holder is {name}.", supersedes=former)
+        ids[name] = former
+    done = [await graph.taint.roll_back(ids[name], reason=WHY) for name in order.split()]
+    assert [one.text for one in (await graph.latest_facts()).rows] == ["The holder is Ann."]
+    for one in reversed(done):
+        await graph.taint.undo(one.roll_back.id, reason="it was true")
+    assert [one.text for one in (await graph.latest_facts()).rows] == ["The holder is Cid."]

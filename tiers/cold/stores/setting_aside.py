@@ -211,9 +211,14 @@ def _empty(part: Part, kind: Any, found: Sequence[Redactable]) -> Steps[None]:  
 def _revive(part: Part, tainted: Sequence[Fact]) -> Steps[list[RolledBack]]:
     """Let facts stand again that gave way to tainted ones, unless they were said anew since.
 
-    Not those that gave way as duplicates: they say what is to go.
+    Also by way of what another roll-back keeps apart. Not those that gave way as duplicates: they
+    say what is to go.
     """
-    states = {one.id: (_stands(one), one.superseded_by) for one in tainted}
+    where = (Is("kind", "fact"),)
+    apart = yield from every(Find(ASIDES, part.scope, "roll_back", where, reach="own"))
+    aside = (Fact.model_validate_json(row.body) for row in apart)
+    states = {one.id: (False, one.superseded_by) for one in aside}
+    states |= {one.id: (_stands(one), one.superseded_by) for one in tainted}
     by_id = {one.id: one for one in tainted}
     given_way = yield from every(
         Find(
