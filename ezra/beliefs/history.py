@@ -292,7 +292,8 @@ class History:
     async def revert(self, belief_id: str, *, reason: Text) -> Changed:
         """Take an active belief back; what it had superseded is active again.
 
-        Its agent is trusted a little less about its topic. Nothing of the past changes.
+        Where that was redacted or taken back, what it had superseded itself. Its agent is trusted
+        a little less about its topic. Nothing of the past changes.
 
         Raises:
             NotFound: It is no active belief of the graph.
@@ -315,7 +316,8 @@ class History:
     ) -> Changed:
         """Let exactly those beliefs be active again that were at a moment.
 
-        The log goes on: what was believed since stays in it. What was redacted since stays away.
+        The log goes on: what was believed since stays in it. What was redacted since stays away,
+        and so does what a roll-back has taken back.
 
         Args:
             time: A time, or a turn.

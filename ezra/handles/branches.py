@@ -73,7 +73,7 @@ async def branch(
     seq = await History(runtime, scope).seq_at(point)
     if isinstance(point, datetime):
         point = come_by("time", point, runtime.clock())
-    active = await runtime.history.as_of(scope, seq)
+    active = await runtime.history.as_of(scope, seq, rolled_back=False)
     if len(active) > ADOPTED_MAX:
         raise UsageError("turn", point, f"a moment of at most {ADOPTED_MAX} active beliefs")
     left = await Witness(runtime, scope).branch_point(seq, await _turn_at(runtime, scope, point))

@@ -142,7 +142,7 @@ class ReferenceBeliefs:
         """Take an active visible belief back; what it superseded is active again."""
         belief = self._visible(scope, belief_id)
         self._check_writable()
-        replaced = [one for one in self._known.values() if one.superseded_by == belief_id]
+        replaced = self._given_way(belief_id)
         others = {_key(one) for one in self._active() if one.id != belief_id}
         told = revert_plan(belief, replaced, others - {None}, _key, reason, self._trust_of)
         return self._changed(scope, told, now)
@@ -318,6 +318,18 @@ class ReferenceBeliefs:
             ended=tuple(one for one in touched if one in before and one not in after),
             restored=tuple(one for one in touched if one in after and one not in before),
         )
+
+    def _given_way(self, belief_id: str) -> list[HistoricBelief]:
+        """Return what a belief had taken the place of, past what is gone, the nearest first."""
+        moves = (one for one in self._log if one.event.kind == "superseded" and one.said)
+        links = {one.event.belief_id: (one.said or {})["superseded_by"] for one in moves}
+        found: list[HistoricBelief] = []
+        ahead = {belief_id}
+        while ahead:
+            new = [one for one in self._known.values() if links.get(one.id) in ahead]
+            ahead = {one.id for one in new if one.status in {"reverted", "redacted"}}
+            found += [one for one in new if one.id not in ahead]
+        return found
 
     def _successors(self, to_seq: int) -> dict[str, str | None]:
         """Return by what each belief was superseded after an event, where it is otherwise now."""

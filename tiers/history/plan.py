@@ -110,7 +110,7 @@ def revert_plan(
 
     Args:
         belief: The active belief.
-        replaced: Those that it superseded, in order of commitment.
+        replaced: What it had taken the place of, past all that is gone, the nearest first.
         active_keys: Of every active belief that could be in the way, ``belief`` left out.
         key_of: What only one active belief may stand for; ``None`` for one without a key.
         reason: Why.

@@ -55,6 +55,11 @@ def comes_back(successor: str | None, tainted: Mapping[str, tuple[bool, str | No
     return False
 
 
+def is_gone(belief: HistoricBelief) -> bool:
+    """Whether a belief was taken back or redacted: it is in nobody's way."""
+    return belief.status in {"reverted", "redacted"}
+
+
 def roll_back_plan(
     tainted: Sequence[HistoricBelief],
     replaced: Iterable[HistoricBelief],
@@ -66,32 +71,31 @@ def roll_back_plan(
     """Return the events of taking tainted beliefs back, all at once.
 
     An active one is reverted, and its agent trusted a little less. One that had given way is
-    restored and ends at once, so that reverting its successor later does not bring it back.
+    restored and ends at once, so that reverting its successor later does not bring it back. It
+    ends before the active ones do: what ends a chain ends last.
 
     Args:
         tainted: Active ones, and those that others superseded.
-        replaced: Beliefs that are not tainted, of which a tainted one took the place.
+        replaced: What active ones had taken the place of, past all that is gone or tainted.
         active_keys: Of every other active belief.
         key_of: What only one active belief may stand for.
         because: What the events say: the reason, and the roll-back.
         trust_of: Trust before.
     """
     told: list[Told] = []
-    for one in tainted:
+    for one in sorted(tainted, key=lambda each: each.status == "active"):
         if one.status == "superseded":
             told.append(Told("restored", one.id, because))
         told.append(Told("reverted", one.id, because))
-    states = {one.id: (one.status == "active", one.superseded_by) for one in tainted}
     taken = set(active_keys)
     back = []
     # The latest first: of two that gave way to one another only the later one stood before.
     for one in sorted(replaced, key=lambda each: each.committed_seq, reverse=True):
         key = key_of(one)
-        if one.status != "superseded" or one.redacted_at is not None or key in taken:
+        if one.status != "superseded" or key in taken:
             continue
-        if comes_back(one.superseded_by, states):
-            back.append(one)
-            taken |= set() if key is None else {key}
+        back.append(one)
+        taken |= set() if key is None else {key}
     told += [Told("restored", one.id, because) for one in back]
     moves = _distrust(tainted, trust_of)
     told += [
@@ -102,42 +106,68 @@ def roll_back_plan(
 
 
 def undo_plan(
-    before: Sequence[HistoricBelief],
-    now: Mapping[str, HistoricBelief],
+    aside: Sequence[HistoricBelief],
+    below: Sequence[HistoricBelief],
+    known: Mapping[str, HistoricBelief],
     taken: Collection[object],
     key_of: KeyOf,
     because: Mapping[str, JsonValue],
 ) -> tuple[list[Told], list[str]]:
-    """Return the events of letting beliefs be what they were, and those that cannot be.
+    """Return the events of letting beliefs be there again, and those that stay away.
+
+    One is active again if nothing that took its place is there, and what stands for it gives way.
+    One that had given way to what is gone as it was then has given way again.
 
     Args:
-        before: As they were before the roll-back: what it reverted, and what stood again for it.
-        now: As they are, by id.
-        taken: Keys of active beliefs that are none of these.
+        aside: What the roll-back took back, with the status and the pin that it had.
+        below: Active ones of which these had taken the place.
+        known: These, and whatever took the place of any, as they are, by id.
+        taken: Keys of all other active beliefs.
         key_of: As above.
         because: What the events say.
     """
-    ended = [one for one in before if one.status != "active"]
-    reverted = [one for one in before if one.status == "active"]
-    kept = [
-        one.id
-        for one in reverted
-        if now[one.id].status != "reverted" or (key_of(one) is not None and key_of(one) in taken)
-    ]
     told: list[Told] = []
-    for one in ended:
-        # What gave way to one that stays away stands on; so does what others have changed since.
-        if one.superseded_by in kept or now[one.id].status not in {"active", "reverted"}:
+    there = {one.id for one in known.values() if not is_gone(one)}
+    kept: list[str] = []
+    held = set(taken)
+    paths = {one.id: _path(known[one.id], known) for one in (*aside, *below)}
+    # What ends a chain first; of two without a chain in common the later one.
+    for one in sorted(aside, key=lambda each: (len(paths[each.id]), -each.committed_seq)):
+        path, now, key = paths[one.id], known[one.id], key_of(one)
+        has_place = all(each.id not in there for each in path)
+        was_freed = any((each.ended_seq or 0) > (now.ended_seq or 0) for each in path)
+        is_active = has_place and (one.status == "active" or was_freed)
+        if now.status != "reverted" or (is_active and key is not None and key in held):
             kept.append(one.id)
             continue
-        if now[one.id].status == "reverted":
-            told.append(Told("restored", one.id, because))
-        told.append(Told("superseded", one.id, {"superseded_by": one.superseded_by, **because}))
-    for one in reverted:
-        if one.id not in kept:
-            told.append(Told("restored", one.id, because))
-            told += [Told("pinned", one.id, {"pinned": True, **because})] if one.pinned else []
-    return told, kept
+        there.add(one.id)
+        held |= {key} if is_active else set()
+        told.append(Told("restored", one.id, because))
+        if not is_active:
+            told.append(_superseded(now, because))
+        elif one.pinned:
+            told.append(Told("pinned", one.id, {"pinned": True, **because}))
+    ended = [one for one in below if any(each.id in there for each in paths[one.id])]
+    return [*(_superseded(one, because) for one in ended), *told], kept
+
+
+def _superseded(belief: HistoricBelief, because: Mapping[str, JsonValue]) -> Told:
+    return Told("superseded", belief.id, {"superseded_by": belief.superseded_by, **because})
+
+
+def _path(belief: HistoricBelief, known: Mapping[str, HistoricBelief]) -> list[HistoricBelief]:
+    """Return what took the place of a belief, one after the other."""
+    path: dict[str, HistoricBelief] = {}
+    successor = belief.superseded_by
+    while (
+        successor is not None
+        and successor in known
+        and successor not in path
+        and successor != belief.id
+    ):
+        path[successor] = known[successor]
+        successor = known[successor].superseded_by
+    return list(path.values())
 
 
 def trust_back(moves: Iterable[TrustMove], reason: str, trust_of: TrustOf) -> list[Told]:

@@ -26,6 +26,7 @@ from ..ownership import check_limit, check_whole_graph
 from ..port import RECORDS_MAX, Find, Reach, Steps, asked, every
 from .belief_log import CONTENTS, EVENTS, entries_after, entries_at, last_by, last_of
 from .belief_projection import BELIEFS, TRUSTS, audited, commitment_of, filed_words
+from .belief_rewind import rolled_back_among
 from .belief_spans import spans_among, spans_at, spans_of
 from .over_engine import OverEngine, reading
 from .questions import among
@@ -114,11 +115,18 @@ class BeliefHistory(OverEngine):
         return min(found[0].seq if found else 0 for found in answers)
 
     @reading
-    def as_of(self, scope: Scope, seq: int) -> Steps[tuple[Commitment, ...]]:
+    def as_of(
+        self, scope: Scope, seq: int, *, rolled_back: bool = True
+    ) -> Steps[tuple[Commitment, ...]]:
         """Return the beliefs that were active right after an event, in order of commitment.
 
         ``pinned`` is as it was then. One that was redacted since says ``[redacted]``, has no key,
         no value, and ``redacted_at``.
+
+        Args:
+            scope: Who asks.
+            seq: The event.
+            rolled_back: Whether those are told that a roll-back has taken back since.
 
         Raises:
             UsageError: ``seq`` is below 0.
@@ -127,8 +135,11 @@ class BeliefHistory(OverEngine):
             raise UsageError("seq", seq, "0 or above")
         pinned = {span.belief_id: span.pinned for span in (yield from spans_at(scope, seq))}
         found = yield from _beliefs(scope, tuple(pinned))
+        gone = set() if rolled_back else (yield from rolled_back_among(scope, found))
         return tuple(
-            commitment_of(one).model_copy(update={"pinned": pinned[one.id]}) for one in found
+            commitment_of(one).model_copy(update={"pinned": pinned[one.id]})
+            for one in found
+            if one.id not in gone
         )
 
     @reading

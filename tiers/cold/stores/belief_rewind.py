@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -70,7 +70,9 @@ class _Moved(NamedTuple):
 
 
 def changed_since(scope: Scope, to_seq: int) -> Steps[Difference]:
-    """Return what differs from how it was right after an event. What was redacted is left out.
+    """Return what differs from how it was right after an event.
+
+    What was redacted since is left out, and what a roll-back has taken back.
 
     Raises:
         UsageError: More than ``CHANGED_MAX`` beliefs do.
@@ -90,6 +92,19 @@ def changed_since(scope: Scope, to_seq: int) -> Steps[Difference]:
         is_over = len(events) < EVENTS_PER_PAGE
         after = events[-1].seq if events else after
     return _difference(sorted(moved, key=lambda one: one.belief.committed_seq))
+
+
+def rolled_back_among(scope: Scope, beliefs: Iterable[HistoricBelief]) -> Steps[set[str]]:
+    """Return which beliefs a roll-back has taken back, open or confirmed: their last event says so.
+
+    None of them is in an earlier state that is brought back: the poison would come with it.
+    """
+    ended = [one.ended_seq for one in beliefs if one.status == "reverted" and one.ended_seq]
+    gone: set[str] = set()
+    for start in range(0, len(ended), EVENTS_PER_PAGE):
+        entries = yield from entries_at(scope, ended[start : start + EVENTS_PER_PAGE])
+        gone |= {one.event.belief_id for one in entries if "roll_back" in (one.said or {})}
+    return gone
 
 
 def _difference(moved: Sequence[_Moved]) -> Difference:
@@ -123,6 +138,8 @@ def _moved(scope: Scope, ids: Sequence[str], to_seq: int) -> Steps[list[_Moved]]
         own(BELIEFS, scope, ids, Absent("redacted_at")),
         spans_among(ids, scope, to_seq),
     )
+    gone = yield from rolled_back_among(scope, beliefs)
+    beliefs = [one for one in beliefs if one.id not in gone]
     pinned = {span.belief_id: span.pinned for span in spans}
     over = [one.id for one in beliefs if one.id not in pinned and one.committed_seq <= to_seq]
     successors = yield from _successors(scope, over, to_seq)

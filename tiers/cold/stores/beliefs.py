@@ -38,6 +38,7 @@ from ...records import (
 from ..conditions import Absent, Among, Is
 from ..ownership import accepted_topics, check_owned, check_placed, in_order
 from ..port import Find, Steps, every, one
+from .belief_chains import given_way
 from .belief_log import EventWriter, Salts, entries_at, last_seq
 from .belief_projection import BELIEFS, append, audited, commitment_of, key_of, trusts_of
 from .belief_rewind import CHANGED_MAX, changed_since
@@ -109,7 +110,8 @@ class BeliefStore(EventWriter):
     def revert(self, scope: Scope, belief_id: str, reason: str, now: datetime) -> Steps[Changed]:
         """Take an active visible belief back; what it superseded is active again.
 
-        That is left out where it was redacted, or another belief of its key is active by now.
+        Where that was redacted or taken back, what it had superseded itself. It is left out where
+        another belief of its key is active by now.
 
         Raises:
             NotFound: No such active belief in the scope.
@@ -122,7 +124,8 @@ class BeliefStore(EventWriter):
     def rewind(self, scope: Scope, to_seq: int, reason: str, now: datetime) -> Steps[Changed]:
         """Let exactly those beliefs of the graph be active that were right after an event.
 
-        What was redacted since stays away. Nothing is written when nothing would change.
+        What was redacted since stays away, and what a roll-back has taken back. Nothing is written
+        when nothing would change.
 
         Raises:
             UsageError: ``to_seq`` is not 0 to the last event, it stands in the middle of a change,
@@ -289,9 +292,7 @@ def _known(scope: Scope, known: HistoricBelief) -> Committed:
 
 def _revert(scope: Scope, belief_id: str, reason: str) -> Steps[list[Told]]:
     belief = yield from _changeable(scope, belief_id)
-    where = (Is("superseded_by", belief_id),)
-    replaced = yield from every(Find(BELIEFS, scope, by="successor", where=where, reach="own"))
-    replaced.sort(key=lambda each: each.committed_seq)
+    replaced = yield from given_way(scope, [belief_id])
     taken = yield from _keys_taken(scope, map(key_of, replaced), without=[belief_id])
     trust_of = yield from trusts_of(scope, [(belief.agent_id, belief.topic)])
     return revert_plan(belief, replaced, taken, key_of, reason, trust_of)

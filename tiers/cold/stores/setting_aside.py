@@ -25,6 +25,7 @@ from ..learnt import stands_again
 from ..ownership import index_work
 from ..port import Collection, Find, Steps, delete, every, one
 from ..redaction import Redactable, pages, set_aside_form, stand_in, stand_in_id, texts_of
+from .belief_chains import given_way, with_successors
 from .belief_log import Salts
 from .belief_projection import BELIEFS, append, key_of, trusts_of
 from .documents import FORMERS, silence_formers
@@ -210,9 +211,14 @@ def _empty(part: Part, kind: Any, found: Sequence[Redactable]) -> Steps[None]:  
 def _revive(part: Part, tainted: Sequence[Fact]) -> Steps[list[RolledBack]]:
     """Let facts stand again that gave way to tainted ones, unless they were said anew since.
 
-    Not those that gave way as duplicates: they say what is to go.
+    Also by way of what another roll-back keeps apart. Not those that gave way as duplicates: they
+    say what is to go.
     """
-    states = {one.id: (_stands(one), one.superseded_by) for one in tainted}
+    where = (Is("kind", "fact"),)
+    apart = yield from every(Find(ASIDES, part.scope, "roll_back", where, reach="own"))
+    aside = (Fact.model_validate_json(row.body) for row in apart)
+    states = {one.id: (False, one.superseded_by) for one in aside}
+    states |= {one.id: (_stands(one), one.superseded_by) for one in tainted}
     by_id = {one.id: one for one in tainted}
     given_way = yield from every(
         Find(
@@ -252,15 +258,12 @@ def _revert(part: Part, ids: Sequence[str]) -> Steps[list[RolledBack]]:
     scope = part.scope
     found = yield from every(own(BELIEFS, scope, ids, Absent("redacted_at")))
     tainted = [one for one in found if one.status in {"active", "superseded"}]
-    successors = tuple(one.id for one in tainted)
-    where = (Among("superseded_by", successors),)
-    replaced = yield from every(Find(BELIEFS, scope, "successor", where, reach="own"))
-    replaced = [one for one in replaced if one.id not in set(successors)]
     active = [one.id for one in tainted if one.status == "active"]
+    replaced = yield from given_way(scope, active, {one.id for one in tainted})
     taken = yield from _taken_keys(scope, replaced, active)
     trust_of = yield from trusts_of(scope, [(one.agent_id, one.topic) for one in tainted])
     plan = roll_back_plan(tainted, replaced, taken, key_of, part.because, trust_of)
-    believed = [part.aside("believed", one.id, _bare_state(one)) for one in (*tainted, *plan.back)]
+    believed = [part.aside("believed", one.id, _bare_state(one)) for one in tainted]
     trusts = [
         part.aside("trust", joined_id(move.agent_id, move.topic), json.dumps(move))
         for move in plan.trusts
@@ -362,21 +365,22 @@ def _believe_again(
     if not believed:
         return []
     scope, states = part.scope, {row.record_id: json.loads(row.body) for row in believed}
-    found = yield from every(own(BELIEFS, scope, states, Absent("redacted_at")))
-    now = {one.id: one for one in found}
-    before = [
-        one.model_copy(
-            update=dict(zip(("status", "superseded_by", "pinned"), states[one.id], strict=True))
-        )
-        for one in sorted(found, key=lambda each: each.committed_seq)
-    ]
-    taken = yield from _taken_keys(scope, before, list(states))
-    told, kept = undo_plan(before, now, taken, key_of, part.because)
+    items = (one for one in part.roll_back.items if one.graph_id == scope.graph_id)
+    # Roll-backs of before kept what stood again for them, too.
+    ids = [one.id for one in items if one.done == "reverted" and one.id in states]
+    found: list[HistoricBelief] = yield from every(own(BELIEFS, scope, ids, Absent("redacted_at")))
+    then = {one: {"status": states[one][0], "pinned": states[one][2]} for one in ids}
+    aside = [one.model_copy(update=then[one.id]) for one in found]
+    replaced = yield from given_way(scope, ids, set(ids))
+    below = [one for one in replaced if one.status == "active"]
+    known = yield from with_successors(scope, [one.id for one in (*aside, *below)])
+    taken = yield from _taken_keys(scope, aside, [one.id for one in (*aside, *below)])
+    told, kept = undo_plan(aside, below, known, taken, key_of, part.because)
     moves = [TrustMove(*json.loads(row.body)) for row in trusts]
     trust_of = yield from trusts_of(scope, [(one.agent_id, one.topic) for one in moves])
     told += trust_back(moves, f"roll-back {part.roll_back.id} undone", trust_of)
     yield from append(scope, told, part.now, part.salts)
-    return kept + [one for one in states if one not in now]
+    return kept + [one for one in ids if one not in known]
 
 
 def _taken_keys(

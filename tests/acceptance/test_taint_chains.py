@@ -1,0 +1,134 @@
+"""What was taken back by a roll-back comes back by its undoing alone, wherever it stood."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from random import Random
+
+import pytest
+from support.runtime import MovingClock, running
+
+from ezra import Ezra, Graph
+
+KEY = ("vault", "holder")
+WHY = "a page planted it"
+
+
+@pytest.fixture
+async def ezra(tmp_path: Path) -> AsyncIterator[Ezra]:
+    """A runtime without background work."""
+    async with running(tmp_path, MovingClock()) as found:
+        yield found
+
+
+async def held(graph: Graph) -> list[str | None]:
+    """Return what is believed."""
+    return [one.value for one in await graph.beliefs.active()]
+
+
+@pytest.mark.parametrize("end", ["open", "confirmed", "undone"])
+async def test_no_rewind_and_no_branch_brings_poison_back(ezra: Ezra, end: str) -> None:
+    """Nor after it was confirmed; what was undone is of the past as ever."""
+    graph = await ezra.create_session_graph("bank")
+    agent = await graph.spawn_agent("bot", topics={"t"})
+    poison = await agent.remember("Memo: Bob holds the code.")
+    await agent.commit("The safe is grey.", topic="t", key=("safe", "colour"), value="grey")
+    await agent.commit("Bob holds it.", topic="t", key=KEY, value="Bob", sources=[poison])
+    await (await agent.turn("Who holds it?")).reply("Bob.")
+    await (await agent.turn("And the safe?")).reply("Grey.")
+    done = await graph.taint.roll_back(poison, reason=WHY)
+    if end == "confirmed":
+        await graph.taint.confirm(done.roll_back.id, reason=WHY)
+    if end == "undone":
+        await graph.taint.undo(done.roll_back.id, reason="it was true")
+    expected = ["grey", "Bob"] if end == "undone" else ["grey"]
+    branch = await graph.branch(turn=1, session_graph_id="branch")
+    assert await held(branch) == expected
+    await graph.beliefs.rewind(turn=1, reason="back then")
+    assert await held(graph) == expected
+    assert (await graph.beliefs.verify()).ok
+
+
+async def believed(graph: Graph, names: Sequence[str]) -> list[str]:
+    """Commit a chain of beliefs, each in the place of the one before."""
+    agent = await graph.spawn_agent("bot", topics={"t"})
+    commits = (await agent.commit(f"{name}.", topic="t", key=KEY, value=name) for name in names)
+    return [one.id async for one in commits]
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_what_is_believed_follows_from_what_is_not_set_aside(ezra: Ezra, seed: int) -> None:
+    """Whatever is rolled back and undone in whichever order: the newest that is left stands."""
+    graph = await ezra.create_session_graph("bank")
+    names = ["Ann", "Bob", "Cid", "Dan"]
+    ids = dict(zip(names, await believed(graph, names), strict=True))
+    await graph.beliefs.pin(ids["Dan"])
+    before = await graph.beliefs.query()
+    random = Random(seed)
+    aside: dict[str, str] = {}
+    for _ in range(14):
+        name = random.choice(names)
+        if name in aside:
+            undone = await graph.taint.undo(aside.pop(name), reason="it was true")
+            assert undone.roll_back.kept == ()
+        else:
+            aside[name] = (await graph.taint.roll_back(ids[name], reason=WHY)).roll_back.id
+        assert await held(graph) == [one for one in names if one not in aside][-1:]
+    for roll_back_id in random.sample(sorted(aside.values()), len(aside)):
+        await graph.taint.undo(roll_back_id, reason="it was true")
+    after = await graph.beliefs.query()
+    same = {"ended_seq": None}
+    assert [one.model_copy(update=same) for one in after] == [
+        one.model_copy(update=same) for one in before
+    ]
+    assert (await graph.beliefs.verify()).ok
+
+
+async def test_what_was_undone_stands_if_its_successor_was_reverted_meanwhile(ezra: Ezra) -> None:
+    """It had given way to a belief that is no more: nothing is in its place."""
+    graph = await ezra.create_session_graph("bank")
+    _, bob, cid = await believed(graph, ["Ann", "Bob", "Cid"])
+    done = await graph.taint.roll_back(bob, reason=WHY)
+    await graph.beliefs.revert(cid, reason="a mistake")
+    assert await held(graph) == ["Ann"]
+    undone = await graph.taint.undo(done.roll_back.id, reason="it was true")
+    assert (await held(graph), undone.roll_back.kept) == (["Bob"], ())
+
+
+async def test_what_gave_way_to_what_was_redacted_has_given_way_after_undoing(ezra: Ezra) -> None:
+    """Where it had before: undoing brings back what was there, and no more."""
+    graph = await ezra.create_session_graph("bank")
+    ann, bob = await believed(graph, ["Ann", "Bob"])
+    await graph.beliefs.redact(bob, reason="asked to")
+    assert await held(graph) == []
+    done = await graph.taint.roll_back(ann, reason=WHY)
+    await graph.taint.undo(done.roll_back.id, reason="it was true")
+    assert await held(graph) == []
+
+
+async def test_a_revert_goes_on_to_what_still_has_its_words(ezra: Ezra) -> None:
+    """Past what was redacted in between."""
+    graph = await ezra.create_session_graph("bank")
+    ann, bob, cid = await believed(graph, ["Ann", "Bob", "Cid"])
+    await graph.beliefs.redact(bob, reason="asked to")
+    done = await graph.beliefs.revert(cid, reason="a mistake")
+    assert (done.ended, done.restored) == ((cid,), (ann,))
+    assert await held(graph) == ["Ann"]
+
+
+@pytest.mark.parametrize("order", ["Bob Cid", "Cid Bob"])
+async def test_of_facts_that_gave_way_the_one_that_is_left_stands(ezra: Ezra, order: str) -> None:
+    """Whichever of the two poisoned ones behind it is rolled back first."""
+    graph = await ezra.create_session_graph("bank")
+    agent = await graph.spawn_agent("bot")
+    ids: dict[str, str] = {}
+    former = None
+    for name in ("Ann", "Bob", "Cid"):
+        former = await agent.remember(f"The holder is {name}.", supersedes=former)
+        ids[name] = former
+    done = [await graph.taint.roll_back(ids[name], reason=WHY) for name in order.split()]
+    assert [one.text for one in (await graph.latest_facts()).rows] == ["The holder is Ann."]
+    for one in reversed(done):
+        await graph.taint.undo(one.roll_back.id, reason="it was true")
+    assert [one.text for one in (await graph.latest_facts()).rows] == ["The holder is Cid."]
