@@ -14,7 +14,8 @@ from tiers.fields import Moment, Record
 from tiers.records import Scope
 
 from ..runtime import Runtime
-from .redaction import Whose, agents_of
+from .redaction import agents_of
+from .whose import Whose
 
 PAGE_MAX = 500
 TEXT_CHARS_MAX = 600

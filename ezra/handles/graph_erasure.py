@@ -12,7 +12,8 @@ from pydantic import Field
 from tiers.records import Scope, Text
 
 from ..erasure.holdings import PAGE_MAX, Holding, holding_of
-from ..erasure.redaction import RedactionReport, Whose, erase, purge, redact
+from ..erasure.redaction import RedactionReport, erase, purge, redact
+from ..erasure.whose import Whose
 from ..operations import Ids, operation
 from ..runtime import Runtime
 

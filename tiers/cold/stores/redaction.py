@@ -17,12 +17,13 @@ from ...errors import TierTimeout, UsageError
 from ...evidence import ChainedAudit
 from ...history.audit_chain import name_of
 from ...records import Episode, Scope, Summary, Turn, WorkDraft
-from ...upkeep import Page, RecordRef, Redacted, Retiring
+from ...upkeep import ERASED, Page, RecordRef, Redacted, Retiring
 from ..conditions import Absent, Present, Within
 from ..ownership import check_owned, in_order
 from ..port import Find, RecordStore, every
 from ..redaction import (
     ATTEMPTS_MAX,
+    AUDIT_KIND,
     MODELS,
     PAGE_IDS,
     Grown,
@@ -56,7 +57,13 @@ class Redactor(EventWriter):
         self._erasures = erasures
 
     async def redact(
-        self, scope: Scope, record_ids: Sequence[str], reason: str, now: datetime
+        self,
+        scope: Scope,
+        record_ids: Sequence[str],
+        reason: str,
+        now: datetime,
+        *,
+        found: bool = False,
     ) -> Redacted:
         """Destroy the content of records of the scope's graph, and of all that was made of them.
 
@@ -70,8 +77,9 @@ class Redactor(EventWriter):
         beliefs and rules that name it as a source, and so on from these; and receipts that name any
         of them, whose question is blanked. Texts become ``[redacted]``, ``redacted_at`` is set,
         words leave the word index, and an ``index`` work item for each record is queued, by which
-        it leaves the warm index. One audit event ``redacted`` names the asked records and the
-        reason.
+        it leaves the warm index. One audit event names the asked records and the reason: it is
+        ``redacted``, or ``erased`` for records that were ``found`` by whose they are instead of
+        being named by somebody.
 
         In one transaction, after which nothing of it is left in logs or in memory. What is redacted
         already is passed over; if all is, nothing is written. A record that retention has emptied
@@ -89,11 +97,12 @@ class Redactor(EventWriter):
         """
         asked = checked_request(record_ids, reason)
         for _ in range(ATTEMPTS_MAX):
-            found = await self._store.read("redact", lambda: survey(scope, asked))
+            known = await self._store.read("redact", lambda: survey(scope, asked))
             # What retention has emptied may stand in a receipt as it was.
-            names = frozenset(one.id for one in found.fresh.found if not one.was_asked_away)
+            names = frozenset(one.id for one in known.fresh.found if not one.was_asked_away)
             receipts = await self._receipts_naming(scope, names)
-            redaction = Redaction(scope, asked, reason, now, names, receipts, self._salts)
+            kind = ERASED if found else AUDIT_KIND
+            redaction = Redaction(scope, asked, kind, reason, now, names, receipts, self._salts)
             try:
                 reached = await self._store.change("redact", redaction.carry_out, is_brief=False)
             except Grown:
