@@ -105,3 +105,29 @@ async def test_a_summary_keeps_its_other_turns_and_the_feed_tells_the_case(tmp_p
         assert "Minka" not in after.text
         kinds = [one.kind for one in await graph.audit() if one.reason == "case 1"]
         assert kinds == ["erased"]
+
+
+NAMED = "Wilhelmina Quackenbush"
+OF_NAMED = ("wilhelmina", "quackenbush")
+
+
+async def test_a_name_that_a_tool_is_called_by_is_found_and_goes(tmp_path: Path) -> None:
+    """Nothing else of the turn names the person: it is held, and erased in every store."""
+    clock = MovingClock()
+    async with running(tmp_path, clock, recall_receipts=True) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        agent = await graph.spawn_agent("engineer", topics={"*"})
+        tools = [{"tool": f"glucose of {NAMED}", "output": "5.4"}]
+        said = (await (await agent.turn("Hello.")).reply("Hello.", tool_outputs=tools)).turn
+        held = await graph.holding(subject=NAMED)
+        assert said.id in {one.id for one in held.records}
+        assert await places_with(ezra, tmp_path, OF_NAMED), "otherwise this proves nothing"
+        report = await graph.erase(subject=NAMED, reason="case 1")
+        assert report.is_complete
+        assert report.ids["turn"] == (said.id,)
+        (turn,) = await graph.turns("engineer")
+        assert [(one.tool, one.output) for one in turn.tool_outputs] == [("[redacted]", "")]
+        assert not (await agent.recall("glucose")).items
+        await ezra.drain_learning()
+        assert await places_with(ezra, tmp_path, OF_NAMED) == set()
+    assert not files_with(tmp_path, OF_NAMED)

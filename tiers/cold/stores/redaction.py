@@ -171,7 +171,7 @@ class Redactor(EventWriter):
         in particular counts as the user's.
 
         Of every kind that can be redacted, whoever could see them, that have their content. A
-        record speaks of a subject when one of its texts (claim, key, value, speaker, tool output,
+        record speaks of a subject when one of its texts (claim, key, value, speaker, tool, tool output,
         subject and object included) holds it as whole words, whatever the case and the white
         space between its words; NFKC forms are compared. A name is found by its parts as well, in
         any order and the last alone, and a number however it is written (``tiers.cold.mentions``).
