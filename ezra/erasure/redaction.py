@@ -38,7 +38,8 @@ class RedactionReport:
     """What a redaction reached.
 
     Attributes:
-        ids: What lost its content, by kind: the asked records, what was made of them, and under
+        ids: What lost its content, by kind: the asked records, what was made of them, under
+            ``agent`` those whose role or prompt named the subject, and under
             ``receipt`` the receipts that named them, those of graphs that inherit them included;
             under ``reason`` events of the audit feed whose reason named the subject.
         rewritten: Summaries and episodes that have a new text, made of what is left.
@@ -117,6 +118,7 @@ async def _erased(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> 
     await runtime.redactor.begin_erasure(
         scope, runtime.ids.new(), **whose._asdict(), shared_by=shared_by
     )
+    whole = _together(whole, await _roles(runtime, scope, whose, reason))
     for _ in range(PAGES_MAX):
         page = await runtime.redactor.holding(
             scope, **whose._asdict(), shared_by=shared_by, cursor=cursor, limit=RECORDS_PER_PAGE
@@ -132,6 +134,14 @@ async def _erased(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> 
             break
         cursor = page.cursor
     return _together(whole, await _last_traces(runtime, scope, whose, shared_by, reason))
+
+
+async def _roles(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> RedactionReport:
+    """Take away what agents are told of the subject: contexts say it, and writers are told it."""
+    if whose.subject is None:
+        return RedactionReport({}, (), {}, {})
+    told = await runtime.redactor.erase_roles(scope, whose.subject, reason, runtime.clock())
+    return RedactionReport({"agent": told} if told else {}, (), {"cold": told}, {})
 
 
 async def agents_of(runtime: Runtime, scope: Scope, whose: Whose) -> tuple[str, ...]:

@@ -131,3 +131,44 @@ async def test_a_name_that_a_tool_is_called_by_is_found_and_goes(tmp_path: Path)
         await ezra.drain_learning()
         assert await places_with(ezra, tmp_path, OF_NAMED) == set()
     assert not files_with(tmp_path, OF_NAMED)
+
+
+async def test_what_an_agent_is_told_of_a_person_is_shown_and_taken_away(tmp_path: Path) -> None:
+    """The whole role and the whole prompt; other prompts, and other agents, keep theirs."""
+    clock = MovingClock()
+    async with running(tmp_path, clock) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        prompts = {"daily": f"Note what {NAMED} ate.", "weekly": "Be brief."}
+        nurse = await graph.spawn_agent("nurse", role=f"You care for {NAMED}.", prompts=prompts)
+        await graph.spawn_agent("cook", prompts={"daily": f"Note what {NAMED} ate."})
+        await graph.spawn_agent("clerk", role="You file.")
+        await (await nurse.turn("Hello.")).reply("Hello.")
+
+        held, cursor = [], ""
+        for _ in range(20):
+            page = await graph.holding(subject=NAMED, limit=1, cursor=cursor)
+            held += [(one.kind, one.id, one.text) for one in page.records]
+            if page.cursor is None:
+                break
+            cursor = page.cursor
+        assert held == [
+            ("agent", "nurse", f"You care for {NAMED}."),
+            ("agent", "cook", f"Note what {NAMED} ate."),
+        ]
+
+        report = await graph.erase(subject=NAMED, reason="case 1")
+        assert report.is_complete
+        assert report.ids["agent"] == ("nurse", "cook")
+        assert report.receipt is not None
+        assert report.receipt.ids["agent"] == ("nurse", "cook")
+        told = {one.id: (one.role, one.prompts) for one in await graph.agents()}
+        assert told == {
+            "nurse": ("", {"weekly": "Be brief."}),
+            "cook": ("", {}),
+            "clerk": ("You file.", {}),
+        }
+        context = (await nurse.turn("Hello again.")).messages[0]["content"]
+        assert "Quackenbush" not in context
+        assert not (await graph.holding(subject=NAMED)).records
+        assert await places_with(ezra, tmp_path, OF_NAMED) == set()
+    assert not files_with(tmp_path, OF_NAMED)

@@ -40,6 +40,7 @@ from ..speaking_of import Search, Subject, made_between, plain, wanted, wanted_r
 from .belief_log import EventWriter
 from .erasure import Redaction, blank, naming, receipts_that, rewrite, survey
 from .erasures import Erasures
+from .graphs import silence_roles
 from .log import AUDIT, silence_reasons
 from .redactables import bare_of, behind, found_by, own_of
 
@@ -171,10 +172,11 @@ class Redactor(EventWriter):
         in particular counts as the user's.
 
         Of every kind that can be redacted, whoever could see them, that have their content. A
-        record speaks of a subject when one of its texts (claim, key, value, speaker, tool, tool output,
-        subject and object included) holds it as whole words, whatever the case and the white
-        space between its words; NFKC forms are compared. A name is found by its parts as well, in
-        any order and the last alone, and a number however it is written (``tiers.cold.mentions``).
+        record speaks of a subject when one of its texts (claim, key, value, speaker, tool, tool
+        output, subject and object included) holds it as whole words, whatever the case and the
+        white space between its words; NFKC forms are compared. A name is found by its parts as
+        well, in any order and the last alone, and a number however it is written
+        (``tiers.cold.mentions``).
         So is what retention has emptied, by what it said then: what was made of it may say so
         still, and is reached by redacting it. A page may hold fewer rows than
         ``limit`` and still name a cursor: it has looked through a bounded number of records.
@@ -262,6 +264,25 @@ class Redactor(EventWriter):
         if found:
             await self._store.scrub()
         return tuple(map(name_of, found))
+
+    async def erase_roles(
+        self, scope: Scope, subject: str, reason: str, now: datetime
+    ) -> tuple[str, ...]:
+        """Take the role, and each prompt, that names a subject from the agents of a graph.
+
+        Whole, in one step with the event of the audit feed that names the agents. Returns their
+        ids. May be repeated.
+
+        Raises:
+            UsageError: The subject is blank.
+        """
+        if not plain(subject):
+            raise UsageError("subject", subject, "a name that is not blank")
+        erasing = partial(silence_roles, scope, Subject(subject).is_in, reason, now)
+        named = await self._store.change("erase_roles", erasing)
+        if named:
+            await self._store.scrub()
+        return named
 
     async def rewrite(self, scope: Scope, record: Written, work: Sequence[WorkDraft] = ()) -> bool:
         """Give a redacted summary or episode a new text, made of what is left of its sources.
