@@ -196,6 +196,13 @@ class ArchivalVectors(Protocol):
         """
 
 
+ERASED = "erased"
+"""How the audit feed tells that records were destroyed which nobody named: a search found them."""
+
+DESTROYED = ("redacted", ERASED)
+"""How it tells that content was destroyed on request."""
+
+
 class Redacted(Record):
     """What a redaction reached, as ids by kind: ``turn``, ``summary``, ``fact``, ``receipt``, …"""
 

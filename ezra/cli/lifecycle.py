@@ -17,7 +17,7 @@ from .options import GraphId
 lifecycle_app = group("The meta-agents: passes, conservation, retention, queued work.")
 
 PARKED_SHOWN = 1_000
-COUNTED = ("covered", "tail", "twice", "lost", "stranded")
+COUNTED = ("covered", "emptied", "tail", "twice", "lost", "stranded")
 
 
 @command(lifecycle_app, "run")
@@ -62,7 +62,9 @@ def _accounted(graph: str, document: dict[str, Any], problems: Sequence[str]) ->
     rows = [
         [line["grain"], *(_count(line[name]) for name in COUNTED)] for line in document["grains"]
     ]
-    yield Rows(("grain", "covered once", "in the tail", "twice", "lost", "stranded"), rows)
+    yield Rows(
+        ("grain", "covered once", "emptied", "in the tail", "twice", "lost", "stranded"), rows
+    )
     for one in document["flagged"]:
         yield f"flagged: {one['id']} leaves out {one['lost']} statements"
     for problem in problems:

@@ -14,17 +14,21 @@ from tiers.fields import Moment, Record
 from tiers.records import Scope
 
 from ..runtime import Runtime
-from .redaction import Whose, agents_of
+from .redaction import agents_of
+from .whose import Whose
 
 PAGE_MAX = 500
 TEXT_CHARS_MAX = 600
+_AGENTS = "agents:"
+"""How the cursor of a page begins behind which more agents may come."""
 
 
 class HeldRecord(Record):
     """One record that would lose its content.
 
     Attributes:
-        kind: What it is: ``turn``, ``fact``, …; ``quarantined`` for what the write guard put aside.
+        kind: What it is: ``turn``, ``fact``, …; ``quarantined`` for what the write guard put aside;
+            ``agent`` for a role or prompts, whose ``id`` is the agent's.
         agent_id: Who wrote it; empty where no agent did.
         user_id: Whose it is; ``None`` when it is nobody's in particular.
         text: How it begins; blank where retention has emptied it, and only what was made of it
@@ -67,12 +71,32 @@ async def holding_of(
     if not 1 <= limit <= PAGE_MAX:
         raise UsageError("limit", limit, f"1 to {PAGE_MAX:,}")
     whose.check()
+    agents: tuple[HeldRecord, ...] = ()
+    behind = cursor.removeprefix(_AGENTS)
+    if cursor == "" or (behind != cursor and behind.isdecimal()):
+        first = int(behind or 0)
+        agents = (await _agents_told(runtime, scope, whose))[first : first + limit]
+        if len(agents) == limit:
+            return Holding(records=agents, cursor=f"{_AGENTS}{first + limit}")
+        cursor, limit = "", limit - len(agents)
     shared_by = await agents_of(runtime, scope, whose)
     page = await runtime.redactor.holding(
         scope, **whose._asdict(), shared_by=shared_by, cursor=cursor, limit=limit
     )
     ids = list(dict.fromkeys(row.id for row in page.rows))
-    return Holding(records=await _described(runtime, scope, ids), cursor=page.cursor)
+    records = (*agents, *await _described(runtime, scope, ids))
+    return Holding(records=records, cursor=page.cursor)
+
+
+async def _agents_told(runtime: Runtime, scope: Scope, whose: Whose) -> tuple[HeldRecord, ...]:
+    """Return the agents whose role or prompts name the subject, with the first text that does."""
+    found: list[HeldRecord] = []
+    for one in await runtime.fleet.agents(scope.for_graph()):
+        texts = filter(whose.is_named_by, (one.role, *one.prompts.values()))
+        text = next(texts, None)
+        if text is not None:
+            found.append(_held("agent", one.id, one.id, one.user_id, one.spawned_at, text))
+    return tuple(found)
 
 
 async def _described(runtime: Runtime, scope: Scope, ids: list[str]) -> tuple[HeldRecord, ...]:

@@ -11,10 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from metaagents.lifecycle.agent import REDACTED_MEANWHILE
-from tiers.cold.speaking_of import Subject
 from tiers.errors import ConfigError, TierError, UsageError
 from tiers.fleet import CATALOG
 from tiers.history.receipts import ErasureReceipt
@@ -24,6 +22,7 @@ from tiers.upkeep import Redacted, RewritableFiles
 
 from ..checks import check_text
 from ..runtime import Runtime
+from .whose import Whose
 
 EVENTS_PER_PAGE = 1_000
 RECORDS_PER_PAGE = 500
@@ -39,7 +38,8 @@ class RedactionReport:
     """What a redaction reached.
 
     Attributes:
-        ids: What lost its content, by kind: the asked records, what was made of them, and under
+        ids: What lost its content, by kind: the asked records, what was made of them, under
+            ``agent`` those whose role or prompt named the subject, and under
             ``receipt`` the receipts that named them, those of graphs that inherit them included;
             under ``reason`` events of the audit feed whose reason named the subject.
         rewritten: Summaries and episodes that have a new text, made of what is left.
@@ -81,40 +81,6 @@ async def redact(
     return await _signed(runtime, scope, report, "records", reason)
 
 
-class Whose(NamedTuple):
-    """Which records are erased: one of the three is given. Nobody wrote what has a blank agent."""
-
-    subject: str | None = None
-    user_id: str | None = None
-    agent_id: str | None = None
-
-    def check_reason(self, reason: str) -> None:
-        """Refuse a reason that names the subject: the audit feed and the receipt would keep it.
-
-        Raises:
-            UsageError: It is blank, or does.
-        """
-        check_text("reason", reason, "a reason that is not blank")
-        if self.subject is not None and Subject(self.subject).is_in(reason):
-            accepted = "a reason that does not name who is erased; a case number, say"
-            raise UsageError("reason", reason, accepted)
-
-    def check(self) -> None:
-        """Refuse a subject that names nobody: each text with a full stop would speak of ".".
-
-        Raises:
-            UsageError: It has neither letter nor digit.
-        """
-        if self.subject is not None and not any(map(str.isalnum, self.subject)):
-            raise UsageError("subject", self.subject, "a name with a letter or a digit")
-
-    @property
-    def kind(self) -> str:
-        """What a receipt says was erased."""
-        given = {"subject": self.subject, "user": self.user_id, "agent": self.agent_id}
-        return next((name for name, value in given.items() if value is not None), "nobody")
-
-
 async def erase(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> RedactionReport:
     """Redact every record of the scope's graph that is a subject's, a user's or an agent's.
 
@@ -152,6 +118,7 @@ async def _erased(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> 
     await runtime.redactor.begin_erasure(
         scope, runtime.ids.new(), **whose._asdict(), shared_by=shared_by
     )
+    whole = _together(whole, await _roles(runtime, scope, whose, reason))
     for _ in range(PAGES_MAX):
         page = await runtime.redactor.holding(
             scope, **whose._asdict(), shared_by=shared_by, cursor=cursor, limit=RECORDS_PER_PAGE
@@ -161,12 +128,20 @@ async def _erased(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> 
             # Before: a repeated erasure no longer finds what it has redacted.
             heirs = await _heirs_blanked(runtime, scope, ids, reason)
             whole = _together(whole, heirs)
-            done = await _redacted(runtime, scope, ids, reason, BRANCHES_DEEP_MAX)
+            done = await _redacted(runtime, scope, ids, reason, BRANCHES_DEEP_MAX, whose)
             whole = _together(whole, done)
         if page.cursor is None:
             break
         cursor = page.cursor
     return _together(whole, await _last_traces(runtime, scope, whose, shared_by, reason))
+
+
+async def _roles(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> RedactionReport:
+    """Take away what agents are told of the subject: contexts say it, and writers are told it."""
+    if whose.subject is None:
+        return RedactionReport({}, (), {}, {})
+    told = await runtime.redactor.erase_roles(scope, whose.subject, reason, runtime.clock())
+    return RedactionReport({"agent": told} if told else {}, (), {"cold": told}, {})
 
 
 async def agents_of(runtime: Runtime, scope: Scope, whose: Whose) -> tuple[str, ...]:
@@ -217,29 +192,36 @@ async def retire(runtime: Runtime, graph: SessionGraph) -> int:
 
 
 async def _redacted(
-    runtime: Runtime, scope: Scope, record_ids: Sequence[str], reason: str, depth: int
+    runtime: Runtime,
+    scope: Scope,
+    record_ids: Sequence[str],
+    reason: str,
+    depth: int,
+    whose: Whose | None = None,
 ) -> RedactionReport:
     """Redact records of one graph, then what rests on them elsewhere.
+
+    With ``whose`` they were found as that one's; without, somebody named them.
 
     That is copies of beliefs in its branches, and what names one of the records as its source in
     graphs that inherit from it: it may repeat its words, as what was made of it here may.
     """
     reached = await runtime.redactor.redact(
-        runtime.under_way.during(scope), record_ids, reason, runtime.clock()
+        runtime.under_way.during(scope), record_ids, reason, runtime.clock(), found=bool(whose)
     )
     runtime.reader.forget(scope.tenant, scope.graph_id)
     carried = [one for kind in _INHERITED for one in reached.ids.get(kind, ())]
     heirs = await _heirs_blanked(runtime, scope, carried, reason)
-    report = _together(await _Cleaning(runtime, scope, reached).carried_out(), heirs)
+    report = _together(await _Cleaning(runtime, scope, reached, whose).carried_out(), heirs)
     if depth == 0:
         return report
     beliefs = reached.ids.get("belief", ())
     for branch in await branches_of(runtime, scope) if beliefs else ():
         copies = await _copies(runtime, branch, beliefs)
-        report = await _with_others(runtime, report, branch, copies, reason, depth)
+        report = await _with_others(runtime, report, branch, copies, reason, depth, whose)
     for heir in await heirs_of(runtime, scope) if carried else ():
         resting = await _resting_on(runtime, heir, carried)
-        report = await _with_others(runtime, report, heir, resting, reason, depth)
+        report = await _with_others(runtime, report, heir, resting, reason, depth, whose)
     return report
 
 
@@ -250,11 +232,12 @@ async def _with_others(
     record_ids: Sequence[str],
     reason: str,
     depth: int,
+    whose: Whose | None,
 ) -> RedactionReport:
     """Redact records of another graph, and return the report with what that reached."""
     for start in range(0, len(record_ids), RECORDS_PER_PAGE):
         page = record_ids[start : start + RECORDS_PER_PAGE]
-        done = await _redacted(runtime, there, page, reason, depth - 1)
+        done = await _redacted(runtime, there, page, reason, depth - 1, whose)
         other = RedactionReport({}, (), {}, {}, branches={there.graph_id: done})
         report = _together(report, other)
     return report
@@ -412,11 +395,14 @@ def _joined(
 class _Cleaning:
     """What follows when the cold tier has destroyed its content."""
 
-    def __init__(self, runtime: Runtime, scope: Scope, reached: Redacted) -> None:
+    def __init__(
+        self, runtime: Runtime, scope: Scope, reached: Redacted, whose: Whose | None
+    ) -> None:
         self._runtime = runtime
         self._redactor = runtime.redactor
         self._scope = scope
         self._reached = reached
+        self._whose = whose or Whose()
         self._cleaned: dict[str, tuple[str, ...]] = {}
         self._waiting: dict[str, str] = {}
 
@@ -462,7 +448,11 @@ class _Cleaning:
         try:
             leave = await self._asked_for()
             return await self._runtime.lifecycle.rewrite(
-                self._scope, self._reached, self._redactor, leave=leave
+                self._scope,
+                self._reached,
+                self._redactor,
+                leave=leave,
+                is_barred=self._whose.is_named_by,
             )
         except (TierError, ConfigError) as error:
             self._waiting["cold"] = (
@@ -484,7 +474,8 @@ class _Cleaning:
     async def _asked_for(self) -> frozenset[str]:
         """Return the records that somebody ever named to be redacted: they get no new text.
 
-        A summary that is redacted for what it says would say it again.
+        A summary that is redacted for what it says would say it again. One that an erasure found
+        for whom it speaks of is no such summary: what is left of its turns does not name them.
         """
         asked: set[str] = set()
         only, after = AuditFilter(kinds=("redacted",)), 0

@@ -13,7 +13,8 @@ from tiers.records import Scope, Text
 
 from ..checks import checked_ids
 from ..erasure.holdings import PAGE_MAX, Holding, holding_of
-from ..erasure.redaction import RedactionReport, Whose, erase, purge, redact
+from ..erasure.redaction import RedactionReport, erase, purge, redact
+from ..erasure.whose import Whose
 from ..operations import Ids, operation
 from ..runtime import Runtime
 
@@ -38,8 +39,9 @@ class ErasureOfGraph:
     ) -> Holding:
         """Return what is held of a subject, a user or an agent, page by page; changes nothing.
 
-        These are the records that ``erase`` would redact; with them goes what was made of them,
-        and every receipt that shows one. Whoever could see them, private ones included.
+        These are the records that ``erase`` would redact, and the agents whose role or prompts
+        name the subject; with the records goes what was made of them, and every receipt that
+        shows one. Whoever could see them, private ones included.
 
         Args:
             subject: A name: records in whose texts it stands, or a part of it that is as telling.
@@ -68,8 +70,9 @@ class ErasureOfGraph:
 
         Turns, tool outputs, summaries, episodes, facts, rules and beliefs, and all that was made
         of them, in every store; branches of the graph included where beliefs were copied, and
-        graphs that inherit from it where something names a record as its source. The report says
-        what was cleaned where; its receipt is signed where there is a key.
+        graphs that inherit from it where something names a record as its source. With a subject
+        also the role, and each prompt, of an agent that names it. The report says what was
+        cleaned where; its receipt is signed where there is a key.
 
         Args:
             subject: A name: records in whose texts it stands as whole words.

@@ -7,7 +7,7 @@ the second time. It may stop after any write: the next pass finds what is left b
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -190,6 +190,7 @@ class LifecycleAgent:
         redactor: Redactor,
         *,
         leave: Collection[str] = (),
+        is_barred: Callable[[str], bool] = lambda _: False,
     ) -> tuple[str, ...]:
         """Give redacted summaries and episodes a new text, from what is left of their sources.
 
@@ -201,11 +202,12 @@ class LifecycleAgent:
             redacted: What a redaction reached.
             redactor: What reached it.
             leave: Ids that get no text: somebody wanted to be rid of just that.
+            is_barred: Whether a text must not be written: it would say what had to go.
 
         Returns:
             The ids of those that have a text again.
         """
-        return await self._rewriter.rewrite(scope, redacted, redactor, leave)
+        return await self._rewriter.rewrite(scope, redacted, redactor, leave, is_barred)
 
     def _compressed(self, turns: int) -> None:
         self._done = self._done.plus(summaries=1, turns=turns)

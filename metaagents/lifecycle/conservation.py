@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -37,6 +38,8 @@ class GrainConservation:
         grain: Which.
         records: Summaries or episodes of it.
         covered: Turns that exactly one of them stands for.
+        emptied: Turns that have not been redacted and of which nothing at this grain tells: what
+            stood for them was redacted, and got no new text.
         tail: Turns that none of them stands for yet.
         twice: Ids of turns that more than one stands for, or one more than once.
         lost: Ids that they name as sources and that are no turns, or no records of the grain they
@@ -48,6 +51,7 @@ class GrainConservation:
     grain: AnyGrain
     records: int = 0
     covered: int = 0
+    emptied: int = 0
     tail: int = 0
     twice: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
@@ -121,7 +125,8 @@ class ConservationReport:
 def conserve(turns: Iterable[TurnMark], made: Iterable[Made]) -> ConservationReport:
     """Return where every turn is at every grain.
 
-    A redacted or retired record counts where it is, and so does a redacted or retired turn.
+    A retired record counts where it is, and so does a redacted or retired turn. A redacted record
+    stands for nothing; nor does what was made of it, as far as that goes.
 
     Args:
         turns: Every turn of a graph.
@@ -131,12 +136,21 @@ def conserve(turns: Iterable[TurnMark], made: Iterable[Made]) -> ConservationRep
     ids = Counter([*(one.id for one in marks), *(one.id for one in records)])
     told: dict[AnyGrain, dict[str, list[str]]] = {}
     grains: list[GrainConservation] = []
+    emptied: dict[AnyGrain, set[str]] = {}
     of_turns = {mark.id: [mark.id] for mark in marks}
+    telling = {mark.id for mark in marks if not mark.redacted}
     for grain in ANY_GRAIN:
         finer = of_turns if grain == "working" else told[MADE_OF[grain]]
+        before = set() if grain == "working" else emptied[MADE_OF[grain]]
         mine = [one for one in records if one.grain == grain]
         told[grain] = {one.id: _reached(one, finer) for one in mine}
-        counted = _counted(grain, mine, of_turns, finer, told[grain])
+        emptied[grain] = {
+            turn
+            for one in mine
+            for turn in told[grain][one.id]
+            if turn in telling and (one.redacted or turn in before)
+        }
+        counted = _counted(grain, mine, of_turns, finer, told[grain], emptied[grain])
         grains.append(replace(counted, stranded=_stranded(grain, mine, marks, records)))
     return ConservationReport(
         turns=len(of_turns),
@@ -189,14 +203,17 @@ def _counted(
     turns: Mapping[str, object],
     finer: Mapping[str, object],
     told: Mapping[str, Sequence[str]],
+    emptied: AbstractSet[str],
 ) -> GrainConservation:
     times = Counter(turn for reached in told.values() for turn in reached)
     twice = tuple(sorted(turn for turn, count in times.items() if count > 1))
+    silent = len(emptied - {*twice})
     sources = dict.fromkeys(source for one in mine for source in one.sources)
     return GrainConservation(
         grain=grain,
         records=len(mine),
-        covered=len(times) - len(twice),
+        covered=len(times) - len(twice) - silent,
+        emptied=silent,
         tail=len(turns) - len(times),
         twice=twice,
         lost=tuple(source for source in sources if source not in finer),

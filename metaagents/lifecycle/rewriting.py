@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from tiers.lexical import estimate_tokens
@@ -34,12 +34,18 @@ class Rewriter:
         self._policy = policy
 
     async def rewrite(
-        self, scope: Scope, redacted: Redacted, redactor: Redactor, leave: Collection[str]
+        self,
+        scope: Scope,
+        redacted: Redacted,
+        redactor: Redactor,
+        leave: Collection[str] = (),
+        is_barred: Callable[[str], bool] = lambda _: False,
     ) -> tuple[str, ...]:
         """Give records a new text, save those to ``leave``; return the ids of those that got one.
 
-        From the bottom up, so that an episode is made of records that have theirs already. What
-        retention has emptied is no source any more: its words may be those that had to go.
+        One whose new text would be barred gets none. From the bottom up, so that an episode is made
+        of records that have theirs already. What retention has emptied is no source any more: its
+        words may be those that had to go.
         """
         ids = [*redacted.ids.get("summary", ()), *redacted.ids.get("episode", ())]
         wanted = [one for one in ids if one not in leave]
@@ -48,14 +54,18 @@ class Rewriter:
             found = await redactor.redacted(scope, wanted[start : start + REWRITES_PER_PAGE])
             lost += [one for one in found if isinstance(one, Summary | Episode)]
         written = [
-            record.id for record in bottom_up(lost) if await self._rewrite(scope, record, redactor)
+            record.id
+            for record in bottom_up(lost)
+            if await self._rewrite(scope, record, redactor, is_barred)
         ]
         return tuple(written)
 
-    async def _rewrite(self, scope: Scope, record: Told, redactor: Redactor) -> bool:
+    async def _rewrite(
+        self, scope: Scope, record: Told, redactor: Redactor, is_barred: Callable[[str], bool]
+    ) -> bool:
         for _ in range(REWRITE_ATTEMPTS_MAX):
             wording = await self._wording(scope, record, await redactor.left_of(scope, record))
-            if wording is None:
+            if wording is None or is_barred(wording.text):
                 return False
             told: dict[str, object] = wording._asdict()
             if isinstance(record, Summary):

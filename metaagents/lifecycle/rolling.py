@@ -237,7 +237,7 @@ class Roller:
         changed = [one for one in left.values() if _said(one) != told[one.id]]
         if redacted or changed:
             again = await self._redactor.redact(scope, [episode.id], REDACTED_MEANWHILE, now)
-            await self._rewriter.rewrite(scope, again, self._redactor, ())
+            await self._rewriter.rewrite(scope, again, self._redactor)
 
     async def _is_there(self, scope: Scope, episode: Episode) -> bool:
         """Whether an episode can be read back with a text, or is gone because somebody asked."""

@@ -61,10 +61,11 @@ async def test_conservation_and_retention_are_what_the_graph_reports(
     assert report.turns > 0
     for one in report.grains:
         row = page.locator(f'#conservation [data-grain="{one.grain}"] td')
-        numbers = (await row.all_text_contents())[:6]
+        numbers = (await row.all_text_contents())[:7]
         counted = (
             one.records,
             one.covered,
+            one.emptied,
             one.tail,
             *map(len, (one.twice, one.lost, one.stranded)),
         )

@@ -106,8 +106,9 @@ async def test_whatever_text_it_is_in(cold: Cold) -> None:
     assert len(near) == len(expected)
     for pattern in ("%", "_", ".*"):
         assert await _found(cold, subject=pattern) == near, pattern
-    for pattern in ("A%", "Ann_O'Neil", "Ann.O'Neil", "^Ann", '{"$gt": ""}', "search"):
+    for pattern in ("A%", "Ann_O'Neil", "Ann.O'Neil", "^Ann", '{"$gt": ""}', "searc"):
         assert await _found(cold, subject=pattern) == [], pattern
+    assert len(await _found(cold, subject="search")) == 2, "what a tool is called is said as well"
     page = await cold.redactor.holding(OPERATOR, subject="Ann O'Neil")
     assert page.cursor is None
     assert {row.agent_id for row in page.rows} == {None, "strategist"}

@@ -83,7 +83,7 @@ async def test_rows_ids_order_and_coverage_stay(cold: Cold, history: History) ->
     assert (first.id, first.seq, first.ref) == (history.told[0].id, 1, history.told[0].ref)
     assert (first.input, first.response, first.redacted_at) == (REDACTED, "", LATER)
     assert first.speaker == ""
-    assert [(one.tool, one.output) for one in first.tool_outputs] == [("search", "")]
+    assert [(one.tool, one.output) for one in first.tool_outputs] == [("[redacted]", "")]
     assert (other, waiting) == history.told[1:]
     gone = await cold.redactor.redacted(OPERATOR, [*_ids(history), history.facts[2].id, "x"])
     assert [one.id for one in gone] == _ids(history)

@@ -235,6 +235,7 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "holding": lambda cold: cold.redactor.holding(GRAPH, subject="tyre"),
     "blank_receipts": lambda cold: cold.redactor.blank_receipts(GRAPH, subject="tyre"),
     "erase_reasons": lambda cold: cold.redactor.erase_reasons(GRAPH, "tyre", NOW),
+    "erase_roles": lambda cold: cold.redactor.erase_roles(GRAPH, "tyre", "asked to", NOW),
     "rewrite": lambda cold: cold.redactor.rewrite(SCOPE, _redacted_summary()),
     "redacted": lambda cold: cold.redactor.redacted(SCOPE, ["x"]),
     "left_of": lambda cold: cold.redactor.left_of(SCOPE, _redacted_summary()),

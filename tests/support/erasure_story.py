@@ -76,7 +76,7 @@ class Story:
 async def told(ezra: Ezra, clock: MovingClock) -> Story:
     """Let two agents live: turns, tools, facts, rules, beliefs, summaries, episodes, a branch."""
     graph = await ezra.create_session_graph("imola")
-    keeper = await graph.spawn_agent("keeper", topics={"t"})
+    keeper = await graph.spawn_agent("keeper", topics={"t"}, role=f"You work for {SUBJECT}.")
     friend = await graph.spawn_agent("friend", topics={"t"}, user_id=USER)
     kept = await _others(keeper)
     await _of_the_subject(keeper)

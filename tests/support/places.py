@@ -111,7 +111,7 @@ _COLD = (
     _Kept("set_aside", "text", ("body",)),
     _Kept("work", "text", ("body",)),
     _Kept("searchable", "key", ("body",), {"terms": "key"}),
-    _Kept("agents"),
+    _Kept("agents", "text", ("body",)),
     _Kept("audit", lists={"about": "name"}),
     _Kept("belief_events"),
     _Kept("belief_heads"),

@@ -119,7 +119,7 @@ def test_what_may_be_asked() -> None:
 
 def _saying(text: str) -> tuple[Redactable, ...]:
     """Return a record of each kind that says a text wherever it can say something."""
-    tool = ToolOutput(tool="search", output=text)
+    tool = ToolOutput(tool=text, output=text)
     said = {"speaker": text, "response": text, "tool_outputs": (tool,)}
     turn = turn_by(SCOPE, text, ref="r", seq=3, **said)
     return (

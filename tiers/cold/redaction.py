@@ -250,7 +250,9 @@ def is_retired(record: Redactable) -> bool:
 
 
 def _of_turn(turn: Turn, why: str) -> Fields:
-    silent = tuple(one.model_copy(update={"output": ""}) for one in turn.tool_outputs)
+    # What a tool is called may be whom it was asked about.
+    gone = {"tool": why, "output": ""}
+    silent = tuple(one.model_copy(update=gone) for one in turn.tool_outputs)
     # Who said it is what somebody is called; it is found under its agent's id from now on.
     return {"input": why, "response": "", "tool_outputs": silent, "speaker": ""}
 
@@ -377,7 +379,10 @@ def _said_by_card(card: Card) -> Iterable[str]:
 
 
 _TEXTS: Mapping[type[Owned], Callable[[Any], Iterable[str]]] = {
-    Turn: lambda one: (one.speaker, one.input, one.response, *(t.output for t in one.tool_outputs)),
+    Turn: lambda one: (
+        *(one.speaker, one.input, one.response),
+        *(said for output in one.tool_outputs for said in (output.tool, output.output)),
+    ),
     Summary: lambda one: (one.text,),
     Episode: lambda one: (one.text,),
     Fact: lambda one: filter(None, (one.text, one.subject, one.predicate, one.object)),
@@ -394,7 +399,7 @@ _TEXTS: Mapping[type[Owned], Callable[[Any], Iterable[str]]] = {
 
 
 def texts_of(record: Owned) -> Iterable[str]:
-    """Return what a record says: all that redacting it destroys. Names of tools are none of it."""
+    """Return what a record says: all that redacting it destroys."""
     return of_kind(_TEXTS, record, "has no texts")(record)
 
 

@@ -46,6 +46,7 @@ KINDS = (
     "evicted",
     "retired",
     "redacted",
+    "erased",
     "reasons erased",
     "rolled back",
     "roll-back undone",

@@ -414,6 +414,16 @@ def erase_reasons(aim: Aim) -> Move:
     )
 
 
+def erase_roles(aim: Aim) -> Move:
+    """Take roles, in the own graph, that name what only the victim's records say."""
+    scope, subject = Scope.of_graph(*aim.house), aim.word(aim.victim.mark)
+    return Move(
+        lambda cold: cold.redactor.erase_roles(scope, subject, "asked to", LATER),
+        graph_of(scope),
+        scope=scope,
+    )
+
+
 def blank_receipts(aim: Aim) -> Move:
     """Blank receipts of what only the victim asked, or that its agent was given, in the own graph.
 
@@ -562,6 +572,7 @@ COLD_WRITES = (
     Method("redactor.holding", _G, holding, _REDACTED, OUTER, weight=2),
     Method("redactor.begin_erasure", _G, begin_erasure, _REDACTED, OUTER),
     Method("redactor.erase_reasons", _G, erase_reasons, ("audit",), OUTER),
+    Method("redactor.erase_roles", _G, erase_roles, ("agent",), OUTER),
     Method("redactor.blank_receipts", _G, blank_receipts, ("receipt",), OUTER),
     Method("redactor.left_of", _G, left_of, ("turn", "summary"), OUTER),
     Method("taint.described", _G, described, _REDACTED, OUTER),

@@ -64,6 +64,7 @@ async def _redact(cold: Any, ruin: Ruin) -> object:
     scope = ruin.scope(one.corner.house)
     await cold.redactor.begin_erasure(scope, f"{ruin.now}", subject="zebra")
     await cold.redactor.erase_reasons(scope, "because", ruin.now)
+    await cold.redactor.erase_roles(scope, "zebra", "because", ruin.now)
     await cold.redactor.blank_receipts(scope, subject="zebra")
     return await cold.redactor.redact(scope, [one.id], "asked to", ruin.now)
 

@@ -22,7 +22,6 @@ from ...upkeep import Redacted, Retiring
 from ..conditions import Among, Condition, Holds, Is, Within
 from ..port import Find, RecordStore, Steps, delete, every, one
 from ..redaction import (
-    AUDIT_KIND,
     MARKED_KINDS,
     RECEIPTS_PER_PAGE,
     RETIRED_AUDIT_KIND,
@@ -68,7 +67,8 @@ class Redaction:
 
     Attributes:
         scope: Whose graph.
-        asked: The records that somebody named.
+        asked: The records that it begins with.
+        kind: What the audit feed calls it.
         reason: Why.
         now: When.
         looked_for: The records whose receipts were looked for.
@@ -78,6 +78,7 @@ class Redaction:
 
     scope: Scope
     asked: Sequence[str]
+    kind: str
     reason: str
     now: datetime
     looked_for: Collection[str]
@@ -102,7 +103,7 @@ class Redaction:
             yield from self._destroy(fresh)
             yield from self._mark_again(found.fresh.found)
         yield from blank(self.scope, self.receipts)
-        yield from append_event(self.scope, AUDIT_KIND, self.asked, self.reason, self.now)
+        yield from append_event(self.scope, self.kind, self.asked, self.reason, self.now)
         return found.reached(self.receipts)
 
     def _forget_mentions(self, traces: Iterable[Trace]) -> Steps[None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from ...errors import Conflict, NotFound
@@ -21,6 +21,7 @@ from ...records import (
     SessionGraph,
     Standing,
 )
+from ...upkeep import ERASED
 from ..conditions import Absent, Among
 from ..lineage import ANCESTORS_MAX, check_acyclic, check_parents, lineage_of
 from ..ownership import check_agent, check_limit, check_tenant
@@ -317,6 +318,23 @@ class FleetStore(OverEngine):
 def made_agent(agent: AgentRecord) -> KeptAgent:
     """Return a new member as it is kept: it follows those that were spawned before it."""
     return kept(KeptAgent, agent, made=_MADE.new())
+
+
+def silence_roles(
+    scope: Scope, is_named_in: Callable[[str], bool], reason: str, now: datetime
+) -> Steps[tuple[str, ...]]:
+    """Take roles and prompts that a test picks from members, inside a transaction; return whose."""
+    silent: list[KeptAgent] = []
+    for agent in (yield from every(Find(AGENTS, scope, by="spawned", order=("made",)))):
+        role = "" if is_named_in(agent.role) else agent.role
+        prompts = {grain: text for grain, text in agent.prompts.items() if not is_named_in(text)}
+        if (role, prompts) != (agent.role, agent.prompts):
+            silent.append(agent.model_copy(update={"role": role, "prompts": prompts}))
+    ids = tuple(agent.id for agent in silent)
+    if ids:
+        yield from replace(AGENTS, scope, *silent)
+        yield from append_event(scope, ERASED, ids, reason, now)
+    return ids
 
 
 def found_graph(scope: Scope) -> Steps[KeptGraph | None]:

@@ -17,12 +17,13 @@ from ...errors import TierTimeout, UsageError
 from ...evidence import ChainedAudit
 from ...history.audit_chain import name_of
 from ...records import Episode, Scope, Summary, Turn, WorkDraft
-from ...upkeep import Page, RecordRef, Redacted, Retiring
+from ...upkeep import ERASED, Page, RecordRef, Redacted, Retiring
 from ..conditions import Absent, Present, Within
 from ..ownership import check_owned, in_order
 from ..port import Find, RecordStore, every
 from ..redaction import (
     ATTEMPTS_MAX,
+    AUDIT_KIND,
     MODELS,
     PAGE_IDS,
     Grown,
@@ -39,6 +40,7 @@ from ..speaking_of import Search, Subject, made_between, plain, wanted, wanted_r
 from .belief_log import EventWriter
 from .erasure import Redaction, blank, naming, receipts_that, rewrite, survey
 from .erasures import Erasures
+from .graphs import silence_roles
 from .log import AUDIT, silence_reasons
 from .redactables import bare_of, behind, found_by, own_of
 
@@ -56,7 +58,13 @@ class Redactor(EventWriter):
         self._erasures = erasures
 
     async def redact(
-        self, scope: Scope, record_ids: Sequence[str], reason: str, now: datetime
+        self,
+        scope: Scope,
+        record_ids: Sequence[str],
+        reason: str,
+        now: datetime,
+        *,
+        found: bool = False,
     ) -> Redacted:
         """Destroy the content of records of the scope's graph, and of all that was made of them.
 
@@ -70,8 +78,9 @@ class Redactor(EventWriter):
         beliefs and rules that name it as a source, and so on from these; and receipts that name any
         of them, whose question is blanked. Texts become ``[redacted]``, ``redacted_at`` is set,
         words leave the word index, and an ``index`` work item for each record is queued, by which
-        it leaves the warm index. One audit event ``redacted`` names the asked records and the
-        reason.
+        it leaves the warm index. One audit event names the asked records and the reason: it is
+        ``redacted``, or ``erased`` for records that were ``found`` by whose they are instead of
+        being named by somebody.
 
         In one transaction, after which nothing of it is left in logs or in memory. What is redacted
         already is passed over; if all is, nothing is written. A record that retention has emptied
@@ -89,11 +98,12 @@ class Redactor(EventWriter):
         """
         asked = checked_request(record_ids, reason)
         for _ in range(ATTEMPTS_MAX):
-            found = await self._store.read("redact", lambda: survey(scope, asked))
+            known = await self._store.read("redact", lambda: survey(scope, asked))
             # What retention has emptied may stand in a receipt as it was.
-            names = frozenset(one.id for one in found.fresh.found if not one.was_asked_away)
+            names = frozenset(one.id for one in known.fresh.found if not one.was_asked_away)
             receipts = await self._receipts_naming(scope, names)
-            redaction = Redaction(scope, asked, reason, now, names, receipts, self._salts)
+            kind = ERASED if found else AUDIT_KIND
+            redaction = Redaction(scope, asked, kind, reason, now, names, receipts, self._salts)
             try:
                 reached = await self._store.change("redact", redaction.carry_out, is_brief=False)
             except Grown:
@@ -162,10 +172,11 @@ class Redactor(EventWriter):
         in particular counts as the user's.
 
         Of every kind that can be redacted, whoever could see them, that have their content. A
-        record speaks of a subject when one of its texts (claim, key, value, speaker, tool output,
-        subject and object included) holds it as whole words, whatever the case and the white
-        space between its words; NFKC forms are compared. A name is found by its parts as well, in
-        any order and the last alone, and a number however it is written (``tiers.cold.mentions``).
+        record speaks of a subject when one of its texts (claim, key, value, speaker, tool, tool
+        output, subject and object included) holds it as whole words, whatever the case and the
+        white space between its words; NFKC forms are compared. A name is found by its parts as
+        well, in any order and the last alone, and a number however it is written
+        (``tiers.cold.mentions``).
         So is what retention has emptied, by what it said then: what was made of it may say so
         still, and is reached by redacting it. A page may hold fewer rows than
         ``limit`` and still name a cursor: it has looked through a bounded number of records.
@@ -253,6 +264,25 @@ class Redactor(EventWriter):
         if found:
             await self._store.scrub()
         return tuple(map(name_of, found))
+
+    async def erase_roles(
+        self, scope: Scope, subject: str, reason: str, now: datetime
+    ) -> tuple[str, ...]:
+        """Take the role, and each prompt, that names a subject from the agents of a graph.
+
+        Whole, in one step with the event of the audit feed that names the agents. Returns their
+        ids. May be repeated.
+
+        Raises:
+            UsageError: The subject is blank.
+        """
+        if not plain(subject):
+            raise UsageError("subject", subject, "a name that is not blank")
+        erasing = partial(silence_roles, scope, Subject(subject).is_in, reason, now)
+        named = await self._store.change("erase_roles", erasing)
+        if named:
+            await self._store.scrub()
+        return named
 
     async def rewrite(self, scope: Scope, record: Written, work: Sequence[WorkDraft] = ()) -> bool:
         """Give a redacted summary or episode a new text, made of what is left of its sources.

@@ -1,0 +1,48 @@
+"""Who is erased: a subject, a user or an agent."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tiers.cold.speaking_of import Subject
+from tiers.errors import UsageError
+
+from ..checks import check_text
+
+
+class Whose(NamedTuple):
+    """Which records are erased: one of the three is given. Nobody wrote what has a blank agent."""
+
+    subject: str | None = None
+    user_id: str | None = None
+    agent_id: str | None = None
+
+    def check_reason(self, reason: str) -> None:
+        """Refuse a reason that names the subject: the audit feed and the receipt would keep it.
+
+        Raises:
+            UsageError: It is blank, or does.
+        """
+        check_text("reason", reason, "a reason that is not blank")
+        if self.is_named_by(reason):
+            accepted = "a reason that does not name who is erased; a case number, say"
+            raise UsageError("reason", reason, accepted)
+
+    def check(self) -> None:
+        """Refuse a subject that names nobody: each text with a full stop would speak of ".".
+
+        Raises:
+            UsageError: It has neither letter nor digit.
+        """
+        if self.subject is not None and not any(map(str.isalnum, self.subject)):
+            raise UsageError("subject", self.subject, "a name with a letter or a digit")
+
+    def is_named_by(self, text: str) -> bool:
+        """Whether a text speaks of the subject, if there is one."""
+        return self.subject is not None and Subject(self.subject).is_in(text)
+
+    @property
+    def kind(self) -> str:
+        """What a receipt says was erased."""
+        given = {"subject": self.subject, "user": self.user_id, "agent": self.agent_id}
+        return next((name for name, value in given.items() if value is not None), "nobody")
