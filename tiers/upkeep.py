@@ -197,10 +197,7 @@ class ArchivalVectors(Protocol):
 
 
 ERASED = "erased"
-"""How the audit feed tells that records were destroyed which nobody named: a search found them."""
-
-DESTROYED = ("redacted", ERASED)
-"""How it tells that content was destroyed on request."""
+"""How the audit feed tells of redacted records that nobody had named: a search found them."""
 
 
 class Redacted(Record):

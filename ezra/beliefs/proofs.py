@@ -35,7 +35,6 @@ from tiers.records import (
     SignedHead,
     TrustRow,
 )
-from tiers.upkeep import DESTROYED
 
 from ..runtime import Runtime
 from .future_events import future_events
@@ -391,7 +390,7 @@ class Witness:
 
         ``None`` if it cannot be read.
         """
-        only, after, found = AuditFilter(kinds=DESTROYED), 0, 0
+        only, after, found = AuditFilter(kinds=("redacted",)), 0, 0
         while True:
             try:
                 page = await self._runtime.log.audit(self._scope, after, EVENTS_PER_PAGE, only)

@@ -18,7 +18,7 @@ from tiers.fleet import CATALOG
 from tiers.history.receipts import ErasureReceipt
 from tiers.ids import derived_id
 from tiers.records import UNRECORDED, AuditFilter, BeliefQuery, Scope, SessionGraph
-from tiers.upkeep import Redacted, RewritableFiles
+from tiers.upkeep import ERASED, Redacted, RewritableFiles
 
 from ..checks import check_text
 from ..runtime import Runtime
@@ -478,11 +478,13 @@ class _Cleaning:
         for whom it speaks of is no such summary: what is left of its turns does not name them.
         """
         asked: set[str] = set()
-        only, after = AuditFilter(kinds=("redacted",)), 0
+        only, after = AuditFilter(kinds=("redacted", ERASED)), 0
         while True:
             events = await self._runtime.log.audit(self._scope, after, EVENTS_PER_PAGE, only)
             for event in events:
-                if event.reason != REDACTED_MEANWHILE:
+                if event.kind == ERASED:
+                    asked.difference_update(event.record_ids)
+                elif event.reason != REDACTED_MEANWHILE:
                     asked.update(event.record_ids)
             if len(events) < EVENTS_PER_PAGE:
                 return frozenset(asked)

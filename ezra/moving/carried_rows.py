@@ -43,7 +43,7 @@ from tiers.records import (
     WorkKind,
 )
 from tiers.taint import SET_ASIDE
-from tiers.upkeep import DESTROYED, FactUse, QueuedWork, RuleOutcome, Table, UsageRow, Watermark
+from tiers.upkeep import FactUse, QueuedWork, RuleOutcome, Table, UsageRow, Watermark
 
 _EMPTIED = (REDACTED, RETIRED, SET_ASIDE)
 _BOUND = ("salt", "reason_digest", "previous_hash", "hash", "placed")
@@ -434,7 +434,7 @@ class RowsCheck:
             self._position = event.position
         if has_chain:
             self._log.add_audit([event], self._line)
-        if event.kind in DESTROYED:
+        if event.kind == "redacted":
             for one in event.record_ids:
                 is_kept = one in self._turns or one in self._facts
                 if is_kept and one not in self._emptied:

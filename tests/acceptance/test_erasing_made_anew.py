@@ -104,7 +104,7 @@ async def test_a_summary_keeps_its_other_turns_and_the_feed_tells_the_case(tmp_p
         assert "Crate 100" in after.text
         assert "Minka" not in after.text
         kinds = [one.kind for one in await graph.audit() if one.reason == "case 1"]
-        assert kinds == ["erased"]
+        assert kinds == ["redacted", "erased"]
 
 
 NAMED = "Wilhelmina Quackenbush"

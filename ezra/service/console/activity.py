@@ -13,7 +13,6 @@ from datetime import date, datetime, timedelta
 
 from tiers.errors import NotFound
 from tiers.records import AgentRecord, AuditEvent, AuditFilter, SessionGraph
-from tiers.upkeep import DESTROYED
 
 from ..handle_pool import HandlePool
 from .charts import LineChart, line_chart
@@ -35,7 +34,7 @@ BY_DAY: Mapping[str, tuple[str, ...]] = {
     "contradictions": ("contradiction",),
     "promotions": ("promoted",),
     "superseded": ("superseded", "deduplicated", "corrected"),
-    "forgotten": ("forgotten", *DESTROYED),
+    "forgotten": ("forgotten", "redacted"),
     "put aside": ("quarantined",),
 }
 """What is counted by day, and which events of the audit feed tell it."""

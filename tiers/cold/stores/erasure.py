@@ -18,10 +18,11 @@ from ...documents import Document
 from ...history.plan import SPEAKING_KINDS, redact_plan
 from ...history.unlike import left_digest
 from ...records import Episode, Receipt, Scope, WorkDraft
-from ...upkeep import Redacted, Retiring
+from ...upkeep import ERASED, Redacted, Retiring
 from ..conditions import Among, Condition, Holds, Is, Within
 from ..port import Find, RecordStore, Steps, delete, every, one
 from ..redaction import (
+    AUDIT_KIND,
     MARKED_KINDS,
     RECEIPTS_PER_PAGE,
     RETIRED_AUDIT_KIND,
@@ -68,7 +69,7 @@ class Redaction:
     Attributes:
         scope: Whose graph.
         asked: The records that it begins with.
-        kind: What the audit feed calls it.
+        is_found: Whether these were found by whose they are, instead of being named by somebody.
         reason: Why.
         now: When.
         looked_for: The records whose receipts were looked for.
@@ -78,7 +79,7 @@ class Redaction:
 
     scope: Scope
     asked: Sequence[str]
-    kind: str
+    is_found: bool
     reason: str
     now: datetime
     looked_for: Collection[str]
@@ -103,7 +104,9 @@ class Redaction:
             yield from self._destroy(fresh)
             yield from self._mark_again(found.fresh.found)
         yield from blank(self.scope, self.receipts)
-        yield from append_event(self.scope, self.kind, self.asked, self.reason, self.now)
+        yield from append_event(self.scope, AUDIT_KIND, self.asked, self.reason, self.now)
+        if self.is_found:
+            yield from append_event(self.scope, ERASED, self.asked, self.reason, self.now)
         return found.reached(self.receipts)
 
     def _forget_mentions(self, traces: Iterable[Trace]) -> Steps[None]:

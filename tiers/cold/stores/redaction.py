@@ -17,13 +17,12 @@ from ...errors import TierTimeout, UsageError
 from ...evidence import ChainedAudit
 from ...history.audit_chain import name_of
 from ...records import Episode, Scope, Summary, Turn, WorkDraft
-from ...upkeep import ERASED, Page, RecordRef, Redacted, Retiring
+from ...upkeep import Page, RecordRef, Redacted, Retiring
 from ..conditions import Absent, Present, Within
 from ..ownership import check_owned, in_order
 from ..port import Find, RecordStore, every
 from ..redaction import (
     ATTEMPTS_MAX,
-    AUDIT_KIND,
     MODELS,
     PAGE_IDS,
     Grown,
@@ -78,9 +77,9 @@ class Redactor(EventWriter):
         beliefs and rules that name it as a source, and so on from these; and receipts that name any
         of them, whose question is blanked. Texts become ``[redacted]``, ``redacted_at`` is set,
         words leave the word index, and an ``index`` work item for each record is queued, by which
-        it leaves the warm index. One audit event names the asked records and the reason: it is
-        ``redacted``, or ``erased`` for records that were ``found`` by whose they are instead of
-        being named by somebody.
+        it leaves the warm index. One audit event ``redacted`` names the asked records and the
+        reason; for records that were ``found`` by whose they are, instead of being named by
+        somebody, another one, ``erased``, follows.
 
         In one transaction, after which nothing of it is left in logs or in memory. What is redacted
         already is passed over; if all is, nothing is written. A record that retention has emptied
@@ -102,8 +101,7 @@ class Redactor(EventWriter):
             # What retention has emptied may stand in a receipt as it was.
             names = frozenset(one.id for one in known.fresh.found if not one.was_asked_away)
             receipts = await self._receipts_naming(scope, names)
-            kind = ERASED if found else AUDIT_KIND
-            redaction = Redaction(scope, asked, kind, reason, now, names, receipts, self._salts)
+            redaction = Redaction(scope, asked, found, reason, now, names, receipts, self._salts)
             try:
                 reached = await self._store.change("redact", redaction.carry_out, is_brief=False)
             except Grown:
