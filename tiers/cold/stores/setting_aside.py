@@ -6,7 +6,7 @@ What setting a record aside takes from it, and what of that comes back, is said 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -25,7 +25,7 @@ from ..learnt import stands_again
 from ..ownership import index_work
 from ..port import Collection, Find, Steps, delete, every, one
 from ..redaction import Redactable, pages, set_aside_form, stand_in, stand_in_id, texts_of
-from .belief_chains import given_way, with_successors
+from .belief_chains import CHAIN_MAX, given_way, with_successors
 from .belief_log import Salts
 from .belief_projection import BELIEFS, append, key_of, trusts_of
 from .documents import FORMERS, silence_formers
@@ -157,13 +157,19 @@ class Part(NamedTuple):
         """What belief events say of why they were made."""
         return {"reason": self.roll_back.reason, "roll_back": self.roll_back.id}
 
-    def aside(self, kind: AsideKind, record_id: str, body: str, name: str = "") -> Aside:
-        """Return what is kept of a record, under its id and, where there are several, a name."""
+    def aside(
+        self, kind: AsideKind, record_id: str, body: str, name: str = "", *, under: str = ""
+    ) -> Aside:
+        """Return what is kept of a record, under its id and, where there are several, a name.
+
+        By this roll-back, or by another one.
+        """
+        roll_back_id = under or self.roll_back.id
         return Aside(
-            id=joined_id(self.roll_back.id, kind, record_id, name),
+            id=joined_id(roll_back_id, kind, record_id, name),
             tenant=self.scope.tenant,
             graph_id=self.scope.graph_id,
-            roll_back_id=self.roll_back.id,
+            roll_back_id=roll_back_id,
             record_id=record_id,
             kind=kind,
             at=self.now,
@@ -179,10 +185,21 @@ def set_aside(part: Part, items: Sequence[RolledBack]) -> Steps[list[RolledBack]
         ids = [] if kind == "belief" else [one.id for one in items if one.kind == kind]
         for page in pages(ids):
             found = yield from every(own_of(part.scope, kind, page, Absent("redacted_at")))
+            if kind == "fact":
+                found = yield from _as_they_gave_way(part.scope, found)
             yield from _empty(part, kind, found)
             if kind == "fact":
                 back += yield from _revive(part, found)
     return back + (yield from _revert(part, beliefs))
+
+
+def _as_they_gave_way(scope: Scope, facts: Sequence[Fact]) -> Steps[list[Fact]]:
+    """Return facts as what they are: one that stands since another is set aside had given way."""
+    _, revived = yield from _kept_facts(scope)
+    rows = [revived[one.id] for one in facts if one.id in revived]
+    former = {row.record_id: Fact.model_validate_json(row.body) for row in rows}
+    yield from delete(*(own(ASIDES, scope, [row.id]) for row in rows))
+    return [_given_way_as(one, former[one.id]) if one.id in former else one for one in facts]
 
 
 def _empty(part: Part, kind: Any, found: Sequence[Redactable]) -> Steps[None]:  # noqa: ANN401
@@ -211,45 +228,76 @@ def _empty(part: Part, kind: Any, found: Sequence[Redactable]) -> Steps[None]:  
 def _revive(part: Part, tainted: Sequence[Fact]) -> Steps[list[RolledBack]]:
     """Let facts stand again that gave way to tainted ones, unless they were said anew since.
 
-    Also by way of what another roll-back keeps apart. Not those that gave way as duplicates: they
+    Also by way of what other roll-backs keep apart. Not those that gave way as duplicates: they
     say what is to go.
     """
-    where = (Is("kind", "fact"),)
-    apart = yield from every(Find(ASIDES, part.scope, "roll_back", where, reach="own"))
-    aside = (Fact.model_validate_json(row.body) for row in apart)
-    states = {one.id: (False, one.superseded_by) for one in aside}
-    states |= {one.id: (_stands(one), one.superseded_by) for one in tainted}
-    by_id = {one.id: one for one in tainted}
-    given_way = yield from every(
-        Find(
-            *(FACTS, part.scope, "superseded", (Among("superseded_by", tuple(states)),)),
-            reach="own",
-        )
-    )
+    apart, _ = yield from _kept_facts(part.scope)
+    successors = tuple({*apart, *(one.id for one in tainted)})
+    where = (Among("superseded_by", successors),)
+    given_way = yield from every(Find(FACTS, part.scope, "superseded", where, reach="own"))
+    back = yield from _stand_again(part, [one for one in given_way if one.id not in apart], apart)
+    return [_again(part, "fact", one) for one in back]
+
+
+def _kept_facts(scope: Scope) -> Steps[tuple[dict[str, Aside], dict[str, Aside]]]:
+    """Return which facts of a graph are set aside, and which stand for that, by id."""
+    where = (Among("kind", ("fact", "revived")),)
+    rows = yield from every(Find(ASIDES, scope, "roll_back", where, reach="own"))
+    apart = {row.record_id: row for row in rows if row.kind == "fact"}
+    return apart, {row.record_id: row for row in rows if row.kind == "revived"}
+
+
+def _stand_again(part: Part, facts: Sequence[Fact], apart: Mapping[str, Aside]) -> Steps[list[str]]:
+    """Let those facts stand that gave way to what is set aside alone; return their ids.
+
+    What each was is kept with what it gave way to: it gives way again when that comes back.
+    """
+    gone = {one: Fact.model_validate_json(row.body) for one, row in apart.items()}
+    states = yield from _states(part.scope, gone.values(), facts)
     chosen = [
         one
-        for one in given_way
-        if one.id not in states
-        and one.forgotten_at is None
+        for one in facts
+        if one.forgotten_at is None
         and one.superseded_as != "duplicate"
         and comes_back(one.superseded_by, states)
     ]
     taken = yield from _taken_identities(part.scope, chosen)
-    back: list[Fact] = []
+    back: dict[str, Fact] = {}
     for fact in sorted(chosen, key=lambda each: each.recorded_at, reverse=True):
-        after = revived_form(fact, by_id.get(fact.superseded_by or ""), part.now)
+        after = revived_form(fact, gone.get(fact.superseded_by or ""), part.now)
         if identity_of(after) not in taken:
             taken.add(identity_of(after))
-            back.append(after)
-    kept = {one.id: one for one in chosen}
-    yield from put(
-        *(ASIDES, part.scope),
-        *(part.aside("revived", one.id, kept[one.id].model_dump_json()) for one in back),
-    )
-    yield from move_facts(part.scope, *back)
-    work = [index_work(one.id, one.agent_id) for one in back]
+            back[fact.id] = after
+    for fact in chosen:
+        successor = apart.get(fact.superseded_by or "")
+        if fact.id in back and successor is not None:
+            under = successor.roll_back_id
+            row = part.aside("revived", fact.id, fact.model_dump_json(), under=under)
+            yield from put(ASIDES, part.scope, row)
+    yield from move_facts(part.scope, *back.values())
+    work = [index_work(one.id, one.agent_id) for one in back.values()]
     yield from queue_work(part.scope, work, part.now)
-    return [_again(part, "fact", one.id) for one in back]
+    return list(back)
+
+
+def _states(
+    scope: Scope, gone: Iterable[Fact], facts: Iterable[Fact]
+) -> Steps[dict[str, tuple[bool, str | None]]]:
+    """Return of what is set aside whether it stood, and what it had given way to.
+
+    Also of what confirmed roll-backs took, as far as these facts lead to it.
+    """
+    states = {fact.id: (_stands(fact), fact.superseded_by) for fact in gone}
+    links = {fact.superseded_by for fact in facts} | {link for _, link in states.values()}
+    for _ in range(CHAIN_MAX):
+        names = sorted(link for link in links if link is not None and link not in states)
+        if not names:
+            break
+        found = yield from every(own(FACTS, scope, names))
+        away = [fact for fact in found if fact.text == SET_ASIDE and fact.forgotten_at is None]
+        states |= {fact.id: (fact.superseded_by is None, fact.superseded_by) for fact in away}
+        links = {fact.superseded_by for fact in away}
+    return states
 
 
 def _revert(part: Part, ids: Sequence[str]) -> Steps[list[RolledBack]]:
@@ -292,6 +340,7 @@ def restore(part: Part) -> Steps[list[str]]:
         collection: Collection[Any] = FORMERS if kind == "former" else KEPT_IN[kind]  # type: ignore[index]
         kept += yield from _put_former_forms(part, collection, some)
     yield from delete(kept_by(part.scope, part.roll_back.id))
+    yield from _follow(part, [row.record_id for row in by_kind.get("fact", [])])
     return kept
 
 
@@ -344,19 +393,37 @@ def _taken_identities(scope: Scope, records: Sequence[Record]) -> Steps[set[str 
 
 
 def _end_again(part: Part, rows: Sequence[Aside]) -> Steps[list[str]]:
-    """Let facts that stood again give way as they had."""
+    """Let facts that stood again give way as they had; return those that do not stand."""
     former = {row.record_id: Fact.model_validate_json(row.body) for row in rows}
     found = {one.id: one for one in (yield from every(own(FACTS, part.scope, former)))}
     kept = [one for one in former if one not in found or not _stands(found[one])]
-    back = [former[one] for one in former if one not in kept]
-    # What they said, and how often it was used, is as it is by now.
-    fields = ("superseded_by", "superseded_at", "superseded_as", "core_spans", "valid_to")
-    for fact in back:
-        told = {name: getattr(fact, name) for name in (*fields, "confidence")}
-        yield from move_facts(part.scope, found[fact.id].model_copy(update=told))
+    back = [_given_way_as(found[one], former[one]) for one in former if one not in kept]
+    yield from move_facts(part.scope, *back)
     work = [index_work(one.id, one.agent_id) for one in back]
     yield from queue_work(part.scope, work, part.now)
     return kept
+
+
+def _given_way_as(fact: Fact, former: Fact) -> Fact:
+    """Return a fact that has given way as a former form of it; else it is as it is by now."""
+    fields = ("superseded_by", "superseded_at", "superseded_as", "core_spans", "valid_to")
+    told = {name: getattr(former, name) for name in (*fields, "confidence")}
+    return fact.model_copy(update=told)
+
+
+def _follow(part: Part, ids: Sequence[str]) -> Steps[None]:
+    """Let facts be what follows from what is set aside still, once some came back."""
+    apart, revived = yield from _kept_facts(part.scope)
+    gone = (Fact.model_validate_json(row.body) for row in apart.values())
+    former = {one: Fact.model_validate_json(row.body) for one, row in revived.items()}
+    states = yield from _states(part.scope, gone, former.values())
+    over = [
+        revived[one] for one, fact in former.items() if not comes_back(fact.superseded_by, states)
+    ]
+    yield from _end_again(part, over)
+    yield from delete(*(own(ASIDES, part.scope, [row.id]) for row in over))
+    facts = yield from every(own(FACTS, part.scope, ids, Absent("redacted_at")))
+    yield from _stand_again(part, facts, apart)
 
 
 def _believe_again(
