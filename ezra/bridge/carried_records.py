@@ -28,7 +28,7 @@ _LINE = ("shelf", "name", "title", "text", "media_type", "topics", "machine", "r
 
 
 async def tombstones(bridge: Bridge, live: Collection[str]) -> list[dict[str, Any]]:
-    """Return the memories that ended, as lines; an agent's of what was forgotten without its words.
+    """Return the memories that ended and still have their content, as lines.
 
     Args:
         bridge: Whose.

@@ -207,7 +207,11 @@ async def _redacted(
     graphs that inherit from it: it may repeat its words, as what was made of it here may.
     """
     reached = await runtime.redactor.redact(
-        runtime.under_way.during(scope), record_ids, reason, runtime.clock(), found=whose is not None
+        runtime.under_way.during(scope),
+        record_ids,
+        reason,
+        runtime.clock(),
+        found=whose is not None,
     )
     runtime.reader.forget(scope.tenant, scope.graph_id)
     carried = [one for kind in _INHERITED for one in reached.ids.get(kind, ())]

@@ -13,7 +13,7 @@ from ..operations import Ids, operation
 from ..recaller import Degradation, with_vector
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
-from .listings import LATEST_MAX, as_told_to_agents, facts_page
+from .listings import LATEST_MAX, facts_page
 from .remembering import (
     Memory,
     check_superseded,
@@ -175,11 +175,9 @@ class AgentFacts(ABC):
     async def facts(self, ids: Ids) -> tuple[Fact, ...]:
         """Return the facts among ``ids`` that the agent sees, in the order asked.
 
-        Those that gave way or were forgotten are among them, and say so; the words of what was
-        forgotten are ``[forgotten]``, as in ``knowledge.history``.
+        Those that gave way or were forgotten are among them, and say so.
         """
-        found = await self._runtime.semantic.facts(await self._scope(), checked_ids("ids", ids))
-        return tuple(map(as_told_to_agents, found))
+        return await self._runtime.semantic.facts(await self._scope(), checked_ids("ids", ids))
 
     @operation("POST", "/recall-archival")
     async def recall_archival(

@@ -45,7 +45,7 @@ I am left-handed. | user is left-handed
 I live in Rome. | user lives in Rome
 I live in New York City now. | user lives in New York City
 Actually, I live in Stratford upon Avon. | user lives in Stratford upon Avon
-I currently live in Portland, Oregon. | user lives in Portland
+I currently live in Portland, Oregon. | user lives in Portland, Oregon
 I live in Lisbon with my wife and two kids. | user lives in Lisbon
 I live in Rome since March 2024. | user lives in Rome since March 2024
 I've lived in Oslo since 2019 | user lives in Oslo since 2019
@@ -60,7 +60,7 @@ I work as a nurse. | user works as a nurse
 I work as a data engineer at Acme | user works as a data engineer at Acme
 I work as an electrician since 2020. | user works as an electrician since 2020
 I'm from Italy. | user is from Italy
-I am originally from Buenos Aires, Argentina | user is from Buenos Aires
+I am originally from Buenos Aires, Argentina | user is from Buenos Aires, Argentina
 I come from Ghana | user is from Ghana
 My email is ann.smith+x@example.org. | user's email is ann.smith+x@example.org
 My work e-mail address is ann@example.com | user's work e-mail address is ann@example.com

@@ -11,7 +11,6 @@ from support.service import DOORS
 from support.two_doors import House, house
 
 from ezra import Fact, Rule
-from ezra.handles.listings import FORGOTTEN
 from tiers.errors import Conflict, NotFound, UsageError
 
 ONE = "01985a4c-0000-7000-8000-000000000001"
@@ -43,21 +42,6 @@ async def test_an_id_of_the_callers_makes_a_repeat_harmless(there: House) -> Non
     assert (await agent.latest_facts()).rows == ()
     (kept,) = await agent.facts([ONE, TWO])
     assert (kept.id, kept.forgotten_at is not None) == (ONE, True)
-
-
-async def test_no_agent_reads_the_words_of_what_was_forgotten(there: House) -> None:
-    """By id as in a history; that it was there is told, and the operator still reads it."""
-    agent = await there.agent()
-    text = await agent.remember("The code is 7319.")
-    triple = await agent.remember(Fact(subject="code", predicate="is", object="7319"))
-    for fact_id in (text, triple):
-        await agent.forget(fact_id, reason="asked to")
-    found = await agent.facts([text, triple])
-    assert [(one.id, one.text) for one in found] == [(text, FORGOTTEN), (triple, FORGOTTEN)]
-    assert found[1].subject == found[1].object == FORGOTTEN
-    assert "7319" not in str(found)
-    graph = await there.runtime.session_graph(agent.graph_id)
-    assert "7319" in (await graph.facts([text]))[0].text
 
 
 async def test_a_fact_gives_way_to_one_that_is_there(there: House) -> None:
