@@ -34,7 +34,6 @@ from ..rights.access import Access, access_of_operator
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
 from ..turn.shadowing import core_seen, hidden_among
-from .listings import as_told_to_agents
 from .remembering import forget, replace_former, store
 
 CHANGES_MAX = 1_000
@@ -42,6 +41,9 @@ ROUNDS_MAX = 32
 """Times that facts are looked for anew without those that a nearer definition hides."""
 STATEMENT_CHARS_MAX = TEXT_CHARS_MAX - 2
 """So long are subject, predicate and object together: a fact says them as one text."""
+
+FORGOTTEN = "[forgotten]"
+"""What an agent reads in the place of words that were forgotten."""
 
 UNSTATED_REASON = "deleted from the knowledge graph"
 
@@ -215,12 +217,7 @@ class Knowledge:
         scope = await self._access.reading()
         asked = self._runtime.knowledge.statements
         found = await asked(scope, subject, predicate, limit, live_only=live_only, behind=behind)
-        if scope.agent_id is None:
-            return found
-        # Whoever asks has named the subject.
-        return tuple(
-            as_told_to_agents(one).model_copy(update={"subject": one.subject}) for one in found
-        )
+        return found if scope.agent_id is None else tuple(map(_as_told_to_agents, found))
 
     @operation("POST", "/facts", changes=True)
     async def add(
@@ -389,6 +386,15 @@ class Knowledge:
             if done:
                 ended.append(fact.id)
         return tuple(ended)
+
+
+def _as_told_to_agents(fact: Fact) -> Fact:
+    """Return a fact of a history as an agent reads it: of what was forgotten, that it was there."""
+    if fact.forgotten_at is None:
+        return fact
+    # Whoever asks has named the subject.
+    gone = dict.fromkeys(("text", "predicate", "object"), FORGOTTEN)
+    return fact.model_copy(update=gone)
 
 
 def _change(

@@ -32,9 +32,6 @@ from ..runtime import Runtime
 LATEST_MAX = 100
 """So many records are on a page at most."""
 
-FORGOTTEN = "[forgotten]"
-"""What an agent reads in the place of words that were forgotten."""
-
 R = TypeVar("R", Fact, Rule)
 
 
@@ -131,14 +128,6 @@ class LatestOfGraph:
         return await _page(
             found, limit, lambda ids: self._runtime.playbooks.rules(self._scope, ids)
         )
-
-
-def as_told_to_agents(fact: Fact) -> Fact:
-    """Return a fact as an agent reads it: of what was forgotten, that it was there."""
-    if fact.forgotten_at is None:
-        return fact
-    said = ("text", "subject", "predicate", "object")
-    return fact.model_copy(update={name: FORGOTTEN for name in said if getattr(fact, name)})
 
 
 async def facts_page(

@@ -294,7 +294,8 @@ def _states(
         if not names:
             break
         found = yield from every(own(FACTS, scope, names))
-        away = [fact for fact in found if fact.text == SET_ASIDE and fact.forgotten_at is None]
+        emptied = [fact for fact in found if fact.redacted_at and fact.text == SET_ASIDE]
+        away = [fact for fact in emptied if fact.forgotten_at is None]
         states |= {fact.id: (fact.superseded_by is None, fact.superseded_by) for fact in away}
         links = {fact.superseded_by for fact in away}
     return states
