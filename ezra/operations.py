@@ -11,11 +11,14 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+from functools import wraps
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, cast
 
 from pydantic import Field
 
 from tiers.fields import NAME_CHARS_MAX, NAMED_MAX, TEXT_CHARS_MAX, TOPICS_MAX
+
+from .arguments import check_call
 
 Verb: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -146,12 +149,22 @@ def operation(
     name: str | None = None,
     tool: Tool | None = None,
 ) -> Callable[[_F], _F]:
-    """Offer the decorated method at every door; the arguments are those of ``Offer``."""
+    """Offer the decorated method at every door; the arguments are those of ``Offer``.
+
+    What it is called with is checked as ``check_call`` says.
+    """
 
     def offer(method: _F) -> _F:
+        names = tuple(inspect.signature(method).parameters)
+
+        @wraps(method)
+        async def checked(*args: Any, **named: Any) -> Any:  # noqa: ANN401 - as the method
+            check_call(method, {**dict(zip(names, args, strict=False)), **named})
+            return await method(*args, **named)
+
         made = Offer(verb, path, changes, repeats, own_id, name, tool)
-        method.__operation__ = made  # type: ignore[attr-defined]
-        return method
+        checked.__operation__ = made  # type: ignore[attr-defined]
+        return cast("_F", checked)
 
     return offer
 

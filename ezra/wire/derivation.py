@@ -19,9 +19,10 @@ from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin, get_t
 
 from pydantic import BeforeValidator, Field, TypeAdapter, create_model
 
+from ..arguments import COUNT_MAX
 from ..operations import InPath, Offer, Sent, Told, argument_words, offer_of
 from .operation import Asked, Need, Nothing, Operation
-from .points import COUNT_MAX, LISTED, ONE_OR_MORE, Count, Point, Time, whole
+from .points import LISTED, ONE_OR_MORE, Count, Point, Time, whole
 
 Method: TypeAlias = Callable[..., Any]
 

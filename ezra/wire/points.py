@@ -9,8 +9,7 @@ from typing import Annotated, TypeAlias
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-COUNT_MAX = 2**53 - 1
-"""The greatest whole number that every reader of JSON holds exactly; every store takes it."""
+from ..arguments import COUNT_MAX
 
 _DIGITS_MAX = len(str(COUNT_MAX))
 _YEARS = range(2, 9999)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -147,6 +148,27 @@ async def test_bounds_are_those_of_the_method(given: dict[str, Any], field: str)
     async with _asked() as remote:
         with pytest.raises(UsageError, match="a set, list or tuple"):
             await remote.order("box", tags="box")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"limit": "2"}, "limit: '2' is not accepted; accepted: a whole number, 1 to 3"),
+        ({"limit": 4}, "limit: 4 is not accepted; accepted: a whole number, 1 to 3"),
+        ({"driver": 44}, "driver: 44 is not accepted; accepted: text"),
+        ({"compounds": ["soft", 5]}, "compounds[1]: 5 is not accepted; accepted: text"),
+        ({"since": -1}, "since: -1 is not accepted; accepted: a time with its zone or a whole"),
+        ({"since": NOON.replace(tzinfo=None)}, "accepted: a time with its zone or a whole number"),
+    ],
+)
+async def test_either_side_refuses_the_same_in_the_same_words(
+    given: dict[str, Any], said: str
+) -> None:
+    """The handle in process is no more lenient than the client of a server, nor the other way."""
+    async with _asked() as remote:
+        for handle in (Pitwall("44"), remote):
+            with pytest.raises(UsageError, match=re.escape(said)):
+                await handle.laps(**{"driver": "lewis", **given})
 
 
 def test_the_document_has_the_words_of_the_method() -> None:

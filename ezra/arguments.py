@@ -1,0 +1,148 @@
+"""What a method of a handle may be called with, as its signature says it.
+
+Numbers, texts, moments, lists and choices are checked here, by the handle in process and by the
+client of a server alike, so that both refuse the same in the same words. What else a method asks of
+an argument it checks by itself.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+
+from annotated_types import Ge, Le
+from pydantic import AfterValidator, BeforeValidator
+
+from tiers.errors import UsageError
+from tiers.fields import Record
+
+COUNT_MAX = 2**53 - 1
+"""The greatest whole number that every reader of JSON holds exactly; every store takes it."""
+
+_LISTS = (Iterable, Sequence, Collection, tuple)
+_NO_LISTS = (str, bytes, bytearray, Mapping)
+_PLAIN: Mapping[Any, str] = {bool: "true or false", str: "text", bytes: "bytes"}
+
+
+@dataclass(frozen=True)
+class _Form:
+    """One form that an argument may have.
+
+    Attributes:
+        words: What is accepted.
+        fits: Whether something has it.
+        item: The form of what is listed, where it is a list and that can be told.
+    """
+
+    words: str
+    fits: Callable[[object], bool]
+    item: _Forms | None = None
+
+
+_Forms: TypeAlias = tuple[_Form, ...]
+
+
+def check_call(method: Callable[..., Any], given: Mapping[str, object]) -> None:
+    """Refuse arguments that are not what the signature of a method says.
+
+    Args:
+        method: Which is called.
+        given: Its arguments by name; those that it does not name are not looked at.
+
+    Raises:
+        UsageError: One of them is not.
+    """
+    forms = _forms_of(method)
+    for name, value in given.items():
+        if name in forms:
+            _check(name, value, forms[name])
+
+
+def _check(field: str, value: object, forms: _Forms) -> None:
+    found = next((one for one in forms if one.fits(value)), None)
+    if found is None:
+        *others, last = (one.words for one in forms if one.words)
+        words = f"{', '.join(others)} or {last}" if others else last
+        raise UsageError(field, value, words)
+    if found.item is not None and isinstance(value, Collection):  # who iterates once does it later
+        for number, one in enumerate(value):
+            _check(f"{field}[{number}]", one, found.item)
+
+
+@cache
+def _forms_of(method: Callable[..., Any]) -> dict[str, _Forms]:
+    """Return the forms of the parameters whose types can be told by looking at a value."""
+    hints = get_type_hints(method, include_extras=True)
+    made = {
+        one.name: _forms(hints[one.name])
+        for one in list(inspect.signature(method).parameters.values())[1:]
+        if one.kind is not one.VAR_KEYWORD
+    }
+    return {name: forms for name, forms in made.items() if forms}
+
+
+def _forms(hint: Any, bounds: tuple[Any, ...] = ()) -> _Forms:  # noqa: ANN401 - a type
+    """Return the forms of a type; none where it takes more than can be told."""
+    origin = get_origin(hint)
+    if origin is Annotated:
+        bare, *more = get_args(hint)
+        is_made = any(isinstance(one, BeforeValidator | AfterValidator) for one in more)
+        return () if is_made else _forms(bare, (*bounds, *more))
+    if origin in (Union, UnionType):
+        members = [_forms(one, bounds) for one in get_args(hint)]
+        return tuple(form for forms in members for form in forms) if all(members) else ()
+    if origin is Literal:
+        choices = get_args(hint)
+        return (_Form(", ".join(choices), choices.__contains__),)
+    if origin in _LISTS:
+        item = _forms(get_args(hint)[0]) or None
+        return (_Form("a set, list or tuple", _is_list, item),)
+    return _plain(hint, bounds)
+
+
+def _plain(hint: Any, bounds: tuple[Any, ...]) -> _Forms:  # noqa: ANN401 - a type
+    if hint is NoneType:
+        return (_Form("", lambda value: value is None),)
+    if hint in (int, float):
+        return (_number(hint, bounds),)
+    if hint is datetime:
+        return (_Form("a time with its zone", _is_time),)
+    if hint in _PLAIN:
+        return (_Form(_PLAIN[hint], lambda value: isinstance(value, hint)),)
+    if isinstance(hint, type) and issubclass(hint, Record):
+        article = "an" if hint.__name__[0] in "AEIOU" else "a"
+        return (_Form(f"{article} {hint.__name__}", lambda value: isinstance(value, hint)),)
+    return ()
+
+
+def _number(kind: type, bounds: tuple[Any, ...]) -> _Form:
+    """Return the form of a number within its bounds; a whole one is none below 0 if not said."""
+    said = [part for one in bounds for part in getattr(one, "metadata", (one,))]
+    least = next((one.ge for one in said if isinstance(one, Ge)), 0 if kind is int else None)
+    most = next((one.le for one in said if isinstance(one, Le)), None)
+    kinds = (int,) if kind is int else (int, float)
+    words = "a whole number" if kind is int else "a number"
+    if least is not None and most is not None:
+        words += f", {least:,} to {most:,}"
+    elif least is not None:
+        words += f" from {least:,}"
+    top = COUNT_MAX if most is None and kind is int else most
+
+    def fits(value: Any) -> bool:  # noqa: ANN401 - whatever was given
+        is_one = isinstance(value, kinds) and not isinstance(value, bool)
+        return is_one and (least is None or value >= least) and (top is None or value <= top)
+
+    return _Form(words, fits)
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, _NO_LISTS)
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, datetime) and value.tzinfo is not None
