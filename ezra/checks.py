@@ -7,10 +7,8 @@ from datetime import datetime, timedelta
 from typing import TypeVar, get_args
 from uuid import UUID
 
-from pydantic import ValidationError
-
-from tiers.errors import Conflict, UsageError
-from tiers.fields import NAMED_MAX, Misfit
+from tiers.errors import Conflict, UnfitRecord, UsageError
+from tiers.fields import NAMED_MAX
 from tiers.fleet import CATALOG
 from tiers.records import MergeStrategy, Parent, Record, SessionGraph, Source
 
@@ -18,13 +16,14 @@ _R = TypeVar("_R", bound=Record)
 
 
 def checked(record: type[_R], **values: object) -> _R:
-    """Return ``record(**values)``; what pydantic refuses becomes a ``UsageError``."""
+    """Return ``record(**values)`` of what a caller said; what does not fit is a ``UsageError``.
+
+    A plain one, as it comes over a wire: the caller makes no record, and knows of none.
+    """
     try:
         return record(**values)
-    except ValidationError as error:
-        first = Misfit.first_of(error)
-        field = first.field(record.__name__)
-        raise UsageError(field, first.value, first.accepted) from error
+    except UnfitRecord as error:
+        raise UsageError(error.field, error.value, error.accepted) from error
 
 
 SKEW = timedelta(minutes=1)

@@ -6,6 +6,7 @@ Drawing (checked by a test):
     ├── ConfigError            a setting or the environment: the key and the reason
     │   └── FolderInUse        another process has the folder of data
     ├── UsageError             the caller's mistake: field, value, what is accepted
+    │   └── UnfitRecord        of a record that the caller makes
     ├── PolicyDenied           the agent may not touch this topic or source
     ├── WriteRefused           kept out of memory by the write guard: detectors, what is accepted
     ├── BudgetExceeded         a limit of tokens, model calls or writes is reached
@@ -70,6 +71,10 @@ class UsageError(EzraError):
         self.field = field
         self.value = value
         self.accepted = accepted
+
+
+class UnfitRecord(UsageError, ValueError):
+    """A record cannot be made of such values; a ``ValueError``, as pydantic's own error is."""
 
 
 class PolicyDenied(EzraError):

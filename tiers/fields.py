@@ -19,6 +19,8 @@ from pydantic import (
     ValidationError,
 )
 
+from .errors import UnfitRecord
+
 UNRECORDED = datetime(1970, 1, 1, tzinfo=UTC)
 """``recorded_at`` of a record that no store has seen yet."""
 
@@ -115,9 +117,24 @@ OutputText: TypeAlias = Annotated[
 
 
 class Record(BaseModel):
-    """Base of every record: frozen, and unknown fields are refused."""
+    """Base of every record: frozen, and unknown fields are refused.
+
+    Making one raises ``UnfitRecord``; ``model_validate`` and the like raise pydantic's error, of
+    which whoever reads what is stored, or what comes over a wire, makes an error of its own.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def __init__(self, /, **values: Any) -> None:  # noqa: ANN401 - pydantic checks them
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            first = Misfit.first_of(error)
+            field = first.field(type(self).__name__)
+            raise UnfitRecord(field, first.value, first.accepted) from error
+
+    # For pydantic: records within records, and those of JSON, are made without it.
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
     @classmethod
     def known(cls, fields: Mapping[str, object]) -> Self:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Annotated
 
-from pydantic import Field, JsonValue, StringConstraints, ValidationError, field_validator
+from pydantic import Field, JsonValue, StringConstraints, field_validator
 
 from tiers.documents import (
     HEADING_CHARS_MAX,
@@ -19,8 +19,8 @@ from tiers.documents import (
     DocumentName,
     PassageDraft,
 )
-from tiers.errors import UsageError
-from tiers.fields import Misfit, Name, Record, Text, Topics
+from tiers.errors import UnfitRecord, UsageError
+from tiers.fields import Name, Record, Text, Topics
 from tiers.records import Turn
 
 from ..checks import checked
@@ -152,10 +152,9 @@ async def drafted(
             passages=titled(read.passages, called) if is_note else read.passages,
             warnings=parsed.warnings,
         )
-    except ValidationError as error:
-        first = Misfit.first_of(error)
-        shown = shelf if first.field() == "shelf" else first.field()
-        raise UsageError(first.field(), shown, first.accepted) from error
+    except UnfitRecord as error:
+        shown = shelf if error.field == "shelf" else error.field
+        raise UsageError(error.field, shown, error.accepted) from error
 
 
 class _Named(Record):

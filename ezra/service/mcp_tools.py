@@ -30,8 +30,9 @@ from ..operations import Id, Long, Name, Topics, Words
 from ..turn.output_checks import ToolOutputLike
 from ..wire import Need
 from ..wire.agent_tools import AgentTools, lends
+from ..wire.operation import shown
 from ..wire.tool_answers import CardShown
-from ..wire.tools import ToolSpec, all_tools, argument_problems, problem_told, short
+from ..wire.tools import ToolSpec, all_tools, argument_refusal, problem_told
 from .handle_pool import HandlePool
 from .mcp_agents import Seat, Seats
 from .mcp_answers import (
@@ -218,9 +219,11 @@ class MemoryTool(Tool):
         Raises:
             ToolError: What was asked is not acceptable, or an error of ezra.
         """
-        unknown = sorted(set(arguments) - set(self.parameters.get("properties", {})))
+        known = self.parameters.get("properties", {})
+        unknown = sorted(set(arguments) - set(known))
         if unknown:
-            raise ToolError(short(f"there is no argument {', '.join(unknown)}"))
+            first, accepted = unknown[0], f"no such argument; there are {', '.join(known)}"
+            raise ToolError(problem_told(UsageError(first, shown(arguments[first]), accepted)))
         try:
             self.check()
         except PolicyDenied as denied:
@@ -234,7 +237,8 @@ class MemoryTool(Tool):
         except ToolError as refused:
             if not isinstance(refused.__cause__, ValidationError):
                 raise
-            raise ToolError(short(argument_problems(refused.__cause__))) from refused.__cause__
+            problem = argument_refusal(refused.__cause__)
+            raise ToolError(problem_told(problem)) from refused.__cause__
 
     def _told(self, error: EzraError) -> ToolError:
         if isinstance(error, UsageError) and error.field == "agent":

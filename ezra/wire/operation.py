@@ -75,22 +75,26 @@ class Asked(BaseModel):
         try:
             return parse(given)
         except ValidationError as error:
-            first = Misfit.first_of(error)
-            field, value = _place(first.place), _shown(first.value)
-            raise UsageError(field, value, first.accepted) from error
+            raise refusal_of(Misfit.first_of(error), "request") from error
 
 
 class Nothing(Asked):
     """What is asked by an operation that needs no more than its path."""
 
 
-def _place(parts: tuple[int | str, ...]) -> str:
-    """Return where something does not fit: ``changes[0].op``."""
-    names = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
-    return "".join(names).removeprefix(".") or "request"
+def refusal_of(misfit: Misfit, whole: str) -> UsageError:
+    """Return the refusal of what does not fit: ``changes[0].op``.
+
+    Args:
+        misfit: What does not.
+        whole: What is refused where no part of it is to blame.
+    """
+    names = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in misfit.place)
+    field = "".join(names).removeprefix(".") or whole
+    return UsageError(field, shown(misfit.value), misfit.accepted)
 
 
-def _shown(value: object) -> object:
+def shown(value: object) -> object:
     """Return a plain value as it is, of anything else its type: it may be large, deep or both."""
     return value if isinstance(value, str | int | float | None) else type(value).__name__
 

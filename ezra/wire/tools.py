@@ -25,7 +25,7 @@ from ..operations import Effect, Moment, Told
 from .agent_tools import AgentTools, Lent, moment_of
 from .derivation import Offered
 from .handles import AGENT, HANDLES
-from .operation import Need
+from .operation import Need, refusal_of
 from .tool_answers import ANSWERS, Answer, Whole
 
 PROBLEM_CHARS_MAX = 1_000
@@ -75,7 +75,7 @@ class ToolSpec:
         """Do it as an agent, with what a model gave: arguments by name, or their JSON.
 
         Raises:
-            UsageError: They do not fit; it says what is wrong, not what they were.
+            UsageError: One of them does not fit.
             EzraError: What the call of the handle raises.
         """
         model = self.arguments
@@ -85,7 +85,7 @@ class ToolSpec:
             else:
                 given = model.model_validate(dict(arguments))
         except ValidationError as error:
-            raise UsageError("arguments", self.name, argument_problems(error)) from None
+            raise argument_refusal(error) from None
 
         async def asking() -> Agent:
             return agent
@@ -218,11 +218,11 @@ def problem_told(error: EzraError) -> str:
     return short(f"{type(error).__name__}: {error}")
 
 
-def argument_problems(error: ValidationError) -> str:
-    """Return what is wrong with the arguments, without what they said."""
-    problems = error.errors(include_url=False, include_context=False, include_input=False)[:5]
-    told = (Misfit.of(one) for one in problems)
-    return "; ".join(f"{one.field('arguments')}: {one.accepted}" for one in told)
+def argument_refusal(error: ValidationError) -> UsageError:
+    """Return the refusal of what a model gave: of all that does not fit, so that it mends that."""
+    problems = error.errors(include_url=False, include_context=False)[:5]
+    first, *others = (refusal_of(Misfit.of(one), "arguments") for one in problems)
+    return UsageError(first.field, first.value, "; ".join([first.accepted, *map(str, others)]))
 
 
 def short(text: str) -> str:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import inspect
 import re
 from types import ModuleType
+from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 import ezra
-from ezra import public
+from ezra import Fact, Parent, Rule, UsageError, public
 from tiers import cold, errors, ports, upkeep
 from tiers.cold.stores.facts import SemanticStore
+from tiers.records import Record
 
 
 def test_all_is_sorted_and_complete() -> None:
@@ -69,3 +72,25 @@ def test_ports_are_small_and_specified(floor: ModuleType) -> None:
         ]
         assert len(methods) <= 8, name
         assert all(method.__doc__ for method in methods), name
+
+
+@pytest.mark.parametrize(
+    ("record", "values", "field", "value"),
+    [
+        (Fact, {"text": "x", "tier": "warm"}, "tier", "warm"),
+        (Rule, {"trigger": "x", "steps": "abc"}, "steps", "abc"),
+        (Fact, {"text": "x", "topic": "y"}, "topic", "y"),
+        (Parent, {}, "id", None),
+    ],
+)
+def test_a_record_of_what_does_not_fit_is_refused_by_name(
+    record: type[Record], values: dict[str, Any], field: str, value: object
+) -> None:
+    """As an error of ezra and a ``ValueError``; what is stored or sent is read with pydantic's."""
+    with pytest.raises(UsageError) as refused:
+        record(**values)
+    assert isinstance(refused.value, ValueError)
+    assert (refused.value.field, refused.value.value) == (field, value)
+    assert refused.value.accepted
+    with pytest.raises(ValidationError):
+        record.model_validate(values)

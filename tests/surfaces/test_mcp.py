@@ -308,6 +308,15 @@ async def test_hostile_arguments_are_refused_in_one_line(ezra: Ezra) -> None:
             said = await refused(client, "recall", **arguments)
             assert "\n" not in said, what
             assert "x" * 200 not in said, what
+            assert "is not accepted; accepted: " in said, what
+            assert said.startswith("UsageError: "), what
+        said = await refused(client, "recall", query="x", kinds=["opinion"])
+        assert said.startswith("UsageError: kinds[0]")
+        assert "'opinion' is not accepted; accepted: " in said
+        assert "'turn', 'summary'" in said
+        said = await refused(client, "recall", query="x", limti=5)
+        assert said.startswith("UsageError: limti: 5 is not accepted")
+        assert "limit" in said
 
 
 async def test_hostile_texts_are_remembered_as_they_are(ezra: Ezra) -> None:

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from pydantic import ValidationError
-
 from ..documents import (
     DOCUMENTS_PER_CALL_MAX,
     PASSAGE_CHARS_MAX,
@@ -24,8 +22,7 @@ from ..documents import (
     passage_digest,
     stays_away,
 )
-from ..errors import Conflict, UsageError, WasRedacted
-from ..fields import Misfit
+from ..errors import Conflict, UnfitRecord, UsageError, WasRedacted
 from ..ids import derived_id
 from ..records import Scope
 from .ownership import check_owned, private_to, whose
@@ -229,8 +226,6 @@ def _passage(document: Document, number: int, draft: PassageDraft, name: str) ->
             digest=passage_digest(draft.headings, draft.text),
             since=document.revision,
         )
-    except ValidationError as error:
-        misfit = Misfit.first_of(error)
+    except UnfitRecord as error:
         accepted = f"1 to {PASSAGE_CHARS_MAX:,} characters under headings of bounded length"
-        name = ".".join(map(str, ("passages", number, *misfit.place)))
-        raise UsageError(name, misfit.accepted, accepted) from error
+        raise UsageError(f"passages.{number}.{error.field}", error.accepted, accepted) from error
