@@ -11,6 +11,7 @@ import unicodedata
 from datetime import datetime
 from typing import TypeAlias
 
+from .lexical import UNSEEN
 from .records import Fact, Moment, Record, Source, Superseded
 
 OUTCOMES_DENSE = 3
@@ -25,6 +26,11 @@ So one that has failed stays to be found, and a proven one passes what fits a li
 DENIAL_COSTS = 0.1
 """Confidence that a denied fact loses (Atlas: the same)."""
 
+
+# Behind NFKC, which leaves no other hyphen that joins. Casefolding makes two letters of the last.
+_AS_TYPED = str.maketrans(
+    {"\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u2010": "-", "\u0130": "i"}
+)
 
 TWINS_MAX = 1_000
 """So many facts that say the same are forgotten together."""
@@ -47,7 +53,7 @@ def outcome_factor(successes: int, failures: int) -> float:
 def fact_key(fact: Fact) -> tuple[str, str] | None:
     """Return the address of a keyed fact, subject and predicate in one spelling; else ``None``.
 
-    Case, compatibility forms, underscores and runs of white space make no difference.
+    Spelled as names are: see ``spelled``.
     """
     if fact.subject is None or fact.predicate is None:
         return None
@@ -58,9 +64,12 @@ def fact_key(fact: Fact) -> tuple[str, str] | None:
 def spelled(text: str) -> str:
     """Return a name in the one spelling in which names are compared; empty if it has no letters.
 
-    Case, compatibility forms, underscores and runs of white space make no difference.
+    Case, compatibility forms, underscores, runs of white space, what is not shown, and whether
+    apostrophes and hyphens are a keyboard's or a printer's make no difference.
     """
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().replace("_", " ").split())
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", UNSEEN.sub("", text)).translate(_AS_TYPED)
+    return " ".join(text.casefold().replace("_", " ").split())
 
 
 def is_ahead(fact: Fact) -> bool:

@@ -19,6 +19,13 @@ _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+(?:[{_APOSTROPHES}][^\W_{_
 _ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")  # finds the same in half the time
 _POSSESSIVE = re.compile(rf"[{_APOSTROPHES}]s$")
 
+UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
+)
+"""What Unicode says is not shown where it is not supported (Default_Ignorable_Code_Point)."""
+
 # Every repetition is bounded, so that no run of marks or blanks costs more than linear time.
 _SENTENCE_END = re.compile(
     r"""

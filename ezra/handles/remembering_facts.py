@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
+from unicodedata import normalize
 
 from tiers.errors import Conflict, UsageError
 from tiers.ids import derived_id
@@ -114,7 +115,7 @@ def fact_id(scope: Scope, fact_scope: str, topics: Sequence[str], content: str, 
         fact_scope,
         owner_of(scope, fact_scope),
         json.dumps(sorted(topics)),
-        content,
+        normalize("NFC", content),
         str(life),
     )
 

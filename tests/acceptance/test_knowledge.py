@@ -44,6 +44,31 @@ async def test_he_05_a_new_value_supersedes_the_old_one_with_history(tmp_path: P
         assert [hit.id for hit in hits.items] == [back]
 
 
+@pytest.mark.parametrize(
+    ("name", "typed"),
+    [
+        ("Pat O'Brien", "pat o\u2019brien"),
+        ("Jean-Luc", "JEAN\u2011LUC"),
+        ("\u0130pek", "ipek"),
+        ("Alice", "\ufeffAl\u00adice"),
+        ("Jos\u00e9", "Jose\u0301"),
+    ],
+)
+async def test_he_05_a_name_is_one_however_it_was_typed(
+    tmp_path: Path, name: str, typed: str
+) -> None:
+    """A telephone's apostrophe, a hyphen that does not break, what is not shown; no value stays."""
+    async with running(tmp_path) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        known = (await graph.spawn_agent("strategist")).knowledge
+        await known.update(name, "lives in", "Cork")
+        await known.update(typed, "lives in", "Dublin")
+        assert await known.entity(typed) == await known.entity(name)
+        assert [one.fact.object for one in await known.neighbours(name)] == ["Dublin"]
+        with pytest.raises(UsageError):
+            await known.alias(name, typed)
+
+
 async def test_he_05_values_of_a_multi_valued_predicate_stay(tmp_path: Path) -> None:
     """And deleting ends one of them, or all, on request; history keeps them and the reason."""
     clock = MovingClock()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 import uuid
 from pathlib import Path
 
@@ -51,6 +52,20 @@ async def test_a_statement_of_a_platform_and_a_value_are_free_again(tmp_path: Pa
         with pytest.raises(BudgetExceeded):
             await agent.remember_fact("The fuel is at 96.", scope="agent")
         assert await agent.usage() == Usage(writes=1)
+
+
+async def test_one_statement_however_its_accents_were_typed(tmp_path: Path) -> None:
+    """As one letter or behind it; who forgets it forgets both."""
+    typed = [unicodedata.normalize(form, "Café José is closed.") for form in ("NFC", "NFD")]
+    async with running(tmp_path) as ezra:
+        agent = await _agent(ezra, Budget())
+        first, again = [await agent.remember(one) for one in typed]
+        assert first == again
+        await agent.remember(typed[1], topics=())
+        await agent.forget(first, reason="wrong")
+        assert (await agent.recall("Is the café closed?")).items == ()
+        known = [(await agent.remember_fact(one, scope="agent")).was_new for one in typed]
+        assert known == [True, False]
 
 
 async def test_a_belief_that_is_committed_again_is_free(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import json
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
+from unicodedata import normalize
 
 from ..errors import UsageError
 from ..knowledge import ALIAS, NAMES_MAX, statement_of
@@ -81,12 +82,13 @@ def keys_of(names: Sequence[str]) -> tuple[str, ...]:
 def said_by(record: Fact | Rule) -> str | None:
     """Return the digest of what a record says, and for which user; ``None`` without content.
 
-    What is said for one user is not what is said for another.
+    What is said for one user is not what is said for another. Whether an accent was typed with its
+    letter or behind it (NFC, NFD) makes no other statement.
     """
     if record.redacted_at is not None:
         return None
     said = [statement_of(record)] if isinstance(record, Fact) else [record.trigger, *record.steps]
-    return _digest(record.user_id, said)
+    return _digest(record.user_id, [normalize("NFC", text) for text in said])
 
 
 def identity_of(record: Fact | Rule) -> str | None:

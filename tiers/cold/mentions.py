@@ -26,7 +26,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 
-from ..lexical import STOP_WORDS, words
+from ..lexical import STOP_WORDS, UNSEEN, words
 
 MARK_CHARS = 6
 MARKS_MAX = 20_000
@@ -52,14 +52,6 @@ _DIGITS = re.compile(
     rf"(?:[ \u00a0\u202f.\-\u2010-\u2013/()]{{1,3}}\d{{1,{NUMBER_DIGITS_MAX}}}){{0,63}}(?![^\W_])"
 )
 _GROUP = re.compile(r"\d+")
-
-
-# What Unicode says is not shown where it is not supported (Default_Ignorable_Code_Point).
-_UNSEEN = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
-    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8"
-    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
-)
 _NO_WIDTH = "\u200b"
 _ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")
 """Of Latin, Greek and Cyrillic letters; marks of other scripts are letters there."""
@@ -82,7 +74,7 @@ def spellings(text: str) -> tuple[str, ...]:
 
 
 def _spelled(text: str) -> str:
-    seen = unicodedata.normalize("NFKD", _UNSEEN.sub("", text))
+    seen = unicodedata.normalize("NFKD", UNSEEN.sub("", text))
     bare = _ACCENTS.sub("", seen)
     return unicodedata.normalize("NFKC", bare).translate(_BY_CAPITALS)
 
