@@ -4,7 +4,8 @@ The cold tier comes first, since everything else is made from it. Then what is q
 the rings, which refill from cold, pinned beliefs, and the warm index. Then what was made of the
 records and of others as well gets a new text, from the others alone. At last a receipt is signed
 that says what was cleaned where. A crash or a tier that is away leaves nothing that repeating the
-call does not finish.
+call does not finish; but an erasure finds by words, and no longer those that it has destroyed.
+What it left open then, repeating ``redact`` with the ids of its turns finishes.
 """
 
 from __future__ import annotations

@@ -126,8 +126,8 @@ class AgentFacts(ABC):
 
         It is in no search and no context from now on, nor is what says the same: facts that the
         agent sees, with the same words, of the same user and privacy, whoever wrote them and under
-        whatever topics. Rows stay as tombstones, and their content is destroyed after
-        ``forgotten_facts_days``; ``graph.redact`` does that at once.
+        whatever topics, those that gave way before included. Rows stay as tombstones, and their
+        content is destroyed after ``forgotten_facts_days``; ``graph.redact`` does that at once.
 
         Args:
             fact_id: A fact that the agent sees in its own graph.

@@ -34,8 +34,8 @@ class FactsOfGraph:
     async def forget(self, fact_id: str, *, reason: Text) -> bool:
         """Forget a shared fact; ``False`` when nothing finds it any more.
 
-        As ``agent.forget`` does, with all shared facts that say the same for the same user: in no
-        search and no context from now on. ``redact`` destroys the content at once.
+        As ``agent.forget`` does, with all shared facts that say the same for the same user, or said
+        so once: in no search and no context from now on. ``redact`` destroys the content at once.
 
         Args:
             fact_id: A fact of this graph that is not private.

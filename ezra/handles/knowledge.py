@@ -24,7 +24,7 @@ from tiers.knowledge import (
     Entity,
     Neighbour,
 )
-from tiers.learning import fact_key, spelled
+from tiers.learning import spelled
 from tiers.recollection import Place
 from tiers.records import Fact, Moment, Record, Scope, Text, Topics, Turn
 
@@ -232,7 +232,7 @@ class Knowledge:
     ) -> str:
         """State a fact beside those that are there, and return its id.
 
-        The same statement by the same writer is stored once.
+        The same statement by the same writer is stored once, in whichever spelling.
 
         Raises:
             PolicyDenied: A topic is not the agent's.
@@ -343,19 +343,18 @@ class Knowledge:
 
     async def _state(self, change: Change) -> Applied:
         """Store what a change states; for an update, let former values give way."""
-        fact = Fact(
-            subject=change.subject,
-            predicate=change.predicate,
-            object=change.object,
-            confidence=change.confidence,
-            valid_from=change.valid_from,
-        )
         scope, topics = await self._access.writing(change.topics, change.op.lower())
         # What changes one value at the same time would not see each other's.
+        address = (spelled(change.subject), spelled(change.predicate))
         lock = self._runtime.key_turns.setdefault(
-            (scope.tenant, scope.graph_id, fact_key(fact)), asyncio.Lock()
+            (scope.tenant, scope.graph_id, address), asyncio.Lock()
         )
         async with lock:
+            fact = Fact(
+                **await self._as_stated(change),
+                confidence=change.confidence,
+                valid_from=change.valid_from,
+            )
             stored_id, was_new = await store(
                 self._runtime,
                 scope,
@@ -369,6 +368,23 @@ class Knowledge:
             if change.op == "UPDATE":
                 ended = await replace_former(self._runtime, scope, stored_id, was_new=was_new)
         return Applied(op=change.op, id=stored_id, ended=ended)
+
+    async def _as_stated(self, change: Change) -> dict[str, Any]:
+        """Return the parts of a change in the spelling in which the graph states them already.
+
+        A store knows the same statement by its letters; here all spellings of a name are one.
+        """
+        names = ("subject", "predicate", "object")
+        given = {name: getattr(change, name) for name in names}
+        scope = await self._access.reading()
+        stated = await self._runtime.knowledge.statements(
+            scope, change.subject, change.predicate, live_only=True
+        )
+        for fact in sorted(stated, key=lambda one: one.agent_id != scope.agent_id):
+            known = {name: getattr(fact, name) for name in names}
+            if all(spelled(known[name] or "") == spelled(given[name] or "") for name in names):
+                return known
+        return given
 
     async def _delete(self, change: Change) -> tuple[str, ...]:
         scope = await self._access.reading()

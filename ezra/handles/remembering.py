@@ -11,7 +11,7 @@ from metaagents.learning.remarks import as_said
 from metaagents.lifecycle.agent import index_work
 from tiers.errors import Conflict, NotFound, UsageError
 from tiers.knowledge import is_apart
-from tiers.learning import is_live, may_be_found, may_give_way, spelled
+from tiers.learning import may_be_found, may_give_way, spelled
 from tiers.quarantine import Held
 from tiers.records import Fact, Rule, Scope, Source, Superseded
 from tiers.taint import TaintedKind
@@ -300,9 +300,9 @@ async def forget_all(
 async def forget(runtime: Runtime, scope: Scope, fact_id: str, reason: str) -> bool:
     """Mark a fact as forgotten; ``False`` when nothing finds it any more.
 
-    With it goes what says the same under other topics or by another writer: an answer shows a
-    statement once, and who forgets it would see the next one in its place. The named fact is
-    the last, so that a call that was cut off may be repeated.
+    With it goes what says the same under other topics or by another writer, and what said so until
+    another fact took its place: who forgets a statement would see the next one instead. The
+    named fact is the last, so that a call that was cut off may be repeated.
 
     Raises:
         NotFound: It is no fact that the scope sees in its own graph.
@@ -314,7 +314,7 @@ async def forget(runtime: Runtime, scope: Scope, fact_id: str, reason: str) -> b
     if found is None:
         raise await missing(runtime, scope, "fact", fact_id)
     done = False
-    for one in (*(await runtime.review.twins(scope, fact_id) if is_live(found) else ()), fact_id):
+    for one in (*await runtime.review.twins(scope, fact_id), fact_id):
         done = await runtime.review.forget(
             scope, one, reason, runtime.clock(), [index_work(one, None)]
         )

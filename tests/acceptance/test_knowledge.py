@@ -203,3 +203,17 @@ async def test_he_05_what_a_nearer_definition_hides_is_no_step(tmp_path: Path) -
             assert {one.fact.object for one in then} == {"Dover", "Kent"}
             assert len(await known.path("car", "Kent", as_of=before) or ()) == 2
         assert len(await keeper.knowledge.neighbours("car", depth=2)) == 2
+
+
+async def test_he_05_a_statement_in_other_letters_is_the_one_that_is_there(tmp_path: Path) -> None:
+    """Case, white space and underscores make no second fact; another writer's is a twin."""
+    async with running(tmp_path, MovingClock()) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        known = (await graph.spawn_agent("strategist", topics={"people"})).knowledge
+        first = await known.add("Anna Müller", "lives in", "Berlin")
+        assert await known.add("ANNA MÜLLER", "Lives_In", " berlin") == first
+        assert await known.update("anna  müller", "lives in", "BERLIN") == first
+        other = (await graph.spawn_agent("engineer", topics={"people"})).knowledge
+        twin = await other.add("anna müller", "lives in", "berlin")
+        told = {fact.id: fact.text for fact in await known.history("Anna Müller")}
+        assert told == dict.fromkeys((first, twin), "Anna Müller lives in Berlin")

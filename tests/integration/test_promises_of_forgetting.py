@@ -93,6 +93,20 @@ async def test_r9_01_what_is_over_takes_nobodys_place(ezra: Ezra) -> None:
     assert "warm" not in found.degraded
 
 
+async def test_a_statement_is_forgotten_with_what_said_so_before(ezra: Ezra) -> None:
+    """Said, replaced and said again: questions about the past told the first of them."""
+    _, agent = await _started(ezra)
+    first = await agent.remember("Jane's card ends in 4242.")
+    other = await agent.remember("Jane's card ends in 4243.", supersedes=first)
+    last = await agent.remember("Jane's card ends in 4242.", supersedes=other)
+    assert await agent.forget(last, reason="asked to")
+    found = await agent.recall("What was Jane's card before 2100?", kinds=KINDS)
+    assert ids_of(found.items) == [other]
+    again = await agent.remember("Jane's card ends in 4242.", supersedes=other)
+    assert await agent.forget(other, reason="asked to")
+    assert ids_of((await agent.recall("Jane's card", kinds=KINDS)).items) == [again]
+
+
 async def test_r9_01_a_twin_is_forgotten_with_the_first(ezra: Ezra) -> None:
     """The same words under other topics, or of another writer, are the same statement."""
     graph, agent = await _started(ezra)

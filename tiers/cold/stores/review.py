@@ -161,18 +161,23 @@ class FactReview(OverEngine):
 
     @reading
     def twins(self, scope: Scope, fact_id: str) -> Steps[tuple[str, ...]]:
-        """Return the other visible live facts of the own graph that say the same, by id.
+        """Return the other visible facts of the own graph that say the same, by id.
 
         The same words, of the same user and privacy, whoever wrote them and under whatever
-        topics; at most ``TWINS_MAX``. None of what is no visible fact.
+        topics, as what holds and as what once did: an answer about the past tells that too. To a
+        fact that has given way only others that have: what is said again since stands. At most
+        ``TWINS_MAX`` of each sort, and none of what no question finds.
         """
         fact = yield from one(among(FACTS, scope, [fact_id]))
         said = None if fact is None else said_by(fact)
-        if fact is None or said is None:
+        if fact is None or said is None or not may_be_found(fact):
             return ()
         where = (Is("said", said), Is("private_to", private_to(fact)), Other("id", fact_id))
-        found = yield from every(Find(FACTS, scope, "said", where, ("id",), TWINS_MAX, sorts=True))
-        return tuple(twin.id for twin in found)
+        found: list[Fact] = []
+        for by in ("said", "superseded") if is_live(fact) else ("superseded",):
+            find = Find(FACTS, scope, by, where, ("id",), TWINS_MAX, sorts=True)
+            found += yield from every(find)
+        return tuple(twin.id for twin in found if may_be_found(twin))
 
     async def ended(
         self, scope: Scope, superseded_before: datetime, forgotten_before: datetime, limit: int
