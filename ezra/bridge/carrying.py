@@ -47,6 +47,13 @@ _FIELDS = {
     "action": ("id", "agent", "type", "at"),
     "note": ("id", "agent", "shelf", "name", "text", "at"),
 }
+_SHAPES: Mapping[str, tuple[type, str]] = {
+    "private": (bool, "true or false"),
+    "details": (dict, "an object"),
+    **dict.fromkeys(("title", "category", "machine", "priority"), (str, "text")),
+    **dict.fromkeys(("tags", "topics", "to", "read_by"), (list, "a list")),
+}
+"""Of fields that a line may have: one text would be read as a list of letters, "false" as true."""
 _CREATED = "task_created"
 _CHANGES = "task_"
 
@@ -130,6 +137,9 @@ def read_line(number: int, data: bytes) -> dict[str, Any] | None:
     for name in _FIELDS[kind]:
         if not isinstance(said.get(name), str):
             raise UsageError(f"{where}: {name}", said.get(name), f"text; a {kind} has it")
+    for name, (shape, accepted) in _SHAPES.items():
+        if not isinstance(said.get(name), shape | None):
+            raise UsageError(f"{where}: {name}", said[name], accepted)
     return {**said, NUMBER: number}
 
 

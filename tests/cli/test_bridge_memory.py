@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 from support.cli_doors import Said, command, served
 
+from ezra import UsageError
+from ezra.bridge.carrying import read_line
 from ezra.bridge.config import bridge_config
 from tiers.cold.owner import own_folder
 
@@ -197,3 +200,19 @@ def test_a_note_that_is_recalled_says_its_title_once(
     bridge("sync-memories", "--home", tmp_path / "home")
     (found,) = bridge("recall", "tabs", "--json", "--home", tmp_path / "home").document["memories"]
     assert (found["title"], found["content"]) == ("House style", "Tabs.")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "accepted"),
+    [("tags", "auth", "a list"), ("private", "false", "true or false"), ("title", 7, "text")],
+)
+def test_a_field_of_another_shape_is_refused_by_its_name(
+    field: str, value: object, accepted: str
+) -> None:
+    """A line of an export that somebody wrote; what says nothing may be null."""
+    line = {"kind": "memory", "id": "1", "type": "note", "content": "Tabs.", "agent": "builder",
+            "created_at": "2026-01-01T00:00:00Z"}  # fmt: skip
+    assert read_line(1, json.dumps(line | {field: None}).encode()) is not None
+    with pytest.raises(UsageError) as refused:
+        read_line(1, json.dumps(line | {field: value}).encode())
+    assert str(refused.value) == f"line 1: {field}: {value!r} is not accepted; accepted: {accepted}"
