@@ -134,6 +134,8 @@ def read_line(number: int, data: bytes) -> dict[str, Any] | None:
     kind = said.get("kind") if isinstance(said, dict) else None
     if kind not in _FIELDS:
         raise UsageError(where, kind, f"an object whose kind is {', '.join(_FIELDS)}")
+    if said.get("v", VERSION) != VERSION:
+        raise UsageError(f"{where}: v", said["v"], f"{VERSION}, as this ezra writes it")
     for name in _FIELDS[kind]:
         if not isinstance(said.get(name), str):
             raise UsageError(f"{where}: {name}", said.get(name), f"text; a {kind} has it")

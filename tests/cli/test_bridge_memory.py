@@ -204,15 +204,20 @@ def test_a_note_that_is_recalled_says_its_title_once(
 
 @pytest.mark.parametrize(
     ("field", "value", "accepted"),
-    [("tags", "auth", "a list"), ("private", "false", "true or false"), ("title", 7, "text")],
+    [
+        ("tags", "auth", "a list"),
+        ("private", "false", "true or false"),
+        ("title", 7, "text"),
+        ("v", 2, "1, as this ezra writes it"),
+    ],
 )
 def test_a_field_of_another_shape_is_refused_by_its_name(
     field: str, value: object, accepted: str
 ) -> None:
-    """A line of an export that somebody wrote; what says nothing may be null."""
+    """A line that somebody wrote, or another version; what says nothing may be null."""
     line = {"kind": "memory", "id": "1", "type": "note", "content": "Tabs.", "agent": "builder",
             "created_at": "2026-01-01T00:00:00Z"}  # fmt: skip
-    assert read_line(1, json.dumps(line | {field: None}).encode()) is not None
+    assert read_line(1, json.dumps(line | {field: None} | {"v": 1}).encode()) is not None
     with pytest.raises(UsageError) as refused:
         read_line(1, json.dumps(line | {field: value}).encode())
     assert str(refused.value) == f"line 1: {field}: {value!r} is not accepted; accepted: {accepted}"
