@@ -47,6 +47,13 @@ _FIELDS = {
     "action": ("id", "agent", "type", "at"),
     "note": ("id", "agent", "shelf", "name", "text", "at"),
 }
+_SHAPES: Mapping[str, tuple[type, str]] = {
+    "private": (bool, "true or false"),
+    "details": (dict, "an object"),
+    **dict.fromkeys(("title", "category", "machine", "priority"), (str, "text")),
+    **dict.fromkeys(("tags", "topics", "to", "read_by"), (list, "a list")),
+}
+"""Of fields that a line may have: one text would be read as a list of letters, "false" as true."""
 _CREATED = "task_created"
 _CHANGES = "task_"
 
@@ -127,9 +134,14 @@ def read_line(number: int, data: bytes) -> dict[str, Any] | None:
     kind = said.get("kind") if isinstance(said, dict) else None
     if kind not in _FIELDS:
         raise UsageError(where, kind, f"an object whose kind is {', '.join(_FIELDS)}")
+    if said.get("v", VERSION) != VERSION:
+        raise UsageError(f"{where}: v", said["v"], f"{VERSION}, as this ezra writes it")
     for name in _FIELDS[kind]:
         if not isinstance(said.get(name), str):
             raise UsageError(f"{where}: {name}", said.get(name), f"text; a {kind} has it")
+    for name, (shape, accepted) in _SHAPES.items():
+        if not isinstance(said.get(name), shape | None):
+            raise UsageError(f"{where}: {name}", said[name], accepted)
     return {**said, NUMBER: number}
 
 

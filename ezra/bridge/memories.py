@@ -132,7 +132,8 @@ def text_of(content: str, title: str = "") -> str:
         raise UsageError("title", title, f"one line of at most {TITLE_CHARS_MAX} characters")
     # The first line may be indented: it may be code.
     body = content.strip("\r\n").rstrip()
-    text = f"{named}{_BREAK}{body}" if named else body
+    # Without a title a break comes first where the first paragraph would be read as one.
+    text = f"{named}{_BREAK}{body}" if named or _parted(body)[0] else body
     if len(text) > TEXT_CHARS_MAX:
         raise UsageError("content", len(content), f"at most {TEXT_CHARS_MAX:,} characters")
     return text
@@ -180,7 +181,7 @@ def memory_of_hit(hit: Hit) -> Memory:
         found,
         id=where.document_id,
         title=where.title,
-        content=hit.text,
+        content=hit.text.removeprefix(f"{where.title}\n"),
         note=where.name,
         score=hit.score,
     )

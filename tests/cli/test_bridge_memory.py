@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 from support.cli_doors import Said, command, served
 
+from ezra import UsageError
+from ezra.bridge.carrying import read_line
 from ezra.bridge.config import bridge_config
 from tiers.cold.owner import own_folder
 
@@ -166,3 +169,55 @@ def test_paths_that_cannot_be_are_refused_in_one_line(machine: Path) -> None:
         found = bridge(*asked)
         assert (found.code, found.out, len(found.err.splitlines())) == (2, "", 1), (asked, found)
         assert found.err.startswith("UsageError: ")
+
+
+@pytest.mark.parametrize(
+    "said", ["First the reason.\n\nThen what follows.", "   indented\n\ncode", "# Head\n\nBody."]
+)
+def test_paragraphs_without_a_title_come_back_as_they_were_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    """The first paragraph is no title, also after an export was read in elsewhere."""
+    monkeypatch.setenv("EZRA_BRIDGE_AGENT", "builder")
+    one, two = (("--home", tmp_path / name) for name in ("first", "second"))
+    known = bridge("remember", "note", said, *one).out.strip()
+    assert bridge("remember", "note", said, *one).out.strip() == known
+    bridge("export", tmp_path / "all.ndjson", *one)
+    bridge("import", tmp_path / "all.ndjson", *two)
+    for place in (one, two):
+        shown = bridge("show", known, "--json", *place).document
+        assert (shown["title"], shown["content"]) == ("", said)
+
+
+def test_a_note_that_is_recalled_says_its_title_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The title that a passage is found by is no part of what the note says."""
+    monkeypatch.setenv("EZRA_BRIDGE_AGENT", "builder")
+    monkeypatch.setenv("EZRA_BRIDGE_MEMORY_PATH", str(tmp_path / "notes"))
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "style.md").write_text("---\nname: House style\n---\nTabs.\n")
+    bridge("sync-memories", "--home", tmp_path / "home")
+    (found,) = bridge("recall", "tabs", "--json", "--home", tmp_path / "home").document["memories"]
+    assert (found["title"], found["content"]) == ("House style", "Tabs.")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "accepted"),
+    [
+        ("tags", "auth", "a list"),
+        ("private", "false", "true or false"),
+        ("title", 7, "text"),
+        ("v", 2, "1, as this ezra writes it"),
+    ],
+)
+def test_a_field_of_another_shape_is_refused_by_its_name(
+    field: str, value: object, accepted: str
+) -> None:
+    """A line that somebody wrote, or another version; what says nothing may be null."""
+    line = {"kind": "memory", "id": "1", "type": "note", "content": "Tabs.", "agent": "builder",
+            "created_at": "2026-01-01T00:00:00Z"}  # fmt: skip
+    assert read_line(1, json.dumps(line | {field: None} | {"v": 1}).encode()) is not None
+    with pytest.raises(UsageError) as refused:
+        read_line(1, json.dumps(line | {field: value}).encode())
+    assert str(refused.value) == f"line 1: {field}: {value!r} is not accepted; accepted: {accepted}"
