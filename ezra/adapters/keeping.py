@@ -269,7 +269,7 @@ def json_text(value: object) -> str:
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise UsageError("value", type(error).__name__, "what JSON can say") from error
+        raise UsageError("value", str(error), "what JSON can say") from error
     return _ESCAPED.sub(_unescaped, text)
 
 

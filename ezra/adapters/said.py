@@ -82,7 +82,7 @@ def pieces_of(subject: str, number: int, item: object, *, is_recalled: bool = Fa
     try:
         whole = json.dumps(dict(item), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise UsageError("items", type(error).__name__, "what JSON can say") from error
+        raise UsageError("items", str(error), "what JSON can say") from error
     parts = [whole[at : at + PIECE_CHARS_MAX] for at in range(0, len(whole), PIECE_CHARS_MAX)]
     if len(parts) > PIECES_MAX:
         most = PIECE_CHARS_MAX * PIECES_MAX

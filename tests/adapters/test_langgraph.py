@@ -449,6 +449,17 @@ async def test_langgraph_refuses_what_it_refuses_everywhere(home: House) -> None
         await store.aput(("a",), "k", {}, ttl=3)
 
 
+async def test_a_value_that_is_no_json_is_refused_with_what_is_wrong_with_it(home: House) -> None:
+    """What is not accepted is named, and not the error that Python raised about it."""
+    store = EzraStore(await home.agent())
+    for value, wrong in (
+        (timedelta(1), "value: 'Object of type timedelta is not JSON serializable'"),
+        (float("nan"), "value: 'Out of range float values are not JSON compliant"),
+    ):
+        with pytest.raises(UsageError, match=wrong):
+            await store.aput(("a",), "k", {"at": value})
+
+
 async def test_what_others_wrote_at_an_address_is_no_item(home: House) -> None:
     """A model may remember any fact: one that looks like an address breaks nothing."""
     agent = await home.agent()
