@@ -334,6 +334,24 @@ def test_what_comes_round_has_no_date(said: str, told: str) -> None:
 @pytest.mark.parametrize(
     "said",
     [
+        "I live in a yellow submarine, as the song goes.",
+        "I walk the line, as Johnny Cash sang.",
+        "I have a cat. April fool!",
+        "I'm a doctor. Gotcha!",
+        "Fill in the blank: I live in Bonn.",
+        "I live at ____ Street.",
+        "I live in {city}.",
+    ],
+)
+def test_songs_jokes_and_forms_say_nothing_of_who_sends_them(said: str) -> None:
+    """Neither does the blank of a form stand for a place."""
+    assert not is_plain(said)
+    assert all(map(is_plain, ("Gotcha, I live in Bonn as my sister does.", "I sing, as do you.")))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
         "From: Eve\nTo: Sam\n\nHi Sam, I live in Bonn now. I am allergic to nuts.",
         "Here is the mail from my colleague:\n\nI live in Bonn. I am allergic to nuts.",
         "Alice: I live in Bonn.\nBob: I live in Mainz.",
