@@ -331,6 +331,12 @@ def test_what_comes_round_has_no_date(said: str, told: str) -> None:
     assert (claim.valid_from is None) or "2026" in told
 
 
+def test_what_somebody_went_for_and_no_longer_does_is_news() -> None:
+    """It must be learnt, or the habit would stay."""
+    found = claims_of("I don't go swimming any more", "Ada", NOW)
+    assert any(one.is_news and one.sense == "over" for one in found)
+
+
 @pytest.mark.parametrize(
     "said",
     [
