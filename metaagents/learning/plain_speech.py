@@ -14,7 +14,8 @@ from .marks import Sought
 INPUT_CHARS_MAX = 2_000
 """A longer message is a document that was pasted: what is in it is not said by the user."""
 
-# Texts to be worked on, roles to be played, and jokes: the whole message is not about the user.
+# Texts to be worked on or filled in, roles to be played, songs and jokes: the whole message is not
+# about the user.
 _HANDED_OVER = Sought(
     r"```|^\s*(?:>|//|/\*|--)|\b(?:translat(?:e|es|ed|ing|ion)|proofread\w*|rewrit(?:e|es|ing)|rephras\w+|paraphras\w+"
     r"|summari[sz]\w+|make (?:this|it|that) (?:sound )?\w+er\b|(?:text|word|maths?) problem|riddle"
@@ -27,7 +28,10 @@ _HANDED_OVER = Sought(
     r"|songs?|screenplay|script|characters?|persona|dialogue|monologue|grammar|sentences?|paragraph"
     r"|text|essay|letter|e-?mail|bio|biography|caption|tweet|post|blurb|template|sample|line)|"
     r"spell ?check|cover letter|in the style of|wrote:|writes:|forwarded|dear [a-z]+,|"
-    r"sincerely|regards|kidding|joking|jokes?|see food|jk|lol|lmao|rofl|sarcas\w+)\b"
+    r"sincerely|regards|kidding|joking|jokes?|april fools?|see food|jk|lol|lmao|rofl"
+    r"|sarcas\w+|fill in the (?:blanks?|gaps?)|"
+    r"as the (?:old )?(?:song|saying|proverb|poem|rhyme|phrase|lyrics?))\b"
+    r"|, as (?:[\w']+ ){1,4}(?:sang|sings?)\b|\bpsych!|\bgotcha\b\W*$|_{3}|\{\w+\}"
     r"|\b(?:great|wonderful|fantastic|brilliant|lovely|perfect), (?:another|yet another|just what"
     r"|more|one more)\b"
     r"|[:;]-?[pP)](?!\w)|\s/s\b|\bha(?:ha)+\b|[\U0001F600-\U0001F64F\U0001F923\U0001F92A]",

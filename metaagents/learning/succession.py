@@ -147,11 +147,15 @@ def _gives_up(new: Claim, old: Claim) -> bool:
     A verb without its object is denied only where the habit has none either: who no longer runs
     may run a shop on Mondays.
     """
-    is_habit = old.attribute == HABIT and old.sense == "is" and bool(new.given_up)
-    if not is_habit or not f"{old.value} ".startswith(f"{new.given_up} "):
+    if old.sense != "is" or not new.given_up:
         return False
-    rest = old.value[len(new.given_up) :].strip()
-    is_alone = " " not in new.given_up
+    is_habit = old.attribute == HABIT
+    is_over = new.attribute == old.attribute and new.sense == "over" and bool(new.value)
+    given_up = new.given_up if is_habit else new.value
+    if not (is_habit or is_over) or not f"{old.value} ".startswith(f"{given_up} "):
+        return False
+    rest = old.value[len(given_up) :].strip()
+    is_alone = is_habit and " " not in given_up
     if is_alone and new.given_up not in BY_THEMSELVES:
         return False
     is_circumstance = _CIRCUMSTANCE.match(rest) or (is_alone and rest[:1].isdigit())

@@ -331,6 +331,30 @@ def test_what_comes_round_has_no_date(said: str, told: str) -> None:
     assert (claim.valid_from is None) or "2026" in told
 
 
+def test_what_somebody_went_for_and_no_longer_does_is_news() -> None:
+    """It must be learnt, or the habit would stay."""
+    found = claims_of("I don't go swimming any more", "Ada", NOW)
+    assert any(one.is_news and one.sense == "over" for one in found)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I live in a yellow submarine, as the song goes.",
+        "I walk the line, as Johnny Cash sang.",
+        "I have a cat. April fool!",
+        "I'm a doctor. Gotcha!",
+        "Fill in the blank: I live in Bonn.",
+        "I live at ____ Street.",
+        "I live in {city}.",
+    ],
+)
+def test_songs_jokes_and_forms_say_nothing_of_who_sends_them(said: str) -> None:
+    """Neither does the blank of a form stand for a place."""
+    assert not is_plain(said)
+    assert all(map(is_plain, ("Gotcha, I live in Bonn as my sister does.", "I sing, as do you.")))
+
+
 @pytest.mark.parametrize(
     "said",
     [

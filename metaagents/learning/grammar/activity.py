@@ -32,10 +32,10 @@ ALONE = frozenset(
 BY_THEMSELVES = ALONE | frozenset(("run", "smoke"))
 """Verbs that are denied without an object too."""
 _VISITED = re.compile(
-    r"to (?:the )?(?:gym|pool|sauna|church|mosque|temple|synagogue|school|college|university|work"
-    r"|office|club|choir|therapy|yoga|physio|[a-z]+ class|classes)"
+    r"[a-z]+ing|to (?:the )?(?:gym|pool|sauna|church|mosque|temple|synagogue|school|college"
+    r"|university|work|office|club|choir|therapy|yoga|physio|[a-z]+ class|classes)"
 )
-"""Where somebody goes again and again."""
+"""Where somebody goes again and again, or what for."""
 
 DUTIES = frozenset(
     "approve handle hold own manage maintain review lead run chair take cover represent check keep "
