@@ -280,7 +280,9 @@ async def correct_by(
 async def forget_all(
     runtime: Runtime, scope: Scope, fact_ids: Sequence[str], reason: str
 ) -> tuple[str, ...]:
-    """Mark facts as forgotten in one step; return those that could be found until now.
+    """Mark facts as forgotten as ``forget`` does; return those that could be found until now.
+
+    What a framework keeps apart goes alone: two of its sessions may hold the same words.
 
     Raises:
         UsageError: The reason is blank.
@@ -288,13 +290,16 @@ async def forget_all(
     check_text("reason", reason, "why; it is kept in the audit feed")
     seen = await runtime.semantic.facts(scope, fact_ids)
     own = [one for one in seen if one.graph_id == scope.graph_id and may_be_found(one)]
-    indexed = [index_work(one.id, None) for one in own if not is_apart(one)]
-    ids = [one.id for one in own]
+    told = [one.id for one in own if not is_apart(one)]
+    twins = [twin for one in told for twin in await runtime.review.twins(scope, one)]
+    ids = [*twins, *(one.id for one in own)]
+    indexed = [index_work(one, None) for one in dict.fromkeys((*twins, *told))]
     done = (
         await runtime.review.forget_all(scope, ids, reason, runtime.clock(), indexed) if ids else ()
     )
     runtime.wake_learning()
-    return done
+    named = set(fact_ids)
+    return tuple(one for one in done if one in named)
 
 
 async def forget(runtime: Runtime, scope: Scope, fact_id: str, reason: str) -> bool:

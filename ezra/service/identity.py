@@ -169,7 +169,7 @@ class IdentityProvider:
     def _identified(self, claims: Mapping[str, Any]) -> Identified | None:
         try:
             said = _Claim.model_validate(claims.get(self._claim))
-            subject = _Subject(sub=claims["sub"], exp=claims["exp"])
+            subject = _Subject.model_validate({"sub": claims["sub"], "exp": claims["exp"]})
         except ValidationError:
             return None
         if said.tenant not in (None, self._tenant):

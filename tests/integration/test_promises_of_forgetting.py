@@ -93,13 +93,19 @@ async def test_r9_01_what_is_over_takes_nobodys_place(ezra: Ezra) -> None:
     assert "warm" not in found.degraded
 
 
-async def test_a_statement_is_forgotten_with_what_said_so_before(ezra: Ezra) -> None:
+@pytest.mark.parametrize("at_once", [False, True])
+async def test_a_statement_is_forgotten_with_what_said_so_before(
+    ezra: Ezra, *, at_once: bool
+) -> None:
     """Said, replaced and said again: questions about the past told the first of them."""
     _, agent = await _started(ezra)
     first = await agent.remember("Jane's card ends in 4242.")
     other = await agent.remember("Jane's card ends in 4243.", supersedes=first)
     last = await agent.remember("Jane's card ends in 4242.", supersedes=other)
-    assert await agent.forget(last, reason="asked to")
+    if at_once:
+        assert await agent.forget_facts([last], reason="asked to") == (last,)
+    else:
+        assert await agent.forget(last, reason="asked to")
     found = await agent.recall("What was Jane's card before 2100?", kinds=KINDS)
     assert ids_of(found.items) == [other]
     again = await agent.remember("Jane's card ends in 4242.", supersedes=other)
