@@ -94,6 +94,8 @@ def _forms(hint: Any, bounds: tuple[Any, ...] = ()) -> _Forms:  # noqa: ANN401 -
         is_made = any(isinstance(one, BeforeValidator | AfterValidator) for one in more)
         return () if is_made else _forms(bare, (*bounds, *more))
     if origin in (Union, UnionType):
+        if {int, datetime} <= set(get_args(hint)):  # whose history has such a turn, knows its words
+            return ()
         members = [_forms(one, bounds) for one in get_args(hint)]
         return tuple(form for forms in members for form in forms) if all(members) else ()
     if origin is Literal:

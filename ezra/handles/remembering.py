@@ -62,6 +62,8 @@ def memory_of(what: Memory) -> Fact | Rule:
     Raises:
         UsageError: It is none, or says nothing.
     """
+    if isinstance(what, str):
+        check_text("what", what, "text that says something, a Fact or a Rule")
     record = checked(Fact, text=what) if isinstance(what, str) else what
     if not isinstance(record, Fact | Rule):
         raise UsageError("what", what, "text, a Fact or a Rule")
