@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime
 from typing import Unpack
@@ -14,7 +14,6 @@ from tiers.records import (
     AuditEvent,
     AuditFilter,
     Fact,
-    Kind,
     Rule,
     Scope,
     SessionGraph,
@@ -29,7 +28,7 @@ from ..moving.carrying import GraphRows, check_nothing_left
 from ..moving.graph_status import GraphStatus, status_of
 from ..operations import Ids, operation
 from ..recall.asking import ask
-from ..recall.request import Narrowing, request_of
+from ..recall.request import Kinds, Narrowing, request_of
 from ..recaller import RecallResult
 from ..runtime import Runtime
 from .remembering import Memory, check_superseded, memory_of, refine, store, supersede
@@ -110,7 +109,7 @@ class Catalog(DocumentsOfGraph, GraphRows):
         query: str,
         *,
         limit: int = 10,
-        kinds: Sequence[Kind] | None = None,
+        kinds: Kinds | None = None,
         as_of: datetime | None = None,
         rerank: bool = True,
         **more: Unpack[Narrowing],

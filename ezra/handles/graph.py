@@ -18,7 +18,6 @@ from tiers.records import (
     ALL_TOPICS,
     AgentRecord,
     Budget,
-    Kind,
     Parent,
     Retention,
     Scope,
@@ -38,7 +37,7 @@ from ..moving.graph_status import GraphStatus, status_of
 from ..operations import composed, operation
 from ..recall.asking import ask
 from ..recall.memory_search import MemorySearch, scope_as, search_memory
-from ..recall.request import Narrowing, ScopeName, request_of
+from ..recall.request import Kinds, Narrowing, ScopeName, request_of
 from ..recaller import RecallResult
 from ..rights.membership import has_left
 from ..rights.policy import scope_of
@@ -231,7 +230,7 @@ class Graph(
         query: str,
         *,
         limit: int = 10,
-        kinds: Sequence[Kind] | None = None,
+        kinds: Kinds | None = None,
         scope: ScopeName = "any",
         as_of: datetime | None = None,
         rerank: bool = True,
