@@ -221,8 +221,15 @@ def problem_told(error: EzraError) -> str:
 def argument_refusal(error: ValidationError) -> UsageError:
     """Return the refusal of what a model gave: of all that does not fit, so that it mends that."""
     problems = error.errors(include_url=False, include_context=False)[:5]
-    first, *others = (refusal_of(Misfit.of(one), "arguments") for one in problems)
+    first, *others = map(_refused, problems)
     return UsageError(first.field, first.value, "; ".join([first.accepted, *map(str, others)]))
+
+
+def _refused(problem: Mapping[str, Any]) -> UsageError:
+    """Return the refusal of one argument; of one that there is not, without what it said."""
+    if problem["type"] == "extra_forbidden":
+        return UsageError("arguments", problem["loc"][-1], "the arguments that the tool has")
+    return refusal_of(Misfit.of(problem), "arguments")
 
 
 def short(text: str) -> str:
