@@ -77,16 +77,19 @@ class FactLine(_Said):
     @property
     def fact(self) -> Fact:
         """The record to remember."""
-        return Fact(
-            text=self.text,
-            subject=self.subject,
-            predicate=self.predicate,
-            object=self.object,
-            tier=self.tier,
-            confidence=self.confidence,
-            valid_from=self.valid_from,
-            valid_to=self.valid_to,
-            topics=self.topics or (),
+        # By ``model_validate``, whose error keeps the field that does not fit within a validator.
+        return Fact.model_validate(
+            {
+                "text": self.text,
+                "subject": self.subject,
+                "predicate": self.predicate,
+                "object": self.object,
+                "tier": self.tier,
+                "confidence": self.confidence,
+                "valid_from": self.valid_from,
+                "valid_to": self.valid_to,
+                "topics": self.topics or (),
+            }
         )
 
     @property
