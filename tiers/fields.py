@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar, get_args
 
 from pydantic import (
     AfterValidator,
@@ -50,6 +50,35 @@ Superseded: TypeAlias = Literal["natural", "denial", "duplicate"]
 
 Grain: TypeAlias = Literal["daily", "weekly", "monthly", "quarterly", "yearly"]
 """Of episodes, finest first; below them are the level-0 summaries, called ``working``."""
+
+
+_OfGraphs: TypeAlias = Literal[
+    "created", "configured", "linked", "revoked", "closed", "reopened", "archived", "branched",
+    "imported", "erased", "token made", "token revoked",
+]  # fmt: skip
+_OfAgents: TypeAlias = Literal["spawned", "reattached", "left", "released", "denied", "fetched"]
+_OfBeliefs: TypeAlias = Literal[
+    "committed", "contradiction", "reconciliation", "reverted", "rewound", "trusted",
+    "pinned", "unpinned",
+]  # fmt: skip
+_OfRecords: TypeAlias = Literal[
+    "promoted", "demoted", "corrected", "superseded", "deduplicated", "evicted", "forgotten",
+    "retired", "redacted", "reasons erased", "posted", "changed", "read", "revised", "removed",
+]  # fmt: skip
+_OfLearning: TypeAlias = Literal[
+    "judged", "guarded", "extraction fell back", "extraction dropped",
+    "playbook refined", "playbook confirmed", "playbook rejected",
+]  # fmt: skip
+_OfPoison: TypeAlias = Literal[
+    "guard redacted", "guard blocked", "quarantined", "discarded",
+    "rolled back", "roll-back undone", "roll-back confirmed",
+]  # fmt: skip
+AuditKind: TypeAlias = _OfGraphs | _OfAgents | _OfBeliefs | _OfRecords | _OfLearning | _OfPoison
+"""What an event of the audit feed says has happened."""
+
+AUDIT_KINDS: tuple[AuditKind, ...] = tuple(
+    sorted(kind for group in get_args(AuditKind) for kind in get_args(group))
+)
 
 
 def in_utc(moment: datetime) -> datetime:

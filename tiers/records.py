@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import Field, JsonValue, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from .beliefs import BeliefEvent as BeliefEvent
@@ -35,10 +35,12 @@ from .beliefs import SignedHead as SignedHead
 from .beliefs import TrustRow as TrustRow
 from .documents import Citation as Citation
 from .fields import ALL_TOPICS as ALL_TOPICS
+from .fields import AUDIT_KINDS as AUDIT_KINDS
 from .fields import NAME_CHARS_MAX as NAME_CHARS_MAX
 from .fields import TEXT_CHARS_MAX as TEXT_CHARS_MAX
 from .fields import TOPICS_MAX as TOPICS_MAX
 from .fields import UNRECORDED as UNRECORDED
+from .fields import AuditKind as AuditKind
 from .fields import FactTier as FactTier
 from .fields import FactType as FactType
 from .fields import Grain as Grain
@@ -298,11 +300,19 @@ class AuditEvent(Record):
     recorded_at: Moment
 
 
+def _kind_of_event(kind: str) -> str:
+    if kind not in AUDIT_KINDS:
+        message = f"a kind of event: {', '.join(AUDIT_KINDS)}"
+        raise ValueError(message)
+    return kind
+
+
 class AuditFilter(Record):
     """Which events of an audit feed are wanted; ``None`` and the empty tuple restrict nothing.
 
     Attributes:
-        kinds: Any of these kinds.
+        kinds: Any of these kinds. One that no event has is refused: a name
+            that is mistyped would else read as if nothing had happened.
         graph_id: Of this graph; for the feed of a tenant.
         agent_id: By this agent.
         record_id: About this record.
@@ -312,7 +322,7 @@ class AuditFilter(Record):
             come first. Without it they come in order.
     """
 
-    kinds: tuple[str, ...] = ()
+    kinds: tuple[Annotated[str, AfterValidator(_kind_of_event)], ...] = ()
     graph_id: str | None = None
     agent_id: str | None = None
     record_id: str | None = None

@@ -16,6 +16,7 @@ from pydantic import Field, JsonValue
 from .board import Card
 from .documents import Document, FormerDocument, Passage
 from .evidence import ChainedAudit
+from .fields import AuditKind
 from .ports import WarmStore
 from .quarantine import Quarantined
 from .records import (
@@ -196,7 +197,7 @@ class ArchivalVectors(Protocol):
         """
 
 
-ERASED = "erased"
+ERASED: AuditKind = "erased"
 """How the audit feed tells of redacted records that nobody had named: a search found them."""
 
 

@@ -15,7 +15,7 @@ from typing import Annotated, TypeAlias
 from pydantic import Field
 
 from tiers.errors import NotFound, UsageError
-from tiers.fields import Text, Word
+from tiers.fields import AuditKind, Text, Word
 from tiers.previews import with_previews
 from tiers.records import (
     BeliefEvent,
@@ -475,7 +475,7 @@ class History:
         """Return the scope with the turn that is under way: what changes now happens in it."""
         return self._runtime.under_way.during(self._scope)
 
-    async def _tell(self, kind: str, ids: Sequence[str], reason: str) -> None:
+    async def _tell(self, kind: AuditKind, ids: Sequence[str], reason: str) -> None:
         await self._runtime.log.append_audit(self._scope, kind, ids, reason, self._now())
 
     def _now(self) -> datetime:

@@ -14,7 +14,7 @@ from pydantic import Field, JsonValue, ValidationError
 
 from metaagents.lifecycle.building import index_work
 from tiers.errors import Conflict, NotFound, UsageError
-from tiers.fields import Misfit
+from tiers.fields import AuditKind, Misfit
 from tiers.fleet import CATALOG
 from tiers.forms import is_searchable
 from tiers.records import LoggedBelief, ProjectedBelief, Record, Scope, SessionGraph
@@ -30,7 +30,7 @@ TABLES: tuple[Table, ...] = (*(one for one in ARCHIVE_ROWS if one != "graphs"), 
 
 ROWS_PER_CALL = 500
 
-_IMPORTED_AUDIT = "imported"
+_IMPORTED_AUDIT: AuditKind = "imported"
 
 
 class CarriedRows(Record):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from metaagents.lifecycle.keeper import GraphKeeper
 from tiers.errors import NotFound, UsageError
+from tiers.fields import AuditKind
 from tiers.records import AgentRecord, GraphState, Scope, Standing
 
 from .policy import scope_of
@@ -69,7 +70,7 @@ class Membership:
         now = self._clock()
         if standing.graph.state is GraphState.CLOSED:
             await self._keeper.reopen(scope_of(agent), now)
-        event = "spawned" if was_new else "reattached"
+        event: AuditKind = "spawned" if was_new else "reattached"
         reason = f"topics {', '.join(agent.topics) or 'none'}"
         await self._events.append_audit(scope_of(agent), event, (), reason, now)
         return standing

@@ -11,6 +11,7 @@ import asyncio
 from datetime import datetime
 
 from tiers.errors import EzraError, NotFound, PolicyDenied, UsageError
+from tiers.fields import AuditKind
 from tiers.fleet import CATALOG
 from tiers.records import Scope
 
@@ -18,7 +19,8 @@ from ..app import Ezra
 from .caller import Caller, Role
 from .tokens import Token, TokenFile
 
-MADE, REVOKED = "token made", "token revoked"
+MADE: AuditKind = "token made"
+REVOKED: AuditKind = "token revoked"
 """What the audit feed calls it."""
 
 
@@ -123,7 +125,7 @@ class Issuing:
             raise PolicyDenied(caller.name, action, ("a token of this server",), held)
         return own
 
-    async def _tell(self, kind: str, token: Token, caller: Caller, reason: str) -> None:
+    async def _tell(self, kind: AuditKind, token: Token, caller: Caller, reason: str) -> None:
         runtime = self._ezra._runtime  # noqa: SLF001 - no handle appends to an audit feed, and none should
         await self._ezra.catalog()
         scope = Scope.of_graph(self._tenant, CATALOG)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from tiers.errors import BudgetExceeded, CorruptRecord, EzraError, TierError
+from tiers.fields import AuditKind
 from tiers.ids import derived_id
 from tiers.ports import Embedder
 from tiers.records import AuditFilter, Fact, Rule, Scope, Turn, Work, WorkDraft
@@ -408,7 +409,7 @@ class ExtractionAgent:
         await self._playbooks.refine(scope, rule, refinement.steps, sources, now, work)
 
     async def _tell(
-        self, scope: Scope, kind: str, turn_ids: Sequence[str], reason: str, now: datetime
+        self, scope: Scope, kind: AuditKind, turn_ids: Sequence[str], reason: str, now: datetime
     ) -> None:
         """Tell the audit feed, once: a pass that is repeated has nothing new to tell."""
         named = tuple(turn_ids[:SOURCES_NAMED_MAX])

@@ -164,6 +164,7 @@ def test_refusals_name_what_would_be_accepted(ezra: Command, tmp_path: Path) -> 
         (("diff", "monaco", "1", "-"), UsageError),
         (("explain", "monaco", "nobody"), NotFound),
         (("query", "monaco", "--status", "lost"), UsageError),
+        (("feed", "monaco", "--kind", "denials"), UsageError),
         (("export", "monaco", "-o", tmp_path / "no" / "where"), UsageError),
         (("verify", tmp_path / "none", "--public-key", "xyz"), UsageError),
         (("verify", tmp_path / "none", "--anchor", tmp_path / "none"), UsageError),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from ..errors import UsageError
+from ..fields import AuditKind
 from ..learning import DENIAL_COSTS, Verdict
 from ..records import (
     FORMER_VERSIONS_MAX,
@@ -36,7 +37,7 @@ def moved(spans: Sequence[Span], tier: FactTier, now: datetime) -> tuple[Span, .
     return (*closed, Span(since=last.since, until=max(now, last.since)))
 
 
-VERDICT_EVENTS: Mapping[Superseded, str] = {
+VERDICT_EVENTS: Mapping[Superseded, AuditKind] = {
     "natural": "superseded",
     "denial": "superseded",
     "duplicate": "deduplicated",

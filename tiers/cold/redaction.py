@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 from ..board import TASK_LOGS, Card
 from ..documents import Document, Passage
 from ..errors import NotFound, UsageError
+from ..fields import AuditKind
 from ..grains import RETIRED
 from ..ids import derived_id
 from ..lexical import estimate_tokens
@@ -74,8 +75,8 @@ RECEIPTS_PER_PAGE = 500
 ATTEMPTS_MAX = 20
 """How often a redaction begins anew because more was made of its records meanwhile."""
 
-AUDIT_KIND = "redacted"
-RETIRED_AUDIT_KIND = "retired"
+AUDIT_KIND: AuditKind = "redacted"
+RETIRED_AUDIT_KIND: AuditKind = "retired"
 
 
 class Grown(Exception):

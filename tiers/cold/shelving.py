@@ -23,6 +23,7 @@ from ..documents import (
     stays_away,
 )
 from ..errors import Conflict, UnfitRecord, UsageError, WasRedacted
+from ..fields import AuditKind
 from ..ids import derived_id
 from ..records import Scope
 from .ownership import check_owned, private_to, whose
@@ -30,8 +31,8 @@ from .ownership import check_owned, private_to, whose
 LISTED_MAX = 1_000
 """Documents, revisions or passages of one page."""
 
-REVISED_AUDIT_KIND = "revised"
-REMOVED_AUDIT_KIND = "removed"
+REVISED_AUDIT_KIND: AuditKind = "revised"
+REMOVED_AUDIT_KIND: AuditKind = "removed"
 
 
 class Placed(NamedTuple):

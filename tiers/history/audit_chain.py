@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from ..evidence import ChainedAudit
+from ..fields import AuditKind
 from ..owned import REDACTED
 from ..records import AuditEvent
 from .chain import FIRST_PREVIOUS_HASH, SALT_BYTES, canonical, iso, stored_digest
@@ -23,7 +24,7 @@ from .findings import Problems
 from .merkle import HASH_BYTES, is_hash
 
 AUDIT_VERSION = 1
-REASONS_ERASED = "reasons erased"
+REASONS_ERASED: AuditKind = "reasons erased"
 """The kind of event that names events whose reason was destroyed, as ``name_of`` does."""
 
 NO_SALT = "0" * (2 * SALT_BYTES)

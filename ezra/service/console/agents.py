@@ -29,7 +29,6 @@ MOVED: Mapping[str, str] = {
     "evicted": "warn",
     "retired": "bad",
     "redacted": "bad",
-    "consolidated": "accent",
     "pinned": "accent",
     "unpinned": "",
 }

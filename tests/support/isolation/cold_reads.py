@@ -262,7 +262,7 @@ def audit(aim: Aim) -> Move:
             AuditFilter(graph_id=corner.graph_id),
             AuditFilter(agent_id=corner.agent_id),
             AuditFilter(record_id=aim.word(aim.victim.id)),
-            AuditFilter(kinds=(aim.word("said"),)),
+            AuditFilter.known({"kinds": (aim.word("said"),)}),
             AuditFilter(before=10**6),
         ]
     )

@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import partial
 
 from ...errors import Conflict, NotFound, UsageError
+from ...fields import AuditKind
 from ...learning import Verdict, is_live
 from ...ports import WarmStore
 from ...records import Fact, FactTier, Hit, Scope, SearchQuery, Superseded, WorkDraft
@@ -237,7 +238,7 @@ class SemanticStore(OverEngine):
         if known is None or not is_live(known) or known.tier != fact.tier:
             return False
         yield from move_facts(scope, _moved(known, tier, now))
-        kind = "promoted" if tier == "core" else "demoted"
+        kind: AuditKind = "promoted" if tier == "core" else "demoted"
         yield from append_event(scope, kind, (fact.id,), reason, now)
         yield from queue_work(scope, work, now)
         return True

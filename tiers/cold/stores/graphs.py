@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from ...errors import Conflict, NotFound
+from ...fields import AuditKind
 from ...fleet import CATALOG
 from ...ids import IdFactory
 from ...records import (
@@ -141,7 +142,7 @@ class GraphStore(OverEngine):
         state: GraphState,
         now: datetime,
         only_from: Sequence[GraphState] | None = None,
-        event: str | None = None,
+        event: AuditKind | None = None,
     ) -> Steps[bool]:
         """Move the scope's graph to ``state``; ``closed_at`` is set on closing, cleared on opening.
 
@@ -266,7 +267,7 @@ class FleetStore(OverEngine):
             is_released = silent_since is not None
             yield from amend(AGENTS, scope, [agent], left_at=now, released=is_released)
             if reason is not None:
-                kind = "left" if silent_since is None else "released"
+                kind: AuditKind = "left" if silent_since is None else "released"
                 yield from append_event(scope, kind, (), reason, now)
         remaining = yield from count(Find(AGENTS, scope, by="present"))
         return Departure(left=left, remaining=remaining)

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from ...errors import Conflict
 from ...evidence import ChainedAudit, EvidenceMarks
+from ...fields import AuditKind
 from ...history.audit_chain import (
     REASONS_ERASED,
     chained,
@@ -119,7 +120,7 @@ class RecordLog(OverEngine):
         return await self._all("receipts", find)
 
     async def append_audit(
-        self, scope: Scope, kind: str, record_ids: Sequence[str], reason: str, now: datetime
+        self, scope: Scope, kind: AuditKind, record_ids: Sequence[str], reason: str, now: datetime
     ) -> None:
         """Append to the audit feed of the graph and of its tenant: ids and reasons, never content.
 
@@ -153,7 +154,7 @@ class RecordLog(OverEngine):
 
 
 def append_event(
-    scope: Scope, kind: str, record_ids: Sequence[str], reason: str, now: datetime
+    scope: Scope, kind: AuditKind, record_ids: Sequence[str], reason: str, now: datetime
 ) -> Steps[None]:
     """Append to the audit feed inside a transaction: ``seq`` per graph, ``position`` per tenant."""
     (known, latest) = yield (

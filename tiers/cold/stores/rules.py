@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ...errors import Conflict, UsageError
+from ...fields import AuditKind
 from ...learning import outcome_factor
 from ...lexical import content_words, stem
 from ...records import Rule, Scope, WorkDraft
@@ -235,9 +236,10 @@ def _count(scope: Scope, rule: Rule, outcome: CountedOutcome) -> Steps[Rule]:
     """Count an outcome unless its cause was counted, and return the rule."""
     if (yield from one(among(OUTCOMES, scope, [OUTCOMES.key(outcome)]))) is not None:
         return rule
-    name, told = ("successes", "confirmed") if outcome.is_success else ("failures", "rejected")
+    name = "successes" if outcome.is_success else "failures"
+    told: AuditKind = "playbook confirmed" if outcome.is_success else "playbook rejected"
     after = rule.model_copy(update={name: getattr(rule, name) + 1})
     yield from write(Put(OUTCOMES, scope, outcome), Replace(RULES, scope, after))
     ids = (rule.id, outcome.cause)
-    yield from append_event(scope, f"playbook {told}", ids, "", outcome.recorded_at)
+    yield from append_event(scope, told, ids, "", outcome.recorded_at)
     return after

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, get_args
 
 from ...errors import Conflict, NotFound, UsageError
+from ...fields import AuditKind
 from ...records import Scope
 from ...taint import Reason, Resting, RollBack, TaintedKind
 from ..conditions import Among, Is
@@ -39,9 +40,9 @@ ROLL_BACKS_MAX = 1_000
 _TAINTED_KINDS = tuple(kind for kind in KEPT_IN if kind in get_args(TaintedKind))
 """What waits in quarantine is none: nothing rests on what was never let in."""
 
-ROLLED_BACK = "rolled back"
-UNDONE = "roll-back undone"
-CONFIRMED = "roll-back confirmed"
+ROLLED_BACK: AuditKind = "rolled back"
+UNDONE: AuditKind = "roll-back undone"
+CONFIRMED: AuditKind = "roll-back confirmed"
 
 
 class _OnlyTried(Exception):
@@ -278,7 +279,9 @@ def _known(scope: Scope, roll_back_id: str, reason: str, state: str) -> Steps[Ro
     return known
 
 
-def _tell(roll_back: RollBack, scope: Scope, kind: str, reason: str, now: datetime) -> Steps[None]:
+def _tell(
+    roll_back: RollBack, scope: Scope, kind: AuditKind, reason: str, now: datetime
+) -> Steps[None]:
     """Append to the audit feed of a graph what happened to its records."""
     ids = [one.id for one in roll_back.items if one.graph_id == scope.graph_id]
     named = (roll_back.id, *ids[:NAMED_MAX])
