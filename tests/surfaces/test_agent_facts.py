@@ -170,3 +170,12 @@ async def test_of_all_that_take_one_place_the_last_stands(there: House) -> None:
     await agent.forget(moved, reason="it is said twice", superseded_by=last)
     await agent.remember("There are no stickers any more.", supersedes=moved)
     assert [one.superseded_by is None for one in await agent.facts([last, told])] == [False, True]
+
+
+async def test_a_kind_that_is_none_is_told_with_all_that_there_are(there: House) -> None:
+    """Which one of those that were asked for, and with the names that platforms have for kinds."""
+    agent = await there.agent()
+    for ask in (agent.recall, agent.inject):
+        with pytest.raises(UsageError, match=r"kinds\[1\]: 'semantic' .*turn, .*document_chunk$"):
+            await ask("tokens", kinds=("chat_message", "semantic"))
+    assert (await agent.recall("tokens", kinds=("chat_message",))).items == ()
