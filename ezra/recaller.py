@@ -17,7 +17,15 @@ from tiers.records import Ancestor, Fact, Hit, Kind, Scope, SearchQuery, Turn
 from tiers.sighting import Known, Seen
 from tiers.standing import WIDEST, RecordKey, standing_only
 
-from .ranking.cues import codes_in, meant_by, shared_words, stems_in, without_names
+from .ranking.cues import (
+    codes_in,
+    meant_by,
+    sentence_stems,
+    shared_words,
+    shares_a_sentence,
+    stems_in,
+    without_names,
+)
 from .ranking.priors import INHERITED_FACTOR
 from .telemetry import Telemetry, Watched
 
@@ -365,19 +373,22 @@ class Recaller:
         """Return the hits that are about what ``text`` means, not merely the best there is.
 
         A hit is when it is close in meaning (cosine at least ``SIMILAR_MIN``), has
-        ``SHARED_MIN`` of the content words, or a code or version that ``text`` names. Order is
-        kept. When the embedder fails, ``state`` says so and words alone decide.
+        ``SHARED_MIN`` of the content words, of the whole or of a sentence, or a code or version
+        that ``text`` names. Order is kept. When the embedder fails, ``state`` says so and words
+        alone decide.
         """
         if not hits:
             return ()
         about, codes = meant_by(text), codes_in(text)
         asked = stems_in(about)
+        parts = sentence_stems(about)
         close = await self._cosines(about, hits, names, state)
         return tuple(
             hit
             for hit, cosine in zip(hits, close, strict=True)
             if cosine >= SIMILAR_MIN
             or shared_words(asked, hit.text) >= SHARED_MIN
+            or shares_a_sentence(parts, hit.text, SHARED_MIN)
             or (codes and codes & codes_in(hit.text))
         )
 

@@ -92,6 +92,19 @@ def in_utc(moment: datetime) -> datetime:
         raise ValueError(message) from None
 
 
+def _no_number(value: object) -> object:
+    """Refuse a number, also as text: of ``2025`` pydantic makes the 2025th second of 1970."""
+    if isinstance(value, str):
+        try:
+            float(value)
+        except ValueError:
+            return value
+    elif not isinstance(value, int | float):
+        return value
+    message = "must be a time of ISO 8601 with its zone"
+    raise ValueError(message)
+
+
 def _normal_topics(value: object) -> tuple[str, ...]:
     """Return topics trimmed, NFC, case-folded, unique and sorted; refuse what cannot be one."""
     if value is None:
@@ -126,7 +139,7 @@ Name: TypeAlias = Annotated[
 """An identifier given by people: 1 to 256 printable characters, outer white space removed."""
 
 Topics: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_normal_topics)]
-Moment: TypeAlias = Annotated[AwareDatetime, AfterValidator(in_utc)]
+Moment: TypeAlias = Annotated[AwareDatetime, BeforeValidator(_no_number), AfterValidator(in_utc)]
 Text: TypeAlias = Annotated[str, StringConstraints(max_length=TEXT_CHARS_MAX)]
 Word: TypeAlias = Annotated[str, StringConstraints(max_length=NAME_CHARS_MAX)]
 """A name that is asked for, as it was written; nothing has an empty one."""

@@ -23,6 +23,7 @@ from .remembering import (
     refine,
     store,
     supersede,
+    take_place,
 )
 
 FORGOTTEN_MAX = 100
@@ -60,8 +61,8 @@ class AgentFacts(ABC):
             private: Whether only this agent may see it; so it is in the place of a private one.
             shared: Whether agents of every user may see it, not only those of this agent's user; so
                 they may where they saw the fact whose place it takes.
-            supersedes: The id of a fact of this graph whose place it takes; of a rule of the same
-                trigger, which gets these steps as its next version and keeps its id.
+            supersedes: The id of a fact of this graph whose place it takes, whoever has it now; or
+                of a rule of the same trigger, which gets these steps as its next version.
             id: A new UUID that it is stored under. Who heard no answer asks again with the same:
                 it is stored once, and does not come back when it was forgotten meanwhile.
             source: Whose words it is: ``user``, ``tool``, ``agent``, ``document`` or ``system``.
@@ -83,10 +84,10 @@ class AgentFacts(ABC):
         scope, allowed = await self._writing(given, "remember")
         if supersedes is not None and isinstance(record, Rule):
             return await self._refined(scope, record, supersedes, allowed, source)
+        former = None
         if supersedes is not None:
-            former = await check_superseded(
-                self._runtime, scope, supersedes, source, is_private=private or record.private
-            )
+            named = (self._runtime, scope, supersedes, source)
+            former = await check_superseded(*named, is_private=private or record.private)
             # Whoever has read the former one is to read what takes its place, and nobody else.
             private, shared = former.private, shared or former.user_id is None
             if given is None and (scope.sees_all_topics or set(former.topics) <= {*scope.topics}):
@@ -103,8 +104,8 @@ class AgentFacts(ABC):
             place={"supersedes": supersedes},
             charge=charge_of_write(self._standing),
         )
-        if supersedes is not None:
-            await supersede(self._runtime, await self._scope(), supersedes, stored_id)
+        if former is not None:
+            await take_place(self._runtime, await self._scope(), former, stored_id, supersedes)
         return stored_id
 
     async def _refined(

@@ -31,7 +31,7 @@ from ..recall.asking import ask
 from ..recall.request import Kinds, Narrowing, request_of
 from ..recaller import RecallResult
 from ..runtime import Runtime
-from .remembering import Memory, check_superseded, memory_of, refine, store, supersede
+from .remembering import Memory, check_superseded, memory_of, refine, store, take_place
 
 
 class Catalog(DocumentsOfGraph, GraphRows):
@@ -90,8 +90,9 @@ class Catalog(DocumentsOfGraph, GraphRows):
             UsageError: ``what`` or a topic is not acceptable.
         """
         record = memory_of(what)
+        former = None
         if supersedes is not None and not isinstance(record, Rule):
-            await check_superseded(self._runtime, self._scope, supersedes)
+            former = await check_superseded(self._runtime, self._scope, supersedes)
         given = record.topics if topics is None else checked(Turn, topics=topics).topics
         if ALL_TOPICS in given:
             raise UsageError("topics", ALL_TOPICS, "names of topics")
@@ -99,8 +100,8 @@ class Catalog(DocumentsOfGraph, GraphRows):
             told = (self._runtime, self._scope, record, supersedes, given)
             return (await refine(*told, source="user"))[0]
         stored_id, _ = await store(self._runtime, self._scope, record, given, private=False)
-        if supersedes is not None:
-            await supersede(self._runtime, self._scope, supersedes, stored_id)
+        if former is not None:
+            await take_place(self._runtime, self._scope, former, stored_id, supersedes)
         return stored_id
 
     @operation("POST", "/recall")

@@ -97,6 +97,9 @@ async def check_superseded(
 ) -> Fact:
     """Return the fact whose place is to be taken, before anything is stored.
 
+    Where the one that is named has given way, that is what stands for it: who names it looked
+    before somebody else did, and two would stand.
+
     Raises:
         UsageError: What an agent wrote supersedes no core fact, and what is private none that
             others see.
@@ -106,11 +109,24 @@ async def check_superseded(
     own = [fact for fact in found if fact.graph_id == scope.graph_id]
     if not own:
         raise await missing(runtime, scope, "fact", fact_id)
-    if source == "agent" and own[0].tier == "core":
+    former = await _standing(runtime, scope, own[0])
+    if source == "agent" and former.tier == "core":
         raise UsageError("supersedes", fact_id, "an archival fact for what an agent wrote")
-    if is_private and not own[0].private:
+    if is_private and not former.private:
         raise UsageError("private", "true", "no private fact in the place of one that others see")
-    return own[0]
+    return former
+
+
+async def _standing(runtime: Runtime, scope: Scope, fact: Fact) -> Fact:
+    """Return what stands at the end of what a fact gave way to, as far as the scope sees it."""
+    passed = {fact.id}
+    while fact.superseded_by is not None and fact.superseded_by not in passed:
+        found = await runtime.semantic.facts(scope, [fact.superseded_by])
+        if not found or found[0].graph_id != scope.graph_id:
+            return fact
+        fact = found[0]
+        passed.add(fact.id)
+    return fact
 
 
 async def store(
@@ -240,6 +256,29 @@ async def supersede(
     )
     runtime.wake_learning()
     return done
+
+
+async def take_place(
+    runtime: Runtime, scope: Scope, former: Fact, stored_id: str, named: str | None
+) -> None:
+    """Let a stored fact take another's place, or that of what has taken it meanwhile.
+
+    What was stored before, and has given way since, takes no place by being said again.
+
+    Raises:
+        UsageError: It is the fact itself that is ``named``.
+    """
+    if stored_id == named:
+        raise UsageError("supersedes", named, "another fact than the one that says so")
+    stored = await runtime.semantic.facts(scope, [stored_id])
+    is_over = any(one.superseded_by is not None for one in stored)
+    passed: set[str] = {stored_id}
+    while not is_over and former.id not in passed:
+        passed.add(former.id)
+        if await supersede(runtime, scope, former.id, stored_id):
+            return
+        for known in await runtime.semantic.facts(scope, [former.id]):
+            former = await _standing(runtime, scope, known)
 
 
 async def replace_former(

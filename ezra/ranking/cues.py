@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from tiers.lexical import STOP_WORDS, stem, words
+from tiers.lexical import STOP_WORDS, sentences, stem, words
 
 from .times import EVER, TimeSpan, YearDay, is_told, past_in, times_in
 
@@ -82,6 +82,7 @@ CODE_CHARS_READ = 20_000
 _CODE = re.compile(
     r"\b(?=[\w.-]{0,40}\d)(?:(?=[\w.-]{0,40}[A-Za-z])\w{1,40}(?:[.-]\w{1,40}){0,8}"
     r"|\d{1,20}(?:[.-]\d{1,20}){1,8})\b"
+    r"|\b[^\W_]{1,40}(?:_[^\W_]{1,40}){1,8}\b"
 )
 _FIRST_PERSON = re.compile(r"\b(?:i|my|me|mine|i'm|i've|i'd)\b", re.IGNORECASE)
 _ASKS_TIME = re.compile(
@@ -281,9 +282,9 @@ def without_names(query: str, names: Sequence[str]) -> str:
 
 
 def codes_in(text: str) -> frozenset[str]:
-    """Return the codes and versions of a text: letters with digits, or numbers joined by marks.
+    """Return the codes of a text: letters with digits, numbers joined by marks, names of code.
 
-    ``E4711``, ``7.41``, ``INC-1443``, ``orders_v2``: who names one means exactly that.
+    ``E4711``, ``7.41``, ``INC-1443``, ``CART_TIMEOUT``: who names one means exactly that.
     """
     return frozenset(match.group().lower() for match in _CODE.finditer(text[:CODE_CHARS_READ]))
 
@@ -297,6 +298,23 @@ def stems_in(text: str) -> frozenset[str]:
 def shared_words(asked: frozenset[str], text: str) -> float:
     """Return the share of a query's stems (``stems_in``) that the text has, 0 to 1."""
     return len(asked & stems_in(text)) / len(asked) if asked else 0.0
+
+
+def sentence_stems(text: str) -> list[frozenset[str]]:
+    """Return the stems of each sentence, where there are several; of a long text at its ends.
+
+    There people say what the rest of it is.
+    """
+    is_long = len(text) > 2 * QUESTION_CHARS_READ
+    ends = (text[:QUESTION_CHARS_READ], text[-QUESTION_CHARS_READ:])
+    found = sentences("\n".join(ends) if is_long else text)
+    return [stems_in(one) for one in found] if len(found) > 1 else []
+
+
+def shares_a_sentence(asked: Sequence[frozenset[str]], text: str, share: float) -> bool:
+    """Whether a text has such a share of one sentence's stems, and more than one of them."""
+    known = stems_in(text) if asked else frozenset()
+    return any(len(one & known) >= max(2, share * len(one)) for one in asked)
 
 
 def phrases_in(text: str) -> tuple[str, ...]:

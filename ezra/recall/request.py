@@ -27,6 +27,7 @@ DEPTH_MAX = 4
 KINDS: tuple[Kind, ...] = get_args(Kind)
 KIND_ALIASES: Mapping[str, Kind] = {"chat_message": "turn", "document_chunk": "document"}
 """What platforms call kinds that have another name here."""
+_KINDS_TOLD = ", ".join((*KINDS, *KIND_ALIASES))
 GRAINS: tuple[Grain, ...] = get_args(Grain)
 
 ScopeName: TypeAlias = Literal["session", "tenant", "user", "agent", "any"]
@@ -207,11 +208,13 @@ def checked_kinds(kinds: Sequence[Kind] | None) -> tuple[Kind, ...]:
     """
     if kinds is None:
         return KINDS
-    wanted = tuple(dict.fromkeys(map(kind_named, kinds)))
-    unknown = [kind for kind in wanted if kind not in KINDS]
-    if unknown or not wanted:
-        raise UsageError("kinds", unknown or wanted, ", ".join((*KINDS, *KIND_ALIASES)))
-    return wanted
+    wanted = tuple(map(kind_named, kinds))
+    for number, kind in enumerate(wanted):
+        if kind not in KINDS:
+            raise UsageError(f"kinds[{number}]", kind, _KINDS_TOLD)
+    if not wanted:
+        raise UsageError("kinds", wanted, _KINDS_TOLD)
+    return tuple(dict.fromkeys(wanted))
 
 
 def kind_named(name: Any) -> Any:  # noqa: ANN401 - whatever a caller gave for a kind
@@ -219,8 +222,15 @@ def kind_named(name: Any) -> Any:  # noqa: ANN401 - whatever a caller gave for a
     return KIND_ALIASES.get(name, name) if isinstance(name, str) else name
 
 
+def _kind(name: object) -> object:
+    kind = kind_named(name)
+    if kind not in KINDS:
+        raise ValueError(_KINDS_TOLD)
+    return kind
+
+
 KINDS_NAMED_MAX = len(KINDS) + len(KIND_ALIASES)
-KindNamed: TypeAlias = Annotated[Kind, BeforeValidator(kind_named)]
+KindNamed: TypeAlias = Annotated[Kind, BeforeValidator(_kind)]
 """A kind, or what platforms call it: ``chat_message``, ``document_chunk``."""
 
 DaysAgo: TypeAlias = Annotated[int, Field(ge=0, le=DAYS_MAX)]

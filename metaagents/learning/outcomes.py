@@ -24,23 +24,31 @@ _LEAD = (
     r"just tried it|i tried it|i tried that|tried it|tried that|i did that|done|"
     r"i can confirm(?: that)?)[\s:,.!\-]{0,3})*"
 )
-_IT = r"(?:it|that|this|your (?:fix|suggestion|answer|advice|solution|steps?)|the (?:fix|solution))"
+_IT = (
+    r"(?:it|that|this|they|your (?:suggestion|answer|advice)"
+    r"|(?:your|the|that|this|these|those) (?:fix|solution|steps?))"
+)
 _TAIL = (
     r"(?:[\s,]{1,3}(?:now|again|great|fine|perfectly|well|nicely|beautifully|flawlessly|finally|"
-    r"at last|for me|for us|here|like a charm|as expected|on the first try|right away|thanks|"
-    r"thank you|thx|cheers|so much|a lot|very much|at all|either|unfortunately|sadly|though|sorry|"
-    r"on my (?:machine|laptop|phone|end|side)))*"
+    r"at last|this time|for me|for us|here|like a charm|as expected|on the first try|right away|"
+    r"thanks|thank you|thx|cheers|so much|a lot|very much|at all|either|unfortunately|sadly|"
+    r"though|sorry|on my (?:machine|laptop|phone|end|side)))*"
 )
 _WHAT = r"(?:it|that|anything|(?:the|my) (?:problem|issue|bug|error))"
 _IS = r"(?:['\u2019]s| is)"
 _CONFIRMS = (
     rf"{_IT} (?:really |totally |completely |all )?(?:worked|works|is working|helped(?: a lot)?)",
-    rf"{_IT} (?:solved|fixed) {_WHAT}",
+    r"(?:it|that|everything) (?:now )?(?:works|worked)",
+    rf"{_IT} (?:solved|fixed|sorted|resolved) {_WHAT}",
+    rf"{_IT} got it (?:working|running|going)",
     rf"{_IT} (?:did it|did the trick|was (?:it|right|correct|exactly it))",
-    rf"(?:it|that|this|everything){_IS} (?:all )?(?:working|fixed|solved|resolved|sorted|good)",
+    rf"(?:it|that|this|everything){_IS} (?:all |now )?(?:working|fixed|solved|resolved|sorted)",
+    rf"(?:it|that|this|everything){_IS} (?:all )?good",
     r"(?:works|worked|fixed|solved|resolved|sorted|all good now|all fixed|up and running)",
+    r"(?:fixed|solved|sorted|resolved) it|confirmed working",
     r"(?:problem|issue) (?:solved|fixed|resolved)",
     r"the (?:problem|issue|error|bug) (?:is|was|has been) (?:gone|fixed|solved|resolved)",
+    r"the (?:problem|issue|error|bug) (?:went away|has gone away|disappeared)",
     r"(?:(?:that|this)(?:['\u2019]s| is| was) )?exactly what i (?:needed|wanted)",
     r"you (?:solved|fixed) it",
     r"(?:did the trick|you were right)",
@@ -61,7 +69,14 @@ _REJECTS = (
     r"(?:wrong|incorrect)",
     rf"{_IT} (?:crashed|(?:still )?(?:fails|crashes))|still (?:fails|crashes)",
     r"(?:the )?same (?:error|problem|issue)(?: again| as before)?",
-    r"(?:still )?no luck",
+    r"(?:still )?no luck|(?:i see )?no (?:difference|effect|improvement)|nothing changed",
+    rf"{_IT} (?:did nothing|(?:made|makes) no difference|had no effect|keeps (?:failing|crashing))",
+    rf"{_IT}{_IS} (?:now |even )?worse",
+    r"(?:i(?:['\u2019]m| am) )?still (?:getting|seeing) the (?:same )?(?:error|problem|issue)",
+    r"i still (?:get|see|have) the (?:same )?(?:error|problem|issue)",
+    r"the (?:same )?(?:error|problem|issue|bug) (?:is still there|still persists|persists|remains)",
+    r"(?:(?:that|this|it)(?:['\u2019]s| is| was) )?not (?:very |really )?helpful",
+    rf"(?:none of {_IT}|nothing) (?:worked|helped|works|helps)",
     r"you(?:['\u2019]re| are) wrong",
 )
 
@@ -85,12 +100,16 @@ _HINTS_AT_FAILURE = re.compile(
     r"(?:n['\u2019]?t|not|never) (?:really |quite )?(?:work|help|fix|solve)"
     r"|\bstill (?:not|does|is|has)"
     r"|\b(?:fails|failed|failing|broke|broken|crashed|crashes|worse)\b"
+    # Something else did it.
+    r"|\b(?:because|instead|something else|(?:it|my|our|him|her|them)sel(?:f|ves))\b"
     # Irony: what takes back what was said, or says it of nothing.
     r"|^\W*not\W*$|\b(?:yeah|sure),? right\b|\bnice try\b",
     re.IGNORECASE,
 )
 _HINTS_AT_SUCCESS = re.compile(
-    r"(?<!not )(?<!n't )(?<!n\u2019t )\b(?:worked|works|fixed|solved|resolved)\b", re.IGNORECASE
+    r"(?<!not )(?<!n't )(?<!n\u2019t )\b(?<!nothing )(?<!of it )(?<!of that )(?<!of them )"
+    r"(?<!of the steps )(?:worked|works|fixed|solved|resolved)\b",
+    re.IGNORECASE,
 )
 _SAME_BEFORE = re.compile(r"\bas before\b", re.IGNORECASE)
 _CORRECTION = re.compile(

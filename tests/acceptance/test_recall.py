@@ -120,6 +120,10 @@ async def test_at_03_a_turn_recalls_by_the_users_own_words(tmp_path: Path) -> No
         turn = await agent.turn("The loader says E4711 since 7.41")
         shown = {one for slot in turn.slots for one in slot.source_ids}
         assert {code, version} <= shown
+        closed = await agent.remember("Trattoria Gusto is closed on Tuesdays.")
+        long = "We had guests all week, and the children sang. " * 3
+        turn = await agent.turn(f"{long}Could you book a table at Trattoria Gusto? {long}")
+        assert closed in {one for slot in turn.slots for one in slot.source_ids}
         assert ids_of((await agent.recall("What is E5017?", limit=1)).items) == ids_of(
             (await agent.recall("error E5017", limit=1)).items
         )

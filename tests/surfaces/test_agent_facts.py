@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
@@ -147,3 +148,34 @@ async def test_an_id_of_another_kind_is_told_as_what_it_is(there: House) -> None
     for unknown in (hidden.id, TWO):
         with pytest.raises(NotFound, match=r"in this scope$"):
             await agent.forget(unknown, reason="over")
+
+
+async def test_of_all_that_take_one_place_the_last_stands(there: House) -> None:
+    """Who names what has given way meanwhile, also as a duplicate, takes the place of what stands.
+
+    It is safe to repeat, and no fact takes its own place.
+    """
+    agent = await there.agent()
+    first = await agent.remember("The blue sticker goes to shelf nine.")
+    texts = [f"The blue sticker goes to shelf {number}." for number in ("ten", "two", "six")]
+    ids = await asyncio.gather(*(agent.remember(text, supersedes=first) for text in texts))
+    last = await agent.remember("The blue sticker goes to bin one.", supersedes=first)
+    assert await agent.remember("The blue sticker goes to bin one.", supersedes=first) == last
+    facts = await agent.facts([first, *ids, last])
+    assert [one.id for one in facts if one.superseded_by is None] == [last]
+    with pytest.raises(UsageError, match=r"supersedes: .* another fact"):
+        await agent.remember("The blue sticker goes to bin one.", supersedes=last)
+    again = "The blue sticker goes to bin one, again."
+    moved, told = await agent.remember(again), await agent.remember("A sticker fell off.")
+    await agent.forget(moved, reason="it is said twice", superseded_by=last)
+    await agent.remember("There are no stickers any more.", supersedes=moved)
+    assert [one.superseded_by is None for one in await agent.facts([last, told])] == [False, True]
+
+
+async def test_a_kind_that_is_none_is_told_with_all_that_there_are(there: House) -> None:
+    """Which one of those that were asked for, and with the names that platforms have for kinds."""
+    agent = await there.agent()
+    for ask in (agent.recall, agent.inject):
+        with pytest.raises(UsageError, match=r"kinds\[1\]: 'semantic' .*turn, .*document_chunk$"):
+            await ask("tokens", kinds=("chat_message", "semantic"))
+    assert (await agent.recall("tokens", kinds=("chat_message",))).items == ()

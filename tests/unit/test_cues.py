@@ -14,7 +14,9 @@ from ezra.ranking.cues import (
     only_greets,
     phrases_in,
     read_cues,
+    sentence_stems,
     shared_words,
+    shares_a_sentence,
     stems_in,
     subject_of,
     tells_clock,
@@ -123,6 +125,7 @@ def test_codes_are_told_from_words_and_numbers() -> None:
     """Letters with digits and joined numbers; neither words nor a plain number."""
     text = "since 7.41 it dies with E4711, see INC-1443 and orders_v2, after 30 laps"
     assert codes_in(text) == {"7.41", "e4711", "inc-1443", "orders_v2"}
+    assert codes_in("raise Late('CART_TIMEOUT') _ or __ not_ well-known") == {"cart_timeout"}
 
 
 def test_times_and_numbers_are_told() -> None:
@@ -142,6 +145,16 @@ def test_shared_words_are_a_share_of_the_questions() -> None:
         == 2 / 3
     )
     assert shared_words(stems_in(""), "anything") == 0
+
+
+def test_a_sentence_of_a_long_message_counts_by_itself() -> None:
+    """By a share of its words, and by more than one of them; also at the end of what is long."""
+    told = "Thanks! We had a long day at school. Can you book Trattoria Gusto for us?"
+    fact = "Trattoria Gusto is closed on Tuesdays."
+    for text in (told, "All went on and on, row by row.\n" * 2_000 + told):
+        assert shares_a_sentence(sentence_stems(text), fact, 1 / 3)
+    assert not shares_a_sentence(sentence_stems(told), "Ines thanks Ben.", 1 / 3)
+    assert not shares_a_sentence(sentence_stems(told), "The school has a long hall.", 3 / 4)
 
 
 def test_names_are_cut_from_the_dense_query_only_where_they_are_names() -> None:

@@ -26,7 +26,14 @@ Exactly what I needed, thanks!
 Perfect, that worked!
 Did the trick!
 You were right, thanks
-Problem solved!"""
+Problem solved!
+Yep, fixed it
+Thank you, everything works now.
+It is now working.
+Those steps worked
+The error went away
+That resolved the issue, thank you
+That got it working"""
 
 REJECTED = """\
 That didn't work
@@ -49,7 +56,16 @@ It still fails
 Oh great, it crashed again
 Not what I asked for
 This isn't what I wanted.
-You're wrong"""
+You're wrong
+That did nothing
+Tried it, no effect
+Nothing worked
+None of that helped
+Those steps didn't work
+I'm still getting the same error
+The problem persists
+It's worse now
+Not helpful"""
 
 UNCLEAR = """\
 Did that work?
@@ -89,7 +105,14 @@ I worked at Acme
 This is good weather
 Is it fixed? I can't tell
 What does "that worked" mean
-Nothing works like a good night's sleep"""
+Nothing works like a good night's sleep
+It works now, but that's because the provider fixed it.
+It works again, it fixed itself
+It works now, I just rebooted it instead
+Fixed it myself, thanks
+They worked at the bakery
+The steps worked but it's still broken
+No difference between the two models"""
 
 
 @pytest.mark.parametrize("said", CONFIRMED.splitlines())

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from metaagents.learning.grammar.claims import claims_of
 from metaagents.learning.succession import Effect, effect
 from metaagents.learning.weighing import Pair, relation
 from tiers.records import Fact, Scope
@@ -91,6 +92,9 @@ def test_who_has_no_capital_is_somebody_too(who: str) -> None:
     ("old", "new"),
     [
         ("I used to work for Acme.", "I never worked for Acme."),
+        ("I'm allergic to nuts.", "I'm not allergic to nuts, that was never true."),
+        ("I live in Graz.", "I don't live in Graz, I never did."),
+        ("My sister is a nurse.", "My sister isn't a nurse and never was."),
         ("I am allergic to nuts.", "It is not true that I am allergic to nuts."),
         ("My train leaves at 9:15.", "Correction: my train leaves at 9:45, not at 9:15."),
         ("My sister's name is Mary.", "Actually, my sister's name is Marion, not Mary."),
@@ -99,6 +103,17 @@ def test_who_has_no_capital_is_somebody_too(who: str) -> None:
 def test_what_never_was_so_is_denied(old: str, new: str) -> None:
     """A denial and a correction say that it was wrong all along."""
     assert _effect(old, new) == "denies"
+
+
+def test_what_is_learnt_of_a_denial_says_that_it_never_was_so() -> None:
+    """So that whoever reads it later knows; ``any more`` says that it was."""
+    told = {
+        "I'm not vegetarian, that was a misunderstanding.": "It is not true that Ada is vegetarian",
+        "That's wrong, I don't live in Graz.": "It is not true that Ada lives in Graz",
+        "I don't live in Graz any more, that was wrong of me.": "Ada doesn't live in Graz any more",
+    }
+    for said, learnt in told.items():
+        assert [one.text for one in claims_of(said, "Ada")] == [learnt]
 
 
 @pytest.mark.parametrize(

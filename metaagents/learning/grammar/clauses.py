@@ -71,6 +71,17 @@ _NOT_TRUE = re.compile(
     r"|a lie)|it isn't true|it wasn't true) that\s+",
     re.IGNORECASE,
 )
+_DENIED = (
+    r"(?!.*\bany ?(?:more|longer)\b)([^,;]{1,40}?)"
+    r"(?:( is| are| am|'m|'s|'re)(?: not|n't)| (?:don't|do not)(?= \w+ \w)) ([^,;]{2,80}?)"
+)
+_IT_WAS = r"(?:that|it|this) was (?:never (?:true|so)|not true|wrong|a mistake|a misunderstanding)"
+_I_NEVER = r"(?:\w+ )?(?:have )?never (?:did|was|were|have|had|said (?:that|so))(?: been| one)?"
+_NEVER_SO = (
+    re.compile(rf"{_DENIED}(?:,| and) (?:{_IT_WAS}|{_I_NEVER})[.! ]*", re.IGNORECASE),
+    re.compile(rf"(?:that's|that is|that was) (?:not true|wrong), {_DENIED}[.! ]*", re.IGNORECASE),
+)
+"""A denial of what is, and a word beside it that it never was."""
 _TRUE = re.compile(r"(?:it is|it's|it was) (?:quite |perfectly )?true that\s+", re.IGNORECASE)
 _CORRECTS = Sought(
     r"\b(?:correction|typo|strike that|my bad|i misremembered|i mixed (?:it|that|them) up|"
@@ -280,10 +291,18 @@ def clauses(text: str) -> Iterator[Clause]:
         yield from ready
         ready = [
             replace(clause, corrects=corrects or has_correction, sentence=number)
-            for clause in _of_sentence(in_plain_words(_ASIDE.sub(r"\1 ", sentence)))
+            for clause in _of_sentence(in_plain_words(_never_so(_ASIDE.sub(r"\1 ", sentence))))
         ]
         corrects = has_correction
     yield from ready
+
+
+def _never_so(sentence: str) -> str:
+    """Return ``I'm not from Rome, I never was`` as ``it's not true that I'm from Rome``."""
+    for form in _NEVER_SO:
+        if found := form.fullmatch(sentence.strip()):
+            return f"It's not true that {found[1]}{found[2] or ''} {found[3]}."
+    return sentence
 
 
 def plain_quotes(text: str) -> str:

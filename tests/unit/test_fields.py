@@ -1,0 +1,23 @@
+"""What every record is made of takes nothing for something else."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from tiers.errors import UsageError
+from tiers.records import Fact
+
+
+@pytest.mark.parametrize("number", ["2025", 2025, 1.5, "1e9", "20250301"])
+def test_a_number_is_no_time(number: object) -> None:
+    """As seconds since 1970 the year 2025 would be a moment of that January."""
+    with pytest.raises(UsageError, match=r"valid_from: .* a time of ISO 8601"):
+        Fact(text="Tokens live long.", valid_from=number)
+
+
+def test_a_time_is_read_from_text() -> None:
+    """As it comes over a wire."""
+    fact = Fact(text="Tokens live long.", valid_from="2025-03-01T12:00:00+01:00")
+    assert fact.valid_from == datetime(2025, 3, 1, 11, tzinfo=UTC)
