@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -409,19 +406,3 @@ async def test_user_that_cannot_be_named_is_refused(store: QdrantWarmStore) -> N
     for field in ("agent_id", "user_id"):
         with pytest.raises(UsageError, match=f"scope.{field}"):
             await store.search(SCOPE.model_copy(update={field: "\ud800"}), query_of())
-
-
-def test_driver_is_imported_only_when_a_server_is_opened() -> None:
-    """Who uses the embedded engine does not wait for it, whatever is imported from the package."""
-    code = (
-        "import sys, asyncio\n"
-        "from tiers.warm import *\n"
-        "from tiers.warm import qdrant_generations\n"
-        "def loaded(): return any(name.startswith('qdrant_client') for name in sys.modules)\n"
-        "assert not loaded()\n"
-        "async def main():\n"
-        "    async with qdrant_generations('http://localhost'): assert loaded()\n"
-        "asyncio.run(main())\n"
-    )
-    root = Path(__file__).parents[2]
-    subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=root, timeout=60, check=True)
