@@ -74,5 +74,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         names = [str(getattr(value, "name", "")) for value in spec.params.values()] if spec else []
         if any(name.split()[-1:] == ["live"] or name.endswith("-live") for name in names):
             item.add_marker(pytest.mark.live)
-        if is_left_to_the_slow_run(item.path, getattr(item, "originalname", ""), names):
+        if is_left_to_the_slow_run(item.path, names):
             item.add_marker(pytest.mark.slow)

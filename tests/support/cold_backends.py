@@ -137,31 +137,12 @@ _ASKED_OF_ALL = frozenset(
 )
 """Contracts in which steps of several documents and the driver count most."""
 
-_SAME_RULES = "mongo"
-"""The backend over a network: ten times as slow as SQLite, with the same stores."""
 
-_MANY_AT_ONCE = frozenset(
-    {
-        "test_long_lineage_is_whole_and_bounded",
-        "test_random_histories_have_exactly_what_they_should",
-    }
-)
-"""Tests of so many records that they say whether the stores decide rightly. Whether an engine does
-as they say, other tests of their files ask of ``mongo`` one by one."""
+def is_left_to_the_slow_run(test: Path, backends: list[str]) -> bool:
+    """Whether a contract test of these backends says nothing new of another driver.
 
-
-def is_left_to_the_slow_run(test: Path, name: str, backends: list[str]) -> bool:
-    """Whether a contract test of these backends says nothing new of an engine or a driver.
-
-    All else of the contracts of SQLite and of MongoDB belongs to the normal run.
-
-    Args:
-        test: The file.
-        name: The function.
-        backends: Names of what it is asked with.
+    The whole contract of SQLite and of MongoDB belongs to the normal run.
     """
-    if test.parent.name != "contract":
+    if test.parent.name != "contract" or test.name in _ASKED_OF_ALL:
         return False
-    if name in _MANY_AT_ONCE and _SAME_RULES in backends:
-        return True
-    return test.name not in _ASKED_OF_ALL and not _SAME_STORES.isdisjoint(backends)
+    return not _SAME_STORES.isdisjoint(backends)
