@@ -387,18 +387,6 @@ async def test_sweep_in_steps_keeps_what_was_written_anew(
     assert len(await store.delete_expired(SCOPE, NOW)) == 0
 
 
-async def test_others_texts_move_no_score(store: QdrantWarmStore) -> None:
-    """Word statistics come from the own graph: answers are equal to the last bit."""
-    own = [entry_of(SCOPE, n, f"stint {n} rain" if n % 3 else f"rare {n}") for n in range(30)]
-    await store.upsert(SCOPE, own)
-    questions = [query_of("rare rain"), query_of("rare rain", vector=None)]
-    before = [await store.search(SCOPE, question) for question in questions]
-    for neighbour in (scope_of(tenant="acm"), scope_of(graph_id="race2")):
-        batch = [entry_of(neighbour, n, "rare rare rain") for n in range(1000, 1300)]
-        await store.upsert(neighbour, batch)
-    assert [await store.search(SCOPE, question) for question in questions] == before
-
-
 async def test_user_that_cannot_be_named_is_refused(store: QdrantWarmStore) -> None:
     """A lone surrogate is the caller's mistake, not the driver's crash."""
     with pytest.raises(UsageError, match="user_id"):
