@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 from support.runtime import MovingClock, running
-from support.servers import server_variables
+from support.servers import SERVERS_SLOWLY, on_servers
 from support.service import DOORS, bearer, serving
 
 from ezra import Ezra, Fact, NotFound, Rule, UsageError
@@ -24,12 +24,11 @@ from tiers.records import Scope
 pytestmark = pytest.mark.parametrize("door", DOORS)
 
 
-@pytest.fixture(params=("embedded", pytest.param("servers", marks=pytest.mark.slow)), autouse=True)
+@pytest.fixture(params=SERVERS_SLOWLY, autouse=True)
 def tiers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Where the tiers are: as for every acceptance test, but servers in the long run only."""
     if request.param == "servers":
-        for name, value in server_variables().items():
-            monkeypatch.setenv(name, value)
+        on_servers(monkeypatch)
     return str(request.param)
 
 

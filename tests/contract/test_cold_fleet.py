@@ -215,16 +215,17 @@ async def test_names_that_look_alike_are_different(
     assert await cold.fleet.beat(scope_of(*other), [one[2], other[2]], LATER) == (other[2],)
 
 
-@pytest.mark.parametrize("name", HOSTILE_NAMES)
-async def test_hostile_names_are_just_names(cold: Cold, name: str) -> None:
+async def test_hostile_names_are_just_names(cold: Cold) -> None:
     """SQL, placeholders and odd characters in ids are stored and found like any other."""
-    await cold.graphs.create_graph(graph_of(name, tenant=name))
-    await cold.fleet.spawn(_agent(name, tenant=name, graph_id=name, user_id=name, topics=(name,)))
-    scope = scope_of(name, name, name)
-    assert [agent.id for agent in await cold.fleet.agents(scope)] == [name]
-    assert await cold.fleet.beat(scope, [name], LATER) == (name,)
-    assert [agent.user_id for agent in await cold.fleet.silent(name, LATER, 2)] == [name]
-    assert await cold.fleet.leave(scope, LATER) == Departure(left=True, remaining=0)
+    for name in HOSTILE_NAMES:
+        await cold.graphs.create_graph(graph_of(name, tenant=name))
+        of_name = {"tenant": name, "graph_id": name, "user_id": name, "topics": (name,)}
+        await cold.fleet.spawn(_agent(name, **of_name))
+        scope = scope_of(name, name, name)
+        assert [agent.id for agent in await cold.fleet.agents(scope)] == [name]
+        assert await cold.fleet.beat(scope, [name], LATER) == (name,)
+        assert [agent.user_id for agent in await cold.fleet.silent(name, LATER, 2)] == [name]
+        assert await cold.fleet.leave(scope, LATER) == Departure(left=True, remaining=0)
 
 
 async def test_text_without_a_utf8_form_is_the_callers_mistake(fleet: Cold) -> None:

@@ -17,7 +17,7 @@ from support.cold_samples import (
     rule_by,
     turn_by,
 )
-from support.tier_samples import NOW, TWIN_SCOPES, scope_of
+from support.tier_samples import NOW, TWIN_GRAPHS, scope_of
 
 from tiers.errors import Conflict, NotFound, UsageError
 from tiers.fleet import CATALOG
@@ -331,33 +331,32 @@ async def test_archived_graph_is_read_only(cold: Cold) -> None:
         await write()
 
 
-@pytest.mark.parametrize(("one", "other"), TWIN_SCOPES)
-async def test_names_that_look_alike_are_different(
-    cold: Cold, one: tuple[str, str, str], other: tuple[str, str, str]
-) -> None:
+async def test_names_that_look_alike_are_different(cold: Cold) -> None:
     """Prefixes, separators and case do not mix graphs, links or states up."""
-    twins = {names[:2]: scope_of(*names) for names in (one, other)}
-    for number, ((tenant, graph_id), scope) in enumerate(twins.items()):
+    for number, (tenant, graph_id) in enumerate(TWIN_GRAPHS):
         parent = f"parent {number}"
         await cold.graphs.create_graph(graph_of(parent, tenant=tenant))
         await cold.graphs.create_graph(graph_of(graph_id, tenant=tenant))
-        await cold.graphs.link(scope, _parent(parent))
-    for number, (tenant, graph_id) in enumerate(twins):
+        await cold.graphs.link(scope_of(tenant, graph_id), _parent(parent))
+    for number, (tenant, graph_id) in enumerate(TWIN_GRAPHS):
         assert await _lineage(cold, graph_id, tenant) == (f"parent {number}",)
-    if len(twins) == 2:
-        first, second = twins.values()
-        await cold.graphs.set_state(first, GraphState.CLOSED, NOW)
-        standing = await cold.graphs.standing(second)
-        assert standing is not None
-        assert standing.graph.state is GraphState.ACTIVE
+    active = {*TWIN_GRAPHS}
+    for names in TWIN_GRAPHS:
+        await cold.graphs.set_state(scope_of(*names), GraphState.CLOSED, NOW)
+        active.remove(names)
+        for tenant in {tenant for tenant, _ in TWIN_GRAPHS}:
+            for graph in await cold.graphs.graphs(tenant):
+                is_active = graph.state is GraphState.ACTIVE
+                is_parent = graph.id.startswith("parent ")
+                assert is_active == (is_parent or (tenant, graph.id) in active), (names, graph.id)
 
 
-@pytest.mark.parametrize("name", HOSTILE_NAMES)
-async def test_hostile_names_are_just_names(cold: Cold, name: str) -> None:
+async def test_hostile_names_are_just_names(cold: Cold) -> None:
     """SQL, placeholders and odd characters in ids are stored and found like any other."""
-    await cold.graphs.create_graph(graph_of(name, tenant=name))
-    await cold.graphs.create_graph(graph_of("child", name, tenant=name))
-    assert [graph.id for graph in await cold.graphs.graphs(name)] == [name, "child"]
-    assert await _lineage(cold, "child", name) == (name,)
-    assert await cold.graphs.unlink(scope_of(name, "child"), name)
-    assert await _lineage(cold, "child", name) == ()
+    for name in HOSTILE_NAMES:
+        await cold.graphs.create_graph(graph_of(name, tenant=name))
+        await cold.graphs.create_graph(graph_of("child", name, tenant=name))
+        assert [graph.id for graph in await cold.graphs.graphs(name)] == [name, "child"]
+        assert await _lineage(cold, "child", name) == (name,)
+        assert await cold.graphs.unlink(scope_of(name, "child"), name)
+        assert await _lineage(cold, "child", name) == ()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.cold_backends import Cold, ColdBackend
@@ -22,7 +21,7 @@ from support.cold_samples import (
 )
 from support.processes import PATIENCE_SECONDS
 from support.redactions import words_in
-from support.tier_samples import HOSTILE_TEXT, NOW, TWIN_SCOPES, scope_of
+from support.tier_samples import HOSTILE_TEXT, NOW, TWIN_GRAPHS, scope_of
 
 from tiers.errors import Conflict, UsageError
 from tiers.history.audit_chain import REASONS_ERASED, AuditCheck
@@ -175,10 +174,7 @@ FILTERS = [
 ]
 
 
-@pytest.mark.parametrize(("only", "expected"), FILTERS, ids=[str(row[0]) for row in FILTERS])
-async def test_filters_are_part_of_the_question(
-    cold: Cold, only: dict[str, Any], expected: str
-) -> None:
+async def test_filters_are_part_of_the_question(cold: Cold) -> None:
     """Every one, alone and together, in the feed of a tenant and of a graph; pages are full."""
     events = [
         ("race", "strategist", "spawned", ("r1",)),
@@ -193,16 +189,18 @@ async def test_filters_are_part_of_the_question(
         scope = scope_of(graph_id=graph_id, agent_id=agent_id)
         at = NOW + timedelta(seconds=number)
         await cold.log.append_audit(scope, kind, ids, "abcdefg"[number], at)
-    wanted = AuditFilter(**only)
-    found = await cold.log.tenant_audit("acme", only=wanted)
-    assert "".join(event.reason for event in found) == expected
-    first = await cold.log.tenant_audit("acme", 0, 2, wanted)
-    assert first == found[:2]
-    if first:
-        assert await cold.log.tenant_audit("acme", first[-1].position, 2, wanted) == found[2:4]
-    of_race = [event.reason for event in await cold.log.audit(SCOPE, only=wanted)]
-    assert "".join(of_race) == "".join(one for one in expected if one in "abce")
-    assert await cold.log.tenant_audit("acm", only=wanted) == ()
+    for only, expected in FILTERS:
+        wanted = AuditFilter(**only)
+        found = await cold.log.tenant_audit("acme", only=wanted)
+        assert "".join(event.reason for event in found) == expected, only
+        first = await cold.log.tenant_audit("acme", 0, 2, wanted)
+        assert first == found[:2], only
+        if first:
+            behind = await cold.log.tenant_audit("acme", first[-1].position, 2, wanted)
+            assert behind == found[2:4], only
+        of_race = [event.reason for event in await cold.log.audit(SCOPE, only=wanted)]
+        assert "".join(of_race) == "".join(one for one in expected if one in "abce"), only
+        assert await cold.log.tenant_audit("acm", only=wanted) == ()
 
 
 async def test_runtime_events_name_no_agent(cold: Cold) -> None:
@@ -239,14 +237,14 @@ async def test_a_reason_that_names_somebody_is_destroyed_and_the_chain_stays(
         await cold.redactor.erase_reasons(OPERATOR, " \u200b", NOW)
 
 
-@pytest.mark.parametrize("stranger", [OTHER_GRAPH, OTHER_TENANT], ids=["graph", "tenant"])
-async def test_log_is_not_seen_outside_its_graph(cold: Cold, stranger: object) -> None:
+async def test_log_is_not_seen_outside_its_graph(cold: Cold) -> None:
     """Neither by id nor by reading the feed."""
     receipt = receipt_by()
     await cold.log.put_receipt(SCOPE, receipt)
     await cold.log.append_audit(SCOPE, "spawned", (), "", NOW)
-    assert await cold.log.receipt(stranger, receipt.id) is None
-    assert await cold.log.audit(stranger) == ()
+    for stranger in (OTHER_GRAPH, OTHER_TENANT):
+        assert await cold.log.receipt(stranger, receipt.id) is None
+        assert await cold.log.audit(stranger) == ()
 
 
 async def test_receipt_is_found_in_its_tenant_by_its_id_alone(cold: Cold) -> None:
@@ -269,40 +267,40 @@ async def test_receipt_is_found_in_its_tenant_by_its_id_alone(cold: Cold) -> Non
         await cold.log.find_receipt("", mine.id)
 
 
-@pytest.mark.parametrize(("one", "other"), TWIN_SCOPES)
-async def test_names_that_look_alike_have_feeds_of_their_own(
-    cold: Cold, one: tuple[str, str, str], other: tuple[str, str, str]
-) -> None:
+async def test_names_that_look_alike_have_feeds_of_their_own(cold: Cold) -> None:
     """Prefixes, separators and case do not mix graphs up."""
-    scopes = {names[:2]: scope_of(*names) for names in (one, other)}
-    for scope in scopes.values():
+    scopes = [scope_of(*names) for names in TWIN_GRAPHS]
+    for scope in scopes:
         await cold.log.append_audit(scope, "spawned", (), "", NOW)
-    for scope in scopes.values():
+    for scope in scopes:
         assert [event.seq for event in await cold.log.audit(scope)] == [1]
 
 
-@pytest.mark.parametrize("name", [*HOSTILE_NAMES, HOSTILE_TEXT])
-async def test_hostile_reasons_are_just_text(cold: Cold, name: str) -> None:
+async def test_hostile_reasons_are_just_text(cold: Cold) -> None:
     """Kinds, ids and reasons come back as they were."""
-    await cold.log.append_audit(SCOPE, name, [name, name], name, NOW)
-    (event,) = await cold.log.audit(SCOPE)
-    assert (event.kind, event.record_ids, event.reason) == (name, (name, name), name)
+    names = [*HOSTILE_NAMES, HOSTILE_TEXT]
+    for name in names:
+        await cold.log.append_audit(SCOPE, name, [name, name], name, NOW)
+    events = await cold.log.audit(SCOPE)
+    assert [(event.kind, event.record_ids, event.reason) for event in events] == [
+        (name, (name, name), name) for name in names
+    ]
     with pytest.raises(UsageError):
         await cold.log.append_audit(SCOPE, "denied", [], LONE_SURROGATE, NOW)
 
 
-@pytest.mark.parametrize("name", HOSTILE_NAMES)
-async def test_hostile_filters_are_just_names(cold: Cold, name: str) -> None:
+async def test_hostile_filters_are_just_names(cold: Cold) -> None:
     """What is asked for is found as it is, and as nothing else."""
-    scope = scope_of(name, name, name)
-    await cold.log.append_audit(scope, name, [name], "", NOW)
-    whole = {"kinds": (name,), "graph_id": name, "agent_id": name, "record_id": name}
-    assert len(await cold.log.tenant_audit(name, only=AuditFilter.known(whole))) == 1
-    assert len(await cold.log.audit(scope, only=AuditFilter.known(whole))) == 1
-    for field in whole:
-        other = ("x",) if field == "kinds" else "x"
-        wrong = AuditFilter.known(whole | {field: other})
-        assert await cold.log.tenant_audit(name, only=wrong) == ()
+    for name in HOSTILE_NAMES:
+        scope = scope_of(name, name, name)
+        await cold.log.append_audit(scope, name, [name], "", NOW)
+        whole = {"kinds": (name,), "graph_id": name, "agent_id": name, "record_id": name}
+        assert len(await cold.log.tenant_audit(name, only=AuditFilter.known(whole))) == 1
+        assert len(await cold.log.audit(scope, only=AuditFilter.known(whole))) == 1
+        for field in whole:
+            other = ("x",) if field == "kinds" else "x"
+            wrong = AuditFilter.known(whole | {field: other})
+            assert await cold.log.tenant_audit(name, only=wrong) == ()
 
 
 async def test_feed_is_read_backwards_from_its_end(cold: Cold) -> None:

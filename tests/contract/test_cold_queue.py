@@ -16,7 +16,7 @@ from support.cold_samples import (
     SCOPE,
     draft,
 )
-from support.tier_samples import NOW, TWIN_SCOPES, scope_of
+from support.tier_samples import NOW, TWIN_GRAPHS, scope_of
 
 from tiers.errors import UsageError
 from tiers.records import Work, WorkKind
@@ -284,25 +284,24 @@ async def test_waiting_counts_by_kind_and_graph(cold: Cold) -> None:
     assert await cold.queue.waiting(OTHER_TENANT) == NONE
 
 
-@pytest.mark.parametrize(("one", "other"), TWIN_SCOPES)
-async def test_names_that_look_alike_have_items_of_their_own(
-    cold: Cold, one: tuple[str, str, str], other: tuple[str, str, str]
-) -> None:
+async def test_names_that_look_alike_have_items_of_their_own(cold: Cold) -> None:
     """Prefixes, separators and case do not mix graphs up."""
-    scopes = {names[:2]: scope_of(*names) for names in (one, other)}
-    for scope in scopes.values():
+    for names in TWIN_GRAPHS:
+        scope = scope_of(*names)
         assert await cold.queue.enqueue(scope, [draft()], NOW) == 1
         assert (await cold.queue.waiting(scope))["index"] == 1
 
 
-@pytest.mark.parametrize("name", [*HOSTILE_NAMES, "nul \x00 nul"])
-async def test_hostile_keys_are_just_keys(cold: Cold, name: str) -> None:
+async def test_hostile_keys_are_just_keys(cold: Cold) -> None:
     """SQL and odd characters in keys, owners, problems and payloads come back as they were."""
-    await cold.queue.enqueue(SCOPE, [draft(name, text=name)], NOW)
-    (work,) = await _claim(cold, owner=name)
-    assert (work.key, work.payload) == (name, {"text": name})
-    await cold.queue.fail(work, name, None)
-    assert (await cold.queue.parked())[0].problem == name
+    names = [*HOSTILE_NAMES, "nul \x00 nul"]
+    for name in names:
+        await cold.queue.enqueue(SCOPE, [draft(name, text=name)], NOW)
+        (work,) = await _claim(cold, owner=name)
+        assert (work.key, work.payload) == (name, {"text": name})
+        await cold.queue.fail(work, name, None)
+    parked = {one.key: one.problem for one in await cold.queue.parked()}
+    assert parked == dict(zip(names, names, strict=True))
 
 
 async def test_problems_are_kept_at_a_bounded_length(cold: Cold) -> None:

@@ -104,23 +104,19 @@ async def test_same_statement_is_stored_once(
     assert [row["key"] for row in backend.rows(tmp_path, "work")] == ["one"]
 
 
-@pytest.mark.parametrize(
-    ("scope", "fields"),
-    [
+async def test_anything_else_is_another_fact(cold: Cold) -> None:
+    """Another text, writer, graph, topic set or privacy is stored beside it."""
+    others: list[tuple[Scope, dict[str, object]]] = [
         (SCOPE, {"text": "Mediums last 18 laps"}),
         (SCOPE, {"topics": ("strategy", "tyres")}),
         (SCOPE, {"topics": ()}),
         (SCOPE, {"private": True}),
         (OTHER_AGENT, {}),
         (OTHER_GRAPH, {}),
-    ],
-)
-async def test_anything_else_is_another_fact(
-    cold: Cold, scope: Scope, fields: dict[str, object]
-) -> None:
-    """Another text, writer, graph, topic set or privacy is stored beside it."""
+    ]
     await cold.semantic.put_fact(SCOPE, fact_by())
-    assert (await cold.semantic.put_fact(scope, fact_by(scope, **fields)))[1]
+    for scope, fields in others:
+        assert (await cold.semantic.put_fact(scope, fact_by(scope, **fields)))[1], fields
 
 
 async def test_id_that_says_something_else_is_a_conflict(cold: Cold) -> None:
@@ -202,20 +198,20 @@ async def test_private_fact_of_a_namesake_in_an_ancestor_is_not_inherited(cold: 
     assert await cold.semantic.core(MONACO) == (fact,)
 
 
-@pytest.mark.parametrize("stranger", STRANGERS, ids=lambda scope: f"{scope.tenant}-{scope.topics}")
-async def test_facts_are_not_seen_outside_their_scope(cold: Cold, stranger: Scope) -> None:
+async def test_facts_are_not_seen_outside_their_scope(cold: Cold) -> None:
     """Another topic, graph or tenant reads, recalls, counts and moves nothing."""
     (archival, core) = await _known(
         cold, SCOPE, fact_by(), fact_by(text="Medium tyres are yellow.", tier="core")
     )
     ids = [archival.id, core.id]
-    assert await cold.semantic.core(stranger) == ()
-    assert await cold.semantic.facts(stranger, ids) == ()
-    assert await cold.semantic.recall_archival(stranger, _query()) == ()
-    assert await cold.semantic.add_uses(stranger, {"cause": ids}, NOW) == ()
-    assert not await cold.semantic.set_tier(stranger, archival, "core", "theft", NOW)
-    assert await cold.semantic.facts(SCOPE, ids) == (archival, core)
-    assert await cold.log.audit(stranger) == ()
+    for stranger in STRANGERS:
+        assert await cold.semantic.core(stranger) == ()
+        assert await cold.semantic.facts(stranger, ids) == ()
+        assert await cold.semantic.recall_archival(stranger, _query()) == ()
+        assert await cold.semantic.add_uses(stranger, {"cause": ids}, NOW) == ()
+        assert not await cold.semantic.set_tier(stranger, archival, "core", "theft", NOW)
+        assert await cold.semantic.facts(SCOPE, ids) == (archival, core)
+        assert await cold.log.audit(stranger) == ()
 
 
 async def test_private_facts_are_their_writers(cold: Cold) -> None:
@@ -451,14 +447,14 @@ async def test_user_and_topics_narrow_and_never_widen(cold: Cold) -> None:
         await found(team, scope_topics=["\x00"])
 
 
-@pytest.mark.parametrize("text", HOSTILE_QUERIES, ids=lambda text: ascii(text)[:24])
-async def test_hostile_questions_are_just_words(cold: Cold, text: str) -> None:
+async def test_hostile_questions_are_just_words(cold: Cold) -> None:
     """Whatever the question holds, only its words count, and only visible facts answer."""
     (fact,) = await _known(cold, SCOPE, fact_by(text="Tyres last many laps."))
     await _known(cold, OTHER_GRAPH, fact_by(OTHER_GRAPH, text="Tyres last many laps."))
-    hits = await cold.semantic.recall_archival(SCOPE, _query(text))
-    assert {hit.id for hit in hits} <= {fact.id}
-    assert bool(hits) == ("tyres" in text)
+    for text in HOSTILE_QUERIES:
+        hits = await cold.semantic.recall_archival(SCOPE, _query(text))
+        assert {hit.id for hit in hits} <= {fact.id}, text
+        assert bool(hits) == ("tyres" in text), text
 
 
 @pytest.mark.parametrize("limit", [0, -1, 201])

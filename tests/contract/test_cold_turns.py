@@ -21,7 +21,7 @@ from support.cold_samples import (
     summary_by,
     turn_by,
 )
-from support.tier_samples import HOSTILE_TEXT, NOW, TWIN_SCOPES, scope_of
+from support.tier_samples import HOSTILE_TEXT, NOW, TWINS, scope_of
 
 from tiers.errors import Conflict, UsageError
 from tiers.records import Scope, Tail, ToolOutput, Turn
@@ -179,12 +179,12 @@ async def test_raw_engine_holds_what_was_written(
     )
 
 
-@pytest.mark.parametrize("stranger", STRANGERS, ids=lambda scope: f"{scope.tenant}-{scope.topics}")
-async def test_turns_are_not_seen_outside_their_scope(cold: Cold, stranger: Scope) -> None:
+async def test_turns_are_not_seen_outside_their_scope(cold: Cold) -> None:
     """Another topic, graph or tenant gets nothing by id or ref."""
     stored, _ = await cold.turns.append_turn(SCOPE, turn_by(ref="r"))
-    assert await cold.turns.turns(stranger, [stored.id]) == ()
-    assert await cold.turns.known_refs(stranger, ["r"]) == {}
+    for stranger in STRANGERS:
+        assert await cold.turns.turns(stranger, [stored.id]) == ()
+        assert await cold.turns.known_refs(stranger, ["r"]) == {}
 
 
 async def test_untopiced_turns_are_seen_and_private_ones_only_by_their_writer(cold: Cold) -> None:
@@ -197,26 +197,23 @@ async def test_untopiced_turns_are_seen_and_private_ones_only_by_their_writer(co
     assert await cold.turns.turns(SCOPE, ids) == (open_turn, secret)
 
 
-@pytest.mark.parametrize(("one", "other"), TWIN_SCOPES)
-async def test_names_that_look_alike_are_different(
-    cold: Cold, one: tuple[str, str, str], other: tuple[str, str, str]
-) -> None:
+async def test_names_that_look_alike_are_different(cold: Cold) -> None:
     """Prefixes, separators and case do not mix agents up: each counts from 1."""
-    for names in (one, other):
+    for names in TWINS:
         scope = scope_of(*names)
         stored, _ = await cold.turns.append_turn(scope, turn_by(scope))
         assert stored.seq == 1
         assert await cold.turns.recent_turns(scope, 8) == (stored,)
 
 
-@pytest.mark.parametrize("name", HOSTILE_NAMES)
-async def test_hostile_names_are_just_names(cold: Cold, name: str) -> None:
+async def test_hostile_names_are_just_names(cold: Cold) -> None:
     """SQL and odd characters in every name a turn has are stored and found."""
-    scope = scope_of(name, name, name, topics=(name[:200],))
-    turn = turn_by(scope, ref=name, speaker=name, topics=(name[:200],))
-    stored, _ = await cold.turns.append_turn(scope, turn)
-    assert await cold.turns.known_refs(scope, [name]) == {name: stored}
-    assert await cold.turns.recent_turns(scope, 1) == (stored,)
+    for name in HOSTILE_NAMES:
+        scope = scope_of(name, name, name, topics=(name[:200],))
+        turn = turn_by(scope, ref=name, speaker=name, topics=(name[:200],))
+        stored, _ = await cold.turns.append_turn(scope, turn)
+        assert await cold.turns.known_refs(scope, [name]) == {name: stored}
+        assert await cold.turns.recent_turns(scope, 1) == (stored,)
 
 
 async def test_very_long_texts_are_kept_whole(cold: Cold) -> None:

@@ -198,8 +198,11 @@ async def test_a_question_may_be_kept_to_records(store: WarmStore) -> None:
         await store.search(SCOPE, query_of(ids=("\ud800",)))
 
 
-async def test_five_graphs_in_one_index_rank_as_five_indexes(store: WarmStore) -> None:
-    """Ids, scores and order of every mode, whatever else is stored beside a graph."""
+async def test_six_graphs_in_one_index_rank_as_six_indexes(store: WarmStore) -> None:
+    """Ids, scores and order of every mode, whatever else is stored beside a graph.
+
+    That is also a graph of the same name, of another tenant.
+    """
     random = Random(4)
     words = ["rain", "pace", "stint", "box", "fuel", "lap"]
 
@@ -215,21 +218,21 @@ async def test_five_graphs_in_one_index_rank_as_five_indexes(store: WarmStore) -
         ]
 
     scopes = [scope_of(graph_id=f"g{n}") for n in range(5)]
-    held = {scope.graph_id: entries(scope) for scope in scopes}
+    scopes.append(scope_of(tenant="acm", graph_id="g0"))
+    held = [entries(scope) for scope in scopes]
     queries = [
         query_of("rain fuel", vector=(0.5, -0.5, 0.5, 0.5), mode=mode, limit=15)
         for mode in ("dense", "words", "hybrid")
     ]
-    alone = {}
-    for scope in scopes:
-        await store.upsert(scope, held[scope.graph_id])
-        alone[scope.graph_id] = [await store.search(scope, query) for query in queries]
-        await store.delete(scope, [entry.id for entry in held[scope.graph_id]])
-    for scope in reversed(scopes):
-        await store.upsert(scope, held[scope.graph_id][::-1])
-    for scope in scopes:
-        together = [await store.search(scope, query) for query in queries]
-        assert together == alone[scope.graph_id]
+    alone = []
+    for scope, own in zip(scopes, held, strict=True):
+        await store.upsert(scope, own)
+        alone.append([await store.search(scope, query) for query in queries])
+        await store.delete(scope, [entry.id for entry in own])
+    for scope, own in reversed([*zip(scopes, held, strict=True)]):
+        await store.upsert(scope, own[::-1])
+    for scope, before in zip(scopes, alone, strict=True):
+        assert [await store.search(scope, query) for query in queries] == before
 
 
 @pytest.mark.parametrize("mode", ["dense", "words"])

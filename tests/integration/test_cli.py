@@ -20,21 +20,6 @@ CHAT = """
 """.strip()  # noqa: E501
 
 
-COMMANDS = (
-    [],
-    ["replay"],
-    ["recall"],
-    ["eval"],
-    ["status"],
-    ["doctor"],
-    ["worker"],
-    ["migrate"],
-    ["search-index"],
-    ["embedder", "install"],
-    ["embedder", "rebuild"],
-    ["embedder", "status"],
-)
-
 # With words only, so that no model is needed.
 ezra = partial(run, EZRA_EMBEDDER="off")
 
@@ -150,15 +135,6 @@ def test_a_bad_setting_is_a_configuration_error(home: Path) -> None:
     done = run(None, "status", "--home", home, EZRA_RING_CAPACITY="many")
     assert done.returncode == 3
     assert "EZRA_RING_CAPACITY" in done.stderr
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_has_examples(command: list[str]) -> None:
-    """Every command explains itself."""
-    done = run_here(*command, "--help")
-    assert done.code == 0
-    if command:
-        assert "Example" in done.out
 
 
 def test_help_needs_no_memory(home: Path) -> None:

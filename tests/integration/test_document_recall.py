@@ -15,7 +15,7 @@ from support.document_reference import document_by, drafts_of
 from support.raw_stores import everything, where
 from support.reembedding import ScriptedEmbedder
 from support.runtime import MovingClock, running
-from support.servers import server_variables
+from support.servers import on_servers
 
 from ezra import Ezra
 from ezra.moving.carrying import TABLES
@@ -24,19 +24,6 @@ from tiers.fleet import CATALOG
 from tiers.records import Scope
 
 WORD = "xylograph"
-
-
-@pytest.fixture(params=("embedded", "servers"))
-def tiers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Where the tiers are."""
-    if request.param == "servers":
-        _on_servers(monkeypatch)
-    return str(request.param)
-
-
-def _on_servers(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in server_variables().items():
-        monkeypatch.setenv(name, value)
 
 
 async def _put(
@@ -235,7 +222,7 @@ async def test_a_graph_with_documents_is_the_same_elsewhere(
             *(2, 2, 5)
         ]
         told = await _cited(agent, "mediums revision")
-    _on_servers(monkeypatch)
+    on_servers(monkeypatch)
     async with running(tmp_path / "two", clock) as other:
         for table in TABLES:
             assert await other.import_rows("race", table, rows[table]) == len(rows[table])

@@ -20,7 +20,7 @@ from support.fleet_driver import (
     fleet_settings,
     speak,
 )
-from support.servers import server_variables
+from support.servers import on_servers
 from support.warm_command import warm_python
 
 from ezra import AuditEvent, Ezra
@@ -205,8 +205,7 @@ async def _check_two_processes(home: Path, agents: int, turns: int) -> None:
 @pytest.fixture
 def servers(monkeypatch: pytest.MonkeyPatch) -> None:
     """All tiers on servers, which several processes share."""
-    for name, value in server_variables().items():
-        monkeypatch.setenv(name, value)
+    on_servers(monkeypatch)
 
 
 @pytest.mark.usefixtures("servers")

@@ -20,7 +20,13 @@ from support.records import START
 from ezra.turn.shadowing import resolve_core
 from tiers.records import Fact, Scope
 
-BACKENDS = [one for one in COLD_BACKENDS if one.name in {"sqlite", "mongo", "mongo-live"}]
+SERVERS = [one for one in COLD_BACKENDS if one.name in {"mongo", "mongo-live"}]
+BACKENDS = [
+    next(one for one in COLD_BACKENDS if one.name == "sqlite"),
+    *(pytest.param(one, marks=pytest.mark.slow) for one in SERVERS),
+]
+"""Who inherits what is decided by the stores, which are the same over every engine; what an engine
+has part in is asked of each by the contract of graphs."""
 SHORT_WORLDS = {"sqlite": 30}
 READERS = 12
 CODE_LINES_MAX = 40

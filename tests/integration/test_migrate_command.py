@@ -133,10 +133,3 @@ def test_what_is_not_accepted_is_one_line_without_secrets(
     assert done.returncode == 2, done.stderr
     assert "accepted: " in done.stderr
     assert not any(part in done.stderr + done.stdout for part in ("hunter2", "nge", "Traceback"))
-
-
-def test_help_has_examples() -> None:
-    """The command explains itself."""
-    done = ezra("migrate", "--help")
-    assert done.returncode == 0
-    assert "Examples" in done.stdout

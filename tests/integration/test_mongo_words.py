@@ -6,18 +6,13 @@ What is found is the contract's to judge.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from support.atlas import opened
-from support.cold_beliefs import replacing
 from support.cold_mongo import prepared_database
-from support.cold_samples import OTHER_GRAPH, SCOPE, asked, belief_by, fact_by, turn_by
+from support.cold_samples import OTHER_GRAPH, SCOPE, asked, fact_by, turn_by
 from support.mongo_server import MongoServer, running_mongo
-from support.tier_samples import NOW
-
-HOUR = timedelta(hours=1)
 
 
 @pytest.fixture(scope="module")
@@ -59,25 +54,3 @@ async def test_another_graph_changes_no_score(cold: Any) -> None:
         long = fact_by(OTHER_GRAPH, f"tyres {number} " + "sand " * 99)
         await cold.semantic.put_fact(OTHER_GRAPH, long)
     assert await cold.words.search_words(SCOPE, asked("tyres lap")) == before
-
-
-async def test_beliefs_of_then_are_found_by_their_spans(cold: Any) -> None:
-    """One that gave way and is active again was active before and after, not in between."""
-    first, second = belief_by(claim="Start on mediums."), belief_by(claim="Start on softs.")
-    second = second.model_copy(update={"recorded_at": NOW + HOUR})
-    await cold.beliefs.commit(SCOPE, first)
-    await replacing(cold, SCOPE, second)
-    await cold.beliefs.revert(SCOPE, second.id, "wrong", NOW + 2 * HOUR)
-    recollection = cold.recollection
-    for minutes, active, over in (
-        (-1, [], []),
-        (0, [first.id], []),
-        (59, [first.id], []),
-        (60, [], [second.id]),
-        (119, [], [second.id]),
-        (120, [first.id], []),
-    ):
-        then = asked("start", as_of=NOW + minutes * HOUR / 60, now=NOW + 3 * HOUR)
-        found = await cold.words.search_words(SCOPE, then)
-        ended = await recollection.ended(SCOPE, then)
-        assert [[hit.id for hit in hits] for hits in (found, ended)] == [active, over], minutes

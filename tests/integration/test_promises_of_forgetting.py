@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from support.many_turns import ids_of, say
 from support.runtime import MovingClock, running
-from support.servers import server_variables
+from support.servers import SERVERS_SLOWLY
 
 from ezra import Agent, Ezra, Graph
 from ezra.rights.policy import scope_of
@@ -24,14 +24,10 @@ LEAVES = "The ferry leaves at nine."
 KINDS = ("fact",)
 
 
-@pytest.fixture(params=("embedded", "servers"))
-async def ezra(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Ezra]:
+@pytest.fixture
+async def ezra(tiers: str, tmp_path: Path) -> AsyncIterator[Ezra]:
     """A runtime that finds by meaning; nobody works behind its back."""
-    if request.param == "servers":
-        for name, value in server_variables().items():
-            monkeypatch.setenv(name, value)
+    del tiers
     async with running(tmp_path, MovingClock(), embedder="required") as opened:
         yield opened
 
@@ -73,11 +69,7 @@ async def test_r9_01_what_is_forgotten_or_superseded_is_in_no_answer(ezra: Ezra)
     assert new in ids_of((await agent.recall("Elba pier")).items)
 
 
-@pytest.mark.parametrize(
-    "ezra",
-    ["embedded", pytest.param("servers", marks=pytest.mark.slow)],  # who is left is decided above
-    indirect=True,
-)
+@pytest.mark.parametrize("tiers", SERVERS_SLOWLY, indirect=True)
 async def test_r9_01_what_is_over_takes_nobodys_place(ezra: Ezra) -> None:
     """However many entries of the index are over, what stands behind them is found by meaning."""
     _, agent = await _started(ezra)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -44,20 +42,6 @@ def provider(request: pytest.FixtureRequest) -> str:
 def embedder(provider: str, server: ModelServer) -> Make:
     """What makes a closed embedder of 256 dimensions at the server."""
     return partial(embedder_at, server, provider)
-
-
-def test_importing_and_constructing_loads_no_client_library() -> None:
-    """They take a third of a second each; only an opened provider pays, not every user of ezra."""
-    code = (
-        "import sys, ezra, ezra.models, ezra.assembly.assembler\n"
-        "from tiers.embedding.gemini_embedder import GeminiEmbedder\n"
-        "from tiers.embedding.openai_embedder import OpenAIEmbedder\n"
-        "GeminiEmbedder('k'), OpenAIEmbedder(None), ezra.models.GeminiModel('k')\n"
-        "ezra.models.OpenAIModel(None, 'k', 'm')\n"
-        "print([name for name in ('google.genai', 'openai', 'httpx2') if name in sys.modules])\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -390,18 +387,6 @@ async def test_sweep_in_steps_keeps_what_was_written_anew(
     assert len(await store.delete_expired(SCOPE, NOW)) == 0
 
 
-async def test_others_texts_move_no_score(store: QdrantWarmStore) -> None:
-    """Word statistics come from the own graph: answers are equal to the last bit."""
-    own = [entry_of(SCOPE, n, f"stint {n} rain" if n % 3 else f"rare {n}") for n in range(30)]
-    await store.upsert(SCOPE, own)
-    questions = [query_of("rare rain"), query_of("rare rain", vector=None)]
-    before = [await store.search(SCOPE, question) for question in questions]
-    for neighbour in (scope_of(tenant="acm"), scope_of(graph_id="race2")):
-        batch = [entry_of(neighbour, n, "rare rare rain") for n in range(1000, 1300)]
-        await store.upsert(neighbour, batch)
-    assert [await store.search(SCOPE, question) for question in questions] == before
-
-
 async def test_user_that_cannot_be_named_is_refused(store: QdrantWarmStore) -> None:
     """A lone surrogate is the caller's mistake, not the driver's crash."""
     with pytest.raises(UsageError, match="user_id"):
@@ -409,19 +394,3 @@ async def test_user_that_cannot_be_named_is_refused(store: QdrantWarmStore) -> N
     for field in ("agent_id", "user_id"):
         with pytest.raises(UsageError, match=f"scope.{field}"):
             await store.search(SCOPE.model_copy(update={field: "\ud800"}), query_of())
-
-
-def test_driver_is_imported_only_when_a_server_is_opened() -> None:
-    """Who uses the embedded engine does not wait for it, whatever is imported from the package."""
-    code = (
-        "import sys, asyncio\n"
-        "from tiers.warm import *\n"
-        "from tiers.warm import qdrant_generations\n"
-        "def loaded(): return any(name.startswith('qdrant_client') for name in sys.modules)\n"
-        "assert not loaded()\n"
-        "async def main():\n"
-        "    async with qdrant_generations('http://localhost'): assert loaded()\n"
-        "asyncio.run(main())\n"
-    )
-    root = Path(__file__).parents[2]
-    subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=root, timeout=60, check=True)

@@ -16,6 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 from support.doors import run
 from support.mcp_client import refused, told
 from support.runtime import MovingClock, running
+from support.servers import SERVERS_SLOWLY
 from support.service import Ticking, bearer, inside, serving
 
 from ezra import Budget, ConfigError, Ezra, PolicyDenied, UsageError
@@ -371,6 +372,7 @@ def test_r9_14_help_says_what_each_role_may_do() -> None:
             assert need in names.get(word, {need}), word
 
 
+@pytest.mark.parametrize("tiers", SERVERS_SLOWLY, indirect=True)
 @pytest.mark.usefixtures("tiers")
 async def test_r9_24_an_agent_let_go_for_silence_is_back_when_it_speaks(
     behind: Ezra, tokens: TokenFile, clock: MovingClock
@@ -410,6 +412,7 @@ async def test_r9_24_an_agent_let_go_for_silence_is_back_when_it_speaks(
             assert (await graph.status()).state == "active"
 
 
+@pytest.mark.parametrize("tiers", SERVERS_SLOWLY, indirect=True)
 @pytest.mark.usefixtures("tiers")
 async def test_r9_24_who_leaves_after_it_was_let_go_stays_away(
     behind: Ezra, clock: MovingClock
@@ -433,6 +436,7 @@ async def _let_go(ezra: Ezra, clock: MovingClock) -> None:
     await ezra.run_lifecycle_tick("imola")
 
 
+@pytest.mark.parametrize("tiers", SERVERS_SLOWLY, indirect=True)
 @pytest.mark.usefixtures("tiers")
 async def test_r9_25_last_seen_moves_by_the_agents_own_acts_alone(
     behind: Ezra, tokens: TokenFile, clock: MovingClock

@@ -56,22 +56,6 @@ async def test_scoped_agent_does_not_starve(store: EdgeWarmStore) -> None:
         assert [hit.id for hit in hits] == [quiet.id]
 
 
-@pytest.mark.parametrize(
-    "neighbour", [scope_of(tenant="acm"), scope_of(graph_id="race2")], ids=["tenant", "graph"]
-)
-async def test_texts_of_others_move_no_score(store: EdgeWarmStore, neighbour: Scope) -> None:
-    """Word statistics come from the own graph: answers are equal to the last bit."""
-    own = [entry_of(SCOPE, n, f"stint {n} rain" if n % 3 else f"rare {n}") for n in range(30)]
-    await store.upsert(SCOPE, own)
-    questions = [query_of("rare rain"), query_of("rare rain", vector=None)]
-    before = [await store.search(SCOPE, question) for question in questions]
-    await store.upsert(
-        neighbour, [entry_of(neighbour, n, "rare rare rain") for n in range(1000, 1500)]
-    )
-    assert [await store.search(SCOPE, question) for question in questions] == before
-    assert len(before[0]) == 30
-
-
 def _random_lineage(random: Random, own: str) -> list[Ancestor]:
     graphs = [graph for graph in GRAPHS if graph != own]
     return [

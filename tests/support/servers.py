@@ -10,6 +10,8 @@ import functools
 import uuid
 from collections.abc import Mapping
 
+import pytest
+
 from .cold_mongo import prepared_database, server
 from .qdrant_shim import shared_shim
 from .redis_server import RedisServer, running_redis
@@ -33,6 +35,17 @@ def server_variables() -> dict[str, str]:
         "EZRA_MONGODB_URI": server().uri,
         "EZRA_MONGODB_DATABASE": prepared_database(name),
     }
+
+
+def on_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let settings put the tiers of a test's runtimes on servers."""
+    for name, value in server_variables().items():
+        monkeypatch.setenv(name, value)
+
+
+SERVERS_SLOWLY = ("embedded", pytest.param("servers", marks=pytest.mark.slow))
+"""Where the tiers of a test are that asks for what is decided above them: what servers have part in
+is asked of them by the contracts of the stores, and by other tests of the same file."""
 
 
 def forget(variables: Mapping[str, str]) -> None:

@@ -32,6 +32,10 @@ TWIN_SCOPES = [
 ]
 """Pairs of (tenant, graph, agent) that a careless store confuses: prefixes, separators, case."""
 
+TWINS = tuple(dict.fromkeys(names for pair in TWIN_SCOPES for names in pair))
+"""All of them, for one store: each is then told apart from every other."""
+TWIN_GRAPHS = tuple(dict.fromkeys(names[:2] for names in TWINS))
+
 
 def scope_of(
     tenant: str = "acme",
