@@ -120,6 +120,27 @@ async def test_ez_09_the_edges_of_the_calendar_are_times(tmp_path: Path) -> None
                 await asked()
 
 
+async def test_ez_09_what_is_no_moment_is_refused_by_the_name_it_was_given_under(
+    tmp_path: Path,
+) -> None:
+    """With the value as it was given, wherever a history is asked about several moments."""
+    zoneless = datetime(2026, 1, 1)  # noqa: DTZ001 - that is the case
+    async with running(tmp_path) as ezra:
+        graph, strategist, _ = await pair_of(ezra)
+        history = graph.beliefs
+        for field, asked in (
+            ("since", lambda: history.query(since=zoneless)),
+            ("until", lambda: history.query(until=zoneless)),
+            ("as_of", lambda: history.query(as_of=zoneless)),
+            ("as_of", lambda: strategist.beliefs(as_of=zoneless)),
+            ("b", lambda: history.diff(0, zoneless)),
+            ("time", lambda: history.as_of(zoneless)),
+        ):
+            with pytest.raises(UsageError) as refused:
+                await asked()
+            assert (refused.value.field, refused.value.value) == (field, zoneless)
+
+
 async def test_ez_09_explain_names_evidence_rivals_and_receipt(tmp_path: Path) -> None:
     """Who said it, in which turn, on what tools, who disagreed, and how that was settled."""
     async with running(tmp_path) as ezra:
