@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar, get_args
@@ -43,16 +44,24 @@ def check_text(field: str, given: object, accepted: str = "text that is not blan
         raise UsageError(field, given, accepted)
 
 
-def check_key(key: Sequence[str] | None) -> None:
-    """Refuse what is no key of a belief, where there is one.
+def checked_key(key: Sequence[str] | None) -> tuple[str, str] | None:
+    """Return a belief's key, where there is one, in the one spelling in which keys are compared.
 
     Raises:
-        UsageError: It has no two parts, or one of them says nothing.
+        UsageError: It has not just two parts, or one of them says nothing.
     """
-    if key is not None and len(key) < len(("subject", "attribute")):
+    if key is None:
+        return None
+    if len(key) != len(("subject", "attribute")):
         raise UsageError("key", key, "[subject, attribute]")
-    for part in key or ():
+    for part in key:
         check_text("key", part, "[subject, attribute], neither of them blank")
+    return part_of_key(key[0]), part_of_key(key[1])
+
+
+def part_of_key(said: str) -> str:
+    """Return a part of a key without space around it, however its accents were typed."""
+    return unicodedata.normalize("NFC", said.strip())
 
 
 def checked_id(field: str, given: object) -> str:

@@ -33,7 +33,7 @@ from tiers.records import (
     Turn,
 )
 
-from ..checks import check_text, checked
+from ..checks import check_text, checked, checked_key, part_of_key
 from ..erasure.redaction import RedactionReport, redact
 from ..operations import operation
 from ..runtime import Runtime
@@ -100,8 +100,8 @@ class History:
             topic=None if topic is None else checked(Turn, topics=(topic,)).topics[0],
             agent_id=agent_id,
             user_id=user_id,
-            subject=subject,
-            key=key,
+            subject=None if subject is None else part_of_key(subject),
+            key=checked_key(key),
             statuses=statuses,
             since_seq=None if since is None else await self._first_seq(since),
             until_seq=None if until is None else await self._first_seq(until),

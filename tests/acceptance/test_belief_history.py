@@ -120,6 +120,22 @@ async def test_ez_09_the_edges_of_the_calendar_are_times(tmp_path: Path) -> None
                 await asked()
 
 
+async def test_ez_12_a_key_is_one_however_its_accents_were_typed(tmp_path: Path) -> None:
+    """With its letters or behind them, and with space around it; what it is held to be differs."""
+    async with running(tmp_path) as ezra:
+        graph, strategist, engineer = await pair_of(ezra)
+        await strategist.commit("Gate 4.", topic="tyres", key=("caf\u00e9", "gate"), value="4")
+        await strategist.commit("Gate 5.", topic="tyres", key=("cafe\u0301 ", "gate"), value="5")
+        assert claims(await graph.beliefs.active()) == ["Gate 5."]
+        found = await graph.beliefs.query(key=("cafe\u0301", "gate"), status="superseded")
+        assert claims(found) == claims(await graph.beliefs.query(subject="caf\u00e9", limit=1))
+        for key in (("a",), ("a", "b", "c")):
+            with pytest.raises(UsageError, match=r"key: .* accepted: \[subject, attribute\]"):
+                await engineer.commit("Nothing.", key=key)
+            with pytest.raises(UsageError, match=r"key: .* accepted: \[subject, attribute\]"):
+                await graph.beliefs.query(key=key)
+
+
 async def test_ez_09_what_is_no_moment_is_refused_by_the_name_it_was_given_under(
     tmp_path: Path,
 ) -> None:

@@ -178,7 +178,7 @@ async def test_a_branch_goes_on_alone_on_either_side(runtime: Any, clock: Moving
     with pytest.raises(UsageError, match="other: 'what-if'"):
         await graph.diff("what-if")
     zoneless = datetime(2026, 1, 1)  # noqa: DTZ001 - that is the case
-    with pytest.raises(UsageError, match="since: datetime.* a time with its zone"):
+    with pytest.raises(UsageError, match=r"since: datetime.* a time with its zone"):
         await graph.beliefs.query(since=zoneless)
 
     async def take(step: Step) -> tuple[int, str]:
