@@ -11,7 +11,7 @@ from uuid import UUID
 from tiers.errors import Conflict, UnfitRecord, UsageError
 from tiers.fields import NAMED_MAX
 from tiers.fleet import CATALOG
-from tiers.records import MergeStrategy, Parent, Record, SessionGraph, Source
+from tiers.records import MergeStrategy, Parent, Record, SessionGraph, Source, Turn
 
 _R = TypeVar("_R", bound=Record)
 
@@ -42,6 +42,20 @@ def check_text(field: str, given: object, accepted: str = "text that is not blan
     """
     if not isinstance(given, str) or not given.strip():
         raise UsageError(field, given, accepted)
+
+
+def checked_topic(topic: str | None) -> str | None:
+    """Return the topic that something is about, where there is one, as topics are compared.
+
+    Raises:
+        UsageError: It is no topic.
+    """
+    if topic is None:
+        return None
+    try:
+        return checked(Turn, topics=(topic,)).topics[0]
+    except UsageError as error:
+        raise UsageError("topic", topic, error.accepted) from error
 
 
 def checked_key(key: Sequence[str] | None) -> tuple[str, str] | None:

@@ -121,7 +121,7 @@ async def test_ez_09_the_edges_of_the_calendar_are_times(tmp_path: Path) -> None
 
 
 async def test_ez_12_a_key_is_one_however_its_accents_were_typed(tmp_path: Path) -> None:
-    """With its letters or behind them, and with space around it; what it is held to be differs."""
+    """With its letters or behind them, and with space around it. What is none is refused."""
     async with running(tmp_path) as ezra:
         graph, strategist, engineer = await pair_of(ezra)
         await strategist.commit("Gate 4.", topic="tyres", key=("caf\u00e9", "gate"), value="4")
@@ -129,6 +129,13 @@ async def test_ez_12_a_key_is_one_however_its_accents_were_typed(tmp_path: Path)
         assert claims(await graph.beliefs.active()) == ["Gate 5."]
         found = await graph.beliefs.query(key=("cafe\u0301", "gate"), status="superseded")
         assert claims(found) == claims(await graph.beliefs.query(subject="caf\u00e9", limit=1))
+        for asked in (
+            lambda: engineer.commit("Nothing.", topic=" "),
+            lambda: graph.beliefs.query(topic=" "),
+            lambda: graph.beliefs.set_trust("engineer", 0.5, topic=" ", reason="a test"),
+        ):
+            with pytest.raises(UsageError, match="topic: ' ' is not accepted"):
+                await asked()
         for key in (("a",), ("a", "b", "c")):
             with pytest.raises(UsageError, match=r"key: .* accepted: \[subject, attribute\]"):
                 await engineer.commit("Nothing.", key=key)
