@@ -95,7 +95,7 @@ def _forms(hint: Any, bounds: tuple[Any, ...] = ()) -> _Forms:  # noqa: ANN401 -
         return () if is_made else _forms(bare, (*bounds, *more))
     if origin in (Union, UnionType):
         if {int, datetime} <= set(get_args(hint)):  # whose history has such a turn, knows its words
-            return ()
+            return (_Form("a time with its zone", lambda value: not _is_zoneless(value)),)
         members = [_forms(one, bounds) for one in get_args(hint)]
         return tuple(form for forms in members for form in forms) if all(members) else ()
     if origin is Literal:
@@ -147,4 +147,8 @@ def _is_list(value: object) -> bool:
 
 
 def _is_time(value: object) -> bool:
-    return isinstance(value, datetime) and value.tzinfo is not None
+    return isinstance(value, datetime) and not _is_zoneless(value)
+
+
+def _is_zoneless(value: object) -> bool:
+    return isinstance(value, datetime) and value.tzinfo is None

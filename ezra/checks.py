@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar, get_args
@@ -10,7 +11,7 @@ from uuid import UUID
 from tiers.errors import Conflict, UnfitRecord, UsageError
 from tiers.fields import NAMED_MAX
 from tiers.fleet import CATALOG
-from tiers.records import MergeStrategy, Parent, Record, SessionGraph, Source
+from tiers.records import MergeStrategy, Parent, Record, SessionGraph, Source, Turn
 
 _R = TypeVar("_R", bound=Record)
 
@@ -43,16 +44,38 @@ def check_text(field: str, given: object, accepted: str = "text that is not blan
         raise UsageError(field, given, accepted)
 
 
-def check_key(key: Sequence[str] | None) -> None:
-    """Refuse what is no key of a belief, where there is one.
+def checked_topic(topic: str | None) -> str | None:
+    """Return the topic that something is about, where there is one, as topics are compared.
 
     Raises:
-        UsageError: It has no two parts, or one of them says nothing.
+        UsageError: It is no topic.
     """
-    if key is not None and len(key) < len(("subject", "attribute")):
+    if topic is None:
+        return None
+    try:
+        return checked(Turn, topics=(topic,)).topics[0]
+    except UsageError as error:
+        raise UsageError("topic", topic, error.accepted) from error
+
+
+def checked_key(key: Sequence[str] | None) -> tuple[str, str] | None:
+    """Return a belief's key, where there is one, in the one spelling in which keys are compared.
+
+    Raises:
+        UsageError: It has not just two parts, or one of them says nothing.
+    """
+    if key is None:
+        return None
+    if len(key) != len(("subject", "attribute")):
         raise UsageError("key", key, "[subject, attribute]")
-    for part in key or ():
+    for part in key:
         check_text("key", part, "[subject, attribute], neither of them blank")
+    return part_of_key(key[0]), part_of_key(key[1])
+
+
+def part_of_key(said: str) -> str:
+    """Return a part of a key without space around it, however its accents were typed."""
+    return unicodedata.normalize("NFC", said.strip())
 
 
 def checked_id(field: str, given: object) -> str:

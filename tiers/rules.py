@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Annotated
 
@@ -11,6 +12,13 @@ from .fields import Moment, Record, Text
 from .owned import Owned
 
 FORMER_VERSIONS_MAX = 32
+_WHEN = re.compile(r"\s*(?:when(?:ever)?|if)\s+(?=\S)", re.IGNORECASE)
+
+
+def trigger_of(said: str) -> str:
+    """Return when something is to be done without the "when" that everybody puts before it."""
+    opening = _WHEN.match(said)
+    return said[opening.end() :] if opening else said
 
 
 class FormerSteps(Record):

@@ -30,10 +30,9 @@ from tiers.records import (
     Scope,
     SignedHead,
     TrustRow,
-    Turn,
 )
 
-from ..checks import check_text, checked
+from ..checks import check_text, checked, checked_key, checked_topic, part_of_key
 from ..erasure.redaction import RedactionReport, redact
 from ..operations import operation
 from ..runtime import Runtime
@@ -97,11 +96,11 @@ class History:
         statuses = (status,) if isinstance(status, str) else tuple(status or ())
         wanted = checked(
             BeliefQuery,
-            topic=None if topic is None else checked(Turn, topics=(topic,)).topics[0],
+            topic=checked_topic(topic),
             agent_id=agent_id,
             user_id=user_id,
-            subject=subject,
-            key=key,
+            subject=None if subject is None else part_of_key(subject),
+            key=checked_key(key),
             statuses=statuses,
             since_seq=None if since is None else await self._first_seq(since),
             until_seq=None if until is None else await self._first_seq(until),
@@ -255,7 +254,7 @@ class History:
         if isinstance(trust, bool | str) or not 0 <= trust <= 1:
             raise UsageError("trust", trust, "a number from 0 to 1")
         _check_reason(reason)
-        named = None if topic is None else checked(Turn, topics=(topic,)).topics[0]
+        named = checked_topic(topic)
         now = self._runtime.clock()
         before = await self._runtime.beliefs.set_trust(
             self._during(), agent_id, named, float(trust), reason, now

@@ -197,7 +197,8 @@ def _comparable(token: Token) -> str:
     number = token.quantity
     if number is None:
         return token.word
-    return f"{number.kind} {number.low:.12g} {number.high:.12g} {number.parts}"
+    ends = f"{number.low:.12g} {number.high:.12g}"
+    return f"{number.kind} {ends} {number.parts} {number.spelling}"
 
 
 def _without_answer(tokens: list[Token]) -> list[Token]:

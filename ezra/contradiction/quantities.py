@@ -17,6 +17,8 @@ _SAME_SHARE = 0.01
 _NEAR_SHARE = 0.1
 _ABOUT_SHARE = 0.15
 _NOON = 12 * 60
+_NO_UNIT = "#number 1"
+_LEADING_ZEROS = re.compile(r"(?<![\d.,])0+(?=\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,18 @@ class Quantity:
     def is_one(self) -> bool:
         """Whether it is one number, no range or bound."""
         return self.low == self.high
+
+    @property
+    def spelling(self) -> str:
+        """What tells names of one value apart: Python 3.10 is not 3.1, nor is the pin 0042 42.
+
+        Empty where there is nothing, and for what is measured: 4.50 kg are 4.5 kg.
+        """
+        if self.unit != _NO_UNIT:
+            return ""
+        zeros = _LEADING_ZEROS.search(self.said)
+        fraction = "" if self.written.is_integer() else "." * self.decimals
+        return (zeros.group() if zeros else "") + fraction
 
 
 def relation(one: Quantity, two: Quantity) -> Relation:
@@ -88,7 +102,7 @@ def with_digits(text: str) -> str:
 def _relation_of_numbers(one: Quantity, two: Quantity) -> Relation:
     a, b = one.low, two.low
     if math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12):
-        return "same"
+        return "same" if one.spelling == two.spelling else "near"
     readings = {a, one.other} & {b, two.other} - {None}
     if readings:
         return "near"

@@ -23,7 +23,7 @@ from tiers.records import (
 )
 
 from ..beliefs.commit import Believed, Point, beliefs_at, believe, source_ids_of
-from ..checks import check_key, check_source, check_text, checked
+from ..checks import check_source, check_text, checked, checked_key, checked_topic
 from ..documents import DocumentsOfAgent
 from ..guarding import Write, admitted
 from ..mesh import AnyAsk, ask_of
@@ -342,11 +342,11 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
             UsageError: An argument is not acceptable, or the agent has left.
         """
         check_text("claim", claim)
-        check_key(key)
+        key = checked_key(key)
         check_source(source)
         ref = None if ref is None else checked(Turn, input=claim, ref=ref).ref
-        given = None if topic is None else checked(Turn, topics=(topic,)).topics
-        scope, allowed = await self._writing(given, "commit")
+        topic = checked_topic(topic)
+        scope, allowed = await self._writing(None if topic is None else (topic,), "commit")
         named = (
             self._runtime.ids.new()
             if ref is None
@@ -355,7 +355,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         belief = checked(
             Commitment,
             claim=claim,
-            topic=given[0] if given else None,
+            topic=topic,
             key=key,
             value=value,
             private=private,

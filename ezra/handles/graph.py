@@ -382,7 +382,12 @@ class Graph(
         """Return how what ``other`` believes now differs from what this graph believes now.
 
         Between a graph and its branch a belief is the same as the one it was adopted from.
+
+        Raises:
+            UsageError: ``other`` is no graph.
         """
+        if not isinstance(other, Graph):
+            raise UsageError("other", other, "a graph, as session_graph returns it")
         return diff_of(await self.beliefs.active(), await other.beliefs.active(), across=True)
 
     @composed

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tiers.errors import ConfigError, TierTimeout, TierUnavailable
@@ -190,7 +191,8 @@ class SqlSource(Source):
                 raise ConfigError(key, f"tables.{name}.columns: there is no {column!r}")
             if type_of(types[column]) is None:
                 raise ConfigError(key, f"tables.{name}.columns: {column!r} holds binary data")
-            columns.append(Column(column, types[column]))
+            kind = _without_made_up_digits(types[column], inspector.dialect.name)
+            columns.append(Column(column, kind))
         for column in filter(None, (declared.valid_from, declared.valid_to)):
             if type_of(types[column]) not in {"date", "datetime", "integer"}:
                 reason = f"tables.{name}: {column!r} is no date, moment or number of seconds"
@@ -201,6 +203,19 @@ class SqlSource(Source):
 def _load() -> None:
     """Load SQLAlchemy with what it loads at first use: long before a deadline runs."""
     import sqlalchemy.dialects.sqlite  # noqa: F401, PLC0415 - in this thread
+
+
+def _without_made_up_digits(found: TypeEngine[Any], dialect: str) -> TypeEngine[Any]:
+    """Return the type of a column that tells numbers as SQLite has them.
+
+    Of one that does not say how many digits follow the point, SQLAlchemy would tell ten: 120.5 as
+    120.5000000000.
+    """
+    from sqlalchemy import types  # noqa: PLC0415 - loaded with the engine
+
+    if dialect != "sqlite" or not isinstance(found, types.Numeric) or found.scale is not None:
+        return found
+    return found if isinstance(found, types.Float) else types.Numeric(asdecimal=False)
 
 
 def type_of(found: TypeEngine[Any]) -> FieldType | None:
@@ -346,13 +361,18 @@ def _synced_at(connection: Connection, table: Table, declared: TableSpec) -> dat
 
 
 def _row(row: Mapping[Any, Any], types: Mapping[str, FieldType]) -> dict[str, Any]:
-    """Return a row by field; a document that came whole is read, one that was cut stays text."""
+    """Return a row by field; a document that came whole is read, one that was cut stays text.
+
+    What came of a decimal column without a scale is told with the digits that it has.
+    """
     found = {str(name): value for name, value in row.items()}
     for name, kind in types.items():
         value = found.get(name)
         if kind == "json" and isinstance(value, str) and len(value) <= CELL_CHARS_MAX:
             with suppress(ValueError, RecursionError):
                 found[name] = json.loads(value)
+        elif kind == "decimal" and isinstance(value, int | float):
+            found[name] = Decimal(str(value))
     return found
 
 

@@ -107,7 +107,7 @@ class RemoteGraph(RemoteHandle, Graph, of=Graph, asks=_ASKS):
             UsageError: ``other`` is not on this server.
         """
         if not isinstance(other, RemoteGraph) or other.url != self.url:
-            raise UsageError("other", other.id, "a graph of the same server")
+            raise UsageError("other", getattr(other, "id", other), "a graph of the same server")
         return await self.ask(graphs.DIFF, graphs.DiffAsked(other_id=other.id))
 
     async def _turns_following(self, graph_id: str, after: int, limit: int) -> AsyncIterator[Turn]:

@@ -120,6 +120,50 @@ async def test_ez_09_the_edges_of_the_calendar_are_times(tmp_path: Path) -> None
                 await asked()
 
 
+async def test_ez_12_a_key_is_one_however_its_accents_were_typed(tmp_path: Path) -> None:
+    """With its letters or behind them, and with space around it. What is none is refused."""
+    async with running(tmp_path) as ezra:
+        graph, strategist, engineer = await pair_of(ezra)
+        await strategist.commit("Gate 4.", topic="tyres", key=("caf\u00e9", "gate"), value="4")
+        await strategist.commit("Gate 5.", topic="tyres", key=("cafe\u0301 ", "gate"), value="5")
+        assert claims(await graph.beliefs.active()) == ["Gate 5."]
+        found = await graph.beliefs.query(key=("cafe\u0301", "gate"), status="superseded")
+        assert claims(found) == claims(await graph.beliefs.query(subject="caf\u00e9", limit=1))
+        for asked in (
+            lambda: engineer.commit("Nothing.", topic=" "),
+            lambda: graph.beliefs.query(topic=" "),
+            lambda: graph.beliefs.set_trust("engineer", 0.5, topic=" ", reason="a test"),
+        ):
+            with pytest.raises(UsageError, match="topic: ' ' is not accepted"):
+                await asked()
+        for key in (("a",), ("a", "b", "c")):
+            with pytest.raises(UsageError, match=r"key: .* accepted: \[subject, attribute\]"):
+                await engineer.commit("Nothing.", key=key)
+            with pytest.raises(UsageError, match=r"key: .* accepted: \[subject, attribute\]"):
+                await graph.beliefs.query(key=key)
+
+
+async def test_ez_09_what_is_no_moment_is_refused_by_the_name_it_was_given_under(
+    tmp_path: Path,
+) -> None:
+    """With the value as it was given, wherever a history is asked about several moments."""
+    zoneless = datetime(2026, 1, 1)  # noqa: DTZ001 - that is the case
+    async with running(tmp_path) as ezra:
+        graph, strategist, _ = await pair_of(ezra)
+        history = graph.beliefs
+        for field, asked in (
+            ("since", lambda: history.query(since=zoneless)),
+            ("until", lambda: history.query(until=zoneless)),
+            ("as_of", lambda: history.query(as_of=zoneless)),
+            ("as_of", lambda: strategist.beliefs(as_of=zoneless)),
+            ("b", lambda: history.diff(0, zoneless)),
+            ("time", lambda: history.as_of(zoneless)),
+        ):
+            with pytest.raises(UsageError) as refused:
+                await asked()
+            assert (refused.value.field, refused.value.value) == (field, zoneless)
+
+
 async def test_ez_09_explain_names_evidence_rivals_and_receipt(tmp_path: Path) -> None:
     """Who said it, in which turn, on what tools, who disagreed, and how that was settled."""
     async with running(tmp_path) as ezra:

@@ -96,6 +96,30 @@ async def test_every_form_of_question_is_answered_with_its_types(shop: Shop) -> 
     assert shop.digest == before
 
 
+async def test_a_number_is_told_with_no_digits_that_the_file_does_not_have(tmp_path: Path) -> None:
+    """A column of decimals that does not say how many digits follow the point has any number."""
+    path = tmp_path / "crew.db"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE shifts (who TEXT, pay NUMERIC)")
+        rows = [("Zoë", 120.5), ("Bo", 99), ("李雷", None)]
+        connection.executemany("INSERT INTO shifts VALUES (?, ?)", rows)
+    measures = {"whole": {"function": "sum", "field": "pay"}}
+    declared = {
+        "kind": "sql",
+        "url": f"sqlite:///{path}",
+        "tables": {"shifts": {"columns": ["who", "pay"]}},
+        "questions": {
+            "all": {"description": "All.", "table": "shifts", "select": ["pay"]},
+            "sum": {"description": "All pay.", "table": "shifts", "measures": measures},
+        },
+    }
+    async with opened(declared) as source:
+        every = await answer(source, "all")
+        assert every.field_types == {"pay": "decimal"}
+        assert [row["pay"] for row in every.rows] == ["120.5", "99", None]
+        assert (await answer(source, "sum")).rows == ({"whole": "219.5"},)
+
+
 async def test_the_past_is_asked_where_a_table_keeps_it(shop: Shop) -> None:
     """By its pair of columns; a table without one says that it does not know."""
     async with opened(stock(shop)) as source:

@@ -175,6 +175,11 @@ async def test_a_branch_goes_on_alone_on_either_side(runtime: Any, clock: Moving
     found = await branch.diff(graph)
     assert [(a.value, b.value) for a, b in found.changed] == [("soft", "hard")]
     assert (await graph.diff(graph)).is_empty
+    with pytest.raises(UsageError, match="other: 'what-if'"):
+        await graph.diff("what-if")
+    zoneless = datetime(2026, 1, 1)  # noqa: DTZ001 - that is the case
+    with pytest.raises(UsageError, match=r"since: datetime.* a time with its zone"):
+        await graph.beliefs.query(since=zoneless)
 
     async def take(step: Step) -> tuple[int, str]:
         return step.number, step.turn.input

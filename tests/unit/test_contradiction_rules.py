@@ -159,6 +159,10 @@ def _quantity(text: str) -> Quantity:
         ("-5 °C", "5 °C", "apart"),
         ("1:23.456", "83.456 s", "same"),
         ("twenty-five laps", "25 laps", "same"),
+        ("Python 3.10", "Python 3.1", "near"),
+        ("pin 0042", "pin 42", "near"),
+        ("build 2.0", "build 2", "same"),
+        ("€4.50", "€4.5", "same"),
     ],
 )
 def test_quantities_are_compared_in_one_unit(one: str, two: str, expected: str) -> None:
@@ -166,6 +170,20 @@ def test_quantities_are_compared_in_one_unit(one: str, two: str, expected: str) 
     first, second = _quantity(one), _quantity(two)
     assert first.kind == second.kind
     assert relation(first, second) == relation(second, first) == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "expected"),
+    [
+        ("We run Python 3.10.", "We run Python 3.1.", "unrelated"),
+        ("The pin is 0042.", "The pin is 42.", "unrelated"),
+        ("The fee is $4.50.", "The fee is $4.5.", "agreement"),
+        ("The queue has 1,000 places.", "The queue has 1000 places.", "agreement"),
+    ],
+)
+def test_names_made_of_digits_are_read_as_written(one: str, two: str, expected: str) -> None:
+    """What is named by a number is not what another name of the same value stands for."""
+    assert compare(one, two).relation == expected
 
 
 @pytest.mark.parametrize("text", ["Q3", "4x4", "16:9", "A4 paper", "no one", "one day"])
