@@ -12,13 +12,7 @@ from .fields import Moment, Record, Text
 from .owned import Owned
 
 FORMER_VERSIONS_MAX = 32
-_WHEN = re.compile(r"\s*(?:when(?:ever)?|if)\s+(?=\S)", re.IGNORECASE)
-
-
-def trigger_of(said: str) -> str:
-    """Return when something is to be done without the "when" that everybody puts before it."""
-    opening = _WHEN.match(said)
-    return said[opening.end() :] if opening else said
+_SAYS_WHEN = re.compile(r"(?:when(?:ever)?|if)\s+\S", re.IGNORECASE)
 
 
 class FormerSteps(Record):
@@ -50,7 +44,9 @@ class Rule(Owned):
     @property
     def text(self) -> str:
         """The rule as one readable line per step, below its trigger."""
-        return "\n".join([f"When {self.trigger}:", *(f"- {step}" for step in self.steps)])
+        said = self.trigger.strip()
+        opening = said[:1].upper() + said[1:] if _SAYS_WHEN.match(said) else f"When {self.trigger}"
+        return "\n".join([f"{opening}:", *(f"- {step}" for step in self.steps)])
 
     def at(self, moment: datetime) -> Rule:
         """Return the rule with the steps that it had at a moment; of unknown ones the oldest."""

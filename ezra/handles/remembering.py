@@ -14,7 +14,6 @@ from tiers.knowledge import is_apart
 from tiers.learning import may_be_found, may_give_way, spelled
 from tiers.quarantine import Held
 from tiers.records import Fact, Rule, Scope, Source, Superseded
-from tiers.rules import trigger_of
 from tiers.taint import TaintedKind
 from tiers.turn_desk import FREE, Charge
 
@@ -72,7 +71,6 @@ def memory_of(what: Memory) -> Fact | Rule:
         check_text("trigger", record.trigger)
         for number, step in enumerate(record.steps):
             check_text(f"steps[{number}]", step)
-        return record.model_copy(update={"trigger": trigger_of(record.trigger)})
     return record
 
 
@@ -220,7 +218,7 @@ async def refine(
     if not found:
         raise await missing(runtime, scope, "rule", rule_id)
     (known,) = found
-    if spelled(trigger_of(known.trigger)) != spelled(rule.trigger):
+    if spelled(known.trigger) != spelled(rule.trigger):
         accepted = f"the trigger of the rule whose place it takes, {known.trigger!r}"
         raise UsageError("trigger", rule.trigger, accepted)
     if rule.steps == known.steps:

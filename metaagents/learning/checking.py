@@ -13,7 +13,6 @@ from typing import Literal, TypeAlias, get_args
 
 from tiers.lexical import STOP_WORDS, sentences, words
 from tiers.records import FactType, Rule, Source, Turn
-from tiers.rules import trigger_of
 
 from ..claims.clause import AGENT, USER
 from ..claims.clause import Voice as Speaking
@@ -168,7 +167,7 @@ class _Check:
 
     def _playbook(self, found: PlaybookFound) -> None:
         cited = self._turns(found.source_ids)
-        trigger = _clean(trigger_of(found.trigger), TEXT_CHARS_MAX)
+        trigger = _clean(found.trigger, TEXT_CHARS_MAX)
         steps = _clean_steps(found.steps)
         if trigger is None or steps is None or len(steps) < STEPS_MIN:
             self._found.drop("no whole resolution", cited)

@@ -216,8 +216,6 @@ async def test_ez_08_rules_come_with_the_intent_they_are_for(tmp_path: Path) -> 
             await agent.remember(Rule(trigger="safety car comes out", steps=("box", "mediums")))
             == rule
         )
-        said = Rule(trigger="When safety car comes out", steps=("box", "mediums"))
-        assert await agent.remember(said) == rule
         turn = await agent.turn("The safety car is out, what now?")
         slots = [slot for slot in turn.slots if slot.kind == "rule"]
         assert [slot.source_ids for slot in slots] == [(rule,)]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tiers.errors import UsageError
-from tiers.records import Fact
+from tiers.records import Fact, Rule
 
 
 @pytest.mark.parametrize("number", ["2025", 2025, 1.5, "1e9", "20250301"])
@@ -21,3 +21,14 @@ def test_a_time_is_read_from_text() -> None:
     """As it comes over a wire."""
     fact = Fact(text="Tokens live long.", valid_from="2025-03-01T12:00:00+01:00")
     assert fact.valid_from == datetime(2025, 3, 1, 11, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("trigger", ["it rains", "when it rains", "When it rains"])
+def test_a_rule_says_when_once(trigger: str) -> None:
+    """However its trigger was put."""
+    assert Rule(trigger=trigger, steps=("box",)).text == "When it rains:\n- box"
+
+
+def test_a_trigger_that_only_sounds_like_it_is_told_with_when() -> None:
+    """``iffy`` is no ``if``."""
+    assert Rule(trigger="iffy data", steps=("ask",)).text.startswith("When iffy data:")

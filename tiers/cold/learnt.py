@@ -18,7 +18,6 @@ from ..records import (
     Span,
     Superseded,
 )
-from ..rules import trigger_of
 
 
 def begun(fact: Fact) -> Fact:
@@ -146,6 +145,5 @@ def is_said_again(known: Fact | Rule, record: Fact | Rule) -> bool:
         return False
     if isinstance(known, Rule) and isinstance(record, Rule):
         had = [known.steps, *(former.steps for former in known.former)]
-        same = trigger_of(known.trigger) == trigger_of(record.trigger)
-        return same and record.steps in had
+        return known.trigger == record.trigger and record.steps in had
     return isinstance(known, Fact) and isinstance(record, Fact) and known.text == record.text
