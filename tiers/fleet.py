@@ -162,6 +162,8 @@ class Usage(Record):
         return not (self.tokens or self.model_calls or self.writes)
 
 
+NOTHING = Usage()
+
 DAYS_MAX = 365_000
 """A thousand years: further back there is no date to compare with."""
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from tiers.errors import BudgetExceeded, EzraError, TierTimeout
+from tiers.fleet import NOTHING
 from tiers.records import Budget, Scope, Standing, Usage
 from tiers.turn_desk import Charge
 
@@ -42,14 +43,23 @@ class Meter:
         self._events = events
         self._clock = clock
 
-    async def charge(self, scope: Scope, standing: Standing, amount: Usage) -> None:
+    async def charge(
+        self, scope: Scope, standing: Standing, amount: Usage, *, needed: Usage = NOTHING
+    ) -> None:
         """Count what is used before it is used.
+
+        Args:
+            scope: Who uses it.
+            standing: With the budgets.
+            amount: What is used.
+            needed: What it would be used in vain without: it must be left, and is not counted yet.
 
         Raises:
             BudgetExceeded: The agent's budget or the graph's does not allow it; nothing is
                 counted, and the audit feed has the refusal.
         """
-        await self._charge(scope, amount, *_budgets(standing))
+        async with self.refusals(scope):
+            await self._usage.charge(scope, amount, *_budgets(standing), needed)
 
     @asynccontextmanager
     async def refusals(self, scope: Scope) -> AsyncIterator[None]:
@@ -112,12 +122,6 @@ class Meter:
                     raise
                 return False
         return True
-
-    async def _charge(
-        self, scope: Scope, amount: Usage, of_agent: Budget, of_graph: Budget
-    ) -> None:
-        async with self.refusals(scope):
-            await self._usage.charge(scope, amount, of_agent, of_graph)
 
 
 def charge_of(standing: Standing, amount: Usage) -> Charge:

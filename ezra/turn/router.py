@@ -307,11 +307,13 @@ class Router:
         """Step 7: the configured model's answer.
 
         Raises:
-            BudgetExceeded: The agent or the graph has no model call left.
+            BudgetExceeded: The agent or the graph has no model call left, or no write to keep the
+                answer by.
             TierTimeout: The model was later than its deadline; nothing was remembered.
         """
         with self._telemetry.model(self._model.name) as timed:
-            call = self._meter.charge(turn.scope, turn.standing, Usage(model_calls=1))
+            amount, needed = Usage(model_calls=1), Usage(writes=1)
+            call = self._meter.charge(turn.scope, turn.standing, amount, needed=needed)
             await self._charged(turn, "usage", call)
             try:
                 async with asyncio.timeout(self._limits.model_timeout_seconds):

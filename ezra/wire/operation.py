@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import (
@@ -96,7 +97,9 @@ def refusal_of(misfit: Misfit, whole: str) -> UsageError:
 
 def shown(value: object) -> object:
     """Return a plain value as it is, of anything else its type: it may be large, deep or both."""
-    return value if isinstance(value, str | int | float | None) else type(value).__name__
+    if isinstance(value, str | int | float | datetime | None):
+        return value
+    return type(value).__name__
 
 
 A = TypeVar("A", bound=Asked)

@@ -620,6 +620,20 @@ async def test_ne_10_budgets_are_counted_and_refused_by_name(tmp_path: Path) -> 
         await other.commit("five")
 
 
+async def test_ne_10_no_model_is_asked_whose_answer_could_not_be_kept(tmp_path: Path) -> None:
+    """Where no write is left, a turn by the model is refused before the model costs anything."""
+    settings = Settings(home=tmp_path, embedder="off", background=False)
+    async with Ezra.open(settings, model=ScriptedModel(["one"]), clock=MovingClock()) as ezra:
+        graph = await ezra.create_session_graph("imola", budget=Budget(model_calls=9, writes=1))
+        agent = await graph.spawn_agent("a")
+        await agent.remember("one")
+        with pytest.raises(BudgetExceeded, match="session graph 'imola' allows 1 writes"):
+            await agent.complete("hello")
+        assert (await graph.usage()).model_calls == 0
+        await graph.configure(budget=Budget(model_calls=9, writes=2))
+        assert (await agent.complete("hello")).response == "one"
+
+
 async def test_two_runtimes_see_each_others_changes_at_once(tmp_path: Path, tiers: str) -> None:
     """A revocation, a narrowing re-attach and a close elsewhere count from the next call on."""
     if tiers == "embedded":

@@ -75,6 +75,14 @@ async def test_charge_above_a_limit_counts_nothing(
     room = Budget(tokens=0, model_calls=100)
     await cold.usage.charge(scope, Usage(model_calls=1), room, Budget(model_calls=9, writes=0))
     assert (await cold.usage.usage(GRAPH)).model_calls == 9
+    # What is needed besides must be left, and is not counted.
+    before = await _counts(cold)
+    writes = (await cold.usage.usage(GRAPH)).writes
+    needing = (scope, Usage(model_calls=1), Budget(), Budget(writes=writes))
+    with pytest.raises(BudgetExceeded, match="writes"):
+        await cold.usage.charge(*needing, Usage(writes=1))
+    assert await _counts(cold) == before
+    await cold.usage.charge(*needing)
 
 
 async def test_refund_takes_back_and_never_below_nothing(cold: Cold) -> None:

@@ -229,6 +229,12 @@ def test_a_point_is_a_turn_or_a_moment_and_never_a_guess(said: object, meant: ob
     assert adapter.validate_json(adapter.dump_json(found)) == meant
 
 
+def test_a_moment_that_is_refused_is_told() -> None:
+    """By the client of a server as in the process: the time, not what kind of value it was."""
+    with pytest.raises(UsageError, match=r"time: datetime\.datetime\(2026, 1, 1, 0, 0\) is not"):
+        BELIEFS.offered["as_of"].operation.asks.of(time=datetime(2026, 1, 1))  # noqa: DTZ001
+
+
 def app_of(ezra: Ezra, caller: Caller) -> FastAPI:
     """Return an app of all that this module speaks of, asked by a given caller; errors pass."""
     pool = HandlePool(ezra, lambda: 0.0)

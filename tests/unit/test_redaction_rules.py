@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from itertools import permutations
 from random import Random
@@ -381,6 +382,13 @@ def test_a_cursor_that_no_page_gave_is_refused(cursor: str) -> None:
         ("Jane Miller", "Mil\u00adler\u200bJane"),
         ("Jane Stra\u00dfer", "Ask STRASSER."),
         ("7719 023 441", "77\u200b19\u2060023441"),
+        ("\u0141ukasz \u017bak", json.dumps({"who": "\u0141ukasz \u017bak"})),
+        ("\u0141ukasz \u017bak", json.dumps(json.dumps(["\u017bak"]))),
+        ("\u5c71\u7530\u82b1\u5b50", json.dumps("\u5c71\u7530\u82b1\u5b50")),
+        ("Zdenka", json.dumps("Caller:\nZdenka\tBrno")),
+        ("Jane Miller", r"\ud835\udc09ane, Mill\u00ader"),
+        ("Ren\u00e9 M\u00fcller", "<td>M&uuml;ller</td><td>Ren&#xe9;</td>"),
+        ("Ren\u00e9e", "/people?name=Ren%C3%A9e&all=1"),
     ],
 )
 def test_r9_02_parts_of_a_name_and_spellings_of_a_number_are_found(subject: str, text: str) -> None:
@@ -410,6 +418,8 @@ def test_marks_that_were_left_before_accents_went_are_known_again() -> None:
         ("the car", "The bus and a car."),
         ("77190", "177190 771901 7719"),
         ("7719", "77 19"),
+        ("Ann", json.dumps("Jo\u00e9\nAnnual")),
+        ("Ann", r"\u00 \ud800nn 100%25Anna &an; " + "\\" * 99),
     ],
 )
 def test_what_is_like_a_name_or_a_number_is_not_it(subject: str, text: str) -> None:

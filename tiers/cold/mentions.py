@@ -12,7 +12,8 @@ Single parts count only of a name that is given with capitals. A number of five 
 found with whatever spaces, dashes, dots, slashes and brackets between its digits.
 
 Texts are compared as they are read: characters that are not shown are left out, and so are accents
-of Latin, Greek and Cyrillic letters.
+of Latin, Greek and Cyrillic letters. Tools return JSON, HTML and addresses of pages, which escape
+letters: such a text is also read with the letters themselves.
 
 What retention empties keeps marks of the words that it held: digests of 24 bits, salted by the id
 of the record, by which whoever asks for a name is told where it stood, and nobody can read it. They
@@ -21,10 +22,12 @@ go when what was made of the record goes.
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
+from urllib.parse import unquote
 
 from ..lexical import STOP_WORDS, UNSEEN, words
 
@@ -53,6 +56,10 @@ _DIGITS = re.compile(
 )
 _GROUP = re.compile(r"\d+")
 _NO_WIDTH = "\u200b"
+_ESCAPES_OF_JSON = re.compile(r"(?:\\{1,8}u[0-9A-Fa-f]{4})+|\\{1,8}[bfnrt]")
+"""Letters and line breaks; JSON within JSON doubles the backslashes."""
+_ESCAPED = re.compile(r"\\\\{0,7}(?:u[0-9A-Fa-f]{4}|[bfnrt])|&#?\w{2,8};|%[0-9A-Fa-f]{2}")
+_UNIT = re.compile("u(.{4})")
 _ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")
 """Of Latin, Greek and Cyrillic letters; marks of other scripts are letters there."""
 
@@ -64,8 +71,25 @@ def spellings(text: str) -> tuple[str, ...]:
     """Return a text as it is compared, case aside: in one spelling, whatever it was typed in.
 
     First without what is not shown. A space without width may stand between two words as well as
-    inside one: where there is one, also with a space in its place.
+    inside one: where there is one, also with a space in its place. Where something is escaped, also
+    with what that stands for.
     """
+    if not _ESCAPED.search(text):
+        return _typed(text)
+    return tuple(dict.fromkeys((*_typed(text), *_typed(_unescaped(text)))))
+
+
+def _unescaped(text: str) -> str:
+    return unquote(html.unescape(_ESCAPES_OF_JSON.sub(_letters_of, text)))
+
+
+def _letters_of(escapes: re.Match[str]) -> str:
+    """Return the letters that a run of escapes of JSON stands for; a space for a line break."""
+    units = (int(unit[1], 16).to_bytes(2, "big") for unit in _UNIT.finditer(escapes[0]))
+    return b"".join(units).decode("utf-16-be", "replace") or " "
+
+
+def _typed(text: str) -> tuple[str, ...]:
     if text.isascii():
         return (text,)
     if _NO_WIDTH not in text:

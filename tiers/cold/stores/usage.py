@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...fleet import NOTHING
 from ...records import Budget, Record, Scope, Usage
 from ...turn_desk import Charge
 from ..ownership import WHOLE_GRAPH, check_budget
@@ -29,17 +30,30 @@ class UsageStore(OverEngine):
     """What agents and graphs have used, counted under their limits."""
 
     async def charge(
-        self, scope: Scope, amount: Usage, agent_limit: Budget, graph_limit: Budget
+        self,
+        scope: Scope,
+        amount: Usage,
+        agent_limit: Budget,
+        graph_limit: Budget,
+        needed: Usage = NOTHING,
     ) -> None:
         """Count ``amount`` for the scope's agent, if it names one, and for its graph; or neither.
 
+        Args:
+            scope: Whose counts.
+            amount: What is to be counted.
+            agent_limit: The most that the agent's counts may come to.
+            graph_limit: The most that the graph's may.
+            needed: What must be left besides, and is counted when it is used.
+
         Raises:
-            BudgetExceeded: A count that ``amount`` adds to would come to lie above its limit. No
-                count is changed.
+            BudgetExceeded: A count that ``amount`` adds to would come to lie above its limit, or
+                less is left than is needed. No count is changed.
         """
         charge = Charge(amount, agent_limit, graph_limit)
         if not amount.is_none:
-            await self._store.change("charge", lambda: charged(scope, charge))
+            charges = [(scope, charge)]
+            await self._store.change("charge", lambda: charged_together(charges, needed))
 
     @changing
     def refund(self, scope: Scope, amount: Usage) -> Steps[None]:
@@ -75,11 +89,14 @@ def charged(scope: Scope, charge: Charge) -> Steps[None]:
     return charged_together([(scope, charge)])
 
 
-def charged_together(charges: Sequence[tuple[Scope, Charge]]) -> Steps[None]:
+def charged_together(
+    charges: Sequence[tuple[Scope, Charge]], needed: Usage = NOTHING
+) -> Steps[None]:
     """Count what is used for several agents of one graph, and for that, inside a transaction.
 
     Raises:
-        BudgetExceeded: A count would come to lie above its limit, by all of it together.
+        BudgetExceeded: A count would come to lie above its limit, by all of it together and by what
+            is needed besides, which is not counted.
     """
     amounts, limits = _summed(charges)
     if not amounts:
@@ -90,7 +107,7 @@ def charged_together(charges: Sequence[tuple[Scope, Charge]]) -> Steps[None]:
     counts = []
     for whose, amount in amounts.items():
         used = known[whose].used if whose in known else Usage()
-        check_budget(scope, whose, used, amount, limits[whose])
+        check_budget(scope, whose, used, amount.plus(needed), limits[whose])
         counts.append(_stored(scope, whose, known.get(whose), used.plus(amount)))
     yield from write(*counts)
 
