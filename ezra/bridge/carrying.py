@@ -127,7 +127,7 @@ def read_line(number: int, data: bytes) -> dict[str, Any] | None:
     if len(data) > LINE_BYTES_MAX:
         raise UsageError(where, f"{len(data):,} bytes", f"at most {LINE_BYTES_MAX:,}")
     try:
-        said = json.loads(data.decode())
+        said = json.loads(data.decode("utf-8-sig"))  # an editor may have put a mark before it
     except (ValueError, RecursionError) as error:
         shown = data[:80].decode(errors="backslashreplace")
         raise UsageError(where, shown, "a JSON object in UTF-8") from error

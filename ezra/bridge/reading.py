@@ -130,13 +130,14 @@ async def recall(
 
     Raises:
         Away: The memory is away.
+        ConfigError: Whoever asks for what is ``mine`` has no name.
         UsageError: An argument is not acceptable.
     """
     if scope not in SCOPES:
         raise UsageError("scope", scope, ", ".join(SCOPES))
     private = {"shared": False, "private": True}.get(scope)
     labels = asked_labels(type, category, tags, private=private)
-    reader = await bridge.reader()
+    reader = bridge.agent() if scope == "mine" else await bridge.reader()
     asked: _Asked = {"mode": mode, "half_life_days": bridge.config.half_life_days}
     facts: RecallResult = await reader.recall(
         query,

@@ -224,17 +224,10 @@ async def _find_ended(search: Search, own: Sequence[SearchQuery]) -> None:
         asked = query.model_copy(update={"limit": ENDED_MAX})
         call = search.runtime.recollection.ended(search.scope, asked)
         found = await search.state.answer("cold", "what ended since", call, none)
-        words = stems_in(query.text)
         if by_words:  # as the word index would have: the rest would change how rare words are
+            words = stems_in(query.text)
             found = tuple(hit for hit in found if shared_words(words, hit.text) > 0)
-        search.pool.add_leg("ended", (_as_found_then(words, hit) for hit in found))
-
-
-def _as_found_then(words: frozenset[str], hit: Hit) -> Hit:
-    """Return what ended since as it was found: by meaning alone, the index told nothing of uses."""
-    if hit.kind != "fact" or shared_words(words, hit.text) > 0:
-        return hit
-    return hit.model_copy(update={"uses": 0, "last_used_at": None})
+        search.pool.add_leg("ended", found)
 
 
 async def _find_known(search: Search, own: Sequence[SearchQuery]) -> None:

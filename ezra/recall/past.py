@@ -1,7 +1,4 @@
-"""What held in a past that a question asks about, and on which day facts were said.
-
-Nothing is asked for a question that names no time.
-"""
+"""When facts hold, what held in a past that a question asks about, and when facts were said."""
 
 from __future__ import annotations
 
@@ -17,6 +14,9 @@ from .question import Search
 
 LATEST_MAX = 64
 """So many of those that gave way last are compared by meaning; words find any."""
+
+NOT_IN_THE_INDEX = ("valid_from", "valid_to", "uses", "last_used_at")
+"""What a hit says of a fact that only the cold tier knows."""
 
 
 async def find_former(search: Search, own: Sequence[SearchQuery]) -> None:
@@ -51,29 +51,40 @@ async def _near(search: Search, text: str, hits: Sequence[Hit]) -> list[Hit]:
     return [*(hit for hit in hits if shares[hit.id]), *close]
 
 
-async def tell_days(search: Search) -> None:
-    """Tell facts of the day on which they were said, and which held then and are over by now.
+async def tell_periods(search: Search) -> None:
+    """Tell facts when they hold and how often they were used, where only the index found them.
 
-    The index knows only from when on a fact holds, if anybody said that.
+    The index knows neither. A question about days is told of every fact on which day it was said,
+    and whether it held then and is over by now.
     """
     cues = search.cues
-    if not (cues.spans or cues.days or cues.past):
-        return
-    ids = [one.id for one in search.pool if one.kind == "fact" and FORMER not in one.ranks]
+    asks_days = bool(cues.spans or cues.days or cues.past)
+    ids = [
+        one.id
+        for one in search.pool
+        if one.kind == "fact" and FORMER not in one.ranks and (asks_days or _is_bare(one.hit))
+    ]
     if not ids:
         return
     none: tuple[Fact, ...] = ()
     call = search.runtime.semantic.facts(search.scope, ids)
-    for fact in await search.state.answer("cold", "days of facts", call, none):
+    for fact in await search.state.answer("cold", "periods of facts", call, none):
         candidate = search.pool.get((fact.graph_id, fact.id))
         if candidate is None or candidate.hit is None:
             continue
+        told = {name: getattr(fact, name) for name in NOT_IN_THE_INDEX}
+        candidate.hit = candidate.hit.model_copy(update=told)
+        if not asks_days:
+            continue
         candidate.happened_at = _day_of(fact, search.now)
-        period = {"valid_from": fact.valid_from, "valid_to": fact.valid_to}
-        candidate.hit = candidate.hit.model_copy(update=period)
         is_over = fact.valid_to is not None and fact.valid_to <= search.now
         if is_over and _held(cues, fact):
             candidate.ranks[FORMER] = 1
+
+
+def _is_bare(hit: Hit | None) -> bool:
+    """Whether what the index knows is all that is known of a fact."""
+    return hit is not None and hit.tier == "warm"
 
 
 async def still(search: Search, hits: Sequence[Hit]) -> tuple[Hit, ...]:

@@ -33,7 +33,7 @@ from .candidates import (
     told_by_index,
 )
 from .passages import cited, find_on_shelves
-from .past import still, tell_days
+from .past import still, tell_periods
 from .playbooks import remember_outcomes
 from .question import Search
 from .request import KINDS, RecallRequest
@@ -65,7 +65,7 @@ async def _recollect(runtime: Runtime, scope: Scope, request: RecallRequest) -> 
     await ask_engines(search, find_on_shelves)
     await leave_out_hidden(search)
     await look_around(search)
-    await tell_days(search)
+    await tell_periods(search)
     await measure(search)
     await remember_uses(search)
     await remember_outcomes(search)

@@ -31,7 +31,7 @@ TIERS = frozenset("hot warm cold dense rerank mesh judge model".split())
 LEGS = frozenset(
     (
         *("append to the ring", "archival", "archival by words", "audit", "conversations"),
-        *("days of facts", "definitions", "former facts"),
+        *("periods of facts", "definitions", "former facts"),
         *("covered turns", "dense", "episodes", "facts", "hot", "inherited"),
         *("keep mesh result", "knowledge", "live", "meaning", "meaning of that time", "mesh"),
         *(

@@ -183,6 +183,31 @@ async def test_at_05_use_lifts_and_what_is_over_sinks(tmp_path: Path) -> None:
         assert found.items[1].valid_to == MONDAY - timedelta(days=800)
 
 
+async def test_at_05_a_fact_says_the_same_whatever_found_it(tmp_path: Path) -> None:
+    """When it holds and how often it was used: the index, which finds it by meaning, knows neither.
+
+    One that is over counts less, and says so, where no word of the question is in it.
+    """
+    clock = MovingClock()
+    async with running(tmp_path, clock, embedder="required", promote_at_uses=100) as ezra:
+        graph = await ezra.create_session_graph("g")
+        agent = await graph.spawn_agent("a", topics={"t"})
+        begun, ended = MONDAY - timedelta(days=900), MONDAY - timedelta(days=800)
+        held = Fact(text="The physician prescribed antibiotics.", valid_from=begun, valid_to=ended)
+        over = await agent.remember(held)
+        for number in range(4):
+            await agent.remember(f"Stand {number} sells lemonade.")
+        await agent.turn("What did the physician prescribe?")
+        await ezra.drain_learning()
+        worded = await agent.recall("physician antibiotics", mode="keyword")
+        meant = await agent.recall("Which medicine?", mode="semantic", explain=True)
+        known, found = worded.items[0], next(hit for hit in meant.items if hit.id == over)
+        assert (found.tier, found.valid_from, found.valid_to) == ("warm", begun, ended)
+        assert (found.uses, found.last_used_at) == (known.uses, known.last_used_at)
+        assert (found.uses, known.valid_to) == (1, ended)
+        assert meant.reasons[over].factors["validity"] < 1
+
+
 async def test_at_12_what_was_just_written_is_recalled_before_any_indexing(tmp_path: Path) -> None:
     """By others of the graph too, every kind; nothing has run in the background."""
     async with running(tmp_path, embedder="required") as ezra:

@@ -202,6 +202,23 @@ def test_a_note_that_is_recalled_says_its_title_once(
     assert (found["title"], found["content"]) == ("House style", "Tabs.")
 
 
+def test_what_is_mine_is_told_to_who_has_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without one the error says how to get it, and names no scope that nobody gave."""
+    monkeypatch.setenv("EZRA_BRIDGE_AGENT", "builder")
+    bridge("remember", "note", "Rain at two.")
+    monkeypatch.setenv("EZRA_BRIDGE_AGENT", "")
+    refused = bridge("recall", "rain", "--scope", "mine")
+    assert (refused.code, refused.out) == (3, "")
+    assert refused.err.startswith("ConfigError: EZRA_BRIDGE_AGENT: is not set")
+
+
+def test_a_file_that_an_editor_saved_with_a_byte_order_mark_is_read() -> None:
+    """Its first line says what it did."""
+    line = {"v": 1, "kind": "memory", "id": "m", "agent": "a", "type": "note", "content": "Dürre"}
+    data = json.dumps({**line, "created_at": "2026-05-15T12:00:00Z"}).encode("utf-8-sig")
+    assert (read_line(1, data) or {})["content"] == "Dürre"
+
+
 @pytest.mark.parametrize(
     ("field", "value", "accepted"),
     [
