@@ -215,6 +215,8 @@ def test_one_of_several_has_no_value_of_its_own() -> None:
     assert not claims_of("My cousin lives in Lima.", "Ada")[0].is_single
     assert claims_of("My cousin Bo lives in Lima.", "Ada")[0].is_single
     assert claims_of("I live in Lima.", "Ada")[0].is_single
+    assert claims_of("Bo's phone number is +47 901 23 456.", "Ada")[0].is_single
+    assert claims_of("Bo's email is bo@example.org.", "Ada")[0].is_single
 
 
 @pytest.mark.parametrize(
