@@ -219,6 +219,15 @@ def test_one_of_several_has_no_value_of_its_own() -> None:
     assert claims_of("Bo's email is bo@example.org.", "Ada")[0].is_single
 
 
+def test_no_date_is_made_of_a_day_that_comes_round() -> None:
+    """A weekly meeting is on each Tuesday, and did not begin on the next one."""
+    assert not any(
+        one.valid_from for one in claims_of("The weekly sync is on Tuesday.", "Ada", NOW)
+    )
+    (claim,) = claims_of("The annual picnic is in June.", "Ada", NOW)
+    assert (claim.value, claim.valid_from) == ("in June", None)
+
+
 @pytest.mark.parametrize(
     "unit",
     [
