@@ -95,7 +95,7 @@ def plan_of(text: str) -> Plan:
         unit = next((one for one in _UNITS if match and one == match["unit"]), None)
         count = int(match["count"]) if match else 0
         if grain is None or unit is None or grain in found or not 1 <= count <= COUNT_MAX:
-            message = f"{part!r} is no part of a retention plan; accepted: {ACCEPTED}"
+            message = f"must be {ACCEPTED}; {part!r} is none"
             raise ValueError(message)
         found[grain] = Kept(count, unit)
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from metaagents.learning.rules import LearningPolicy
 from tiers.board import Card, CardKind
@@ -60,7 +61,7 @@ async def explain(runtime: Runtime, record_id: str) -> Story:
     """Return the story of a record of any graph of the tenant.
 
     Of a fact, playbook, turn, summary, episode, belief, message, task, action, document or passage
-    of a document.
+    of a document; also of one whose content was redacted or retired.
 
     Raises:
         NotFound: There is none of this id.
@@ -73,7 +74,26 @@ async def explain(runtime: Runtime, record_id: str) -> Story:
             kind = record.kind if isinstance(record, Card) else _KINDS[type(record)]
             text = _text_of(record)
             return Story(record_id, kind, record.graph_id, text, lines, sources, events)
-    raise NotFound("record", record_id)
+    gone = await _gone(runtime, events, record_id)
+    if gone is None:
+        raise NotFound("record", record_id)
+    return gone
+
+
+async def _gone(runtime: Runtime, events: tuple[AuditEvent, ...], record_id: str) -> Story | None:
+    """Return the story of a record that lost its content, and that no look-up has any more.
+
+    Its row stays: who asks what became of it is told when it was emptied, and why.
+    """
+    for graph_id in dict.fromkeys(event.graph_id for event in events):
+        scope = Scope.of_graph(runtime.settings.tenant, graph_id)
+        for one in await runtime.taint.described(scope, [record_id]):
+            kind = cast("Kind", one.kind)  # cards and passages are looked up, emptied or not
+            kept = ("rolled back: its content is kept until that is confirmed",)
+            sources = tuple(reason.id for reason in one.reasons)
+            text, lines = ("", kept) if one.is_kept else (one.text, ())
+            return Story(record_id, kind, graph_id, text, lines, sources, events)
+    return None
 
 
 async def _events_about(runtime: Runtime, record_id: str) -> tuple[AuditEvent, ...]:

@@ -232,7 +232,8 @@ class Knowledge:
     ) -> str:
         """State a fact beside those that are there, and return its id.
 
-        The same statement by the same writer is stored once, in whichever spelling.
+        The same statement by the same writer is stored once, in whichever spelling, with the
+        ``confidence`` and ``valid_from`` that it was stored with.
 
         Raises:
             PolicyDenied: A topic is not the agent's.

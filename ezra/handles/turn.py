@@ -7,16 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from metaagents.learning.core import CoreBlock
-from tiers.errors import Conflict, UsageError
+from tiers.errors import Conflict
 from tiers.records import Fact, Turn
 
 from ..checks import checked
 from ..runtime import Runtime
 from ..turn.assemble import Slot
-from ..turn.output_checks import ToolOutputLike, outputs_of
+from ..turn.output_checks import ToolOutputLike, check_usage, outputs_of
 from ..turn.routing import TurnState, Written, after_opening
-
-USAGE_MAX = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -195,10 +193,9 @@ class OpenTurn:
             UsageError: An argument is not acceptable; nothing was stored.
         """
         outputs = outputs_of(tool_outputs)
+        check_usage(usage_tokens)
         checked(Turn, input=self._state.request.input, response=response)
         if usage_tokens is not None:
-            if isinstance(usage_tokens, bool) or not 0 <= usage_tokens <= USAGE_MAX:
-                raise UsageError("usage_tokens", usage_tokens, f"0 to {USAGE_MAX:,}")
             self._state.used_tokens = usage_tokens
         await self._runtime.make_room()
         async with self._writing:

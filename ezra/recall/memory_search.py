@@ -40,7 +40,8 @@ class MemorySearch:
             text.
         items: The records: the best match first, or the latest where no text was given.
         since: The first day of the window.
-        hint: What to try next: a coarser grain in which there is something, or a wider window.
+        hint: What to try next: a coarser grain in which there is something, or a wider window;
+            and that there may be more in this one, where ``items`` are as many as were asked for.
             ``None`` at the coarsest grain, and where the cold tier could not say.
         degraded: Tiers or capabilities that did not take part.
     """
@@ -159,6 +160,8 @@ async def search_memory(
         found = await ask(runtime, scope, window.request(grain, text, max_results))
         items, lost = await _unfolded(search, found.items, max_results), found.degraded
     hint = None if "cold" in (*lost, *state.lost) else await _hint(search)
+    if hint is not None and len(items) == max_results:
+        hint += f" There may be more in the window than max_results {max_results}."
     return MemorySearch(
         lines=tuple(_line(hit, grain, window.zone) for hit in items),
         items=items,
@@ -244,7 +247,9 @@ def _back_to(hit: Hit, window: _Window) -> str:
 
 def _line(hit: Hit, grain: AnyGrain, zone: ZoneInfo) -> str:
     """Return a record as one line, so that no text can look like the day of another."""
-    return f"[{_label(hit, grain, zone)}] {' '.join(hit.text.split())}"
+    label = _label(hit, grain, zone)
+    said = hit.text.removeprefix(label)  # an episode says its period itself
+    return f"[{label}] {' '.join(said.split())}"
 
 
 def _label(hit: Hit, grain: AnyGrain, zone: ZoneInfo) -> str:

@@ -13,7 +13,7 @@ from tiers.records import Ancestor, Fact
 from ..handles.agent import Agent
 from ..handles.recording import BATCH_TURNS, PastTurn, PastTurnLike, Recorded, past_turns
 from ..handles.turn import Completion, OpenTurn, TurnAnswer
-from ..turn.output_checks import ToolOutputLike, outputs_of
+from ..turn.output_checks import ToolOutputLike, check_usage, outputs_of
 from ..turn.routing import Written
 from ..wire import Asked, Nothing, Operation, agents, graphs, handles
 from ..wire.agents import RECORD, PastTurnAsked, RecordAsked
@@ -114,6 +114,7 @@ class RemoteTurn(OpenTurn):
                 or a subject of its words was erased. Nothing was stored: open the turn anew.
             NotFound: The server does not keep the turn any more: open it anew.
         """
+        check_usage(usage_tokens)
         asked = agents.ReplyAsked(
             response=response,
             tool_outputs=tuple(outputs_of(tool_outputs)),

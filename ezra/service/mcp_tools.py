@@ -25,9 +25,8 @@ from tiers.records import AgentRecord
 from ..handles.agent import Agent
 from ..handles.cards import Tags
 from ..handles.graph import Graph
-from ..handles.turn import USAGE_MAX
 from ..operations import Id, Long, Name, Topics, Words
-from ..turn.output_checks import ToolOutputLike
+from ..turn.output_checks import USAGE_MAX, ToolOutputLike
 from ..wire import Need
 from ..wire.agent_tools import AgentTools, lends
 from ..wire.operation import shown

@@ -1,4 +1,4 @@
-"""What a caller says that tools returned, checked before anything is stored."""
+"""What a caller says of an answer beside its words, checked before anything is stored."""
 
 from __future__ import annotations
 
@@ -16,11 +16,24 @@ TURN_OUTPUT_CHARS_MAX = 2_000_000
 """Of all outputs of a turn together."""
 CONTROL_SHARE_MAX = 0.1
 """From this share of control characters on, a text is none."""
+USAGE_MAX = 1_000_000_000
 
 _CONTROLS = tuple(chr(code) for code in range(32) if chr(code) not in "\t\n\r\f\v\x1b")
 _UNREADABLE = (*_CONTROLS, "\x7f", "\ufffd")
 
 ToolOutputLike: TypeAlias = ToolOutput | dict[str, str]
+
+
+def check_usage(tokens: object) -> None:
+    """Refuse what is no number of tokens, where one is given.
+
+    Raises:
+        UsageError: It is none.
+    """
+    if tokens is None:
+        return
+    if isinstance(tokens, bool) or not isinstance(tokens, int) or not 0 <= tokens <= USAGE_MAX:
+        raise UsageError("usage_tokens", tokens, f"a whole number, 0 to {USAGE_MAX:,}")
 
 
 def outputs_of(given: Iterable[ToolOutputLike]) -> list[ToolOutput]:

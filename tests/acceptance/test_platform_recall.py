@@ -365,6 +365,9 @@ async def test_ma_08_what_was_forgotten_loses_its_words_and_the_row_stays(
         events = await graph.audit()
         assert "xylographs" not in "".join(one.model_dump_json() for one in events)
         assert any(fact in one.record_ids for one in events)
+        story = await house.runtime.explain(fact)
+        assert (story.kind, story.text) == ("fact", "[retired]")
+        assert [one.kind for one in story.events] == ["forgotten", "retired"]
 
 
 async def test_ma_10_an_injected_tenant_changes_nothing(tmp_path: Path, door: str) -> None:
@@ -540,8 +543,10 @@ async def test_ma_09_without_a_window_nothing_changes(tmp_path: Path, door: str)
         assert "Question 1 is about tyres." in turn.messages[0]["content"]
         (last, *_) = (await agent.context_report(1)).turns
         assert (last.epoch, last.window_tokens, last.prefix_chars is None) == (None, None, False)
-        with pytest.raises(UsageError, match="usage_tokens"):
-            await turn.reply("x", usage_tokens=-1)
+        wrong: tuple[Any, ...] = (-1, True, "9000", 1.5)
+        for used in wrong:
+            with pytest.raises(UsageError, match=f"usage_tokens: {used!r}"):
+                await turn.reply("x", usage_tokens=used)
 
 
 async def tail_of(agent: Any, message: str, *, used: int) -> list[dict[str, str]]:

@@ -215,6 +215,17 @@ def test_one_of_several_has_no_value_of_its_own() -> None:
     assert not claims_of("My cousin lives in Lima.", "Ada")[0].is_single
     assert claims_of("My cousin Bo lives in Lima.", "Ada")[0].is_single
     assert claims_of("I live in Lima.", "Ada")[0].is_single
+    assert claims_of("Bo's phone number is +47 901 23 456.", "Ada")[0].is_single
+    assert claims_of("Bo's email is bo@example.org.", "Ada")[0].is_single
+
+
+def test_no_date_is_made_of_a_day_that_comes_round() -> None:
+    """A weekly meeting is on each Tuesday, and did not begin on the next one."""
+    assert not any(
+        one.valid_from for one in claims_of("The weekly sync is on Tuesday.", "Ada", NOW)
+    )
+    (claim,) = claims_of("The annual picnic is in June.", "Ada", NOW)
+    assert (claim.value, claim.valid_from) == ("in June", None)
 
 
 @pytest.mark.parametrize(

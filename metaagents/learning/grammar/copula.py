@@ -448,8 +448,9 @@ def _value(said: Said, rest: str) -> Iterator[Claim]:
     )
 
 
-_EXACT = re.compile(r"[\w./:@+\-]*[\dA-Z][\w./:@+\-]*")
-"""One word that is no common one: ``eu-west-1``, ``v2``, ``OAuth``. A thing is one of these."""
+_EXACT = re.compile(r"[\w./:@+\-]*[\dA-Z@][\w./:@+\-]*")
+"""One word that is no common one: ``eu-west-1``, ``v2``, ``OAuth``, ``bo@site.org``. A thing is
+one of these."""
 _COLOURS = frozenset(
     "black white grey gray red blue green yellow orange purple pink brown beige silver gold".split()
 )

@@ -39,7 +39,7 @@ TIME = re.compile(
     re.IGNORECASE,
 )
 QUANTITY = re.compile(
-    r"(?:about |around |only )?(?:[\u20ac$\u00a3#]|number |no\. )?(?:\d[\w.,:/\-]*|one|two|three"
+    r"(?:about |around |only )?(?:[\u20ac$\u00a3#+]|number |no\. )?(?:\d[\w.,:/\-]*|one|two|three"
     r"|four"
     r"|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty"
     r"|seventy|eighty|ninety)"

@@ -269,7 +269,9 @@ def taken_apart(
         if told.lower() in {"ever since", "since then"}:
             times += before.times[0].onwards() if before is not None and before.times else []
         elif not (verbal.tense == "past" and is_lifelong(told)):
-            is_each = comes_round(told) and _is_so_each_time(verbal, told)
+            is_each = comes_round(told) and (
+                _REGULAR.search(subject.text) is not None or _is_so_each_time(verbal, told)
+            )
             is_undated = is_each or _lasts(verbal, told)
             times.append(resolved(told, None if is_undated else at, is_ahead=is_ahead))
     if _is_no_more(verbal, bare, clause.text):
@@ -298,6 +300,10 @@ def unread(clause: Clause, speaker: str) -> Said | None:
     """Return whom a clause is about that nobody could read, for the one that goes on from it."""
     found = split(opened(clause.text).split(), speaker)
     return found and Said(found[0], Verbal("", "", "", "past"), (), speaker, clause)
+
+
+_REGULAR = re.compile(r"\b(?:weekly|fortnightly|biweekly|regular|annual|yearly)\b", re.IGNORECASE)
+"""What says of itself that its day or month is each of that name: no date is made of it."""
 
 
 def _is_so_each_time(verbal: Verbal, told: str) -> bool:
