@@ -43,21 +43,24 @@ class Meter:
         self._events = events
         self._clock = clock
 
-    async def charge(
-        self, scope: Scope, standing: Standing, amount: Usage, *, needed: Usage = NOTHING
-    ) -> None:
+    async def charge(self, scope: Scope, standing: Standing, amount: Usage) -> None:
         """Count what is used before it is used.
-
-        Args:
-            scope: Who uses it.
-            standing: With the budgets.
-            amount: What is used.
-            needed: What it would be used in vain without: it must be left, and is not counted yet.
 
         Raises:
             BudgetExceeded: The agent's budget or the graph's does not allow it; nothing is
                 counted, and the audit feed has the refusal.
         """
+        await self._charge(scope, standing, amount, NOTHING)
+
+    async def charge_answer(self, scope: Scope, standing: Standing) -> None:
+        """Count a model's call before it is made; a write to keep its answer by must be left.
+
+        Raises:
+            BudgetExceeded: As ``charge`` does.
+        """
+        await self._charge(scope, standing, Usage(model_calls=1), Usage(writes=1))
+
+    async def _charge(self, scope: Scope, standing: Standing, amount: Usage, needed: Usage) -> None:
         async with self.refusals(scope):
             await self._usage.charge(scope, amount, *_budgets(standing), needed)
 

@@ -307,13 +307,11 @@ class Router:
         """Step 7: the configured model's answer.
 
         Raises:
-            BudgetExceeded: The agent or the graph has no model call left, or no write to keep the
-                answer by.
+            BudgetExceeded: No model call is left, or no write to keep the answer by.
             TierTimeout: The model was later than its deadline; nothing was remembered.
         """
         with self._telemetry.model(self._model.name) as timed:
-            amount, needed = Usage(model_calls=1), Usage(writes=1)
-            call = self._meter.charge(turn.scope, turn.standing, amount, needed=needed)
+            call = self._meter.charge_answer(turn.scope, turn.standing)
             await self._charged(turn, "usage", call)
             try:
                 async with asyncio.timeout(self._limits.model_timeout_seconds):
