@@ -208,13 +208,11 @@ def checked_kinds(kinds: Sequence[Kind] | None) -> tuple[Kind, ...]:
     """
     if kinds is None:
         return KINDS
-    wanted = tuple(map(kind_named, kinds))
-    for number, kind in enumerate(wanted):
-        if kind not in KINDS:
-            raise UsageError(f"kinds[{number}]", kind, _KINDS_TOLD)
-    if not wanted:
-        raise UsageError("kinds", wanted, _KINDS_TOLD)
-    return tuple(dict.fromkeys(wanted))
+    wanted = tuple(dict.fromkeys(map(kind_named, kinds)))
+    unknown = [kind for kind in wanted if kind not in KINDS]
+    if unknown or not wanted:
+        raise UsageError("kinds", unknown or wanted, _KINDS_TOLD)
+    return wanted
 
 
 def kind_named(name: Any) -> Any:  # noqa: ANN401 - whatever a caller gave for a kind
