@@ -69,8 +69,12 @@ def postings(request: Postings[Any], sight: Sight) -> Statement:
     """Return the statement that tells who has the values of a list, and how often."""
     if request.every:
         return _all_postings(request, sight)
-    fields = "".join(f', t."{name}"' for name in request.of)
-    return found(request.found, sight, f"m.value, m.times{fields}", each=True)
+    find, field = request.found, ', t."{}"'
+    if len(find.listed.values) == 1 and _is_told_by_list(find):
+        # Not joined, so that what a page leaves out before it is passed over unread.
+        field = f', (SELECT r."{{}}" FROM {find.collection.name} r WHERE r.row = m.row)'
+    fields = "".join(map(field.format, request.of))
+    return found(find, sight, f"m.value, m.times{fields}", each=True)
 
 
 def _all_postings(request: Postings[Any], sight: Sight) -> Statement:
@@ -183,7 +187,7 @@ def _owners_of(find: Find[Any]) -> list[str]:
 def _is_told_by_list(find: Find[Any]) -> bool:
     """Whether a list tells all that is asked of one value of it: who has that, in the graph."""
     is_whole = find.reach == "own" and find.graph_id is None and len(find.where) == 1
-    return is_whole and not find.order
+    return is_whole and find.order in ((), (RECORDED,))
 
 
 def _parted(
@@ -355,7 +359,7 @@ class _Text:
         side = f"{name}__{shape.by} m NOT INDEXED"
         held = [f"m.{owner} = ?" for owner in OWNERS[self._collection.extent]]
         held.append(_among("m.value", shape.listed, shape.value))
-        if not (shape.first or shape.rest or shape.order or "t." in shape.wanted):
+        if not (shape.first or shape.rest or "t." in shape.wanted):
             return side, held
         joined = f"CROSS JOIN {name} t ON t.row = m.row"
         if self._is_read_in_order:

@@ -101,8 +101,11 @@ POSTINGS_MAX = 1_500
 NEWEST_MAX = 1_000
 """So many of the newest records that may be found are ranked for a word too common for that."""
 
-COUNTED_MAX = 8_000
+COUNTED_MAX = 2_000
 """Of one word and kind so many records are counted; how many more there are is estimated."""
+
+COUNTED_THEN_MAX = 8_000
+"""So many are of the past, where nothing is estimated."""
 
 
 class Found(NamedTuple):
@@ -255,11 +258,12 @@ def having_of(
 
     Exact up to ``COUNTED_MAX``. Beyond that a term is taken to be as common in later records as in
     those that were looked at: what it tells of them is little anyway. With ``as_of`` only records
-    that had been recorded by then count, ``COUNTED_MAX`` at most.
+    that had been recorded by then count, ``COUNTED_THEN_MAX`` at most.
     """
-    recorded = by_then("recorded_at", as_of)
+    most = COUNTED_MAX if as_of is None else COUNTED_THEN_MAX
     pairs = {listed_as(kind, term): (term, kind) for term in terms for kind in kinds}
-    counted = yield from counts_by_value(_by(scope, tuple(pairs), recorded))
+    by = _by(scope, tuple(pairs), by_then("recorded_at", as_of), limit=most)
+    counted = yield from counts_by_value(by)
     having: dict[str, int] = {}
     for value, at_most in counted.items():
         (term, kind), number = pairs[value], at_most
@@ -337,14 +341,14 @@ def _having(
 
 
 def _by(
-    scope: Scope, values: tuple[str, ...], where: tuple[Condition, ...], *order: str
+    scope: Scope, values: tuple[str, ...], where: tuple[Condition, ...], *order: str, limit: int
 ) -> Find[Filed]:
     where = (*where, Holds("terms", values))
-    return Find(SEARCHABLE, scope, "terms", where, order, COUNTED_MAX, reach="own")
+    return Find(SEARCHABLE, scope, "terms", where, order, limit, reach="own")
 
 
 def _estimated(scope: Scope, value: str, records: int) -> Steps[int]:
-    last = _by(scope, (value,), (), RECORDED)._replace(skip=COUNTED_MAX - 1, limit=1)
+    last = _by(scope, (value,), (), RECORDED, limit=1)._replace(skip=COUNTED_MAX - 1)
     ((_, _, place),) = yield from postings(last, "place")
     looked_at: int = max(COUNTED_MAX, place)
     return COUNTED_MAX * max(looked_at, records) // looked_at
