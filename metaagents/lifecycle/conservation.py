@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from tiers.grains import MADE_OF, Made, TurnMark
 from tiers.plans import ANY_GRAIN, AnyGrain
-from tiers.records import Record, Scope
-from tiers.upkeep import PAGE_ROWS_MAX, Page
+from tiers.records import Scope
+
+from .pages import rows_of
 
 if TYPE_CHECKING:
     from tiers.cold.stores import GrainStore
@@ -24,10 +25,7 @@ if TYPE_CHECKING:
 READINGS_MAX = 3
 """A graph that is written to meanwhile may look torn: what is wrong must be so more than once."""
 
-PAGES_MAX = 100_000
 _NAMED = 5
-
-R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True)
@@ -176,21 +174,9 @@ async def report(grains: GrainStore, scope: Scope) -> ConservationReport:
 
 async def _read(grains: GrainStore, scope: Scope) -> ConservationReport:
     # What is made first: whatever it names was there before it, and is found afterwards.
-    made = await _pages(grains.made, scope)
-    marks = await _pages(grains.turn_marks, scope)
+    made = [one async for one in rows_of(grains.made, scope)]
+    marks = [one async for one in rows_of(grains.turn_marks, scope)]
     return await asyncio.to_thread(conserve, marks, made)
-
-
-async def _pages(read: Callable[[Scope, str, int], Awaitable[Page[R]]], scope: Scope) -> list[R]:
-    rows: list[R] = []
-    cursor: str | None = ""
-    for _ in range(PAGES_MAX):
-        if cursor is None:
-            break
-        page = await read(scope, cursor, PAGE_ROWS_MAX)
-        rows += page.rows
-        cursor = page.cursor
-    return rows
 
 
 def _reached(one: Made, finer: Mapping[str, Sequence[str]]) -> list[str]:

@@ -7,18 +7,18 @@ grain at once unless it is forced to.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tiers.errors import NotFound, TierError
 from tiers.grains import RETIRED_PER_CALL_MAX
 from tiers.plans import ANY_GRAIN, AnyGrain, Kept, Plan, plan_of
 from tiers.ports import HotStore
-from tiers.records import UNRECORDED, Record, Retention, Scope
-from tiers.upkeep import PAGE_ROWS_MAX, Page
+from tiers.records import UNRECORDED, Retention, Scope
 
+from .pages import rows_of
 from .periods import FIRST_MOMENT
 from .retired_traces import RetiredTraces
 from .standins import StandIns
@@ -35,10 +35,6 @@ DUE_MAX = 10_000
 
 ROUNDS_MAX = 10
 """So many questions a pass asks of one grain; the next pass goes on."""
-
-PAGES_MAX = 10_000
-
-R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True)
@@ -254,9 +250,9 @@ class _Sweep:
         """
         count = 0
         if grain == "working":
-            async for mark in _rows(self.grains.turn_marks, self.scope):
+            async for mark in rows_of(self.grains.turn_marks, self.scope):
                 count += mark.occurred_at < since and not (mark.redacted or mark.retired)
-        async for made in _rows(self.grains.made, self.scope):
+        async for made in rows_of(self.grains.made, self.scope):
             is_past = made.grain == grain and made.ends_at < since
             count += is_past and not (made.redacted or made.retired)
         return count
@@ -285,7 +281,7 @@ class _Sweep:
         """Return how many facts have their content: those that are live, and those that ended."""
         ended = len(await self.review.ended(self.scope, self.now, self.now, DUE_MAX))
         live = 0
-        async for _ in _rows(self.review.live_facts, self.scope):
+        async for _ in rows_of(self.review.live_facts, self.scope):
             live += 1
         return live + ended
 
@@ -327,20 +323,6 @@ class _Sweep:
 
     def _too_much(self, due: int, total: int) -> str:
         return f"{due} of {total} are more than {self.policy.share_max:.0%}; it takes force"
-
-
-async def _rows(
-    read: Callable[[Scope, str, int], Awaitable[Page[R]]], scope: Scope
-) -> AsyncIterator[R]:
-    """Read every row, page by page."""
-    cursor: str | None = ""
-    for _ in range(PAGES_MAX):
-        if cursor is None:
-            return
-        page = await read(scope, cursor, PAGE_ROWS_MAX)
-        for row in page.rows:
-            yield row
-        cursor = page.cursor
 
 
 def _days_before(now: datetime, days: float) -> datetime:
