@@ -259,7 +259,8 @@ class _Sweep:
 
     async def facts(self) -> Retired:
         """Retire facts that gave way, or that somebody asked to forget, long enough ago."""
-        superseded, forgotten = self._facts_since()
+        superseded = _days_before(self.now, self.policy.superseded_facts_days)
+        forgotten = _days_before(self.now, self.policy.forgotten_facts_days)
         due = await self.review.ended(self.scope, superseded, forgotten, DUE_MAX)
         if not self.force and len(due) >= self.policy.records_min:
             total = await self._count_facts()
@@ -269,7 +270,7 @@ class _Sweep:
         done = 0
         for _ in range(ROUNDS_MAX):
             retired = 0
-            for ids, reason in await self._facts_by_reason(due):
+            for ids, reason in await self._facts_by_reason(due, superseded):
                 retired += await self._retire(ids, reason)
             done += retired
             if self.dry_run or len(due) < DUE_MAX or not retired:
@@ -285,18 +286,12 @@ class _Sweep:
             live += 1
         return live + ended
 
-    def _facts_since(self) -> tuple[datetime, datetime]:
-        policy = self.policy
-        return (
-            _days_before(self.now, policy.superseded_facts_days),
-            _days_before(self.now, policy.forgotten_facts_days),
-        )
-
-    async def _facts_by_reason(self, due: tuple[str, ...]) -> list[tuple[list[str], str]]:
+    async def _facts_by_reason(
+        self, due: Sequence[str], superseded: datetime
+    ) -> list[tuple[list[str], str]]:
         """Return the facts that gave way and those that were forgotten, each with its reason."""
         if not due:
             return []
-        superseded, _ = self._facts_since()
         gave_way = set(await self.review.ended(self.scope, superseded, UNRECORDED, DUE_MAX))
         days, forgotten_days = self.policy.superseded_facts_days, self.policy.forgotten_facts_days
         return [
