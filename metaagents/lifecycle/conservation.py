@@ -103,20 +103,12 @@ class ConservationReport:
         if self.doubled:
             found.append(f"{len(self.doubled)} ids are there twice: {_some(self.doubled)}")
         for one in self.grains:
-            if one.twice:
-                found.append(
-                    f"{one.grain}: {len(one.twice)} turns are covered more than once: "
-                    f"{_some(one.twice)}"
-                )
-            if one.lost:
-                found.append(
-                    f"{one.grain}: {len(one.lost)} sources do not exist: {_some(one.lost)}"
-                )
-            if one.stranded:
-                found.append(
-                    f"{one.grain}: {len(one.stranded)} sources count as told and are not: "
-                    f"{_some(one.stranded)}"
-                )
+            wrong = (
+                (one.twice, "turns are covered more than once"),
+                (one.lost, "sources do not exist"),
+                (one.stranded, "sources count as told and are not"),
+            )
+            found += [f"{one.grain}: {len(ids)} {what}: {_some(ids)}" for ids, what in wrong if ids]
         return tuple(found)
 
 
