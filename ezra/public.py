@@ -1,8 +1,8 @@
 """Everything people need. ``ezra`` itself hands it out, loaded when it is first asked for."""
 
 from metaagents.learning.core import CoreBlock
-from metaagents.lifecycle.agent import LifecycleReport
 from metaagents.lifecycle.conservation import ConservationReport
+from metaagents.lifecycle.reports import LifecycleReport
 from metaagents.lifecycle.retirement import RetentionReport
 from metaagents.work import WorkReport
 from tiers.documents import Citation, Document, Passage, Revised

@@ -20,8 +20,9 @@ from .turn.under_way import TurnsUnderWay
 
 if TYPE_CHECKING:
     from metaagents.clock import MetaAgentClock
-    from metaagents.lifecycle.agent import LifecycleAgent, LifecycleReport
+    from metaagents.lifecycle.agent import LifecycleAgent
     from metaagents.lifecycle.keeper import GraphKeeper
+    from metaagents.lifecycle.reports import LifecycleReport
     from metaagents.lifecycle.retention import BeliefRetention
     from metaagents.lifecycle.retirement import Retirement
     from metaagents.reindex.agent import Reembedder

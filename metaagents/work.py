@@ -85,15 +85,20 @@ class WorkReport:
         self.problems.extend(other.problems)
 
 
-def retry_at(attempts: int, now: datetime) -> datetime | None:
-    """Return when an item that failed ``attempts`` times runs again; ``None`` parks it.
+def retry_seconds(failures: int) -> float:
+    """Return how long to wait after so many failures in a row: 2 seconds, doubling to 5 minutes."""
+    doubled = RETRY_SECONDS_FIRST * 2.0 ** min(failures - 1, 16)
+    return min(doubled, RETRY_SECONDS_MAX)
 
-    Doubles from 2 seconds up to 5 minutes, five attempts in all.
+
+def retry_at(attempts: int, now: datetime) -> datetime | None:
+    """Return when an item that failed ``attempts`` times, at most five, runs again.
+
+    ``None`` parks it.
     """
     if attempts >= ATTEMPTS_MAX:
         return None
-    seconds = min(RETRY_SECONDS_FIRST * 2 ** (attempts - 1), RETRY_SECONDS_MAX)
-    return now + timedelta(seconds=seconds)
+    return now + timedelta(seconds=retry_seconds(attempts))
 
 
 def batches_of(items: Sequence[Work]) -> list[list[Work]]:

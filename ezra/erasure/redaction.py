@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from metaagents.lifecycle.agent import REDACTED_MEANWHILE
+from metaagents.lifecycle.rolling import REDACTED_MEANWHILE
 from tiers.errors import ConfigError, TierError, UsageError
 from tiers.fleet import CATALOG
 from tiers.history.receipts import ErasureReceipt

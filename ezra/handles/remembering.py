@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from metaagents.learning.predicates import is_multi_valued
 from metaagents.learning.remarks import as_said
-from metaagents.lifecycle.agent import index_work
+from metaagents.lifecycle.building import index_work
 from tiers.errors import Conflict, NotFound, UsageError
 from tiers.knowledge import is_apart
 from tiers.learning import may_be_found, may_give_way, spelled

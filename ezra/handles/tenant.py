@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeAlias, get_args
 
 from pydantic import Field, JsonValue
 
-from metaagents.lifecycle.agent import LifecycleReport
+from metaagents.lifecycle.reports import LifecycleReport
 from metaagents.reindex.agent import ReembedReport
 from metaagents.work import WorkReport
 from tiers.errors import (

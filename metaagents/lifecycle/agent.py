@@ -17,14 +17,10 @@ from tiers.records import Grain, Scope, Work
 from tiers.upkeep import Redacted
 
 from .building import by_event
-from .building import index_work as index_work  # noqa: PLC0414 - for who else stores records
 from .compressing import Compressor
 from .periods import LAST_MOMENT
-from .reports import LifecycleReport as LifecycleReport  # noqa: PLC0414 - what ``done`` is
-from .reports import Pace
-from .reports import Waiting as Waiting  # noqa: PLC0414 - what ``compress`` returns
+from .reports import LifecycleReport, Pace, Waiting
 from .rewriting import Rewriter
-from .rolling import REDACTED_MEANWHILE as REDACTED_MEANWHILE  # noqa: PLC0414 - a reason it gives
 from .rolling import Roller
 from .rules import LifecyclePolicy
 from .writing import Writer

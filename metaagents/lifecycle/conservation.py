@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from tiers.grains import MADE_OF, Made, TurnMark
 from tiers.plans import ANY_GRAIN, AnyGrain
-from tiers.records import Record, Scope
-from tiers.upkeep import PAGE_ROWS_MAX, Page
+from tiers.records import Scope
+
+from .pages import rows_of
 
 if TYPE_CHECKING:
     from tiers.cold.stores import GrainStore
@@ -24,10 +25,7 @@ if TYPE_CHECKING:
 READINGS_MAX = 3
 """A graph that is written to meanwhile may look torn: what is wrong must be so more than once."""
 
-PAGES_MAX = 100_000
 _NAMED = 5
-
-R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True)
@@ -105,20 +103,12 @@ class ConservationReport:
         if self.doubled:
             found.append(f"{len(self.doubled)} ids are there twice: {_some(self.doubled)}")
         for one in self.grains:
-            if one.twice:
-                found.append(
-                    f"{one.grain}: {len(one.twice)} turns are covered more than once: "
-                    f"{_some(one.twice)}"
-                )
-            if one.lost:
-                found.append(
-                    f"{one.grain}: {len(one.lost)} sources do not exist: {_some(one.lost)}"
-                )
-            if one.stranded:
-                found.append(
-                    f"{one.grain}: {len(one.stranded)} sources count as told and are not: "
-                    f"{_some(one.stranded)}"
-                )
+            wrong = (
+                (one.twice, "turns are covered more than once"),
+                (one.lost, "sources do not exist"),
+                (one.stranded, "sources count as told and are not"),
+            )
+            found += [f"{one.grain}: {len(ids)} {what}: {_some(ids)}" for ids, what in wrong if ids]
         return tuple(found)
 
 
@@ -176,21 +166,9 @@ async def report(grains: GrainStore, scope: Scope) -> ConservationReport:
 
 async def _read(grains: GrainStore, scope: Scope) -> ConservationReport:
     # What is made first: whatever it names was there before it, and is found afterwards.
-    made = await _pages(grains.made, scope)
-    marks = await _pages(grains.turn_marks, scope)
+    made = [one async for one in rows_of(grains.made, scope)]
+    marks = [one async for one in rows_of(grains.turn_marks, scope)]
     return await asyncio.to_thread(conserve, marks, made)
-
-
-async def _pages(read: Callable[[Scope, str, int], Awaitable[Page[R]]], scope: Scope) -> list[R]:
-    rows: list[R] = []
-    cursor: str | None = ""
-    for _ in range(PAGES_MAX):
-        if cursor is None:
-            break
-        page = await read(scope, cursor, PAGE_ROWS_MAX)
-        rows += page.rows
-        cursor = page.cursor
-    return rows
 
 
 def _reached(one: Made, finer: Mapping[str, Sequence[str]]) -> list[str]:

@@ -36,7 +36,7 @@ def period_of(moment: datetime, grain: Grain, zone: ZoneInfo) -> str:
     ``2026-11-20``, ``2026-W47`` (ISO 8601: the year and week that have its Thursday), ``2026-11``,
     ``2026-Q4``, ``2026``.
     """
-    return _LABELS[grain](day_of(moment, zone))
+    return _FORMS[grain].label(day_of(moment, zone))
 
 
 def bounds(label: str, grain: Grain, zone: ZoneInfo) -> Bounds:
@@ -93,41 +93,9 @@ def _after(day: date, days: int = 1) -> date | None:
     return day + days * _DAY if day <= date.max - days * _DAY else None
 
 
-def _daily(day: date) -> str:
-    return day.isoformat()
-
-
-def _weekly(day: date) -> str:
+def _week(day: date) -> str:
     year, week, _ = day.isocalendar()
     return f"{year:04}-W{week:02}"
-
-
-def _monthly(day: date) -> str:
-    return f"{day.year:04}-{day.month:02}"
-
-
-def _quarterly(day: date) -> str:
-    return f"{day.year:04}-Q{(day.month - 1) // _MONTHS_PER_QUARTER + 1}"
-
-
-def _yearly(day: date) -> str:
-    return f"{day.year:04}"
-
-
-def _first_of_week(year: int, week: int) -> date:
-    return date.fromisocalendar(year, week, 1)
-
-
-def _first_of_month(year: int, month: int) -> date:
-    return date(year, month, 1)
-
-
-def _first_of_quarter(year: int, quarter: int) -> date:
-    return date(year, _MONTHS_PER_QUARTER * (quarter - 1) + 1, 1)
-
-
-def _first_of_year(year: int) -> date:
-    return date(year, 1, 1)
 
 
 def _months_after(day: date, months: int) -> date | None:
@@ -137,49 +105,50 @@ def _months_after(day: date, months: int) -> date | None:
 
 
 class _Form(NamedTuple):
+    """What the periods of a grain are called, and where they begin."""
+
+    label: Callable[[date], str]
     pattern: re.Pattern[str]
     example: str
     first: Callable[..., date]
     next: Callable[[date], date | None]
 
 
-_LABELS: Mapping[Grain, Callable[[date], str]] = {
-    "daily": _daily,
-    "weekly": _weekly,
-    "monthly": _monthly,
-    "quarterly": _quarterly,
-    "yearly": _yearly,
-}
 _YEAR = r"([0-9]{4})"
 _FORMS: Mapping[Grain, _Form] = {
     "daily": _Form(
+        date.isoformat,
         re.compile(_YEAR + r"-([0-9]{2})-([0-9]{2})"),
         "a day such as 2026-11-20",
         date,
         _after,
     ),
     "weekly": _Form(
+        _week,
         re.compile(_YEAR + r"-W([0-9]{2})"),
         "an ISO year and week such as 2026-W47",
-        _first_of_week,
+        lambda year, week: date.fromisocalendar(year, week, 1),
         lambda day: _after(day, 7),
     ),
     "monthly": _Form(
+        lambda day: f"{day.year:04}-{day.month:02}",
         re.compile(_YEAR + r"-([0-9]{2})"),
         "a month such as 2026-11",
-        _first_of_month,
+        lambda year, month: date(year, month, 1),
         lambda day: _months_after(day, 1),
     ),
     "quarterly": _Form(
+        lambda day: f"{day.year:04}-Q{(day.month - 1) // _MONTHS_PER_QUARTER + 1}",
         re.compile(_YEAR + r"-Q([1-4])"),
         "a quarter such as 2026-Q4",
-        _first_of_quarter,
+        lambda year, quarter: date(year, _MONTHS_PER_QUARTER * (quarter - 1) + 1, 1),
         lambda day: _months_after(day, 3),
     ),
     "yearly": _Form(
+        lambda day: f"{day.year:04}",
         re.compile(_YEAR),
         "a year such as 2026",
-        _first_of_year,
+        lambda year: date(year, 1, 1),
         lambda day: _months_after(day, 12),
     ),
 }

@@ -7,18 +7,18 @@ grain at once unless it is forced to.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tiers.errors import NotFound, TierError
 from tiers.grains import RETIRED_PER_CALL_MAX
 from tiers.plans import ANY_GRAIN, AnyGrain, Kept, Plan, plan_of
 from tiers.ports import HotStore
-from tiers.records import UNRECORDED, Record, Retention, Scope
-from tiers.upkeep import PAGE_ROWS_MAX, Page
+from tiers.records import UNRECORDED, Retention, Scope
 
+from .pages import rows_of
 from .periods import FIRST_MOMENT
 from .retired_traces import RetiredTraces
 from .standins import StandIns
@@ -35,10 +35,6 @@ DUE_MAX = 10_000
 
 ROUNDS_MAX = 10
 """So many questions a pass asks of one grain; the next pass goes on."""
-
-PAGES_MAX = 10_000
-
-R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True)
@@ -254,16 +250,17 @@ class _Sweep:
         """
         count = 0
         if grain == "working":
-            async for mark in _rows(self.grains.turn_marks, self.scope):
+            async for mark in rows_of(self.grains.turn_marks, self.scope):
                 count += mark.occurred_at < since and not (mark.redacted or mark.retired)
-        async for made in _rows(self.grains.made, self.scope):
+        async for made in rows_of(self.grains.made, self.scope):
             is_past = made.grain == grain and made.ends_at < since
             count += is_past and not (made.redacted or made.retired)
         return count
 
     async def facts(self) -> Retired:
         """Retire facts that gave way, or that somebody asked to forget, long enough ago."""
-        superseded, forgotten = self._facts_since()
+        superseded = _days_before(self.now, self.policy.superseded_facts_days)
+        forgotten = _days_before(self.now, self.policy.forgotten_facts_days)
         due = await self.review.ended(self.scope, superseded, forgotten, DUE_MAX)
         if not self.force and len(due) >= self.policy.records_min:
             total = await self._count_facts()
@@ -273,7 +270,7 @@ class _Sweep:
         done = 0
         for _ in range(ROUNDS_MAX):
             retired = 0
-            for ids, reason in await self._facts_by_reason(due):
+            for ids, reason in await self._facts_by_reason(due, superseded):
                 retired += await self._retire(ids, reason)
             done += retired
             if self.dry_run or len(due) < DUE_MAX or not retired:
@@ -285,22 +282,16 @@ class _Sweep:
         """Return how many facts have their content: those that are live, and those that ended."""
         ended = len(await self.review.ended(self.scope, self.now, self.now, DUE_MAX))
         live = 0
-        async for _ in _rows(self.review.live_facts, self.scope):
+        async for _ in rows_of(self.review.live_facts, self.scope):
             live += 1
         return live + ended
 
-    def _facts_since(self) -> tuple[datetime, datetime]:
-        policy = self.policy
-        return (
-            _days_before(self.now, policy.superseded_facts_days),
-            _days_before(self.now, policy.forgotten_facts_days),
-        )
-
-    async def _facts_by_reason(self, due: tuple[str, ...]) -> list[tuple[list[str], str]]:
+    async def _facts_by_reason(
+        self, due: Sequence[str], superseded: datetime
+    ) -> list[tuple[list[str], str]]:
         """Return the facts that gave way and those that were forgotten, each with its reason."""
         if not due:
             return []
-        superseded, _ = self._facts_since()
         gave_way = set(await self.review.ended(self.scope, superseded, UNRECORDED, DUE_MAX))
         days, forgotten_days = self.policy.superseded_facts_days, self.policy.forgotten_facts_days
         return [
@@ -327,20 +318,6 @@ class _Sweep:
 
     def _too_much(self, due: int, total: int) -> str:
         return f"{due} of {total} are more than {self.policy.share_max:.0%}; it takes force"
-
-
-async def _rows(
-    read: Callable[[Scope, str, int], Awaitable[Page[R]]], scope: Scope
-) -> AsyncIterator[R]:
-    """Read every row, page by page."""
-    cursor: str | None = ""
-    for _ in range(PAGES_MAX):
-        if cursor is None:
-            return
-        page = await read(scope, cursor, PAGE_ROWS_MAX)
-        for row in page.rows:
-            yield row
-        cursor = page.cursor
 
 
 def _days_before(now: datetime, days: float) -> datetime:

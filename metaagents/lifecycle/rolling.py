@@ -187,7 +187,7 @@ class Roller:
             found = await self._grains.loose(scope, grain, before, limit)
             if len(found) < limit:
                 return found, False
-            whole, _ = whole_periods(found, grain, self._policy.zone)
+            whole = whole_periods(found, grain, self._policy.zone)
             if whole:
                 return whole, True
         return found, True

@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 from typing import NamedTuple, TypeAlias
 from zoneinfo import ZoneInfo
 
-from tiers.plans import GRAINS as GRAINS  # noqa: PLC0414 - of episodes, finest first
+from tiers.plans import GRAINS
 from tiers.records import Episode, Grain, HistoricBelief, Retention, Summary, Turn
 
 from .periods import bounds, day_of, period_of, period_start
@@ -183,18 +183,15 @@ def group_by_period(
     return [(period, tuple(members)) for (period, _), members in groups.items()]
 
 
-def whole_periods(
-    records: Sequence[Told], grain: Grain, zone: ZoneInfo
-) -> tuple[tuple[Told, ...], bool]:
-    """Return of the oldest records those whose period cannot have more, and whether any are left.
+def whole_periods(records: Sequence[Told], grain: Grain, zone: ZoneInfo) -> tuple[Told, ...]:
+    """Return of the oldest records those whose period cannot have more.
 
     The period of the last one may go on behind the page that these are.
     """
     if not records:
-        return (), False
+        return ()
     open_since = period_start(max(one.starts_at for one in records), grain, zone)
-    whole = tuple(one for one in records if one.starts_at < open_since)
-    return whole, len(whole) < len(records)
+    return tuple(one for one in records if one.starts_at < open_since)
 
 
 def bottom_up(records: Sequence[Told]) -> list[Told]:

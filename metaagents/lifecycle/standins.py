@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from tiers.grains import Made, Retirable
 from tiers.plans import AnyGrain
 from tiers.records import Grain, Scope
-from tiers.upkeep import PAGE_ROWS_MAX
+
+from .pages import rows_of
 
 if TYPE_CHECKING:
     from tiers.cold.stores import EpisodicStore, GrainStore
 
-PAGES_MAX = 10_000
 STAND_INS_PER_READ = 64
 _MONTHS: frozenset[AnyGrain] = frozenset(("monthly", "quarterly", "yearly"))
 _MOMENT = timedelta(microseconds=1)
@@ -70,14 +70,10 @@ class StandIns:
 
     async def _survey(self) -> None:
         """Find out which episodes there are, once."""
-        cursor: str | None = ""
-        for _ in range(PAGES_MAX):
-            if cursor is None or self._is_read:
-                break
-            page = await self._grains.made(self._scope, cursor, PAGE_ROWS_MAX)
-            for one in page.rows:
-                self._note(one)
-            cursor = page.cursor
+        if self._is_read:
+            return
+        async for one in rows_of(self._grains.made, self._scope):
+            self._note(one)
         self._is_read = True
 
     def _note(self, one: Made) -> None:

@@ -17,8 +17,9 @@ from tiers.errors import ConfigError, EzraError, TierError, TierUnavailable, Usa
 from tiers.ports import Vector, WarmStore
 from tiers.records import IndexEntry, Scope
 
+from ..work import retry_seconds
 from .generations import Building, OpenGenerations
-from .rules import Reembedding, by_owner, indexable, retry_seconds, started
+from .rules import Reembedding, by_owner, indexable, started
 from .vectors import vectors_of, with_vectors
 
 if TYPE_CHECKING:

@@ -139,8 +139,9 @@ class SwitchingIndex:
 
     def _written(self) -> list[OpenGeneration]:
         serving, building = self._generations.serving, self._generations.building
-        behind = building is not None and building.opened is not serving
-        return [serving, building.opened] if behind and building is not None else [serving]
+        if building is None or building.opened is serving:
+            return [serving]
+        return [serving, building.opened]
 
     def _asked(self, query: SearchQuery) -> tuple[OpenGeneration, SearchQuery]:
         """Return whom to ask what: the vector's own model, or the serving one without a vector."""

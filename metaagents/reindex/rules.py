@@ -13,9 +13,6 @@ from tiers.upkeep import Generation, RecordRef
 RRF_K = 10
 """Smoothing of reciprocal ranks, as everywhere else."""
 
-RETRY_SECONDS_FIRST = 2.0
-RETRY_SECONDS_MAX = 300.0
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -49,7 +46,7 @@ class Reembedding:
     total: int
 
 
-def plan(known: Sequence[Generation], wanted: Generation, models: Collection[str] | None) -> Plan:
+def plan(known: Sequence[Generation], wanted: Generation, models: Collection[str]) -> Plan:
     """Decide which generation serves and which is built.
 
     The wanted one serves when it is complete. Until then another complete one does, behind which
@@ -60,8 +57,7 @@ def plan(known: Sequence[Generation], wanted: Generation, models: Collection[str
     Args:
         known: The tenant's generations, the one marked last first.
         wanted: The generation of the wanted model as it would be made new.
-        models: Models, beside the wanted one, that questions can be embedded with; ``None`` for
-            all.
+        models: Models, beside the wanted one, that questions can be embedded with.
     """
     target = next((one for one in known if one.model_id == wanted.model_id), wanted)
     if target.state == "complete":
@@ -70,14 +66,10 @@ def plan(known: Sequence[Generation], wanted: Generation, models: Collection[str
     if wanted.model_id is None:
         serve = next(iter([*complete, *known]), target)
         return _planned(known, serve, target if serve is target else None)
-    usable = [one for one in complete if _can_answer(one, models)]
+    usable = [one for one in complete if one.model_id is None or one.model_id in models]
     # By meaning rather than by words; sorting is stable, so the newest of each comes first.
     usable.sort(key=lambda one: one.model_id is None)
     return _planned(known, usable[0] if usable else target, target)
-
-
-def _can_answer(generation: Generation, models: Collection[str] | None) -> bool:
-    return generation.model_id is None or models is None or generation.model_id in models
 
 
 def _planned(known: Sequence[Generation], serve: Generation, build: Generation | None) -> Plan:
@@ -136,9 +128,3 @@ def filled_in(indexed: Sequence[Hit], by_words: Sequence[Hit], limit: int) -> tu
         if hit.id not in held and not hit.words_only
     ]
     return tuple(sorted(scored, key=lambda hit: (-hit.score, hit.id))[:limit])
-
-
-def retry_seconds(failures: int) -> float:
-    """Return how long to wait after so many failures in a row: 2 seconds, doubling to 5 minutes."""
-    doubled = RETRY_SECONDS_FIRST * 2.0 ** min(failures - 1, 16)
-    return min(doubled, RETRY_SECONDS_MAX)

@@ -187,10 +187,10 @@ def test_summaries_are_gathered_by_writer_audience_and_period() -> None:
 def test_of_a_page_only_whole_periods_are_told() -> None:
     """The last period of it may go on behind it."""
     page = [summary(1), summary(2), summary(24), summary(25)]
-    whole, has_more = whole_periods(page, "daily", BERLIN)
-    assert ([one.id for one in whole], has_more) == (["summary-1", "summary-2"], True)
-    assert whole_periods(page[:2], "daily", BERLIN) == ((), True)
-    assert whole_periods([], "daily", BERLIN) == ((), False)
+    whole = whole_periods(page, "daily", BERLIN)
+    assert [one.id for one in whole] == ["summary-1", "summary-2"]
+    assert whole_periods(page[:2], "daily", BERLIN) == ()
+    assert whole_periods([], "daily", BERLIN) == ()
 
 
 def test_beliefs_are_kept_for_ever_unless_the_graph_says_otherwise() -> None:

@@ -24,7 +24,7 @@ from support.cold_samples import (
 from support.document_reference import document_by, passage_by
 from support.tier_samples import HOSTILE_TEXT, NOW, scope_of
 
-from metaagents.lifecycle.rules import GRAINS, bottom_up
+from metaagents.lifecycle.rules import bottom_up
 from tiers.cold.mentions import _mark
 from tiers.cold.redaction import (
     IDS_MAX,
@@ -51,6 +51,7 @@ from tiers.cold.speaking_of import KINDS, LOOKED_THROUGH_MAX, Search, Subject, w
 from tiers.cold.stores.erasure import naming
 from tiers.documents import Document, stays_away
 from tiers.errors import NotFound, UsageError
+from tiers.plans import GRAINS
 from tiers.records import ToolOutput, Turn
 
 LATER = NOW + timedelta(hours=1)

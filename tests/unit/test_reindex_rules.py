@@ -12,16 +12,15 @@ from support.records import START, hit, scope
 from support.tier_samples import entry_of, scope_of
 
 from metaagents.reindex.rules import (
-    RETRY_SECONDS_MAX,
     by_owner,
     filled_in,
     from_the_start,
     indexable,
     plan,
     progress,
-    retry_seconds,
     started,
 )
+from metaagents.work import RETRY_SECONDS_MAX, retry_seconds
 from tiers.upkeep import Generation, RecordRef
 
 
@@ -50,7 +49,6 @@ ALL = {"old", "older", "new"}
         ([HALF, OLD], NEW, ALL, OLD, HALF, []),
         ([OLD, OLDER], NEW, ALL, OLD, NEW, [OLDER]),
         ([OLD, OLDER], NEW, {"older"}, OLDER, NEW, [OLD]),
-        ([OLD], NEW, None, OLD, NEW, []),
         # Words answer when no other model can, and only then.
         ([WORDS], NEW, ALL, WORDS, NEW, []),
         ([WORDS, OLD], NEW, ALL, OLD, NEW, [WORDS]),
