@@ -99,8 +99,8 @@ class Catalog(DocumentsOfGraph, GraphRows):
         if supersedes is not None and isinstance(record, Rule):
             told = (self._runtime, self._scope, record, supersedes, given)
             return (await refine(*told, source="user"))[0]
-        told = (self._runtime, self._scope, record, given)
-        stored_id, _ = await store(*told, private=False, former=line)
+        new = (self._runtime, self._scope, record, given)
+        stored_id, _ = await store(*new, private=False, former=line)
         if line:
             await take_place(self._runtime, self._scope, line[-1], stored_id, supersedes)
         return stored_id

@@ -68,7 +68,9 @@ def memory_of(what: Memory) -> Fact | Rule:
     record = checked(Fact, text=what) if isinstance(what, str) else what
     if not isinstance(record, Fact | Rule):
         raise UsageError("what", what, "text, a Fact or a Rule")
-    if isinstance(record, Rule):
+    if isinstance(record, Fact):
+        check_text("text", record.text)
+    else:
         check_text("trigger", record.trigger)
         for number, step in enumerate(record.steps):
             check_text(f"steps[{number}]", step)
@@ -142,6 +144,7 @@ async def store(
     is_released: bool = False,
     place: Mapping[str, JsonValue] | None = None,
     former: Sequence[Fact] = (),
+    restates: bool = False,
     charge: Charge = FREE,
 ) -> tuple[str, bool]:
     """Store a fact or rule as the scope's own; return its id and whether it is new.
@@ -150,7 +153,8 @@ async def store(
     place among the ``former`` ones, and has lost it since, gets the id that it has. Without
     ``record_id`` it gets an id of its own. ``is_released`` says that a person has let it pass.
     ``place`` says what the caller lets give way to it then, for who releases it
-    (``quarantine.py``). What is new is charged.
+    (``quarantine.py``). What ``restates`` gives its confidence to the statement that is there. What
+    is new is charged.
 
     Raises:
         BudgetExceeded: It is new, and there is no write left.
@@ -190,7 +194,8 @@ async def store(
         if is_same and one.superseded_by is not None:
             return one.id, False
     async with runtime.meter.refusals(scope):
-        fact, was_new = await runtime.semantic.put_fact(scope, stamped, work, charge)
+        new = (stamped, work, charge)
+        fact, was_new = await runtime.semantic.put_fact(scope, *new, restates=restates)
     runtime.wake_learning()
     return fact.id, was_new
 
