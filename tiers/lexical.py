@@ -26,6 +26,8 @@ UNSEEN = re.compile(
 )
 """What Unicode says is not shown where it is not supported (Default_Ignorable_Code_Point)."""
 
+_NOTHING = re.compile(rf"(?:[\s\x00-\x1f\x7f-\x9f]|{UNSEEN.pattern})*+")
+
 # Every repetition is bounded, so that no run of marks or blanks costs more than linear time.
 _SENTENCE_END = re.compile(
     r"""
@@ -58,6 +60,11 @@ STOP_WORDS = frozenset(
     "youre".split()
 )
 """English words too common to say what a text is about."""
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text says nothing: it is empty, or white space and what is not shown."""
+    return _NOTHING.fullmatch(text) is not None
 
 
 def words(text: str) -> list[str]:

@@ -14,7 +14,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    JsonValue,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic.json_schema import SkipJsonSchema
 
 from .beliefs import BeliefEvent as BeliefEvent
@@ -47,11 +55,14 @@ from .fields import Grain as Grain
 from .fields import Kind as Kind
 from .fields import Moment as Moment
 from .fields import Name as Name
+from .fields import Number as Number
 from .fields import Record as Record
 from .fields import Source as Source
 from .fields import Superseded as Superseded
 from .fields import Text as Text
 from .fields import Topics as Topics
+from .fields import Whole as Whole
+from .fields import misordered as misordered
 from .fleet import AgentRecord as AgentRecord
 from .fleet import Ancestor as Ancestor
 from .fleet import Budget as Budget
@@ -185,7 +196,7 @@ class Fact(Owned):
     object: Text | None = None
     tier: FactTier = "archival"
     fact_type: FactType = "world"
-    confidence: float = Field(default=1.0, ge=0.0, le=1.0)
+    confidence: Number = Field(default=1.0, ge=0.0, le=1.0)
     valid_from: Moment | None = None
     valid_to: Moment | None = None
     said_at: Moment | None = None
@@ -328,7 +339,14 @@ class AuditFilter(Record):
     record_id: str | None = None
     since: Moment | None = None
     until: Moment | None = None
-    before: Annotated[int, Field(ge=1, le=2**53 - 1)] | None = None
+    before: Annotated[Whole, Field(ge=1, le=2**53 - 1)] | None = None
+
+    @field_validator("until")
+    @classmethod
+    def _not_before_since(cls, until: Moment | None, others: ValidationInfo) -> Moment | None:
+        if words := misordered(others.data.get("since"), until):
+            raise ValueError(words)
+        return until
 
 
 class Receipt(Record):
