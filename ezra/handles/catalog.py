@@ -28,7 +28,7 @@ from ..moving.carrying import GraphRows, check_nothing_left
 from ..moving.graph_status import GraphStatus, status_of
 from ..operations import Ids, operation
 from ..recall.asking import ask
-from ..recall.request import Kinds, Narrowing, request_of
+from ..recall.request import Answers, Kinds, Narrowing, request_of
 from ..recaller import RecallResult
 from ..runtime import Runtime
 from .remembering import Memory, check_superseded, memory_of, refine, store, take_place
@@ -110,7 +110,7 @@ class Catalog(DocumentsOfGraph, GraphRows):
         self,
         query: str,
         *,
-        limit: int = 10,
+        limit: Answers = 10,
         kinds: Kinds | None = None,
         as_of: datetime | None = None,
         rerank: bool = True,

@@ -36,7 +36,7 @@ from ..moving.graph_status import GraphStatus, status_of
 from ..operations import composed, operation
 from ..recall.asking import ask
 from ..recall.memory_search import MemorySearch, scope_as, search_memory
-from ..recall.request import Kinds, Narrowing, ScopeName, request_of
+from ..recall.request import Answers, Kinds, Narrowing, ScopeName, request_of
 from ..recaller import RecallResult
 from ..rights.membership import has_left
 from ..rights.policy import scope_of
@@ -227,7 +227,7 @@ class Graph(
         self,
         query: str,
         *,
-        limit: int = 10,
+        limit: Answers = 10,
         kinds: Kinds | None = None,
         scope: ScopeName = "any",
         as_of: datetime | None = None,

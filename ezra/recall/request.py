@@ -232,6 +232,8 @@ KINDS_NAMED_MAX = len(KINDS) + len(KIND_ALIASES)
 KindNamed: TypeAlias = Annotated[Kind, BeforeValidator(_kind)]
 """A kind, or what platforms call it: ``chat_message``, ``document_chunk``."""
 
+Answers: TypeAlias = Annotated[int, Field(ge=1, le=LIMIT_MAX)]
+
 DaysAgo: TypeAlias = Annotated[int, Field(ge=0, le=DAYS_MAX)]
 
 Kinds: TypeAlias = Annotated[Sequence[KindNamed], Field(max_length=KINDS_NAMED_MAX)]

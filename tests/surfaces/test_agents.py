@@ -288,6 +288,7 @@ REFUSED: list[tuple[str, type[Exception], Callable[[Any, Any], Any]]] = [
     ("topics", UsageError, lambda agent, _: agent.turn("Box?", topics="tyres")),
     ("query", UsageError, lambda agent, _: agent.recall(" ")),
     ("limit", UsageError, lambda agent, _: agent.recall("x", limit=101)),
+    ("limit", UsageError, lambda _, graph: graph.recall("x", limit=-1)),
     ("scope", UsageError, lambda agent, _: agent.recall("x", scope="world")),
     ("scope", UsageError, lambda agent, _: agent.recall("x", scope="user")),
     ("colour", UsageError, lambda agent, _: agent.recall("x", colour="red")),
@@ -329,6 +330,7 @@ async def test_refusals_say_the_same(runtime: Any) -> None:
         names = ("field", "action", "kind")
         said = next(getattr(error, name) for name in names if hasattr(error, name))
         assert said == about, str(error)
+        assert about != "limit" or "a whole number, 1 to 100" in str(error)
     assert (await agent.usage()).writes == 0
     assert await agent.beliefs() == ()
 
