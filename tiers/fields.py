@@ -18,6 +18,7 @@ from pydantic import (
     Field,
     StringConstraints,
     ValidationError,
+    ValidationInfo,
 )
 
 from .errors import UnfitRecord
@@ -175,6 +176,16 @@ def misordered(since: object, until: object) -> str:
     if isinstance(since, int) and isinstance(until, int) and until < since:
         return f"nothing before since, {since}"
     return ""
+
+
+def _not_before_since(until: datetime, others: ValidationInfo) -> datetime:
+    if words := misordered(others.data.get("since"), until):
+        raise ValueError(words)
+    return until
+
+
+Until: TypeAlias = Annotated[Moment, AfterValidator(_not_before_since)]
+"""The end of a time of which a record says the beginning before, as ``since``."""
 
 
 class Record(BaseModel):

@@ -14,15 +14,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    JsonValue,
-    StringConstraints,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from .beliefs import BeliefEvent as BeliefEvent
@@ -61,8 +53,8 @@ from .fields import Source as Source
 from .fields import Superseded as Superseded
 from .fields import Text as Text
 from .fields import Topics as Topics
+from .fields import Until as Until
 from .fields import Whole as Whole
-from .fields import misordered as misordered
 from .fleet import AgentRecord as AgentRecord
 from .fleet import Ancestor as Ancestor
 from .fleet import Budget as Budget
@@ -338,15 +330,8 @@ class AuditFilter(Record):
     agent_id: str | None = None
     record_id: str | None = None
     since: Moment | None = None
-    until: Moment | None = None
+    until: Until | None = None
     before: Annotated[Whole, Field(ge=1, le=2**53 - 1)] | None = None
-
-    @field_validator("until")
-    @classmethod
-    def _not_before_since(cls, until: Moment | None, others: ValidationInfo) -> Moment | None:
-        if words := misordered(others.data.get("since"), until):
-            raise ValueError(words)
-        return until
 
 
 class Receipt(Record):

@@ -51,9 +51,8 @@ class AgentFacts(ABC):
         """Remember a fact or a rule and return its id.
 
         The same statement by the same agent is stored once: remembering it again returns the
-        first id and costs nothing, also where it took the place of ``supersedes`` and has been
-        replaced since. It can be recalled at once by its words, and by meaning within
-        seconds.
+        first id and costs nothing, also where it took the place of ``supersedes`` and has lost it
+        since. It can be recalled at once by its words, and by meaning within seconds.
 
         Args:
             what: Text (a fact), a ``Fact`` or a ``Rule``.
@@ -95,11 +94,9 @@ class AgentFacts(ABC):
             if given is None and (scope.sees_all_topics or set(former.topics) <= {*scope.topics}):
                 scope, allowed = await self._writing(former.topics, "remember")
         scope = scope.model_copy(update={"user_id": None}) if shared else scope
+        told = (self._runtime, scope, record, allowed)
         stored_id, _ = await store(
-            self._runtime,
-            scope,
-            record,
-            allowed,
+            *told,
             private=private,
             record_id=new,
             source=source,
