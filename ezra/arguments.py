@@ -19,7 +19,7 @@ from annotated_types import Ge, Le
 from pydantic import AfterValidator, BeforeValidator
 
 from tiers.errors import UsageError
-from tiers.fields import Record
+from tiers.fields import Record, misordered
 
 COUNT_MAX = 2**53 - 1
 """The greatest whole number that every reader of JSON holds exactly; every store takes it."""
@@ -61,6 +61,9 @@ def check_call(method: Callable[..., Any], given: Mapping[str, object]) -> None:
     for name, value in given.items():
         if name in forms:
             _check(name, value, forms[name])
+    words = misordered(given.get("since"), given.get("until"))
+    if words:
+        raise UsageError("until", given["until"], words)
 
 
 def _check(field: str, value: object, forms: _Forms) -> None:

@@ -11,6 +11,7 @@ from uuid import UUID
 from tiers.errors import Conflict, UnfitRecord, UsageError
 from tiers.fields import NAMED_MAX
 from tiers.fleet import CATALOG
+from tiers.lexical import is_blank
 from tiers.records import MergeStrategy, Parent, Record, SessionGraph, Source, Turn
 
 _R = TypeVar("_R", bound=Record)
@@ -40,7 +41,7 @@ def check_text(field: str, given: object, accepted: str = "text that is not blan
     Raises:
         UsageError: It is none, or does not.
     """
-    if not isinstance(given, str) or not given.strip():
+    if not isinstance(given, str) or is_blank(given):
         raise UsageError(field, given, accepted)
 
 

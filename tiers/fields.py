@@ -15,8 +15,10 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     StringConstraints,
     ValidationError,
+    ValidationInfo,
 )
 
 from .errors import UnfitRecord
@@ -145,6 +147,12 @@ Word: TypeAlias = Annotated[str, StringConstraints(max_length=NAME_CHARS_MAX)]
 """A name that is asked for, as it was written; nothing has an empty one."""
 
 
+Whole: TypeAlias = Annotated[int, Field(strict=True)]
+Number: TypeAlias = Annotated[float, Field(strict=True)]
+YesNo: TypeAlias = Annotated[bool, Field(strict=True)]
+"""What people say of a record: of ``True`` or ``"3"`` pydantic makes a number without a word."""
+
+
 def _is_text(value: object) -> object:
     """Refuse bytes, which would else be read as text without a word."""
     if isinstance(value, bytes | bytearray | memoryview):
@@ -156,6 +164,28 @@ def _is_text(value: object) -> object:
 OutputText: TypeAlias = Annotated[
     str, StringConstraints(max_length=OUTPUT_CHARS_MAX), BeforeValidator(_is_text)
 ]
+
+
+def misordered(since: object, until: object) -> str:
+    """Return what is accepted for the end of a time that ends before it begins; else nothing.
+
+    Nothing is in such a time, which would read as if nothing had happened. Numbers are of turns.
+    """
+    if isinstance(since, datetime) and isinstance(until, datetime) and until < since:
+        return f"nothing before since, {since.isoformat()}"
+    if isinstance(since, int) and isinstance(until, int) and until < since:
+        return f"nothing before since, {since}"
+    return ""
+
+
+def _not_before_since(until: datetime, others: ValidationInfo) -> datetime:
+    if words := misordered(others.data.get("since"), until):
+        raise ValueError(words)
+    return until
+
+
+Until: TypeAlias = Annotated[Moment, AfterValidator(_not_before_since)]
+"""The end of a time of which a record says the beginning before, as ``since``."""
 
 
 class Record(BaseModel):

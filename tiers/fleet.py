@@ -8,7 +8,20 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field
 
-from .fields import ALL_TOPICS, UNRECORDED, Grain, Kind, Moment, Name, Record, Text, Topics
+from .fields import (
+    ALL_TOPICS,
+    UNRECORDED,
+    Grain,
+    Kind,
+    Moment,
+    Name,
+    Number,
+    Record,
+    Text,
+    Topics,
+    Whole,
+    YesNo,
+)
 from .plans import checked_plan
 
 CATALOG = "@catalog"
@@ -119,9 +132,9 @@ class Parent(Record):
 
     id: Name
     as_of: Moment | None = None
-    rules: bool = True
-    episodes: bool = False
-    archival: bool = False
+    rules: YesNo = True
+    episodes: YesNo = False
+    archival: YesNo = False
     linked_at: Moment = UNRECORDED
 
 
@@ -134,9 +147,9 @@ class Budget(Record):
         writes: Turns, facts, rules and belief changes stored.
     """
 
-    tokens: int | None = Field(default=None, ge=0)
-    model_calls: int | None = Field(default=None, ge=0)
-    writes: int | None = Field(default=None, ge=0)
+    tokens: Whole | None = Field(default=None, ge=0)
+    model_calls: Whole | None = Field(default=None, ge=0)
+    writes: Whole | None = Field(default=None, ge=0)
 
     @property
     def is_none(self) -> bool:
@@ -183,11 +196,11 @@ class Retention(Record):
     """
 
     plan: Annotated[str, AfterValidator(checked_plan)] | None = None
-    summary_ttl_hours: float | None = Field(default=None, gt=0, le=24 * DAYS_MAX)
-    archive_after_days: float | None = Field(default=None, gt=0, le=DAYS_MAX)
-    beliefs_days: float | None = Field(default=None, gt=0, le=DAYS_MAX)
-    superseded_facts_days: float | None = Field(default=None, gt=0, le=DAYS_MAX)
-    forgotten_facts_days: float | None = Field(default=None, gt=0, le=DAYS_MAX)
+    summary_ttl_hours: Number | None = Field(default=None, gt=0, le=24 * DAYS_MAX)
+    archive_after_days: Number | None = Field(default=None, gt=0, le=DAYS_MAX)
+    beliefs_days: Number | None = Field(default=None, gt=0, le=DAYS_MAX)
+    superseded_facts_days: Number | None = Field(default=None, gt=0, le=DAYS_MAX)
+    forgotten_facts_days: Number | None = Field(default=None, gt=0, le=DAYS_MAX)
 
 
 MergeStrategy: TypeAlias = Literal["last_write_wins", "highest_trust", "manual", "custom"]

@@ -19,12 +19,16 @@ _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+(?:[{_APOSTROPHES}][^\W_{_
 _ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")  # finds the same in half the time
 _POSSESSIVE = re.compile(rf"[{_APOSTROPHES}]s$")
 
+_GROUPED = re.compile(r"(?<![\w.,])\d{1,3}(?:[,\u00a0\u2009\u202f]\d{3})+(?!\w|,\d)")
+
 UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
 )
 """What Unicode says is not shown where it is not supported (Default_Ignorable_Code_Point)."""
+
+_NOTHING = re.compile(rf"(?:[\s\x00-\x1f\x7f-\x9f]|{UNSEEN.pattern})*+")
 
 # Every repetition is bounded, so that no run of marks or blanks costs more than linear time.
 _SENTENCE_END = re.compile(
@@ -60,6 +64,11 @@ STOP_WORDS = frozenset(
 """English words too common to say what a text is about."""
 
 
+def is_blank(text: str) -> bool:
+    """Whether a text says nothing: it is empty, or white space and what is not shown."""
+    return _NOTHING.fullmatch(text) is not None
+
+
 def words(text: str) -> list[str]:
     """Return the words of ``text`` in order: lower case, letters and digits of any script only.
 
@@ -77,12 +86,21 @@ def words(text: str) -> list[str]:
     ]
 
 
+def ungrouped(text: str) -> list[str]:
+    """Return the numbers whose thousands are set apart, as they are without: ``1,250`` is 1250.
+
+    By a comma or a space that does not break, which nobody writes between other things. To a search
+    they are words beside those of ``words``, by which what was filed before is found.
+    """
+    return [re.sub(r"\D", "", number) for number in _GROUPED.findall(text)]
+
+
 def content_words(text: str) -> list[str]:
     """Return the different words of ``text`` that say what it is about, in order.
 
     Stop words are left out, unless there is nothing else.
     """
-    found = dict.fromkeys(words(text))
+    found = dict.fromkeys((*words(text), *ungrouped(text)))
     return [word for word in found if word not in STOP_WORDS] or list(found)
 
 

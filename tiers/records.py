@@ -47,11 +47,14 @@ from .fields import Grain as Grain
 from .fields import Kind as Kind
 from .fields import Moment as Moment
 from .fields import Name as Name
+from .fields import Number as Number
 from .fields import Record as Record
 from .fields import Source as Source
 from .fields import Superseded as Superseded
 from .fields import Text as Text
 from .fields import Topics as Topics
+from .fields import Until as Until
+from .fields import Whole as Whole
 from .fleet import AgentRecord as AgentRecord
 from .fleet import Ancestor as Ancestor
 from .fleet import Budget as Budget
@@ -185,7 +188,7 @@ class Fact(Owned):
     object: Text | None = None
     tier: FactTier = "archival"
     fact_type: FactType = "world"
-    confidence: float = Field(default=1.0, ge=0.0, le=1.0)
+    confidence: Number = Field(default=1.0, ge=0.0, le=1.0)
     valid_from: Moment | None = None
     valid_to: Moment | None = None
     said_at: Moment | None = None
@@ -327,8 +330,8 @@ class AuditFilter(Record):
     agent_id: str | None = None
     record_id: str | None = None
     since: Moment | None = None
-    until: Moment | None = None
-    before: Annotated[int, Field(ge=1, le=2**53 - 1)] | None = None
+    until: Until | None = None
+    before: Annotated[Whole, Field(ge=1, le=2**53 - 1)] | None = None
 
 
 class Receipt(Record):

@@ -250,11 +250,16 @@ class History:
 
         Raises:
             UsageError: ``trust`` is not from 0 to 1, or the reason is blank.
+            NotFound: The graph never had such a member, nor has it a belief of such an agent.
         """
         if isinstance(trust, bool | str) or not 0 <= trust <= 1:
             raise UsageError("trust", trust, "a number from 0 to 1")
         _check_reason(reason)
         named = checked_topic(topic)
+        member = await self._runtime.membership.of_graph(self._scope.for_agent(agent_id))
+        # A branch has beliefs of agents that were never its members.
+        if member.agent is None and not await self.query(agent_id=agent_id, limit=1):
+            raise await self._runtime.membership.missing(self._scope, agent_id)
         now = self._runtime.clock()
         before = await self._runtime.beliefs.set_trust(
             self._during(), agent_id, named, float(trust), reason, now

@@ -31,7 +31,7 @@ from ..operations import Limit, Long, Name, Pair, Told, Tool, Words, operation
 from ..recall.asking import ask
 from ..recall.injecting import bringing
 from ..recall.memory_search import MemorySearch, search_memory
-from ..recall.request import DaysAgo, Kinds, Narrowing, ScopeName, request_of
+from ..recall.request import Answers, DaysAgo, Kinds, Narrowing, ScopeName, request_of
 from ..recaller import Degradation, RecallResult
 from ..rights.access import Access
 from ..rights.policy import scope_of, topics_for
@@ -181,7 +181,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         self,
         query: str,
         *,
-        limit: int = 10,
+        limit: Answers = 10,
         kinds: Kinds | None = None,
         scope: ScopeName = "any",
         as_of: datetime | None = None,

@@ -51,8 +51,8 @@ class AgentFacts(ABC):
         """Remember a fact or a rule and return its id.
 
         The same statement by the same agent is stored once: remembering it again returns the
-        first id and costs nothing. It can be recalled at once by its words, and by meaning within
-        seconds.
+        first id and costs nothing, also where it took the place of ``supersedes`` and has lost it
+        since. It can be recalled at once by its words, and by meaning within seconds.
 
         Args:
             what: Text (a fact), a ``Fact`` or a ``Rule``.
@@ -84,28 +84,28 @@ class AgentFacts(ABC):
         scope, allowed = await self._writing(given, "remember")
         if supersedes is not None and isinstance(record, Rule):
             return await self._refined(scope, record, supersedes, allowed, source)
-        former = None
+        line: Sequence[Fact] = ()
         if supersedes is not None:
             named = (self._runtime, scope, supersedes, source)
-            former = await check_superseded(*named, is_private=private or record.private)
+            line = await check_superseded(*named, is_private=private or record.private)
+            former = line[-1]
             # Whoever has read the former one is to read what takes its place, and nobody else.
             private, shared = former.private, shared or former.user_id is None
             if given is None and (scope.sees_all_topics or set(former.topics) <= {*scope.topics}):
                 scope, allowed = await self._writing(former.topics, "remember")
         scope = scope.model_copy(update={"user_id": None}) if shared else scope
+        told = (self._runtime, scope, record, allowed)
         stored_id, _ = await store(
-            self._runtime,
-            scope,
-            record,
-            allowed,
+            *told,
             private=private,
             record_id=new,
             source=source,
             place={"supersedes": supersedes},
+            former=line,
             charge=charge_of_write(self._standing),
         )
-        if former is not None:
-            await take_place(self._runtime, await self._scope(), former, stored_id, supersedes)
+        if line:
+            await take_place(self._runtime, await self._scope(), line[-1], stored_id, supersedes)
         return stored_id
 
     async def _refined(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Unpack
@@ -28,7 +28,7 @@ from ..moving.carrying import GraphRows, check_nothing_left
 from ..moving.graph_status import GraphStatus, status_of
 from ..operations import Ids, operation
 from ..recall.asking import ask
-from ..recall.request import Kinds, Narrowing, request_of
+from ..recall.request import Answers, Kinds, Narrowing, request_of
 from ..recaller import RecallResult
 from ..runtime import Runtime
 from .remembering import Memory, check_superseded, memory_of, refine, store, take_place
@@ -90,18 +90,19 @@ class Catalog(DocumentsOfGraph, GraphRows):
             UsageError: ``what`` or a topic is not acceptable.
         """
         record = memory_of(what)
-        former = None
+        line: Sequence[Fact] = ()
         if supersedes is not None and not isinstance(record, Rule):
-            former = await check_superseded(self._runtime, self._scope, supersedes)
+            line = await check_superseded(self._runtime, self._scope, supersedes)
         given = record.topics if topics is None else checked(Turn, topics=topics).topics
         if ALL_TOPICS in given:
             raise UsageError("topics", ALL_TOPICS, "names of topics")
         if supersedes is not None and isinstance(record, Rule):
             told = (self._runtime, self._scope, record, supersedes, given)
             return (await refine(*told, source="user"))[0]
-        stored_id, _ = await store(self._runtime, self._scope, record, given, private=False)
-        if former is not None:
-            await take_place(self._runtime, self._scope, former, stored_id, supersedes)
+        new = (self._runtime, self._scope, record, given)
+        stored_id, _ = await store(*new, private=False, former=line)
+        if line:
+            await take_place(self._runtime, self._scope, line[-1], stored_id, supersedes)
         return stored_id
 
     @operation("POST", "/recall")
@@ -109,7 +110,7 @@ class Catalog(DocumentsOfGraph, GraphRows):
         self,
         query: str,
         *,
-        limit: int = 10,
+        limit: Answers = 10,
         kinds: Kinds | None = None,
         as_of: datetime | None = None,
         rerank: bool = True,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Unpack
@@ -29,7 +28,7 @@ from tiers.records import (
 
 from ..beliefs.difference import BeliefDiff, diff_of
 from ..beliefs.history import History
-from ..checks import KNOWN_MAX, checked, parent_of
+from ..checks import checked, parent_of
 from ..documents import DocumentsOfGraph
 from ..erasure.archiving import archive
 from ..moving.carrying import GraphRows
@@ -37,7 +36,7 @@ from ..moving.graph_status import GraphStatus, status_of
 from ..operations import composed, operation
 from ..recall.asking import ask
 from ..recall.memory_search import MemorySearch, scope_as, search_memory
-from ..recall.request import Kinds, Narrowing, ScopeName, request_of
+from ..recall.request import Answers, Kinds, Narrowing, ScopeName, request_of
 from ..recaller import RecallResult
 from ..rights.membership import has_left
 from ..rights.policy import scope_of
@@ -158,8 +157,7 @@ class Graph(
         """
         standing = await self._runtime.membership.of_graph(self._scope.for_agent(agent_id))
         if standing.agent is None:
-            known = await self._runtime.fleet.agent_names(self._scope, KNOWN_MAX)
-            raise await asyncio.to_thread(NotFound("agent", agent_id).beside, known)
+            raise await self._runtime.membership.missing(self._scope, agent_id)
         if has_left(standing.agent):
             raise UsageError("agent", agent_id, "an agent that has not left its graph")
         return await self._handle(standing, standing.agent)
@@ -229,7 +227,7 @@ class Graph(
         self,
         query: str,
         *,
-        limit: int = 10,
+        limit: Answers = 10,
         kinds: Kinds | None = None,
         scope: ScopeName = "any",
         as_of: datetime | None = None,

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BeforeValidator, Field
 
 from tiers.errors import BudgetExceeded, Conflict, NotFound, UsageError, WriteRefused
-from tiers.fields import TEXT_CHARS_MAX
+from tiers.fields import TEXT_CHARS_MAX, Number
 from tiers.knowledge import (
     ALIAS,
     NAMES_MAX,
@@ -61,7 +61,7 @@ class Change(Record):
     subject: Text
     predicate: Text
     object: Text | None = None
-    confidence: float = Field(default=1.0, ge=0.0, le=1.0)
+    confidence: Number = Field(default=1.0, ge=0.0, le=1.0)
     valid_from: Moment | None = None
     topics: Topics | None = None
     reason: Text = UNSTATED_REASON
@@ -259,6 +259,7 @@ class Knowledge:
     ) -> str:
         """State what holds now, and return its id; the former value gives way and stays in history.
 
+        A value that is there already has this ``confidence`` from now on, and is no new fact.
         Only where a subject has one value at a time: what somebody likes, knows or has visited
         stays beside it (``is_multi_valued``). A former value of another user or privacy stays, and
         one that somebody sees who would not see the new one. Raises as ``add``.
@@ -363,6 +364,7 @@ class Knowledge:
                 topics,
                 private=False,
                 place={"replaces": change.op == "UPDATE"},
+                restates=change.op == "UPDATE",
                 charge=charge_of_write(self._access.standing()),
             )
             ended: tuple[str, ...] = ()

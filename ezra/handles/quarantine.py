@@ -130,6 +130,7 @@ class QuarantineReview:
             record_id=None if named is None else str(named),
             source=held.source,
             is_released=True,
+            restates=bool(held.payload.get("replaces")),
         )
         await self._takes_place(held, scope, stored_id, was_new=was_new)
         return stored_id

@@ -16,6 +16,7 @@ from pydantic import StringConstraints
 
 from tiers.errors import BudgetExceeded, Conflict, UsageError
 from tiers.fields import NAME_CHARS_MAX, Moment, Name, Text, Topics
+from tiers.lexical import is_blank
 from tiers.previews import with_previews
 from tiers.records import Record, Scope, ToolOutput, Turn
 from tiers.turn_desk import TurnWrite
@@ -257,7 +258,7 @@ def _past_turn(given: object, place: int) -> PastTurn:
 def _check_past(past: PastTurn) -> None:
     """Refuse what ``agent.turn`` or ``reply`` would refuse of it, by the same names."""
     outputs = outputs_of(past.tool_outputs)
-    if not (past.message.strip() or past.response.strip() or outputs):
+    if is_blank(past.message) and is_blank(past.response) and not outputs:
         raise UsageError("message", past.message, "text that is not blank, or a response")
 
 

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from metaagents.learning.predicates import is_multi_valued
 from metaagents.learning.remarks import as_said
 from metaagents.lifecycle.building import index_work
+from tiers.cold.digests import said_by
 from tiers.errors import Conflict, NotFound, UsageError
 from tiers.knowledge import is_apart
 from tiers.learning import may_be_found, may_give_way, spelled
@@ -67,7 +68,9 @@ def memory_of(what: Memory) -> Fact | Rule:
     record = checked(Fact, text=what) if isinstance(what, str) else what
     if not isinstance(record, Fact | Rule):
         raise UsageError("what", what, "text, a Fact or a Rule")
-    if isinstance(record, Rule):
+    if isinstance(record, Fact):
+        check_text("text", record.text)
+    else:
         check_text("trigger", record.trigger)
         for number, step in enumerate(record.steps):
             check_text(f"steps[{number}]", step)
@@ -94,11 +97,11 @@ async def check_superseded(
     source: Source = "user",
     *,
     is_private: bool = False,
-) -> Fact:
-    """Return the fact whose place is to be taken, before anything is stored.
+) -> Sequence[Fact]:
+    """Return the fact whose place is to be taken, last, before anything is stored.
 
-    Where the one that is named has given way, that is what stands for it: who names it looked
-    before somebody else did, and two would stand.
+    Before it, where the one that is named has given way, that one and what had its place since:
+    who names it looked before somebody else did, and two would stand.
 
     Raises:
         UsageError: What an agent wrote supersedes no core fact, and what is private none that
@@ -109,24 +112,24 @@ async def check_superseded(
     own = [fact for fact in found if fact.graph_id == scope.graph_id]
     if not own:
         raise await missing(runtime, scope, "fact", fact_id)
-    former = await _standing(runtime, scope, own[0])
+    line = await _line(runtime, scope, own[0])
+    former = line[-1]
     if source == "agent" and former.tier == "core":
         raise UsageError("supersedes", fact_id, "an archival fact for what an agent wrote")
     if is_private and not former.private:
         raise UsageError("private", "true", "no private fact in the place of one that others see")
-    return former
+    return line
 
 
-async def _standing(runtime: Runtime, scope: Scope, fact: Fact) -> Fact:
-    """Return what stands at the end of what a fact gave way to, as far as the scope sees it."""
-    passed = {fact.id}
-    while fact.superseded_by is not None and fact.superseded_by not in passed:
+async def _line(runtime: Runtime, scope: Scope, fact: Fact) -> Sequence[Fact]:
+    """Return a fact and what had its place after it, as far as the scope sees it."""
+    line = {fact.id: fact}
+    while fact.superseded_by is not None and fact.superseded_by not in line:
         found = await runtime.semantic.facts(scope, [fact.superseded_by])
         if not found or found[0].graph_id != scope.graph_id:
-            return fact
-        fact = found[0]
-        passed.add(fact.id)
-    return fact
+            break
+        fact = line.setdefault(found[0].id, found[0])
+    return tuple(line.values())
 
 
 async def store(
@@ -140,14 +143,18 @@ async def store(
     source: Source = "user",
     is_released: bool = False,
     place: Mapping[str, JsonValue] | None = None,
+    former: Sequence[Fact] = (),
+    restates: bool = False,
     charge: Charge = FREE,
 ) -> tuple[str, bool]:
     """Store a fact or rule as the scope's own; return its id and whether it is new.
 
-    The same statement by the same writer for the same user is stored once. Without ``record_id``
-    it gets an id of its own. ``is_released`` says that a person has let it pass. ``place`` says
-    what the caller lets give way to it then, for who releases it (``quarantine.py``). What is new
-    is charged.
+    The same statement by the same writer for the same user is stored once. Who repeats what took a
+    place among the ``former`` ones, and has lost it since, gets the id that it has. Without
+    ``record_id`` it gets an id of its own. ``is_released`` says that a person has let it pass.
+    ``place`` says what the caller lets give way to it then, for who releases it
+    (``quarantine.py``). What ``restates`` gives its confidence to the statement that is there. What
+    is new is charged.
 
     Raises:
         BudgetExceeded: It is new, and there is no write left.
@@ -182,8 +189,13 @@ async def store(
     # What is found by its address alone is in no index, and compared with nothing.
     work = [] if is_apart(stamped) else [*work, judge_work(stamped)]
     stamped = stamped.model_copy(update={"source": source, **_DECIDED})
+    for one in former[1:]:
+        is_same = said_by(one) == said_by(stamped) and one.agent_id == stamped.agent_id
+        if is_same and one.superseded_by is not None:
+            return one.id, False
     async with runtime.meter.refusals(scope):
-        fact, was_new = await runtime.semantic.put_fact(scope, stamped, work, charge)
+        new = (stamped, work, charge)
+        fact, was_new = await runtime.semantic.put_fact(scope, *new, restates=restates)
     runtime.wake_learning()
     return fact.id, was_new
 
@@ -278,7 +290,7 @@ async def take_place(
         if await supersede(runtime, scope, former.id, stored_id):
             return
         for known in await runtime.semantic.facts(scope, [former.id]):
-            former = await _standing(runtime, scope, known)
+            former = (await _line(runtime, scope, known))[-1]
 
 
 async def replace_former(

@@ -15,6 +15,7 @@ from unicodedata import normalize
 from tiers.errors import Conflict, UsageError
 from tiers.ids import derived_id
 from tiers.learning import is_live
+from tiers.lexical import is_blank
 from tiers.records import UNRECORDED, Fact, Scope, Source
 from tiers.turn_desk import FREE, Charge
 
@@ -65,7 +66,7 @@ def fact_of(content: object, metadata: object) -> Fact:
     Raises:
         UsageError: It says nothing, or the metadata name what a fact has no place for.
     """
-    if not isinstance(content, str) or not content.strip():
+    if not isinstance(content, str) or is_blank(content):
         raise UsageError("content", content, "a statement that is not blank")
     if metadata is not None and not isinstance(metadata, Mapping):
         raise UsageError("metadata", type(metadata).__name__, f"an object of {', '.join(METADATA)}")

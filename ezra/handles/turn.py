@@ -203,10 +203,18 @@ class OpenTurn:
                 raise Conflict("turn", "no reply yet", f"reply stored as {self._written_as}")
             written = await self._runtime.router.write_back(self._state, response, outputs)
             self._written_as = written.turn.id
+        await self._clear_behind_who_left()
         self._runtime.names.heard(self._state.scope, written.turn.speaker)
         self._runtime.reader.heard(written.turn)
         self._runtime.wake_learning()
         return written
+
+    async def _clear_behind_who_left(self) -> None:
+        """Leave nothing in the ring of an agent that left while it thought: it was cleared then."""
+        state, runtime = self._state, self._runtime
+        is_gone = runtime.membership.is_gone(state.agent)
+        if await state.state.answer("cold", "presence", is_gone, empty=False):
+            await state.state.answer("hot", "clear the ring", runtime.hot.clear(state.scope), None)
 
     async def complete(self) -> str:
         """Ask the configured model (step 7) without remembering the answer yet."""

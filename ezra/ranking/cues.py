@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from tiers.lexical import STOP_WORDS, sentences, stem, words
+from tiers.lexical import STOP_WORDS, sentences, stem, ungrouped, words
 
 from .times import EVER, TimeSpan, YearDay, is_told, past_in, times_in
 
@@ -291,7 +291,7 @@ def codes_in(text: str) -> frozenset[str]:
 
 def stems_in(text: str) -> frozenset[str]:
     """Return the stems of a text's content words."""
-    found = frozenset(words(text))
+    found = frozenset((*words(text), *ungrouped(text)))
     return frozenset(map(stem, found - STOP_WORDS or found))
 
 

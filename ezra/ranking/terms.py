@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Protocol, TypeAlias
 
 from tiers.forms import entry_of
-from tiers.lexical import STOP_WORDS, sentences, words
+from tiers.lexical import STOP_WORDS, sentences, ungrouped, words
 from tiers.records import Turn
 from tiers.terms import term_of
 
@@ -176,7 +176,7 @@ def bag_of(text: str) -> Bag:
     found = words(text)
     counts: dict[int, int] = {}
     terms, has_time, has_number = 0, False, False
-    for key, is_time, is_number in map(_read_word, found):
+    for key, is_time, is_number in map(_read_word, (*found, *ungrouped(text))):
         if key is not None:
             counts[key] = counts.get(key, 0) + 1
             terms += 1

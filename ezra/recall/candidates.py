@@ -11,7 +11,7 @@ from tiers.forms import hit_of
 from tiers.knowledge import NEIGHBOURS_MAX, is_apart
 from tiers.previews import has_preview
 from tiers.recollection import Said, Uses, WordStatistics
-from tiers.records import Fact, Hit, HotState, SearchQuery, Turn
+from tiers.records import Fact, Hit, HotState, Rule, SearchQuery, Turn
 from tiers.sighting import (
     Seen,
     Sighted,
@@ -33,6 +33,9 @@ DENSE_CANDIDATES = 160
 LEG_CANDIDATES = 40
 """How many a leg brings that adds to those two: inherited, of the time asked for, ended since."""
 
+RULES_MATCHED_MAX = 1_000
+"""So many rules of the own graph and its ancestors are matched to find those of the latter."""
+
 LOOKED_AROUND_WORDS = 60
 LOOKED_AROUND_MEANING = 30
 BEFORE, AFTER = 4, 2
@@ -50,7 +53,7 @@ ENDED_MAX = 120
 MEASURED_MAX = 64
 """The most texts whose meaning is compared here because no index holds them."""
 
-MEANT_HERE = frozenset({"ended", FORMER, "core of ancestors", "knowledge"})
+MEANT_HERE = frozenset({"ended", FORMER, "core of ancestors", "rules of ancestors", "knowledge"})
 """Legs whose records no dense leg may have seen: their meaning is compared here."""
 
 
@@ -75,6 +78,7 @@ async def ask_engines(
             find_former(search, own),
             _find_known(search, own),
             _find_core_of_ancestors(search),
+            _find_rules_of_ancestors(search),
         ]
     )
 
@@ -250,7 +254,7 @@ async def _find_known(search: Search, own: Sequence[SearchQuery]) -> None:
 
     none: tuple[Fact, ...] = ()
     facts = await search.state.answer("cold", "knowledge", known(), none)
-    search.pool.add_leg("knowledge", (_fact_hit(search, fact) for fact in facts))
+    search.pool.add_leg("knowledge", (_statement_hit(search, fact) for fact in facts))
 
 
 def _is_asked(search: Search, fact: Fact) -> bool:
@@ -276,11 +280,29 @@ async def _find_core_of_ancestors(search: Search) -> None:
     core = await search.state.answer("cold", "inherited", _core(search), CoreFacts())
     words = stems_in(request.text)
     about = (
-        _fact_hit(search, fact)
+        _statement_hit(search, fact)
         for fact in core.visible
         if fact.graph_id != scope.graph_id and shared_words(words, fact.text) > 0
     )
     search.pool.add_leg("core of ancestors", list(about)[:LEG_CANDIDATES])
+
+
+async def _find_rules_of_ancestors(search: Search) -> None:
+    """Rules of ancestors by the words of their triggers, as contexts have them: at once.
+
+    The index has them a moment later.
+    """
+    request, scope = search.request, search.scope
+    if request.has_conditions or "rule" not in request.kinds or "tenant" not in search.classes:
+        return
+    if not scope.carrying("rule"):
+        return
+    none: tuple[Rule, ...] = ()
+    call = search.runtime.procedural.match_rules(scope, request.text, RULES_MATCHED_MAX)
+    found = await search.state.answer("cold", "inherited rules", call, none)
+    theirs = [rule for rule in found if rule.graph_id != scope.graph_id][:LEG_CANDIDATES]
+    hits = [_statement_hit(search, rule) for rule in theirs]
+    search.pool.add_leg("rules of ancestors", hits)
 
 
 async def _core(search: Search) -> CoreFacts:
@@ -463,8 +485,8 @@ def _lead(search: Search, found: Iterable[Seen], most: int) -> None:
         search.leads.setdefault(turn_id)
 
 
-def _fact_hit(search: Search, fact: Fact) -> Hit:
-    """Return a fact as a hit, with the way by which it was inherited."""
-    paths = {one.graph_id: one.path for one in search.scope.lineage}
-    hit = hit_of(fact, 0.0, search.scope.graph_id)
-    return hit.model_copy(update={"path": paths.get(fact.graph_id, ())})
+def _statement_hit(search: Search, one: Fact | Rule) -> Hit:
+    """Return a fact or rule as a hit, with the way by which it was inherited."""
+    paths = {kin.graph_id: kin.path for kin in search.scope.lineage}
+    hit = hit_of(one, 0.0, search.scope.graph_id)
+    return hit.model_copy(update={"path": paths.get(one.graph_id, ())})

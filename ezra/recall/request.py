@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from pydantic import BeforeValidator, Field, JsonValue
 
 from tiers.errors import UsageError
+from tiers.lexical import is_blank
 from tiers.records import ALL_TOPICS_MAX, IDS_MAX, Grain, Kind, Scope, SearchMode, Turn
 
 from ..checks import checked
@@ -231,6 +232,8 @@ KINDS_NAMED_MAX = len(KINDS) + len(KIND_ALIASES)
 KindNamed: TypeAlias = Annotated[Kind, BeforeValidator(_kind)]
 """A kind, or what platforms call it: ``chat_message``, ``document_chunk``."""
 
+Answers: TypeAlias = Annotated[int, Field(ge=1, le=LIMIT_MAX)]
+
 DaysAgo: TypeAlias = Annotated[int, Field(ge=0, le=DAYS_MAX)]
 
 Kinds: TypeAlias = Annotated[Sequence[KindNamed], Field(max_length=KINDS_NAMED_MAX)]
@@ -270,7 +273,7 @@ def _ids(given: object) -> tuple[str, ...]:
 
 
 def _is_said(given: object) -> bool:
-    return isinstance(given, str) and bool(given.strip())
+    return isinstance(given, str) and not is_blank(given)
 
 
 def _is_moment(given: object) -> bool:
@@ -284,7 +287,7 @@ def _is_span(days: object) -> bool:
 def _between(name: str, value: object, least: int, most: int) -> None:
     is_whole = isinstance(value, int) and not isinstance(value, bool)
     if not (is_whole and least <= value <= most):  # type: ignore[operator]
-        raise UsageError(name, value, f"{least} to {most}")
+        raise UsageError(name, value, f"a whole number, {least:,} to {most:,}")
 
 
 def _one_of(name: str, value: object, accepted: Sequence[_T]) -> _T:

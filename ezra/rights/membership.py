@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -12,6 +13,7 @@ from tiers.errors import NotFound, UsageError
 from tiers.fields import AuditKind
 from tiers.records import AgentRecord, GraphState, Scope, Standing
 
+from ..checks import KNOWN_MAX
 from .policy import scope_of
 
 if TYPE_CHECKING:
@@ -126,9 +128,14 @@ class Membership:
         """
         return await self._standing(scope)
 
+    async def missing(self, scope: Scope, agent_id: str) -> NotFound:
+        """Return the error for a name that is no member of a graph, with one that is near it."""
+        known = await self._fleet.agent_names(scope.for_graph(), KNOWN_MAX)
+        return await asyncio.to_thread(NotFound("agent", agent_id).beside, known)
+
     async def leave(self, agent: AgentRecord) -> None:
-        """Let a member leave. Idempotent; the graph closes behind the last one."""
-        self.forget(agent)
+        """Let a member leave, whoever holds it. Idempotent; the last one closes the graph."""
+        self._held.pop((agent.graph_id, agent.id), None)
         await self._keeper.leave(scope_of(agent), self._clock())
 
     def forget(self, agent: AgentRecord) -> None:
@@ -137,6 +144,13 @@ class Membership:
         self._held[key] -= 1
         if self._held[key] <= 0:
             del self._held[key]
+
+    async def is_gone(self, agent: AgentRecord) -> bool:
+        """Whether a member has left; asked of the cold tier only where no handle holds it here."""
+        if self._held.get((agent.graph_id, agent.id)):
+            return False
+        standing = await self._graphs.standing(scope_of(agent))
+        return standing is None or standing.agent is None or has_left(standing.agent)
 
     async def scope_at(self, scope: Scope, moment: datetime | None) -> Scope:
         """Return the scope with which to ask about a moment: ancestors are read as they were then.

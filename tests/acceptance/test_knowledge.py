@@ -28,6 +28,9 @@ async def test_he_05_a_new_value_supersedes_the_old_one_with_history(tmp_path: P
         clock.move(hours=1)
         second = await known.update("Max", "drives for", "Ferrari")
         assert await known.update("Max", "drives for", "Ferrari") == second
+        assert await known.update("max", "drives for", "Ferrari", confidence=0.4) == second
+        assert await known.add("Max", "drives for", "Ferrari", confidence=0.9) == second
+        assert [one.confidence for one in await agent.facts([first, second])] == [1.0, 0.4]
         whole = await graph.knowledge.history("MAX", "drives for")
         assert [fact.id for fact in whole] == [first, second]
         assert whole[0].superseded_by == second

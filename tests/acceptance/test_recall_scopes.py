@@ -9,7 +9,7 @@ import pytest
 from support.many_turns import fill, ids_of, say
 from support.runtime import MovingClock, running
 
-from ezra import Agent, Ezra, Fact, Graph, UsageError
+from ezra import Agent, Ezra, Fact, Graph, Parent, Rule, UsageError
 
 ASKED = "Where is the harbour key?"
 MAY = datetime(2026, 5, 14, 8, 0, tzinfo=UTC)
@@ -256,3 +256,24 @@ async def test_graphs_of_one_installation_rank_as_if_alone(tmp_path: Path) -> No
             await lived(ezra, number)
         together = [await answers(ezra, number) for number in range(3)]
     assert together == alone
+
+
+async def test_a_rule_of_a_parent_is_found_at_once(tmp_path: Path) -> None:
+    """No index has it yet: by its trigger, as in contexts, and only where rules come through."""
+    clock = MovingClock()
+    async with running(tmp_path, clock) as ezra:
+        before = await ezra.create_session_graph("before")
+        elder = await before.spawn_agent("elder", topics={"t"})
+        start = clock()
+        clock.move(hours=1)
+        rule = await elder.remember(Rule(trigger="the ferry is late", steps=("Phone the pier.",)))
+        await elder.remember(Rule(trigger="the ferry sinks", steps=("Swim.",)), private=True)
+        closed = Parent(id="before", rules=False)
+        found: dict[str, list[str]] = {}
+        for name, parent in (("open", "before"), ("closed", closed)):
+            graph = await ezra.create_session_graph(name, inherits_from=[parent])
+            agent = await graph.spawn_agent("a", topics={"t"})
+            found[name] = ids_of((await agent.recall("What if the ferry is late?")).items)
+            assert not (await agent.recall("the ferry is late", as_of=start)).items
+            assert not (await agent.recall("the ferry is late", kinds=("fact",))).items
+        assert found == {"open": [rule], "closed": []}

@@ -66,6 +66,20 @@ async def test_same_rule_is_stored_once(cold: Cold, backend: ColdBackend, tmp_pa
     assert [row["key"] for row in backend.rows(tmp_path, "work")] == ["one"]
 
 
+async def test_a_trigger_in_another_case_is_the_same_rule(cold: Cold) -> None:
+    """Its words stay as they were typed first, and no rule is refined into another."""
+    first, _ = await cold.procedural.put_rule(SCOPE, rule_by(trigger="Tyre change"))
+    typed = rule_by(trigger="tyre  CHANGE")
+    assert await cold.procedural.put_rule(SCOPE, typed) == (first, False)
+    steps = ("Call the pit wall.", "Box.")
+    other, was_new = await cold.procedural.put_rule(
+        SCOPE, rule_by(trigger="TYRE change", steps=steps)
+    )
+    assert was_new
+    assert not await cold.playbooks.refine(SCOPE, other, first.steps, (), NOW)
+    assert (await cold.procedural.put_rule(OTHER_AGENT, rule_by(OTHER_AGENT, trigger="tyre")))[1]
+
+
 async def test_anything_else_is_another_rule(cold: Cold) -> None:
     """Another trigger, step, writer, topic set or privacy is stored beside it."""
     others: list[tuple[Scope, dict[str, object]]] = [

@@ -267,6 +267,17 @@ async def test_words_of_any_script_are_found(cold: Cold) -> None:
         assert await _found(cold, SCOPE, asked(question)) == [fact.id], question
 
 
+async def test_a_number_is_found_with_its_thousands_set_apart_or_not(cold: Cold) -> None:
+    """A version stays what it is, and a list of numbers what it lists."""
+    texts = ("The hall seats 1,250.", "It seats 1250.", "Python 3.1", "Laps 1,25 and 10,250,3")
+    facts = [await cold.semantic.put_fact(SCOPE, fact_by(text=text)) for text in texts]
+    seats = {fact.id for fact, _ in facts[:2]}
+    assert set(await _found(cold, SCOPE, asked("1250"))) == seats
+    assert seats <= set(await _found(cold, SCOPE, asked("1\u202f250")))
+    for other in ("125", "31", "310", "10250", "102503"):
+        assert not await _found(cold, SCOPE, asked(other)), other
+
+
 async def test_entries_are_what_an_index_needs_in_the_order_asked(cold: Cold) -> None:
     """Text, owner, tier, sources and times; without vectors, unknown ids left out, each once."""
     records = await one_of_each(cold, user_id="team")

@@ -172,6 +172,19 @@ async def test_of_all_that_take_one_place_the_last_stands(there: House) -> None:
     assert [one.superseded_by is None for one in await agent.facts([last, told])] == [False, True]
 
 
+async def test_who_repeats_a_replacement_takes_no_place_back(there: House) -> None:
+    """The answer was lost, and somebody else has replaced it since: that stands."""
+    agent = await there.agent()
+    first = await agent.remember("The blue sticker goes to shelf nine.")
+    ours = await agent.remember("The blue sticker goes to shelf ten.", supersedes=first)
+    theirs = await agent.remember("The blue sticker goes to shelf two.", supersedes=ours)
+    assert await agent.remember("The blue sticker goes to shelf ten.", supersedes=first) == ours
+    facts = await agent.facts([first, ours, theirs])
+    assert [one.superseded_by for one in facts] == [ours, theirs, None]
+    back = await agent.remember("The blue sticker goes to shelf ten.", supersedes=theirs)
+    assert [one.superseded_by for one in await agent.facts([theirs, back])] == [back, None]
+
+
 async def test_a_kind_that_is_none_is_told_with_all_that_there_are(there: House) -> None:
     """Which one of those that were asked for, and with the names that platforms have for kinds."""
     agent = await there.agent()

@@ -15,7 +15,17 @@ from support.runtime import MovingClock, running
 from support.scripted_model import PassModel
 from support.service import serving
 
-from ezra import Conflict, Ezra, Fact, NotFound, PolicyDenied, Rule, Settings, UsageError
+from ezra import (
+    AuditFilter,
+    Conflict,
+    Ezra,
+    Fact,
+    NotFound,
+    PolicyDenied,
+    Rule,
+    Settings,
+    UsageError,
+)
 from ezra.handles.agent import Agent
 from ezra.handles.catalog import Catalog
 from ezra.handles.graph import Graph
@@ -266,11 +276,19 @@ async def test_the_knowledge_graph_is_read_and_changed(runtime: Any, whose: str)
     assert await knowledge.delete("Ada", "drives for", reason="retired") == (moved,)
 
 
+UNSHOWN = "\u200b \ufeff\x07"
+EARLIER, LATER = (datetime(2026, 1, day, tzinfo=UTC) for day in (1, 2))
+
 REFUSED: list[tuple[str, type[Exception], Callable[[Any, Any], Any]]] = [
     ("message", UsageError, lambda agent, _: agent.turn("  ")),
+    ("message", UsageError, lambda agent, _: agent.turn(UNSHOWN)),
+    ("what", UsageError, lambda agent, _: agent.remember(UNSHOWN)),
+    ("text", UsageError, lambda agent, _: agent.remember(Fact(text=UNSHOWN))),
+    ("query", UsageError, lambda agent, _: agent.recall(UNSHOWN)),
     ("topics", UsageError, lambda agent, _: agent.turn("Box?", topics="tyres")),
     ("query", UsageError, lambda agent, _: agent.recall(" ")),
     ("limit", UsageError, lambda agent, _: agent.recall("x", limit=101)),
+    ("limit", UsageError, lambda _, graph: graph.recall("x", limit=-1)),
     ("scope", UsageError, lambda agent, _: agent.recall("x", scope="world")),
     ("scope", UsageError, lambda agent, _: agent.recall("x", scope="user")),
     ("colour", UsageError, lambda agent, _: agent.recall("x", colour="red")),
@@ -280,6 +298,11 @@ REFUSED: list[tuple[str, type[Exception], Callable[[Any, Any], Any]]] = [
     ("what", UsageError, lambda agent, _: agent.remember(42)),
     ("reason", UsageError, lambda agent, _: agent.forget(NO_SUCH, reason=" ")),
     ("half_life_days", UsageError, lambda agent, _: agent.recall("x", half_life_days=math.nan)),
+    ("until", UsageError, lambda _, g: g.beliefs.query(since=LATER, until=EARLIER)),
+    ("until", UsageError, lambda _, g: g.beliefs.query(since=3, until=2)),
+    ("until", UsageError, lambda agent, _: agent.board.history(since=LATER, until=EARLIER)),
+    ("until", UsageError, lambda _, g: g.episodes(since=LATER, until=EARLIER)),
+    ("until", UsageError, lambda *_: AuditFilter(since=LATER, until=EARLIER)),
     ("ids", UsageError, lambda agent, _: agent.facts(NO_SUCH)),
     ("ids", UsageError, lambda agent, _: agent.forget_facts(NO_SUCH, reason="No.")),
     ("refs", UsageError, lambda _, graph: graph.turns_by_ref("r1")),
@@ -307,6 +330,7 @@ async def test_refusals_say_the_same(runtime: Any) -> None:
         names = ("field", "action", "kind")
         said = next(getattr(error, name) for name in names if hasattr(error, name))
         assert said == about, str(error)
+        assert about != "limit" or "a whole number, 1 to 100" in str(error)
     assert (await agent.usage()).writes == 0
     assert await agent.beliefs() == ()
 
@@ -326,6 +350,20 @@ async def test_who_has_left_can_do_no_more_through_an_old_handle(runtime: Any) -
     assert (back.topics, (await back.core()).facts) == (("tyres",), ())
     with pytest.raises(UsageError):
         await agent.core()
+
+
+async def test_who_left_before_it_replied_leaves_nothing_in_the_ring(tmp_path: Path) -> None:
+    """The turn is stored; the ring was cleared when the agent left, and stays so."""
+    async with running(tmp_path) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        for by_another_handle in (False, True):
+            agent = await graph.spawn_agent("strategist")
+            await (await agent.turn("Which tyre?")).reply("Softs.")
+            turn = await agent.turn("Box?")
+            await (await graph.agent("strategist") if by_another_handle else agent).leave()
+            await turn.reply("Box.")
+            assert (await graph.memory_of("strategist")).ring == ()
+        assert (await graph.memory_of("strategist")).turns == 4
 
 
 async def test_a_turn_belongs_to_its_agent(tmp_path: Path) -> None:

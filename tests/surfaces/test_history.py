@@ -118,6 +118,8 @@ async def test_what_was_believed_is_changed_alike(runtime: Any, clock: MovingClo
     assert [one.claim for one in await ours.query(status="redacted")] == ["[redacted]"]
     with pytest.raises(NotFound, match=now.id):
         await ours.pin(now.id)
+    with pytest.raises(NotFound, match="strategst"):
+        await ours.set_trust("strategst", 0.5, reason="three in a row")
     for wrong in (
         ours.as_of(),
         ours.as_of(1, seq=2),

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tiers.errors import UsageError
-from tiers.records import Fact, Rule
+from tiers.records import Budget, Fact, Parent, Retention, Rule
 
 
 @pytest.mark.parametrize("number", ["2025", 2025, 1.5, "1e9", "20250301"])
@@ -21,6 +21,21 @@ def test_a_time_is_read_from_text() -> None:
     """As it comes over a wire."""
     fact = Fact(text="Tokens live long.", valid_from="2025-03-01T12:00:00+01:00")
     assert fact.valid_from == datetime(2025, 3, 1, 11, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("given", [True, "3", "true"])
+def test_what_is_no_number_is_none(given: object) -> None:
+    """``True`` was one write, and ``"3"`` three."""
+    for make in (
+        lambda: Budget(writes=given),
+        lambda: Retention(beliefs_days=given),
+        lambda: Fact(text="Tokens live long.", confidence=given),
+    ):
+        with pytest.raises(UsageError, match=r"valid (integer|number)"):
+            make()
+    assert Retention(beliefs_days=3).beliefs_days == 3.0
+    with pytest.raises(UsageError, match=r"rules: 'false' .* valid boolean"):
+        Parent(id="monaco", rules="false")
 
 
 @pytest.mark.parametrize("trigger", ["it rains", "when it rains", "When it rains"])

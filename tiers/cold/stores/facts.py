@@ -77,12 +77,19 @@ class SemanticStore(OverEngine):
 
     @changing
     def put_fact(
-        self, scope: Scope, fact: Fact, work: Sequence[WorkDraft] = (), charge: Charge = FREE
+        self,
+        scope: Scope,
+        fact: Fact,
+        work: Sequence[WorkDraft] = (),
+        charge: Charge = FREE,
+        *,
+        restates: bool = False,
     ) -> Steps[tuple[Fact, bool]]:
         """Store a fact and return it, and whether it is new; a new one is charged.
 
         A live fact of the same writer, user, text, topics and privacy is returned: only when it
-        was said last is noted, if that is later. So is, as it is, one of the same id that says the
+        was said last is noted, if that is later, and its confidence, where this one ``restates``
+        it. So is, as it is, one of the same id that says the
         same and is live no more: what was forgotten does not come back by repeating what stored
         it. A core fact begins its first core span.
 
@@ -97,7 +104,7 @@ class SemanticStore(OverEngine):
             _whole(scope, "id", Is("id", fact.id)),
         )
         if known:
-            return (yield from say_again(scope, known[0], fact)), False
+            return (yield from say_again(scope, known[0], fact, restates=restates)), False
         if taken:
             if is_said_again(taken[0], fact):
                 return taken[0], False

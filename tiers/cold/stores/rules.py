@@ -7,7 +7,7 @@ from datetime import datetime
 
 from ...errors import Conflict, UsageError
 from ...fields import AuditKind
-from ...learning import outcome_factor
+from ...learning import outcome_factor, spelled
 from ...lexical import content_words, stem
 from ...records import Rule, Scope, WorkDraft
 from ...turn_desk import FREE, Charge
@@ -16,7 +16,20 @@ from ..conditions import Absent, Holds, Is
 from ..digests import identity_of
 from ..learnt import is_said_again, refined
 from ..ownership import check_limit, check_owned, in_order
-from ..port import RECORDED, Collection, Find, Index, Lookup, Put, Reach, Replace, Steps, one, write
+from ..port import (
+    RECORDED,
+    Collection,
+    Find,
+    Index,
+    Lookup,
+    Put,
+    Reach,
+    Replace,
+    Steps,
+    every,
+    one,
+    write,
+)
 from .graphs import check_writable
 from .log import append_event
 from .over_engine import OverEngine, changing
@@ -70,18 +83,17 @@ class ProceduralStore(OverEngine):
     ) -> Steps[tuple[Rule, bool]]:
         """Store a rule and return it, and whether it is new; a new one is charged.
 
-        One of the same writer, user, trigger, steps, topics and privacy is returned as it is; so
-        is one of the same id that had these steps before it was refined.
+        One of the same writer, user, trigger, steps, topics and privacy is returned as it is, in
+        whatever case its trigger was typed; so is one of the same id that had these steps before
+        it was refined.
 
         Raises:
             BudgetExceeded: It is new, and a count would come to lie above its limit.
             Conflict: The id is another rule's, or the graph is archived.
         """
         check_owned(scope, rule)
-        (same, taken) = yield (
-            _same(scope, rule),
-            own(RULES, scope, [rule.id]),
-        )
+        *found, taken = yield (*_alike(scope, rule), own(RULES, scope, [rule.id]))
+        same = [one for alike in found for one in alike if _is_same(one, rule)]
         known: list[Rule] = same or taken
         if known:
             if same or is_said_again(known[0], rule):
@@ -171,7 +183,10 @@ class Playbooks(OverEngine):
         if before is None or before.version != rule.version:
             return False
         after = refined(before, steps, source_ids, now)
-        if after is None or (yield from one(_same(scope, after))) is not None:
+        if after is None:
+            return False
+        found = yield from every(*_alike(scope, after))
+        if any(_is_same(other, after) for other in found):
             return False
         yield from charged(scope, charge)
         yield from replace(RULES, scope, after)
@@ -182,10 +197,21 @@ class Playbooks(OverEngine):
         return True
 
 
-def _same(scope: Scope, rule: Rule) -> Find[Rule]:
-    """Ask for the rule that says the same for the same writer."""
+def _alike(scope: Scope, rule: Rule) -> list[Find[Rule]]:
+    """Ask the whole graph for rules that may say the same: by identity, and by their triggers."""
     where = (Is("identity", identity_of(rule) or ""),)
-    return Find(RULES, scope, by="identity", where=where, limit=1, reach="own")
+    same: Find[Rule] = Find(RULES, scope, by="identity", where=where, limit=1, reach="own")
+    return [same, *(find._replace(reach="own") for find in matching(scope, rule.trigger)[:1])]
+
+
+def _is_same(one: Rule, other: Rule) -> bool:
+    """Whether two rules say the same for the same writer, their triggers typed in any case.
+
+    The identity that is stored keeps the case: rules that were stored apart stay two.
+    """
+    if spelled(one.trigger) != spelled(other.trigger):
+        return False
+    return identity_of(one.model_copy(update={"trigger": other.trigger})) == identity_of(other)
 
 
 def matching(scope: Scope, text: str) -> list[Find[Rule]]:

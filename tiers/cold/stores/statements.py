@@ -199,9 +199,14 @@ def the_same(*facts: Fact) -> tuple[Condition, ...]:
     )
 
 
-def say_again(scope: Scope, fact: Fact, later: Fact) -> Steps[Fact]:
-    """Return a stored fact as it is after it was said again, if that was later."""
+def say_again(scope: Scope, fact: Fact, later: Fact, *, restates: bool = False) -> Steps[Fact]:
+    """Return a stored fact as it is after it was said again, if that was later.
+
+    What ``restates`` it says also how sure it is.
+    """
     after = vouched(said_again(fact, later) or fact, later)
+    if restates and after.confidence != later.confidence:
+        after = after.model_copy(update={"confidence": later.confidence})
     if after is fact:
         return fact
     yield from replace(FACTS, scope, after)

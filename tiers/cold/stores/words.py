@@ -11,7 +11,7 @@ from pydantic import Field
 from ...documents import Passage
 from ...fields import Moment
 from ...forms import entry_of, is_current
-from ...lexical import words
+from ...lexical import ungrouped, words
 from ...moments import microseconds
 from ...records import Episode, Fact, FactTier, Grain, Kind, Owned, Record, Scope, Summary
 from ...terms import term_of
@@ -181,7 +181,8 @@ def _filed(record: Owned, terms: dict[str, int] | None = None, place: int = 0) -
     entry = entry_of(record)
     happened_at = entry.occurred_at or entry.recorded_at
     if terms is None:
-        terms = dict(Counter(filter(None, map(term_of, words(entry.text)))))
+        said = (*words(entry.text), *ungrouped(entry.text))
+        terms = dict(Counter(filter(None, map(term_of, said))))
     return Filed.known(
         {
             **{name: record.__dict__[name] for name in Owned.__pydantic_fields__},
