@@ -162,8 +162,11 @@ async def _pictured(ezra: Ezra, home: Path) -> dict[str, Any]:
             picture[table] = sorted(
                 repr(_plain(one.model_dump(mode="json"), dropped)) for one in rows
             )
-        # What the warm index forgets by its clock is swept in one engine and noted in another.
-        picture["audit"] = [row for row in picture["audit"] if "'evicted'" not in row]
+        # What the warm index forgets by its clock is swept in one engine and noted in another. An
+        # erasure that is finished goes once more through what it had written anew, and says so.
+        noted = ("'evicted'", "'redacted'", "'erased'")
+        audit = picture["audit"]
+        picture["audit"] = [row for row in audit if not any(kind in row for kind in noted)]
     index = ezra._runtime.warm
     assert isinstance(index, SwitchingIndex)
     store = cast("WarmArchive", index.serving.store)
