@@ -266,6 +266,8 @@ async def erase(
 ) -> Answer:
     """Destroy all that is of a subject, a user or an agent, in every store, with a receipt.
 
+    If it was cut off, the same command finishes it.
+
     Args:
         subject: A name: what speaks of it, as whole words.
         user: A person: what belongs to them.

@@ -73,7 +73,8 @@ class ErasureOfGraph:
         graphs that inherit from it where something names a record as its source. With a subject
         also the role, and each prompt, of an agent that names it. The report says what was
         cleaned where; its receipt is signed where there is a key. One that was cut off is finished
-        by calling it again with the same reason.
+        by calling it again with the same reason. Rows keep their ids, moments, topics, agent and
+        user.
 
         Args:
             subject: A name: records in whose texts it stands as whole words.
