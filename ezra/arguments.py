@@ -66,6 +66,17 @@ def check_call(method: Callable[..., Any], given: Mapping[str, object]) -> None:
         raise UsageError("until", given["until"], words)
 
 
+def checked_name(field: str, given: object) -> str:
+    """Return a name, or an id, as it is given, if it is one: an empty one leads nowhere.
+
+    Raises:
+        UsageError: It is none.
+    """
+    if not isinstance(given, str) or not given:
+        raise UsageError(field, given, "a name of at least one character")
+    return given
+
+
 def _check(field: str, value: object, forms: _Forms) -> None:
     found = next((one for one in forms if one.fits(value)), None)
     if found is None:

@@ -14,6 +14,8 @@ from tiers.fleet import CATALOG
 from tiers.lexical import is_blank
 from tiers.records import MergeStrategy, Parent, Record, SessionGraph, Source, Turn
 
+from .arguments import checked_name
+
 _R = TypeVar("_R", bound=Record)
 
 
@@ -144,11 +146,12 @@ def come_by(field: str, moment: datetime, now: datetime) -> datetime:
 
 
 def check_graph_id(session_graph_id: str) -> None:
-    """Refuse the catalog where a session graph is named.
+    """Refuse an empty name and the catalog where a session graph is named.
 
     Raises:
-        UsageError: It is the catalog, which every graph reads.
+        UsageError: It is empty, or the catalog, which every graph reads.
     """
+    checked_name("session_graph_id", session_graph_id)
     if session_graph_id == CATALOG:
         raise UsageError("session_graph_id", CATALOG, "another id; ezra.catalog() is the catalog")
 

@@ -18,7 +18,7 @@ from pydantic import Field
 
 from tiers.fields import NAME_CHARS_MAX, NAMED_MAX, TEXT_CHARS_MAX, TOPICS_MAX
 
-from .arguments import check_call
+from .arguments import check_call, checked_name
 
 Verb: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -156,10 +156,15 @@ def operation(
 
     def offer(method: _F) -> _F:
         names = tuple(inspect.signature(method).parameters)
+        in_path = [one for one in names if f"{{{one}}}" in path]
 
         @wraps(method)
         async def checked(*args: Any, **named: Any) -> Any:  # noqa: ANN401 - as the method
-            check_call(method, {**dict(zip(names, args, strict=False)), **named})
+            given = {**dict(zip(names, args, strict=False)), **named}
+            check_call(method, given)
+            for one in in_path:
+                if one in given:
+                    checked_name(one, given[one])
             return await method(*args, **named)
 
         made = Offer(verb, path, changes, repeats, own_id, name, tool)

@@ -140,12 +140,12 @@ class Settings(BaseSettings):
         core_facts_max: Core facts in one context.
         core_share: The most of a context's tokens that they take.
         context_tokens: Budget of an assembled context.
-        model_window_tokens: What the model can hold. Contexts then show the last 20 messages, as
-            far as ``context_tokens`` allow, and begin alike from turn to turn. Not minded if not
+        model_window_tokens: What the model can hold. Contexts then show the last 12 to 20 messages,
+            as far as ``context_tokens`` allow, and begin alike from turn to turn. Not minded if not
             given.
         context_shrink_above: From this share of the window on, used by the turn before, 4 are
             shown and the rest is left to recall (the original's default: 0.8).
-        context_grow_below: Below this share there are 20 again.
+        context_grow_below: Below this share there are 12 to 20 again.
         step_timeout_seconds: Deadline of one store or embedder call inside a turn; a tier that
             is later is left out and the turn says so.
         model_timeout_seconds: Deadline of the language model in ``complete``.

@@ -83,6 +83,9 @@ AUDIT_KINDS: tuple[AuditKind, ...] = tuple(
 )
 
 
+_A_TIME = "a time of ISO 8601 with its zone"
+
+
 def in_utc(moment: datetime) -> datetime:
     """Return the same moment in UTC; refuse one that has none at the edge of the calendar."""
     if moment.tzinfo is UTC:
@@ -103,7 +106,7 @@ def _no_number(value: object) -> object:
             return value
     elif not isinstance(value, int | float):
         return value
-    message = "must be a time of ISO 8601 with its zone"
+    message = f"must be {_A_TIME}"
     raise ValueError(message)
 
 
@@ -248,6 +251,26 @@ def _blank(model: type[Record]) -> Record:
     return model.model_construct()
 
 
+_ACCEPTED: Mapping[str, str] = {
+    "missing": "a value",
+    "extra_forbidden": "no such field",
+    "string_type": "text",
+    "string_too_short": "text of at least {min_length} characters",
+    "string_too_long": "text of at most {max_length} characters",
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "a whole number"),
+    **dict.fromkeys(("float_type", "float_parsing"), "a number"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "true or false"),
+    **dict.fromkeys(("list_type", "tuple_type", "set_type", "frozen_set_type"), "a list"),
+    **dict.fromkeys(("dict_type", "mapping_type", "model_type", "model_attributes_type"), "fields"),
+    **dict.fromkeys(("datetime_type", "datetime_parsing", "timezone_aware"), _A_TIME),
+    "datetime_from_date_parsing": _A_TIME,
+    "too_short": "at least {min_length} of them",
+    "too_long": "at most {max_length} of them",
+    "finite_number": "a finite number",
+}
+"""What is accepted where pydantic refuses, by how it names the refusal; else it says so itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class Misfit:
     """What does not fit a record.
@@ -256,23 +279,31 @@ class Misfit:
         place: The names and numbers that lead to it; empty if it is the whole.
         value: What was given there; ``None`` if nothing was.
         accepted: What would be.
+        problem: What is wrong with it, as a sentence.
     """
 
     place: tuple[int | str, ...]
     value: object
     accepted: str
+    problem: str
 
     @classmethod
     def first_of(cls, error: ValidationError) -> Self:
         """Return the first of what pydantic refused."""
-        return cls.of(error.errors(include_url=False, include_context=False)[0])
+        return cls.of(error.errors(include_url=False)[0])
 
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> Self:
         """Return it from pydantic's own account of one error."""
         value = None if found["type"] == "missing" else found.get("input")
         # A validator of ours says what it accepts; pydantic puts its own two words before.
-        return cls(tuple(found["loc"]), value, found["msg"].removeprefix("Value error, "))
+        said = found["msg"].removeprefix("Value error, ")
+        words = _ACCEPTED.get(found["type"])
+        if words is None:
+            accepted = said.removeprefix("Input should be ")
+        else:
+            accepted = words.format(**found.get("ctx", {}))
+        return cls(tuple(found["loc"]), value, accepted, said)
 
     def field(self, whole: str = "") -> str:
         """Return the place with dots: ``passages.3.text``; ``whole`` where it is the whole."""

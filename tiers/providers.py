@@ -170,7 +170,7 @@ def unreadable(problem: object) -> ProviderFailure:
 def first_problem(problem: ValidationError) -> str:
     """Return where the first of several problems lies and what it is, without the value."""
     first = Misfit.first_of(problem)
-    return f"{first.field()}: {first.accepted}" if first.place else first.accepted
+    return f"{first.field()}: {first.problem}" if first.place else first.problem
 
 
 @dataclass(frozen=True, slots=True)

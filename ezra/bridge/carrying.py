@@ -228,8 +228,12 @@ async def _memory(agent: Agent, line: Mapping[str, Any]) -> None:
 async def _give_way(agent: Agent, line: Mapping[str, Any]) -> None:
     """Let a memory give way to the one that took its place, which is there."""
     (known,) = await agent.facts([line["id"]])
-    if is_live(known):
+    if not is_live(known):
+        return
+    try:
         await agent.forget(line["id"], reason=REASON, superseded_by=line["superseded_by"])
+    except UsageError:  # a private one took its place, when that could be
+        await agent.forget(line["id"], reason=REASON)
 
 
 async def _forgotten(agent: Agent, line: Mapping[str, Any], reason: str) -> None:

@@ -15,6 +15,7 @@ from tiers.errors import (
     CorruptRecord,
     EzraError,
     IntegrityError,
+    NotFound,
     TierError,
     TierRejected,
     UsageError,
@@ -96,7 +97,11 @@ async def _forget(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
 
 async def _ack(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
     del item
-    return {"read": list(await agent.board.ack(said["ids"]))}
+    read = await agent.board.ack(said["ids"])
+    seen = {one.id for one in await agent.board.cards(said["ids"]) if one.kind == "message"}
+    for unknown in (one for one in said["ids"] if one not in seen):
+        raise NotFound("message", unknown)
+    return {"read": list(read)}
 
 
 async def _suspend(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
@@ -109,6 +114,8 @@ async def _card(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
     does = getattr(agent.board, _CARDS[item.kind])
     named = [said["id"]] if "id" in said else []
     given = {name: value for name, value in said.items() if name != "id"}
+    for task_id in (said[one] for one in ("parent", "task_id") if one in said):
+        await agent.board.task(task_id)  # a name that is mistyped would lead nobody back to it
     if item.kind == "reply":
         given["type"] = "response"
     card: Card = await does(*named, **given, id=item.id, machine=item.machine)

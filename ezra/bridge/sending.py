@@ -126,7 +126,7 @@ async def write(
         ConfigError: The outbox cannot be used.
     """
     if agent is None:
-        item = await asyncio.to_thread(outbox.append, kind, arguments)
+        item = await asyncio.to_thread(_waiting, outbox, kind, arguments)
         return Outcome(item, "queued", reason=away)
     try:
         async with _alone(outbox):
@@ -142,6 +142,17 @@ async def write(
         raise run.error
     own = [one for one in run.outcomes if one.item.id == item.id]
     return own[0] if own else Outcome(item, "queued", reason=run.away)
+
+
+def _waiting(outbox: Outbox, kind: Kind, arguments: Mapping[str, Any]) -> Item:
+    """Return the item that waits: one that is there for words that the memory will keep once."""
+    found: Item | None = None
+    for one in outbox.pending() if kind == "remember" else ():
+        if one.kind == kind and one.arguments == arguments:
+            found = one
+        elif one.kind == "forget" or "supersedes" in one.arguments:
+            found = None  # they may be said anew behind it
+    return found or outbox.append(kind, arguments)
 
 
 async def _send_all(outbox: Outbox, agent: Agent, run: _Run) -> None:

@@ -107,7 +107,10 @@ async def related(
     """
     rules = indexer(door).rules
     graph = await graph_of((await door.agent()).documents, rules)
-    report = related_to(graph, name, depth=depth, relations=rel_type or (), limit=limit)
+    wanted = rel_type or ()
+    report = related_to(
+        graph, name, depth=depth, relations=wanted, limit=limit, known=rules.relations
+    )
     return Answer(report, _related(report))
 
 

@@ -258,7 +258,7 @@ async def redact(memory: Memory, graph: GraphId, records: list[str], reason: Rea
 async def erase(
     memory: Memory,
     graph: GraphId,
-    reason: Reason,
+    reason: Reason = "",
     subject: str | None = None,
     user: str | None = None,
     agent: str | None = None,
@@ -266,20 +266,24 @@ async def erase(
 ) -> Answer:
     """Destroy all that is of a subject, a user or an agent, in every store, with a receipt.
 
+    If it was cut off, the same command finishes it.
+
     Args:
         subject: A name: what speaks of it, as whole words.
         user: A person: what belongs to them.
         agent: An agent: what it wrote.
-        dry_run: Only list the records that would go.
+        dry_run: Only list the records that would go; needs no reason.
 
     Examples:
-        ezra graph erase imola --subject 'Jane Miller' --reason 'GDPR 17' --dry-run
+        ezra graph erase imola --subject 'Jane Miller' --dry-run
         ezra graph erase imola --user jane --reason 'GDPR 17' --json
     """
     chosen = await memory.graph(graph)
     if dry_run:
         found = await _holding(chosen, Whose(subject, user, agent))
         return Answer({"graph": graph, "records": found}, _held(found))
+    if not reason:
+        raise UsageError("--reason", None, "why; without it only --dry-run")
     erased = await chosen.erase(subject=subject, user_id=user, agent_id=agent, reason=reason)
     return Answer(erased, f"{subject or user or agent} erased from {graph}")
 

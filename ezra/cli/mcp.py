@@ -24,7 +24,8 @@ from .command import Answer, Note, Part, command, group
 from .doors import Url, refuse_nothing, server_of
 from .doors import token as token_of_environment
 from .help import listed
-from .options import Home, Json, run, settings_at
+from .options import Home, Json, run, settings_at, stopped_by_signals
+from .stdin import until_stopped
 
 if TYPE_CHECKING:
     from ..service.caller import Caller
@@ -92,6 +93,7 @@ async def _embedded(settings: Settings, caller: Caller, *, create: bool) -> None
     with needs("serve", "ezra mcp run"):
         from ..service.mcp import mcp_server
 
+    stopped = stopped_by_signals()
     if not create:
         await refuse_nothing(settings)
     async with Ezra.open(settings) as ezra:
@@ -102,7 +104,8 @@ async def _embedded(settings: Settings, caller: Caller, *, create: bool) -> None
             if not create:
                 raise
             await ezra.create_session_graph(graph_id)
-        await mcp_server(HandlePool(ezra, time.monotonic), caller).run_stdio_async()
+        server = mcp_server(HandlePool(ezra, time.monotonic), caller)
+        await until_stopped(server.run_stdio_async, stopped)
 
 
 async def _bridged(url: str, token: str | None, caller: Caller, *, create: bool) -> None:
@@ -113,8 +116,10 @@ async def _bridged(url: str, token: str | None, caller: Caller, *, create: bool)
 
     if create:
         raise UsageError("--create", url, "an embedded memory; ezra graph create asks a server")
+    stopped = stopped_by_signals()
     async with Connection(url, token) as connection:
-        await mcp_bridge(connection, caller, time.monotonic).run_stdio_async()
+        server = mcp_bridge(connection, caller, time.monotonic)
+        await until_stopped(server.run_stdio_async, stopped)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ The cold tier comes first, since everything else is made from it. Then what is q
 the rings, which refill from cold, pinned beliefs, and the warm index. Then what was made of the
 records and of others as well gets a new text, from the others alone. At last a receipt is signed
 that says what was cleaned where. A crash or a tier that is away leaves nothing that repeating the
-call does not finish; but an erasure finds by words, and no longer those that it has destroyed.
-What it left open then, repeating ``redact`` with the ids of its turns finishes.
+call does not finish; an erasure finds by words, and what it left open of those that it has
+destroyed by the feed (``feed``), if it is given the same reason.
 """
 
 from __future__ import annotations
@@ -13,19 +13,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from metaagents.lifecycle.rolling import REDACTED_MEANWHILE
 from tiers.errors import ConfigError, TierError, UsageError
 from tiers.fleet import CATALOG
 from tiers.history.receipts import ErasureReceipt
 from tiers.ids import derived_id
 from tiers.records import UNRECORDED, AuditFilter, BeliefQuery, Scope, SessionGraph
-from tiers.upkeep import ERASED, Redacted, RewritableFiles
+from tiers.upkeep import Redacted, RewritableFiles
 
 from ..checks import check_text
 from ..runtime import Runtime
+from .feed import EVENTS_PER_PAGE, finish, left_open, named_for_redaction
 from .whose import Whose
 
-EVENTS_PER_PAGE = 1_000
 RECORDS_PER_PAGE = 500
 PAGES_MAX = 100_000
 BRANCHES_DEEP_MAX = 64
@@ -94,8 +93,7 @@ async def erase(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> Re
         raise UsageError("agent_id", whose.agent_id, "the id of an agent")
     whose.check()
     whose.check_reason(reason)
-    whole = await _erased(runtime, scope, whose, reason)
-    return await _signed(runtime, scope, whole, whose.kind, reason)
+    return await _to_the_end(runtime, scope, [whose], whose.kind, reason)
 
 
 async def purge(runtime: Runtime, scope: Scope, reason: str) -> RedactionReport:
@@ -105,15 +103,37 @@ async def purge(runtime: Runtime, scope: Scope, reason: str) -> RedactionReport:
         UsageError: The reason is blank.
         TierError: A store failed; repeating the call goes on.
     """
-    whole = await _erased(runtime, scope, Whose(agent_id=""), reason)
-    for agent in await runtime.fleet.agents(scope.for_graph()):
-        done = await _erased(runtime, scope, Whose(agent_id=agent.id), reason)
+    check_text("reason", reason, "a reason that is not blank")
+    agents = await runtime.fleet.agents(scope.for_graph())
+    everybody = [Whose(agent_id=one) for one in ("", *(agent.id for agent in agents))]
+    return await _to_the_end(runtime, scope, everybody, "graph", reason)
+
+
+async def _to_the_end(
+    runtime: Runtime, scope: Scope, everybody: Sequence[Whose], asked: str, reason: str
+) -> RedactionReport:
+    """Erase all of these, finish what the same erasure left open, and say that it is done."""
+    open_ids = await left_open(runtime, scope, reason)
+    whole = RedactionReport({}, (), {}, {})
+    for whose in everybody:
+        whole = _together(whole, await _erased(runtime, scope, whose, reason))
+    for start in range(0, len(open_ids), RECORDS_PER_PAGE):
+        page = open_ids[start : start + RECORDS_PER_PAGE]
+        done = await _redacted(runtime, scope, page, reason, BRANCHES_DEEP_MAX, everybody[0])
         whole = _together(whole, done)
-    return await _signed(runtime, scope, whole, "graph", reason)
+    report = await _signed(runtime, scope, whole, asked, reason)
+    if report.ids and report.is_complete:
+        for graph_id in (*_all_branches(report), scope.graph_id):
+            await finish(runtime, Scope.of_graph(scope.tenant, graph_id), reason)
+    return report
+
+
+def _all_branches(report: RedactionReport) -> set[str]:
+    """Return every graph besides its own that a report tells of."""
+    return set(report.branches).union(*map(_all_branches, report.branches.values()))
 
 
 async def _erased(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> RedactionReport:
-    check_text("reason", reason, "a reason that is not blank")
     whole, cursor = RedactionReport({}, (), {}, {}), ""
     shared_by = await agents_of(runtime, scope, whose)
     await runtime.redactor.begin_erasure(
@@ -451,7 +471,7 @@ class _Cleaning:
 
     async def _rewrite(self) -> tuple[str, ...]:
         try:
-            leave = await self._asked_for()
+            leave = await named_for_redaction(self._runtime, self._scope)
             return await self._runtime.lifecycle.rewrite(
                 self._scope,
                 self._reached,
@@ -475,22 +495,3 @@ class _Cleaning:
             for turn in await self._redactor.redacted(self._scope, page):
                 speakers.setdefault(turn.agent_id)
         return speakers
-
-    async def _asked_for(self) -> frozenset[str]:
-        """Return the records that somebody ever named to be redacted: they get no new text.
-
-        A summary that is redacted for what it says would say it again. One that an erasure found
-        for whom it speaks of is no such summary: what is left of its turns does not name them.
-        """
-        asked: set[str] = set()
-        only, after = AuditFilter(kinds=("redacted", ERASED)), 0
-        while True:
-            events = await self._runtime.log.audit(self._scope, after, EVENTS_PER_PAGE, only)
-            for event in events:
-                if event.kind == ERASED:
-                    asked.difference_update(event.record_ids)
-                elif event.reason != REDACTED_MEANWHILE:
-                    asked.update(event.record_ids)
-            if len(events) < EVENTS_PER_PAGE:
-                return frozenset(asked)
-            after = events[-1].seq

@@ -16,6 +16,7 @@ from ..runtime import Runtime
 from .listings import LATEST_MAX, facts_page
 from .remembering import (
     Memory,
+    check_as_visible,
     check_superseded,
     forget,
     forget_all,
@@ -140,7 +141,7 @@ class AgentFacts(ABC):
             NotFound: It, or what is to take its place, is no fact that the agent sees in its own
                 graph.
             UsageError: The reason is blank, a fact is to take its own place or that of what it
-                gave way to, or the agent has left.
+                gave way to, a private one that of one that others see, or the agent has left.
             BudgetExceeded: The agent or the graph has no write left.
         """
         scope = await self._scope()
@@ -149,6 +150,7 @@ class AgentFacts(ABC):
                 done = await forget(self._runtime, scope, fact_id, reason)
             else:
                 told = (self._runtime, scope, fact_id, superseded_by)
+                await check_as_visible(*told)
                 done = await supersede(*told, how="denial")
             charge.is_void = not done
         return done

@@ -26,6 +26,7 @@ from tiers.records import (
     Usage,
 )
 
+from ..arguments import checked_name
 from ..beliefs.difference import BeliefDiff, diff_of
 from ..beliefs.history import History
 from ..checks import checked, parent_of
@@ -155,7 +156,8 @@ class Graph(
             NotFound: The graph never had such a member.
             UsageError: It has left; ``spawn_agent`` lets it come back.
         """
-        standing = await self._runtime.membership.of_graph(self._scope.for_agent(agent_id))
+        named = self._scope.for_agent(checked_name("agent_id", agent_id))
+        standing = await self._runtime.membership.of_graph(named)
         if standing.agent is None:
             raise await self._runtime.membership.missing(self._scope, agent_id)
         if has_left(standing.agent):

@@ -72,7 +72,9 @@ class ErasureOfGraph:
         of them, in every store; branches of the graph included where beliefs were copied, and
         graphs that inherit from it where something names a record as its source. With a subject
         also the role, and each prompt, of an agent that names it. The report says what was
-        cleaned where; its receipt is signed where there is a key.
+        cleaned where; its receipt is signed where there is a key. One that was cut off is finished
+        by calling it again with the same reason. Rows keep their ids, moments, topics, agent and
+        user.
 
         Args:
             subject: A name: records in whose texts it stands as whole words.
@@ -91,7 +93,8 @@ class ErasureOfGraph:
     async def purge(self, *, reason: Text) -> RedactionReport:
         """Redact everything that the graph holds, in every store, with proof; as ``erase``.
 
-        Rows, ids and the chain of beliefs stay, so that others' links to them still hold.
+        Rows, ids and the chain of beliefs stay, so that others' links to them still hold. The graph
+        is there as before and can be used on, so no other graph can have its id.
         """
         return await purge(self._runtime, self._scope, reason)
 

@@ -56,6 +56,8 @@ _CALLED: Mapping[TaintedKind, str] = {
 }
 """What ends or changes a record of each kind."""
 
+_NONE_PRIVATE = "no private fact in the place of one that others see"
+
 
 def memory_of(what: Memory) -> Fact | Rule:
     """Return what was given as a record.
@@ -117,8 +119,19 @@ async def check_superseded(
     if source == "agent" and former.tier == "core":
         raise UsageError("supersedes", fact_id, "an archival fact for what an agent wrote")
     if is_private and not former.private:
-        raise UsageError("private", "true", "no private fact in the place of one that others see")
+        raise UsageError("private", "true", _NONE_PRIVATE)
     return line
+
+
+async def check_as_visible(runtime: Runtime, scope: Scope, old_id: str, new_id: str) -> None:
+    """Refuse to let a private fact take the place of one that others see: they would see none.
+
+    Raises:
+        UsageError: It would.
+    """
+    found = {one.id: one.private for one in await runtime.semantic.facts(scope, [old_id, new_id])}
+    if found.get(new_id) and not found.get(old_id, True):
+        raise UsageError("superseded_by", new_id, _NONE_PRIVATE)
 
 
 async def _line(runtime: Runtime, scope: Scope, fact: Fact) -> Sequence[Fact]:

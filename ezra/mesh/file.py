@@ -192,4 +192,4 @@ def _problem(error: ValidationError) -> str:
     # A union names its branch in the place, which is no key of the file.
     shown = [part for at, part in enumerate(parts) if not (at in {0, 5} and part in kinds)]
     place = "".join(f".{part}" for part in shown)
-    return f"{place}: {first.accepted}"
+    return f"{place}: {first.problem}"

@@ -16,6 +16,7 @@ from tiers.errors import EzraError, TierRejected, TierTimeout, TierUnavailable, 
 from tiers.ids import IdFactory
 from tiers.provider_clients import checked_base_url, checked_key, trusted_certificates
 
+from ..arguments import checked_name
 from ..telemetry import Spans, Watched
 from ..telemetry.spans import Attributes, headers_of_current
 from ..wire import Nothing, Operation
@@ -244,8 +245,7 @@ def _escaped(name: str, value: object) -> str:
     Raises:
         UsageError: It cannot be one.
     """
-    if not isinstance(value, str) or not value:
-        raise UsageError(name, value, "a name of at least one character")
+    value = checked_name(name, value)
     if value in (".", ".."):
         return value.replace(".", "%2E")  # as they are they would lead to another address
     try:

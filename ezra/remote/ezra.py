@@ -8,6 +8,7 @@ from typing import Any
 from metaagents.reindex.rules import Reembedding
 from tiers.errors import UsageError
 
+from ..arguments import checked_name
 from ..contradiction import Callback, Resolver
 from ..handles.catalog import Catalog
 from ..handles.tenant import Tenant
@@ -51,7 +52,8 @@ class RemoteEzra(RemoteHandle, Tenant, of=Tenant, asks={"create_session_graph": 
             UsageError: There is a resolver.
         """
         _check_resolver(resolver)
-        shown = await self.ask(graphs.GET, Nothing(), graph_id=session_graph_id)
+        graph_id = checked_name("session_graph_id", session_graph_id)
+        shown = await self.ask(graphs.GET, Nothing(), graph_id=graph_id)
         return RemoteGraph(self._connection, shown)
 
     async def agent(self, session_graph_id: str, agent_id: str) -> RemoteAgent:

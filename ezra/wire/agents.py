@@ -20,7 +20,7 @@ from ..turn.output_checks import OUTPUTS_MAX
 from ..turn.routing import Written
 from .graphs import AGENT_PATH
 from .operation import Asked, Nothing, Operation
-from .points import LISTED, Count, Time
+from .points import LISTED, Count, Number, Switch, Time
 
 RECORDED_MAX = 1_000
 """So many turns are recorded by one request."""
@@ -35,7 +35,7 @@ class TurnAsked(Asked):
     at: Time | None = None
     speaker: str | None = None
     topics: Annotated[tuple[str, ...], LISTED] | None = None
-    private: bool = False
+    private: Switch = False
     ref: str | None = None
     mesh: str | MeshAsk | None = None
 
@@ -50,7 +50,7 @@ class ReplyAsked(Asked):
 
     response: str
     tool_outputs: tuple[ToolOutput, ...] = Field(default=(), max_length=OUTPUTS_MAX)
-    usage_tokens: Count | None = None
+    usage_tokens: Number | None = None
 
 
 class PastTurnAsked(PastTurn):
@@ -115,8 +115,8 @@ class RememberAsked(Asked):
 
     what: _What
     topics: Annotated[tuple[str, ...], LISTED] | None = None
-    private: bool = False
-    shared: bool = False
+    private: Switch = False
+    shared: Switch = False
     supersedes: str | None = None
     id: str | None = None
     source: Source = "user"

@@ -17,7 +17,7 @@ from operator import or_
 from types import UnionType
 from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-from pydantic import BeforeValidator, Field, TypeAdapter, create_model
+from pydantic import BeforeValidator, Field, Strict, TypeAdapter, create_model
 
 from ..arguments import COUNT_MAX
 from ..operations import InPath, Offer, Sent, Told, argument_words, offer_of
@@ -27,6 +27,7 @@ from .points import LISTED, ONE_OR_MORE, Count, Point, Time, whole
 Method: TypeAlias = Callable[..., Any]
 
 _LISTS = (Iterable, Sequence)
+_TYPED = (int, float, bool)
 _PLAIN: Mapping[Any, Any] = {int: Count, datetime: Time}
 
 
@@ -167,7 +168,9 @@ def _as_sent(hint: Any, *, in_query: bool) -> Any:  # noqa: ANN401 - a type
     less = [one.hint for one in bounds if isinstance(one, Sent)]
     if less:
         return _as_sent(less[0], in_query=in_query)
-    if bare is int and bounds:
+    if bare in _TYPED and not in_query:  # JSON has types; in a query string all is text
+        bounds = (*bounds, Strict())
+    if bare is int and any(one for one in bounds if not isinstance(one, Strict)):
         return Annotated[(int, Field(le=COUNT_MAX), *bounds, BeforeValidator(whole))]
     if get_origin(bare) in _LISTS:
         many = _many(_as_sent(get_args(bare)[0], in_query=in_query))

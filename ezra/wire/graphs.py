@@ -22,7 +22,7 @@ from tiers.records import (
 
 from ..beliefs.difference import BeliefDiff
 from .operation import Asked, Nothing, Operation
-from .points import LISTED, Count, Time
+from .points import LISTED, Number, Switch, Time
 
 GRAPH_PATH = "/v1/graphs/{graph_id}"
 AGENT_PATH = f"{GRAPH_PATH}/agents/{{agent_id}}"
@@ -74,8 +74,8 @@ class CreateAsked(Asked):
         default=(), max_length=PARENTS_MAX, examples=[["race-weekend-monaco-2026"]]
     )
     merge_strategy: Strategy | None = None
-    inherit_rules: bool = True
-    inherit_episodes: bool = False
+    inherit_rules: Switch = True
+    inherit_episodes: Switch = False
     budget: Budget | None = None
     retention: Retention | None = None
     exist_ok: bool = False
@@ -122,7 +122,7 @@ class BranchAsked(Asked):
     """As ``Graph.branch``."""
 
     session_graph_id: str = Field(max_length=NAME_CHARS_MAX, examples=["what-if"])
-    turn: Count | None = None
+    turn: Number | None = None
     time: Time | None = None
 
 

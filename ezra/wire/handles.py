@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field, Strict, TypeAdapter
 
 from tiers.fields import Record
 from tiers.records import AuditFilter, Grain
@@ -25,30 +25,30 @@ from .agents import CatalogRememberAsked, RememberAsked
 from .derivation import Handle
 from .graphs import AGENT_PATH, GRAPH_PATH
 from .operation import Asked, Nothing, Operation
-from .points import LISTED, Count, Time
+from .points import LISTED, Count, Number, Switch, Time
 
 
 class RecallAsked(Asked):
     """A question to recall, and what narrows it."""
 
     query: str
-    limit: Count = 10
+    limit: Number = 10
     kinds: Annotated[tuple[KindNamed, ...], Field(max_length=KINDS_NAMED_MAX), LISTED] | None = None
     scope: ScopeName = "any"
     as_of: Time | None = None
-    rerank: bool = True
+    rerank: Switch = True
     mode: ModeName = "hybrid"
     grains: Annotated[tuple[Grain, ...], LISTED] = ()
-    min_days_ago: Count = 0
-    max_days_ago: Count | None = None
+    min_days_ago: Number = 0
+    max_days_ago: Number | None = None
     topics: Annotated[tuple[str, ...], LISTED] | None = None
     all_topics: Annotated[tuple[str, ...], LISTED] | None = None
     ids: Annotated[tuple[str, ...], LISTED] = ()
-    token_budget: Count | None = None
-    depth: Count = 1
-    explain: bool = False
-    receipt: bool = False
-    half_life_days: float | None = None
+    token_budget: Number | None = None
+    depth: Number = 1
+    explain: Switch = False
+    receipt: Switch = False
+    half_life_days: Annotated[float, Strict()] | None = None
 
     @property
     def writes(self) -> bool:

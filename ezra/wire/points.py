@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Annotated, TypeAlias
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, Strict
 from pydantic_core import PydanticCustomError
 
 from ..arguments import COUNT_MAX
@@ -71,5 +71,9 @@ ONE_OR_MORE = BeforeValidator(lambda given: (given,) if isinstance(given, str) e
 
 Time: TypeAlias = Annotated[datetime, BeforeValidator(_time)]
 Count: TypeAlias = Annotated[int, Field(ge=0, le=COUNT_MAX), BeforeValidator(whole)]
+Number: TypeAlias = Annotated[Count, Strict()]
+"""A count in a body: JSON has types, where all of a query string is text."""
+Switch: TypeAlias = Annotated[bool, Strict()]
+"""True or false in a body."""
 Point: TypeAlias = Annotated[datetime | int, BeforeValidator(_point)]
 """A moment of the past: a time, or the number of a turn of the graph."""

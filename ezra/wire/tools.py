@@ -220,7 +220,7 @@ def problem_told(error: EzraError) -> str:
 
 def argument_refusal(error: ValidationError) -> UsageError:
     """Return the refusal of what a model gave: of all that does not fit, so that it mends that."""
-    problems = error.errors(include_url=False, include_context=False)[:5]
+    problems = error.errors(include_url=False)[:5]
     first, *others = map(_refused, problems)
     return UsageError(first.field, first.value, "; ".join([first.accepted, *map(str, others)]))
 

@@ -22,20 +22,22 @@ def ezra(tmp_path: Path) -> Callable[..., str]:
     return done
 
 
-def test_a_rehearsal_lists_and_erases_nothing(ezra: Callable[..., str]) -> None:
-    """As lines and as JSON; the same line without the flag erases."""
+def test_a_rehearsal_lists_and_erases_nothing(ezra: Callable[..., str], tmp_path: Path) -> None:
+    """As lines and as JSON, and needs no reason; with one instead of the flag it erases."""
     ezra("graph", "create", "imola")
     ezra("agent", "spawn", "imola", "one")
     ezra("remember", "imola", "one", "Jane Miller likes window seats.")
     ezra("remember", "imola", "one", "Mediums last 18 laps.")
-    erase = ("graph", "erase", "imola", "--subject", "Jane Miller", "--reason", "asked to")
+    erase = ("graph", "erase", "imola", "--subject", "Jane Miller")
     shown = ezra(*erase, "--dry-run")
     assert shown.startswith("fact  ")
     assert "  Jane Miller likes window seats." in shown.splitlines()
     (record,) = json.loads(ezra(*erase, "--dry-run", "--json"))["records"]
     assert (record["kind"], record["agent_id"]) == ("fact", "one")
     assert "Jane Miller" in ezra("facts", "list", "imola")
-    ezra(*erase)
+    refused = run(*erase, EZRA_HOME=str(tmp_path / "home"))
+    assert (refused.code, "--reason" in refused.err) == (2, True)
+    ezra(*erase, "--reason", "asked to")
     assert json.loads(ezra(*erase, "--dry-run", "--json"))["records"] == []
     assert "Mediums" in ezra("facts", "list", "imola")
 

@@ -245,12 +245,47 @@ async def test_forgotten_is_gone_from_recall_and_says_what_took_its_place(tmp_pa
             await mine.write(
                 "forget", id=new.id, superseded_by="01985a4c-0000-7000-8000-000000000000"
             )
+        own = await mine.write("remember", type="note", content="Ask Ada.", private=True)
+        with pytest.raises(UsageError, match="superseded_by"):
+            await mine.write("forget", id=new.id, superseded_by=own.id)
+        assert [one.id for one in (await recall(theirs, "tokens")).memories] == [new.id]
         # Sending the old item again brings nothing back; saying it anew is a new memory.
         assert await deliver(mine.agent(), gone.item) == {"id": gone.id, "is_new": True}
         assert [one.id for one in (await recall(mine, "blue")).memories] == []
         anew = await mine.write("remember", type="observation", content="Tokens are blue.")
         assert anew.id != gone.id
         assert [one.id for one in (await recall(mine, "blue")).memories] == [anew.id]
+
+
+async def test_what_names_no_record_is_refused_and_leaves_none(tmp_path: Path) -> None:
+    """A message to be read, the parent of a task, and the task that something was done for."""
+    nowhere = "01985a4c-0000-7000-8000-000000000000"
+    config = machine(tmp_path / "laptop", "builder", home=tmp_path / "home")
+    refused: tuple[tuple[Kind, dict[str, Any]], ...] = (
+        ("ack", {"ids": [nowhere]}),
+        ("task_start", {"title": "Write tests", "parent": nowhere}),
+        ("log", {"action": "commit", "text": "did it", "task_id": nowhere}),
+    )
+    async with running(tmp_path / "home") as ezra, on(config, ezra) as bridge:
+        for kind, arguments in refused:
+            with pytest.raises(NotFound, match=nowhere):
+                await bridge.write(kind, **arguments)
+        assert await counted(bridge) == {"memory": 0, "message": 0, "task": 0, "action": 0}
+        task = await bridge.write("task_start", title="Write tests")
+        await bridge.write("task_start", title="The first one", parent=task.id)
+        await bridge.write("log", action="commit", text="did it", task_id=task.id)
+
+
+async def test_the_same_words_have_one_id_while_the_memory_is_away(tmp_path: Path) -> None:
+    """Under which they are found later; what is forgotten in between is said anew."""
+    away = Bridge(machine(tmp_path, "builder", home=tmp_path / "home"), None, away="it is away")
+    said: dict[str, Any] = {"type": "decision", "content": "Tokens live an hour.", "tags": ["a"]}
+    first = await away.write("remember", **said)
+    assert (await away.write("remember", **said)).id == first.id
+    assert (await away.write("remember", **said | {"tags": ["b"]})).id != first.id
+    await away.write("forget", id=first.id)
+    assert (await away.write("remember", **said)).id != first.id
+    assert away.outbox.counts() == (4, 0)
 
 
 async def test_another_statements_id_is_refused(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from support.raw_stores import everything, where
 from support.runtime import MovingClock, running
 
-from ezra import Agent, Ezra, Fact, Graph, NotFound, Rule, UsageError
+from ezra import Agent, Ezra, Fact, Graph, NotFound, RedactionReport, Rule, UsageError
 from metaagents.lifecycle.agent import LifecycleAgent
 from metaagents.lifecycle.rules import LifecyclePolicy
 from metaagents.lifecycle.writing import Writer
@@ -285,3 +285,43 @@ async def test_what_is_summed_up_meanwhile_does_not_keep_it(tmp_path: Path, step
             (episode,) = await graph.episodes()
             assert "narwhal" in episode.text
         assert WORD not in (await everything(ezra, tmp_path))["cold"]
+
+
+@pytest.mark.parametrize("whom", ["subject", "graph"])
+async def test_an_erasure_that_was_cut_off_is_finished_by_giving_it_again(
+    tmp_path: Path, whom: str
+) -> None:
+    """Copies of beliefs, what heirs made of records and new texts: no word leads to them."""
+    clock = MovingClock()
+    async with running(tmp_path, clock, **SETTINGS) as ezra:
+        graph, _, _, made = await told(ezra, clock)
+        await graph.branch(session_graph_id="what-if")
+        heir = await ezra.create_session_graph("heir", inherits_from=["imola"])
+        reader = await heir.spawn_agent("reader", topics={"t"})
+        quoted = await reader.remember(Fact(text=f"That {WORD} it is.", source_ids=(made[0],)))
+        held = [one.id for one in (await graph.holding(subject=WORD)).records]
+        emptied = {one.id for one in await graph.summaries() if WORD in one.text}
+        scope = Scope.of_graph("default", "imola")
+        await ezra._runtime.redactor.redact(scope, held, "case 1", clock(), found=True)
+
+    async def erase(ezra: Ezra) -> RedactionReport:
+        graph = await ezra.session_graph("imola")
+        if whom == "graph":
+            return await graph.purge(reason="case 1")
+        return await graph.erase(subject=WORD, reason="case 1")
+
+    async with running(tmp_path, clock, **SETTINGS) as ezra:
+        report = await erase(ezra)
+        assert report.is_complete
+        assert set(report.branches) == {"what-if", "heir"}
+        assert report.branches["heir"].ids["fact"] == (quoted,)
+        assert report.receipt is not None
+        assert set(held) <= {one for ids in report.receipt.ids.values() for one in ids}
+        if whom == "subject":
+            assert emptied & set(report.rewritten)
+        await ezra.drain_learning()
+        assert where(await everything(ezra, tmp_path), WORD) == set()
+        for name in ("imola", "what-if", "heir"):
+            events = await (await ezra.session_graph(name)).audit()
+            assert ("erased", "finished: case 1") in [(one.kind, one.reason) for one in events]
+        assert not (await erase(ezra)).ids, "nothing is left to be finished"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.folder_copies import copied
-from support.pass_acts import BEFORE, PASSES
+from support.pass_acts import BEFORE, OFTEN, PASSES
 from support.write_points import Forge, forge
 
 EVERY = 60
@@ -91,7 +91,7 @@ def _without(rows: Iterable[str], others: Iterable[str]) -> list[str]:
     return [row for row in rows if row not in left or left.remove(row)]
 
 
-@pytest.mark.parametrize("name", PASSES)
+@pytest.mark.parametrize("name", OFTEN)
 def test_a_pass_killed_before_a_write_ends_as_if_it_never_was(memory: Memory, name: str) -> None:
     """One in sixty points of the pass, the first and the last among them."""
     _check(memory, name, EVERY)

@@ -23,6 +23,8 @@ from ezra.service.problem_answers import on_error
 from ezra.service.routes import Handlers, router_of
 from ezra.service.taking import Names
 from ezra.wire.derivation import Handle
+from ezra.wire.handles import AGENT_KNOWLEDGE, RecallAsked
+from ezra.wire.operation import Asked
 from tiers.errors import EzraError
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -156,6 +158,7 @@ async def test_bounds_are_those_of_the_method(given: dict[str, Any], field: str)
         ({"limit": "2"}, "limit: '2' is not accepted; accepted: a whole number, 1 to 3"),
         ({"limit": 4}, "limit: 4 is not accepted; accepted: a whole number, 1 to 3"),
         ({"driver": 44}, "driver: 44 is not accepted; accepted: text"),
+        ({"driver": ""}, "driver: '' is not accepted; accepted: a name of at least one character"),
         ({"compounds": ["soft", 5]}, "compounds[1]: 5 is not accepted; accepted: text"),
     ],
 )
@@ -167,6 +170,25 @@ async def test_either_side_refuses_the_same_in_the_same_words(
         for handle in (Pitwall("44"), remote):
             with pytest.raises(UsageError, match=re.escape(said)):
                 await handle.laps(**{"driver": "lewis", **given})
+
+
+KNOWN = AGENT_KNOWLEDGE.offered["neighbours"].operation.asks
+
+
+@pytest.mark.parametrize(
+    ("asks", "given", "said"),
+    [
+        (RecallAsked, {"query": "x", "limit": "8"}, "limit: '8' is not accepted; .*whole number"),
+        (RecallAsked, {"query": "x", "rerank": "no"}, "rerank: 'no' is .*true or false"),
+        (RecallAsked, {"query": "x", "half_life_days": "1"}, "half_life_days: '1' .*a number"),
+        (KNOWN, {"name": "Ada", "limit": "8"}, "limit: '8' is not accepted; .*whole number"),
+    ],
+)
+def test_a_body_has_the_types_of_json(asks: type[Asked], given: dict[str, Any], said: str) -> None:
+    """In it a text is no number, as it is none in process; numbers are what they are."""
+    with pytest.raises(UsageError, match=said):
+        asks.model_validate(given)
+    assert asks.model_validate({**given, list(given)[-1]: "true" in said or 1})
 
 
 def test_the_document_has_the_words_of_the_method() -> None:

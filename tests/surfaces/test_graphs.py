@@ -85,6 +85,15 @@ async def test_a_graph_lives_alike(runtime: Any, behind: Ezra) -> None:
         await graph.reopen()
 
 
+async def test_an_empty_name_is_refused_alike(runtime: Any) -> None:
+    """Before anybody looks for whom it names."""
+    with pytest.raises(UsageError, match=r"session_graph_id: '' .* at least one character"):
+        await runtime.session_graph("")
+    graph = await runtime.create_session_graph("imola")
+    with pytest.raises(UsageError, match=r"agent_id: '' .* at least one character"):
+        await graph.agent("")
+
+
 async def test_members_come_and_go_alike(runtime: Any, behind: Ezra, clock: MovingClock) -> None:
     """Spawned with all that limits them, looked up, let go, and spawned again."""
     graph = await runtime.create_session_graph("imola")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from support.runtime import running
 from typer.testing import CliRunner
 
 from ezra.cli.mcp import CLIENTS, PLACEHOLDER, mcp_app
+from ezra.cli.stdin import until_stopped
 
 GRAPH = "race-weekend-imola-2026"
 
@@ -37,6 +40,28 @@ async def test_stdio_is_a_process_that_remembers(tmp_path: Path) -> None:
     async with running(home) as ezra:
         found = await (await ezra.session_graph(GRAPH)).recall("medium laps")
     assert [one.text for one in found.items] == ["Mediums last about 18 laps."]
+
+
+async def test_a_stop_ends_what_waits_for_a_line() -> None:
+    """Of an input that nobody closes; what came before is served."""
+    quiet, writer = os.pipe()
+    former, stopped, served = os.dup(0), asyncio.Event(), list[bytes]()
+
+    async def serve() -> None:
+        while line := await asyncio.to_thread(os.read, 0, 100):
+            served.append(line)
+            stopped.set()
+
+    os.dup2(quiet, 0)
+    try:
+        os.write(writer, b"a line\n")
+        await until_stopped(serve, stopped)
+        assert served == [b"a line\n"]
+        assert os.fstat(0) == os.fstat(quiet), "the process has its own input again"
+    finally:
+        os.dup2(former, 0)
+        for one in (former, writer, quiet):
+            os.close(one)
 
 
 @pytest.mark.parametrize("client", CLIENTS)

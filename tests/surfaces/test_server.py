@@ -132,7 +132,7 @@ async def test_a_refusal_names_the_field_its_value_and_what_is_accepted(behind: 
         own_page = await http.get("/v1/graphs", headers=headers)
     said = bad_limit.json()
     assert (said["field"], said["value"]) == ("limit", "many")
-    assert "integer" in said["accepted"]
+    assert "whole number" in said["accepted"]
     assert own_page.status_code == 200
 
 

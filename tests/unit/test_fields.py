@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tiers.errors import UsageError
+from tiers.fields import TEXT_CHARS_MAX
 from tiers.records import Budget, Fact, Parent, Retention, Rule
 
 
@@ -15,6 +16,27 @@ def test_a_number_is_no_time(number: object) -> None:
     """As seconds since 1970 the year 2025 would be a moment of that January."""
     with pytest.raises(UsageError, match=r"valid_from: .* a time of ISO 8601"):
         Fact(text="Tokens live long.", valid_from=number)
+
+
+@pytest.mark.parametrize(
+    ("given", "accepted"),
+    [
+        ({"text": 5}, "text"),
+        ({"text": "x" * (TEXT_CHARS_MAX + 1)}, f"text of at most {TEXT_CHARS_MAX} characters"),
+        ({"text": "x", "confidence": 7}, "less than or equal to 1"),
+        ({"text": "x", "confidence": "high"}, "a number"),
+        ({"text": "x", "private": "perhaps"}, "true or false"),
+        ({"text": "x", "tier": "hot"}, "'archival' or 'core'"),
+        ({"text": "x", "source_ids": 5}, "a list"),
+        ({"text": "x", "valid_from": "soon"}, "a time of ISO 8601 with its zone"),
+        ({"text": "x", "colour": "red"}, "no such field"),
+    ],
+)
+def test_what_is_accepted_is_said_as_everywhere(given: dict[str, object], accepted: str) -> None:
+    """In our words, not in those of whoever looked at it."""
+    with pytest.raises(UsageError) as refused:
+        Fact(**given)
+    assert refused.value.accepted == accepted
 
 
 def test_a_time_is_read_from_text() -> None:

@@ -175,6 +175,12 @@ def test_related_refuses_what_is_out_of_range(whole: EntityGraph, name: str, val
         related(whole, f"{ID}-task-ring-one", **{name: value})
 
 
+def test_related_names_the_relations_that_there_are(whole: EntityGraph) -> None:
+    """One that is mistyped would read as if nothing were related."""
+    with pytest.raises(UsageError, match=r"blocked_by, .*initiative, links_to, .*reviewed_by"):
+        related(whole, f"{ID}-task-ring-one", relations=["blocks"], known=["reviewed_by"])
+
+
 def test_an_entity_is_named_by_id_path_slug_or_title(whole: EntityGraph) -> None:
     """What people have at hand is enough; what is nowhere is said to be."""
     for name in (

@@ -176,7 +176,7 @@ def _reason(error: ValidationError, value: Mapping[str, Any]) -> str:
     if value.get("format") == FORMAT and value.get("version") != VERSION:
         return f"its version is not {VERSION}"
     first = Misfit.first_of(error)
-    return f"{shown(first.field())} {first.accepted[:80]}"
+    return f"{shown(first.field())} {first.problem[:80]}"
 
 
 def _is_deep(value: Any) -> bool:  # noqa: ANN401 - whatever JSON may be

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from tiers.errors import UsageError
 
 from .entity_graph import EntityGraph
+from .rules import LINKS, RELATIONS
 
 DEPTH_MAX = 10
 LIMIT_MAX = 1_000
@@ -76,6 +77,7 @@ def related(
     depth: int = 1,
     relations: Sequence[str] = (),
     limit: int = 20,
+    known: Iterable[str] = RELATIONS,
 ) -> RelatedReport:
     """Return what an entity names and is named by, to a depth; each entity once.
 
@@ -85,15 +87,20 @@ def related(
         depth: How many steps, 1 to 10.
         relations: Only by these; by all if empty.
         limit: How many, 1 to 1,000.
+        known: Relations that there are, beside links and those that are in the graph.
 
     Raises:
         NotFound: There is no such entity.
-        UsageError: A number is out of range.
+        UsageError: A number is out of range, or there is no such relation.
     """
     if not 1 <= depth <= DEPTH_MAX:
         raise UsageError("depth", depth, f"1 to {DEPTH_MAX}")
     if not 1 <= limit <= LIMIT_MAX:
         raise UsageError("limit", limit, f"1 to {LIMIT_MAX}")
+    there = sorted({*known, LINKS, *(edge.relation for edge in graph.edges())})
+    for one in relations:
+        if one not in there:
+            raise UsageError("relation", one, ", ".join(there))
     start = graph.named(name).id
     wanted = frozenset(relations)
     paths: dict[str, tuple[Step, ...]] = {start: ()}

@@ -1,0 +1,67 @@
+"""What the audit feed of a graph knows of its erasures: what they were asked for, and their ends.
+
+An erasure finds records by their words, and no longer those whose words it has destroyed. What was
+made of these, in branches and in graphs that inherit, and the new text of summaries, would stay
+undone when it is cut off in between. So it says in the feed that it came to its end; where it did
+not say so, the same erasure finds by the feed what it left open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from itertools import pairwise
+
+from metaagents.lifecycle.rolling import REDACTED_MEANWHILE
+from tiers.records import AuditEvent, AuditFilter, Scope
+from tiers.upkeep import ERASED
+
+from ..runtime import Runtime
+
+EVENTS_PER_PAGE = 1_000
+_FINISHED = "finished: "
+
+
+async def named_for_redaction(runtime: Runtime, scope: Scope) -> frozenset[str]:
+    """Return the records that somebody ever named to be redacted: they get no new text.
+
+    A summary that is redacted for what it says would say it again. One that an erasure found
+    for whom it speaks of is no such summary: what is left of its turns does not name them.
+    """
+    asked: set[str] = set()
+    async for event in _redactions(runtime, scope):
+        if event.kind == ERASED:
+            asked.difference_update(event.record_ids)
+        elif event.reason != REDACTED_MEANWHILE:
+            asked.update(event.record_ids)
+    return frozenset(asked)
+
+
+async def left_open(runtime: Runtime, scope: Scope, reason: str) -> list[str]:
+    """Return the records that erasures of this reason found and that none has finished with."""
+    found: dict[str, None] = {}
+    events = [event async for event in _redactions(runtime, scope)]
+    for former, event in pairwise(events):
+        if event.kind != ERASED:
+            continue
+        if event.reason == f"{_FINISHED}{reason}":
+            found.clear()
+        elif event.reason == reason and former.record_ids == event.record_ids:
+            # Each follows the event of its redaction; that of emptied roles has no such.
+            found |= dict.fromkeys(event.record_ids)
+    return list(found)
+
+
+async def finish(runtime: Runtime, scope: Scope, reason: str) -> None:
+    """Say that nothing is left open of the erasures of this reason."""
+    await runtime.log.append_audit(scope, ERASED, (), f"{_FINISHED}{reason}", runtime.clock())
+
+
+async def _redactions(runtime: Runtime, scope: Scope) -> AsyncIterator[AuditEvent]:
+    only, after = AuditFilter(kinds=("redacted", ERASED)), 0
+    while True:
+        events = await runtime.log.audit(scope, after, EVENTS_PER_PAGE, only)
+        for event in events:
+            yield event
+        if len(events) < EVENTS_PER_PAGE:
+            return
+        after = events[-1].seq
