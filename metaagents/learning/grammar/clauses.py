@@ -30,7 +30,7 @@ _JOIN = re.compile(
     r"|,?\s+(?P<taint>if|unless|except|when|whenever|or rather|or|than|as long as)\s+"
     r"|,\s+(?P<word>and|but|so|because|which|who|though|although|while|since(?! (?:i|he|she"
     r"|we) was\b)|in case|until)\s+"
-    r"|\s+(?P<bare>but|so|because|which|though|although|while|in case"
+    r"|\s+(?P<bare>but|so|because|which|(?<!\bas )though|although|while|in case"
     r"|since(?= (?:i|he|she|we|my) (?!was |were )))\s+"
     r"|\s+(?P<and>and)\s+"
     r"|(?P<comma>,)\s+",

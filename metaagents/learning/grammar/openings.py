@@ -33,6 +33,14 @@ OPENINGS: tuple[tuple[str, Put], ...] = (
         ),
         lambda found: f"I am a {found[1].lower()}",
     ),
+    (
+        (
+            r"^\s*(?:(?:i believe |i think |as )?i(?:'ve| have)?(?: already)? (?:told you|said"
+            r"|mentioned)(?: (?:this|that|it|before|already|earlier))*[:,]|the thing is,|i'd"
+            r" say(?: that)?) (?=i\b|i'|we\b|we'|my\b|our\b)"
+        ),
+        "",
+    ),
     (r", (?:remember|you know|okay|ok)\?$", "."),
     (
         r"\b(ive|dont|cant|didnt|doesnt|isnt|wasnt|havent|hasnt|wont)\b",
