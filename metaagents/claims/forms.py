@@ -104,9 +104,9 @@ _VERBS = (
     "contribute convert coordinate crave cultivate curate debug devote disable dispatch distribute "
     "edit embed enable encrypt enforce enter establish evaluate exceed exclude execute fetch "
     "generate govern handle implement impose indicate inhabit inherit juggle justify lease "
-    "moderate negotiate obtain occupy omit originate outsource peel persist possess preside "
-    "prevent procure prohibit promote protect prune recruit recycle redirect refer regulate "
-    "reimburse reject rely render replicate resemble resolve restart restrict retain retry revise "
+    "measure moderate negotiate obtain occupy omit originate outsource peel persist possess "
+    "preside prevent procure prohibit promote protect prune recruit recycle redirect refer "
+    "regulate reimburse reject rely render replicate resemble resolve restart restrict retain retry revise "
     "select specialise specialize specify squeeze stitch subscribe substitute supervise surround "
     "sustain swallow tend tolerate trim truncate unlock validate verify wipe worship"
 )

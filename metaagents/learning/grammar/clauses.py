@@ -290,7 +290,7 @@ def clauses(text: str) -> Iterator[Clause]:
             ready = ready[:-1]
         yield from ready
         ready = [
-            replace(clause, corrects=corrects or has_correction, sentence=number)
+            replace(clause, corrects=clause.corrects or corrects or has_correction, sentence=number)
             for clause in _of_sentence(in_plain_words(_never_so(_ASIDE.sub(r"\1 ", sentence))))
         ]
         corrects = has_correction

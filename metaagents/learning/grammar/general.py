@@ -38,7 +38,7 @@ from .lexicon import (
 )
 from .roles import stands
 from .statement import Claim, Said, of_speaker
-from .verbs import FORMS, HABITUAL
+from .verbs import DECIDED, FORMS, HABITUAL
 
 _WORDS_MAX = 16
 _TURNS = frozenset(
@@ -54,6 +54,8 @@ _KEPT_UP = frozenset("speak use run keep support read hold".split())
 """Verbs that tell of the moment, and of a rule where what they are of is named."""
 _VISITED = frozenset("go take have see give visit meet attend".split())
 """Verbs of what somebody did on a day: told with it, and where or whom by name."""
+_RENEWED = frozenset("rotate expire renew".split())
+"""How long a key or a password is good for betrays nothing of it."""
 _BEGINS = frozenset("start begin finish leave fly move travel join retire marry".split())
 _STATED_OF_ALL = frozenset(
     "start begin end go use run follow contain carry come belong get have need require".split()
@@ -140,7 +142,10 @@ _KEPT = re.compile(
 """What is done with things as a rule, by a project or a firm."""
 _IS_ONE = re.compile(rf"(?:(?:an?|the) .*)?[{CAPITALS}\d](?!\d* ?%)")
 _STANDING = re.compile(r"(?:off|on|with|at|in|an?|without|out of) ")
-_OF_MANY = re.compile(r"all |every |each |(?!the )[\w-]+(?: [\w-]+)?s\b", re.IGNORECASE)
+_OF_MANY = re.compile(
+    r"all |every |each |(?!the )[\w-]+(?: [\w-]+)?s(?: (?:in|of|from|for|on) [\w' -]+)?$",
+    re.IGNORECASE,
+)
 """Things of a kind, of which a rule is told."""
 _OF_ALL = re.compile(r"(?:all|every|each) ", re.IGNORECASE)
 _I_KNOW = re.compile(r" (?:i|we) (?:know|have|use|trust|see|go to)$|^the new ", re.IGNORECASE)
@@ -200,9 +205,8 @@ def _is_about_somebody(said: Said) -> bool:
     is_vague = (
         subject.kind in ACQUAINTANCES and subject.is_one_of_many and subject.owner == said.speaker
     )
-    is_no_thing = _is_thing(said) and bool(
-        (MADE_UP | READ_ELSEWHERE) & set(subject.noun.lower().split())
-    )
+    barred = MADE_UP if said.verbal.lemma in _RENEWED else MADE_UP | READ_ELSEWHERE
+    is_no_thing = _is_thing(said) and bool(barred & set(subject.noun.lower().split()))
     return not (is_pointed_at or is_vague or is_no_thing or _NOBODYS.match(subject.text))
 
 
@@ -369,7 +373,7 @@ def _ahead(said: Said) -> bool:
     if verbal.sense != "is" or verbal.aim in {"want", "hope"}:
         return False
     is_of_moment = verbal.lemma in OF_THE_MOMENT - _TURNS
-    return verbal.aim == "decided" or (_is_dated(said) and not is_of_moment)
+    return verbal.aim in DECIDED or (_is_dated(said) and not is_of_moment)
 
 
 def _once(said: Said) -> bool:

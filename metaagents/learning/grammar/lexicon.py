@@ -247,7 +247,7 @@ RULES_OF_THINGS = frozenset(
     "use require support cost belong close open contain expire last weigh allow accept cover "
     "include serve store depend integrate deploy sit hold own publish ship run live rotate "
     "keep respond want need forbid prohibit consist exceed comprise exclude limit restrict "
-    "permit ban handle".split()
+    "permit ban handle measure".split()
 )
 """Verbs of what things do as a rule, and of what a client, a team or an office asks for."""
 

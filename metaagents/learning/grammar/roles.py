@@ -30,6 +30,7 @@ _SOMEHOW = re.compile(r"\b(?:\w+ly|well|better|best|worse|fine)$|\b(?:truth|pres
 """How somebody does it, or what everybody does."""
 _PUT = re.compile(r"(?:my|our|the) .+ (?:in|on|under|behind|inside|above|at) (?:the|my|our|an?) .+")
 _OWN = re.compile(r"(?:my|our) own (?!(?:opinions?|views?|theor\w+|style|mind|life|will)\b)\w")
+_FROM = re.compile(rf"come from (?:the )?[{CAPITALS}]")
 _ONE = re.compile(r"an? (?!queue|chat|conversation|game|round)")
 _WAS = re.compile(
     r"(?:an?|the|in|on|at|with|afraid|scared|called) |(?:vegan|vegetarian|married|left-handed)\b"
@@ -56,7 +57,7 @@ def _is_part(said: Said) -> bool:
     if verbal.lemma == "be":
         return _CODE.search(said.subject.text) is not None and _SWITCHED.match(rest) is not None
     if said.subject.sort != "speaker" and not said.subject.kind:
-        return False
+        return said.subject.sort == "owned" and bool(_FROM.match(f"{verbal.lemma} {rest}"))
     if verbal.lemma == "keep":
         return _PUT.fullmatch(rest) is not None and not BODY & set(rest.lower().split())
     return _goes_on(said) or (verbal.lemma == "have" and _OWN.match(rest) is not None)

@@ -131,7 +131,8 @@ _DENIED_ALONE = frozenset(
     "severely deathly highly generally".split()
 )
 """Adverbs that are themselves denied behind ``not``: who is not just a nurse is one."""
-_AIMS = frozenset("going used want wants plan plans planning hope intend decided".split())
+DECIDED = frozenset("decided agreed voted opted resolved".split())
+_AIMS = DECIDED | frozenset("going used want wants plan plans planning hope intend".split())
 _QUALITIES = ("y", "ful", "ous", "able", "ible", "ive", "less", "ic", "al", "ish")
 _NO_VERBS = frozenset(
     "a an the and or but so too as at by for from in of on to with without who that this it all "
