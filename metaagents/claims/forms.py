@@ -101,14 +101,15 @@ _VERBS = (
     "postpone qualify realise realize regret respond retire retrain submit succeed teach translate "
     "unpack vary volunteer vomit warn "
     "assemble calculate circulate classify compile comprise conduct connect consist construct "
-    "contribute convert coordinate crave cultivate curate debug devote disable dispatch distribute "
-    "edit embed enable encrypt enforce enter establish evaluate exceed exclude execute fetch "
-    "generate govern handle implement impose indicate inhabit inherit juggle justify lease "
+    "contribute convert coordinate crave cultivate curate debug devote disable dispatch "
+    "distribute edit embed enable encrypt enforce enter establish evaluate exceed exclude execute "
+    "fetch generate govern handle implement impose indicate inhabit inherit juggle justify lease "
     "measure moderate negotiate obtain occupy omit originate outsource peel persist possess "
     "preside prevent procure prohibit promote protect prune recruit recycle redirect refer "
-    "regulate reimburse reject rely render replicate resemble resolve restart restrict retain retry revise "
-    "select specialise specialize specify squeeze stitch subscribe substitute supervise surround "
-    "sustain swallow tend tolerate trim truncate unlock validate verify wipe worship"
+    "regulate reimburse reject rely render replicate resemble resolve restart restrict retain "
+    "retry revise select specialise specialize specify squeeze stitch subscribe substitute "
+    "supervise surround sustain swallow tend tolerate trim truncate unlock validate verify wipe "
+    "worship"
 )
 VERBS = frozenset(
     base(word) for word in (*_VERBS.split(), *(told.split()[0] for told in _IRREGULAR.split(";")))

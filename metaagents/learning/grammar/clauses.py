@@ -95,7 +95,7 @@ _CORRECTS = Sought(
 _SUPPOSES = re.compile(
     r"\s*(?:(?:and|but|so|now|just|please)\s+)*(?:if|suppose|supposing|imagine|assume|assuming|"
     r"let's (?:say|assume|imagine|suppose|pretend)|pretend|say\b|unless|whether|had i|were i|"
-    r"what if|as if|(?:oh |yeah,? )?(?:sure|right|yeah),? and i\b|"
+    r"what if|as if|(?:oh |yeah,? )?(?:sure|right|yeah),? and (?:i|we|my|our)\b|"
     r"(?:yeah|yes|oh),? (?:right|sure|of course)\s*$|"
     r"once|until|i wish|if only|should i|in (?:the|a|this|my) (?:film|movie|book|"
     r"show|game|dream|novel|song|play))\b",
@@ -189,7 +189,7 @@ _UNDOES = re.compile(
     r"\b(?:kidding|joking|just a joke|said (?:nobody|no one)|not really|or not|or maybe|i think|"
     r"i guess|i believe|i suppose|i thought|i assume|i hope|i reckon|i imagine|hopefully|not sure|"
     r"don't quote me|(?:if|as far as) i (?:remember|recall|know)|"
-    r"maybe|perhaps|probably|apparently|supposedly|allegedly|they say|"
+    r"maybe|perhaps|probably|apparently|supposedly|allegedly|they say|it seems|"
     r"she says|he says|in my dreams?|but only|as if|sort of|kind of|right$|just like that)\b",
     re.IGNORECASE,
 )

@@ -306,7 +306,8 @@ def _is_of_somebody(said: Said) -> bool:
     if lemma in _KEPT_UP:
         return _is_kept_up(lemma, rest)
     is_named = _NAMED.search(rest) is not None or rest.startswith("over ")
-    if said.clause.text.lower().startswith("we ") and not (is_named or _OWN.search(rest)):
+    is_told = is_named or _OWN.search(rest) is not None or verbal.sense == "not"
+    if said.clause.text.lower().startswith("we ") and not is_told:
         return False  # they may tell of a game, a journey, an evening
     is_passing = lemma in OF_THE_MOMENT | _FRAMED or (lemma in MOMENTARY and lemma != "take")
     return (is_named or not is_definite) and not is_passing

@@ -56,6 +56,7 @@ OPENINGS: tuple[tuple[str, Put], ...] = (
     (r"^((?:[^:.!?]{3,30}: )?(?:my|our) [\w ]{2,30}) = (?=\S)", r"\1 is "),
     (r"^\s*([a-z]{3,20}s) (?:scare|frighten|terrify) me\b[^,.;!?]*", r"I am afraid of \1"),
     (r"\bi always want (?!to\b|you\b|it\b|that\b)", "I prefer "),
+    (r"\b(?:i|we) want (?:all )?(?:my|our) ([a-z]+s (?:as|in) )", r"I prefer \1"),
     (r", (?:remember|you know|okay|ok)\?$", "."),
     (
         r"\b(ive|dont|cant|didnt|doesnt|isnt|wasnt|havent|hasnt|wont)\b",

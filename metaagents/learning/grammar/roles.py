@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from .activity import ALONE
-from .lexicon import AT_HAND, BODY, CAPITALS, OF_THE_MOMENT
+from .lexicon import AT_HAND, BODY, CAPITALS, MOMENTARY, OF_THE_MOMENT
 from .statement import Said
 
 _CHARGES = frozenset(
@@ -81,6 +81,8 @@ def _was_part(said: Said) -> bool:
         return bool(rest) or verbal.lemma in _HURTS
     if said.subject.sort in {"thing", "owned"} and not said.subject.kind:
         return False
+    if verbal.sense == "never" and verbal.tense == "past":
+        return verbal.lemma not in OF_THE_MOMENT | MOMENTARY and bool(rest)
     if verbal.aim == "used":
         is_state = verbal.lemma != "be" or _WAS.match(rest) is not None
         is_lasting = verbal.lemma not in OF_THE_MOMENT - {"have", "be"}
