@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from ...claims.forms import PAST_FORM_OF, PAST_OF
@@ -131,6 +132,7 @@ _DENIED_ALONE = frozenset(
     "severely deathly highly generally".split()
 )
 """Adverbs that are themselves denied behind ``not``: who is not just a nurse is one."""
+_WORDS_REMEMBERED = 4_096
 DECIDED = frozenset("decided agreed voted opted resolved".split())
 _AIMS = DECIDED | frozenset("going used want wants plan plans planning hope intend".split())
 _QUALITIES = ("y", "ful", "ous", "able", "ible", "ive", "less", "ic", "al", "ish")
@@ -197,6 +199,7 @@ def is_verb(word: str) -> bool:
     )
 
 
+@lru_cache(maxsize=_WORDS_REMEMBERED)
 def third_person_base(word: str) -> str | None:
     """Return the base form of a verb in the third person that no frame names: ``approves``."""
     endings = ((1, ""), (2, ""), (3, "y"))
@@ -204,6 +207,7 @@ def third_person_base(word: str) -> str | None:
     return next((base for base in bases if is_base_verb(base) and third_person(base) == word), None)
 
 
+@lru_cache(maxsize=_WORDS_REMEMBERED)
 def past_base(word: str, *, is_perfect: bool = False) -> str | None:
     """Return the base form of a verb in the past that no frame names: ``fought``, ``resolved``.
 
