@@ -42,7 +42,10 @@ _IRREGULAR = (
     "slept;speak spoke spoken;spend spent;stand stood;steal stole stolen;swim swam swum;take took "
     "taken;teach taught;tell told;think thought;throw threw thrown;understand understood;wake woke "
     "woken;wear wore worn;win won;write wrote written;beat beat beaten;quit quit;do did "
-    "done;withdraw withdrew withdrawn;dream dreamt;learn learnt;burn burnt;spell spelt;mow mown"
+    "done;withdraw withdrew withdrawn;dream dreamt;learn learnt;burn burnt;spell spelt;mow mown;"
+    "forbid forbade forbidden;seek sought;breed bred;weave wove woven;undergo "
+    "underwent undergone;oversee oversaw overseen;overcome overcame;bleed bled;freeze froze "
+    "frozen;swear swore sworn;shrink shrank shrunk;withhold withheld"
 )
 PAST_OF: dict[str, str] = {
     form: told.split()[0]
@@ -96,7 +99,17 @@ _VERBS = (
     "concentrate decorate deserve disappear earn employ escape exist explore gather identify "
     "inspect involve knit locate maintain occur operate organise organize participate permit "
     "postpone qualify realise realize regret respond retire retrain submit succeed teach translate "
-    "unpack vary volunteer vomit warn"
+    "unpack vary volunteer vomit warn "
+    "assemble calculate circulate classify compile comprise conduct connect consist construct "
+    "contribute convert coordinate crave cultivate curate debug devote disable dispatch "
+    "distribute edit embed enable encrypt enforce enter establish evaluate exceed exclude execute "
+    "fetch generate govern handle implement impose indicate inhabit inherit juggle justify lease "
+    "measure moderate negotiate obtain occupy omit originate outsource peel persist possess "
+    "preside prevent procure prohibit promote protect prune recruit recycle redirect refer "
+    "regulate reimburse reject rely render replicate resemble resolve restart restrict retain "
+    "retry revise select specialise specialize specify squeeze stitch subscribe substitute "
+    "supervise surround sustain swallow tend tolerate trim truncate unlock validate verify wipe "
+    "worship"
 )
 VERBS = frozenset(
     base(word) for word in (*_VERBS.split(), *(told.split()[0] for told in _IRREGULAR.split(";")))

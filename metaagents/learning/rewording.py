@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from ..claims.forms import PAST_FORM_OF, is_base_form
+from ..claims.forms import PAST_FORM_OF, is_base_form, is_finite
 from ..distinctive import DAYS, MONTHS
 
 CHARS_MAX = 1_000
@@ -89,7 +89,7 @@ def in_plain_wording(text: str) -> str:
     plain = told.removesuffix(ending)
     if ending == "?" or re.search(r"[;!?]|[.:] ", plain):
         return told
-    plain = _back_in_place(plain)
+    plain = _IN_A_PAIR.sub(_in_order, _back_in_place(plain))
     for pattern, reworded in _FORMS:
         found = pattern.fullmatch(plain)
         if found is not None:
@@ -107,6 +107,19 @@ def in_24_hours(text: str) -> str:
     return _CLOCK.sub(written, text)
 
 
+def _in_order(found: re.Match[str]) -> str:
+    """Return two names, or two things at the end, in one order: who is named first is no matter."""
+    verb = found["verb"] or ""
+    if verb and not is_finite(verb.strip()):
+        return found.group()  # "green tea and coffee" is not "green coffee and tea"
+    first, other = sorted((found["one"] or found["a"], found["other"] or found["b"]))
+    return f"{verb}{first} and {other}"
+
+
+_IN_A_PAIR = re.compile(
+    r"(?:^|(?<=[a-z] ))(?P<one>[A-Z][\w-]+) and (?P<other>[A-Z][\w-]+)(?=$| [a-z])"
+    r"|\b(?P<verb>[a-z]+ )(?P<a>[a-z]+) and (?P<b>[a-z]+)$"
+)
 _CLOCK = re.compile(r"\b(\d{1,2})(?:[:.](\d{2}))? ?([ap])\.?m\b\.?", re.IGNORECASE)
 _WHITESPACE = re.compile(r"\s+")
 _OPENING = re.compile(

@@ -46,6 +46,15 @@ _LASTING = frozenset((NAME, "is a", "was born", "was born in", "grew up in", "is
 """What stays true of who has died."""
 _PARTED = frozenset("divorced separated single widowed".split())
 _CIRCUMSTANCE = re.compile(r"(?:with|at|in|on|from|for|before|after|by|near|along) ")
+_EACH = re.compile(r"\bevery \d+ [a-z]+")
+_SCALES = tuple(
+    frozenset(told.split())
+    for told in (
+        "dark light", "morning afternoon evening night", "aisle window middle", "hot cold",
+        "metric imperial", "short long", "early late", "spicy mild", "formal informal",
+    )
+)  # fmt: skip
+"""Words of which one rules out the others, where they are said of the same."""
 _OPPOSITE = {"is": {"not", "never", "over"}, "not": {"is"}, "never": {"is"}, "over": set()}
 _OWN = re.compile(
     r"\b(?:i|i'm|i've|im|my|mine|me|myself|we|we're|we've|our|ours|us)\b", re.IGNORECASE
@@ -189,10 +198,27 @@ def _replaces(new: Claim, old: Claim) -> bool:
         return False  # "Lyon, France" may be the Lyon that was said
     if new.is_single and (old.is_single or new.corrects):
         return _units(new) == _units(old)
-    if new.attribute in {HAS, "uses", "run"} and _is_other_count(new, old):
-        return True
-    # "I prefer aisle seats now": of the same things another kind.
-    return new.attribute == "prefers" and new.is_change and _head(new) == _head(old)
+    return _is_put_right(new, old) or _is_other_count(new, old) or _is_other_kind(new, old)
+
+
+def _is_put_right(new: Claim, old: Claim) -> bool:
+    """Whether a claim names what the other has as wrong: ``called Felix, not Max``."""
+    return bool(new.not_so and _value(old)) and _value(old) <= frozenset(words(new.not_so))
+
+
+def _is_other_kind(new: Claim, old: Claim) -> bool:
+    """Whether both are of the same things, of which somebody has one kind at a time."""
+    if new.attribute not in {"prefers", "use", "uses"} or _head(new) != _head(old):
+        return False
+    # "I prefer aisle seats now": of the same things another kind. Dark mode is no light mode.
+    is_other = new.attribute == "prefers" and new.is_change
+    return is_other or any(_is_one_of_each(scale, new.value, old.value) for scale in _SCALES)
+
+
+def _is_one_of_each(scale: frozenset[str], one: str, other: str) -> bool:
+    """Whether two values differ in which of some words they have, and in nothing else."""
+    ours, theirs = set(words(one)), set(words(other))
+    return ours ^ theirs <= scale and bool(ours & scale) and bool(theirs & scale)
 
 
 def _is_of_namesake(exact: str, name: str) -> bool:
@@ -200,8 +226,15 @@ def _is_of_namesake(exact: str, name: str) -> bool:
     return bool(name) and exact.lower().startswith(f"{name.lower()},")
 
 
+def _comes_each(new: Claim, old: Claim) -> bool:
+    """Whether both say after how long something comes again: ``every 30 days``."""
+    return all(_EACH.search(one.value) is not None for one in (new, old))
+
+
 def _is_other_count(new: Claim, old: Claim) -> bool:
     """Whether both say how many of the same there are: ``eight members``, ``eleven members``."""
+    if not (new.attribute in {HAS, "uses", "run"} or _comes_each(new, old)):
+        return False
     one, two = read(old.value), read(new.value)
     rest = one.content - one.numbers
     return bool(rest and one.numbers and two.numbers) and rest == two.content - two.numbers

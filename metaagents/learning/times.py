@@ -18,7 +18,10 @@ from .validity import DATE, Days, Validity, days_of
 
 DAYS = tuple("monday tuesday wednesday thursday friday saturday sunday".split())
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
-_SINCE = r"(?:childhood|birth|school|university|the beginning)"
+_SINCE = (
+    r"(?:childhood|birth|school|university|the beginning"
+    r"|the age of (?:\d{1,2}|[a-z]{3,9}(?:-[a-z]{3,5})?))"
+)
 _COUNTS = {
     word: number
     for number, word in enumerate(

@@ -114,3 +114,16 @@ def test_a_place_may_stand_anywhere_and_two_places_may_not_change_theirs() -> No
     assert alike(told, read("Medium tyres at Imola last roughly eighteen laps."))
     anna = read("Anna works in Berlin, Bob works in Rome.")
     assert not alike(anna, read("Anna works in Rome, Bob works in Berlin."))
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "is_same"),
+    [
+        ("Anna and Ben run the team.", "Ben and Anna run the team.", True),
+        ("I like tea and coffee.", "I like coffee and tea.", True),
+        ("Ann and Ben beat Cy.", "Ben and Cy beat Ann.", False),
+    ],
+)
+def test_a_pair_has_no_order(one: str, two: str, *, is_same: bool) -> None:
+    """Who is named first is no matter; who is named with whom is."""
+    assert say_the_same(one, two) is is_same

@@ -39,6 +39,8 @@ def _effect(old: str, new: str, later: str = "ada") -> Effect | None:
         ("I am engaged to Kim.", "Kim and I broke up."),
         ("I can't eat eggs.", "I can eat eggs again."),
         ("The lift is broken.", "The lift is working again."),
+        ("Our API key rotates every 30 days.", "Our API key rotates every 90 days."),
+        ("I prefer dark mode.", "I prefer light mode."),
         ("Our boat is called Nora.", "We renamed our boat to Vega."),
         ("I drive a Skoda.", "I sold the Skoda."),
         ("I'm single.", "I got engaged in May."),
@@ -207,3 +209,15 @@ def test_whom_an_application_names_counts_for_more_than_the_words() -> None:
     """A fact filed under somebody else is not touched by what its words seem to say."""
     old = _said("Ada lives in Rome", "ada", 1).model_copy(update={"subject": "Ben"})
     assert effect(old, _said("Ada lives in Turin", "ada", 2)) is None
+
+
+def test_a_name_beside_not_is_that_of_no_other_child() -> None:
+    """Who has two sons puts the name of one right: the other keeps his."""
+    assert _effect("My son is called Max.", "My son is called Felix, not Max.") == "denies"
+    assert _effect("My son is called Tim.", "My son is called Felix, not Max.") is None
+
+
+def test_of_some_things_there_may_be_two_kinds() -> None:
+    """Only words of one scale rule each other out."""
+    assert _effect("I prefer morning meetings.", "I prefer short meetings.") is None
+    assert _effect("I prefer tea.", "I prefer coffee.") is None

@@ -24,6 +24,8 @@ SKILLS = frozenset(
     "read hear see smell taste walk fly code bake dive row weld crochet solder lip-read".split()
 )
 """Verbs of what somebody can do, or cannot, at any time."""
+_SENSES = frozenset("read hear see smell taste walk fly row".split())
+"""What somebody can do is just so, where nothing says what or how."""
 ALONE = frozenset(
     "swim row ski surf knit sew meditate pray snore stutter cycle jog garden dance sing paint "
     "sail skate box fence lisp commute freelance climb hike fish".split()
@@ -173,7 +175,7 @@ def _skill(said: Said) -> Iterator[Claim]:
     """``I can't hear on my left side``, ``I can play the harp``."""
     verbal = said.verbal
     is_skill = verbal.lemma in SKILLS and _SKILL.fullmatch(verbal.rest) is not None
-    is_bare_sense = not verbal.rest and verbal.sense == "is"
+    is_bare_sense = not verbal.rest and verbal.sense == "is" and verbal.lemma in _SENSES
     if is_skill and not (is_bare_sense or said.times or _PASSES.search(verbal.rest)):
         thing = not verbal.rest or phrases.as_thing(_bare(verbal.rest)) is not None
         if thing and _is_worth(verbal.rest):

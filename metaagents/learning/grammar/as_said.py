@@ -64,6 +64,7 @@ _PASSES = re.compile(
     r"|in (?:an?|\w+) (?:minutes?|seconds?|moment)|till payday|never mind|all but)\b"
     r"|\ballergic to (?:mondays|work|mornings)\b|\b(?:totally|100 ?%|really|so) agree\b"
     r"|^(?:most|many|some|other|few) (?:people|folks)\b|\[|\bhere's an?\b"
+    r"|\b(?:don't|didn't|not) (?:know|remember|recall) (?:if|whether|wh\w+|how)\b"
     r"|^no (?:prob(?:lem)?|worries|need|idea|way|doubts?|thanks)\b"
     r"|^for (?:always|all|being|every)\b",
     re.IGNORECASE,

@@ -30,7 +30,7 @@ _JOIN = re.compile(
     r"|,?\s+(?P<taint>if|unless|except|when|whenever|or rather|or|than|as long as)\s+"
     r"|,\s+(?P<word>and|but|so|because|which|who|though|although|while|since(?! (?:i|he|she"
     r"|we) was\b)|in case|until)\s+"
-    r"|\s+(?P<bare>but|so|because|which|though|although|while|in case"
+    r"|\s+(?P<bare>but|so|because|which|(?<!\bas )though|although|while|in case"
     r"|since(?= (?:i|he|she|we|my) (?!was |were )))\s+"
     r"|\s+(?P<and>and)\s+"
     r"|(?P<comma>,)\s+",
@@ -95,7 +95,7 @@ _CORRECTS = Sought(
 _SUPPOSES = re.compile(
     r"\s*(?:(?:and|but|so|now|just|please)\s+)*(?:if|suppose|supposing|imagine|assume|assuming|"
     r"let's (?:say|assume|imagine|suppose|pretend)|pretend|say\b|unless|whether|had i|were i|"
-    r"what if|as if|(?:oh |yeah,? )?(?:sure|right|yeah),? and i\b|"
+    r"what if|as if|(?:oh |yeah,? )?(?:sure|right|yeah),? and (?:i|we|my|our)\b|"
     r"(?:yeah|yes|oh),? (?:right|sure|of course)\s*$|"
     r"once|until|i wish|if only|should i|in (?:the|a|this|my) (?:film|movie|book|"
     r"show|game|dream|novel|song|play))\b",
@@ -189,7 +189,7 @@ _UNDOES = re.compile(
     r"\b(?:kidding|joking|just a joke|said (?:nobody|no one)|not really|or not|or maybe|i think|"
     r"i guess|i believe|i suppose|i thought|i assume|i hope|i reckon|i imagine|hopefully|not sure|"
     r"don't quote me|(?:if|as far as) i (?:remember|recall|know)|"
-    r"maybe|perhaps|probably|apparently|supposedly|allegedly|they say|"
+    r"maybe|perhaps|probably|apparently|supposedly|allegedly|they say|it seems|"
     r"she says|he says|in my dreams?|but only|as if|sort of|kind of|right$|just like that)\b",
     re.IGNORECASE,
 )
@@ -290,7 +290,7 @@ def clauses(text: str) -> Iterator[Clause]:
             ready = ready[:-1]
         yield from ready
         ready = [
-            replace(clause, corrects=corrects or has_correction, sentence=number)
+            replace(clause, corrects=clause.corrects or corrects or has_correction, sentence=number)
             for clause in _of_sentence(in_plain_words(_never_so(_ASIDE.sub(r"\1 ", sentence))))
         ]
         corrects = has_correction

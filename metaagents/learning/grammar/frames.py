@@ -28,10 +28,10 @@ PLANNED = frozenset(
 """What is told of as a plan; much else that people are going to do is a manner of speaking."""
 OFTEN = re.compile(
     r"\b(?:daily|weekly|nightly|(?:before|after) (?:bed|work|school|breakfast|lunch|dinner))\b"
-    r"|\b(?:every|each) (?:other )?"
+    r"|\b(?:every|each) (?:(?:other|second|third|fourth|last) )?"
     r"(?:day|night|week|weekend|month|year|morning|evening|afternoon"
     r"|summer|winter|spring|autumn|monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?\b"
-    rf"|\b(?:once|twice|(?:a )?\w+ times|\w+ (?!{phrases.MONEY}\b)\w+)"
+    rf"|\b(?:once|twice|(?:a )?\w+ times|\w+ (?!(?:once|twice|{phrases.MONEY})\b)\w+)"
     r" (?:an?|per) (?:day|week|month|year)\b"
     r"|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)days\b|\bin the (?:mornings|evenings)\b",
     re.IGNORECASE,

@@ -21,6 +21,8 @@ _OTHERS = re.compile(
 _FOR_LIFE = frozenset("illness allergen diet".split())
 """What somebody has had is had still, unless they say otherwise."""
 
+_CUT = frozenset(("place", "liked"))
+"""Kinds that are told without what else was said: ``in Lisbon with my wife``."""
 _OF_THE_LIVING = frozenset(
     "illness allergen allergy diet medicine age own-age age-number college school infection "
     "body exam degree carer bad-part".split()
@@ -57,13 +59,14 @@ def framed(said: Said, filling: Filled) -> Iterator[Claim]:
 def _told(said: Said, filling: Filled) -> str:
     """Return how a frame is told; what has been so since a time is so."""
     verbal, frame = said.verbal, filling.frame
-    whole = filling.rest or f"{filling.before} {filling.value}".strip()
+    is_cut = frame.kind in _CUT  # of "a nut allergy" the value is "nut"
+    whole = filling.rest or (f"{filling.before} {filling.value}" if is_cut else verbal.rest).strip()
     lasts = filling.rest is None or said.is_since
     if frame.has("state") and verbal.tense == "perfect" and verbal.sense == "is" and lasts:
         return said.told("is" if verbal.lemma == "be" else third_person(verbal.lemma), whole)
     if verbal.told == "comes" and frame.attribute == "is from":
         return said.told("is", f"from {filling.value}")
-    is_part = filling.rest is not None or frame.kind in {"place", "liked"}
+    is_part = filling.rest is not None or is_cut
     return said.told(None, whole) if is_part else said.told()
 
 

@@ -36,8 +36,9 @@ from .lexicon import (
     RULES_OF_THINGS,
     SLIGHT_CHANGES,
 )
+from .roles import stands
 from .statement import Claim, Said, of_speaker
-from .verbs import FORMS, HABITUAL
+from .verbs import DECIDED, FORMS, HABITUAL
 
 _WORDS_MAX = 16
 _TURNS = frozenset(
@@ -53,8 +54,12 @@ _KEPT_UP = frozenset("speak use run keep support read hold".split())
 """Verbs that tell of the moment, and of a rule where what they are of is named."""
 _VISITED = frozenset("go take have see give visit meet attend".split())
 """Verbs of what somebody did on a day: told with it, and where or whom by name."""
+_RENEWED = frozenset("rotate expire renew".split())
+"""How long a key or a password is good for betrays nothing of it."""
 _BEGINS = frozenset("start begin finish leave fly move travel join retire marry".split())
-_STATED_OF_ALL = frozenset("start begin end go use run follow contain carry come belong".split())
+_STATED_OF_ALL = frozenset(
+    "start begin end go use run follow contain carry come belong get have need require".split()
+)
 _BY_ITSELF = ALONE | frozenset("write read run walk train exercise practise practice".split())
 
 _NAMED = re.compile(rf"(?:(?<![\w'])[{CAPITALS}][\w&'.-]*|\+?\w*\d[\w.:/%-]*)")
@@ -109,6 +114,10 @@ _THIS_PROJECT = re.compile(
 )
 """What is known to everybody who works on it."""
 
+_FOR_ALL = re.compile(r" (?:for|with|to|in|about) (?:everything|everyone|everybody)$")
+_SAYING = re.compile(
+    r"(?:my|our) (?:fingers?|mouth|eyes?|hands?|word|promises|distance|cool|breath)\b"
+)
 _KIND = re.compile(
     rf"an? (?:[\w-]+ ){{0,3}}?[{CAPITALS}\d]|the [\w' -]{{2,40}} (?:of|at|for) "
     r"|(?:spelled|spelt|pronounced) ."
@@ -133,7 +142,10 @@ _KEPT = re.compile(
 """What is done with things as a rule, by a project or a firm."""
 _IS_ONE = re.compile(rf"(?:(?:an?|the) .*)?[{CAPITALS}\d](?!\d* ?%)")
 _STANDING = re.compile(r"(?:off|on|with|at|in|an?|without|out of) ")
-_OF_MANY = re.compile(r"all |every |each |(?!the )[\w-]+(?: [\w-]+)?s\b", re.IGNORECASE)
+_OF_MANY = re.compile(
+    r"all |every |each |(?!the )[\w-]+(?: [\w-]+)?s(?: (?:in|of|from|for|on) [\w' -]+)?$",
+    re.IGNORECASE,
+)
 """Things of a kind, of which a rule is told."""
 _OF_ALL = re.compile(r"(?:all|every|each) ", re.IGNORECASE)
 _I_KNOW = re.compile(r" (?:i|we) (?:know|have|use|trust|see|go to)$|^the new ", re.IGNORECASE)
@@ -157,7 +169,7 @@ def told_whole(said: Said) -> Iterator[Claim]:
     verbal, clause = said.verbal, said.clause
     lasts = _LASTS.get(verbal.tense)
     is_plain = not (clause.is_consequence or clause.denied or verbal.modal)
-    if lasts is not None and is_plain and _stands_alone(said) and lasts(said):
+    if lasts is not None and is_plain and _stands_alone(said) and (stands(said) or lasts(said)):
         value = of_speaker(verbal.rest, said.speaker)
         yield said.claim(verbal.lemma, value, is_news=True, is_ahead=verbal.tense == "ahead")
 
@@ -165,7 +177,7 @@ def told_whole(said: Said) -> Iterator[Claim]:
 def _stands_alone(said: Said) -> bool:
     """Whether a clause is understood without what was said around it."""
     lemma, rest = said.verbal.lemma, said.verbal.rest
-    told = set(_THIS_PROJECT.sub("", rest.lower().replace(",", "")).split())
+    told = set(_THIS_PROJECT.sub("", _FOR_ALL.sub("", rest.lower()).replace(",", "")).split())
     is_empty = not said.times and told <= _PARTICLES
     if is_empty or len(rest.split()) > _WORDS_MAX or told & OUTSIDE or _EACH_OTHER.search(rest):
         return False
@@ -190,10 +202,11 @@ def _is_about_somebody(said: Said) -> bool:
     subject = said.subject
     told = set(_THIS_PROJECT.sub("", _of(said).lower()).split())
     is_pointed_at = subject.sort in {"thing", "owned"} and told & (OUTSIDE - {"i"})
-    is_vague = subject.kind in ACQUAINTANCES and not subject.name
-    is_no_thing = _is_thing(said) and bool(
-        (MADE_UP | READ_ELSEWHERE) & set(subject.noun.lower().split())
+    is_vague = (
+        subject.kind in ACQUAINTANCES and subject.is_one_of_many and subject.owner == said.speaker
     )
+    barred = MADE_UP if said.verbal.lemma in _RENEWED else MADE_UP | READ_ELSEWHERE
+    is_no_thing = _is_thing(said) and bool(barred & set(subject.noun.lower().split()))
     return not (is_pointed_at or is_vague or is_no_thing or _NOBODYS.match(subject.text))
 
 
@@ -293,7 +306,8 @@ def _is_of_somebody(said: Said) -> bool:
     if lemma in _KEPT_UP:
         return _is_kept_up(lemma, rest)
     is_named = _NAMED.search(rest) is not None or rest.startswith("over ")
-    if said.clause.text.lower().startswith("we ") and not (is_named or _OWN.search(rest)):
+    is_told = is_named or _OWN.search(rest) is not None or verbal.sense == "not"
+    if said.clause.text.lower().startswith("we ") and not is_told:
         return False  # they may tell of a game, a journey, an evening
     is_passing = lemma in OF_THE_MOMENT | _FRAMED or (lemma in MOMENTARY and lemma != "take")
     return (is_named or not is_definite) and not is_passing
@@ -302,7 +316,7 @@ def _is_of_somebody(said: Said) -> bool:
 def _is_kept_up(lemma: str, rest: str) -> bool:
     """Whether somebody does so as a rule: ``keep halal at home``, ``run a book club``."""
     is_own = lemma == "run" and re.match(r"an? |our |my ", rest) is not None
-    is_so = lemma == "keep" and re.match(r"\w+ing\b|the ", rest) is None
+    is_so = lemma == "keep" and re.match(r"\w+ing\b|the ", rest) is None and not _SAYING.match(rest)
     is_named = _NAMED.search(rest) is not None
     return (is_own or is_so or is_named) and not AT_HAND & set(rest.lower().split())
 
@@ -337,7 +351,13 @@ def _is_of_a_thing(said: Said) -> bool:
     ):
         return True
     is_kind = subject.text.startswith("the ") and subject.noun.isalpha()
-    is_known = subject.noun.lower() in PROJECTS or _is_named(said)
+    is_rule = (
+        subject.sort == "owned"
+        and verbal.lemma in RULES_OF_THINGS
+        and phrases.is_worth_keeping(subject.noun, EVALUATIVE)
+        and verbal.rest not in {"me", "us"}
+    )
+    is_known = is_rule or subject.noun.lower() in PROJECTS or _is_named(said)
     if is_kind and subject.noun.endswith("s"):
         return False  # "the mediums last 18 laps"
     if AT_HAND & set(subject.noun.lower().split()) or not is_known:
@@ -354,7 +374,7 @@ def _ahead(said: Said) -> bool:
     if verbal.sense != "is" or verbal.aim in {"want", "hope"}:
         return False
     is_of_moment = verbal.lemma in OF_THE_MOMENT - _TURNS
-    return verbal.aim == "decided" or (_is_dated(said) and not is_of_moment)
+    return verbal.aim in DECIDED or (_is_dated(said) and not is_of_moment)
 
 
 def _once(said: Said) -> bool:

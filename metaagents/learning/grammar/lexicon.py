@@ -246,7 +246,8 @@ OF_THE_MOMENT = frozenset(
 RULES_OF_THINGS = frozenset(
     "use require support cost belong close open contain expire last weigh allow accept cover "
     "include serve store depend integrate deploy sit hold own publish ship run live rotate "
-    "keep respond want need".split()
+    "keep respond want need forbid prohibit consist exceed comprise exclude limit restrict "
+    "permit ban handle measure".split()
 )
 """Verbs of what things do as a rule, and of what a client, a team or an office asks for."""
 
@@ -259,8 +260,8 @@ FAILING = frozenset(
 LIFE_CHANGES = frozenset(
     "leave quit stop switch ditch swap join pass pay sell buy adopt marry divorce graduate outgrow "
     "retire enrol hire move settle change replace break drop cancel win earn found publish inherit "
-    "emigrate convert complete become finish start begin lose qualify accept sign cut get "
-    "do".split()
+    "emigrate choose select convert complete become finish start begin lose qualify accept sign "
+    "cut get do".split()
 )
 """Verbs of what changes a life, once it is done."""
 

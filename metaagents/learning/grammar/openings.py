@@ -33,6 +33,30 @@ OPENINGS: tuple[tuple[str, Put], ...] = (
         ),
         lambda found: f"I am a {found[1].lower()}",
     ),
+    (
+        (
+            r"^\s*(?:(?:i believe |i think |as )?i(?:'ve| have)?(?: already)? (?:told you|said"
+            r"|mentioned)(?: (?:this|that|it|before|already|earlier))*[:,]|the thing is,|i'd"
+            r" say(?: that)?) (?=i\b|i'|we\b|we'|my\b|our\b)"
+        ),
+        "",
+    ),
+    # What only stands beside a statement: ``belongs, strictly speaking, to``.
+    (
+        (
+            r"(?<=\w), (?:strictly speaking|of course|by the way|in fact|as it happens|mind you"
+            r"|to be fair|believe it or not|for what it's worth|for \w+ reasons), (?=\w)"
+        ),
+        " ",
+    ),
+    (
+        r"(?<=\w), (?:all|both|none|most|one|two|some) of (?:them|whom|which) [^,.;!?]+(?=[.!]?$)",
+        "",
+    ),
+    (r"^((?:[^:.!?]{3,30}: )?(?:my|our) [\w ]{2,30}) = (?=\S)", r"\1 is "),
+    (r"^\s*([a-z]{3,20}s) (?:scare|frighten|terrify) me\b[^,.;!?]*", r"I am afraid of \1"),
+    (r"\bi always want (?!to\b|you\b|it\b|that\b)", "I prefer "),
+    (r"\b(?:i|we) want (?:all )?(?:my|our) ([a-z]+s (?:as|in) )", r"I prefer \1"),
     (r", (?:remember|you know|okay|ok)\?$", "."),
     (
         r"\b(ive|dont|cant|didnt|doesnt|isnt|wasnt|havent|hasnt|wont)\b",

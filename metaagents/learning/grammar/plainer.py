@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from ...distinctive import MONTHS
 from ..marks import Put, Sought, reworded
-from ..times import DAYS, PHRASE
+from ..times import DAYS
+from .dates import NUMBER, TIMES
 from .lexicon import CAPITALS, CARERS, PERSONS, PETS
 from .openings import OPENINGS
 from .verbs import FORMS
@@ -25,24 +25,6 @@ _LOVED = (
     r"|an? (?:big |avid |keen )?reader of)"
 )
 _PROJECT = r"(?:repo|repository|project|codebase|team|service|company|monorepo)"
-_MONTH = f"(?:{'|'.join(MONTHS)}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\\.?)"
-_NTH_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
-_MONTH_FIRST = (
-    rf"(?:\b|(?P<of>day,? ))({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?"
-    r"(?(of)(?!\d)|(?=,? (?:19|20)\d\d\b))"
-)
-"""``May 3rd, 2014`` as ``3 May, 2014``: one date has one form, whoever writes it."""
-_IN_A_DATE = (
-    rf"\b((?:{'|'.join(DAYS)})(?=, (?:the )?(?:{_NTH_DAY}(?: of)? {_MONTH}|{_MONTH} \d))"
-    rf"|(?:{_MONTH}|{_MONTH} {_NTH_DAY}|{_NTH_DAY}(?: of)? {_MONTH})(?=, (?:19|20)\d\d\b)), "
-)
-"""A comma that ends no clause: ``Monday, 7 December``, ``May 3rd, 2014``."""
-_TIME_AHEAD = rf"^((?:(?:And|But|So|Then|Well),? )?{PHRASE}), (?=(?:i|we|my|our|he|she|they|the)\b)"
-"""``In 2018, I moved``: when it was opens what it says."""
-_NUMBER = (
-    r"(?:\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-[a-z]{3,5})?|one|two"
-    r"|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w{3,6}teen|a hundred)"
-)
 _OPENS = r"(?:^|[,;:.!?\u2013\u2014-]\s|\b(?:and|but|so|because|that|since|while|as|well|hi) )\s*"
 _OWN = rf"{_OPENS}(?:[Mm]y|[Oo]ur|[Tt]he) (?:[\w\-]{{2,20}} ){{0,2}}?[\w\-]{{2,20}}"
 _SHORTENED = r"(?:[Hh]e|[Ss]he)"
@@ -58,10 +40,9 @@ _BEING = (
     rf"|engaged |diagnosed |(?:allergic|lactose intolerant|gluten intolerant|pregnant|vegan|retired"
     r"|vegetarian|diabetic|coeliac|celiac|asthmatic|divorced|single|widowed|deaf|blind|bilingual"
     r"|dyslexic|autistic|epileptic|self-employed|unemployed|colou?r[- ]blind|left-handed"
-    rf"|{_NUMBER}(?: years old| and a half)?)(?=$|[.,;!]| (?:and|but|so|now|since|in|to|at)\b))"
+    rf"|{NUMBER}(?: years old| and a half)?)(?=$|[.,;!]| (?:and|but|so|now|since|in|to|at)\b))"
 )
 """Before it ``'s`` is "is", and does not say whose what follows is."""
-_NTH = {"first": "1st", "second": "2nd", "third": "3rd"}
 _DONE = "|".join(
     sorted(word for word, (lemma, form) in FORMS.items() if form == "past" and word != lemma)
 )
@@ -71,10 +52,6 @@ _NOT_OF_THE_NEXT = (
     r"(?![^.;]*, (?:he|she|they|it|[A-Z][\w'-]+ (?:is|was|has|had|now|[a-z]+s|[a-z]+ed))\b)"
 )
 """What is said so may be of whom the next clause is about: ``Trained as a nurse, Eve teaches``."""
-
-
-def _nth(found: re.Match[str]) -> str:
-    return f"the {_NTH[found[1].lower()]} of "
 
 
 def _intended(found: re.Match[str]) -> str:
@@ -103,9 +80,7 @@ def _turned(found: re.Match[str]) -> str:
 
 _WAYS: tuple[tuple[str, Put], ...] = (
     *OPENINGS,
-    (_MONTH_FIRST, lambda found: f"{found['of'] or ''}{found[3]} {found[2]}"),
-    (_IN_A_DATE, r"\1 "),
-    (_TIME_AHEAD, r"\1 "),
+    *TIMES,
     # "I'll be starting at Initech in June": it is arranged.
     (
         (
@@ -156,7 +131,7 @@ _WAYS: tuple[tuple[str, Put], ...] = (
     (
         (
             rf"\b(I|[Ww]e|(?:[Mm]y|[Oo]ur) (?:{_KIN})(?: [A-Z][\w\-]+)?)(?:'ll| will| (?:am|is|are)"
-            rf" going to) be ({_NUMBER})(?= (?:next|in|on|this|tomorrow)\b|[.!]?$)"
+            rf" going to) be ({NUMBER})(?= (?:next|in|on|this|tomorrow)\b|[.!]?$)"
         ),
         _turned,
     ),
@@ -201,8 +176,6 @@ _WAYS: tuple[tuple[str, Put], ...] = (
     ),
     # "On 9 June and not in July": what is put right, as after a comma.
     (r"(?<=\w) and (?=not (?:at |on |in |to |for )?[\w.:' ]{1,40}[.!]*$)", ", "),
-    # How old somebody was does not make what they did depend on it.
-    (r" when (?:i|we|he|she) (?:was|were) (?:only )?[\w-]+(?: years old)?(?=[.,!]|$)", ""),
     (r"\b([Mm]y|[Oo]ur) go-to (?=[a-z])", r"\1 favourite "),
     (r"\b(part|full) time\b", r"\1-time"),
     (
@@ -254,7 +227,7 @@ _WAYS: tuple[tuple[str, Put], ...] = (
     # It is X that ...: X does.
     (
         (
-            r"\bit(?:'s| is| was) ((?:the|my|our) [a-z][\w ]{1,24}|[A-Z][\w\-]+) (?:that|who)"
+            r"\b[Ii]t(?:'s| is| was) ((?:the|my|our) [a-z][\w ]{1,24}|[A-Z][\w\-]+) (?:that|who)"
             r" (?=[a-z]+s\b)"
         ),
         r"\1 ",
@@ -465,13 +438,6 @@ _WAYS: tuple[tuple[str, Put], ...] = (
         "is due ",
     ),
     (r"\b(i|we)(?:'m| am| are|'re) the (?:proud |happy |lucky )?owners? of ", r"\1 own "),
-    # When.
-    (rf"\bthe (first|second|third) of (?={'|'.join(map(str.capitalize, MONTHS))})", _nth),
-    (
-        r"\b(?:it's|it is) (my|our) ((?:\w+ )?(?:birthday|anniversary)) (?=on |in )",
-        r"\1 \2 is ",
-    ),
-    (r"\b(birthday|anniversary) (?:falls|comes|is coming up) on ", r"\1 is on "),
     (r"\b(favou?rite [\w ]{2,24}) (?:has|have) (?:got )?to be ", r"\1 is "),
     (
         r"((?:(?<= )(?:am|is|are)|(?<=\w)'(?:m|s|re))) (?:due|set|scheduled) to (?=[a-z])",

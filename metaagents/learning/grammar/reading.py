@@ -44,6 +44,10 @@ _DONE_TO = re.compile(
     r"|hair) [a-z]{2,}(?:ed|en)"
 )
 """What somebody has done to what is theirs: ``my eyes lasered``."""
+_OF_MIND = frozenset(
+    "hope wish think guess know believe suppose doubt assume feel imagine wonder fear bet".split()
+)
+"""Who thinks so plans nothing."""
 _SOON = frozenset("leave fly start arrive turn finish".split())
 _BEFORE_THING = re.compile(
     r"^(?:(?:up|out|down|back|off|over|away|in|on) )?"
@@ -150,7 +154,9 @@ def _is_plan(said: Said) -> bool:
     if " until " in verbal.rest:
         return False  # it is so now
     is_dated = said.when is not None and said.when.sort in {"at", "span"}
-    is_of_theirs = _OF_THEIRS.match(verbal.rest) is not None and said.is_ahead
+    is_of_theirs = (
+        _OF_THEIRS.match(verbal.rest) is not None and said.is_ahead and verbal.lemma not in _OF_MIND
+    )
     if verbal.lemma == "be":
         return is_dated and said.is_ahead and _is_away(verbal.rest)
     if verbal.is_progressive and verbal.lemma == "have":

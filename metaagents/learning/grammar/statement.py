@@ -93,6 +93,7 @@ class Claim:
         is_loose: Its tense alone says it: worth keeping where a message says nothing plainer.
         is_change: It says that something else was so before.
         corrects: It takes back what was said before.
+        not_so: What it puts right, in so many words: ``not Max``.
         is_ahead: It is planned.
         given_up: What somebody does at no time, or no more, by its verb: ``drink coffee``.
         valid_from: Since when, if said.
@@ -111,6 +112,7 @@ class Claim:
     is_loose: bool = False
     is_change: bool = False
     corrects: bool = False
+    not_so: str = ""
     is_ahead: bool = False
     given_up: str = ""
     valid_from: datetime | None = None
@@ -209,6 +211,7 @@ class Said:
             sense="never" if self.clause.denied else self.verbal.sense,
             is_change=self.is_change or self.subject.is_new,
             corrects=self.clause.corrects or self.clause.denied,
+            not_so=self.clause.not_so,
             given_up=of_speaker(self._given_up, self.speaker),
             valid_from=since,
             valid_to=until,
@@ -218,8 +221,9 @@ class Said:
         if self.clause.denied:
             made = replace(made, text=f"It is not true that {made.text}")
         # "My cousin" may be one of several: another value is another cousin's, unless put right.
+        is_put_right = made.corrects and not made.not_so
         is_one = (
-            not self.subject.is_one_of_many or made.subject != self.subject.text or made.corrects
+            not self.subject.is_one_of_many or made.subject != self.subject.text or is_put_right
         )
         return made if is_one else replace(made, is_single=False)
 

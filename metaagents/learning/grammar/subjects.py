@@ -11,7 +11,7 @@ from tiers.lexical import words
 
 from ..marks import Sought
 from .lexicon import CAPITALS, NO_PERSON, ONE_AT_A_TIME, PERSONS, PETS, PLURALS, TITLES
-from .verbs import FORMS, is_base, is_verb, third_person_base
+from .verbs import AFTER_DONE, FORMS, is_base, is_verb, past_base, third_person_base
 
 Sort: TypeAlias = Literal["speaker", "owned", "named", "thing"]
 
@@ -205,7 +205,7 @@ def _named(told: Sequence[str]) -> tuple[Subject, int] | None:
         end += 1
     if not end or end >= len(told):
         return None
-    if not is_verb(told[end]) and third_person_base(told[end]) is None:
+    if not (is_verb(told[end]) or third_person_base(told[end]) or past_base(told[end])):
         return None
     if is_base(told[end]) or told[0].lower() in _ARTICLES:
         return None  # "Keep going", "Themes like these": one person is told of in another form
@@ -246,6 +246,8 @@ def _is_said(told: Sequence[str], place: int) -> bool:
     if is_verb(told[place]):
         return not _is_noun(told, place)
     follows = told[place + 1] if place + 1 < len(told) else ""
+    if past_base(told[place]) is not None:
+        return place > 1 and follows.lower() in AFTER_DONE
     return third_person_base(told[place]) is not None and bool(follows) and not is_verb(follows)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from ...claims.forms import PAST_OF
+from ...claims.forms import PAST_FORM_OF, PAST_OF
 from ...claims.forms import is_base_form as is_base_verb
 from ..rewording import third_person
 
@@ -131,7 +132,9 @@ _DENIED_ALONE = frozenset(
     "severely deathly highly generally".split()
 )
 """Adverbs that are themselves denied behind ``not``: who is not just a nurse is one."""
-_AIMS = frozenset("going used want wants plan plans planning hope intend decided".split())
+_WORDS_REMEMBERED = 4_096
+DECIDED = frozenset("decided agreed voted opted resolved".split())
+_AIMS = DECIDED | frozenset("going used want wants plan plans planning hope intend".split())
 _QUALITIES = ("y", "ful", "ous", "able", "ible", "ive", "less", "ic", "al", "ish")
 _NO_VERBS = frozenset(
     "a an the and or but so too as at by for from in of on to with without who that this it all "
@@ -141,6 +144,10 @@ _NO_VERBS = frozenset(
 )
 """Words that are no verb though they stand right after "I"."""
 _AFTER_GOT = frozenset("to into married engaged divorced promoted rid".split())
+AFTER_DONE = frozenset(
+    "a an the my our his her their all to in on at from for with into by over up out off".split()
+)
+"""What goes on from a verb that might be read as a quality of the noun after it."""
 HABITUAL = frozenset(
     "usually always often normally typically mostly regularly rarely seldom generally only".split()
 )
@@ -192,11 +199,26 @@ def is_verb(word: str) -> bool:
     )
 
 
+@lru_cache(maxsize=_WORDS_REMEMBERED)
 def third_person_base(word: str) -> str | None:
     """Return the base form of a verb in the third person that no frame names: ``approves``."""
     endings = ((1, ""), (2, ""), (3, "y"))
     bases = (f"{word[:-cut]}{end}" for cut, end in endings if word.endswith("s"))
     return next((base for base in bases if is_base_verb(base) and third_person(base) == word), None)
+
+
+@lru_cache(maxsize=_WORDS_REMEMBERED)
+def past_base(word: str, *, is_perfect: bool = False) -> str | None:
+    """Return the base form of a verb in the past that no frame names: ``fought``, ``resolved``.
+
+    Args:
+        word: In lower case.
+        is_perfect: "Have" stands before it; else ``woven`` and ``frozen`` are qualities.
+    """
+    if word in PAST_OF:
+        return PAST_OF[word] if is_perfect or PAST_FORM_OF.get(word, word) == word else None
+    ends = ((1, ""), (2, ""), (3, "y")) if word.endswith("ed") else ()
+    return next((base for cut, end in ends if is_base_verb(base := f"{word[:-cut]}{end}")), None)
 
 
 def is_base(word: str) -> bool:
@@ -310,9 +332,15 @@ def _is_perfect(following: Sequence[str]) -> bool:
     """Whether ``have`` stands before what was done, rather than before what somebody has got."""
     nearest = _nearest(following)
     if nearest != "got":
-        return nearest in _PARTICIPLES
+        return nearest in _PARTICIPLES or _is_done(following, nearest)
     after = following[list(following).index("got") + 1 :]
     return bool(after) and after[0] in _AFTER_GOT
+
+
+def _is_done(following: Sequence[str], word: str) -> bool:
+    """Whether a word that no frame names is what was done: ``have fought in``, no "fried eggs"."""
+    after = following[list(following).index(word) + 1 :] if word else []
+    return past_base(word, is_perfect=True) is not None and bool(after) and after[0] in AFTER_DONE
 
 
 def _is_aim(head: _Head, word: str, following: Sequence[str], *, is_own: bool) -> bool:
@@ -357,7 +385,11 @@ def _at_verb(
     if not lemma:
         return _unknown(head, word, rest, is_own=is_own)
     is_finite = _is_finite(head)
-    is_past = form in {"past", "participle"} or (word in _PAST_TOO and is_finite)
+    adverb, _, after_it = rest.partition(" ")
+    if adverb in HABITUAL and after_it and is_finite and form in {"base", "present"}:
+        head.habit, rest = adverb, after_it  # "I read mostly novels": as before the verb
+        head.told.append(adverb)
+    is_past = form in {"past", "participle"} or (word in _PAST_TOO and is_finite and not head.habit)
     if is_past and not head.perfect:
         head.tense = "past"
     changes = form == "base" and is_own and is_finite and not is_past
@@ -371,6 +403,11 @@ def _unknown(head: _Head, word: str, rest: str, *, is_own: bool) -> Verbal | Non
     if not is_own and base is not None and _is_finite(head) and not head.be:
         head.told.append(word)
         return _verbal(head, base, " ".join(head.told), rest)
+    done = past_base(word, is_perfect=head.perfect)
+    if done is not None and (head.perfect or _is_finite(head)):
+        head.told.append(word)
+        head.tense = "perfect" if head.perfect else "past"
+        return _verbal(head, done, " ".join(head.told), rest)
     is_base_form = word.isalpha() and not word.endswith(("ed", "ing", "ly"))
     is_quality = bool(head.habit) and word.endswith(_QUALITIES)  # "and always hungry"
     is_known = is_base_verb(word) or ((bool(head.habit) or bool(rest)) and not is_quality)
