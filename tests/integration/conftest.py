@@ -1,8 +1,17 @@
-"""Where the tiers of an integration test are."""
+"""What integration tests share: where tiers are, servers of a file, and a memory to move."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
 import pytest
+from support.model_http import ModelServer, running_model_server
+from support.model_providers import PROVIDERS, Make, embedder_at, model_at
+from support.mongo_deployments import Deployment, deployed
+from support.moves import shared_inventory, shared_source
 from support.servers import on_servers
 
 
@@ -12,3 +21,72 @@ def tiers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
     if request.param == "servers":
         on_servers(monkeypatch)
     return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def deployment() -> Iterator[Deployment]:
+    """A MongoDB with transactions, for all tests of a file."""
+    with deployed() as found:
+        yield found
+
+
+# Providers of models.
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[ModelServer]:
+    """One server of models for all tests of a file."""
+    with running_model_server() as server:
+        yield server
+
+
+@pytest.fixture
+def server(running: ModelServer) -> ModelServer:
+    """The server of models, in order and with nothing left over from the test before."""
+    running.reset()
+    return running
+
+
+@pytest.fixture(params=PROVIDERS)
+def provider(request: pytest.FixtureRequest) -> str:
+    """Each provider."""
+    return str(request.param)
+
+
+@pytest.fixture
+def embedder(provider: str, server: ModelServer) -> Make:
+    """What makes a closed embedder of 256 dimensions at the server."""
+    return partial(embedder_at, server, provider)
+
+
+@pytest.fixture
+def model(provider: str, server: ModelServer) -> Make:
+    """What makes a closed language model at the server."""
+    return partial(model_at, server, provider)
+
+
+# Moving a memory.
+
+
+@pytest.fixture(scope="module")
+def source() -> Path:
+    """A memory of two tenants, which moves only read."""
+    return shared_source()
+
+
+@pytest.fixture(scope="module")
+def expected() -> dict[str, Any]:
+    """What that memory holds, and has to hold after every test."""
+    return shared_inventory()
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    """A folder that does not exist yet."""
+    return tmp_path / "target"
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Path:
+    """A ledger that does not exist yet."""
+    return tmp_path / "ledger.json"

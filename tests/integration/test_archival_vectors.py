@@ -5,13 +5,12 @@ On the stand-in, with the real embedding model.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.cold_mongo import server
-from support.command import ezra as command
+from support.doors import run
 from support.runtime import MovingClock, running
 from support.servers import server_variables
 
@@ -87,18 +86,14 @@ async def test_without_search_the_warm_tier_answers_and_says_so(tmp_path: Path) 
 
 def test_the_command_waits_and_the_doctor_tells(variables: dict[str, str], tmp_path: Path) -> None:
     """``ezra search-index``, then ``ezra doctor``: every tier answers, Atlas recalls."""
-    home = tmp_path / "home"
-    done = command(home, "search-index", "--json", timeout_seconds=60, **_passed(variables))
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == {"archival_recall": "atlas vector"}
-    done = command(home, "doctor", "--json", timeout_seconds=60, **_passed(variables))
-    assert done.returncode == 0, done.stdout + done.stderr
-    tiers = {tier["tier"]: tier for tier in json.loads(done.stdout)["tiers"]}
+    passed = {**variables, "EZRA_HOME": str(tmp_path / "home"), "EZRA_EMBEDDER": "required"}
+    done = run("search-index", "--json", **passed, HOME=str(Path.home()))
+    assert done.code == 0, done.err
+    assert done.document == {"archival_recall": "atlas vector"}
+    done = run("doctor", "--json", **passed, HOME=str(Path.home()))
+    assert done.code == 0, done.out + done.err
+    tiers = {tier["tier"]: tier for tier in done.document["tiers"]}
     assert set(tiers) == {"hot", "warm", "cold", "embedding"}
     assert all(tier["reachable"] for tier in tiers.values())
     assert tiers["cold"]["details"]["archival_recall"] == "atlas vector"
     assert tiers["hot"]["engine"] == "redis"
-
-
-def _passed(variables: dict[str, str]) -> dict[str, str]:
-    return {**variables, "EZRA_EMBEDDER": "required", "HOME": str(Path.home())}

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from support.command import ezra as run
+from support.doors import Done
 from support.doors import run as run_here
 from support.processes import PATIENCE_SECONDS
 
@@ -22,6 +23,11 @@ CHAT = """
 
 # With words only, so that no model is needed.
 ezra = partial(run, EZRA_EMBEDDER="off")
+
+
+def here(home: Path, *arguments: object, **variables: str) -> Done:
+    """Run a command in this process, by its entry point: what needs no process of its own."""
+    return run_here(*arguments, EZRA_HOME=str(home), **variables)
 
 
 @pytest.fixture
@@ -51,8 +57,8 @@ def test_replay_reports_and_answers_with_sources(home: Path, chat: Path) -> None
 
 def test_replaying_twice_adds_nothing(home: Path, chat: Path) -> None:
     """The second run finds every turn known."""
-    ezra(home, "replay", str(chat))
-    again = json.loads(ezra(home, "replay", str(chat), "--json").stdout)
+    here(home, "replay", chat)
+    again = here(home, "replay", chat, "--json").document
     assert (again["played"], again["known"]) == (0, 2)
     assert again["added"] == {"facts": 0, "rules": 0, "beliefs": 0}
     assert again["status"]["cold"]["turns"] == 2
@@ -60,16 +66,16 @@ def test_replaying_twice_adds_nothing(home: Path, chat: Path) -> None:
 
 def test_recording_says_nothing_of_contexts_that_were_not_made(home: Path, chat: Path) -> None:
     """The same turns as by playing, one after the other or with it; no step was timed."""
-    done = ezra(home, "replay", str(chat), "--record", "--ask", "How long did the mediums last?")
-    assert done.returncode == 0, done.stderr
-    assert "chat: 2 turns recorded, 0 known before" in done.stdout
-    assert "2026-05-14 10:00  turn   chat:1" in done.stdout
-    assert "time per step" not in done.stdout
-    assert "turns 2/2" in done.stderr
-    again = json.loads(ezra(home, "replay", str(chat), "--record", "--json").stdout)
+    done = here(home, "replay", chat, "--record", "--ask", "How long did the mediums last?")
+    assert done.code == 0, done.err
+    assert "chat: 2 turns recorded, 0 known before" in done.out
+    assert "2026-05-14 10:00  turn   chat:1" in done.out
+    assert "time per step" not in done.out
+    assert "turns 2/2" in done.err
+    again = here(home, "replay", chat, "--record", "--json").document
     assert (again["recorded"], again["played"], again["known"]) == (True, 0, 2)
     assert (again["steps"], again["degraded"]) == ({}, {})
-    played = json.loads(ezra(home, "replay", str(chat), "--json").stdout)
+    played = here(home, "replay", chat, "--json").document
     assert (played["recorded"], played["played"], played["known"]) == (False, 0, 2)
 
 
@@ -95,18 +101,18 @@ def test_malformed_input_names_file_line_and_field_and_stores_nothing(
     assert done.returncode == 2
     assert "bad.jsonl:3: texxt" in done.stderr
     assert "Traceback" not in done.stderr
-    assert "there is no memory" in ezra(home, "status", "--json").stderr
+    assert "there is no memory" in here(home, "status", "--json").err
 
 
 def test_a_changed_turn_is_a_conflict_and_nothing_is_played(home: Path, chat: Path) -> None:
     """An id that now says something else is never stored beside the old one."""
-    ezra(home, "replay", str(chat))
+    here(home, "replay", chat)
     new = CHAT.splitlines()[0].replace('"id": "1"', '"id": "9"')
     chat.write_text(f"{CHAT.replace('900 km', '950 km')}\n{new}\n")
     done = ezra(home, "replay", str(chat))
     assert done.returncode == 1
     assert "Conflict: turn chat:2" in done.stderr
-    assert json.loads(ezra(home, "status", "--json").stdout)["graphs"]["chat"]["cold"]["turns"] == 2
+    assert here(home, "status", "--json").document["graphs"]["chat"]["cold"]["turns"] == 2
 
 
 @pytest.mark.parametrize(
@@ -120,14 +126,20 @@ def test_a_changed_turn_is_a_conflict_and_nothing_is_played(home: Path, chat: Pa
     ],
 )
 def test_errors_are_one_clear_line_with_an_exit_code(
-    home: Path, chat: Path, arguments: tuple[str, ...], code: int, text: str
+    home: Path,
+    chat: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    code: int,
+    text: str,
 ) -> None:
     """No traceback, whatever is wrong."""
-    assert run_here("init", EZRA_HOME=str(home)).code == 0
-    done = ezra(home, *arguments)
-    assert done.returncode == code, done.stderr
-    assert text in done.stderr
-    assert "Traceback" not in done.stderr
+    monkeypatch.chdir(chat.parent)
+    assert here(home, "init").code == 0
+    done = here(home, *arguments)
+    assert done.code == code, done.err
+    assert text in done.err
+    assert "Traceback" not in done.err
 
 
 def test_a_bad_setting_is_a_configuration_error(home: Path) -> None:
@@ -138,10 +150,10 @@ def test_a_bad_setting_is_a_configuration_error(home: Path) -> None:
 
 
 def test_help_needs_no_memory(home: Path) -> None:
-    """The command as it is installed shows its help where nothing was made yet."""
-    done = ezra(home, "--help", installed=True)
-    assert done.returncode == 0, done.stderr
-    assert "replay" in done.stdout
+    """The command shows its help where nothing was made yet, and makes nothing."""
+    done = here(home, "--help")
+    assert done.code == 0, done.err
+    assert "replay" in done.out
     assert not home.exists()
 
 
@@ -165,10 +177,11 @@ def test_the_worker_runs_until_it_is_told_to_stop(home: Path) -> None:
 
 def test_the_doctor_examines_what_a_wrong_setting_leaves(home: Path) -> None:
     """Each wrong setting is a problem of its own row; the other tiers are examined all the same."""
-    done = run(home, "doctor", "--json", EZRA_QDRANT_URL="ftp://x", EZRA_EMBEDDER="gemini")
-    assert done.returncode == 1
-    assert done.stderr == ""
-    tiers = {tier["tier"]: tier for tier in json.loads(done.stdout)["tiers"]}
+    wrong = {"EZRA_QDRANT_URL": "ftp://x", "EZRA_EMBEDDER": "gemini"}
+    done = here(home, "doctor", "--json", **wrong)
+    assert done.code == 1
+    assert done.err == ""
+    tiers = {tier["tier"]: tier for tier in done.document["tiers"]}
     assert "EZRA_QDRANT_URL" in tiers["warm"]["problems"][0]
     assert "EZRA_GEMINI_API_KEY" in tiers["embedding"]["problems"][0]
     assert tiers["hot"]["reachable"]

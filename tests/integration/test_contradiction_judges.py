@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from support.model_http import KEY, Fault, ModelServer, openai_says, running_model_server
+from support.model_http import KEY, Fault, ModelServer, openai_says
 from support.model_providers import QUICK, model_at
 
 from ezra.contradiction import ContradictionJudge, ModelJudge, NliJudge, RulesJudge
@@ -24,20 +23,6 @@ from tiers.errors import (
 CLAIM = "Start on mediums."
 RIVAL = "Start on hards."
 OTHER = "The race is on Sunday."
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[ModelServer]:
-    """One server for all tests of the module."""
-    with running_model_server() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: ModelServer) -> ModelServer:
-    """The server, in order and with nothing left over from the test before."""
-    running.reset()
-    return running
 
 
 def _all(score: float, label: str = "contradiction") -> list[dict[str, Any]]:

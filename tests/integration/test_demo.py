@@ -4,70 +4,83 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 import shutil
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
+
+import pytest
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 SCREEN_LINES = 40
+PATIENCE = "EZRA_STEP_TIMEOUT_SECONDS"
 RAIN = "At which corner did water stand after the rain?"
 
 
-def demo(scripts: Path, *arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run the demo of a folder, in the environment that a newcomer has, save for variables."""
-    unset = {name: value for name, value in os.environ.items() if not name.startswith("EZRA_")}
-    return subprocess.run(
-        [sys.executable, str(scripts / "demo.py"), *map(str, arguments)],
-        env={**unset, **variables},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+@pytest.fixture(autouse=True)
+def _newcomer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment that a newcomer has, and the patience of a machine that runs tests."""
+    for name in {name for name in os.environ if name.startswith("EZRA_")} - {PATIENCE}:
+        monkeypatch.delenv(name)
 
 
-def test_r9_33_the_demo_answers_every_question_from_the_right_source(tmp_path: Path) -> None:
+def demo(scripts: Path, *arguments: object) -> int:
+    """Run the demo of a folder in this process, which has the model already."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sys, "argv", ["demo", *map(str, arguments)])
+        found: int = runpy.run_path(str(scripts / "demo.py"))["main"]()
+    return found
+
+
+def test_r9_33_the_demo_answers_every_question_from_the_right_source(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """With the model that comes with ezra: exit code 0, and it says how many are right.
 
     One screen, and a memory that is kept: a second run plays nothing, and a reset begins anew.
     """
     home = tmp_path / "kept"
-    ran = demo(SCRIPTS, "--home", home)
+    command = [sys.executable, str(SCRIPTS / "demo.py"), "--home", str(home)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "5 of 5 questions are answered right" in ran.stdout
     assert "wrong:" not in ran.stdout
     assert "inherited from monaco" in ran.stdout
     assert f"ezra serve --home {home}" in ran.stdout
     assert len(ran.stdout.splitlines()) <= SCREEN_LINES
-    again = demo(SCRIPTS, "--home", home)
-    assert again.returncode == 0, again.stdout + again.stderr
-    assert again.stdout.count(": 0 turns played") == 2
-    assert "5 of 5 questions are answered right" in again.stdout
+    assert demo(SCRIPTS, "--home", home) == 0
+    again = capsys.readouterr().out
+    assert again.count(": 0 turns played") == 2
+    assert "5 of 5 questions are answered right" in again
 
 
-def test_a_reset_removes_a_memory_and_nothing_else(tmp_path: Path) -> None:
+def test_a_reset_removes_a_memory_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A folder that holds no memory is left as it is."""
     scripts, home = tmp_path / "scripts", tmp_path / ".ezra-demo"
     shutil.copytree(SCRIPTS, scripts)
     for name in ("monaco", "imola"):
         _shortened(scripts, name, 2)
     (scripts / "conversations" / "questions.json").write_text("[]")
-    wordy = partial(demo, scripts, EZRA_EMBEDDER="off")  # nothing is asked, so no model is needed
-    ran = wordy()
-    assert ran.returncode == 0, ran.stdout + ran.stderr
+    monkeypatch.setenv("EZRA_EMBEDDER", "off")  # nothing is asked, so no model is needed
+    assert demo(scripts) == 0
     (home / "mine.txt").touch()
-    assert "0 turns played" not in wordy("--reset").stdout
+    capsys.readouterr()
+    assert demo(scripts, "--reset") == 0
+    assert "0 turns played" not in capsys.readouterr().out
     assert not (home / "mine.txt").exists()
     other = tmp_path / "other"
     other.mkdir()
     (other / "mine.txt").touch()
-    assert wordy("--reset", "--home", other).returncode == 0
+    assert demo(scripts, "--reset", "--home", other) == 0
     assert (other / "mine.txt").exists()
 
 
-def test_r9_33_the_demo_fails_when_another_source_is_best(tmp_path: Path) -> None:
+def test_r9_33_the_demo_fails_when_another_source_is_best(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """What is merely among the sources does not count, and the complaint names all three."""
     scripts, expected = tmp_path / "scripts", "imola:fri-01"
     shutil.copytree(SCRIPTS, scripts)
@@ -76,10 +89,10 @@ def test_r9_33_the_demo_fails_when_another_source_is_best(tmp_path: Path) -> Non
     path = scripts / "conversations" / "questions.json"
     questions = [one for one in json.loads(path.read_text()) if one["question"] == RAIN]
     path.write_text(json.dumps([{**one, "expected_source": expected} for one in questions]))
-    ran = demo(scripts)
-    assert ran.returncode == 1, ran.stdout + ran.stderr
-    assert "0 of 1 questions are answered right" in ran.stdout
-    (complaint,) = (line for line in ran.stdout.splitlines() if line.startswith("wrong: "))
+    assert demo(scripts) == 1
+    told = capsys.readouterr().out
+    assert "0 of 1 questions are answered right" in told
+    (complaint,) = (line for line in told.splitlines() if line.startswith("wrong: "))
     assert RAIN in complaint
     assert expected in complaint
     assert "imola:fri-14" in complaint

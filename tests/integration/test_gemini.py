@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from support.model_http import GEMINI_PATHS, KEY, ModelServer, gemini_says, running_model_server
+from support.model_http import GEMINI_PATHS, KEY, ModelServer, gemini_says
 from support.model_providers import Verdict, question
 
 from ezra.models import GeminiModel
@@ -19,20 +18,6 @@ from tiers.embedding.gemini_embedder import GeminiEmbedder
 from tiers.records import Hit
 
 LIVE_KEY = os.environ.get("EZRA_TEST_GEMINI_KEY", "")
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[ModelServer]:
-    """One server for all tests of the module."""
-    with running_model_server() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: ModelServer) -> ModelServer:
-    """The server, in order and with nothing left over from the test before."""
-    running.reset()
-    return running
 
 
 @pytest.mark.parametrize("dimensions", [128, 768, 3072])

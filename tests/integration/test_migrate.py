@@ -16,38 +16,12 @@ from support.moves import (
     everything,
     moved,
     raw,
-    shared_inventory,
-    shared_source,
     silent,
 )
 from support.runtime import MovingClock, running
 
 from ezra import Fact
 from ezra.moving import Step, move, verify
-
-
-@pytest.fixture(scope="module")
-def source() -> Path:
-    """A memory of two tenants, which moves only read."""
-    return shared_source()
-
-
-@pytest.fixture(scope="module")
-def expected() -> dict[str, Any]:
-    """What that memory holds, and has to hold after every test."""
-    return shared_inventory()
-
-
-@pytest.fixture
-def target(tmp_path: Path) -> Path:
-    """A folder that does not exist yet."""
-    return tmp_path / "target"
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Path:
-    """A ledger that does not exist yet."""
-    return tmp_path / "ledger.json"
 
 
 async def test_everything_arrives_and_the_source_stays_as_it_was(

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from support.command import ezra as run
 from support.folder_copies import copied
-from support.moves import CHANGES, everything, raw, shared_inventory, shared_source
+from support.moves import CHANGES, everything, raw
 from support.servers import server_variables
 
 from tiers.cold.owner import own_folder
@@ -21,30 +21,6 @@ TESTS = Path(__file__).parents[1]
 
 # No data folder is set: each test names its own.
 ezra = partial(run, None, PYTHONPATH=os.pathsep.join([str(TESTS), str(TESTS.parent)]))
-
-
-@pytest.fixture(scope="module")
-def source() -> Path:
-    """A memory of two tenants, which moves only read."""
-    return shared_source()
-
-
-@pytest.fixture(scope="module")
-def expected() -> dict[str, Any]:
-    """What that memory holds, and has to hold after every test."""
-    return shared_inventory()
-
-
-@pytest.fixture
-def target(tmp_path: Path) -> Path:
-    """A folder that does not exist yet."""
-    return tmp_path / "target"
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Path:
-    """A ledger that does not exist yet."""
-    return tmp_path / "ledger.json"
 
 
 def test_the_command_moves_and_says_so(source: Path, target: Path, ledger: Path) -> None:

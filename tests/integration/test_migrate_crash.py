@@ -23,8 +23,6 @@ from support.moves import (
     content,
     everything,
     moved,
-    shared_inventory,
-    shared_source,
     silent,
     write,
 )
@@ -36,30 +34,6 @@ from tiers.cold.stores import ColdArchive
 from tiers.errors import Conflict
 from tiers.records import Record
 from tiers.upkeep import ARCHIVE_ROWS, Table
-
-
-@pytest.fixture(scope="module")
-def source() -> Path:
-    """A memory of two tenants, which moves only read."""
-    return shared_source()
-
-
-@pytest.fixture(scope="module")
-def expected() -> dict[str, Any]:
-    """What that memory holds, and has to hold after every test."""
-    return shared_inventory()
-
-
-@pytest.fixture
-def target(tmp_path: Path) -> Path:
-    """A folder that does not exist yet."""
-    return tmp_path / "target"
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Path:
-    """A ledger that does not exist yet."""
-    return tmp_path / "ledger.json"
 
 
 class Stop(Exception):

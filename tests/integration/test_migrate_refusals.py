@@ -7,31 +7,13 @@ from pathlib import Path
 
 import pytest
 from support.houses import DIMENSIONS, MODEL, entries_of, furnish, generation_of, house_at
-from support.moves import both, content, everything, moved, shared_source, silent, write
+from support.moves import both, content, everything, moved, silent, write
 from support.tier_samples import NOW
 
 from ezra.moving import move, verify
 from ezra.moving.ledger import Ledger
 from tiers.cold.sqlite import DATABASE_NAME
 from tiers.errors import ConfigError, Conflict, NotFound, UsageError
-
-
-@pytest.fixture(scope="module")
-def source() -> Path:
-    """A memory of two tenants, which moves only read."""
-    return shared_source()
-
-
-@pytest.fixture
-def target(tmp_path: Path) -> Path:
-    """A folder that does not exist yet."""
-    return tmp_path / "target"
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Path:
-    """A ledger that does not exist yet."""
-    return tmp_path / "ledger.json"
 
 
 @pytest.mark.parametrize("what", ["cold", "warm"])

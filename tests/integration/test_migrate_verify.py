@@ -4,30 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from support.houses import DIMENSIONS, MODEL, entries_of
-from support.moves import CHANGES, both, everything, moved, raw, shared_source, silent
+from support.moves import CHANGES, both, everything, moved, raw, silent
 
 from ezra.moving import verify
 from tiers.records import Scope
-
-
-@pytest.fixture(scope="module")
-def source() -> Path:
-    """A memory of two tenants, which moves only read."""
-    return shared_source()
-
-
-@pytest.fixture
-def target(tmp_path: Path) -> Path:
-    """A folder that does not exist yet."""
-    return tmp_path / "target"
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Path:
-    """A ledger that does not exist yet."""
-    return tmp_path / "ledger.json"
 
 
 async def test_verify_finds_what_differs_and_shows_no_content(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.cold_estate import exported, fill, read_out
 from support.mongo_cuts import cut_at
-from support.mongo_deployments import REFUSED, Deployment, deployed
+from support.mongo_deployments import REFUSED, Deployment
 
 from tiers.cold.sqlite import sqlite_cold_store
 from tiers.errors import Conflict, TierError
@@ -19,13 +19,6 @@ from tiers.upkeep import ARCHIVE_ROWS
 SOME = (1, 2, 4, 8, *range(16, 400, 40))
 MANY = (*range(1, 12), *range(13, 400, 9))
 """Numbers of commands, the last of them more than an import of a table sends."""
-
-
-@pytest.fixture(scope="module")
-def deployment() -> Iterator[Deployment]:
-    """A server for all tests of this file."""
-    with deployed() as found:
-        yield found
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any
@@ -16,7 +15,7 @@ from pymongo.errors import DuplicateKeyError
 from support.belief_replay import replayed
 from support.belief_writer import commit_settled
 from support.cold_samples import OTHER_AGENT, SCOPE, belief_by, turn_by
-from support.mongo_deployments import Deployment, deployed
+from support.mongo_deployments import Deployment
 from support.tier_samples import NOW, scope_of
 
 from tiers.cold.mongo import mongo_cold_store
@@ -29,13 +28,6 @@ LATER = NOW + timedelta(minutes=1)
 POINT = BranchPoint(graph_id="parent", seq=2, last_hash="0" * 64, root="0" * 64, turn=1)
 WRITERS = 12
 DEFAULTS: Raw = {"turn": 0, "turn_id": "", "version": 1}
-
-
-@pytest.fixture(scope="module")
-def deployment() -> Iterator[Deployment]:
-    """A server for all tests of this file."""
-    with deployed() as found:
-        yield found
 
 
 def _documents(deployment: Deployment, database: str, collection: str) -> list[Raw]:

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from support.belief_replay import replayed
 from support.cold_samples import LONE_SURROGATE, OTHER_AGENT, SCOPE, belief_by
-from support.mongo_deployments import Deployment, deployed
+from support.mongo_deployments import Deployment
 
 from tiers.errors import Conflict, UsageError
 from tiers.records import Commitment, Scope, Settlement
 
 GRAPH = Scope.of_graph(SCOPE.tenant, SCOPE.graph_id)
 TOGETHER = 32
-
-
-@pytest.fixture(scope="module")
-def deployment() -> Iterator[Deployment]:
-    """A server for all tests of this file."""
-    with deployed() as found:
-        yield found
 
 
 def _over(rival: Commitment, winner: Any = "new") -> list[Settlement]:

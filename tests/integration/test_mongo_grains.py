@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-import pytest
 from support.cold_samples import (
     draft,
     episode_by,
@@ -20,7 +18,7 @@ from support.cold_samples import (
     summary_by,
     turn_by,
 )
-from support.mongo_deployments import Deployment, deployed
+from support.mongo_deployments import Deployment
 from support.tier_samples import NOW, scope_of
 
 from tiers.cold.mongo import mongo_cold_store
@@ -31,13 +29,6 @@ from tiers.records import AuditFilter, Fact, Scope
 LATER = NOW + timedelta(days=9)
 SECRETS = ("quincunx", "zeppelin", "obsidian", "marzipan")
 """Words that nothing but what is retired says; each is its own stem."""
-
-
-@pytest.fixture(scope="module")
-def deployment() -> Iterator[Deployment]:
-    """A server for all tests of this file."""
-    with deployed() as found:
-        yield found
 
 
 @dataclass(frozen=True)

@@ -98,6 +98,14 @@ def test_an_index_changes_no_answer(seed: int) -> None:
         assert [[sort_key(one, (path,), way) for path, way in sort] for one in ordered] == expected
 
 
+def test_two_bounds_may_be_met_by_two_elements_of_an_array() -> None:
+    """So an index must not be asked for what lies between them."""
+    target = Collection("d", "c")
+    target.put(key_of(1), {"_id": 1, "a": [1, 5]})
+    target.add_index(Index({"v": 2, "key": {"a": 1}, "name": "a"}))
+    assert len(matching(target, {"a": {"$gt": 2, "$lt": 3}})) == 1
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_indexes_follow_every_write(seed: int) -> None:
     """After random writes the indexes are those that would be built anew."""

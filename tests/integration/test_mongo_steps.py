@@ -313,13 +313,6 @@ OPERATIONS: dict[str, Callable[[], Operation]] = {
 Documents = dict[str, list[str]]
 
 
-@pytest.fixture(scope="module")
-def deployment() -> Iterator[Deployment]:
-    """A server for all tests of this file."""
-    with deployed() as found:
-        yield found
-
-
 @pytest.fixture(scope="module", params=["motor", pytest.param("pymongo", marks=pytest.mark.slow)])
 def either_driver(request: pytest.FixtureRequest) -> Iterator[Deployment]:
     """A server, for all tests of a driver."""

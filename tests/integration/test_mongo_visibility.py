@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
@@ -13,17 +13,10 @@ from support.cold_samples import (
     heir_of,
     rule_by,
 )
-from support.mongo_deployments import Deployment, deployed
+from support.mongo_deployments import Deployment
 from support.tier_samples import NOW, scope_of
 
 from tiers.records import Ancestor
-
-
-@pytest.fixture(scope="module")
-def deployment() -> Iterator[Deployment]:
-    """A server with transactions, shared by the module."""
-    with deployed() as found:
-        yield found
 
 
 @pytest.fixture

@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from support.model_http import WIDTH, Fault, ModelServer, running_model_server, unit_vector
+from support.model_http import WIDTH, Fault, ModelServer, unit_vector
 from support.model_providers import QUICK
 
 from tiers.embedding.openai_embedder import OpenAIEmbedder
 from tiers.errors import ConfigError, EzraError, TierRejected, TierTimeout, TierUnavailable
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[ModelServer]:
-    """One server for all tests of the module."""
-    with running_model_server() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: ModelServer) -> ModelServer:
-    """The server, in order and with nothing left over from the test before."""
-    running.reset()
-    return running
 
 
 @pytest.mark.parametrize(

@@ -4,42 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import pytest
-from support.model_http import KEY, ModelServer, gemini_says, openai_says, running_model_server
-from support.model_providers import PROVIDERS, AnyModel, Make, Verdict, model_at, question, says
+from support.model_http import KEY, ModelServer, gemini_says, openai_says
+from support.model_providers import AnyModel, Make, Verdict, question, says
 
 from ezra.models import GeminiModel, OpenAIModel, TokenUsage
 from tiers.errors import TierRejected
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[ModelServer]:
-    """One server for all tests of the module."""
-    with running_model_server() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: ModelServer) -> ModelServer:
-    """The server, in order and with nothing left over from the test before."""
-    running.reset()
-    return running
-
-
-@pytest.fixture(params=PROVIDERS)
-def provider(request: pytest.FixtureRequest) -> str:
-    """Each provider."""
-    return request.param
-
-
-@pytest.fixture
-def model(provider: str, server: ModelServer) -> Make:
-    """What makes a closed language model at the server."""
-    return partial(model_at, server, provider)
 
 
 async def test_roles_are_said_in_the_providers_words(

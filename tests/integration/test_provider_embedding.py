@@ -4,44 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.model_http import KEY, Fault, ModelServer, running_model_server
-from support.model_providers import PROVIDERS, Make, embedder_at, wanted
+from support.model_http import KEY, Fault, ModelServer
+from support.model_providers import Make, wanted
 
 from ezra.models import GeminiModel, OpenAIModel
 from tiers.embedding.gemini_embedder import GeminiEmbedder
 from tiers.embedding.openai_embedder import OpenAIEmbedder
 from tiers.errors import TierRejected, UsageError
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[ModelServer]:
-    """One server for all tests of the module."""
-    with running_model_server() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: ModelServer) -> ModelServer:
-    """The server, in order and with nothing left over from the test before."""
-    running.reset()
-    return running
-
-
-@pytest.fixture(params=PROVIDERS)
-def provider(request: pytest.FixtureRequest) -> str:
-    """Each provider."""
-    return request.param
-
-
-@pytest.fixture
-def embedder(provider: str, server: ModelServer) -> Make:
-    """What makes a closed embedder of 256 dimensions at the server."""
-    return partial(embedder_at, server, provider)
 
 
 @pytest.mark.parametrize(

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import traceback
-from collections.abc import Iterator
-from functools import partial
 
 import pytest
-from support.model_http import KEY, Fault, ModelServer, running_model_server
+from support.model_http import KEY, Fault, ModelServer
 from support.model_providers import (
-    PROVIDERS,
     AnyEmbedder,
     AnyModel,
     Make,
-    embedder_at,
     free_port,
-    model_at,
     question,
     wanted,
 )
@@ -25,38 +20,6 @@ from ezra.models import GeminiModel, OpenAIModel
 from tiers.embedding.gemini_embedder import GeminiEmbedder
 from tiers.embedding.openai_embedder import OpenAIEmbedder
 from tiers.errors import ConfigError, EzraError, TierRejected, TierTimeout, TierUnavailable
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[ModelServer]:
-    """One server for all tests of the module."""
-    with running_model_server() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: ModelServer) -> ModelServer:
-    """The server, in order and with nothing left over from the test before."""
-    running.reset()
-    return running
-
-
-@pytest.fixture(params=PROVIDERS)
-def provider(request: pytest.FixtureRequest) -> str:
-    """Each provider."""
-    return request.param
-
-
-@pytest.fixture
-def embedder(provider: str, server: ModelServer) -> Make:
-    """What makes a closed embedder of 256 dimensions at the server."""
-    return partial(embedder_at, server, provider)
-
-
-@pytest.fixture
-def model(provider: str, server: ModelServer) -> Make:
-    """What makes a closed language model at the server."""
-    return partial(model_at, server, provider)
 
 
 async def test_two_refusals_and_an_answer_are_an_answer(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from support.model_http import KEY, Fault, ModelServer, running_model_server
+from support.model_http import KEY, Fault, ModelServer
 from support.reranking import STYLES, answering, hits, reranker_at, says, score_of
 
 from ezra import Settings
@@ -27,13 +26,6 @@ from tiers.errors import (
 from tiers.provider_clients import ANSWER_BYTES_MAX
 
 TEXTS = ["plan 1", "plan 3", "plan 2"]
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[ModelServer]:
-    """One server for all tests of the module."""
-    with running_model_server() as server:
-        yield server
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from support.cold_backends import COLD_BACKENDS
 from support.cold_samples import (
     asked,
@@ -24,6 +24,8 @@ from support.cold_samples import (
 from support.tier_samples import NOW, scope_of
 
 from tiers.records import Hit, Scope, SearchQuery
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 SEED = 20260311
 SQLITE = next(backend for backend in COLD_BACKENDS if backend.name == "sqlite")
@@ -49,12 +51,17 @@ class Engines:
     other: Any
 
 
-@pytest.fixture(params=OTHERS, ids=lambda backend: backend.name)
-async def engines(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Engines]:
+@pytest_asyncio.fixture(
+    scope="module", loop_scope="module", params=OTHERS, ids=lambda backend: backend.name
+)
+async def engines(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Engines]:
     """Both filled with the same few hundred records of every kind, in three graphs."""
+    folder = tmp_path_factory.mktemp("words")
     async with AsyncExitStack() as stack:
         found = [
-            await stack.enter_async_context(backend.opened(tmp_path / backend.name))
+            await stack.enter_async_context(backend.opened(folder / backend.name))
             for backend in (SQLITE, request.param)
         ]
         random = Random(SEED)

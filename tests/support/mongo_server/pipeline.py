@@ -169,11 +169,6 @@ def _sum(values: list[Any]) -> Any:
     return total
 
 
-def _avg(values: list[Any]) -> Any:
-    numbers = list(filter(is_number, values))
-    return float(sum(numbers)) / len(numbers) if numbers else None
-
-
 def _extreme(pick: Callable[..., Any]) -> Callable[[list[Any]], Any]:
     def total(values: list[Any]) -> Any:
         there = [value for value in values if value is not None and value is not MISSING]
@@ -184,7 +179,6 @@ def _extreme(pick: Callable[..., Any]) -> Callable[[list[Any]], Any]:
 
 _ACCUMULATORS: dict[str, Callable[[list[Any]], Any]] = {
     "$sum": _sum,
-    "$avg": _avg,
     "$min": _extreme(min),
     "$max": _extreme(max),
 }

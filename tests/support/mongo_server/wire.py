@@ -1,4 +1,4 @@
-"""The wire protocol: OP_MSG both ways, and OP_QUERY for a driver's first greeting.
+"""The wire protocol: OP_MSG both ways.
 
 https://github.com/mongodb/specifications/blob/master/source/message/OP_MSG.md
 """
@@ -13,8 +13,6 @@ from typing import Any
 
 import bson
 
-OP_REPLY = 1
-OP_QUERY = 2004
 OP_MSG = 2013
 MAX_MESSAGE_BYTES = 48_000_000
 
@@ -38,13 +36,11 @@ class Message:
 
     Attributes:
         request_id: Repeated in the answer.
-        op_code: ``OP_MSG`` or ``OP_QUERY``; the answer follows it.
         body: The command, document sequences put in as arrays.
         expects_reply: False for an unacknowledged write.
     """
 
     request_id: int
-    op_code: int
     body: dict[str, Any]
     expects_reply: bool
 
@@ -55,11 +51,9 @@ async def read_message(reader: asyncio.StreamReader) -> Message:
     if not _HEADER.size < length <= MAX_MESSAGE_BYTES:
         raise ProtocolError(f"a message of {length} bytes")
     payload = await reader.readexactly(length - _HEADER.size)
-    if op_code == OP_MSG:
-        return _op_msg(request_id, payload)
-    if op_code == OP_QUERY:
-        return _op_query(request_id, payload)
-    raise ProtocolError(f"op code {op_code}")
+    if op_code != OP_MSG:
+        raise ProtocolError(f"op code {op_code}")
+    return _op_msg(request_id, payload)
 
 
 def _op_msg(request_id: int, payload: bytes) -> Message:
@@ -87,29 +81,12 @@ def _op_msg(request_id: int, payload: bytes) -> Message:
     if body is None:
         raise ProtocolError("a message without a body")
     body.update(sequences)
-    return Message(request_id, OP_MSG, body, not flags & _MORE_TO_COME)
-
-
-def _op_query(request_id: int, payload: bytes) -> Message:
-    name_end = payload.index(b"\0", _INT.size)
-    namespace = payload[_INT.size : name_end].decode()
-    database, _, collection = namespace.partition(".")
-    if collection != "$cmd":
-        raise ProtocolError(f"OP_QUERY on {namespace}: only commands are answered")
-    at = name_end + 1 + 2 * _INT.size
-    (size,) = _INT.unpack_from(payload, at)
-    body = bson.decode(payload[at : at + size])
-    return Message(request_id, OP_QUERY, {**body, "$db": database}, expects_reply=True)
+    return Message(request_id, body, not flags & _MORE_TO_COME)
 
 
 def encode_reply(request: Message, document: dict[str, Any]) -> bytes:
     """Return the answer to ``request`` as bytes."""
     body = bson.encode(document)
-    if request.op_code == OP_QUERY:
-        payload = struct.pack("<iqii", 8, 0, 0, 1) + body  # flags, cursor, start, documents
-        op_code = OP_REPLY
-    else:
-        payload = b"\0\0\0\0\0" + body  # no flags, one section of kind 0
-        op_code = OP_MSG
+    payload = b"\0\0\0\0\0" + body  # no flags, one section of kind 0
     length = _HEADER.size + len(payload)
-    return _HEADER.pack(length, next(_numbers), request.request_id, op_code) + payload
+    return _HEADER.pack(length, next(_numbers), request.request_id, OP_MSG) + payload
