@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Annotated, Any, cast
 
@@ -301,7 +302,12 @@ def _metadata(given: Sequence[str]) -> dict[str, JsonValue]:
         name, equals, value = one.partition("=")
         if not equals or name not in METADATA:
             raise UsageError("--metadata", one, f"NAME=VALUE with one of {', '.join(METADATA)}")
-        known[name] = [*value.split(",")] if name == "source_ids" else value
+        known[name] = value
+        if name == "source_ids":
+            known[name] = [*value.split(",")]
+        elif name == "confidence":
+            with suppress(ValueError):  # what is none is refused with the record
+                known[name] = float(value)
     return known
 
 

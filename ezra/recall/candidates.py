@@ -288,10 +288,7 @@ async def _find_core_of_ancestors(search: Search) -> None:
 
 
 async def _find_rules_of_ancestors(search: Search) -> None:
-    """Rules of ancestors by the words of their triggers, as contexts have them: at once.
-
-    The index has them a moment later.
-    """
+    """Rules of ancestors whose trigger the question has: at once, the index has them later."""
     request, scope = search.request, search.scope
     if request.has_conditions or "rule" not in request.kinds or "tenant" not in search.classes:
         return
@@ -300,9 +297,13 @@ async def _find_rules_of_ancestors(search: Search) -> None:
     none: tuple[Rule, ...] = ()
     call = search.runtime.procedural.match_rules(scope, request.text, RULES_MATCHED_MAX)
     found = await search.state.answer("cold", "inherited rules", call, none)
-    theirs = [rule for rule in found if rule.graph_id != scope.graph_id][:LEG_CANDIDATES]
-    hits = [_statement_hit(search, rule) for rule in theirs]
-    search.pool.add_leg("rules of ancestors", hits)
+    words = stems_in(request.text)
+    met = (
+        _statement_hit(search, rule)
+        for rule in found
+        if rule.graph_id != scope.graph_id and stems_in(rule.trigger) <= words
+    )
+    search.pool.add_leg("rules of ancestors", list(met)[:LEG_CANDIDATES])
 
 
 async def _core(search: Search) -> CoreFacts:

@@ -30,9 +30,11 @@ OTHER = "other"
 TIERS = frozenset("hot warm cold dense rerank mesh judge model".split())
 LEGS = frozenset(
     (
-        *("append to the ring", "archival", "archival by words", "audit", "conversations"),
+        *("append to the ring", "archival", "archival by words", "audit", "clear the ring"),
+        "conversations",
         *("periods of facts", "definitions", "former facts"),
         *("covered turns", "dense", "episodes", "facts", "hot", "inherited"),
+        *("inherited rules", "presence"),
         *("keep mesh result", "knowledge", "live", "meaning", "meaning of that time", "mesh"),
         *(
             "opening",

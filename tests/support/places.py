@@ -217,6 +217,8 @@ _PROCESS = (
     Place("process", "tiers.cold.digests:key_of", "key", "turnover"),
     Place("process", "tiers.lexical:stem", "key", "turnover"),
     Place("process", "metaagents.claims.forms:base", "key", "turnover"),
+    Place("process", "metaagents.learning.grammar.verbs:third_person_base", "key", "turnover"),
+    Place("process", "metaagents.learning.grammar.verbs:past_base", "key", "turnover"),
     Place("process", "ezra.evaluation.speed.vectors:_of_word", "key", "turnover"),
     Place("process", "metaagents.claims.forms:root", "key", "turnover"),
     Place("process", "tiers.warm.edge_points:_any_of", "name", "nothing"),

@@ -53,10 +53,10 @@ def test_what_is_no_number_is_none(given: object) -> None:
         lambda: Retention(beliefs_days=given),
         lambda: Fact(text="Tokens live long.", confidence=given),
     ):
-        with pytest.raises(UsageError, match=r"valid (integer|number)"):
+        with pytest.raises(UsageError, match=r"accepted: a (whole )?number"):
             make()
     assert Retention(beliefs_days=3).beliefs_days == 3.0
-    with pytest.raises(UsageError, match=r"rules: 'false' .* valid boolean"):
+    with pytest.raises(UsageError, match=r"rules: 'false' .* true or false"):
         Parent(id="monaco", rules="false")
 
 

@@ -142,6 +142,11 @@ class MongoServer:
         return self._engine.sessions.open_count
 
     @property
+    def open_cursors(self) -> int:
+        """How many cursors wait for ``getMore``."""
+        return len(self._engine.cursors)
+
+    @property
     def connections(self) -> int:
         """How many connections are open."""
         return len(self._connections)

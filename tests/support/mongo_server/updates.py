@@ -1,4 +1,4 @@
-"""Update documents: operators, applied to a copy of the document.
+"""Update documents: operators or a replacement, applied to a copy of the document.
 
 Implemented: ``$set`` and ``$unset`` of whole fields. Everything else is refused, before any
 document is looked at.
@@ -20,6 +20,12 @@ Change = Callable[[Document], Document]
 
 _MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
 _OPERATORS = frozenset({"$set", "$unset"})
+_KNOWN_ELSEWHERE = frozenset(
+    {
+        *("$inc", "$max", "$min", "$mul", "$rename", "$setOnInsert", "$currentDate"),
+        *("$addToSet", "$push", "$pop", "$pull", "$pullAll", "$bit"),
+    }
+)
 
 
 def compile_update(update: Any) -> Change:
@@ -28,6 +34,8 @@ def compile_update(update: Any) -> Change:
         refuse("updates by pipeline")
     if not isinstance(update, dict):
         bad_value("an update must be a document")
+    if not is_update_operators(update):
+        return lambda document: _replaced(document, update)
     _check(update)
 
     def change(document: Document) -> Document:
@@ -39,8 +47,18 @@ def compile_update(update: Any) -> Change:
     return change
 
 
+def is_update_operators(update: Document) -> bool:
+    """Whether the update is made of operators, and not a replacement."""
+    dollars = [name.startswith("$") for name in update]
+    if any(dollars) and not all(dollars):
+        raise CommandError(9, "an update has either operators or plain fields, not both")
+    return bool(dollars) and dollars[0]
+
+
 def upserted(query: Document, update: Document) -> Document:
     """Return the document that an upsert inserts: what the filter says by equality, changed."""
+    if not is_update_operators(update):
+        refuse("an upsert by a replacement")
     _check(update)
     base: Document = {}
     for path, values in equalities(query).items():
@@ -72,6 +90,12 @@ def _immutable_id() -> CommandError:
     )
 
 
+def _replaced(document: Document, update: Document) -> Document:
+    if "_id" in update and key_of(update["_id"]) != key_of(document["_id"]):
+        raise _immutable_id()
+    return {"_id": document["_id"], **copied(update)}
+
+
 def _changed(document: Document, update: Document) -> Document:
     after: Document = copied({**document, **update.get("$set", {})})
     for name in update.get("$unset", {}):
@@ -82,8 +106,10 @@ def _changed(document: Document, update: Document) -> Document:
 def _check(update: Document) -> None:
     names: set[str] = set()
     for operator, fields in update.items():
+        if operator in _KNOWN_ELSEWHERE:
+            refuse(f"the update operator {operator}")
         if operator not in _OPERATORS:
-            refuse(f"the update operator {operator}, or a replacement")
+            raise CommandError(9, f"Unknown modifier: {operator}")
         if not isinstance(fields, dict):
             raise CommandError(9, f"Modifiers operate on fields but {operator} has none")
         for name in fields:

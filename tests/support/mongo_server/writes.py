@@ -15,7 +15,7 @@ from .filters import compile_filter
 from .planning import matching
 from .sessions import write_conflict
 from .store import Collection, checked_id, with_id
-from .updates import compile_update, differs, upserted
+from .updates import compile_update, differs, is_update_operators, upserted
 from .values import Document, Key, key_of
 
 _UPDATE_FIELDS = frozenset({"q", "u", "multi", "upsert"})
@@ -158,6 +158,8 @@ async def update(engine: Engine, command: Command) -> Document:
         only(_UPDATE_FIELDS, given, "update")
         query, multi = given["q"], bool(given.get("multi"))
         change = compile_update(given["u"])
+        if multi and not is_update_operators(given["u"]):
+            raise CommandError(9, "multi update is not supported for replacement-style update")
         if multi and given.get("upsert"):
             refuse("an upsert of several documents")
         inserted = None
