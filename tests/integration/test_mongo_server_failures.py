@@ -81,7 +81,7 @@ _LATE_SEARCH = [{"$limit": 1}, {"$vectorSearch": {}}]
         ({"aggregate": "things", "pipeline": _LATE_SEARCH, "cursor": {}}, 40602),
         (_change([{"$set": {"a": 1}}]), 238),
         (_change({"$inc": {"a": 2}}), 238),
-        (_change({"a": 2}), 238),
+        (_change({"a": 2}, upsert=True), 238),
         (_change({"$set": {"a.$": 2}}), 238),
         (_change({"$set": {"a": 1}}, upsert=True, multi=True), 238),
         (_change({"$set": {"a": 1}}, arrayFilters=[{"x": 1}]), 238),
