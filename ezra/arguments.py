@@ -61,9 +61,9 @@ def check_call(method: Callable[..., Any], given: Mapping[str, object]) -> None:
     for name, value in given.items():
         if name in forms:
             _check(name, value, forms[name])
-    words = misordered(given.get("since"), given.get("until"))
-    if words:
-        raise UsageError("until", given["until"], words)
+    begin, end = (given.get(name) if name in forms else None for name in ("since", "until"))
+    if words := misordered(begin, end):
+        raise UsageError("until", end, words)
 
 
 def checked_name(field: str, given: object) -> str:

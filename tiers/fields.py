@@ -173,9 +173,12 @@ def misordered(since: object, until: object) -> str:
     """Return what is accepted for the end of a time that ends before it begins; else nothing.
 
     Nothing is in such a time, which would read as if nothing had happened. Numbers are of turns.
+    A moment without a zone is before none: that it has none is said elsewhere.
     """
-    if isinstance(since, datetime) and isinstance(until, datetime) and until < since:
-        return f"nothing before since, {since.isoformat()}"
+    if isinstance(since, datetime) and isinstance(until, datetime):
+        has_zones = None not in (since.utcoffset(), until.utcoffset())
+        is_before = has_zones and until < since
+        return f"nothing before since, {since.isoformat()}" if is_before else ""
     if isinstance(since, int) and isinstance(until, int) and until < since:
         return f"nothing before since, {since}"
     return ""

@@ -33,9 +33,6 @@ DENSE_CANDIDATES = 160
 LEG_CANDIDATES = 40
 """How many a leg brings that adds to those two: inherited, of the time asked for, ended since."""
 
-RULES_MATCHED_MAX = 1_000
-"""So many rules of the own graph and its ancestors are matched to find those of the latter."""
-
 LOOKED_AROUND_WORDS = 60
 LOOKED_AROUND_MEANING = 30
 BEFORE, AFTER = 4, 2
@@ -295,15 +292,11 @@ async def _find_rules_of_ancestors(search: Search) -> None:
     if not scope.carrying("rule"):
         return
     none: tuple[Rule, ...] = ()
-    call = search.runtime.procedural.match_rules(scope, request.text, RULES_MATCHED_MAX)
-    found = await search.state.answer("cold", "inherited rules", call, none)
-    words = stems_in(request.text)
-    met = (
-        _statement_hit(search, rule)
-        for rule in found
-        if rule.graph_id != scope.graph_id and stems_in(rule.trigger) <= words
+    call = search.runtime.procedural.match_rules(
+        scope, request.text, LEG_CANDIDATES, inherited=True
     )
-    search.pool.add_leg("rules of ancestors", list(met)[:LEG_CANDIDATES])
+    found = await search.state.answer("cold", "inherited rules", call, none)
+    search.pool.add_leg("rules of ancestors", (_statement_hit(search, rule) for rule in found))
 
 
 async def _core(search: Search) -> CoreFacts:

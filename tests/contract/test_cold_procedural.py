@@ -165,6 +165,10 @@ async def test_rules_are_inherited_nearest_first(cold: Cold) -> None:
         await cold.procedural.put_rule(writer, rule_by(writer, steps=(graph_id,)))
     found = await cold.procedural.match_rules(CHILD, "tyre change", 10)
     assert [rule.graph_id for rule in found] == ["imola", "monaco", "bahrain"]
+    asked = "Is a tyre change due?"
+    above = await cold.procedural.match_rules(CHILD, asked, 1, inherited=True)
+    assert [rule.graph_id for rule in above] == ["monaco"]
+    assert await cold.procedural.match_rules(CHILD, "Which tyre?", 9, inherited=True) == ()
 
 
 async def test_rules_are_not_seen_outside_their_scope(cold: Cold) -> None:

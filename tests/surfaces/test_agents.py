@@ -298,6 +298,9 @@ REFUSED: list[tuple[str, type[Exception], Callable[[Any, Any], Any]]] = [
     ("what", UsageError, lambda agent, _: agent.remember(42)),
     ("reason", UsageError, lambda agent, _: agent.forget(NO_SUCH, reason=" ")),
     ("half_life_days", UsageError, lambda agent, _: agent.recall("x", half_life_days=math.nan)),
+    ("since", UsageError, lambda _, g: g.beliefs.query(since=datetime(2026, 1, 1), until=LATER)),  # noqa: DTZ001
+    ("until", UsageError, lambda _, g: g.episodes(since=LATER, until=datetime(2026, 1, 1))),  # noqa: DTZ001
+    ("since", UsageError, lambda _, g: g.recall("x", since=LATER, until=EARLIER)),
     ("until", UsageError, lambda _, g: g.beliefs.query(since=LATER, until=EARLIER)),
     ("until", UsageError, lambda _, g: g.beliefs.query(since=3, until=2)),
     ("until", UsageError, lambda agent, _: agent.board.history(since=LATER, until=EARLIER)),

@@ -107,19 +107,25 @@ class ProceduralStore(OverEngine):
         yield from queue_work(scope, work, rule.recorded_at)
         return rule, True
 
-    async def match_rules(self, scope: Scope, text: str, limit: int) -> tuple[Rule, ...]:
+    async def match_rules(
+        self, scope: Scope, text: str, limit: int, *, inherited: bool = False
+    ) -> tuple[Rule, ...]:
         """Return visible rules whose trigger shares words with ``text``, best match first.
 
         Rules of the own graph and of the ancestors that carry ``rule``; of one read ``as_of`` a
         moment, those recorded by then, with the steps of then. Best: most different words in
         common, stop words aside and plurals equal, times ``learning.outcome_factor``; then the
-        shortest trigger; then the nearest graph.
+        shortest trigger; then the nearest graph. ``inherited``: only those of ancestors, and of
+        them those whose trigger ``text`` has whole.
         """
         check_limit(limit)
-        finds = matching(scope, text)
+        finds = matching(scope, text)[int(inherited) :]
         if not finds:
             return ()
         found = await self._all("match_rules", *finds)
+        if inherited:
+            words = set(_stems(text))
+            found = tuple(rule for rule in found if words.issuperset(_stems(rule.trigger)))
         return ranked(scope, found, text, limit)
 
 
