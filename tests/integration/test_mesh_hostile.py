@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-import os
 import sqlite3
 import sys
 from collections.abc import AsyncIterator, Mapping
@@ -177,10 +176,9 @@ async def has_ended(pid: int) -> bool:
     """Return whether a process is gone, or soon is; one that nobody waited for is."""
     for _ in range(200):
         try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
+            stat = Path(f"/proc/{pid}/stat").read_text()  # noqa: ASYNC240 - a file of the kernel
+        except (FileNotFoundError, ProcessLookupError):  # before it was opened, before it was read
             return True
-        stat = Path(f"/proc/{pid}/stat").read_text()  # noqa: ASYNC240 - a file of the kernel
         if stat.rpartition(")")[2].split()[0] == "Z":
             return True
         await asyncio.sleep(0.01)

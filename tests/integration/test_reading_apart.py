@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
 import threading
@@ -19,8 +20,11 @@ PAGE = "<h1>Tyres</h1>" + "<p>Mediums last <b>18</b> laps &amp; more.</p>" * 6_0
 
 def _children() -> set[int]:
     """Return the processes that this one has started and that are there still."""
-    tasks = Path(f"/proc/{os.getpid()}/task")
-    return {int(pid) for one in tasks.glob("*/children") for pid in one.read_text().split()}
+    found: set[int] = set()
+    for one in Path(f"/proc/{os.getpid()}/task").glob("*/children"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a thread that ended
+            found.update(int(pid) for pid in one.read_text().split())
+    return found
 
 
 async def _appeared(before: set[int]) -> None:
