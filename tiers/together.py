@@ -14,6 +14,7 @@ from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+Other = TypeVar("Other")
 
 
 async def together(
@@ -40,6 +41,15 @@ async def together(
     if failed:
         raise failed[0]
     return [task.result() for task in asked]
+
+
+async def both(
+    first: Coroutine[Any, Any, T], second: Coroutine[Any, Any, Other]
+) -> tuple[T, Other]:
+    """Return two answers that differ in type, as ``together`` does."""
+    questions: tuple[Coroutine[Any, Any, Any], ...] = (first, second)
+    one, other = await together(questions)
+    return one, other
 
 
 async def to_the_end(work: Coroutine[Any, Any, T]) -> T:

@@ -55,6 +55,9 @@ from ..telemetry import Telemetry
 from ..telemetry.sending import telemetry_of
 from ..telemetry.working import watched_handlers
 from ..turn.fetch import Fetcher
+from ..turn.hydrate import Hydrator
+from ..turn.ledger import TurnLedger
+from ..turn.policy import TurnPolicy
 from ..turn.router import Router
 from ..turn.routing import RouterLimits
 from .embedders import embedder_of, wanted_embedder
@@ -149,7 +152,8 @@ def _runtime(
     warm, cold, embedder, ids = stores.warm, stores.cold, stores.embedder, IdFactory(clock)
     minds, handlers = _minds(settings, stores, model), Handlers(settings.resolution_timeout_seconds)
     worker = partial(_worker, settings, stores, owner, clock)
-    way = _way(settings, stores, minds.keeper, model, mesh, ids, clock)
+    way = _way(settings, stores, minds.keeper, model, mesh, clock)
+    names = SpeakerNames(cold.fleet, cold.recollection)
     return Runtime(
         **vars(cold),
         settings=settings,
@@ -167,10 +171,10 @@ def _runtime(
         handlers=handlers,
         settler=_settler(settings, stores, handlers, judge),
         keeper=minds.keeper,
-        names=SpeakerNames(cold.fleet, cold.recollection),
+        names=names,
         recaller=way.recaller,
         reranker=reranker,
-        router=way.router,
+        router=_router(settings, stores, way, names, model, ids, clock),
         fetcher=way.fetcher,
         lifecycle=minds.lifecycle,
         retirement=minds.retirement,
@@ -190,7 +194,6 @@ class _Way(NamedTuple):
     meter: Meter
     recaller: Recaller
     fetcher: Fetcher
-    router: Router
 
 
 def _way(
@@ -199,7 +202,6 @@ def _way(
     keeper: GraphKeeper,
     model: LanguageModel,
     mesh: Mesh,
-    ids: IdFactory,
     clock: Callable[[], datetime],
 ) -> _Way:
     cold, seconds = stores.cold, settings.step_timeout_seconds
@@ -216,8 +218,7 @@ def _way(
         clock,
         settings.model_timeout_seconds,
     )
-    router = _router(settings, stores, membership, meter, recaller, model, fetcher, ids, clock)
-    return _Way(membership, meter, recaller, fetcher, router)
+    return _Way(membership, meter, recaller, fetcher)
 
 
 class _Minds(NamedTuple):
@@ -252,29 +253,25 @@ def _reembedder(stores: _Stores, owner: str, clock: Callable[[], datetime]) -> R
 def _router(
     settings: Settings,
     stores: _Stores,
-    membership: Membership,
-    meter: Meter,
-    recaller: Recaller,
+    way: _Way,
+    names: SpeakerNames,
     model: LanguageModel,
-    fetcher: Fetcher,
     ids: IdFactory,
     clock: Callable[[], datetime],
 ) -> Router:
-    cold = stores.cold
+    """Return the eight steps over what they ask."""
+    cold, limits = stores.cold, _limits(settings)
+    policy = TurnPolicy(cold.desk, way.membership, way.fetcher, cold.log, names.of, clock)
+    hydrator = Hydrator(stores.hot, cold.turns, cold.semantic, way.recaller, limits, clock)
+    ledger = TurnLedger(cold.desk, stores.hot, way.meter, limits, ids, clock, stores.telemetry)
     return Router(
-        hot=stores.hot,
-        desk=cold.desk,
-        turns=cold.turns,
-        semantic=cold.semantic,
-        log=cold.log,
-        membership=membership,
-        meter=meter,
-        recaller=recaller,
+        policy=policy,
+        hydrator=hydrator,
+        fetcher=way.fetcher,
+        ledger=ledger,
         model=model,
-        fetcher=fetcher,
-        limits=_limits(settings),
+        limits=limits,
         ids=ids,
-        clock=clock,
         telemetry=stores.telemetry,
     )
 

@@ -151,12 +151,11 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
             mesh=None if mesh is None else ask_of(mesh),
             inject=bringing(self._runtime, message),
         )
-        state = await self._runtime.router.open_turn(
-            self._record, self._standing, request, self._runtime.names.of
-        )
-        self._follow(state.standing)
-        self._turn = TurnRef(state.turn_id, state.receipt_id)
-        self._runtime.under_way.opened(state.scope, state.turn_id)
+        state = await self._runtime.router.open_turn(self._record, self._standing, request)
+        admission = state.admission
+        self._follow(admission.standing)
+        self._turn = TurnRef(admission.turn_id, state.receipt_id)
+        self._runtime.under_way.opened(admission.scope, admission.turn_id)
         return OpenTurn(self._runtime, state)
 
     async def complete(

@@ -14,7 +14,7 @@ from ..checks import checked
 from ..runtime import Runtime
 from ..turn.assemble import Slot
 from ..turn.output_checks import ToolOutputLike, check_usage, outputs_of
-from ..turn.routing import TurnState, Written, after_opening
+from ..turn.routing import TurnState, Written
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class OpenTurn:
 
     def __init__(self, runtime: Runtime, state: TurnState) -> None:
         self._runtime = runtime
-        self._state = after_opening(state)
+        self._state = state
         self._written_as: str | None = None
         self._writing = asyncio.Lock()
 
@@ -89,8 +89,9 @@ class OpenTurn:
     def answer(self) -> TurnAnswer:
         """All of it as one value, as it goes over a network."""
         state, context = self._state, self._state.context
+        degradation = state.admission.degradation
         return TurnAnswer(
-            id=state.turn_id,
+            id=state.admission.turn_id,
             messages=context.messages,
             slots=context.slots,
             dropped=context.dropped,
@@ -99,9 +100,9 @@ class OpenTurn:
             core=state.core,
             receipt_id=state.receipt_id,
             course=Course(
-                degraded=tuple(state.state.lost),
-                tiers_used=tuple(state.state.used),
-                skipped=tuple(state.state.skipped),
+                degraded=tuple(degradation.lost),
+                tiers_used=tuple(degradation.used),
+                skipped=tuple(degradation.skipped),
                 step_ms=state.step_ms,
             ),
         )
@@ -194,7 +195,7 @@ class OpenTurn:
         """
         outputs = outputs_of(tool_outputs)
         check_usage(usage_tokens)
-        checked(Turn, input=self._state.request.input, response=response)
+        checked(Turn, input=self._state.admission.request.input, response=response)
         if usage_tokens is not None:
             self._state.used_tokens = usage_tokens
         await self._runtime.make_room()
@@ -204,17 +205,18 @@ class OpenTurn:
             written = await self._runtime.router.write_back(self._state, response, outputs)
             self._written_as = written.turn.id
         await self._clear_behind_who_left()
-        self._runtime.names.heard(self._state.scope, written.turn.speaker)
+        self._runtime.names.heard(self._state.admission.scope, written.turn.speaker)
         self._runtime.reader.heard(written.turn)
         self._runtime.wake_learning()
         return written
 
     async def _clear_behind_who_left(self) -> None:
         """Leave nothing in the ring of an agent that left while it thought: it was cleared then."""
-        state, runtime = self._state, self._runtime
-        is_gone = runtime.membership.is_gone(state.agent)
-        if await state.state.answer("cold", "presence", is_gone, empty=False):
-            await state.state.answer("hot", "clear the ring", runtime.hot.clear(state.scope), None)
+        admission, runtime = self._state.admission, self._runtime
+        is_gone = runtime.membership.is_gone(admission.agent)
+        if await admission.degradation.answer("cold", "presence", is_gone, empty=False):
+            clear = runtime.hot.clear(admission.scope)
+            await admission.degradation.answer("hot", "clear the ring", clear, None)
 
     async def complete(self) -> str:
         """Ask the configured model (step 7) without remembering the answer yet."""

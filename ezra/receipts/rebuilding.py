@@ -442,17 +442,17 @@ async def _context_today(
         speaker=receipt.agent_id,
         inject=bringing(runtime, receipt.query),
     )
-    turn = await runtime.router.rehearse(standing, request, runtime.names.of)
-    context = turn.context
+    today = await runtime.router.rehearse(standing, request)
+    context = today.context
     return Today(
         slots=context.slots,
         now=runtime.clock(),
         dropped=context.dropped,
         folded=context.folded,
-        left_out={fact.id: why for fact, why in turn.core.left_out},
+        left_out={fact.id: why for fact, why in today.core.left_out},
         lineage=[one.graph_id for one in standing.lineage],
-        degraded=tuple(turn.state.lost),
-        skipped=tuple(turn.state.skipped),
+        degraded=tuple(today.degradation.lost),
+        skipped=tuple(today.degradation.skipped),
     )
 
 

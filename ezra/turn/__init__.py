@@ -1,5 +1,8 @@
 """The turn: eight named steps from a message to a remembered turn. Begin with ``router``.
 
+Steps that are more than a few lines have a module of their name; what a turn leaves in the tiers
+is ``ledger``, what the steps return to each other ``routing``.
+
 ``assemble``, ``context_budget``, ``follow_up``, ``output_checks`` and ``receipts`` are pure. It may
 import ``ranking``, ``rights``, ``contradiction``, ``mesh`` and ``models``, never a handle.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import TypeAlias
@@ -32,9 +32,7 @@ from tiers.turn_desk import Opening
 
 from ..checks import checked
 from ..mesh import MeshAsk
-from ..ranking.choosing import in_asked_order
 from ..ranking.cues import meant_by
-from ..ranking.pool import SESSION_GAP
 from ..recaller import Degradation, QuestionVector
 from .assemble import Context, Slot, core_cost
 from .context_budget import TailPlan, WindowPolicy
@@ -70,47 +68,32 @@ class Request:
         return meant_by(self.input)
 
 
-@dataclass
-class TurnState:
-    """What the steps know of one turn; each step adds its part.
+@dataclass(frozen=True)
+class Admission:
+    """Who is spoken to and what may be touched, as step 2 finds it: the next steps rest on it.
 
     Attributes:
-        tail: What of the conversation is shown, where the model's window is known.
-        used_tokens: What the model read and wrote, where it or the caller said so.
-        passed_over: What recall found and did not think to be about the message.
+        request: The message.
+        turn_id: What the turn is going to be called.
+        agent: Who is spoken to, as it is stored now.
+        scope: Of the agent, with those whom its graph inherits from now.
+        standing: How the agent stands; as it last did, while the cold tier is away.
+        degradation: Which tiers take part; whatever is left out is noted there.
+        topics: Of the turn.
         opening: What the cold tier said at its beginning; ``None`` while that is away.
+        names: Of the graph's speakers.
         is_rehearsal: Nothing may be written, charged, counted or asked of a connector for it.
     """
 
-    scope: Scope
-    agent: AgentRecord
-    standing: Standing
     request: Request
-    state: Degradation
     turn_id: str
-    names: Sequence[str] = ()
-    parsed: Parsed | None = None
+    agent: AgentRecord
+    scope: Scope
+    standing: Standing
+    degradation: Degradation
     topics: tuple[str, ...] = ()
     opening: Opening | None = None
-    beliefs: tuple[Commitment, ...] = ()
-    vector: QuestionVector | None = None
-    hot: HotState = field(default_factory=HotState)
-    core: CoreBlock = NO_CORE
-    shadowed: tuple[Fact, ...] = ()
-    archival: tuple[Hit, ...] = ()
-    warm: tuple[Hit, ...] = ()
-    said: tuple[Hit, ...] = ()
-    inherited_facts: tuple[Hit, ...] = ()
-    inherited_episodes: tuple[Hit, ...] = ()
-    rules: tuple[Rule, ...] = ()
-    injected: tuple[Hit, ...] = ()
-    tail: TailPlan | None = None
-    used_tokens: int | None = None
-    mesh: MeshResult | None = None
-    context: Context = field(default_factory=Context)
-    receipt_id: str | None = None
-    step_ms: dict[str, float] = field(default_factory=dict)
-    passed_over: tuple[Hit, ...] = ()
+    names: Sequence[str] = ()
     is_rehearsal: bool = False
 
     @property
@@ -119,29 +102,128 @@ class TurnState:
         return self.standing.graph.erasure_id
 
 
-def after_opening(turn: TurnState) -> TurnState:
-    """Return what is still needed of a turn whose context is made and whose receipt is kept.
+@dataclass(frozen=True)
+class Meant:
+    """What the question's vector and words find.
 
-    What was found for it is in its slots by then, and a turn may wait long for its reply.
+    Attributes:
+        vector: Of the question; ``None`` where nothing makes one.
+        archival: Archival facts that are about the message.
+        passed_over: Those that were found and are not.
+        warm: Summaries and episodes.
+        said: Turns.
+        inherited: Episodes and archival facts of ancestors.
     """
-    tail = None if turn.tail is None else replace(turn.tail, turns=turn.tail.turns[:1])
-    return replace(
-        turn,
-        names=(),
-        beliefs=(),
-        vector=None,
-        hot=HotState(),
-        archival=(),
-        warm=(),
-        said=(),
-        inherited_facts=(),
-        inherited_episodes=(),
-        injected=(),
-        passed_over=(),
-        mesh=None,
-        tail=tail,
-        context=replace(turn.context, folded=()),
+
+    vector: QuestionVector | None
+    archival: tuple[Hit, ...]
+    passed_over: tuple[Hit, ...]
+    warm: tuple[Hit, ...]
+    said: tuple[Hit, ...]
+    inherited: tuple[Hit, ...]
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """What was said last, and what is brought unasked.
+
+    Attributes:
+        hot: The ring, and what else the hot tier holds for the agent.
+        tail: What of the conversation is shown, where the model's window is known.
+        injected: What is known about the message.
+    """
+
+    hot: HotState
+    tail: TailPlan | None
+    injected: tuple[Hit, ...]
+
+    @property
+    def shown(self) -> tuple[Turn, ...]:
+        """The turns that the context shows as they were said."""
+        return self.hot.turns if self.tail is None else self.tail.turns
+
+
+@dataclass(frozen=True)
+class Hydrated:
+    """What the tiers hold for a message: step 4's answer.
+
+    Attributes:
+        meant: What is found by meaning and words.
+        conversation: What was said last.
+        core: Core facts.
+        shadowed: Core facts of ancestors that a nearer definition hides.
+        rules: Procedures whose trigger is met.
+    """
+
+    meant: Meant
+    conversation: Conversation
+    core: CoreBlock = NO_CORE
+    shadowed: tuple[Fact, ...] = ()
+    rules: tuple[Rule, ...] = ()
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What the first five steps have found for a context."""
+
+    admission: Admission
+    parsed: Parsed
+    beliefs: tuple[Commitment, ...]
+    found: Hydrated
+    mesh: MeshResult | None
+
+
+@dataclass
+class TurnState:
+    """A turn whose context is made and whose receipt is kept.
+
+    It may wait long for its reply. What was found for it is in its slots by now.
+
+    Attributes:
+        admission: Who is spoken to, without what was read at the beginning.
+        context: What the model is told.
+        core: The core facts in it.
+        shadowed: Core facts of ancestors that a nearer definition hides.
+        playbooks: The own graph's rules in it: what is said next tells how they did.
+        tail: What of the conversation is shown, where the model's window is known.
+        receipt_id: Of its receipt, if one could be kept.
+        step_ms: Milliseconds per step.
+        used_tokens: What the model read and wrote, where it or the caller said so.
+    """
+
+    admission: Admission
+    context: Context
+    core: CoreBlock
+    shadowed: tuple[Fact, ...]
+    playbooks: tuple[str, ...]
+    tail: TailPlan | None
+    receipt_id: str | None
+    step_ms: dict[str, float]
+    used_tokens: int | None = None
+
+
+def opened(
+    prepared: Prepared, context: Context, receipt_id: str | None, step_ms: dict[str, float]
+) -> TurnState:
+    """Return what is still needed of a turn whose context is made and whose receipt is kept."""
+    found, tail = prepared.found, prepared.found.conversation.tail
+    return TurnState(
+        admission=replace(prepared.admission, opening=None, names=()),
+        context=replace(context, folded=()),
+        core=found.core,
+        shadowed=found.shadowed,
+        playbooks=_playbooks_shown(prepared, context),
+        tail=None if tail is None else replace(tail, turns=tail.turns[:1]),
+        receipt_id=receipt_id,
+        step_ms=step_ms,
     )
+
+
+def _playbooks_shown(prepared: Prepared, context: Context) -> tuple[str, ...]:
+    graph_id = prepared.admission.scope.graph_id
+    own = {rule.id for rule in prepared.found.rules if rule.graph_id == graph_id}
+    shown = (slot.source_ids[0] for slot in context.slots if slot.kind == "rule")
+    return tuple(one for one in shown if one in own)
 
 
 @dataclass(frozen=True)
@@ -188,62 +270,31 @@ class RouterLimits:
         return core_block(core.visible, self.core, self.context_tokens, core_cost(scope))
 
 
-def shown_turns(turn: TurnState) -> tuple[Turn, ...]:
-    """Return the turns that the context shows as they were said."""
-    return turn.hot.turns if turn.tail is None else turn.tail.turns
-
-
-def beyond_the_ring(turn: TurnState, limit: int) -> tuple[Hit, ...]:
-    """Return the best turns that were found and are not shown anyway, as they were asked for."""
-    at_hand = {one.id for one in shown_turns(turn)}
-    best = [hit for hit in turn.said if hit.id not in at_hand][:limit]
-    return in_asked_order(turn.request.input, best)
-
-
-def injected_beside(turn: TurnState) -> tuple[Hit, ...]:
-    """Return what is injected and is not among the turns that are shown."""
-    at_hand = {one.id for one in shown_turns(turn)}
-    return tuple(hit for hit in turn.injected if hit.id not in at_hand)
-
-
 def facts_used(slots: Sequence[Slot]) -> list[str]:
     """Return the facts that were found for a context: each is used by it, injected or not."""
     found = ("archival", "injected")
     return [one.source_ids[0] for one in slots if one.kind in found and one.record == "fact"]
 
 
-def begins_conversation(turn: TurnState) -> bool:
-    """Whether nothing was said to the agent yet, or not for a long while."""
-    turns = turn.hot.turns
-    return not turns or turn.request.at - turns[-1].occurred_at > SESSION_GAP
-
-
-def ring_has_gap(hot: HotState, capacity: int) -> bool:
-    """Whether the ring holds fewer turns than cold may have for it: then it was lost in part."""
-    seqs = [turn.seq for turn in hot.turns]
-    if not seqs:
-        return True
-    return len(seqs) != seqs[-1] - seqs[0] + 1 or (len(seqs) < capacity and seqs[0] > 1)
-
-
 def record_of(
     turn: TurnState, response: str, tool_outputs: Sequence[ToolOutput], now: datetime
 ) -> Turn:
     """Return a turn as it is stored; its own graph's playbooks tell how they did."""
-    request = turn.request
+    admission = turn.admission
+    request = admission.request
     record = told(
         request.input,
         response,
         tool_outputs,
         speaker=request.speaker,
-        topics=turn.topics,
+        topics=admission.topics,
         private=request.private,
         ref=request.ref,
-        rules=rules_shown(turn),
+        rules=turn.playbooks,
         tail=_tail_of(turn, [response, *(output.output for output in tool_outputs)]),
         occurred_at=request.at,
     )
-    return record.stamped(turn.scope, turn.turn_id, now)
+    return record.stamped(admission.scope, admission.turn_id, now)
 
 
 def told(said: str, response: str, tool_outputs: Sequence[ToolOutput], **more: object) -> Turn:
@@ -275,60 +326,65 @@ def _tail_of(turn: TurnState, answered: Sequence[str]) -> Tail | None:
     return turn.tail.told(turn.used_tokens or estimated, is_reported=is_reported)
 
 
-def rules_shown(turn: TurnState) -> tuple[str, ...]:
-    """Return the own graph's playbooks in the context: what is said next tells how they did."""
-    own = {rule.id for rule in turn.rules if rule.graph_id == turn.scope.graph_id}
-    shown = (slot.source_ids[0] for slot in turn.context.slots if slot.kind == "rule")
-    return tuple(one for one in shown if one in own)
-
-
 def receipt_of(
-    turn: TurnState, receipt_id: str, *, budget: int, answers: str, now: datetime
+    prepared: Prepared,
+    context: Context,
+    receipt_id: str,
+    *,
+    budget: int,
+    answers: str,
+    now: datetime,
 ) -> Receipt:
     """Return the receipt of a turn's context.
 
     Args:
-        turn: Whose context is ready.
-        receipt_id: What it is called.
+        prepared: What the context was made of.
+        context: What the model is told.
+        receipt_id: What the receipt is called.
         budget: The tokens that the context had to fit in.
         answers: The configured language model.
         now: When it is kept.
     """
+    admission = prepared.admission
     salt = secrets.token_hex(SALT_BYTES)
     return Receipt(
         id=receipt_id,
-        tenant=turn.scope.tenant,
-        graph_id=turn.scope.graph_id,
-        agent_id=turn.agent.id,
+        tenant=admission.scope.tenant,
+        graph_id=admission.scope.graph_id,
+        agent_id=admission.agent.id,
         kind="turn",
-        query=turn.request.input,
-        body=receipt_body(turn, budget=budget, answers=answers, salt=salt),
+        query=admission.request.input,
+        body=_receipt_body(prepared, context, budget=budget, answers=answers, salt=salt),
         recorded_at=now,
     )
 
 
-def receipt_body(turn: TurnState, *, budget: int, answers: str, salt: str) -> dict[str, JsonValue]:
+def _receipt_body(
+    prepared: Prepared, context: Context, *, budget: int, answers: str, salt: str
+) -> dict[str, JsonValue]:
     """Return what a receipt keeps of a turn: ids, versions, scores, costs and hashes.
 
     Args:
-        turn: Whose context is ready.
+        prepared: What the context was made of.
+        context: What the model is told.
         budget: The tokens that it had to fit in.
         answers: The configured language model.
         salt: Hexadecimal digits that nobody can predict; of this receipt alone.
     """
-    parsed, vector = turn.parsed, turn.vector
+    admission, found = prepared.admission, prepared.found
+    vector, tail = found.meant.vector, found.conversation.tail
     return {
-        **context_body(turn.context, salt),
-        "turn_id": turn.turn_id,
-        "input_at": turn.request.at.isoformat(),
-        "intent": parsed.intent if parsed else None,
+        **context_body(context, salt),
+        "turn_id": admission.turn_id,
+        "input_at": admission.request.at.isoformat(),
+        "intent": prepared.parsed.intent,
         "budget": budget,
-        "tail": None if turn.tail is None else turn.tail.as_json(),
+        "tail": None if tail is None else tail.as_json(),
         "models": {"dense": vector.model_id if vector else None, "answers": answers},
-        "passed_over": [{"id": hit.id, "score": hit.score} for hit in turn.passed_over],
-        "shadowed": [fact.id for fact in turn.shadowed],
-        "core_tokens": turn.core.tokens,
-        "core_left_out": [{"id": one.id, "reason": why} for one, why in turn.core.left_out],
-        "degraded": list(turn.state.lost),
-        "skipped": list(turn.state.skipped),
+        "passed_over": [{"id": hit.id, "score": hit.score} for hit in found.meant.passed_over],
+        "shadowed": [fact.id for fact in found.shadowed],
+        "core_tokens": found.core.tokens,
+        "core_left_out": [{"id": one.id, "reason": why} for one, why in found.core.left_out],
+        "degraded": list(admission.degradation.lost),
+        "skipped": list(admission.degradation.skipped),
     }

@@ -1,0 +1,207 @@
+"""Step 4: what the tiers hold for a message, read side by side.
+
+The ring is read while the question's vector is made. Each leg has a deadline; one that fails or is
+late is left out, and the turn's ``degradation`` says so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from metaagents.learning.core import CoreBlock
+from tiers.ids import Clock
+from tiers.ports import HotStore
+from tiers.previews import with_previews
+from tiers.records import FactTier, Hit, HotState, Kind, Scope, SearchQuery, Turn
+from tiers.together import both, together
+
+from ..ranking.pool import SESSION_GAP
+from ..recaller import QuestionVector, Recaller, with_vector
+from .context_budget import TAIL_SHARE, TailPlan, plan_tail, turns_wanted
+from .eliding import with_previews_of
+from .routing import Admission, Conversation, Hydrated, Meant, RouterLimits
+from .shadowing import core_seen, resolve_core, unhidden
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import SemanticStore, TurnStore
+
+ARCHIVAL_LIMIT = 8
+SUMMARY_LIMIT = 6
+TURN_LIMIT = 3
+"""Of what was said before the ring: summaries leave out words that a message may ask for."""
+
+
+class Sifted(NamedTuple):
+    """What a leg found: what is about the message, and what is not."""
+
+    about: tuple[Hit, ...]
+    passed_over: tuple[Hit, ...] = ()
+
+
+class Hydrator:
+    """Reads what the tiers hold for a message.
+
+    Args:
+        hot: The ring, pinned beliefs and mesh result per agent.
+        turns: What was said before.
+        semantic: Core facts.
+        recaller: Embeds the question; finds summaries, episodes, facts and turns.
+        limits: Sizes.
+        clock: Where the time comes from.
+    """
+
+    def __init__(
+        self,
+        hot: HotStore,
+        turns: TurnStore,
+        semantic: SemanticStore,
+        recaller: Recaller,
+        limits: RouterLimits,
+        clock: Clock,
+    ) -> None:
+        self._hot = hot
+        self._turns = turns
+        self._semantic = semantic
+        self._recaller = recaller
+        self._limits = limits
+        self._clock = clock
+
+    async def read(self, turn: Admission) -> Hydrated:
+        """Return what is held for a message; core facts and rules as the opening has them."""
+        meant, conversation = await both(self._by_meaning(turn), self._conversation(turn))
+        if turn.opening is None:
+            return Hydrated(meant, conversation)
+        now = self._clock() if turn.scope.lineage else turn.request.at
+        core = resolve_core(turn.scope, turn.opening.core, turn.opening.nearer, now=now)
+        block = self._limits.core_block_of(core, turn.scope)
+        return Hydrated(meant, conversation, block, core.shadowed, turn.opening.rules)
+
+    async def core_of(self, scope: Scope) -> CoreBlock:
+        """Return the core block of a context for the scope, without what is hidden."""
+        core = await core_seen(self._semantic, scope, self._clock)
+        return self._limits.core_block_of(core, scope)
+
+    async def _by_meaning(self, turn: Admission) -> Meant:
+        """Read what is found by the question's vector, once that is made."""
+        text = turn.request.input
+        vector = await self._recaller.vector(text, turn.names, turn.degradation)
+        archival, warm, said, inherited = await together(
+            side(turn, vector)
+            for side in (self._archival, self._summaries, self._said, self._inherited)
+        )
+        return Meant(
+            vector, archival.about, archival.passed_over, warm.about, said.about, inherited.about
+        )
+
+    async def _archival(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
+        query = self._query(turn, vector, ("fact",), ARCHIVAL_LIMIT, "archival")
+        found = await self._recaller.archival(turn.scope, query, turn.degradation)
+        return await self._sifted(turn, query, found)
+
+    async def _summaries(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
+        query = self._query(turn, vector, ("summary", "episode"), SUMMARY_LIMIT)
+        return Sifted(await self._recaller.found(turn.scope, query, "warm", turn.degradation))
+
+    async def _said(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
+        """Recall what was said by the message's own words; the ring's turns come anyway."""
+        limit = TURN_LIMIT + self._limits.ring_capacity
+        query = self._query(turn, vector, ("turn",), limit)
+        found = await self._recaller.found(turn.scope, query, "turns", turn.degradation)
+        about, passed_over = await self._sifted(turn, query, found)
+        shown = await with_previews_of(self._turns, turn.scope, about, turn.degradation)
+        return Sifted(shown, passed_over)
+
+    async def _inherited(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
+        """Read episodes and archival facts of ancestors, where links or the catalog carry them."""
+        if not turn.scope.lineage:
+            return Sifted(())
+        query = self._query(turn, vector, ("episode", "fact"), SUMMARY_LIMIT)
+        found = await self._recaller.inherited(turn.scope, query, turn.names, turn.degradation)
+        seen = await unhidden(self._semantic, turn.scope, found, self._clock, turn.degradation)
+        return Sifted(seen)
+
+    def _query(
+        self,
+        turn: Admission,
+        vector: QuestionVector | None,
+        kinds: tuple[Kind, ...],
+        limit: int,
+        tier: FactTier | None = None,
+    ) -> SearchQuery:
+        text, now = turn.request.subject, self._clock()
+        query = SearchQuery(text=text, kinds=kinds, tier=tier, limit=limit, now=now)
+        return with_vector(query, vector)
+
+    async def _sifted(self, turn: Admission, query: SearchQuery, found: tuple[Hit, ...]) -> Sifted:
+        names, degradation = turn.names, turn.degradation
+        about = await self._recaller.relevant(query.text, found, names, degradation)
+        ids = {hit.id for hit in about}
+        return Sifted(about, tuple(hit for hit in found if hit.id not in ids))
+
+    async def _conversation(self, turn: Admission) -> Conversation:
+        """Read hot turns, and what is brought unasked: at a start, which they tell, or always."""
+        if turn.agent.inject == "turn":
+            (hot, tail), injected = await both(self._shown(turn), self._injected(turn))
+            return Conversation(hot, tail, injected)
+        hot, tail = await self._shown(turn)
+        is_asked = turn.agent.inject == "start" and _begins(turn, hot)
+        return Conversation(hot, tail, await self._injected(turn) if is_asked else ())
+
+    async def _injected(self, turn: Admission) -> tuple[Hit, ...]:
+        """Bring what is known about the message."""
+        bring = turn.request.inject
+        return () if bring is None else await bring(turn.scope, turn.degradation)
+
+    async def _shown(self, turn: Admission) -> tuple[HotState, TailPlan | None]:
+        """Return the ring, and what of the conversation is shown where the window is known."""
+        hot = await self._ring(turn)
+        policy = self._limits.window_of(turn.agent)
+        if policy is None:
+            return hot, None
+        room = int(self._limits.context_tokens * TAIL_SHARE)
+        return hot, plan_tail(await self._last_turns(turn, hot), room, policy)
+
+    async def _ring(self, turn: Admission) -> HotState:
+        """Return the ring but for turns whose words were destroyed in cold while hot was away."""
+        degradation = turn.degradation
+        hot = await degradation.answer("hot", "hot", self._hot.read(turn.scope), HotState())
+        if "hot" not in degradation.lost and ring_has_gap(hot, self._limits.ring_capacity):
+            hot = await self._rebuilt(turn, hot)
+        now = self._clock()
+        ring = await self._recaller.standing_turns(turn.scope, hot.turns, now, degradation)
+        return hot.model_copy(update={"turns": ring})
+
+    async def _rebuilt(self, turn: Admission, hot: HotState) -> HotState:
+        capacity = self._limits.ring_capacity
+        call = self._turns.recent_turns(turn.scope, capacity)
+        found = await turn.degradation.answer("cold", "rebuild", call, hot.turns)
+        recent = tuple(map(with_previews, found))
+        if len(recent) <= len(hot.turns):
+            return hot
+        if not turn.is_rehearsal:
+            restore = self._hot.restore(turn.scope, recent, capacity)
+            await turn.degradation.answer("hot", "rebuild", restore, None)
+        return hot.model_copy(update={"turns": recent})
+
+    async def _last_turns(self, turn: Admission, hot: HotState) -> tuple[Turn, ...]:
+        """Return the turns that a tail may need: the ring's, or more where that holds fewer."""
+        ring = hot.turns
+        wanted = turns_wanted(ring[-1] if ring else None)
+        if len(ring) >= wanted or (ring and ring[0].seq == 1):
+            return ring[-wanted:]
+        call = self._turns.recent_turns(turn.scope, wanted)
+        recent = await turn.degradation.answer("cold", "tail", call, ring)
+        return tuple(map(with_previews, recent))
+
+
+def _begins(turn: Admission, hot: HotState) -> bool:
+    """Whether nothing was said to the agent yet, or not for a long while."""
+    return not hot.turns or turn.request.at - hot.turns[-1].occurred_at > SESSION_GAP
+
+
+def ring_has_gap(hot: HotState, capacity: int) -> bool:
+    """Whether the ring holds fewer turns than cold may have for it: then it was lost in part."""
+    seqs = [turn.seq for turn in hot.turns]
+    if not seqs:
+        return True
+    return len(seqs) != seqs[-1] - seqs[0] + 1 or (len(seqs) < capacity and seqs[0] > 1)
