@@ -22,7 +22,7 @@ from .passages import put_passages
 from .questions import own
 from .rows import put
 from .rules import RULES
-from .shelves import graph_of, rows_of, shelf_of
+from .shelves import graph_of, kept_of, rows_of, shelf_of
 from .statements import FACTS
 from .words import file_words
 
@@ -40,11 +40,11 @@ def stored(tenant: str, table: Table, rows: Sequence[Record]) -> Steps[int]:
         Conflict: A row differs from the one that is there, or contradicts what is there.
         NotFound: It names a record that is not there.
     """
-    collection, keeps = shelf_of(table).collection, shelf_of(table).keeps
+    collection = shelf_of(table).collection
     pairs: dict[str, list[_Pair]] = {}
     for row in rows:
         # Of several graphs, too, what comes later is kept as what was made later.
-        pairs.setdefault(graph_of(row), []).append((row, keeps(tenant, row)))
+        pairs.setdefault(graph_of(row), []).append((row, kept_of(tenant, table, row)))
     new = 0
     for graph_id, some in pairs.items():
         new += yield from _stored_in(Scope.of_graph(tenant, graph_id), table, collection, some)

@@ -8,7 +8,6 @@ from datetime import datetime
 from ...errors import Conflict, NotFound
 from ...fields import AuditKind
 from ...fleet import CATALOG
-from ...ids import IdFactory
 from ...records import (
     AgentRecord,
     Ancestor,
@@ -27,11 +26,11 @@ from ..conditions import Absent, Among
 from ..lineage import ANCESTORS_MAX, check_acyclic, check_parents, lineage_of
 from ..ownership import check_agent, check_limit, check_tenant
 from ..port import Collection, Find, Index, Steps, count, every, one, write
-from .known_graphs import GRAPHS, OLDEST_FIRST, KeptGraph, made_graph
+from .known_graphs import GRAPHS, OLDEST_FIRST, KeptGraph
 from .log import append_event
 from .over_engine import OverEngine, changing
 from .questions import among, by_then
-from .rows import all_bare, amend, bare, kept, moments, over, put, replace
+from .rows import all_bare, amend, bare, kept, made, moments, over, put, replace
 
 
 class KeptAgent(AgentRecord):
@@ -43,8 +42,6 @@ class KeptAgent(AgentRecord):
 
     made: str = ""
 
-
-_MADE = IdFactory()
 
 AGENTS: Collection[KeptAgent] = Collection(
     "agents",
@@ -98,7 +95,7 @@ class GraphStore(OverEngine):
         if names:
             links = yield from _links_above(graph.tenant, known.values())
             check_acyclic(graph.id, names[0], {**links, graph.id: graph.parents})
-        yield from put(GRAPHS, scope, made_graph(graph))
+        yield from put(GRAPHS, scope, made(KeptGraph, graph))
 
     async def graph(self, tenant: str, graph_id: str) -> SessionGraph | None:
         """Return a graph, or ``None``."""
@@ -237,7 +234,7 @@ class FleetStore(OverEngine):
         yield from check_writable(scope)
         known = yield from one(among(AGENTS, scope, [agent.id]))
         if known is None:
-            yield from put(AGENTS, scope, made_agent(present))
+            yield from put(AGENTS, scope, made(KeptAgent, present))
             return True
         first = {"spawned_at": known.spawned_at, "made": known.made}
         yield from replace(AGENTS, scope, kept(KeptAgent, present, **first))
@@ -314,11 +311,6 @@ class FleetStore(OverEngine):
             reach="tenant",
         )
         return all_bare(AgentRecord, await self._all("silent", find))
-
-
-def made_agent(agent: AgentRecord) -> KeptAgent:
-    """Return a new member as it is kept: it follows those that were spawned before it."""
-    return kept(KeptAgent, agent, made=_MADE.new())
 
 
 def silence_roles(
