@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from filelock import FileLock, Timeout
-from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from ..errors import ConfigError, IntegrityError, UsageError
 from ..fields import Moment, Record, in_utc
 from ..saved_file import replace_file, sync_folder
-from .chain import canonical, iso
+from .chain import canonical, written
 from .signing import KEY_FILE_SETTING, SigningKey, is_public_key, key_id, verify
 
 ROTATIONS_MAX = 10_000
@@ -58,12 +58,6 @@ class TrustedKey(NamedTuple):
 
 
 _FILE = TypeAdapter(tuple[Rotation, ...])
-
-
-def rotation_fields(rotation: Rotation) -> dict[str, JsonValue]:
-    """Return a rotation as it is written: times as they are hashed."""
-    fields: dict[str, JsonValue] = rotation.model_dump(exclude={"rotated_at"})
-    return {**fields, "rotated_at": iso(rotation.rotated_at)}
 
 
 def handed_over(old: SigningKey, new: SigningKey, now: datetime) -> Rotation:
@@ -210,9 +204,7 @@ def rotate(path: Path, now: datetime, setting: str = KEY_FILE_SETTING) -> Rotati
 
 
 def _signed_bytes(rotation: Rotation) -> bytes:
-    fields = rotation_fields(rotation)
-    del fields["signature"]
-    return canonical(fields)
+    return canonical(written(rotation, "rotated_at", "signature"))
 
 
 def _rotations_path(path: Path) -> Path:
@@ -269,7 +261,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 def _write_rotations(path: Path, rotations: Sequence[Rotation], setting: str) -> None:
     """Replace the file of rotations in one step."""
     file = _rotations_path(path)
-    lines = [canonical(rotation_fields(one)).decode() for one in rotations]
+    lines = [canonical(written(one, "rotated_at")).decode() for one in rotations]
     try:
         replace_file(file, ("[\n" + ",\n".join(lines) + "\n]\n").encode(), mode=0o666)
         sync_folder(file.parent)
