@@ -44,7 +44,7 @@ from .belief_projection import BELIEFS, append, audited, commitment_of, key_of, 
 from .belief_rewind import CHANGED_MAX, changed_since
 from .graphs import check_writable
 from .over_engine import changing, changing_long
-from .questions import among, own
+from .questions import among, own, whole
 
 
 class BeliefStore(EventWriter):
@@ -325,7 +325,7 @@ def _keys_taken(
 def _holding(scope: Scope, *keys: str | None) -> Find[HistoricBelief]:
     """Ask for the active beliefs of keys."""
     held = tuple(dict.fromkeys(key for key in keys if key is not None))
-    return Find(BELIEFS, scope, by="held_key", where=(Among("held_key", held),), reach="own")
+    return whole(BELIEFS, scope, "held_key", Among("held_key", held))
 
 
 def _changeable(scope: Scope, belief_id: str) -> Steps[Commitment]:

@@ -38,7 +38,7 @@ from .graphs import check_writable
 from .log import append_event
 from .over_engine import OverEngine, changing_long, reading
 from .passages import PASSAGES, index_again, move_passages, places_of, put_passages, retire_passages
-from .questions import among, by_then, not_by, numbers, own
+from .questions import among, by_then, not_by, numbers, own, whole
 from .rows import all_bare, amend, bare, kept, moments, over, plain, put, replace
 from .usage import charged
 
@@ -314,7 +314,7 @@ def put_former(scope: Scope, document: Document) -> Steps[None]:
 def formers_of(scope: Scope, ids: Sequence[str]) -> Steps[dict[str, list[Document]]]:
     """Return the former revisions of documents of the scope's graph, whoever could see them."""
     found: dict[str, list[Document]] = {}
-    for former in (yield from every(_formers(scope, ids))):
+    for former in (yield from every(former_ones(scope, ids))):
         found.setdefault(former.id, []).append(bare(Document, former))
     return found
 
@@ -326,7 +326,7 @@ def silence_formers(scope: Scope, document: Document) -> Steps[None]:
     """
     silenced = [name for name in _SAID if name != "digest" or not is_rolled_back(document)]
     said = {name: getattr(document, name) for name in silenced}
-    former = yield from every(_formers(scope, (document.id,)))
+    former = yield from every(former_ones(scope, (document.id,)))
     silent = (
         one.model_copy(update={**said, "redacted_at": one.redacted_at or document.redacted_at})
         for one in former
@@ -334,8 +334,9 @@ def silence_formers(scope: Scope, document: Document) -> Steps[None]:
     yield from replace(FORMERS, scope, *silent)
 
 
-def _formers(scope: Scope, ids: Sequence[str]) -> Find[Followed]:
-    return Find(FORMERS, scope, "revision", (Among("document_id", tuple(ids)),), reach="own")
+def former_ones(scope: Scope, ids: Sequence[str]) -> Find[Followed]:
+    """Ask for the former revisions of documents of the scope's graph, whoever could see them."""
+    return whole(FORMERS, scope, "revision", Among("document_id", tuple(ids)))
 
 
 def _store(scope: Scope, revision: Revision, known: Document | None) -> Steps[None]:
@@ -366,9 +367,9 @@ def _end_former(scope: Scope, document: Document) -> Steps[None]:
     yield from amend(FORMERS, scope, former, followed_at=document.changed_at)
 
 
-def _numbered(scope: Scope, document_id: str, revision: int) -> Find[Followed]:
-    where = (Is("document_id", document_id), Is("revision", revision))
-    return Find(FORMERS, scope, "revision", where, reach="own")
+def _numbered(scope: Scope, document_id: str, number: int) -> Find[Followed]:
+    of_it, numbered = Is("document_id", document_id), Is("revision", number)
+    return whole(FORMERS, scope, "revision", of_it, numbered)
 
 
 def _as_they_were(

@@ -15,14 +15,14 @@ from ...records import Fact, FactTier, Hit, Scope, SearchQuery, Superseded, Work
 from ...standing import widened
 from ...turn_desk import FREE, Charge
 from ...upkeep import FactUse
-from ..conditions import Absent, Condition, Is
+from ..conditions import Absent
 from ..learnt import VERDICT_EVENTS, begun, given_way, is_said_again, moved
 from ..ownership import check_limit, check_owned, in_order
-from ..port import Collection, Find, Index, Put, RecordStore, Replace, Steps, every, one, write
+from ..port import Collection, Index, Put, RecordStore, Replace, Steps, every, one, write
 from .graphs import check_writable
 from .log import append_event
 from .over_engine import OverEngine, changing, reading
-from .questions import among
+from .questions import among, own, whole
 from .recall import (
     LIMIT_MAX,
     Ranking,
@@ -100,8 +100,8 @@ class SemanticStore(OverEngine):
         check_owned(scope, fact)
         fact = begun(fact)
         (known, taken) = yield (
-            _whole(scope, "said", *the_same(fact)),
-            _whole(scope, "id", Is("id", fact.id)),
+            whole(FACTS, scope, "said", *the_same(fact), limit=1),
+            own(FACTS, scope, [fact.id]),
         )
         if known:
             return (yield from say_again(scope, known[0], fact, restates=restates)), False
@@ -295,17 +295,12 @@ class SemanticStore(OverEngine):
         return True
 
 
-def _whole(scope: Scope, by: str, *where: Condition) -> Find[Fact]:
-    """Ask the whole graph, whoever may see it, for the one fact of which something holds."""
-    return Find(FACTS, scope, by, where, limit=1, reach="own")
-
-
 def _stands_for(scope: Scope, fact: Fact) -> Steps[Fact | None]:
     """Return what stands at the end of what a fact gave way to: itself, if it has not."""
     passed = {fact.id}
     last = fact
     while last.superseded_by is not None:
-        known = yield from one(_whole(scope, "id", Is("id", last.superseded_by)))
+        known = yield from one(own(FACTS, scope, [last.superseded_by]))
         if known is None or known.id in passed:
             return None
         passed.add(known.id)

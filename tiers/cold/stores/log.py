@@ -22,7 +22,7 @@ from ..ownership import check_limit, check_owned, check_tenant, check_whole_grap
 from ..port import Collection, Find, Index, Lookup, Steps, every, one, write
 from .known_graphs import oldest_first
 from .over_engine import OverEngine, reading
-from .questions import among, equal, window
+from .questions import among, equal, whole, window
 from .rows import all_bare, over, plain, put, replace
 from .work import queue_work
 
@@ -185,7 +185,7 @@ def append_event(
 
 def silence_reasons(scope: Scope, seqs: Sequence[int], now: datetime) -> Steps[None]:
     """Destroy the reasons of audit events, inside a transaction, and let the feed say so."""
-    found = yield from every(Find(AUDIT, scope, "seq", (Among("seq", tuple(seqs)),), reach="own"))
+    found = yield from every(whole(AUDIT, scope, "seq", Among("seq", tuple(seqs))))
     speaking = [event for event in found if not is_without_reason(event)]
     if speaking:
         yield from replace(AUDIT, scope, *map(without_reason, speaking))

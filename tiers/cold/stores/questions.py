@@ -10,7 +10,7 @@ from ...moments import maybe_microseconds, microseconds
 from ...records import Record, Scope
 from ..conditions import Absent, Among, Condition, Either, Is, Within
 from ..cursors import cursor_of, cut, place_of
-from ..port import Collection, Count, Find, Reach, Steps, asked, every
+from ..port import RECORDS_MAX, Collection, Count, Find, Reach, Steps, asked, every
 
 R = TypeVar("R", bound=Record)
 
@@ -42,6 +42,18 @@ def among(
 def own(collection: Collection[R], scope: Scope, ids: Iterable[str], *where: Condition) -> Find[R]:
     """Ask for records of the scope's graph by their ids, whoever may see them."""
     return among(collection, scope, ids, *where, reach="own")
+
+
+def whole(
+    collection: Collection[R],
+    scope: Scope,
+    by: str,
+    *where: Condition,
+    order: tuple[str, ...] = (),
+    limit: int = RECORDS_MAX,
+) -> Find[R]:
+    """Ask for what the scope's graph has, whoever may see it, by an index or list."""
+    return Find(collection, scope, by, where, order, limit, reach="own")
 
 
 def page_of(find: Find[R], cursor: str, accepted: str) -> Steps[tuple[Sequence[R], str | None]]:

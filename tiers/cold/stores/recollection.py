@@ -26,7 +26,7 @@ from .belief_spans import active_then, spans_at
 from .facts import USES
 from .lexical import READERS, read_hits
 from .over_engine import OverEngine, reading
-from .questions import MANY, among, by_then, not_by
+from .questions import MANY, among, by_then, not_by, whole
 from .statements import FACTS
 from .turns import TURNS, KeptTurn
 from .word_search import (
@@ -89,10 +89,8 @@ class Recollection(OverEngine):
         check_limit(limit)
         names: list[str] = []
         while len(names) < limit:
-            where = (Beyond(("said_by",), (names[-1] if names else "",)),)
-            turn = yield from one(
-                Find(TURNS, scope, "said_by", where, ("said_by",), limit=1, reach="own")
-            )
+            next_one = whole(TURNS, scope, "said_by", order=("said_by",), limit=1)
+            turn = yield from one(next_one.behind((names[-1] if names else "",)))
             if turn is None:
                 break
             names.append(turn.speaker or turn.agent_id)
@@ -240,10 +238,8 @@ def _beliefs_ended(scope: Scope, query: SearchQuery, then: datetime) -> Steps[li
 
 def _later(scope: Scope, kinds: Sequence[Kind], as_of: datetime) -> Steps[int]:
     """Return how many records of some kinds were recorded after a moment."""
-    after = Within("recorded_at", since=microseconds(as_of) + 1)
-    where = (Among("kind", tuple(kinds)), after)
-    find = Find(SEARCHABLE, scope, "recorded", where, limit=MANY, reach="own")
-    return (yield from count(find))
+    of_kinds, after = Among("kind", tuple(kinds)), Within("recorded_at", microseconds(as_of) + 1)
+    return count(whole(SEARCHABLE, scope, "recorded", of_kinds, after, limit=MANY))
 
 
 def _around(

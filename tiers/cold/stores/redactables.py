@@ -16,7 +16,7 @@ from ...forms import is_searchable
 from ...plans import GRAINS
 from ...records import Moment, Record, Scope
 from ...taint import RollBack
-from ..conditions import Among, Beyond, Condition, Holds, Is, Value
+from ..conditions import Among, Condition, Holds, Is, Value
 from ..ownership import index_work
 from ..port import Collection, Count, Find, Index, Steps, asked, counts, delete, every
 from ..redaction import (
@@ -35,7 +35,7 @@ from .documents import DOCUMENTS, Followed, formers_of
 from .episodes import EPISODES, SUMMARIES, episodes_of, parts
 from .passages import PASSAGES
 from .quarantine import QUARANTINED
-from .questions import own
+from .questions import own, whole
 from .rows import bare, plain
 from .rules import RULES
 from .statements import FACTS
@@ -92,13 +92,12 @@ ROLL_BACKS: Collection[RollBack] = Collection(
 
 def kept_by(scope: Scope, roll_back_id: str) -> Find[Aside]:
     """Ask for what a roll-back keeps of the scope's graph, in the order of ids."""
-    where = (Is("roll_back_id", roll_back_id),)
-    return Find(ASIDES, scope, "roll_back", where, ("id",), reach="own")
+    return whole(ASIDES, scope, "roll_back", Is("roll_back_id", roll_back_id), order=("id",))
 
 
 def kept_of(scope: Scope, ids: Iterable[str]) -> Find[Aside]:
     """Ask for what is kept of records of the scope's graph, under whichever roll-back."""
-    return Find(ASIDES, scope, "record", (Among("record_id", tuple(ids)),), reach="own")
+    return whole(ASIDES, scope, "record", Among("record_id", tuple(ids)))
 
 
 def drop(scope: Scope, ids: Iterable[str]) -> Steps[int]:
@@ -194,26 +193,23 @@ def made_of(scope: Scope, ids: Sequence[str]) -> Steps[list[Trace]]:
     passages = Count(own_of(scope, "passage", ids), ("document_id",))
     turns, documents = yield from asked(own_of(scope, "turn", ids), passages)
     named = tuple(ids)
-    logged = (Among("thread", named), Among("type", tuple(TASK_LOGS.values())))
+    logged = Among("type", tuple(TASK_LOGS.values()))
     finds: dict[RecordKind, Find[Any]] = {
         "summary": own_of(scope, "summary", (one for t in turns for one in t.covered_by.values())),
         "episode": episodes_of(scope, [one for grain in GRAINS for one in parts(grain, named)]),
         "document": own_of(scope, "document", (name for (name,) in documents)),
-        "passage": Find(PASSAGES, scope, "document", (Among("document_id", named),), reach="own"),
-        "card": Find(CARDS, scope, "thread", logged, reach="own"),
+        "passage": whole(PASSAGES, scope, "document", Among("document_id", named)),
+        "card": whole(CARDS, scope, "thread", Among("thread", named), logged),
     }
     for kind in SOURCED_KINDS:
-        by_source = (Holds("sources", named),)
-        finds[kind] = Find(KEPT_IN[kind], scope, "sources", by_source, reach="own")
+        finds[kind] = whole(KEPT_IN[kind], scope, "sources", Holds("sources", named))
     return (yield from traces(finds))
 
 
 def behind(scope: Scope, kind: RecordKind, after: str, limit: int) -> Steps[Looked]:
     """Return the next records of a kind behind an id, in the order of ids."""
-    where = (Beyond(("id",), (after,)),)
-    records: list[Redactable] = yield from every(
-        Find(KEPT_IN[kind], scope, "id", where, ("id",), limit, reach="own")
-    )
+    there = whole(KEPT_IN[kind], scope, "id", order=("id",), limit=limit)
+    records: list[Redactable] = yield from every(there.behind((after,)))
     ids = [one.id for one in records]
     forms: dict[str, list[Redactable]] = {one: [] for one in ids}
     if kind == "document":

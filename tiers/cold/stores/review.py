@@ -18,7 +18,7 @@ from ..ownership import check_limit, check_whole_graph, private_to
 from ..port import Find, Steps, asked, every, one
 from .log import append_event
 from .over_engine import OverEngine, changing, reading
-from .questions import among, own
+from .questions import among, own, whole
 from .rows import replace
 from .statements import FACTS, SPOKEN, move_facts, nearest
 from .work import queue_work
@@ -67,7 +67,7 @@ class FactReview(OverEngine):
         """Return live facts without ``judged_at``, what was said first (``said_order``) first."""
         check_whole_graph(scope)
         check_limit(limit)
-        find = Find(FACTS, scope, "unjudged", order=SPOKEN, limit=limit, reach="own")
+        find = whole(FACTS, scope, "unjudged", order=SPOKEN, limit=limit)
         return await self._all("unjudged", find)
 
     @changing
@@ -199,8 +199,8 @@ class FactReview(OverEngine):
 def _ended(scope: Scope, by: str, before: datetime, limit: int) -> Find[Fact]:
     """Ask for what has ended in one way before a moment, oldest first."""
     at = f"{by}_at"
-    where = (Within(at, until=microseconds(before)),)
-    return Find(FACTS, scope, by, where, (at, "id"), limit, reach="own")
+    over = Within(at, until=microseconds(before))
+    return whole(FACTS, scope, by, over, order=(at, "id"), limit=limit)
 
 
 def _forget(

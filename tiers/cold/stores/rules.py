@@ -33,7 +33,7 @@ from ..port import (
 from .graphs import check_writable
 from .log import append_event
 from .over_engine import OverEngine, changing
-from .questions import among, own
+from .questions import among, own, whole
 from .rows import joined_id, moments, put, replace
 from .usage import charged
 from .words import file_again, file_words
@@ -205,8 +205,7 @@ class Playbooks(OverEngine):
 
 def _alike(scope: Scope, rule: Rule) -> list[Find[Rule]]:
     """Ask the whole graph for rules that may say the same: by identity, and by their triggers."""
-    where = (Is("identity", identity_of(rule) or ""),)
-    same: Find[Rule] = Find(RULES, scope, by="identity", where=where, limit=1, reach="own")
+    same = whole(RULES, scope, "identity", Is("identity", identity_of(rule) or ""), limit=1)
     return [same, *(find._replace(reach="own") for find in matching(scope, rule.trigger)[:1])]
 
 

@@ -18,7 +18,7 @@ from .belief_log import EVENTS, EventWriter
 from .log import append_event
 from .over_engine import changing_long, reading
 from .passages import PASSAGES
-from .questions import own
+from .questions import own, whole
 from .redactables import (
     KEPT_IN,
     ROLL_BACKS,
@@ -201,7 +201,7 @@ def _resting_on(scope: Scope, ids: Sequence[str]) -> Steps[list[Resting]]:
     by_kind: dict[RecordKind, list[str]] = {}
     for trace in traces:
         by_kind.setdefault(trace.kind, []).append(trace.id)
-    during = Find(EVENTS, scope, "turn_id", (Among("turn_id", tuple(ids)),), reach="own")
+    during = whole(EVENTS, scope, "turn_id", Among("turn_id", tuple(ids)))
     events = [one for one in (yield from every(during)) if one.kind == "committed"]
     committed: dict[str, tuple[Reason, ...]] = {
         one.belief_id: (Reason(id=one.turn_id, how="committed during"),) for one in events
@@ -252,10 +252,7 @@ def _resting(
 
 def _is_another_open(roll_back: RollBack) -> Steps[bool]:
     """Whether somebody else has begun to roll the same record back."""
-    where = (Is("state", "open"),)
-    found = yield from every(
-        Find(ROLL_BACKS, _scope(roll_back), "state", where, ("id",), reach="own")
-    )
+    found = yield from every(whole(ROLL_BACKS, _scope(roll_back), "state", Is("state", "open")))
     return any(one.record_id == roll_back.record_id and one.id != roll_back.id for one in found)
 
 

@@ -25,7 +25,7 @@ from ..ownership import (
 from ..port import RECORDED, Collection, Find, Index, Steps, asked, count, every, one
 from .graphs import check_writable
 from .over_engine import OverEngine, reading
-from .questions import among, by_then, own, window
+from .questions import among, by_then, own, whole, window
 from .rows import all_bare, kept, moments, plain, put, replace
 from .words import file_words
 from .work import queue_work
@@ -127,8 +127,7 @@ class TurnStore(OverEngine):
             UsageError: The scope is an agent's.
         """
         check_whole_graph(scope)
-        where = by_then("recorded_at", until)
-        find = Find(TURNS, scope, by="recorded", where=where, reach="own")
+        find = whole(TURNS, scope, "recorded", *by_then("recorded_at", until))
         return await self._store.read("count_turns", lambda: count(find))
 
     @reading
@@ -259,8 +258,7 @@ def _known(
     refs = dict.fromkeys(turn.ref for turn in turns if turn.ref is not None)
     finds = [own(TURNS, scope, [turn.id for turn in turns])]
     if refs:
-        where = (Among("ref", tuple(refs)),)
-        finds.append(Find(TURNS, scope, by="ref", where=where, reach="own"))
+        finds.append(whole(TURNS, scope, "ref", Among("ref", tuple(refs))))
     found = yield from asked(*finds, *(_last(scope, agent) for agent in agents))
     there, lasts = found[: len(finds)], found[len(finds) :]
     seqs = (_seq(last[0] if last else None) for last in lasts)
@@ -283,8 +281,8 @@ def _stored(new: Sequence[TurnWrite], admit: Admit | None) -> Steps[None]:
 
 
 def _last(scope: Scope, agent_id: str) -> Find[KeptTurn]:
-    where = (Is("agent_id", agent_id), NUMBERED)
-    return Find(TURNS, scope, "seq", where, ("-seq",), limit=1, reach="own")
+    by_it = Is("agent_id", agent_id)
+    return whole(TURNS, scope, "seq", by_it, NUMBERED, order=("-seq",), limit=1)
 
 
 def _seq(last: KeptTurn | None) -> int:
