@@ -68,8 +68,7 @@ class BeliefHistory(OverEngine):
         Raises:
             UsageError: The scope is an agent's, who may not read what all others said.
         """
-        check_whole_graph(scope)
-        check_limit(limit)
+        check_whole_graph(scope, limit)
         return tuple((yield from entries_after(scope, after, limit)))
 
     @reading
@@ -83,8 +82,7 @@ class BeliefHistory(OverEngine):
         Raises:
             UsageError: The scope is an agent's.
         """
-        check_whole_graph(scope)
-        check_limit(limit)
+        check_whole_graph(scope, limit)
         behind, about = Within("seq", since=after + 1), Is("belief_id", belief_id)
         # What was destroyed names nobody any more: only contents say whom they name.
         named = Holds("names", (belief_id,))
@@ -156,8 +154,7 @@ class BeliefHistory(OverEngine):
         Raises:
             UsageError: The scope is an agent's.
         """
-        check_whole_graph(scope)
-        check_limit(limit)
+        check_whole_graph(scope, limit)
         where, order = (Within("committed_seq", since=after + 1),), ("committed_seq",)
         find = Find(BELIEFS, scope, "committed", where, order, limit, reach="own")
         beliefs = yield from every(find)

@@ -117,8 +117,7 @@ class Evidence(OverEngine):
         self, scope: Scope, after: int = 0, limit: int = 1000
     ) -> tuple[ChainedAudit, ...]:
         """Return the audit feed of the graph after a ``seq``, in order, as it is chained."""
-        check_whole_graph(scope)
-        check_limit(limit)
+        check_whole_graph(scope, limit)
         where = (Within("seq", since=after + 1),)
         find = Find(AUDIT, scope, by="seq", where=where, order=("seq",), limit=limit)
         return await self._all("audited", find)

@@ -20,7 +20,7 @@ from ...records import Episode, Grain, Scope, Summary, WorkDraft
 from ...upkeep import PAGE_ROWS_MAX, Page
 from ..conditions import Condition, Is, Present, Within
 from ..cursors import cursor_of, cut, place_of
-from ..ownership import check_limit, check_whole_graph
+from ..ownership import check_whole_graph
 from ..port import Find, Steps, every
 from ..redaction import checked_request
 from .episodes import EPISODES, SUMMARIES, KeptEpisode, KeptSummary, episodes_of, parts
@@ -54,8 +54,7 @@ class GrainStore(OverEngine):
         Raises:
             UsageError: The scope is an agent's, or the limit out of range.
         """
-        check_whole_graph(scope)
-        check_limit(limit)
+        check_whole_graph(scope, limit)
         where = window("starts_at", None, before)
         asking: dict[str, Any] = {"by": f"loose_{grain}", "where": where, "limit": limit}
         asking |= {"order": ("starts_at", "id"), "reach": "own"}
@@ -72,8 +71,7 @@ class GrainStore(OverEngine):
         Raises:
             UsageError: The scope is an agent's, a limit out of range, or a cursor no page gave.
         """
-        check_whole_graph(scope)
-        check_limit(limit, PAGE_ROWS_MAX)
+        check_whole_graph(scope, limit, PAGE_ROWS_MAX)
         find = whole(TURNS, scope, "seq", NUMBERED, order=("agent_id", "seq"), limit=limit)
         rows, after = yield from page_of(find, cursor, _OF_THE_SAME)
         return Page(rows=tuple(map(_marked, rows)), cursor=after)
@@ -87,8 +85,7 @@ class GrainStore(OverEngine):
         Raises:
             UsageError: As of ``turn_marks``.
         """
-        check_whole_graph(scope)
-        check_limit(limit, PAGE_ROWS_MAX)
+        check_whole_graph(scope, limit, PAGE_ROWS_MAX)
         kind, after = place_of(cursor, (str, str), _OF_THE_SAME) or ("", "")
         found: list[KeptEpisode | KeptSummary] = []
         if kind != "summary":
@@ -117,8 +114,7 @@ class GrainStore(OverEngine):
         Raises:
             UsageError: The scope is an agent's, or the limit out of range.
         """
-        check_whole_graph(scope)
-        check_limit(limit)
+        check_whole_graph(scope, limit)
         found: list[tuple[int, Retirable]] = []
         for kind, find in _candidates(scope, grain, microseconds(before)):
             found += await self._retirable_among(kind, find, limit)
@@ -237,14 +233,9 @@ def _counted_of(
 
 
 def _marked(turn: KeptTurn) -> TurnMark:
-    return TurnMark(
-        id=turn.id,
-        agent_id=turn.agent_id,
-        seq=turn.seq,
-        occurred_at=turn.occurred_at,
-        covered=0 in turn.covered_by,
-        **_how_gone(turn),
-    )
+    names = ("id", "agent_id", "seq", "occurred_at")
+    known: dict[str, Any] = {name: getattr(turn, name) for name in names}
+    return TurnMark(**known, covered=0 in turn.covered_by, **_how_gone(turn))
 
 
 def _counted(record: KeptSummary | KeptEpisode) -> Made:

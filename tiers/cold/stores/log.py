@@ -113,8 +113,7 @@ class RecordLog(OverEngine):
         Raises:
             UsageError: The scope is an agent's, or the limit is out of range.
         """
-        check_whole_graph(scope)
-        check_limit(limit)
+        check_whole_graph(scope, limit)
         where = (Beyond(("id",), (after,)),)
         find = Find(RECEIPTS, scope, where=where, order=("id",), limit=limit)
         return await self._all("receipts", find)

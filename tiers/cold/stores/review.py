@@ -14,7 +14,7 @@ from ..conditions import Absent, Beyond, Is, Other, Within
 from ..cursors import cut
 from ..digests import address_of, said_by
 from ..learnt import VERDICT_EVENTS, check_verdicts, forgotten, given_way
-from ..ownership import check_limit, check_whole_graph, private_to
+from ..ownership import check_whole_graph, private_to
 from ..port import Find, Steps, asked, every, one
 from .log import append_event
 from .over_engine import OverEngine, changing, reading
@@ -34,8 +34,7 @@ class FactReview(OverEngine):
 
         ``limit`` is 1 to ``PAGE_ROWS_MAX``.
         """
-        check_whole_graph(scope)
-        check_limit(limit, PAGE_ROWS_MAX)
+        check_whole_graph(scope, limit, PAGE_ROWS_MAX)
         where = (Is("live", 1), Beyond(("id",), (cursor,)))
         find = Find(FACTS, scope, "id", where, ("id",), limit + 1, reach="own")
         found = await self._all("live_facts", find)
@@ -48,8 +47,7 @@ class FactReview(OverEngine):
         And of its privacy; whether one may give way is the reader's to ask. Oldest first; none
         for a fact without a key.
         """
-        check_whole_graph(scope)
-        check_limit(limit)
+        check_whole_graph(scope, limit)
         address = address_of(fact)
         if address is None:
             return ()
@@ -65,8 +63,7 @@ class FactReview(OverEngine):
 
     async def unjudged(self, scope: Scope, limit: int) -> tuple[Fact, ...]:
         """Return live facts without ``judged_at``, what was said first (``said_order``) first."""
-        check_whole_graph(scope)
-        check_limit(limit)
+        check_whole_graph(scope, limit)
         find = whole(FACTS, scope, "unjudged", order=SPOKEN, limit=limit)
         return await self._all("unjudged", find)
 
@@ -186,8 +183,7 @@ class FactReview(OverEngine):
 
         Redacted and retired ones are left out, and those of which it is not known when.
         """
-        check_whole_graph(scope)
-        check_limit(limit)
+        check_whole_graph(scope, limit)
         before = (("superseded", superseded_before), ("forgotten", forgotten_before))
         finds = [_ended(scope, by, moment, limit) for by, moment in before]
         given_way_, lost = await self._store.read("ended", lambda: asked(*finds))
