@@ -36,7 +36,6 @@ from .disk import READ_BYTES_MIN, WRITE_BYTES_MIN, Room
 from .edge_folder import EngineCall, OpenShard
 from .filters import (
     Absent,
-    After,
     AnyOf,
     Between,
     Condition,
@@ -44,7 +43,6 @@ from .filters import (
     NoneOf,
     PointIds,
     Predicate,
-    UpTo,
 )
 from .guard import Bounds, check_filter, check_found, check_points
 from .ranking import Candidate, FoundId, Held, all_rounded
@@ -82,24 +80,14 @@ def _condition(condition: Condition) -> Part:
             return _any_of(key, values, common=common)
         case NoneOf(key, values):
             return Filter(must_not=[_equal(key, values)])
-        case After() | UpTo() | Between():
-            return FieldCondition(condition.key, range=_range(condition))
+        case Between(key, since, until):
+            return FieldCondition(key, range=RangeFloat(gte=since, lt=until))
         case Absent(key):
             return FieldCondition(key, is_empty=True)
         case PointIds(ids):
             return HasIdCondition(set(ids))
         case Either(alternatives):
             return Filter(should=[rendered(one) for one in alternatives])
-
-
-def _range(condition: After | UpTo | Between) -> RangeFloat:
-    match condition:
-        case After(_, bound):
-            return RangeFloat(gt=bound)
-        case UpTo(_, bound):
-            return RangeFloat(lte=bound)
-        case Between(_, since, until):
-            return RangeFloat(gte=since, lt=until)
 
 
 @lru_cache(maxsize=CONDITIONS_REMEMBERED)
@@ -128,7 +116,7 @@ def _equal(key: str, values: tuple[str, ...]) -> FieldCondition:
 FILTERS_REMEMBERED = 1_000
 """Of scopes and kinds: their questions differ in the moment alone."""
 
-_PASSING = (After, UpTo, Between, PointIds)
+_PASSING = (Between, PointIds)
 
 
 class EdgePoints:

@@ -52,22 +52,6 @@ class NoneOf:
 
 
 @dataclass(frozen=True, slots=True)
-class After:
-    """The integer under the key is greater than ``value``."""
-
-    key: str
-    value: int
-
-
-@dataclass(frozen=True, slots=True)
-class UpTo:
-    """The integer under the key is ``value`` or less."""
-
-    key: str
-    value: int
-
-
-@dataclass(frozen=True, slots=True)
 class Between:
     """The integer under the key is ``since`` or more, and less than ``until``, as far as given."""
 
@@ -100,7 +84,7 @@ class Either:
     alternatives: tuple[tuple[Condition, ...], ...]
 
 
-Condition: TypeAlias = AnyOf | NoneOf | After | UpTo | Between | Absent | PointIds | Either
+Condition: TypeAlias = AnyOf | NoneOf | Between | Absent | PointIds | Either
 Predicate: TypeAlias = tuple[Condition, ...]
 """Conditions that must all hold."""
 
@@ -180,7 +164,7 @@ def of_kind(scope: Scope, kind: Kind | None) -> Predicate:
 
 def expired(scope: Scope, now: datetime) -> Predicate:
     """What the graph holds that had expired by ``now``."""
-    return (*of_graph(scope), UpTo("expires_at", expiry(now)))
+    return (*of_graph(scope), Between("expires_at", None, expiry(now) + 1))
 
 
 def among(scope: Scope, point_ids: Sequence[str]) -> Predicate:
@@ -245,12 +229,13 @@ def _of_kinds(
 
 
 def _recorded(by: datetime | None) -> Predicate:
-    return () if by is None else (UpTo("recorded_at", microseconds(by)),)
+    return () if by is None else (Between("recorded_at", None, microseconds(by) + 1),)
 
 
 def _seen(scope: Scope, query: SearchQuery) -> Predicate:
     """What holds in every graph: lifetime, topics and users."""
-    conditions: list[Condition] = [After("expires_at", expiry(query.now)), *_topics(scope)]
+    lasting = Between("expires_at", expiry(query.now) + 1, None)
+    conditions: list[Condition] = [lasting, *_topics(scope)]
     if not scope.every_user:
         users = (NO_USER, scope.user_id) if scope.user_id else (NO_USER,)
         conditions.append(AnyOf("user_id", users, common=True))

@@ -9,7 +9,6 @@ from qdrant_edge import SparseVector
 
 from .filters import (
     Absent,
-    After,
     AnyOf,
     Between,
     Condition,
@@ -17,7 +16,6 @@ from .filters import (
     NoneOf,
     PointIds,
     Predicate,
-    UpTo,
 )
 from .guard import Bounds, check_filter, check_points
 from .qdrant_calls import QdrantCalls
@@ -45,24 +43,14 @@ def _condition(condition: Condition) -> models.Condition:
             return _equal(key, values)
         case NoneOf(key, values):
             return models.Filter(must_not=[_equal(key, values)])
-        case After() | UpTo() | Between():
-            return models.FieldCondition(key=condition.key, range=_range(condition))
+        case Between(key, since, until):
+            return models.FieldCondition(key=key, range=models.Range(gte=since, lt=until))
         case Absent(key):
             return models.FieldCondition(key=key, is_empty=True)
         case PointIds(ids):
             return models.HasIdCondition(has_id=list(ids))
         case Either(alternatives):
             return models.Filter(should=[rendered(one) for one in alternatives])
-
-
-def _range(condition: After | UpTo | Between) -> models.Range:
-    match condition:
-        case After(_, bound):
-            return models.Range(gt=bound)
-        case UpTo(_, bound):
-            return models.Range(lte=bound)
-        case Between(_, since, until):
-            return models.Range(gte=since, lt=until)
 
 
 class QdrantPoints:
