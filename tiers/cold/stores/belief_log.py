@@ -225,13 +225,6 @@ def _content_of(entry: LoggedBelief) -> Content | None:
     if entry.salt is None or entry.content is None:
         return None
     event = entry.event
-    return Content(
-        tenant=event.tenant,
-        graph_id=event.graph_id,
-        event_id=event.id,
-        seq=event.seq,
-        kind=event.kind,
-        belief_id=event.belief_id,
-        salt=entry.salt,
-        content=entry.content,
-    )
+    names = ("tenant", "graph_id", "seq", "kind", "belief_id")
+    of_it = {name: getattr(event, name) for name in names}
+    return Content(**of_it, event_id=event.id, salt=entry.salt, content=entry.content)

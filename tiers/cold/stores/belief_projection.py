@@ -33,7 +33,7 @@ from ..conditions import Condition, Is, Present, Within
 from ..ownership import index_work, private_to
 from ..port import Collection, Find, Index, Lookup, Put, Reach, Replace, Steps, every, one, write
 from .belief_log import Making, Salts, last_event, next_entries, put_entries
-from .belief_spans import SPANS, HeldSpan, bare_span, held_span, open_spans
+from .belief_spans import SPANS, HeldSpan, held_span, open_spans
 from .questions import among, own
 from .rows import bare, joined_id, kept, over, plain
 from .turns import NUMBERED, TURNS
@@ -243,7 +243,7 @@ def _standing(scope: Scope, told: Sequence[Told]) -> Steps[dict[str, _Standing]]
         own(BELIEFS, scope, ids),
         open_spans(ids, scope),
     )
-    since = {span.belief_id: bare_span(span) for span in spans}
+    since = {span.belief_id: bare(BeliefSpan, span) for span in spans}
     return {belief.id: _Standing(belief, since.get(belief.id)) for belief in beliefs}
 
 
