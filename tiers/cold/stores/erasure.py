@@ -35,7 +35,6 @@ from ..redaction import (
     Survey,
     Trace,
     Written,
-    as_redacted,
     blanked,
     is_retired,
     known_of,
@@ -217,7 +216,7 @@ def silence(
         where=(Among("belief_id", ids), Among("kind", tuple(sorted(SPEAKING_KINDS)))),
     )
     beliefs = yield from every(own(BELIEFS, scope, ids))
-    left = {one.id: left_digest(as_redacted(commitment_of(one), now)) for one in beliefs}
+    left = {one.id: left_digest(redacted_form(commitment_of(one), now)) for one in beliefs}
     rival_in = _rival_in((yield from every(against)), ids)
     told = [
         event

@@ -17,7 +17,18 @@ from ...documents import Document, Passage
 from ...forms import is_current, is_searchable
 from ...history.rolling_back import TrustMove, comes_back, roll_back_plan, trust_back, undo_plan
 from ...learning import DENIAL_COSTS
-from ...records import Commitment, Episode, Fact, HistoricBelief, Record, Rule, Scope, Summary, Turn
+from ...records import (
+    Commitment,
+    Episode,
+    Fact,
+    HistoricBelief,
+    Owned,
+    Record,
+    Rule,
+    Scope,
+    Summary,
+    Turn,
+)
 from ...taint import SET_ASIDE, Reason, Resting, RollBack, RolledBack, TaintedKind
 from ..conditions import Absent, Among
 from ..digests import identity_of
@@ -82,6 +93,9 @@ def revived_form(fact: Fact, successor: Fact | None, now: datetime) -> Fact:
     return back.model_copy(update=told)
 
 
+_OF_RESTING = tuple(name for name in Resting.model_fields if name in Owned.model_fields)
+
+
 def resting_of(kind: TaintedKind, record: Redactable, more: tuple[Reason, ...] = ()) -> Resting:
     """Return a record as a trace sees it.
 
@@ -90,15 +104,10 @@ def resting_of(kind: TaintedKind, record: Redactable, more: tuple[Reason, ...] =
         record: The record.
         more: Reasons that it does not name itself.
     """
+    owned: dict[str, Any] = {name: getattr(record, name) for name in _OF_RESTING}
     return Resting(
-        graph_id=record.graph_id,
+        **owned,
         kind=kind,
-        id=record.id,
-        agent_id=record.agent_id,
-        user_id=record.user_id,
-        topics=record.topics,
-        private=record.private,
-        recorded_at=record.recorded_at,
         text=shown_text(record),
         reasons=(*_reasons(record), *more),
         is_gone=record.redacted_at is not None,
