@@ -16,7 +16,7 @@ from ...documents import (
 )
 from ...errors import UsageError
 from ...fields import Moment
-from ...moments import microseconds
+from ...moments import earliest, microseconds
 from ...records import Scope
 from ...turn_desk import FREE, Charge
 from ..conditions import Absent, Among, Beyond, Condition, Either, Is, Within
@@ -185,7 +185,7 @@ class DocumentShelf(OverEngine):
         Of the own graph, and of ancestors that carry ``document``. With ``as_of``, and of an
         ancestor that is read as of a moment, of each the revision that was current then.
         """
-        moments = {name: _earlier(as_of, at) for name, at in _readable(scope).items()}
+        moments = {name: earliest(as_of, at) for name, at in _readable(scope).items()}
         standing = yield from every(
             *(among(DOCUMENTS, scope, ids, graph_id=name) for name in moments)
         )
@@ -446,7 +446,3 @@ def _readable(scope: Scope) -> dict[str, datetime | None]:
     """Return the graphs whose documents a scope reads, and as of which moment each."""
     carrying = {one.graph_id: one.as_of for one in scope.carrying("document")}
     return {scope.graph_id: None, **carrying}
-
-
-def _earlier(*moments: datetime | None) -> datetime | None:
-    return min((one for one in moments if one is not None), default=None)

@@ -21,7 +21,7 @@ from ...knowledge import (
     Entity,
     Neighbour,
 )
-from ...moments import microseconds
+from ...moments import earliest, microseconds
 from ...recollection import Place
 from ...records import Fact, Scope
 from ..conditions import Among, Beyond, Condition, Holds, Is
@@ -286,7 +286,6 @@ def _at_moment(scope: Scope, as_of: datetime | None) -> Scope:
     if as_of is None:
         return scope
     lineage = tuple(
-        one.model_copy(update={"as_of": as_of if one.as_of is None else min(as_of, one.as_of)})
-        for one in scope.lineage
+        one.model_copy(update={"as_of": earliest(as_of, one.as_of)}) for one in scope.lineage
     )
     return scope.model_copy(update={"lineage": lineage})
