@@ -197,7 +197,8 @@ class QueuedEmbedder(ABC):
                 # One by one: a list built at once would lose what was joined before a cancellation.
                 result = await self._asked(queue, text, urgent=urgent, query=query)
                 results.append(result)
-            return [_vector(await _awaited(result)) for result in results]
+            kept = [await _awaited(result) for result in results]
+            return [tuple(np.frombuffer(one, dtype=np.float32).tolist()) for one in kept]
         finally:
             for result in results:
                 if isinstance(result, Job):
@@ -269,7 +270,3 @@ async def _awaited(result: bytes | Job) -> bytes:
         raise ConfigError(problem.key, problem.reason) from problem.__cause__
     reason = f"the model failed: {type(problem).__name__}: {problem}"
     raise TierRejected("embedding", "embed", reason) from problem
-
-
-def _vector(kept: bytes) -> Vector:
-    return tuple(np.frombuffer(kept, dtype=np.float32).tolist())

@@ -262,7 +262,9 @@ def _told(question: Question, parts: Sequence[Sequence[Document]]) -> Any:  # no
         return {(value,): row["count"] for value, rows in counted for row in rows}
     (rows,) = parts
     if isinstance(question, Count):
-        return _counted(question, rows)
+        return {
+            tuple(value_of(row["_id"], name) for name in question.of): row["count"] for row in rows
+        }
     if isinstance(question, Postings):
         return [one for row in rows for one in posted(question, row)]
     return _records(question, rows)
@@ -273,7 +275,3 @@ def _records(find: Find[Any], rows: Sequence[Document]) -> list[Any]:
     records = [parsed(model, row[BODY]) for row in rows]
     check(find, records)
     return records
-
-
-def _counted(request: Count[Any], rows: Sequence[Document]) -> dict[tuple[Any, ...], int]:
-    return {tuple(value_of(row["_id"], name) for name in request.of): row["count"] for row in rows}

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from ...errors import Conflict
 from ...evidence import ChainedAudit, EvidenceMarks
 from ...history.audit_chain import chained, placed
-from ...records import LoggedBelief, ProjectedBelief, Record, Scope
+from ...records import LoggedBelief, Record, Scope
 from ...upkeep import Table
 from ..conditions import Among, Value, holds
 from ..port import Collection, Find, Index, Steps, every
@@ -168,11 +168,6 @@ def _events(scope: Scope, rows: Sequence[LoggedBelief]) -> Steps[None]:
     yield from put_entries(scope, rows)
 
 
-def _beliefs(scope: Scope, rows: Sequence[ProjectedBelief]) -> Steps[None]:
-    """Store beliefs as they stand, which is all that is left of one whose content is destroyed."""
-    yield from put_beliefs(scope, *rows)
-
-
 def _audit(scope: Scope, rows: Sequence[ChainedAudit]) -> Steps[None]:
     """Store audit events with a position in the tenant's feed: their own if it is free.
 
@@ -221,7 +216,8 @@ _STORED: Mapping[Table, _Store] = {
     "document_revisions": _each(put_former),
     "passages": put_passages,
     "belief_events": _events,
-    "beliefs": _beliefs,
+    # As they stand, which is all that is left of one whose content is destroyed.
+    "beliefs": lambda scope, rows: put_beliefs(scope, *rows),
     "heads": _each(insert_head),
     "audit": _audit,
 }

@@ -22,6 +22,8 @@ CHANGED_MAX = 10_000
 EVENTS_PER_PAGE = 5_000
 
 _MOVING = (*sorted(BEGINNING), *ENDING)
+_ALTERING = frozenset((*_MOVING, *PINNING))
+"""Events that change when their belief is active, or pinned."""
 
 
 @dataclass
@@ -82,7 +84,7 @@ def changed_since(scope: Scope, to_seq: int) -> Steps[Difference]:
     after, is_over = to_seq, False
     while not is_over:
         events = yield from every(_events_after(scope, after))
-        altered = (event.belief_id for event in events if _alters(event))
+        altered = (event.belief_id for event in events if event.kind in _ALTERING)
         new = [one for one in dict.fromkeys(altered) if one not in met]
         met.update(new)
         moved += yield from _moved(scope, new, to_seq)
@@ -123,11 +125,6 @@ def _difference(moved: Sequence[_Moved]) -> Difference:
 def _events_after(scope: Scope, after: int) -> Find[BeliefEvent]:
     where = (Within("seq", since=after + 1),)
     return Find(EVENTS, scope, by="seq", where=where, order=("seq",), limit=EVENTS_PER_PAGE)
-
-
-def _alters(event: BeliefEvent) -> bool:
-    """Whether an event changes when its belief is active, or pinned."""
-    return event.kind in BEGINNING or event.kind in ENDING or event.kind in PINNING
 
 
 def _moved(scope: Scope, ids: Sequence[str], to_seq: int) -> Steps[list[_Moved]]:

@@ -16,7 +16,7 @@ from functools import partial
 from typing import NamedTuple, Self, TypeVar
 
 from ...errors import TierError
-from ...records import Receipt, Scope, SessionGraph, Standing, Turn, WorkDraft
+from ...records import Receipt, Scope, Standing, Turn, WorkDraft
 from ...turn_desk import Charge, Opening, TurnWrite
 from ..ownership import check_limit, check_owned
 from ..port import RecordStore, Steps, asked
@@ -269,7 +269,7 @@ class TurnDesk(OverEngine):
             ErasedMeanwhile: An erasure that has begun since reaches it.
         """
         check_new(scope, turn)
-        admit = None if since is None else partial(self._admit, since)
+        admit = None if since is None else partial(self._erasures.check, since)
 
         def steps() -> Steps[tuple[Turn, bool]]:
             charges = []
@@ -287,9 +287,6 @@ class TurnDesk(OverEngine):
 
         with self._held.along(scope, receipt_id) as held:
             return await self._store.change("keep_turn", steps)
-
-    def _admit(self, since: str, graph: SessionGraph, turn: Turn) -> None:
-        self._erasures.check(graph, since, turn)
 
     @changing_long  # who waits with a single turn must not be held up by a second batch as well
     def keep_turns(self, writes: Sequence[TurnWrite]) -> Steps[tuple[tuple[Turn, bool], ...]]:

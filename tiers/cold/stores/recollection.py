@@ -363,7 +363,7 @@ def _asked(query: SearchQuery, behind: Place | None) -> tuple[Condition, ...]:
     where = asked_for(query)
     where += by_then("recorded_at", query.as_of)
     if behind is not None:
-        where += (_behind(behind.at, behind.id),)
+        where += (Beyond(_LATEST_FIRST, (-microseconds(behind.at), behind.id)),)
     return where
 
 
@@ -389,7 +389,3 @@ def _active_then(find: Find[Filed], then: datetime) -> Steps[list[Filed]]:
         if len(page) < find.limit or len(told) >= find.limit:
             return told
         find = find.behind(find.place(page[-1]))
-
-
-def _behind(at: datetime, record_id: str) -> Beyond:
-    return Beyond(_LATEST_FIRST, (-microseconds(at), record_id))
