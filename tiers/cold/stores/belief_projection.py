@@ -32,7 +32,7 @@ from ...records import (
 from ..conditions import Condition, Is, Present, Within
 from ..ownership import index_work, private_to
 from ..port import Collection, Find, Index, Lookup, Put, Reach, Replace, Steps, every, one, write
-from .belief_log import Making, Salts, last_event, next_entries, put_entries
+from .belief_log import last_event, next_entries, put_entries
 from .belief_spans import SPANS, HeldSpan, held_span, open_spans
 from .questions import among, own
 from .rows import bare, joined_id, kept, over, plain
@@ -161,9 +161,7 @@ class _Standing(NamedTuple):
     span: BeliefSpan | None
 
 
-def append(
-    scope: Scope, told: Sequence[Told], now: datetime, salts: Salts
-) -> Steps[tuple[BeliefEvent, ...]]:
+def append(scope: Scope, told: Sequence[Told], now: datetime) -> Steps[tuple[BeliefEvent, ...]]:
     """Append events with their contents and let the projection follow; return the events.
 
     What follows of a ``redacted`` event is that its belief is over and out of every answer.
@@ -173,7 +171,6 @@ def append(
         scope: Whose log; its agent is who makes it happen.
         told: What happens, in order; none is no error. Two beliefs of one key do not come of it.
         now: When.
-        salts: Where salts come from.
 
     Raises:
         Conflict: An event is impossible as things stand.
@@ -184,7 +181,7 @@ def append(
     turn = yield from turn_under_way(scope, turn_id)
     last = yield from last_event(scope)
     before = yield from _standing(scope, told)
-    entries = next_entries(last, scope, told, Making(turn, turn_id, now, salts))
+    entries = next_entries(last, scope, told, turn, turn_id, now)
     fold = Fold()
     fold.beliefs |= {belief_id: _folded(one) for belief_id, one in before.items()}
     for entry in entries:

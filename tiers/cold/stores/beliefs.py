@@ -39,15 +39,15 @@ from ..conditions import Absent, Among, Is
 from ..ownership import accepted_topics, check_owned, check_placed, in_order
 from ..port import Find, Steps, every, one
 from .belief_chains import given_way
-from .belief_log import EventWriter, Salts, entries_at, last_seq
+from .belief_log import entries_at, last_seq
 from .belief_projection import BELIEFS, append, audited, commitment_of, key_of, trusts_of
 from .belief_rewind import CHANGED_MAX, changed_since
 from .graphs import check_writable
-from .over_engine import changing, changing_long
+from .over_engine import OverEngine, changing, changing_long
 from .questions import among, own, whole
 
 
-class BeliefStore(EventWriter):
+class BeliefStore(OverEngine):
     """The belief log of a graph and its projection of active beliefs.
 
     Every change appends events to the log, in which ``seq`` counts without gaps, and alters the
@@ -84,7 +84,7 @@ class BeliefStore(EventWriter):
                 somebody else: users never take each other's beliefs away.
         """
         check_owned(scope, belief)
-        return _commit(scope, _filed(belief), settled, self._salts)
+        return _commit(scope, _filed(belief), settled)
 
     @changing
     def pin(self, scope: Scope, belief_id: str, now: datetime) -> Steps[Commitment]:
@@ -204,7 +204,7 @@ class BeliefStore(EventWriter):
         """Carry out a plan, if it has anything in it, and return what ended and what is back."""
         if told:
             yield from check_writable(scope)
-            yield from append(scope, told, now, self._salts)
+            yield from append(scope, told, now)
         return changed_by(told)
 
 
@@ -230,9 +230,7 @@ class _Met(NamedTuple):
     rival: Commitment | None
 
 
-def _commit(
-    scope: Scope, belief: Commitment, settled: Sequence[Settlement], salts: Salts
-) -> Steps[Committed]:
+def _commit(scope: Scope, belief: Commitment, settled: Sequence[Settlement]) -> Steps[Committed]:
     met = yield from _met(scope, belief, settled)
     if met.known is not None:
         return _known(scope, met.known)
@@ -246,7 +244,7 @@ def _commit(
         return undecided
     check_settled(belief, settled, lambda name: met.rival is not None and name == met.rival.id)
     told = commit_plan(belief, [(each, met.seen[each.rival_id]) for each in settled], trust_of)
-    yield from append(scope, told, belief.recorded_at, salts)
+    yield from append(scope, told, belief.recorded_at)
     gone = {each.belief_id for each in told if each.kind == "superseded"}
     return Committed(
         belief=belief,

@@ -45,7 +45,7 @@ from ..redaction import (
     stand_in,
     stand_in_id,
 )
-from .belief_log import CONTENTS, Content, Salts, mentioned_in
+from .belief_log import CONTENTS, Content, mentioned_in
 from .belief_projection import BELIEFS, append, commitment_of
 from .documents import silence_formers
 from .episodes import KeptEpisode, KeptSummary, put_summary
@@ -73,7 +73,6 @@ class Redaction:
         now: When.
         looked_for: The records whose receipts were looked for.
         receipts: Those receipts.
-        salts: Where the salts of belief events come from.
     """
 
     scope: Scope
@@ -83,7 +82,6 @@ class Redaction:
     now: datetime
     looked_for: Collection[str]
     receipts: Sequence[str]
-    salts: Salts
 
     def carry_out(self) -> Steps[Redacted]:
         """Do all of it and return what has no content any more.
@@ -120,7 +118,7 @@ class Redaction:
     def _destroy(self, fresh: Iterable[Trace]) -> Steps[None]:
         ids = _by_kind(fresh)
         beliefs = ids.get("belief", ())
-        yield from silence(self.scope, beliefs, self.reason, self.now, self.salts)
+        yield from silence(self.scope, beliefs, self.reason, self.now)
         for kind, of_kind in ids.items():
             for page in pages(of_kind):
                 found = yield from every(own_of(self.scope, kind, page))
@@ -198,9 +196,7 @@ def _by_kind(traces: Iterable[Trace]) -> Mapping[RecordKind, list[str]]:
     return ids
 
 
-def silence(
-    scope: Scope, belief_ids: Sequence[str], reason: str, now: datetime, salts: Salts
-) -> Steps[None]:
+def silence(scope: Scope, belief_ids: Sequence[str], reason: str, now: datetime) -> Steps[None]:
     """Let the log tell that beliefs lost their content, and destroy what it says of them.
 
     Inside a transaction. Their rows are over then, but not blank.
@@ -223,7 +219,7 @@ def silence(
         for one in ids
         for event in redact_plan(one, reason, left.get(one), rival_in.get(one, ()))
     ]
-    yield from append(scope, told, now, salts)
+    yield from append(scope, told, now)
     yield from delete(about, against)
 
 

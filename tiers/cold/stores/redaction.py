@@ -36,15 +36,15 @@ from ..redaction import (
     sources_of,
 )
 from ..speaking_of import Search, Subject, made_between, plain, wanted, wanted_receipts
-from .belief_log import EventWriter
 from .erasure import Redaction, blank, naming, receipts_that, rewrite, survey
 from .erasures import Erasures
 from .graphs import silence_roles
 from .log import AUDIT, silence_reasons
+from .over_engine import OverEngine
 from .redactables import bare_of, behind, found_by, own_of
 
 
-class Redactor(EventWriter):
+class Redactor(OverEngine):
     """Destroys content on request. Rows, ids, ``seq``, coverage and lengths of chains stay.
 
     Args:
@@ -101,7 +101,7 @@ class Redactor(EventWriter):
             # What retention has emptied may stand in a receipt as it was.
             names = frozenset(one.id for one in known.fresh.found if not one.was_asked_away)
             receipts = await self._receipts_naming(scope, names)
-            redaction = Redaction(scope, asked, found, reason, now, names, receipts, self._salts)
+            redaction = Redaction(scope, asked, found, reason, now, names, receipts)
             try:
                 reached = await self._store.change("redact", redaction.carry_out, is_brief=False)
             except Grown:

@@ -37,7 +37,6 @@ from ..ownership import index_work
 from ..port import Collection, Steps, delete, every, one
 from ..redaction import Redactable, pages, set_aside_form, stand_in, stand_in_id, texts_of
 from .belief_chains import CHAIN_MAX, given_way, with_successors
-from .belief_log import Salts
 from .belief_projection import BELIEFS, append, key_of, trusts_of
 from .documents import FORMERS, former_ones, silence_formers
 from .episodes import SUMMARIES, put_summary
@@ -153,13 +152,11 @@ class Part(NamedTuple):
         scope: Of the whole graph.
         roll_back: Of which this is a part.
         now: When.
-        salts: Of belief events.
     """
 
     scope: Scope
     roll_back: RollBack
     now: datetime
-    salts: Salts
 
     @property
     def because(self) -> Mapping[str, JsonValue]:
@@ -327,7 +324,7 @@ def _revert(part: Part, ids: Sequence[str]) -> Steps[list[RolledBack]]:
         for move in plan.trusts
     ]
     yield from put(ASIDES, scope, *believed, *trusts)
-    yield from append(scope, plan.told, part.now, part.salts)
+    yield from append(scope, plan.told, part.now)
     return [_again(part, "belief", one.id) for one in plan.back]
 
 
@@ -456,7 +453,7 @@ def _believe_again(
     moves = [TrustMove(*json.loads(row.body)) for row in trusts]
     trust_of = yield from trusts_of(scope, [(one.agent_id, one.topic) for one in moves])
     told += trust_back(moves, f"roll-back {part.roll_back.id} undone", trust_of)
-    yield from append(scope, told, part.now, part.salts)
+    yield from append(scope, told, part.now)
     return kept + [one for one in ids if one not in known]
 
 

@@ -14,9 +14,9 @@ from ..conditions import Among, Is
 from ..ownership import check_whole_graph
 from ..port import Find, Steps, delete, every, one, write
 from ..redaction import PAGE_IDS, RecordKind, Redactable, Trace, checked_request, pages
-from .belief_log import EVENTS, EventWriter
+from .belief_log import EVENTS
 from .log import append_event
-from .over_engine import changing_long, reading
+from .over_engine import OverEngine, changing_long, reading
 from .passages import PASSAGES
 from .questions import own, whole
 from .redactables import (
@@ -53,7 +53,7 @@ class _OnlyTried(Exception):
         self.done = done
 
 
-class TaintStore(EventWriter):
+class TaintStore(OverEngine):
     """What rests on what, and roll-backs. Scopes are those of whole graphs."""
 
     @reading
@@ -137,7 +137,7 @@ class TaintStore(EventWriter):
         for graph_id in known.graph_ids:
             there = Scope.of_graph(scope.tenant, graph_id)
             kept += yield from _destroyed_since(known, there)
-            kept += yield from restore(Part(there, known, now, self._salts))
+            kept += yield from restore(Part(there, known, now))
             yield from _tell(known, there, UNDONE, reason, now)
         told = {"state": "undone", "ended_at": now, "kept": tuple(dict.fromkeys(kept))}
         after = known.model_copy(update=told)
@@ -189,7 +189,7 @@ class TaintStore(EventWriter):
             there = Scope.of_graph(roll_back.tenant, graph_id)
             items = [one for one in fresh if one.graph_id == graph_id]
             if items:
-                back += yield from set_aside(Part(there, roll_back, now, self._salts), items)
+                back += yield from set_aside(Part(there, roll_back, now), items)
             if items or known is None:
                 whole = roll_back.model_copy(update={"items": tuple(items)})
                 yield from _tell(whole, there, ROLLED_BACK, roll_back.reason, now)
