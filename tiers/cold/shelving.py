@@ -139,7 +139,6 @@ def revision_of(
     drafts: Sequence[PassageDraft],
     known: Document | None,
     current: Sequence[Placed],
-    name: str = "",
 ) -> Revision:
     """Return what storing a revision comes to.
 
@@ -148,7 +147,6 @@ def revision_of(
         drafts: Its passages, in order.
         known: As it stands, if it does.
         current: Its current passages.
-        name: Goes into the ids of new passages, where several writers may be at it at once.
 
     Raises:
         UsageError: A passage is empty or too long, or stands under too much.
@@ -161,7 +159,7 @@ def revision_of(
         waiting[placed.digest].append(placed)
     added, moved, stay = [], [], set()
     for number, draft in enumerate(drafts):
-        passage = _passage(document, number, draft, name)
+        passage = _passage(document, number, draft)
         alike = waiting.get(passage.digest) if is_kept else None
         if not alike:
             added.append(passage)
@@ -206,17 +204,12 @@ def _standing(document: Document, known: Document | None, passages: int) -> Docu
     )
 
 
-def _passage(document: Document, number: int, draft: PassageDraft, name: str) -> Passage:
+def _passage(document: Document, number: int, draft: PassageDraft) -> Passage:
+    # With a part that is empty, as the ids of all passages were made.
+    place = (document.id, str(document.revision), "", str(number))
     try:
         return Passage(
-            id=derived_id(
-                document.changed_at,
-                "passage",
-                document.id,
-                str(document.revision),
-                name,
-                str(number),
-            ),
+            id=derived_id(document.changed_at, "passage", *place),
             **whose(document),
             recorded_at=document.changed_at,
             document_id=document.id,

@@ -91,7 +91,13 @@ class QueuedEmbedder(ABC):
     asymmetric = False
     """Whether the model embeds a question otherwise than a text that may answer it."""
 
-    def __init__(self, *, max_characters: int, cache_size: int | None, queue_size: int) -> None:
+    def __init__(
+        self,
+        *,
+        max_characters: int,
+        cache_size: int | None = DEFAULT_CACHE_SIZE,
+        queue_size: int = DEFAULT_QUEUE_SIZE,
+    ) -> None:
         if cache_size is not None and cache_size < 0:
             raise UsageError("cache_size", cache_size, "0 or more, or None")
         if queue_size < 1:
