@@ -234,12 +234,7 @@ def commitment_of(belief: HistoricBelief) -> Commitment:
 
 def _standing(scope: Scope, told: Sequence[Told]) -> Steps[dict[str, _Standing]]:
     ids = tuple(dict.fromkeys(each.belief_id for each in told if each.belief_id))
-    beliefs: Sequence[HistoricBelief]
-    spans: Sequence[HeldSpan]
-    beliefs, spans = yield (
-        own(BELIEFS, scope, ids),
-        open_spans(ids, scope),
-    )
+    beliefs, spans = yield own(BELIEFS, scope, ids), open_spans(ids, scope)
     since = {span.belief_id: bare(BeliefSpan, span) for span in spans}
     return {belief.id: _Standing(belief, since.get(belief.id)) for belief in beliefs}
 

@@ -13,7 +13,7 @@ from ..conditions import Absent, Among, Within
 from ..port import Find, Steps, every
 from .belief_log import EVENTS, entries_at
 from .belief_projection import BELIEFS, commitment_of
-from .belief_spans import HeldSpan, spans_among
+from .belief_spans import spans_among
 from .questions import own
 
 CHANGED_MAX = 10_000
@@ -129,12 +129,8 @@ def _events_after(scope: Scope, after: int) -> Find[BeliefEvent]:
 
 def _moved(scope: Scope, ids: Sequence[str], to_seq: int) -> Steps[list[_Moved]]:
     """Return which beliefs are not as they were right after an event."""
-    beliefs: Sequence[HistoricBelief]
-    spans: Sequence[HeldSpan]
-    beliefs, spans = yield (
-        own(BELIEFS, scope, ids, Absent("redacted_at")),
-        spans_among(ids, scope, to_seq),
-    )
+    there = own(BELIEFS, scope, ids, Absent("redacted_at"))
+    beliefs, spans = yield there, spans_among(ids, scope, to_seq)
     gone = yield from rolled_back_among(scope, beliefs)
     beliefs = [one for one in beliefs if one.id not in gone]
     pinned = {span.belief_id: span.pinned for span in spans}

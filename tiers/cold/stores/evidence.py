@@ -70,10 +70,7 @@ class HeadStore(OverEngine):
         owner = (head.tenant, head.graph_id)
         if owner != (scope.tenant, scope.graph_id):
             raise UsageError("head", owner, f"a head of {scope.tenant!r}, {scope.graph_id!r}")
-        known, last = yield (
-            among(HEADS, scope, [HEADS.key(head)]),
-            _last(scope),
-        )
+        known, last = yield among(HEADS, scope, [HEADS.key(head)]), _last(scope)
         if known or not follows(head, last[0] if last else None):
             return False
         yield from insert_head(scope, head)

@@ -99,10 +99,8 @@ class SemanticStore(OverEngine):
         """
         check_owned(scope, fact)
         fact = begun(fact)
-        (known, taken) = yield (
-            whole(FACTS, scope, "said", *the_same(fact), limit=1),
-            own(FACTS, scope, [fact.id]),
-        )
+        alike = whole(FACTS, scope, "said", *the_same(fact), limit=1)
+        known, taken = yield alike, own(FACTS, scope, [fact.id])
         if known:
             return (yield from say_again(scope, known[0], fact, restates=restates)), False
         if taken:

@@ -99,7 +99,7 @@ class GraphStore(OverEngine):
 
     async def graph(self, tenant: str, graph_id: str) -> SessionGraph | None:
         """Return a graph, or ``None``."""
-        found = await self._store.read("graph", lambda: _graph(tenant, graph_id))
+        found = await self._store.read("graph", lambda: one(_named(tenant, (graph_id,))))
         return None if found is None else bare(SessionGraph, found)
 
     async def graphs(self, tenant: str) -> tuple[SessionGraph, ...]:
@@ -186,7 +186,7 @@ class GraphStore(OverEngine):
     @changing
     def unlink(self, scope: Scope, parent_id: str) -> Steps[bool]:
         """Revoke a link; ``False`` when there is none. Holds from the next ``standing`` on."""
-        graph = yield from _graph(scope.tenant, scope.graph_id)
+        graph = yield from found_graph(scope)
         if graph is None or parent_id not in graph.inherits_from:
             return False
         left = tuple(parent for parent in graph.parents if parent.id != parent_id)
@@ -332,7 +332,7 @@ def silence_roles(
 
 def found_graph(scope: Scope) -> Steps[KeptGraph | None]:
     """Return the scope's graph, inside a transaction; ``None``: it is not known."""
-    return _graph(scope.tenant, scope.graph_id)
+    return one(_named(scope.tenant, (scope.graph_id,)))
 
 
 def check_writable(scope: Scope) -> Steps[KeptGraph | None]:
@@ -351,10 +351,8 @@ def check_writable(scope: Scope) -> Steps[KeptGraph | None]:
 
 def standing(scope: Scope, as_of: datetime | None = None) -> Steps[Standing | None]:
     """Return how a scope stands, inside a transaction; its ancestors as of a moment if given."""
-    graphs, agents = yield (
-        _named(scope.tenant, (scope.graph_id, CATALOG)),
-        among(AGENTS, scope, [scope.agent_id or ""]),
-    )
+    there = _named(scope.tenant, (scope.graph_id, CATALOG))
+    graphs, agents = yield there, among(AGENTS, scope, [scope.agent_id or ""])
     found = {graph.id: graph for graph in graphs}
     if scope.graph_id not in found:
         return None
@@ -389,14 +387,10 @@ def _links_above(tenant: str, graphs: Iterable[SessionGraph]) -> Steps[dict[str,
 
 
 def _existing(scope: Scope) -> Steps[KeptGraph]:
-    graph = yield from _graph(scope.tenant, scope.graph_id)
+    graph = yield from found_graph(scope)
     if graph is None:
         raise NotFound("session graph", scope.graph_id)
     return graph
-
-
-def _graph(tenant: str, graph_id: str) -> Steps[KeptGraph | None]:
-    return one(_named(tenant, (graph_id,)))
 
 
 def _known(tenant: str, names: Sequence[str]) -> Steps[dict[str, KeptGraph]]:

@@ -392,11 +392,8 @@ def _taken_identities(scope: Scope, records: Sequence[Record]) -> Steps[set[str 
     said = the_same(*(one for one in records if isinstance(one, Fact)))
     digests = (identity_of(one) for one in records if isinstance(one, Rule))
     rules = Among("identity", tuple(filter(None, digests)))
-    facts_there, rules_there = yield (
-        whole(FACTS, scope, "said", *said),
-        whole(RULES, scope, "identity", rules),
-    )
-    return {identity_of(one) for one in (*facts_there, *rules_there)}
+    found = yield whole(FACTS, scope, "said", *said), whole(RULES, scope, "identity", rules)
+    return {identity_of(one) for some in found for one in some}
 
 
 def _end_again(part: Part, rows: Sequence[Aside]) -> Steps[list[str]]:
