@@ -34,16 +34,7 @@ from qdrant_edge import (
 
 from .disk import READ_BYTES_MIN, WRITE_BYTES_MIN, Room
 from .edge_folder import EngineCall, OpenShard
-from .filters import (
-    Absent,
-    AnyOf,
-    Between,
-    Condition,
-    Either,
-    NoneOf,
-    PointIds,
-    Predicate,
-)
+from .filters import Absent, AnyOf, Between, Condition, Either, NoneOf, PointIds, Predicate
 from .guard import Bounds, check_filter, check_found, check_points
 from .ranking import Candidate, FoundId, Held, all_rounded
 from .store import ALL, Chosen, Leg, NewPoint, Offset, Show, dense_of

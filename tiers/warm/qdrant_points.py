@@ -7,16 +7,7 @@ from collections.abc import Sequence
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_edge import SparseVector
 
-from .filters import (
-    Absent,
-    AnyOf,
-    Between,
-    Condition,
-    Either,
-    NoneOf,
-    PointIds,
-    Predicate,
-)
+from .filters import Absent, AnyOf, Between, Condition, Either, NoneOf, PointIds, Predicate
 from .guard import Bounds, check_filter, check_points
 from .qdrant_calls import QdrantCalls
 from .qdrant_collection import dense_params

@@ -6,14 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 
-from ...documents import (
-    Document,
-    FormerDocument,
-    Passage,
-    PassageDraft,
-    Revised,
-    is_rolled_back,
-)
+from ...documents import Document, FormerDocument, Passage, PassageDraft, Revised, is_rolled_back
 from ...errors import UsageError
 from ...fields import Moment
 from ...moments import earliest, microseconds

@@ -23,14 +23,7 @@ from .graphs import check_writable
 from .log import append_event
 from .over_engine import OverEngine, changing, reading
 from .questions import among, own, whole
-from .recall import (
-    LIMIT_MAX,
-    Ranking,
-    archival_query,
-    narrowed,
-    ranked_by_index,
-    recalled,
-)
+from .recall import LIMIT_MAX, Ranking, archival_query, narrowed, ranked_by_index, recalled
 from .rows import joined_id, put
 from .statements import (
     FACTS,

@@ -19,15 +19,7 @@ from ...taint import RollBack
 from ..conditions import Among, Condition, Holds, Is, Value
 from ..ownership import index_work
 from ..port import Collection, Count, Find, Index, Steps, asked, counts, delete, every
-from ..redaction import (
-    MODELS,
-    RETIRED_KINDS,
-    SOURCED_KINDS,
-    RecordKind,
-    Redactable,
-    Trace,
-    pages,
-)
+from ..redaction import MODELS, RETIRED_KINDS, SOURCED_KINDS, RecordKind, Redactable, Trace, pages
 from .belief_log import why_taken_back
 from .belief_projection import BELIEFS
 from .board import CARDS
