@@ -8,18 +8,8 @@ from typing import Any, TypeVar, get_args
 from pydantic import TypeAdapter, ValidationError
 
 from ..errors import BudgetExceeded, Conflict, UsageError
-from ..records import (
-    NAME_CHARS_MAX,
-    Budget,
-    Owned,
-    Receipt,
-    Scope,
-    Topics,
-    Turn,
-    Usage,
-    WorkDraft,
-    WorkKind,
-)
+from ..fleet import Budget, Scope, Usage
+from ..records import NAME_CHARS_MAX, Owned, Receipt, Topics, Turn, WorkDraft, WorkKind
 
 R = TypeVar("R")
 

@@ -39,17 +39,7 @@ from .payload import (
     payload_of,
     point_id,
 )
-from .ranking import (
-    Bm25Words,
-    Candidate,
-    FoundId,
-    Held,
-    Payload,
-    answer,
-    best,
-    cosines_to,
-    with_ties,
-)
+from .ranking import Bm25Words, Candidate, FoundId, Held, answer, best, cosines_to, with_ties
 
 Offset: TypeAlias = int | str | uuid.UUID
 Vector: TypeAlias = list[float] | SparseVector
@@ -133,7 +123,7 @@ class StoredPoint(Protocol):
         """The engine's id."""
 
     @property
-    def payload(self) -> Payload | None:
+    def payload(self) -> Mapping[str, Any] | None:
         """What is stored beside its vectors."""
 
     @property

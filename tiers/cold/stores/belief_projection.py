@@ -31,7 +31,7 @@ from ...records import (
 )
 from ..conditions import Condition, Is, Present, Within
 from ..ownership import index_work, private_to
-from ..port import Collection, Find, Index, Lookup, Put, Reach, Replace, Steps, every, one, write
+from ..port import Collection, Find, Index, Lookup, Put, Replace, Steps, every, one, write
 from .belief_log import last_event, next_entries, put_entries
 from .belief_spans import SPANS, HeldSpan, held_span, open_spans
 from .questions import among, own
@@ -220,11 +220,6 @@ def trusts_of(scope: Scope, asked: Iterable[Trusted]) -> Steps[TrustOf]:
     found = yield from every(among(TRUSTS, scope, (joined_id(*one) for one in asked)))
     trusts = {(row.agent_id, row.topic): row.trust for row in found}
     return lambda agent_id, topic: trusts.get((agent_id, topic), TRUST_AT_FIRST)
-
-
-def audited(scope: Scope) -> Reach:
-    """Return how far a question about the past goes: who asks for a whole graph is told all."""
-    return "own" if scope.agent_id is None and scope.every_user else "seen"
 
 
 def commitment_of(belief: HistoricBelief) -> Commitment:

@@ -10,6 +10,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from ...beliefs import (
+    BranchPoint,
+    Changed,
+    Commitment,
+    Committed,
+    HistoricBelief,
+    Rival,
+    Settlement,
+)
 from ...errors import Conflict, NotFound, UsageError
 from ...history.chain import canonical
 from ...history.plan import (
@@ -25,26 +34,17 @@ from ...history.plan import (
     trust_plan,
 )
 from ...history.sight import check_known, check_seen, sees
-from ...records import (
-    BranchPoint,
-    Changed,
-    Commitment,
-    Committed,
-    HistoricBelief,
-    Rival,
-    Scope,
-    Settlement,
-)
+from ...records import Scope
 from ..conditions import Absent, Among, Is
 from ..ownership import accepted_topics, check_owned, check_placed, in_order
 from ..port import Find, Steps, every, one
 from .belief_chains import given_way
 from .belief_log import entries_at, last_seq
-from .belief_projection import BELIEFS, append, audited, commitment_of, key_of, trusts_of
+from .belief_projection import BELIEFS, append, commitment_of, key_of, trusts_of
 from .belief_rewind import CHANGED_MAX, changed_since
 from .graphs import check_writable
 from .over_engine import OverEngine, changing, changing_long
-from .questions import among, own, whole
+from .questions import among, audited, own, whole
 
 
 class BeliefStore(OverEngine):

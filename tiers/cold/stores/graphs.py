@@ -7,20 +7,17 @@ from datetime import datetime
 
 from ...errors import Conflict, NotFound
 from ...fields import AuditKind
-from ...fleet import CATALOG
-from ...records import (
+from ...fleet import (
+    CATALOG,
     AgentRecord,
     Ancestor,
     Budget,
     Departure,
     GraphState,
     Parent,
-    Record,
     Retention,
-    Scope,
-    SessionGraph,
-    Standing,
 )
+from ...records import Record, Scope, SessionGraph, Standing
 from ...upkeep import ERASED
 from ..conditions import Absent, Among
 from ..lineage import ANCESTORS_MAX, check_acyclic, check_parents, lineage_of

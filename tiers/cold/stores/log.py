@@ -8,13 +8,7 @@ from datetime import datetime
 from ...errors import Conflict
 from ...evidence import ChainedAudit, EvidenceMarks
 from ...fields import AuditKind
-from ...history.audit_chain import (
-    REASONS_ERASED,
-    chained,
-    is_without_reason,
-    name_of,
-    without_reason,
-)
+from ...history.audit_chain import REASONS_ERASED, chained, name_of, without_reason
 from ...moments import microseconds
 from ...records import AuditEvent, AuditFilter, Receipt, Record, Scope, WorkDraft
 from ..conditions import Among, Beyond, Condition, Holds, Is, Within
@@ -185,10 +179,10 @@ def append_event(
 def silence_reasons(scope: Scope, seqs: Sequence[int], now: datetime) -> Steps[None]:
     """Destroy the reasons of audit events, inside a transaction, and let the feed say so."""
     found = yield from every(whole(AUDIT, scope, "seq", Among("seq", tuple(seqs))))
-    speaking = [event for event in found if not is_without_reason(event)]
-    if speaking:
-        yield from replace(AUDIT, scope, *map(without_reason, speaking))
-        named = [name_of(event) for event in speaking]
+    silent = [one for event in found if (one := without_reason(event)) != event]
+    if silent:
+        yield from replace(AUDIT, scope, *silent)
+        named = [name_of(event) for event in silent]
         yield from append_event(scope, REASONS_ERASED, named, "", now)
 
 

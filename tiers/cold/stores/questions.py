@@ -44,6 +44,11 @@ def own(collection: Collection[R], scope: Scope, ids: Iterable[str], *where: Con
     return among(collection, scope, ids, *where, reach="own")
 
 
+def audited(scope: Scope) -> Reach:
+    """Return how far a question for a graph goes: who asks for all of it is told all of it."""
+    return "own" if scope.agent_id is None and scope.every_user else "seen"
+
+
 def whole(
     collection: Collection[R],
     scope: Scope,

@@ -106,11 +106,6 @@ def held_apart(scope: Scope, ids: Ids[str]) -> Steps[set[str]]:
     return {str(record_id) for (record_id,) in found}
 
 
-def forms_of(scope: Scope, ids: Iterable[str]) -> Steps[list[Aside]]:
-    """Return what is kept of records of the scope's graph."""
-    return (yield from every(kept_of(scope, ids)))
-
-
 KEPT_IN: Mapping[RecordKind, Collection[Any]] = {
     "turn": TURNS,
     "summary": SUMMARIES,
@@ -212,7 +207,7 @@ def behind(scope: Scope, kind: RecordKind, after: str, limit: int) -> Steps[Look
         for name, reason in (yield from why_taken_back(scope, ids)):
             forms[name].append(by_id[name].model_copy(update={"claim": reason}))
     for page in pages(ids):
-        for row in (yield from forms_of(scope, page)):
+        for row in (yield from every(kept_of(scope, page))):
             if row.kind in {kind, "former"}:
                 forms[row.record_id].append(as_it_was(row))
     return Looked(records, forms)

@@ -17,18 +17,8 @@ from ...documents import Document, Passage
 from ...forms import is_current, is_searchable
 from ...history.rolling_back import TrustMove, comes_back, roll_back_plan, trust_back, undo_plan
 from ...learning import DENIAL_COSTS
-from ...records import (
-    Commitment,
-    Episode,
-    Fact,
-    HistoricBelief,
-    Owned,
-    Record,
-    Rule,
-    Scope,
-    Summary,
-    Turn,
-)
+from ...owned import Owned
+from ...records import Commitment, Episode, Fact, HistoricBelief, Record, Rule, Scope, Summary, Turn
 from ...taint import SET_ASIDE, Reason, Resting, RollBack, RolledBack, TaintedKind
 from ..conditions import Absent, Among
 from ..digests import identity_of

@@ -7,18 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
+from ...beliefs import BeliefEvent, HistoricBelief, LoggedBelief, ProjectedBelief
 from ...errors import UsageError
 from ...fleet import CATALOG
-from ...records import (
-    BeliefEvent,
-    HistoricBelief,
-    LoggedBelief,
-    Owned,
-    ProjectedBelief,
-    Receipt,
-    Record,
-    Scope,
-)
+from ...records import Owned, Receipt, Record, Scope
 from ...upkeep import ARCHIVE_ROWS, Table
 from ..ownership import check_placed
 from ..port import Collection, Steps

@@ -19,16 +19,7 @@ from .log import append_event
 from .over_engine import OverEngine, changing_long, reading
 from .passages import PASSAGES
 from .questions import own, whole
-from .redactables import (
-    KEPT_IN,
-    ROLL_BACKS,
-    as_it_was,
-    forms_of,
-    found_by,
-    kept_by,
-    made_of,
-    own_of,
-)
+from .redactables import KEPT_IN, ROLL_BACKS, as_it_was, found_by, kept_by, kept_of, made_of, own_of
 from .rows import over, replace
 from .setting_aside import Part, resting_of, restore, set_aside, shown_text
 
@@ -221,7 +212,7 @@ def _with_kept(scope: Scope, found: Sequence[Resting]) -> Steps[list[Resting]]:
     gone = [one.id for one in found if one.is_gone]
     kept: dict[tuple[str, str], str] = {}
     for page in pages(gone):
-        for row in (yield from forms_of(scope, page)):
+        for row in (yield from every(kept_of(scope, page))):
             record = None if row.kind == "former" else as_it_was(row)
             if record is not None:
                 kept[row.kind, row.record_id] = shown_text(record)
