@@ -20,19 +20,8 @@ from ...beliefs import (
     Settlement,
 )
 from ...errors import Conflict, NotFound, UsageError
+from ...history import plan
 from ...history.chain import canonical
-from ...history.plan import (
-    Told,
-    TrustOf,
-    adopt_plan,
-    changed_by,
-    check_settled,
-    commit_plan,
-    pin_plan,
-    revert_plan,
-    rewind_plan,
-    trust_plan,
-)
 from ...history.sight import check_known, check_seen, sees
 from ...records import Scope
 from ..conditions import Absent, Among, Is
@@ -157,7 +146,7 @@ class BeliefStore(OverEngine):
             raise UsageError("agent_id", agent_id, "the id of an agent")
         _check_topic(topic)
         trust_of = yield from trusts_of(scope, [(agent_id, topic)])
-        told = trust_plan(agent_id, topic, trust, reason, trust_of)
+        told = plan.trust_plan(agent_id, topic, trust, reason, trust_of)
         yield from self._changed(scope, told, now)
         return trust_of(agent_id, topic)
 
@@ -179,7 +168,7 @@ class BeliefStore(OverEngine):
             raise UsageError("beliefs", len(beliefs), f"at most {CHANGED_MAX:,}")
         filed = [_filed(belief) for belief in beliefs]
         _check_adopted(scope, filed)
-        told = adopt_plan(point, filed)
+        told = plan.adopt_plan(point, filed)
         first = yield from entries_at(scope, [1])
         if not first:
             yield from self._changed(scope, told, now)
@@ -197,15 +186,15 @@ class BeliefStore(OverEngine):
         self, scope: Scope, belief_id: str, now: datetime, *, pinned: bool
     ) -> Steps[Commitment]:
         belief = yield from _changeable(scope, belief_id)
-        yield from self._changed(scope, pin_plan(belief, pinned=pinned), now)
+        yield from self._changed(scope, plan.pin_plan(belief, pinned=pinned), now)
         return belief.model_copy(update={"pinned": pinned})
 
-    def _changed(self, scope: Scope, told: Sequence[Told], now: datetime) -> Steps[Changed]:
+    def _changed(self, scope: Scope, told: Sequence[plan.Told], now: datetime) -> Steps[Changed]:
         """Carry out a plan, if it has anything in it, and return what ended and what is back."""
         if told:
             yield from check_writable(scope)
             yield from append(scope, told, now)
-        return changed_by(told)
+        return plan.changed_by(told)
 
 
 def active_in(scope: Scope) -> Find[HistoricBelief]:
@@ -242,8 +231,8 @@ def _commit(scope: Scope, belief: Commitment, settled: Sequence[Settlement]) -> 
     undecided = _undecided(scope, belief, met, trust_of)
     if undecided is not None:
         return undecided
-    check_settled(belief, settled, lambda name: met.rival is not None and name == met.rival.id)
-    told = commit_plan(belief, [(each, met.seen[each.rival_id]) for each in settled], trust_of)
+    plan.check_settled(belief, settled, lambda name: met.rival is not None and name == met.rival.id)
+    told = plan.commit_plan(belief, [(each, met.seen[each.rival_id]) for each in settled], trust_of)
     yield from append(scope, told, belief.recorded_at)
     gone = {each.belief_id for each in told if each.kind == "superseded"}
     return Committed(
@@ -266,7 +255,9 @@ def _met(scope: Scope, belief: Commitment, settled: Sequence[Settlement]) -> Ste
     return _Met(known[0] if known else None, asked, seen, rival)
 
 
-def _undecided(scope: Scope, belief: Commitment, met: _Met, trust_of: TrustOf) -> Committed | None:
+def _undecided(
+    scope: Scope, belief: Commitment, met: _Met, trust_of: plan.TrustOf
+) -> Committed | None:
     """Return why a commit is to be decided again; ``None`` when it is settled with all it meets.
 
     Raises:
@@ -288,21 +279,21 @@ def _known(scope: Scope, known: HistoricBelief) -> Committed:
     return Committed(belief=found, is_new=False, active=known.status == "active")
 
 
-def _revert(scope: Scope, belief_id: str, reason: str) -> Steps[list[Told]]:
+def _revert(scope: Scope, belief_id: str, reason: str) -> Steps[list[plan.Told]]:
     belief = yield from _changeable(scope, belief_id)
     replaced = yield from given_way(scope, [belief_id])
     taken = yield from _keys_taken(scope, map(key_of, replaced), without=[belief_id])
     trust_of = yield from trusts_of(scope, [(belief.agent_id, belief.topic)])
-    return revert_plan(belief, replaced, taken, key_of, reason, trust_of)
+    return plan.revert_plan(belief, replaced, taken, key_of, reason, trust_of)
 
 
-def _rewind(scope: Scope, to_seq: int, reason: str) -> Steps[list[Told]]:
+def _rewind(scope: Scope, to_seq: int, reason: str) -> Steps[list[plan.Told]]:
     last = yield from last_seq(scope)
     if not 0 <= to_seq <= last:
         raise UsageError("to_seq", to_seq, f"0 to {last}, the last event")
     since = yield from changed_since(scope, to_seq)
-    told = rewind_plan(to_seq, since.present, since.past, since.successors, reason)
-    changed = changed_by(told)
+    told = plan.rewind_plan(to_seq, since.present, since.past, since.successors, reason)
+    changed = plan.changed_by(told)
     restored = set(changed.restored)
     keys = [key for each in since.past if each.id in restored and (key := key_of(each))]
     taken = yield from _keys_taken(scope, keys, without=changed.ended)
