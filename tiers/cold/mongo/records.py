@@ -18,21 +18,10 @@ from ...errors import TierRejected
 from .. import port
 from ..bodies import forget, parsed
 from ..sight import check, check_delete, check_write
+from . import rendering
 from .database import TIMEOUT_SECONDS, Database, Session
 from .driver import DriverName, connected, settled
-from .rendering import (
-    BODY,
-    Document,
-    document,
-    found_by,
-    keys,
-    order,
-    posted,
-    replacement,
-    stages_of,
-    value_of,
-    where,
-)
+from .rendering import BODY, Document, keys, order, where
 from .schema import prepare
 from .translation import DuplicateKey, translated
 
@@ -166,7 +155,9 @@ class _Transaction:
 
     async def _asked(self, questions: Sequence[port.Question]) -> Sequence[Any]:
         """Answer several questions by one command: a union, whose parts are told apart by ``n``."""
-        parts = [(question, find) for question in questions for find in found_by(question)]
+        parts = [
+            (question, find) for question in questions for find in rendering.found_by(question)
+        ]
         answers: list[list[Document]] = [[] for _ in parts]
         numbered = [
             (number, question, find)
@@ -176,7 +167,7 @@ class _Transaction:
         if numbered:
             await self._united(numbered, answers)
         each = iter(answers)
-        return [_told(one, [next(each) for _ in found_by(one)]) for one in questions]
+        return [_told(one, [next(each) for _ in rendering.found_by(one)]) for one in questions]
 
     async def _united(
         self,
@@ -184,7 +175,7 @@ class _Transaction:
         answers: Sequence[list[Document]],
     ) -> None:
         first, *rest = (
-            (find, stages_of(question, find, number)) for number, question, find in parts
+            (find, rendering.stages_of(question, find, number)) for number, question, find in parts
         )
         union = [
             {"$unionWith": {"coll": find.collection.name, "pipeline": stages}}
@@ -205,11 +196,11 @@ class _Transaction:
         raw = self._raw(collection)
         records = [request.record for request in requests]
         if isinstance(requests[0], port.Put):
-            stored = [document(collection, record) for record in records]
+            stored = [rendering.document(collection, record) for record in records]
             await raw.insert_many(stored, session=self._transaction)
             return
         replaced = [
-            UpdateOne(collection.name_of(record), replacement(collection, record))
+            UpdateOne(collection.name_of(record), rendering.replacement(collection, record))
             for record in records
         ]
         done = await raw.bulk_write(replaced, session=self._transaction)
@@ -244,17 +235,21 @@ def _sort_of(request: port.Request) -> tuple[type, str]:
 def _told(question: port.Question, parts: Sequence[Sequence[Document]]) -> Any:  # noqa: ANN401
     if isinstance(question, port.Near):
         fields = question.of
-        return [[tuple(value_of(row, one) for one in fields) for row in rows] for rows in parts]
+        return [
+            [tuple(rendering.value_of(row, one) for one in fields) for row in rows]
+            for rows in parts
+        ]
     if isinstance(question, port.Count) and question.by_value:
         counted = zip(question.found.listed.values, parts, strict=True)
         return {(value,): row["count"] for value, rows in counted for row in rows}
     (rows,) = parts
     if isinstance(question, port.Count):
         return {
-            tuple(value_of(row["_id"], name) for name in question.of): row["count"] for row in rows
+            tuple(rendering.value_of(row["_id"], name) for name in question.of): row["count"]
+            for row in rows
         }
     if isinstance(question, port.Postings):
-        return [one for row in rows for one in posted(question, row)]
+        return [one for row in rows for one in rendering.posted(question, row)]
     return _records(question, rows)
 
 

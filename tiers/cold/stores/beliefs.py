@@ -10,20 +10,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from ...beliefs import (
-    BranchPoint,
-    Changed,
-    Commitment,
-    Committed,
-    HistoricBelief,
-    Rival,
-    Settlement,
-)
+from ...beliefs import BranchPoint, Changed, Commitment, Committed, HistoricBelief, Settlement
 from ...errors import Conflict, NotFound, UsageError
 from ...history import plan
 from ...history.chain import canonical
 from ...history.sight import check_known, check_seen, sees
-from ...records import Scope
+from ...records import Rival, Scope
 from ..conditions import Absent, Among, Is
 from ..ownership import accepted_topics, check_owned, check_placed, in_order
 from ..port import Find, Steps, every, one

@@ -7,17 +7,8 @@ from datetime import datetime
 
 from ...errors import Conflict, NotFound
 from ...fields import AuditKind
-from ...fleet import (
-    CATALOG,
-    AgentRecord,
-    Ancestor,
-    Budget,
-    Departure,
-    GraphState,
-    Parent,
-    Retention,
-)
-from ...records import Record, Scope, SessionGraph, Standing
+from ...fleet import CATALOG, AgentRecord, Ancestor, Budget, GraphState, Parent, Retention
+from ...records import Departure, Record, Scope, SessionGraph, Standing
 from ...upkeep import ERASED
 from ..conditions import Absent, Among
 from ..lineage import ANCESTORS_MAX, check_acyclic, check_parents, lineage_of
