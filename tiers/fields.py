@@ -119,7 +119,8 @@ def _normal_topics(value: object) -> tuple[str, ...]:
     return tuple(sorted(topics))
 
 
-def _printable(name: str) -> str:
+def printable(name: str) -> str:
+    """Return a name; refuse one with characters that are not shown."""
     if not name.isprintable():
         message = "must not contain control characters"
         raise ValueError(message)
@@ -129,7 +130,7 @@ def _printable(name: str) -> str:
 Name: TypeAlias = Annotated[
     str,
     pydantic.StringConstraints(min_length=1, max_length=NAME_CHARS_MAX, strip_whitespace=True),
-    pydantic.AfterValidator(_printable),
+    pydantic.AfterValidator(printable),
 ]
 """An identifier given by people: 1 to 256 printable characters, outer white space removed."""
 
