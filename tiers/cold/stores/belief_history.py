@@ -341,28 +341,12 @@ class RivalSearch(OverEngine):
 def _newest(scope: Scope, filed: Sequence[str]) -> Steps[list[HistoricBelief]]:
     """Return of each word the newest that the scope sees, as far as they are looked through."""
     order = ("-committed_seq",)
-    words = [Holds("words", (word,)) for word in filed]
-    if not words:
-        return []
-    ends = yield from asked(
-        *(
-            Find(
-                *(BELIEFS, scope, "words", (word,), order, 1),
-                skip=LOOKED_THROUGH_MAX - 1,
-                reach="own",
-            )
-            for word in words
-        )
-    )
-    floors = (Within("committed_seq", since=end[0].committed_seq if end else 0) for end in ends)
-    return (
-        yield from every(
-            *(
-                Find(
-                    *(BELIEFS, scope, "words", (word, floor), order, NEWEST_MAX),
-                    reach=audited(scope),
-                )
-                for word, floor in zip(words, floors, strict=True)
-            )
-        )
-    )
+    finds = [Find(BELIEFS, scope, "words", (Holds("words", (word,)),), order) for word in filed]
+    last = [find._replace(limit=1, skip=LOOKED_THROUGH_MAX - 1, reach="own") for find in finds]
+    ends = (yield from asked(*last)) if last else ()
+    newest = []
+    for find, end in zip(finds, ends, strict=True):
+        floor = Within("committed_seq", since=end[0].committed_seq if end else 0)
+        where = (*find.where, floor)
+        newest.append(find._replace(where=where, limit=NEWEST_MAX, reach=audited(scope)))
+    return (yield from every(*newest))

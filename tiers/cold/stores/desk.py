@@ -13,13 +13,13 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import NamedTuple, Self, TypeVar
+from typing import NamedTuple, Self
 
 from ...errors import TierError
 from ...records import Receipt, Scope, Standing, Turn, WorkDraft
 from ...turn_desk import Charge, Opening, TurnWrite
 from ..ownership import check_limit, check_owned
-from ..port import RecordStore, Steps, asked
+from ..port import RecordStore, Steps, T, asked
 from ..redaction import blanked
 from .belief_projection import commitment_of
 from .beliefs import active_in
@@ -32,8 +32,6 @@ from .statements import core_of, nearer_than
 from .turns import append, append_all, check_new, check_one_graph
 from .usage import charged, charged_together
 from .work import queue_work
-
-T = TypeVar("T")
 
 HELD_SECONDS = 1.0
 """The longest that a receipt waits: what a killed process may lose of contexts without a reply."""

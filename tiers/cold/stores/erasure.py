@@ -185,13 +185,10 @@ def silence(scope: Scope, belief_ids: Sequence[str], reason: str, now: datetime)
     ids = tuple(dict.fromkeys(belief_ids))
     if not ids:
         return
-    against = Find(
-        *(CONTENTS, scope, "names", (Holds("names", ids), Is("kind", "contradicted"))),
-    )
-    about = Find(
-        *(CONTENTS, scope, "belief"),
-        where=(Among("belief_id", ids), Among("kind", tuple(sorted(SPEAKING_KINDS)))),
-    )
+    rivals = Holds("names", ids), Is("kind", "contradicted")
+    against = Find(CONTENTS, scope, "names", rivals)
+    speaking = Among("belief_id", ids), Among("kind", tuple(sorted(SPEAKING_KINDS)))
+    about = Find(CONTENTS, scope, "belief", speaking)
     beliefs = yield from every(own(BELIEFS, scope, ids))
     left = {
         one.id: left_digest(redaction.redacted_form(commitment_of(one), now)) for one in beliefs

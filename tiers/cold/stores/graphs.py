@@ -289,15 +289,8 @@ class FleetStore(OverEngine):
         """
         check_tenant(tenant)
         check_limit(limit)
-        find = Find(
-            AGENTS,
-            Scope.of_graph(tenant, CATALOG),
-            by="silent",
-            where=by_then("seen_at", silent_since),
-            order=("seen_at", "made"),
-            limit=limit,
-            reach="tenant",
-        )
+        whole, silent = Scope.of_graph(tenant, CATALOG), by_then("seen_at", silent_since)
+        find = Find(AGENTS, whole, "silent", silent, ("seen_at", "made"), limit, reach="tenant")
         return all_bare(AgentRecord, await self._all("silent", find))
 
 

@@ -133,15 +133,8 @@ class KnowledgeGraph(OverEngine):
         if behind is not None:
             where.append(Beyond(("recorded_at", "id"), (microseconds(behind.at), behind.id)))
         names = yield from _Reading(scope, None).names(keys)
-        find = Find(
-            FACTS,
-            scope,
-            by="subject",
-            where=(Among("subject_key", names), *where),
-            order=("recorded_at", "id"),
-            limit=limit,
-            sorts=len(names) > 1,
-        )
+        about, order = (Among("subject_key", names), *where), ("recorded_at", "id")
+        find = Find(FACTS, scope, "subject", about, order, limit, sorts=len(names) > 1)
         found = yield from every(*of_family(find, readable(scope)))
         found.sort(key=lambda fact: (fact.recorded_at, fact.id))
         return tuple(found[:limit])

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from ...moments import maybe_microseconds, microseconds
-from ...records import Record, Scope
+from ...records import Scope
 from ..conditions import Absent, Among, Condition, Either, Is, Within
 from ..cursors import cursor_of, cut, place_of
-from ..port import RECORDS_MAX, Collection, Count, Find, Reach, Steps, asked, every
-
-R = TypeVar("R", bound=Record)
+from ..port import RECORDS_MAX, Collection, Count, Find, R, Reach, Steps, asked, every
 
 _NUMBERS = frozenset(
     (

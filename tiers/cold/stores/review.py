@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 
 from ...errors import NotFound
 from ...learning import TWINS_MAX, Verdict, is_live, may_be_found, said_again, vouched
@@ -148,12 +149,8 @@ class FactReview(OverEngine):
         for start in range(0, len(ids), FORGOTTEN_AT_ONCE):
             page = ids[start : start + FORGOTTEN_AT_ONCE]
             drafts = () if done else work
-            done += await self._store.change(
-                "forget_all",
-                lambda page=page, drafts=drafts: _forget(  # type: ignore[misc]
-                    scope, page, reason, now, drafts
-                ),
-            )
+            forgetting = partial(_forget, scope, page, reason, now, drafts)
+            done += await self._store.change("forget_all", forgetting)
         return tuple(done)
 
     @reading

@@ -10,9 +10,8 @@ from typing import Any, TypeAlias, TypeVar
 from ...ids import IdFactory
 from ...moments import maybe_microseconds
 from ...records import Record, Scope
-from ..port import Collection, Put, Replace, Steps, write
+from ..port import Collection, Put, R, Replace, Steps, write
 
-R = TypeVar("R", bound=Record)
 S = TypeVar("S", bound=Record)
 _MADE = IdFactory()
 FieldsOf: TypeAlias = dict[str | tuple[str, ...], Callable[[Any], Any]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from ...beliefs import BeliefEvent, HistoricBelief, LoggedBelief, ProjectedBelief
 from ...errors import UsageError
@@ -13,7 +13,7 @@ from ...fleet import CATALOG
 from ...records import Owned, Receipt, Record, Scope
 from ...upkeep import ARCHIVE_ROWS, Table
 from ..ownership import check_placed
-from ..port import Collection, Steps
+from ..port import Collection, R, Steps
 from .belief_log import EVENTS, entries_at
 from .belief_projection import BELIEFS, TRUSTS
 from .belief_spans import spans_of
@@ -34,8 +34,6 @@ from .turns import TURNS
 from .usage import USAGE
 from .watermarks import WATERMARKS
 from .work import WORK, Item
-
-R = TypeVar("R", bound=Record)
 
 Key: TypeAlias = tuple[str, str]
 """The graph and the id of what is kept; of what belongs to no graph, the catalog's name."""
