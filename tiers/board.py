@@ -12,7 +12,7 @@ from typing import Annotated, Literal, NamedTuple, TypeAlias
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints
 
 from .errors import Conflict
-from .fields import NAME_CHARS_MAX, Moment, Name, Record, Text
+from .fields import NAME_CHARS_MAX, Moment, Name, Record, Text, printable
 from .owned import Owned
 
 CardKind: TypeAlias = Literal["message", "task", "action"]
@@ -57,17 +57,10 @@ STATES_AFTER: Mapping[TaskStatus, tuple[TaskStatus, ...]] = {
 """Where a task may go from each state; where there is nothing, the state is final."""
 
 
-def _plain(name: str) -> str:
-    if not name.isprintable():
-        message = "must not contain control characters"
-        raise ValueError(message)
-    return name
-
-
 _MaybeName: TypeAlias = Annotated[
     str,
     StringConstraints(max_length=NAME_CHARS_MAX, strip_whitespace=True),
-    AfterValidator(_plain),
+    AfterValidator(printable),
 ]
 Tag: TypeAlias = Name
 Sort: TypeAlias = _MaybeName

@@ -9,17 +9,7 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar, get_args
 
-from pydantic import (
-    AfterValidator,
-    AwareDatetime,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    ValidationError,
-    ValidationInfo,
-)
+import pydantic
 
 from .errors import UnfitRecord
 
@@ -129,7 +119,8 @@ def _normal_topics(value: object) -> tuple[str, ...]:
     return tuple(sorted(topics))
 
 
-def _printable(name: str) -> str:
+def printable(name: str) -> str:
+    """Return a name; refuse one with characters that are not shown."""
     if not name.isprintable():
         message = "must not contain control characters"
         raise ValueError(message)
@@ -138,21 +129,23 @@ def _printable(name: str) -> str:
 
 Name: TypeAlias = Annotated[
     str,
-    StringConstraints(min_length=1, max_length=NAME_CHARS_MAX, strip_whitespace=True),
-    AfterValidator(_printable),
+    pydantic.StringConstraints(min_length=1, max_length=NAME_CHARS_MAX, strip_whitespace=True),
+    pydantic.AfterValidator(printable),
 ]
 """An identifier given by people: 1 to 256 printable characters, outer white space removed."""
 
-Topics: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_normal_topics)]
-Moment: TypeAlias = Annotated[AwareDatetime, BeforeValidator(_no_number), AfterValidator(in_utc)]
-Text: TypeAlias = Annotated[str, StringConstraints(max_length=TEXT_CHARS_MAX)]
-Word: TypeAlias = Annotated[str, StringConstraints(max_length=NAME_CHARS_MAX)]
+Topics: TypeAlias = Annotated[tuple[str, ...], pydantic.BeforeValidator(_normal_topics)]
+Moment: TypeAlias = Annotated[
+    pydantic.AwareDatetime, pydantic.BeforeValidator(_no_number), pydantic.AfterValidator(in_utc)
+]
+Text: TypeAlias = Annotated[str, pydantic.StringConstraints(max_length=TEXT_CHARS_MAX)]
+Word: TypeAlias = Annotated[str, pydantic.StringConstraints(max_length=NAME_CHARS_MAX)]
 """A name that is asked for, as it was written; nothing has an empty one."""
 
 
-Whole: TypeAlias = Annotated[int, Field(strict=True)]
-Number: TypeAlias = Annotated[float, Field(strict=True)]
-YesNo: TypeAlias = Annotated[bool, Field(strict=True)]
+Whole: TypeAlias = Annotated[int, pydantic.Field(strict=True)]
+Number: TypeAlias = Annotated[float, pydantic.Field(strict=True)]
+YesNo: TypeAlias = Annotated[bool, pydantic.Field(strict=True)]
 """What people say of a record: of ``True`` or ``"3"`` pydantic makes a number without a word."""
 
 
@@ -165,7 +158,7 @@ def _is_text(value: object) -> object:
 
 
 OutputText: TypeAlias = Annotated[
-    str, StringConstraints(max_length=OUTPUT_CHARS_MAX), BeforeValidator(_is_text)
+    str, pydantic.StringConstraints(max_length=OUTPUT_CHARS_MAX), pydantic.BeforeValidator(_is_text)
 ]
 
 
@@ -184,29 +177,29 @@ def misordered(since: object, until: object) -> str:
     return ""
 
 
-def _not_before_since(until: datetime, others: ValidationInfo) -> datetime:
+def _not_before_since(until: datetime, others: pydantic.ValidationInfo) -> datetime:
     if words := misordered(others.data.get("since"), until):
         raise ValueError(words)
     return until
 
 
-Until: TypeAlias = Annotated[Moment, AfterValidator(_not_before_since)]
+Until: TypeAlias = Annotated[Moment, pydantic.AfterValidator(_not_before_since)]
 """The end of a time of which a record says the beginning before, as ``since``."""
 
 
-class Record(BaseModel):
+class Record(pydantic.BaseModel):
     """Base of every record: frozen, and unknown fields are refused.
 
     Making one raises ``UnfitRecord``; ``model_validate`` and the like raise pydantic's error, of
     which whoever reads what is stored, or what comes over a wire, makes an error of its own.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
 
     def __init__(self, /, **values: Any) -> None:  # noqa: ANN401 - pydantic checks them
         try:
             super().__init__(**values)
-        except ValidationError as error:
+        except pydantic.ValidationError as error:
             first = Misfit.first_of(error)
             field = first.field(type(self).__name__)
             raise UnfitRecord(field, first.value, first.accepted) from error
@@ -291,7 +284,7 @@ class Misfit:
     problem: str
 
     @classmethod
-    def first_of(cls, error: ValidationError) -> Self:
+    def first_of(cls, error: pydantic.ValidationError) -> Self:
         """Return the first of what pydantic refused."""
         return cls.of(error.errors(include_url=False)[0])
 

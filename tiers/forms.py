@@ -18,8 +18,6 @@ from .records import (
     Commitment,
     Episode,
     Fact,
-    FactTier,
-    Grain,
     HistoricBelief,
     Hit,
     IndexEntry,
@@ -147,42 +145,33 @@ def is_current(record: Owned) -> bool:
     return not isinstance(record, Fact) or is_live(record)
 
 
+_HIT = {
+    name: field.get_default(call_default_factory=True) for name, field in Hit.model_fields.items()
+}
+"""What a hit says where nothing else is known, in the order of the fields, as it is told."""
+
+_AS_ENTRY = tuple(
+    name for name in Hit.model_fields if name in IndexEntry.model_fields and name != "tier"
+)
+_AS_FACT = ("valid_from", "valid_to", "uses", "last_used_at")
+_AS_RULE = ("successes", "failures", "version")
+
+
 def hit_of(record: Owned, score: float, own_graph: str, cosine: float | None = None) -> Hit:
     """Return a record as an answer of the cold tier, found from ``own_graph``."""
     entry = entry_of(record)
-    fact = record if isinstance(record, Fact) else None
-    rule = record if isinstance(record, Rule) else None
-    # What it is made of was checked as a record; in the order of the fields, as it is told.
+    said, known = entry.__dict__, record.__dict__
+    of_kind = _AS_FACT if isinstance(record, Fact) else _AS_RULE if isinstance(record, Rule) else ()
+    # What it is made of was checked as a record.
     return Hit.known(
         {
-            "id": entry.id,
-            "kind": entry.kind,
-            "text": entry.text,
+            **_HIT,
+            **{name: said[name] for name in _AS_ENTRY},
+            **{name: known[name] for name in of_kind},
             "score": score,
             "tier": "cold",
-            "source_ids": entry.source_ids,
-            "graph_id": entry.graph_id,
-            "agent_id": entry.agent_id,
-            "speaker": entry.speaker,
-            "ref": entry.ref,
-            "topics": entry.topics,
-            "occurred_at": entry.occurred_at,
-            "recorded_at": entry.recorded_at,
-            "valid_from": fact.valid_from if fact else None,
-            "valid_to": fact.valid_to if fact else None,
             "inherited_from": None if entry.graph_id == own_graph else entry.graph_id,
-            "path": (),
-            "words_only": False,
-            "user_id": entry.user_id,
             "fact_tier": entry.tier,
-            "grain": entry.grain,
-            "uses": fact.uses if fact else 0,
-            "last_used_at": fact.last_used_at if fact else None,
-            "successes": rule.successes if rule else None,
-            "failures": rule.failures if rule else None,
-            "version": rule.version if rule else None,
-            "folded": (),
-            "citation": None,
             "cosine": cosine,
         }
     )
@@ -207,41 +196,12 @@ def shown_date(moment: datetime | None) -> str | None:
     return None if moment is None else f"{moment:%Y-%m-%d}"
 
 
-def _entry(
-    record: Owned,
-    kind: Kind,
-    text: str,
-    *,
-    tier: FactTier | None = None,
-    grain: Grain | None = None,
-    also: tuple[Kind, ...] = (),
-    speaker: str = "",
-    ref: str | None = None,
-    source_ids: tuple[str, ...] = (),
-    occurred_at: datetime | None = None,
-    expires_at: datetime | None = None,
-) -> IndexEntry:
+_OF_OWNER = tuple(name for name in Owned.model_fields if name != "redacted_at")
+
+
+def _entry(record: Owned, kind: Kind, text: str, **more: object) -> IndexEntry:
+    """Return an entry: whose it is as the record says, and what ``more`` is known of its kind."""
     # Checked already, as a record; checking it again would double the cost of a search.
-    return IndexEntry.known(
-        {
-            "id": record.id,
-            "tenant": record.tenant,
-            "graph_id": record.graph_id,
-            "agent_id": record.agent_id,
-            "user_id": record.user_id,
-            "topics": record.topics,
-            "private": record.private,
-            "recorded_at": record.recorded_at,
-            "kind": kind,
-            "text": text[:TEXT_CHARS_MAX],
-            "vector": None,
-            "tier": tier,
-            "grain": grain,
-            "also": also,
-            "speaker": speaker,
-            "ref": ref,
-            "source_ids": source_ids,
-            "occurred_at": occurred_at,
-            "expires_at": expires_at,
-        }
-    )
+    known = record.__dict__
+    owner = {name: known[name] for name in _OF_OWNER}
+    return IndexEntry.known({**owner, "kind": kind, "text": text[:TEXT_CHARS_MAX], **more})

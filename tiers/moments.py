@@ -18,6 +18,11 @@ def maybe_microseconds(moment: datetime | None) -> int | None:
     return None if moment is None else microseconds(moment)
 
 
+def earliest(*moments: datetime | None) -> datetime | None:
+    """Return the first of some moments; ``None`` where there is none."""
+    return min((one for one in moments if one is not None), default=None)
+
+
 def moment(stored: int) -> datetime:
     """Return stored microseconds as a moment in UTC."""
     return _EPOCH + timedelta(0, 0, stored)

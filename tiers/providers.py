@@ -22,14 +22,7 @@ from typing import TypeVar
 
 from pydantic import JsonValue, ValidationError
 
-from .errors import (
-    ConfigError,
-    EzraError,
-    TierRejected,
-    TierTimeout,
-    TierUnavailable,
-    UsageError,
-)
+from .errors import ConfigError, EzraError, TierRejected, TierTimeout, TierUnavailable, UsageError
 from .fields import Misfit
 from .health import TierHealth
 

@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .records import (
-    Budget,
-    Commitment,
-    Fact,
-    Rule,
-    Scope,
-    Standing,
-    Turn,
-    Usage,
-    WorkDraft,
-)
+from .records import Budget, Commitment, Fact, Rule, Scope, Standing, Turn, Usage, WorkDraft
 
 
 class Opening(NamedTuple):

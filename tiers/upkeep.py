@@ -13,32 +13,14 @@ from typing import Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, r
 
 from pydantic import Field, JsonValue
 
+from . import records
 from .board import Card
 from .documents import Document, FormerDocument, Passage
 from .evidence import ChainedAudit
 from .fields import AuditKind
 from .ports import WarmStore
 from .quarantine import Quarantined
-from .records import (
-    AgentRecord,
-    Episode,
-    Fact,
-    IndexEntry,
-    LoggedBelief,
-    Moment,
-    Name,
-    ProjectedBelief,
-    Receipt,
-    Record,
-    Rule,
-    Scope,
-    SessionGraph,
-    SignedHead,
-    Summary,
-    TrustRow,
-    Turn,
-    Usage,
-)
+from .records import IndexEntry, Moment, Name, Record, Scope
 
 R = TypeVar("R", bound=Record)
 
@@ -248,7 +230,7 @@ class UsageRow(Record):
 
     graph_id: str
     agent_id: str
-    used: Usage
+    used: records.Usage
 
 
 class QueuedWork(Record):
@@ -293,15 +275,15 @@ Table: TypeAlias = Literal[
 ]
 
 ARCHIVE_ROWS: dict[Table, type[Record]] = {
-    "graphs": SessionGraph,
-    "agents": AgentRecord,
+    "graphs": records.SessionGraph,
+    "agents": records.AgentRecord,
     "usage": UsageRow,
-    "turns": Turn,
-    "summaries": Summary,
-    "episodes": Episode,
-    "facts": Fact,
+    "turns": records.Turn,
+    "summaries": records.Summary,
+    "episodes": records.Episode,
+    "facts": records.Fact,
     "fact_uses": FactUse,
-    "rules": Rule,
+    "rules": records.Rule,
     "rule_outcomes": RuleOutcome,
     "watermarks": Watermark,
     "documents": Document,
@@ -309,11 +291,11 @@ ARCHIVE_ROWS: dict[Table, type[Record]] = {
     "passages": Passage,
     "cards": Card,
     "quarantined": Quarantined,
-    "belief_events": LoggedBelief,
-    "beliefs": ProjectedBelief,
-    "trust": TrustRow,
-    "heads": SignedHead,
-    "receipts": Receipt,
+    "belief_events": records.LoggedBelief,
+    "beliefs": records.ProjectedBelief,
+    "trust": records.TrustRow,
+    "heads": records.SignedHead,
+    "receipts": records.Receipt,
     "audit": ChainedAudit,
     "work": QueuedWork,
 }

@@ -14,25 +14,7 @@ from typing import NamedTuple, TypeAlias
 from tiers.quarantine import Detector, Finding, Severity
 from tiers.records import Source
 
-from .orders import (
-    ABOUT,
-    ECHO,
-    ECHO_CUES,
-    EXFILTRATION,
-    EXFILTRATION_CUES,
-    FORGERY,
-    FORGERY_CUES,
-    ORDER,
-    ORDER_CUES,
-    OVERRIDE,
-    OVERRIDE_CUES,
-    PROOF,
-    PROTECTED,
-    PROTECTED_CUES,
-    SQUASHED,
-    TRIGGER,
-    TRIGGER_CUES,
-)
+from . import orders
 from .secrets import secrets
 from .shape import CHARS_MAX, oddity
 from .spelling import look_alikes, readings, spaced_out
@@ -81,7 +63,7 @@ def _is_mention(piece: _Piece, start: int) -> bool:
         return False
     before = piece.text[max(0, start - ABOUT_CHARS) : start + 2]
     is_quoted = any(quote in before[-6:] for quote in _QUOTES)
-    return (is_quoted or ":" in before[-6:]) and ABOUT.search(before) is not None
+    return (is_quoted or ":" in before[-6:]) and orders.ABOUT.search(before) is not None
 
 
 def _hidden(piece: _Piece) -> Iterator[Found]:
@@ -92,7 +74,7 @@ def _hidden(piece: _Piece) -> Iterator[Found]:
                 yield f"{name} in a spelling that hides it", start, end
                 break
     for letters, start, end in spaced_out(piece.text):
-        if SQUASHED.search(letters):
+        if orders.SQUASHED.search(letters):
             yield "override in a spelling that hides it", start, end
 
 
@@ -108,20 +90,24 @@ def _look_alike(piece: _Piece) -> Iterator[Found]:
 
 
 def _echo(piece: _Piece) -> Iterator[Found]:
-    if ECHO_CUES.isdisjoint(piece.words) or PROOF.search(piece.text) is None:
+    if orders.ECHO_CUES.isdisjoint(piece.words) or orders.PROOF.search(piece.text) is None:
         return
-    for one in ECHO.finditer(piece.text):
+    for one in orders.ECHO.finditer(piece.text):
         yield "an agent's own words as evidence", *one.span()
 
 
 _PLAIN: Mapping[Detector, Detect] = MappingProxyType(
     {
-        "override": _by(OVERRIDE, OVERRIDE_CUES, "an order to drop the rules"),
-        "forgery": _by(FORGERY, FORGERY_CUES, "a forged role or call"),
-        "order": _by(ORDER, ORDER_CUES, "a standing order to the assistant"),
-        "exfiltration": _by(EXFILTRATION, EXFILTRATION_CUES, "an order to give data away"),
-        "trigger": _by(TRIGGER, TRIGGER_CUES, "an order that waits for an occasion"),
-        "protected": _by(PROTECTED, PROTECTED_CUES, "a change of a protected setting"),
+        "override": _by(orders.OVERRIDE, orders.OVERRIDE_CUES, "an order to drop the rules"),
+        "forgery": _by(orders.FORGERY, orders.FORGERY_CUES, "a forged role or call"),
+        "order": _by(orders.ORDER, orders.ORDER_CUES, "a standing order to the assistant"),
+        "exfiltration": _by(
+            orders.EXFILTRATION, orders.EXFILTRATION_CUES, "an order to give data away"
+        ),
+        "trigger": _by(orders.TRIGGER, orders.TRIGGER_CUES, "an order that waits for an occasion"),
+        "protected": _by(
+            orders.PROTECTED, orders.PROTECTED_CUES, "a change of a protected setting"
+        ),
     }
 )
 _ORDERS: tuple[Detector, ...] = ("override", "order", "exfiltration", "trigger", "forgery")

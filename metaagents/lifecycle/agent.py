@@ -26,15 +26,7 @@ from .rules import LifecyclePolicy
 from .writing import Writer
 
 if TYPE_CHECKING:
-    from tiers.cold.stores import (
-        EpisodicStore,
-        FleetStore,
-        GrainStore,
-        GraphStore,
-        RecordLog,
-        Redactor,
-        TurnStore,
-    )
+    from tiers.cold import stores
 
 LEAD_SHARE = 0.25
 """Of a summary's life, that it is told early at most: short lives are not told at their birth."""
@@ -59,16 +51,16 @@ class LifecycleAgent:
     def __init__(
         self,
         *,
-        graphs: GraphStore,
-        turns: TurnStore,
-        episodic: EpisodicStore,
-        grains: GrainStore,
+        graphs: stores.GraphStore,
+        turns: stores.TurnStore,
+        episodic: stores.EpisodicStore,
+        grains: stores.GrainStore,
         warm: WarmStore,
         writer: Writer,
         policy: LifecyclePolicy,
-        redactor: Redactor,
-        fleet: FleetStore,
-        log: RecordLog,
+        redactor: stores.Redactor,
+        fleet: stores.FleetStore,
+        log: stores.RecordLog,
     ) -> None:
         self._log = log
         self._turns = turns
@@ -183,7 +175,7 @@ class LifecycleAgent:
         self,
         scope: Scope,
         redacted: Redacted,
-        redactor: Redactor,
+        redactor: stores.Redactor,
         *,
         leave: Collection[str] = (),
         is_barred: Callable[[str], bool] = lambda _: False,

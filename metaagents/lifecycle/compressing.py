@@ -10,18 +10,10 @@ from typing import TYPE_CHECKING
 from tiers.errors import Conflict
 from tiers.records import Scope, Turn
 
+from . import rules
 from .building import index_work, summary_of
 from .periods import FIRST_MOMENT, day_of
 from .reports import Pace, Waiting
-from .rules import (
-    LifecyclePolicy,
-    days_over_until,
-    due_again,
-    finished_groups,
-    group_turns,
-    ready_groups,
-    unsettled_days,
-)
 from .writing import Writer
 
 if TYPE_CHECKING:
@@ -70,7 +62,7 @@ class Compressor:
         turns: TurnStore,
         episodic: EpisodicStore,
         writer: Writer,
-        policy: LifecyclePolicy,
+        policy: rules.LifecyclePolicy,
         done: Callable[[int], None],
     ) -> None:
         self._graphs = graphs
@@ -92,14 +84,14 @@ class Compressor:
             turns = await self._turns.waiting_turns(
                 scope, self._policy.ring_capacity, TURNS_PER_PAGE
             )
-            groups = group_turns(turns, self._policy)
-            ready = ready_groups(groups, self._policy, now)
+            groups = rules.group_turns(turns, self._policy)
+            ready = rules.ready_groups(groups, self._policy, now)
             if not await self._compress(scope, ready, now, pace):
                 return Waiting(len(turns), now)
             taken = {id(group) for group in ready}
             left = [group for group in groups if id(group) not in taken]
             if len(turns) < TURNS_PER_PAGE or not ready:
-                return Waiting(sum(map(len, left)), due_again(left, self._policy))
+                return Waiting(sum(map(len, left)), rules.due_again(left, self._policy))
         return Waiting(TURNS_PER_PAGE, now)
 
     async def days(
@@ -117,17 +109,17 @@ class Compressor:
             pace: How much may be done.
             everything: Whether the day is over or not.
         """
-        before = None if everything else days_over_until(now, self._policy)
+        before = None if everything else rules.days_over_until(now, self._policy)
         for _ in range(PAGES_PER_PASS):
             turns = await self._turns.waiting_turns(scope, 0, TURNS_PER_PAGE, before=before)
-            unsettled = set() if everything else unsettled_days(turns, self._policy, now)
-            groups = group_turns(turns, self._policy)
+            unsettled = set() if everything else rules.unsettled_days(turns, self._policy, now)
+            groups = rules.group_turns(turns, self._policy)
             settled = [group for group in groups if self._day(group[0]) not in unsettled]
             is_last = len(turns) < TURNS_PER_PAGE
             ready = settled
             if not is_last:
                 # The others may go on behind the page.
-                finished = {id(group) for group in finished_groups(groups, self._policy)}
+                finished = {id(group) for group in rules.finished_groups(groups, self._policy)}
                 ready = [group for group in settled if id(group) in finished] or settled
             if not await self._compress(scope, ready, now, pace, is_warm=everything):
                 return NOT_DONE

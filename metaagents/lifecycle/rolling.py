@@ -14,20 +14,13 @@ from typing import TYPE_CHECKING
 from tiers.errors import Conflict
 from tiers.records import Episode, Grain, Scope
 
+from . import rules
 from .building import episode_of, index_work
 from .compressing import Held
 from .periods import LAST_MOMENT, bounds, day_of, period_of, period_start
 from .reports import Pace
 from .rewriting import Rewriter
-from .rules import (
-    LifecyclePolicy,
-    Told,
-    audience_of,
-    days_over_until,
-    group_by_period,
-    is_leaving_early,
-    whole_periods,
-)
+from .rules import Told
 from .writing import Writer
 
 if TYPE_CHECKING:
@@ -71,7 +64,7 @@ class Roller:
         redactor: Redactor,
         writer: Writer,
         rewriter: Rewriter,
-        policy: LifecyclePolicy,
+        policy: rules.LifecyclePolicy,
         done: Callable[[Grain], None],
     ) -> None:
         self._episodic = episodic
@@ -98,7 +91,7 @@ class Roller:
             back = held.get(one.agent_id)
             return back is None or not back.has(day_of(one.starts_at, zone))
 
-        before = LAST_MOMENT if everything else days_over_until(now, self._policy)
+        before = LAST_MOMENT if everything else rules.days_over_until(now, self._policy)
         await self._roll(scope, "daily", before, now, pace, is_free)
 
     async def leaving(self, scope: Scope, lead: timedelta, now: datetime, pace: Pace) -> bool:
@@ -106,12 +99,12 @@ class Roller:
 
         With what else there is of the same day and audience. Whether all of it is told now.
         """
-        over_until = days_over_until(now, self._policy)
+        over_until = rules.days_over_until(now, self._policy)
         for _ in range(PAGES_PER_PASS):
             due = [
                 one
                 for one in await self._episodic.due_summaries(scope, now + lead, LOOSE_PER_PAGE)
-                if one.starts_at < over_until or is_leaving_early(one, self._policy)
+                if one.starts_at < over_until or rules.is_leaving_early(one, self._policy)
             ]
             if not due:
                 return True
@@ -131,7 +124,7 @@ class Roller:
     ) -> None:
         """Tell the weeks, months, quarters and years that are over, from the bottom up."""
         since = [one.since for one in held.values() if one.since is not None]
-        until = LAST_MOMENT if everything else days_over_until(now, self._policy)
+        until = LAST_MOMENT if everything else rules.days_over_until(now, self._policy)
         until = min([until, *since])
         loose = await self._grains.loose(scope, "daily", until, 1)
         until = min([until, *(one.starts_at for one in loose)])
@@ -152,12 +145,13 @@ class Roller:
         """Return what else is loose of the days and audiences of what is due."""
         zone = self._policy.zone
         ends = [bounds(period_of(one.starts_at, "daily", zone), "daily", zone).ends for one in due]
-        wanted = {(audience_of(one), day_of(one.starts_at, zone)) for one in due}
+        wanted = {(rules.audience_of(one), day_of(one.starts_at, zone)) for one in due}
         known = {one.id for one in due}
         return [
             one
             for one in await self._grains.loose(scope, "daily", max(ends), LOOSE_PER_PAGE)
-            if one.id not in known and (audience_of(one), day_of(one.starts_at, zone)) in wanted
+            if one.id not in known
+            and (rules.audience_of(one), day_of(one.starts_at, zone)) in wanted
         ]
 
     async def _roll(
@@ -187,7 +181,7 @@ class Roller:
             found = await self._grains.loose(scope, grain, before, limit)
             if len(found) < limit:
                 return found, False
-            whole = whole_periods(found, grain, self._policy.zone)
+            whole = rules.whole_periods(found, grain, self._policy.zone)
             if whole:
                 return whole, True
         return found, True
@@ -197,7 +191,7 @@ class Roller:
     ) -> bool:
         """Tell periods; whether all of it was told and read back."""
         is_done = True
-        for period, members in group_by_period(loose, grain, self._policy.zone):
+        for period, members in rules.group_by_period(loose, grain, self._policy.zone):
             for part in _parts(members):
                 if pace.is_over:
                     return False

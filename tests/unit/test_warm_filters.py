@@ -16,7 +16,6 @@ from tiers.records import ALL_TOPICS, Kind, Scope, SearchQuery
 from tiers.warm import edge_points, filters, qdrant_points
 from tiers.warm.filters import (
     Absent,
-    After,
     AnyOf,
     Between,
     Condition,
@@ -24,7 +23,6 @@ from tiers.warm.filters import (
     NoneOf,
     PointIds,
     Predicate,
-    UpTo,
 )
 from tiers.warm.payload import INTEGER_KEYS, KEYWORD_KEYS, expiry, owner_of
 
@@ -90,7 +88,7 @@ def test_visible_says_everything_the_port_asks_for() -> None:
         AnyOf("user_id", ("", "ada")),
         AnyOf("tier", ("core", "")),
         AnyOf("user_id", ("ada",)),
-        After("expires_at", expiry(NOW)),
+        Between("expires_at", expiry(NOW) + 1, None),
     }
 
 
@@ -100,7 +98,7 @@ def test_what_is_asked_comes_on_top_of_what_is_visible() -> None:
     every = query_of(kinds=get_args(Kind))
     assert set(_visible(SCOPE, NARROW)) - set(_visible(SCOPE, every)) == {
         AnyOf("kind", ("turn", "episode/daily", "episode/weekly", "tool_output")),
-        UpTo("recorded_at", at),
+        Between("recorded_at", None, at + 1),
         AnyOf("topics", ("tyres",)),
         AnyOf("agent_id", ("engineer",)),
         Either(
@@ -110,7 +108,10 @@ def test_what_is_asked_comes_on_top_of_what_is_visible() -> None:
             )
         ),
     }
-    assert _counted(SCOPE, NARROW) == (*filters.of_graph(SCOPE), UpTo("recorded_at", at))
+    assert _counted(SCOPE, NARROW) == (
+        *filters.of_graph(SCOPE),
+        Between("recorded_at", None, at + 1),
+    )
 
 
 def test_every_kind_is_no_condition() -> None:
@@ -179,13 +180,13 @@ def test_ancestors_that_are_read_alike_are_one_list_of_graphs() -> None:
         AnyOf("private_to", ("",)),
         AnyOf("tier", ("archival", "")),
         AnyOf("user_id", ("", "ada")),
-        After("expires_at", expiry(NOW)),
+        Between("expires_at", expiry(NOW) + 1, None),
     }
 
 
 def test_ancestors_that_are_read_differently_are_alternatives() -> None:
     """By kinds among those asked, and by moment; words are counted by moment too."""
-    early = UpTo("recorded_at", microseconds(EARLIER))
+    early = Between("recorded_at", None, microseconds(EARLIER) + 1)
     assert MIXED.lineage[0].carries != MIXED.lineage[2].carries
     assert _visible(MIXED, INHERITED)[0] == Either(
         ((_owned(["a", "c"], "rule", "fact"),), (_owned(["b"], "rule"), early))
@@ -232,7 +233,7 @@ def test_every_condition_is_an_indexed_match(name: str) -> None:
         if isinstance(condition, AnyOf | NoneOf):
             assert condition.key in KEYWORD_KEYS
             assert condition.values
-        elif isinstance(condition, After | UpTo | Between | Absent):
+        elif isinstance(condition, Between | Absent):
             assert condition.key in INTEGER_KEYS
         else:
             assert isinstance(condition, PointIds)

@@ -72,7 +72,7 @@ def body(record: Record) -> str:
     try:
         text = record.__pydantic_serializer__.to_json(record, exclude_defaults=True).decode()
     except (PydanticSerializationError, UnicodeEncodeError) as error:
-        raise _half_a_character(error) from error
+        raise UsageError("text", str(error), "text without lone surrogates") from error
     _BODIES.add(text, record)  # what is written is mostly read soon
     return text
 
@@ -98,7 +98,3 @@ def parsed(model: type[Record], text: str) -> Record:
 def forget() -> None:
     """Remember no text any more: what was redacted is not to live on in the process."""
     _BODIES.clear()
-
-
-def _half_a_character(error: Exception) -> UsageError:
-    return UsageError("text", str(error), "text without lone surrogates")

@@ -8,16 +8,8 @@ from datetime import datetime
 from ..errors import UsageError
 from ..fields import AuditKind
 from ..learning import DENIAL_COSTS, Verdict
-from ..records import (
-    FORMER_VERSIONS_MAX,
-    TEXT_CHARS_MAX,
-    Fact,
-    FactTier,
-    FormerSteps,
-    Rule,
-    Span,
-    Superseded,
-)
+from ..records import TEXT_CHARS_MAX, Fact, FactTier, Span, Superseded
+from ..rules import FORMER_VERSIONS_MAX, FormerSteps, Rule
 
 
 def begun(fact: Fact) -> Fact:

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from ..errors import UsageError
 from ..fleet import CATALOG
+from ..moments import earliest
 from ..records import Ancestor, Kind, Parent
 
 ANCESTORS_MAX = 1_000
@@ -67,15 +68,10 @@ def _through(child: Ancestor, parent: Parent, *, is_first: bool) -> Ancestor:
         {
             "graph_id": parent.id,
             "path": (parent.id,) if is_first else (*child.path, parent.id),
-            "as_of": _earlier(child.as_of, parent.as_of),
+            "as_of": earliest(child.as_of, parent.as_of),
             "carries": tuple(kind for kind in child.carries if carried[kind]),
         }
     )
-
-
-def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
-    moments = [moment for moment in (one, other) if moment is not None]
-    return min(moments, default=None)
 
 
 def check_parents(graph_id: str, parents: Sequence[Parent]) -> None:

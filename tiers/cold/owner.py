@@ -15,7 +15,6 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from filelock import FileLock, Timeout
@@ -56,25 +55,15 @@ class FolderOwnership:
                     raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         (self._folder / NOTE_NAME).unlink(missing_ok=True)
         self._lock.release()
 
     async def __aenter__(self) -> Self:
         return self.__enter__()
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.__exit__(kind, error, trace)
+    async def __aexit__(self, *exc_info: object) -> None:
+        self.__exit__()
 
 
 def own_folder(folder: Path) -> FolderOwnership:

@@ -8,18 +8,8 @@ from typing import Any, TypeVar, get_args
 from pydantic import TypeAdapter, ValidationError
 
 from ..errors import BudgetExceeded, Conflict, UsageError
-from ..records import (
-    NAME_CHARS_MAX,
-    Budget,
-    Owned,
-    Receipt,
-    Scope,
-    Topics,
-    Turn,
-    Usage,
-    WorkDraft,
-    WorkKind,
-)
+from ..fleet import Budget, Scope, Usage
+from ..records import NAME_CHARS_MAX, Owned, Receipt, Topics, Turn, WorkDraft, WorkKind
 
 R = TypeVar("R")
 
@@ -111,14 +101,15 @@ def check_agent(scope: Scope) -> str:
     return scope.agent_id
 
 
-def check_whole_graph(scope: Scope) -> None:
+def check_whole_graph(scope: Scope, limit: int = 1, most: int = 10_000) -> None:
     """Refuse the scope of an agent where every record of the graph is meant.
 
     Raises:
-        UsageError: It is one.
+        UsageError: It is one, or the limit, where there is one, is outside 1 to ``most``.
     """
     if scope.agent_id is not None or not scope.every_user or not scope.sees_all_topics:
         raise UsageError("scope", scope.agent_id, "the scope of a whole graph")
+    check_limit(limit, most)
 
 
 def check_turn_number(number: int) -> None:

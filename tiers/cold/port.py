@@ -27,18 +27,7 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeV
 
 from ..errors import TierRejected
 from ..records import Owned, Record, Scope
-from .conditions import (
-    Among,
-    Beyond,
-    Condition,
-    Fields,
-    Holds,
-    Lists,
-    Seen,
-    Stretch,
-    Value,
-    direction,
-)
+from .conditions import Among, Beyond, Condition, Fields, Holds, Seen, Stretch, Value, direction
 from .ownership import private_to
 
 R = TypeVar("R", bound=Record)
@@ -195,7 +184,7 @@ class Collection(Generic[R]):
         """Tell how to take fields from a record, in order, and which of them are one each."""
         return tuple((of, isinstance(name, str)) for name, of in self.fields.items())
 
-    def listed(self, record: R) -> Lists:
+    def listed(self, record: R) -> dict[str, Mapping[str, int]]:
         """Return the lists of a record: each value once, and how often the record has it."""
         return {name: lookup.listed(record) for name, lookup in self.lists.items()}
 

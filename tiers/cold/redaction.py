@@ -33,6 +33,7 @@ Redactable: TypeAlias = (
 Retainable: TypeAlias = Turn | Summary | Episode | Fact
 Written: TypeAlias = Summary | Episode
 T = TypeVar("T")
+Form = TypeVar("Form", bound=Owned)
 Fields: TypeAlias = dict[str, object]
 
 RecordKind: TypeAlias = Kind | Literal["passage", "card", "quarantined"]
@@ -216,19 +217,14 @@ def known_of(asked: Sequence[str], found: Iterable[Trace]) -> list[Trace]:
     return known
 
 
-def redacted_form(record: Redactable, now: datetime) -> Redactable:
+def redacted_form(record: Form, now: datetime, why: str = REDACTED) -> Form:
     """Return a record without its content: what names it, and what it names, stays."""
-    return record.model_copy(update={**_nothing(record, REDACTED), "redacted_at": now})
+    return record.model_copy(update={**_nothing(record, why), "redacted_at": now})
 
 
 def set_aside_form(record: Redactable, now: datetime) -> Redactable:
     """Return a record as a roll-back leaves it; what it said is kept apart."""
-    return record.model_copy(update={**_nothing(record, SET_ASIDE), "redacted_at": now})
-
-
-def as_redacted(belief: Commitment, now: datetime) -> Commitment:
-    """Return a belief without its content."""
-    return belief.model_copy(update={**_nothing(belief, REDACTED), "redacted_at": now})
+    return redacted_form(record, now, SET_ASIDE)
 
 
 def retired_form(record: Retainable, now: datetime) -> Retainable:
@@ -294,7 +290,7 @@ _NOTHING: Mapping[type[Redactable], Callable[[Any, str], Fields]] = {
 """What records say instead of what they said, in words that say why."""
 
 
-def _nothing(record: Redactable, why: str) -> Fields:
+def _nothing(record: Owned, why: str) -> Fields:
     return of_kind(_NOTHING, record, "cannot be redacted")(record, why)
 
 

@@ -8,20 +8,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from ..documents import (
-    DOCUMENTS_PER_CALL_MAX,
-    PASSAGE_CHARS_MAX,
-    PASSAGES_MAX,
-    PROPERTIES_CHARS_MAX,
-    Document,
-    Passage,
-    PassageDraft,
-    Revised,
-    document_id,
-    is_rolled_back,
-    passage_digest,
-    stays_away,
-)
+from .. import documents
+from ..documents import Document, Passage, PassageDraft, Revised
 from ..errors import Conflict, UnfitRecord, UsageError, WasRedacted
 from ..fields import AuditKind
 from ..ids import derived_id
@@ -81,17 +69,21 @@ def check_revision(scope: Scope, document: Document, passages: Sequence[PassageD
             are too long or no JSON, or there are too many passages.
     """
     check_owned(scope, document)
-    expected = document_id(document.tenant, document.graph_id, document.shelf, document.name)
+    expected = documents.document_id(
+        document.tenant, document.graph_id, document.shelf, document.name
+    )
     if document.id != expected:
         raise UsageError("id", document.id, f"{expected!r}, as document_id derives it")
-    if len(passages) > PASSAGES_MAX:
-        raise UsageError("passages", len(passages), f"at most {PASSAGES_MAX:,} of one document")
+    if len(passages) > documents.PASSAGES_MAX:
+        raise UsageError(
+            "passages", len(passages), f"at most {documents.PASSAGES_MAX:,} of one document"
+        )
     try:
         said = json.dumps(document.properties, ensure_ascii=False, allow_nan=False)
     except ValueError as error:
         raise UsageError("properties", str(error), "JSON values, numbers finite") from error
-    if len(said) > PROPERTIES_CHARS_MAX:
-        accepted = f"at most {PROPERTIES_CHARS_MAX:,} characters as JSON"
+    if len(said) > documents.PROPERTIES_CHARS_MAX:
+        accepted = f"at most {documents.PROPERTIES_CHARS_MAX:,} characters as JSON"
         raise UsageError("properties", len(said), accepted)
 
 
@@ -101,8 +93,8 @@ def check_removal(document_ids: Sequence[str]) -> None:
     Raises:
         UsageError: There are more.
     """
-    if len(document_ids) > DOCUMENTS_PER_CALL_MAX:
-        accepted = f"at most {DOCUMENTS_PER_CALL_MAX:,} ids"
+    if len(document_ids) > documents.DOCUMENTS_PER_CALL_MAX:
+        accepted = f"at most {documents.DOCUMENTS_PER_CALL_MAX:,} ids"
         raise UsageError("document_ids", len(document_ids), accepted)
 
 
@@ -127,8 +119,8 @@ def check_follows(
     what = f"revision of document {document.id}"
     if known is not None and not is_visible:
         raise Conflict(what, "a document of the asker", "another")
-    if known is not None and not even_if_redacted and stays_away(known, document.digest):
-        raise WasRedacted(f"document {document.id}", rolled_back=is_rolled_back(known))
+    if known is not None and not even_if_redacted and documents.stays_away(known, document.digest):
+        raise WasRedacted(f"document {document.id}", rolled_back=documents.is_rolled_back(known))
     stored = 0 if known is None else known.revision
     if document.revision != stored + 1:
         raise Conflict(what, document.revision - 1, stored)
@@ -139,7 +131,6 @@ def revision_of(
     drafts: Sequence[PassageDraft],
     known: Document | None,
     current: Sequence[Placed],
-    name: str = "",
 ) -> Revision:
     """Return what storing a revision comes to.
 
@@ -148,7 +139,6 @@ def revision_of(
         drafts: Its passages, in order.
         known: As it stands, if it does.
         current: Its current passages.
-        name: Goes into the ids of new passages, where several writers may be at it at once.
 
     Raises:
         UsageError: A passage is empty or too long, or stands under too much.
@@ -161,7 +151,7 @@ def revision_of(
         waiting[placed.digest].append(placed)
     added, moved, stay = [], [], set()
     for number, draft in enumerate(drafts):
-        passage = _passage(document, number, draft, name)
+        passage = _passage(document, number, draft)
         alike = waiting.get(passage.digest) if is_kept else None
         if not alike:
             added.append(passage)
@@ -206,17 +196,12 @@ def _standing(document: Document, known: Document | None, passages: int) -> Docu
     )
 
 
-def _passage(document: Document, number: int, draft: PassageDraft, name: str) -> Passage:
+def _passage(document: Document, number: int, draft: PassageDraft) -> Passage:
+    # With a part that is empty, as the ids of all passages were made.
+    place = (document.id, str(document.revision), "", str(number))
     try:
         return Passage(
-            id=derived_id(
-                document.changed_at,
-                "passage",
-                document.id,
-                str(document.revision),
-                name,
-                str(number),
-            ),
+            id=derived_id(document.changed_at, "passage", *place),
             **whose(document),
             recorded_at=document.changed_at,
             document_id=document.id,
@@ -224,9 +209,11 @@ def _passage(document: Document, number: int, draft: PassageDraft, name: str) ->
             headings=draft.headings,
             page=draft.page,
             text=draft.text,
-            digest=passage_digest(draft.headings, draft.text),
+            digest=documents.passage_digest(draft.headings, draft.text),
             since=document.revision,
         )
     except UnfitRecord as error:
-        accepted = f"1 to {PASSAGE_CHARS_MAX:,} characters under headings of bounded length"
+        accepted = (
+            f"1 to {documents.PASSAGE_CHARS_MAX:,} characters under headings of bounded length"
+        )
         raise UsageError(f"passages.{number}.{error.field}", error.accepted, accepted) from error

@@ -91,7 +91,13 @@ class QueuedEmbedder(ABC):
     asymmetric = False
     """Whether the model embeds a question otherwise than a text that may answer it."""
 
-    def __init__(self, *, max_characters: int, cache_size: int | None, queue_size: int) -> None:
+    def __init__(
+        self,
+        *,
+        max_characters: int,
+        cache_size: int | None = DEFAULT_CACHE_SIZE,
+        queue_size: int = DEFAULT_QUEUE_SIZE,
+    ) -> None:
         if cache_size is not None and cache_size < 0:
             raise UsageError("cache_size", cache_size, "0 or more, or None")
         if queue_size < 1:
@@ -197,7 +203,8 @@ class QueuedEmbedder(ABC):
                 # One by one: a list built at once would lose what was joined before a cancellation.
                 result = await self._asked(queue, text, urgent=urgent, query=query)
                 results.append(result)
-            return [_vector(await _awaited(result)) for result in results]
+            kept = [await _awaited(result) for result in results]
+            return [tuple(np.frombuffer(one, dtype=np.float32).tolist()) for one in kept]
         finally:
             for result in results:
                 if isinstance(result, Job):
@@ -269,7 +276,3 @@ async def _awaited(result: bytes | Job) -> bytes:
         raise ConfigError(problem.key, problem.reason) from problem.__cause__
     reason = f"the model failed: {type(problem).__name__}: {problem}"
     raise TierRejected("embedding", "embed", reason) from problem
-
-
-def _vector(kept: bytes) -> Vector:
-    return tuple(np.frombuffer(kept, dtype=np.float32).tolist())

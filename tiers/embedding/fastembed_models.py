@@ -19,7 +19,7 @@ import numpy.typing as npt
 from fastembed.rerank.cross_encoder import TextCrossEncoder
 
 from ..errors import ConfigError, TierUnavailable
-from .batching import DEFAULT_CACHE_SIZE, DEFAULT_QUEUE_SIZE, QueuedEmbedder
+from .batching import QueuedEmbedder
 from .onnx_embedder import default_threads
 from .queueing import BatchQueue, ThreadRunner
 
@@ -40,8 +40,6 @@ class FastEmbedEmbedder(QueuedEmbedder):
     Args:
         name: As fastembed calls it: ``BAAI/bge-small-en-v1.5``.
         models: The folder that holds models.
-        cache_size: How many vectors are kept; 0 keeps none.
-        queue_size: How many texts may wait, for each priority; further callers wait for room.
 
     Raises:
         ConfigError: fastembed knows no such model.
@@ -49,17 +47,8 @@ class FastEmbedEmbedder(QueuedEmbedder):
 
     asymmetric = True
 
-    def __init__(
-        self,
-        name: str,
-        models: Path,
-        *,
-        cache_size: int = DEFAULT_CACHE_SIZE,
-        queue_size: int = DEFAULT_QUEUE_SIZE,
-    ) -> None:
-        super().__init__(
-            max_characters=_MAX_CHARACTERS, cache_size=cache_size, queue_size=queue_size
-        )
+    def __init__(self, name: str, models: Path) -> None:
+        super().__init__(max_characters=_MAX_CHARACTERS)
         known = {
             one["model"]: one["dim"] for one in fastembed.TextEmbedding.list_supported_models()
         }

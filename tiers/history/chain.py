@@ -17,6 +17,7 @@ from pydantic import JsonValue
 
 from ..beliefs import BeliefEvent, Commitment
 from ..errors import UsageError
+from ..fields import Record
 from ..fleet import Scope
 from ..ids import derived_id
 
@@ -112,9 +113,13 @@ def next_event(
 
 def committed_content(belief: Commitment) -> dict[str, JsonValue]:
     """Return what a ``committed`` event says: the belief as it was committed."""
-    as_committed = {"recorded_at", "redacted_at", "pinned"}
-    content: dict[str, JsonValue] = belief.model_dump(mode="json", exclude=as_committed)
-    return {**content, "recorded_at": iso(belief.recorded_at)}
+    return written(belief, "recorded_at", "redacted_at", "pinned")
+
+
+def written(record: Record, moment: str, *without: str) -> dict[str, JsonValue]:
+    """Return the fields of a record as they are written and signed: its moment as it is hashed."""
+    fields: dict[str, JsonValue] = record.model_dump(mode="json", exclude={moment, *without})
+    return {**fields, moment: iso(getattr(record, moment))}
 
 
 def iso(moment: datetime) -> str:

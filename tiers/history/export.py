@@ -27,10 +27,9 @@ from ..errors import Conflict, UsageError
 from ..evidence import ChainedAudit
 from ..fields import Moment, Record, in_utc
 from ..saved_file import SavedFile
-from .chain import FIRST_PREVIOUS_HASH, FORMAT_VERSION, canonical, iso
-from .heads import head_fields
+from .chain import FIRST_PREVIOUS_HASH, FORMAT_VERSION, canonical, written
 from .plan import SPEAKING_KINDS
-from .rotation import Rotation, rotation_fields
+from .rotation import Rotation
 from .signing import SigningKey
 
 FORMAT: Final = "ezra-belief-export"
@@ -79,8 +78,7 @@ class ExportSeal(Record):
 
 def header_line(header: ExportHeader) -> bytes:
     """Return the line of a header, without its newline."""
-    fields: dict[str, JsonValue] = header.model_dump(exclude={"exported_at"})
-    return canonical({**fields, "exported_at": iso(header.exported_at)})
+    return canonical(written(header, "exported_at"))
 
 
 def entry_line(entry: LoggedBelief) -> bytes:
@@ -91,18 +89,17 @@ def entry_line(entry: LoggedBelief) -> bytes:
 
 def head_line(head: SignedHead) -> bytes:
     """Return the line of a signed head."""
-    return canonical({"head": head_fields(head)})
+    return canonical({"head": written(head, "signed_at")})
 
 
 def audit_line(event: ChainedAudit) -> bytes:
     """Return the line of an audit event."""
-    fields: dict[str, JsonValue] = event.model_dump(mode="json", exclude={"recorded_at"})
-    return canonical({"audit": {**fields, "recorded_at": iso(event.recorded_at)}})
+    return canonical({"audit": written(event, "recorded_at")})
 
 
 def rotation_line(rotation: Rotation) -> bytes:
     """Return the line of a rotation."""
-    return canonical({"rotation": rotation_fields(rotation)})
+    return canonical({"rotation": written(rotation, "rotated_at")})
 
 
 def seal_line(seal: ExportSeal) -> bytes:
@@ -113,9 +110,7 @@ def seal_line(seal: ExportSeal) -> bytes:
 def event_fields(event: BeliefEvent) -> dict[str, JsonValue]:
     """Return an event as it is written: times as they are hashed."""
     is_former = event.version < FORMAT_VERSION and not event.turn_id
-    left_out = {"recorded_at", "turn_id"} if is_former else {"recorded_at"}
-    fields: dict[str, JsonValue] = event.model_dump(exclude=left_out)
-    return {**fields, "recorded_at": iso(event.recorded_at)}
+    return written(event, "recorded_at", *(("turn_id",) if is_former else ()))
 
 
 def sealed_bytes(seal: ExportSeal) -> bytes:

@@ -9,13 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..beliefs import (
-    TRUST_AT_FIRST,
-    BeliefEvent,
-    BeliefSpan,
-    BeliefStatus,
-    LoggedBelief,
-)
+from ..beliefs import TRUST_AT_FIRST, BeliefEvent, BeliefSpan, BeliefStatus, LoggedBelief
 
 BEGINNING = frozenset(("adopted", "committed", "restored"))
 """Events after which their belief is active."""

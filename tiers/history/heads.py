@@ -9,12 +9,10 @@ import hashlib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from pydantic import JsonValue
-
 from ..beliefs import BeliefEvent, SignedHead
 from ..errors import IntegrityError, UsageError
 from ..fields import in_utc
-from .chain import FIRST_PREVIOUS_HASH, canonical, event_hash, iso
+from .chain import FIRST_PREVIOUS_HASH, canonical, event_hash, written
 from .merkle import Frontier, is_hash
 from .signing import SigningKey, is_public_key, key_id, verify
 
@@ -22,20 +20,12 @@ HEAD_VERSION = 2
 """Of the form that is signed."""
 
 
-def head_fields(head: SignedHead) -> dict[str, JsonValue]:
-    """Return a head as it is written: times as they are hashed."""
-    fields: dict[str, JsonValue] = head.model_dump(mode="json", exclude={"signed_at"})
-    return {**fields, "signed_at": iso(head.signed_at)}
-
-
 def signed_bytes(head: SignedHead) -> bytes:
     """Return what is signed: the canonical form of every field but two.
 
     These are ``signature`` and ``frontier``, which is known to be right when it gives ``root``.
     """
-    fields = head_fields(head)
-    del fields["signature"], fields["frontier"]
-    return canonical(fields)
+    return canonical(written(head, "signed_at", "signature", "frontier"))
 
 
 def head_digest(head: SignedHead) -> str:

@@ -11,14 +11,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from ..beliefs import (
-    BeliefKind,
-    BranchPoint,
-    Changed,
-    Commitment,
-    HistoricBelief,
-    Settlement,
-)
+from ..beliefs import BeliefKind, BranchPoint, Changed, Commitment, HistoricBelief, Settlement
 from ..errors import Conflict, UsageError
 from ..fleet import Scope
 from .chain import committed_content

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pydantic import JsonValue
-
 from ..fields import Moment, Record
-from .chain import canonical, iso
+from .chain import canonical, written
 from .signing import SigningKey
 
 
@@ -42,9 +40,5 @@ class ErasureReceipt(Record):
 def signed_receipt(receipt: ErasureReceipt, key: SigningKey) -> ErasureReceipt:
     """Return a receipt with a key's signature."""
     named = receipt.model_copy(update={"public_key": key.public_hex, "signature": ""})
-    return named.model_copy(update={"signature": key.sign(_signed_bytes(named))})
-
-
-def _signed_bytes(receipt: ErasureReceipt) -> bytes:
-    fields: dict[str, JsonValue] = receipt.model_dump(mode="json", exclude={"signature"})
-    return canonical({**fields, "erased_at": iso(receipt.erased_at)})
+    signed = canonical(written(named, "erased_at", "signature"))
+    return named.model_copy(update={"signature": key.sign(signed)})

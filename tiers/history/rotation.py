@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from filelock import FileLock, Timeout
-from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from ..errors import ConfigError, IntegrityError, UsageError
 from ..fields import Moment, Record, in_utc
 from ..saved_file import replace_file, sync_folder
-from .chain import canonical, iso
+from .chain import canonical, written
 from .signing import KEY_FILE_SETTING, SigningKey, is_public_key, key_id, verify
 
 ROTATIONS_MAX = 10_000
@@ -58,12 +58,6 @@ class TrustedKey(NamedTuple):
 
 
 _FILE = TypeAdapter(tuple[Rotation, ...])
-
-
-def rotation_fields(rotation: Rotation) -> dict[str, JsonValue]:
-    """Return a rotation as it is written: times as they are hashed."""
-    fields: dict[str, JsonValue] = rotation.model_dump(exclude={"rotated_at"})
-    return {**fields, "rotated_at": iso(rotation.rotated_at)}
 
 
 def handed_over(old: SigningKey, new: SigningKey, now: datetime) -> Rotation:
@@ -138,7 +132,7 @@ def trusted_keys(first_public: str, rotations: Sequence[Rotation]) -> tuple[Trus
     return (*keys, key)
 
 
-def rotations_of(path: Path, setting: str = KEY_FILE_SETTING) -> tuple[Rotation, ...]:
+def rotations_of(path: Path) -> tuple[Rotation, ...]:
     """Return the rotations of a key file, the first one first; none where there were none.
 
     Raises:
@@ -151,12 +145,12 @@ def rotations_of(path: Path, setting: str = KEY_FILE_SETTING) -> tuple[Rotation,
     except FileNotFoundError:
         return ()
     except OSError as error:
-        raise ConfigError(setting, f"cannot read {file}: {error.strerror}") from error
+        raise ConfigError(KEY_FILE_SETTING, f"cannot read {file}: {error.strerror}") from error
     except ValidationError as error:
-        raise ConfigError(setting, f"{file} does not hold rotations") from error
+        raise ConfigError(KEY_FILE_SETTING, f"{file} does not hold rotations") from error
 
 
-def load_key(path: Path, setting: str = KEY_FILE_SETTING) -> SigningKey:
+def load_key(path: Path) -> SigningKey:
     """Return the key of a file; a rotation that was interrupted is finished first.
 
     Raises:
@@ -164,19 +158,19 @@ def load_key(path: Path, setting: str = KEY_FILE_SETTING) -> SigningKey:
     """
     path = path.resolve()
     if _next_path(path).exists():
-        with _alone(path, setting):
-            _finish(path, setting)
+        with _alone(path):
+            _finish(path)
     before = _identity(path)
     try:
-        return SigningKey.from_file(path, setting)
+        return SigningKey.from_file(path)
     except ConfigError:
         # The file was opened just before a rotation put another in its place and blanked it.
         if _identity(path) == before:
             raise
-        return SigningKey.from_file(path, setting)
+        return SigningKey.from_file(path)
 
 
-def rotate(path: Path, now: datetime, setting: str = KEY_FILE_SETTING) -> Rotation:
+def rotate(path: Path, now: datetime) -> Rotation:
     """Put a new key in the place of a file's; the old one signs for it and is destroyed.
 
     A crash leaves the old key or the new one, never neither and never a new one that nobody has
@@ -185,34 +179,31 @@ def rotate(path: Path, now: datetime, setting: str = KEY_FILE_SETTING) -> Rotati
     Args:
         path: The key's file.
         now: From when on the new key counts; later, where the last rotation is later.
-        setting: What errors name.
 
     Raises:
         ConfigError: The key cannot be read or written, or another process is rotating it.
     """
     path = path.resolve()
-    with _alone(path, setting):
-        _finish(path, setting)
+    with _alone(path):
+        _finish(path)
         path.chmod(0o600)  # so that it can be blanked in the end
-        old, new = SigningKey.from_file(path, setting), SigningKey.new()
-        known = rotations_of(path, setting)
+        old, new = SigningKey.from_file(path), SigningKey.new()
+        known = rotations_of(path)
         if len(known) >= ROTATIONS_MAX:
-            raise ConfigError(setting, f"{path} was rotated {ROTATIONS_MAX} times already")
+            raise ConfigError(KEY_FILE_SETTING, f"{path} was rotated {ROTATIONS_MAX} times already")
         if known and known[-1].to_key != old.public_hex:
             reason = f"{_rotations_path(path)} ends at another key than that of {path}"
-            raise ConfigError(setting, reason)
+            raise ConfigError(KEY_FILE_SETTING, reason)
         rotation = handed_over(old, new, max(now, known[-1].rotated_at) if known else now)
-        new.write(_next_path(path), setting)
+        new.write(_next_path(path))
         sync_folder(path.parent)  # it must not be lost once the record is there
-        _write_rotations(path, (*known, rotation), setting)
-        _finish(path, setting)
+        _write_rotations(path, (*known, rotation))
+        _finish(path)
     return rotation
 
 
 def _signed_bytes(rotation: Rotation) -> bytes:
-    fields = rotation_fields(rotation)
-    del fields["signature"]
-    return canonical(fields)
+    return canonical(written(rotation, "rotated_at", "signature"))
 
 
 def _rotations_path(path: Path) -> Path:
@@ -224,7 +215,7 @@ def _next_path(path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def _alone(path: Path, setting: str) -> Iterator[None]:
+def _alone(path: Path) -> Iterator[None]:
     """Let no other process rotate the key meanwhile."""
     lock = path.with_name(f"{path.name}.lock")
     try:
@@ -232,22 +223,22 @@ def _alone(path: Path, setting: str) -> Iterator[None]:
             yield
     except Timeout as error:
         reason = f"another process has been rotating {path} for {_WAIT_SECONDS:g} s"
-        raise ConfigError(setting, reason) from error
+        raise ConfigError(KEY_FILE_SETTING, reason) from error
     except OSError as error:
-        raise ConfigError(setting, f"cannot rotate {path}: {error.strerror}") from error
+        raise ConfigError(KEY_FILE_SETTING, f"cannot rotate {path}: {error.strerror}") from error
 
 
-def _finish(path: Path, setting: str) -> None:
+def _finish(path: Path) -> None:
     """Bring a rotation to its end, or discard a new key for which nobody has signed yet."""
     draft = _next_path(path)
     if not draft.exists():
         return
-    known = rotations_of(path, setting)
-    if not known or known[-1].to_key == SigningKey.from_file(path, setting).public_hex:
+    known = rotations_of(path)
+    if not known or known[-1].to_key == SigningKey.from_file(path).public_hex:
         draft.unlink()
         return
-    if known[-1].to_key != SigningKey.from_file(draft, setting).public_hex:
-        raise ConfigError(setting, f"{draft} is not the key that {path} was rotated to")
+    if known[-1].to_key != SigningKey.from_file(draft).public_hex:
+        raise ConfigError(KEY_FILE_SETTING, f"{draft} is not the key that {path} was rotated to")
     with path.open("r+b") as old:
         draft.replace(path)
         sync_folder(path.parent)
@@ -266,12 +257,12 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _write_rotations(path: Path, rotations: Sequence[Rotation], setting: str) -> None:
+def _write_rotations(path: Path, rotations: Sequence[Rotation]) -> None:
     """Replace the file of rotations in one step."""
     file = _rotations_path(path)
-    lines = [canonical(rotation_fields(one)).decode() for one in rotations]
+    lines = [canonical(written(one, "rotated_at")).decode() for one in rotations]
     try:
         replace_file(file, ("[\n" + ",\n".join(lines) + "\n]\n").encode(), mode=0o666)
         sync_folder(file.parent)
     except OSError as error:
-        raise ConfigError(setting, f"cannot write {file}: {error.strerror}") from error
+        raise ConfigError(KEY_FILE_SETTING, f"cannot write {file}: {error.strerror}") from error

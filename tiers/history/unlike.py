@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from pydantic import JsonValue
 
@@ -53,14 +52,10 @@ def _problem(known: FoldedBelief | None, row: ProjectedBelief) -> str | None:
     )
     if known.content is None:
         return _problem_of_redacted(known, plain)
-    if belief.redacted_at is not None or not _is_said(known.content, plain):
+    said = json.loads(json.dumps(committed_content(plain)))
+    if belief.redacted_at is not None or said != known.content:
         return "says something the log does not"
     return None
-
-
-def _is_said(content: dict[str, Any], belief: Commitment) -> bool:
-    """Whether a stored belief says what its event says."""
-    return bool(json.loads(json.dumps(committed_content(belief))) == content)
 
 
 def _problem_of_redacted(known: FoldedBelief, belief: Commitment) -> str | None:

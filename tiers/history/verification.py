@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from ..beliefs import LoggedBelief, SignedHead
 from ..errors import UsageError
@@ -256,25 +257,18 @@ class _ExportVerifier(LogVerifier):
         self._section = max(section, self._section)
 
 
-class _Sealed:
+class _Sealed(NamedTuple):
     """The seal of an export, and what it is held against."""
 
-    def __init__(
-        self,
-        line: ExportLine,
-        seal: ExportSeal,
-        header: ExportLine | None,
-        counts: dict[str, int],
-    ) -> None:
-        self._line = line
-        self._seal = seal
-        self._header = header
-        self._counts = counts
+    line: ExportLine
+    seal: ExportSeal
+    header: ExportLine | None
+    counts: dict[str, int]
 
     def check(self, log: LogCheck, trust: Trust, problems: Problems) -> bool:
         """Tell what is wrong with it; return whether a trusted key has signed it as it is."""
-        seal, line = self._seal, self._line
-        counts = {"events": log.events, "redacted": log.destroyed, **self._counts}
+        seal, line = self.seal, self.line
+        counts = {"events": log.events, "redacted": log.destroyed, **self.counts}
         told = seal.model_dump(include=set(counts))
         for name in (name for name in counts if counts[name] != told[name]):
             what = f"the seal counts {told[name]} {name}, and there are {counts[name]}"
@@ -284,13 +278,13 @@ class _Sealed:
         is_same = seal.sha256 == line.before
         if not is_same:
             problems.add("what is before the seal is not what was sealed", line=line.number)
-        if self._header is not None and seal.header != self._header.sha256:
+        if self.header is not None and seal.header != self.header.sha256:
             what = "the header is not the one that was sealed"
-            problems.add(what, line=line.number if is_same else self._header.number)
+            problems.add(what, line=line.number if is_same else self.header.number)
         return self._is_signed(trust, problems) and is_same
 
     def _is_signed(self, trust: Trust, problems: Problems) -> bool:
-        seal, number = self._seal, self._line.number
+        seal, number = self.seal, self.line.number
         if not seal.public_key and not seal.signature:
             if trust.is_given:
                 what = "the seal is not signed: whoever had the file could have written it anew"
@@ -300,7 +294,7 @@ class _Sealed:
             problems.add("the seal is not signed by the key that it names", line=number)
             return False
         trust.note(seal.public_key)
-        header = self._header.item if self._header else None
+        header = self.header.item if self.header else None
         if not isinstance(header, ExportHeader):
             return False
         refusal = trust.refusal(seal.public_key, header.exported_at, is_seal=True)

@@ -21,18 +21,8 @@ from typing import Self, TypeAlias
 from ..errors import TierRejected, TierUnavailable, UsageError
 from ..health import TierHealth, round_trip_ms
 from ..records import Commitment, HotState, MeshResult, Scope, Turn
+from . import rules
 from .keys import encodable
-from .rules import (
-    PINS_MAX,
-    TTL_SECONDS,
-    as_json,
-    check_asker,
-    check_belief,
-    check_capacity,
-    check_ttl,
-    check_turn,
-    too_many_pins,
-)
 from .view import View, is_runtime, may_see, parts_of
 
 AGENTS_MAX = 10_000
@@ -114,11 +104,11 @@ class EmbeddedHotStore:
     def __init__(
         self,
         *,
-        ttl_seconds: float = TTL_SECONDS,
+        ttl_seconds: float = rules.TTL_SECONDS,
         agents_max: int = AGENTS_MAX,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        check_ttl(ttl_seconds)
+        rules.check_ttl(ttl_seconds)
         if agents_max < 1:
             raise UsageError("agents_max", agents_max, "1 or more")
         self._ttl_seconds = ttl_seconds
@@ -145,8 +135,8 @@ class EmbeddedHotStore:
         What was put in under another view is not returned.
         """
         place = self._place(scope, "append")
-        check_capacity(capacity)
-        check_turn(scope, turn)
+        rules.check_capacity(capacity)
+        rules.check_turn(scope, turn)
         kept = self._entered(scope, "append", place)
         kept.turns[turn.seq] = turn
         return kept.trim(capacity)
@@ -161,9 +151,9 @@ class EmbeddedHotStore:
     async def restore(self, scope: Scope, turns: Sequence[Turn], capacity: int) -> None:
         """Fill the ring from cold, never replacing a turn that is already there."""
         place = self._place(scope, "restore")
-        check_capacity(capacity)
+        rules.check_capacity(capacity)
         for turn in turns:
-            check_turn(scope, turn)
+            rules.check_turn(scope, turn)
         if not turns:
             return
         kept = self._entered(scope, "restore", place)
@@ -178,11 +168,11 @@ class EmbeddedHotStore:
             UsageError: The agent already holds ``PINS_MAX`` other beliefs.
         """
         place = self._place(scope, "pin")
-        check_belief(scope, belief)
+        rules.check_belief(scope, belief)
         belief_id = encodable("belief.id", belief.id)
         kept = self._entered(scope, "pin", place)
-        if belief_id not in kept.pins and len(kept.pins) >= PINS_MAX:
-            raise too_many_pins(belief)
+        if belief_id not in kept.pins and len(kept.pins) >= rules.PINS_MAX:
+            raise rules.too_many_pins(belief)
         kept.pins[belief_id] = belief
 
     async def unpin(self, scope: Scope, belief_id: str) -> None:
@@ -203,8 +193,8 @@ class EmbeddedHotStore:
             UsageError: The scope is the runtime's.
         """
         place = self._place(scope, "put_mesh")
-        check_asker(scope)
-        stored = as_json(result)
+        rules.check_asker(scope)
+        stored = rules.as_json(result)
         self._entered(scope, "put_mesh", place).mesh = stored
 
     async def clear(self, scope: Scope) -> None:
@@ -286,7 +276,7 @@ def _check_is_of(scope: Scope, kept: _Kept, operation: str) -> None:
 
 @asynccontextmanager
 async def embedded_hot_store(
-    *, ttl_seconds: float = TTL_SECONDS
+    *, ttl_seconds: float = rules.TTL_SECONDS
 ) -> AsyncIterator[EmbeddedHotStore]:
     """Open a hot store of its own; what it holds ends with the block, as befits a cache."""
     async with EmbeddedHotStore(ttl_seconds=ttl_seconds) as store:

@@ -20,21 +20,10 @@ from redis.asyncio import Redis, RedisCluster
 
 from ..errors import CorruptRecord, TierUnavailable, UsageError
 from ..records import Commitment, HotState, MeshResult, Owned, Record, Scope, Turn
-from . import scripts
+from . import rules, scripts
 from .calls import CallLimits, limited
 from .guard import GuardedClient
 from .keys import encodable, hot_key
-from .rules import (
-    PINS_MAX,
-    TTL_SECONDS,
-    as_json,
-    check_asker,
-    check_belief,
-    check_capacity,
-    check_ttl,
-    check_turn,
-    too_many_pins,
-)
 from .view import RUNTIME_VIEW, may_see, view_of
 
 _RecordT = TypeVar("_RecordT", bound=Record)
@@ -60,12 +49,12 @@ class RedisHotStore:
         client: Redis | RedisCluster,
         *,
         prefix: str = "ezra",
-        ttl_seconds: float = TTL_SECONDS,
+        ttl_seconds: float = rules.TTL_SECONDS,
         limits: CallLimits = CallLimits(),  # noqa: B008 - frozen
     ) -> None:
         if not prefix.isprintable() or not prefix or "{" in prefix or "}" in prefix:
             raise UsageError("prefix", prefix, "printable characters without braces")
-        check_ttl(ttl_seconds)
+        rules.check_ttl(ttl_seconds)
         self._client = client
         self._guarded = GuardedClient(client, prefix)
         self._prefix = prefix
@@ -90,10 +79,10 @@ class RedisHotStore:
         was put in under another view.
         """
         key = self._key(scope, "append")
-        check_capacity(capacity)
+        rules.check_capacity(capacity)
         field = _turn_field(scope, turn)
         evicted = await self._run(
-            scope, "append", scripts.APPEND, key, capacity, field, as_json(turn)
+            scope, "append", scripts.APPEND, key, capacity, field, rules.as_json(turn)
         )
         return tuple(_parsed(Turn, stored, "append") for stored in evicted)
 
@@ -112,7 +101,7 @@ class RedisHotStore:
     async def restore(self, scope: Scope, turns: Sequence[Turn], capacity: int) -> None:
         """Fill the ring from cold, never replacing a turn that is already there."""
         key = self._key(scope, "restore")
-        check_capacity(capacity)
+        rules.check_capacity(capacity)
         by_seq: dict[int, tuple[str, Turn]] = {}
         for turn in turns:
             by_seq.setdefault(turn.seq, (_turn_field(scope, turn), turn))
@@ -120,7 +109,7 @@ class RedisHotStore:
             return
         # More than the highest `capacity` would be trimmed anyway, so they are not sent.
         newest = [by_seq[seq] for seq in sorted(by_seq)[-capacity:]]
-        args = [part for field, turn in newest for part in (field, as_json(turn))]
+        args = [part for field, turn in newest for part in (field, rules.as_json(turn))]
         await self._run(scope, "restore", scripts.RESTORE, key, capacity, *args)
 
     async def pin(self, scope: Scope, belief: Commitment) -> None:
@@ -130,11 +119,13 @@ class RedisHotStore:
             UsageError: The agent already holds ``PINS_MAX`` other beliefs.
         """
         key = self._key(scope, "pin")
-        check_belief(scope, belief)
+        rules.check_belief(scope, belief)
         field = f"pin:{belief.id}"
-        kept = await self._run(scope, "pin", scripts.PIN, key, PINS_MAX, field, as_json(belief))
+        kept = await self._run(
+            scope, "pin", scripts.PIN, key, rules.PINS_MAX, field, rules.as_json(belief)
+        )
         if not kept:
-            raise too_many_pins(belief)
+            raise rules.too_many_pins(belief)
 
     async def unpin(self, scope: Scope, belief_id: str) -> None:
         """Stop keeping a belief; one that is unknown, or of another view, is no error."""
@@ -149,8 +140,8 @@ class RedisHotStore:
             UsageError: The scope is the runtime's.
         """
         key = self._key(scope, "put_mesh")
-        check_asker(scope)
-        await self._run(scope, "put_mesh", scripts.PUT_MESH, key, as_json(result))
+        rules.check_asker(scope)
+        await self._run(scope, "put_mesh", scripts.PUT_MESH, key, rules.as_json(result))
 
     async def clear(self, scope: Scope) -> None:
         """Forget everything held for the agent, of whatever view."""
@@ -175,7 +166,7 @@ class RedisHotStore:
 
 
 def _turn_field(scope: Scope, turn: Turn) -> str:
-    check_turn(scope, turn)
+    rules.check_turn(scope, turn)
     return f"turn:{turn.seq}"
 
 

@@ -26,10 +26,6 @@ _VERSIONS = {
 }
 
 
-def _text(value: str) -> str:
-    return value
-
-
 def yes_or_no(value: str) -> bool:
     """Return what a word says.
 
@@ -61,16 +57,16 @@ def _flags(value: str) -> list[ssl.VerifyFlags]:
 
 
 _READERS: Mapping[str, Callable[[str], object]] = {
-    "ssl_ca_certs": _text,
-    "ssl_ca_path": _text,
-    "ssl_ca_data": _text,
-    "ssl_certfile": _text,
-    "ssl_keyfile": _text,
-    "ssl_password": _text,
+    "ssl_ca_certs": str,
+    "ssl_ca_path": str,
+    "ssl_ca_data": str,
+    "ssl_certfile": str,
+    "ssl_keyfile": str,
+    "ssl_password": str,
     "ssl_cert_reqs": _requirement,
     "ssl_check_hostname": yes_or_no,
     "ssl_min_version": _version,
-    "ssl_ciphers": _text,
+    "ssl_ciphers": str,
     "ssl_include_verify_flags": _flags,
     "ssl_exclude_verify_flags": _flags,
 }

@@ -98,7 +98,8 @@ def _known(error: BaseException) -> tuple[type[TierError], str] | None:
     if isinstance(error, ConnectionError):
         return _broken_connection(error)
     if isinstance(error, RedisClusterException):
-        return _no_cluster(error)
+        # Slots without a node, nodes that disagree: what a cluster goes through in a failover.
+        return TierUnavailable, f"the cluster is not complete ({error})"
     if isinstance(error, ResponseError | ClusterError):
         return _refusal(error)
     return None
@@ -124,11 +125,6 @@ def _broken_connection(error: ConnectionError) -> tuple[type[TierError], str]:
     if isinstance(error.__cause__, builtins.TimeoutError):
         return TierTimeout, "every connection of the pool was busy for too long"
     return TierUnavailable, f"Redis cannot be reached ({error})"
-
-
-def _no_cluster(error: RedisClusterException) -> tuple[type[TierError], str]:
-    # Slots without a node, nodes that disagree: what a cluster goes through in a failover.
-    return TierUnavailable, f"the cluster is not complete ({error})"
 
 
 def _refusal(error: Exception) -> tuple[type[TierError], str]:

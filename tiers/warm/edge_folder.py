@@ -19,20 +19,8 @@ from pathlib import Path
 from types import TracebackType
 from uuid import UUID
 
+import qdrant_edge as edge
 from filelock import FileLock, Timeout
-from qdrant_edge import (
-    Distance,
-    EdgeConfig,
-    EdgeShard,
-    EdgeSparseVectorParams,
-    EdgeVectorParams,
-    IntegerIndexParams,
-    KeywordIndexParams,
-    Modifier,
-    Point,
-    ScrollRequest,
-    UpdateOperation,
-)
 
 from ..errors import ConfigError, CorruptRecord, TierRejected
 from .disk import BUILD_BYTES_MIN, WRITE_BYTES_MIN, check_room, disk_call
@@ -50,7 +38,7 @@ INDEXED_FROM = 32
 So few are looked through at once; the indexes alone are a hundred files, also when they are empty.
 """
 
-_INTEGER = IntegerIndexParams(lookup=False, range=True)
+_INTEGER = edge.IntegerIndexParams(lookup=False, range=True)
 _REWRITTEN, _FORMER = "shard.rewritten", "shard.former"
 _MANIFEST = "manifest.json"
 _REBUILD = "remove the folder and let the index be rebuilt from the cold tier"
@@ -87,7 +75,9 @@ class OpenShard:
         folder: Where its files are.
     """
 
-    def __init__(self, folder: Path, dimensions: int, engine: EdgeShard, indexed_from: int) -> None:
+    def __init__(
+        self, folder: Path, dimensions: int, engine: edge.EdgeShard, indexed_from: int
+    ) -> None:
         self.engine = engine
         self.folder = folder
         self._dimensions = dimensions
@@ -138,13 +128,13 @@ class OpenShard:
             offset: int | str | UUID | None = None
             while True:
                 with EngineCall("rewrite files"):
-                    request = ScrollRequest(
+                    request = edge.ScrollRequest(
                         offset=offset, limit=step_points, with_payload=True, with_vector=True
                     )
                     points, offset = self.engine.scroll(request)
-                    same = [Point(one.id, one.vector or {}, one.payload) for one in points]
+                    same = [edge.Point(one.id, one.vector or {}, one.payload) for one in points]
                     if same:
-                        copy.update(UpdateOperation.upsert_points(same))
+                        copy.update(edge.UpdateOperation.upsert_points(same))
                 if offset is None:
                     break
                 await asyncio.sleep(0)
@@ -290,18 +280,18 @@ def _finish_rewriting(folder: Path) -> None:
         shutil.rmtree(draft)
 
 
-def _created(path: Path, dimensions: int) -> EdgeShard:
+def _created(path: Path, dimensions: int) -> edge.EdgeShard:
     """Make an empty shard, which is searched in the thread that asks: one asks at a time.
 
     Waking threads of the engine for it costs more than a search of a few hundred points.
     """
-    config = EdgeConfig(
-        vectors={DENSE: EdgeVectorParams(size=dimensions, distance=Distance.Cosine)},
-        sparse_vectors={LEXICAL: EdgeSparseVectorParams(modifier=Modifier.Idf)},
+    config = edge.EdgeConfig(
+        vectors={DENSE: edge.EdgeVectorParams(size=dimensions, distance=edge.Distance.Cosine)},
+        sparse_vectors={LEXICAL: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)},
         max_search_threads=1,
     )
     with EngineCall("open"):
-        return EdgeShard.create(str(path), config)
+        return edge.EdgeShard.create(str(path), config)
 
 
 def _build(folder: Path, dimensions: int) -> None:
@@ -317,10 +307,10 @@ def _build(folder: Path, dimensions: int) -> None:
     unfinished.rename(folder / "shard")
 
 
-def _load(path: Path) -> EdgeShard:
+def _load(path: Path) -> edge.EdgeShard:
     try:
         with EngineCall("open"):
-            shard = EdgeShard.load(str(path))
+            shard = edge.EdgeShard.load(str(path))
     except TierRejected as error:
         if "WouldBlock" in error.reason:
             reason = f"{path} is open in a process that does not hold owner.lock"
@@ -330,13 +320,13 @@ def _load(path: Path) -> EdgeShard:
     return shard
 
 
-def _unindexed(shard: EdgeShard) -> list[str]:
+def _unindexed(shard: edge.EdgeShard) -> list[str]:
     """Return the payload keys that are to be indexed and are not; some, where a crash came."""
     indexed = shard.info().payload_schema
     return [key for key in (*KEYWORD_KEYS, *INTEGER_KEYS) if key not in indexed]
 
 
-def _index(shard: EdgeShard, key: str) -> None:
+def _index(shard: edge.EdgeShard, key: str) -> None:
     """Make the index of one payload key, which takes some milliseconds."""
-    index = _INTEGER if key in INTEGER_KEYS else KeywordIndexParams(is_tenant=key == "tenant")
-    shard.update(UpdateOperation.create_field_index(key, index))
+    index = _INTEGER if key in INTEGER_KEYS else edge.KeywordIndexParams(is_tenant=key == "tenant")
+    shard.update(edge.UpdateOperation.create_field_index(key, index))

@@ -12,15 +12,7 @@ from ..errors import ConfigError, CorruptRecord
 from ..upkeep import Generation
 from .disk import disk_call
 from .edge_folder import opened_shard, owned, set_aside
-from .edge_layout import (
-    Marks,
-    forget_marks,
-    prepare,
-    read_marks,
-    remove,
-    slug_of,
-    write_marks,
-)
+from .edge_layout import Marks, forget_marks, prepare, read_marks, remove, slug_of, write_marks
 from .edge_points import EdgePoints
 from .edge_store import STEP_POINTS, EdgeWarmStore, edge_warm_store
 from .store import remove_tenant

@@ -7,45 +7,11 @@ from functools import lru_cache
 from typing import TypeAlias
 from uuid import UUID
 
-from qdrant_edge import (
-    CountRequest,
-    FieldCondition,
-    Filter,
-    HasIdCondition,
-    HasVectorCondition,
-    IdfParams,
-    IsEmptyCondition,
-    IsNullCondition,
-    MatchAny,
-    MatchValue,
-    NestedCondition,
-    Point,
-    Query,
-    QueryBatchRequest,
-    QueryRequest,
-    RangeFloat,
-    Record,
-    ScoredPoint,
-    ScrollRequest,
-    SearchParams,
-    SparseVector,
-    UpdateOperation,
-)
+import qdrant_edge as edge
 
 from .disk import READ_BYTES_MIN, WRITE_BYTES_MIN, Room
 from .edge_folder import EngineCall, OpenShard
-from .filters import (
-    Absent,
-    After,
-    AnyOf,
-    Between,
-    Condition,
-    Either,
-    NoneOf,
-    PointIds,
-    Predicate,
-    UpTo,
-)
+from .filters import Absent, AnyOf, Between, Condition, Either, NoneOf, PointIds, Predicate
 from .guard import Bounds, check_filter, check_found, check_points
 from .ranking import Candidate, FoundId, Held, all_rounded
 from .store import ALL, Chosen, Leg, NewPoint, Offset, Show, dense_of
@@ -55,20 +21,20 @@ CONDITIONS_REMEMBERED = 2_000
 
 
 Part: TypeAlias = (
-    FieldCondition
-    | IsEmptyCondition
-    | IsNullCondition
-    | HasIdCondition
-    | HasVectorCondition
-    | NestedCondition
-    | Filter
+    edge.FieldCondition
+    | edge.IsEmptyCondition
+    | edge.IsNullCondition
+    | edge.HasIdCondition
+    | edge.HasVectorCondition
+    | edge.NestedCondition
+    | edge.Filter
 )
 """What the engine takes as a condition."""
 
 
-def rendered(predicate: Predicate) -> Filter:
+def rendered(predicate: Predicate) -> edge.Filter:
     """Return the engine's filter."""
-    return Filter(must=parts(predicate))
+    return edge.Filter(must=parts(predicate))
 
 
 def parts(predicate: Predicate) -> list[Part]:
@@ -81,34 +47,26 @@ def _condition(condition: Condition) -> Part:
         case AnyOf(key, values, common):
             return _any_of(key, values, common=common)
         case NoneOf(key, values):
-            return Filter(must_not=[_equal(key, values)])
-        case After() | UpTo() | Between():
-            return FieldCondition(condition.key, range=_range(condition))
+            return edge.Filter(must_not=[_equal(key, values)])
+        case Between(key, since, until):
+            return edge.FieldCondition(key, range=edge.RangeFloat(gte=since, lt=until))
         case Absent(key):
-            return FieldCondition(key, is_empty=True)
+            return edge.FieldCondition(key, is_empty=True)
         case PointIds(ids):
-            return HasIdCondition(set(ids))
+            return edge.HasIdCondition(set(ids))
         case Either(alternatives):
-            return Filter(should=[rendered(one) for one in alternatives])
-
-
-def _range(condition: After | UpTo | Between) -> RangeFloat:
-    match condition:
-        case After(_, bound):
-            return RangeFloat(gt=bound)
-        case UpTo(_, bound):
-            return RangeFloat(lte=bound)
-        case Between(_, since, until):
-            return RangeFloat(gte=since, lt=until)
+            return edge.Filter(should=[rendered(one) for one in alternatives])
 
 
 @lru_cache(maxsize=CONDITIONS_REMEMBERED)
-def _any_of(key: str, values: tuple[str, ...], *, common: bool) -> FieldCondition | Filter:
+def _any_of(
+    key: str, values: tuple[str, ...], *, common: bool
+) -> edge.FieldCondition | edge.Filter:
     found = _equal(key, values)
     return _not_to_begin_with(found) if common and len(values) > 1 else found
 
 
-def _not_to_begin_with(condition: FieldCondition) -> Filter:
+def _not_to_begin_with(condition: edge.FieldCondition) -> edge.Filter:
     """Return what means the same, and is only looked at in what other conditions have found.
 
     The engine begins with the condition that seems to let the fewest pass. One of several values
@@ -116,19 +74,19 @@ def _not_to_begin_with(condition: FieldCondition) -> Filter:
     values and drops repeated ones. In a graph of 100,000 a search took 46 ms of processor time
     that way, 19 ms this way.
     """
-    return Filter(must_not=[Filter(must_not=[condition])])
+    return edge.Filter(must_not=[edge.Filter(must_not=[condition])])
 
 
-def _equal(key: str, values: tuple[str, ...]) -> FieldCondition:
+def _equal(key: str, values: tuple[str, ...]) -> edge.FieldCondition:
     if len(values) == 1:
-        return FieldCondition(key, match=MatchValue(values[0]))
-    return FieldCondition(key, match=MatchAny(list(values)))
+        return edge.FieldCondition(key, match=edge.MatchValue(values[0]))
+    return edge.FieldCondition(key, match=edge.MatchAny(list(values)))
 
 
 FILTERS_REMEMBERED = 1_000
 """Of scopes and kinds: their questions differ in the moment alone."""
 
-_PASSING = (After, UpTo, Between, PointIds)
+_PASSING = (Between, PointIds)
 
 
 class EdgePoints:
@@ -142,27 +100,27 @@ class EdgePoints:
         """Put points under their ids, whole."""
         await self._shard.prepare_for(len(points), operation)
         with self._call(operation, WRITE_BYTES_MIN):
-            told = [Point(one.id, dict(one.vectors), one.payload) for one in points]
+            told = [edge.Point(one.id, dict(one.vectors), one.payload) for one in points]
             check_points(operation, bounds, told)
-            self._shard.engine.update(UpdateOperation.upsert_points(told))
+            self._shard.engine.update(edge.UpdateOperation.upsert_points(told))
 
     async def remove(self, chosen: Chosen) -> None:
         """Remove points."""
         with self._call(chosen.operation, WRITE_BYTES_MIN):
-            update = UpdateOperation.delete_points_by_filter(_checked(chosen))
+            update = edge.UpdateOperation.delete_points_by_filter(_checked(chosen))
             self._shard.engine.update(update)
 
     async def count(self, chosen: Chosen) -> int:
         """Return exactly how many there are."""
         with self._call(chosen.operation):
-            return self._shard.engine.count(CountRequest(exact=True, filter=_checked(chosen)))
+            return self._shard.engine.count(edge.CountRequest(exact=True, filter=_checked(chosen)))
 
     async def page(
         self, chosen: Chosen, limit: int, offset: Offset | None = None, show: Show = ALL
-    ) -> tuple[list[Record], Offset | None]:
+    ) -> tuple[list[edge.Record], Offset | None]:
         """Return points in order of id from ``offset`` on, and where to go on."""
         with self._call(chosen.operation):
-            request = ScrollRequest(
+            request = edge.ScrollRequest(
                 offset=offset,
                 limit=limit,
                 filter=_checked(chosen),
@@ -207,24 +165,26 @@ class EdgePoints:
         self._room.check(operation, bytes_min)
         return EngineCall(operation)
 
-    def _answers(self, chosen: Chosen, legs: Sequence[Leg], limit: int) -> list[list[ScoredPoint]]:
+    def _answers(
+        self, chosen: Chosen, legs: Sequence[Leg], limit: int
+    ) -> list[list[edge.ScoredPoint]]:
         visible = _checked(chosen)
         requests = [
-            QueryRequest(
+            edge.QueryRequest(
                 limit=limit,
-                query=Query.Nearest(leg.query, using=leg.using),
+                query=edge.Query.Nearest(leg.query, using=leg.using),
                 # Exact also if somebody should ever let the engine build a graph over the vectors.
-                params=SearchParams(exact=True, idf=_corpus(chosen, leg)),
+                params=edge.SearchParams(exact=True, idf=_corpus(chosen, leg)),
                 filter=visible,
             )
             for leg in legs
         ]
         if len(requests) == 1:
             return [self._shard.engine.query(requests[0])]
-        return self._shard.engine.query_batch(QueryBatchRequest(requests))
+        return self._shard.engine.query_batch(edge.QueryBatchRequest(requests))
 
 
-def _candidates(points: Sequence[ScoredPoint]) -> list[Candidate]:
+def _candidates(points: Sequence[edge.ScoredPoint]) -> list[Candidate]:
     """Return points as candidates: hundreds a turn, so a step at a time for all of them."""
     scores = all_rounded([one.score for one in points])
     found_ids = [one.id for one in points]
@@ -237,7 +197,7 @@ def _number(point_id: Offset) -> int:
     return point_id.int if isinstance(point_id, UUID) else int(point_id)
 
 
-def _checked(chosen: Chosen) -> Filter:
+def _checked(chosen: Chosen) -> edge.Filter:
     """Return the engine's filter, which the guard has looked at.
 
     Most of it is the same from question to question: that is rendered and looked at once. Moments
@@ -246,25 +206,25 @@ def _checked(chosen: Chosen) -> Filter:
     lasting = tuple(one for one in chosen.condition if not isinstance(one, _PASSING))
     passing = tuple(one for one in chosen.condition if isinstance(one, _PASSING))
     known = _lasting(chosen.operation, chosen.bounds, lasting)
-    return Filter(must=[*known, *parts(passing)])
+    return edge.Filter(must=[*known, *parts(passing)])
 
 
 @lru_cache(maxsize=FILTERS_REMEMBERED)
 def _lasting(operation: str, bounds: Bounds, condition: Predicate) -> tuple[Part, ...]:
     theirs = parts(condition)
-    check_filter(operation, bounds, Filter(must=theirs))
+    check_filter(operation, bounds, edge.Filter(must=theirs))
     return tuple(theirs)
 
 
-def _corpus(chosen: Chosen, leg: Leg) -> IdfParams | None:
+def _corpus(chosen: Chosen, leg: Leg) -> edge.IdfParams | None:
     """Return where it is counted how rare words are."""
-    if not isinstance(leg.query, SparseVector):
+    if not isinstance(leg.query, edge.SparseVector):
         return None
     if any(isinstance(one, _PASSING) for one in leg.counted):
-        return IdfParams(corpus=_checked(chosen._replace(condition=leg.counted)))
+        return edge.IdfParams(corpus=_checked(chosen._replace(condition=leg.counted)))
     return _lasting_corpus(chosen.operation, chosen.bounds, leg.counted)
 
 
 @lru_cache(maxsize=FILTERS_REMEMBERED)
-def _lasting_corpus(operation: str, bounds: Bounds, condition: Predicate) -> IdfParams:
-    return IdfParams(corpus=Filter(must=list(_lasting(operation, bounds, condition))))
+def _lasting_corpus(operation: str, bounds: Bounds, condition: Predicate) -> edge.IdfParams:
+    return edge.IdfParams(corpus=edge.Filter(must=list(_lasting(operation, bounds, condition))))

@@ -15,18 +15,7 @@ from typing import NamedTuple, TypeAlias, get_args
 
 from ..moments import microseconds
 from ..records import ALL_TOPICS, Grain, Kind, Scope, SearchQuery
-from .payload import (
-    ARCHIVAL,
-    NO_GRAPH,
-    NO_TIER,
-    NO_TOPIC,
-    NO_USER,
-    SHARED,
-    expiry,
-    label_of,
-    owner_of,
-    point_id,
-)
+from . import payload
 
 _EVERY_KIND = frozenset(get_args(Kind)) - {"tool_output"}  # what has tool outputs is a turn
 
@@ -49,22 +38,6 @@ class NoneOf:
 
     key: str
     values: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class After:
-    """The integer under the key is greater than ``value``."""
-
-    key: str
-    value: int
-
-
-@dataclass(frozen=True, slots=True)
-class UpTo:
-    """The integer under the key is ``value`` or less."""
-
-    key: str
-    value: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +73,7 @@ class Either:
     alternatives: tuple[tuple[Condition, ...], ...]
 
 
-Condition: TypeAlias = AnyOf | NoneOf | After | UpTo | Between | Absent | PointIds | Either
+Condition: TypeAlias = AnyOf | NoneOf | Between | Absent | PointIds | Either
 Predicate: TypeAlias = tuple[Condition, ...]
 """Conditions that must all hold."""
 
@@ -139,12 +112,12 @@ class _Portion(NamedTuple):
 
 def of_tenant(tenant: str) -> Predicate:
     """Everything a tenant's graphs hold, marks left out: for moving and removing."""
-    return (AnyOf("tenant", (tenant,)), NoneOf("graph", (NO_GRAPH,)))
+    return (AnyOf("tenant", (tenant,)), NoneOf("graph", (payload.NO_GRAPH,)))
 
 
 def mark_of(tenant: str) -> Predicate:
     """What is no entry but says how far a tenant's index has come."""
-    return (AnyOf("tenant", (tenant,)), AnyOf("graph", (NO_GRAPH,)))
+    return (AnyOf("tenant", (tenant,)), AnyOf("graph", (payload.NO_GRAPH,)))
 
 
 def of_graph(scope: Scope) -> Predicate:
@@ -163,7 +136,7 @@ def reach(scope: Scope, query: SearchQuery) -> Reach | None:
         return _inherited(scope, query)
     if not query.kinds:
         return None
-    writers = (SHARED, scope.agent_id) if scope.agent_id else (SHARED,)
+    writers = (payload.SHARED, scope.agent_id) if scope.agent_id else (payload.SHARED,)
     shown = AnyOf("private_to", writers, common=True)
     kinds = _of_kinds(scope.tenant, (scope.graph_id,), query.kinds, query.grains)
     return Reach(
@@ -180,7 +153,7 @@ def of_kind(scope: Scope, kind: Kind | None) -> Predicate:
 
 def expired(scope: Scope, now: datetime) -> Predicate:
     """What the graph holds that had expired by ``now``."""
-    return (*of_graph(scope), UpTo("expires_at", expiry(now)))
+    return (*of_graph(scope), Between("expires_at", None, payload.expiry(now) + 1))
 
 
 def among(scope: Scope, point_ids: Sequence[str]) -> Predicate:
@@ -192,9 +165,9 @@ def _inherited(scope: Scope, query: SearchQuery) -> Reach | None:
     portions = _portions(scope, query)
     if not portions or query.ids:
         return None
-    shared: Predicate = (AnyOf("private_to", (SHARED,)),)
+    shared: Predicate = (AnyOf("private_to", (payload.SHARED,)),)
     if "fact" in query.kinds:
-        shared += (AnyOf("tier", (ARCHIVAL, NO_TIER), common=True),)
+        shared += (AnyOf("tier", (payload.ARCHIVAL, payload.NO_TIER), common=True),)
     asked = _one_of([portion.asked for portion in portions])
     return Reach(
         (*_one_of([portion.stored for portion in portions]), *_recorded(query.as_of)),
@@ -222,7 +195,7 @@ def _one_of(alternatives: Sequence[Predicate]) -> Predicate:
 def _owned(tenant: str, graph_ids: Sequence[str], labels: Sequence[str] = ()) -> AnyOf:
     """Entries of these graphs, of these kinds where some are named."""
     kinds: list[tuple[str, ...]] = [(label,) for label in labels] or [()]
-    names = (owner_of(tenant, graph, *kind) for graph, kind in product(graph_ids, kinds))
+    names = (payload.owner_of(tenant, graph, *kind) for graph, kind in product(graph_ids, kinds))
     return AnyOf("owner", tuple(names))
 
 
@@ -238,21 +211,22 @@ def _of_kinds(
     labels: list[str] = []
     for kind in kinds:
         graded = kind == "episode" and grains
-        labels += (label_of(grain) for grain in grains) if graded else (kind,)
+        labels += (payload.label_of(grain) for grain in grains) if graded else (kind,)
     if "turn" in kinds and len(labels) > 1:
         return (_owned(tenant, graph_ids), AnyOf("kind", tuple(labels), common=True))
     return (_owned(tenant, graph_ids, labels),)
 
 
 def _recorded(by: datetime | None) -> Predicate:
-    return () if by is None else (UpTo("recorded_at", microseconds(by)),)
+    return () if by is None else (Between("recorded_at", None, microseconds(by) + 1),)
 
 
 def _seen(scope: Scope, query: SearchQuery) -> Predicate:
     """What holds in every graph: lifetime, topics and users."""
-    conditions: list[Condition] = [After("expires_at", expiry(query.now)), *_topics(scope)]
+    lasting = Between("expires_at", payload.expiry(query.now) + 1, None)
+    conditions: list[Condition] = [lasting, *_topics(scope)]
     if not scope.every_user:
-        users = (NO_USER, scope.user_id) if scope.user_id else (NO_USER,)
+        users = (payload.NO_USER, scope.user_id) if scope.user_id else (payload.NO_USER,)
         conditions.append(AnyOf("user_id", users, common=True))
     return tuple(conditions)
 
@@ -261,7 +235,7 @@ def _asked(query: SearchQuery) -> Predicate:
     """What the question leaves out, beside kinds: each narrows what is seen, none widens it."""
     conditions: list[Condition] = [*_recorded(query.as_of), *_happened(query)]
     if query.tier is not None:
-        conditions.append(AnyOf("tier", (query.tier, NO_TIER), common=True))
+        conditions.append(AnyOf("tier", (query.tier, payload.NO_TIER), common=True))
     if query.user_id is not None:
         conditions.append(AnyOf("user_id", (query.user_id,)))
     if query.topics:
@@ -276,7 +250,7 @@ def _named(scope: Scope, query: SearchQuery) -> Predicate:
     """The records of the own graph that the question is kept to."""
     if not query.ids:
         return ()
-    return (PointIds(tuple(point_id(scope, one) for one in query.ids)),)
+    return (PointIds(tuple(payload.point_id(scope, one) for one in query.ids)),)
 
 
 def _happened(query: SearchQuery) -> Predicate:
@@ -296,8 +270,8 @@ def _happened(query: SearchQuery) -> Predicate:
 def _topics(scope: Scope) -> Predicate:
     """No topic, or one that the scope holds; and none that is denied to it, which goes first."""
     if ALL_TOPICS in scope.denied:
-        return (AnyOf("topics", (NO_TOPIC,)),)
+        return (AnyOf("topics", (payload.NO_TOPIC,)),)
     denied = (NoneOf("topics", scope.denied),) if scope.denied else ()
     if scope.sees_all_topics:
         return denied
-    return (AnyOf("topics", (NO_TOPIC, *scope.topics), common=True), *denied)
+    return (AnyOf("topics", (payload.NO_TOPIC, *scope.topics), common=True), *denied)

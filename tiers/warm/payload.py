@@ -35,6 +35,9 @@ NEVER = 2**53
 OWNERS_REMEMBERED = 2_000
 """Names of owners: those of a graph come with each of its questions and entries."""
 
+AS_IT_IS = ("id", "tenant", "agent_id", "text", "speaker", "ref")
+"""Keys under which lies what an entry says."""
+
 NAMED_BY = ("id", "source_ids")
 """Keys that say which entry it is and what it was made of, and nothing of what it says."""
 
@@ -104,9 +107,8 @@ def payload_of(entry: IndexEntry) -> dict[str, Any]:
     place = (entry.tenant, entry.graph_id)
     labels = [kind] if isinstance(kind, str) else kind
     return {
-        "id": entry.id,
+        **{name: getattr(entry, name) for name in AS_IT_IS},
         "owner": [owner_of(*place), *(owner_of(*place, label) for label in labels)],
-        "tenant": entry.tenant,
         "graph": entry.graph_id,
         "kind": kind,
         "topics": list(entry.topics) or [NO_TOPIC],
@@ -114,11 +116,7 @@ def payload_of(entry: IndexEntry) -> dict[str, Any]:
         "tier": entry.tier or NO_TIER,
         "grain": entry.grain or NO_GRAIN,
         "expires_at": expiry(entry.expires_at),
-        "agent_id": entry.agent_id,
         "user_id": entry.user_id or NO_USER,
-        "text": entry.text,
-        "speaker": entry.speaker,
-        "ref": entry.ref,
         "source_ids": list(entry.source_ids),
         "occurred_at": occurred_at,
         "recorded_at": microseconds(entry.recorded_at),

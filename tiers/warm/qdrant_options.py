@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 from ..errors import UsageError
@@ -37,16 +37,7 @@ class QdrantOptions:
     connections_max: int = 32
 
     def __post_init__(self) -> None:
-        optional = {
-            "shard_number": self.shard_number,
-            "replication_factor": self.replication_factor,
-        }
-        check_positive(
-            rrf_k=self.rrf_k,
-            overfetch=self.overfetch,
-            timeout_seconds=self.timeout_seconds,
-            connections_max=self.connections_max,
-            **{name: number for name, number in optional.items() if number is not None},
-        )
+        numbers = {name: one for name, one in asdict(self).items() if isinstance(one, int | float)}
+        check_positive(**numbers)
         if self.quantization not in ("none", "scalar", "binary"):
             raise UsageError("quantization", self.quantization, "none, scalar or binary")

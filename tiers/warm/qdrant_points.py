@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import TypeVar
 
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_edge import SparseVector
 
-from .filters import (
-    Absent,
-    After,
-    AnyOf,
-    Between,
-    Condition,
-    Either,
-    NoneOf,
-    PointIds,
-    Predicate,
-    UpTo,
-)
+from .filters import Absent, AnyOf, Between, Condition, Either, NoneOf, PointIds, Predicate
 from .guard import Bounds, check_filter, check_points
 from .qdrant_calls import QdrantCalls
 from .qdrant_collection import dense_params
 from .qdrant_options import QdrantOptions
 from .ranking import Candidate, FoundId, Held, rounded
 from .store import ALL, Chosen, Leg, NewPoint, Offset, Show, Vector, dense_of
+
+T = TypeVar("T")
 
 
 def rendered(predicate: Predicate) -> models.Filter:
@@ -45,24 +38,14 @@ def _condition(condition: Condition) -> models.Condition:
             return _equal(key, values)
         case NoneOf(key, values):
             return models.Filter(must_not=[_equal(key, values)])
-        case After() | UpTo() | Between():
-            return models.FieldCondition(key=condition.key, range=_range(condition))
+        case Between(key, since, until):
+            return models.FieldCondition(key=key, range=models.Range(gte=since, lt=until))
         case Absent(key):
             return models.FieldCondition(key=key, is_empty=True)
         case PointIds(ids):
             return models.HasIdCondition(has_id=list(ids))
         case Either(alternatives):
             return models.Filter(should=[rendered(one) for one in alternatives])
-
-
-def _range(condition: After | UpTo | Between) -> models.Range:
-    match condition:
-        case After(_, bound):
-            return models.Range(gt=bound)
-        case UpTo(_, bound):
-            return models.Range(lte=bound)
-        case Between(_, since, until):
-            return models.Range(gte=since, lt=until)
 
 
 class QdrantPoints:
@@ -74,26 +57,24 @@ class QdrantPoints:
         self._calls = QdrantCalls(options.timeout_seconds)
         self._dense_params = dense_params(options)
 
+    def _here(
+        self, call: Callable[..., Awaitable[T]], **arguments: object
+    ) -> Callable[[], Awaitable[T]]:
+        """Return a call about the collection, for which the server has less time than we have."""
+        seconds = self._calls.server_seconds
+        return partial(call, self._collection, timeout=seconds, **arguments)
+
     async def write(self, operation: str, bounds: Bounds, points: Sequence[NewPoint]) -> None:
         """Put points under their ids, whole, and wait until they can be found."""
         told = [_told(point) for point in points]
         check_points(operation, bounds, told)
-        await self._calls.done(
-            operation,
-            lambda: self._client.upsert(
-                self._collection, told, wait=True, timeout=self._calls.server_seconds
-            ),
-        )
+        await self._calls.done(operation, self._here(self._client.upsert, points=told, wait=True))
 
     async def remove(self, chosen: Chosen) -> None:
         """Remove points, and wait until they are gone."""
         theirs = models.FilterSelector(filter=_checked(chosen))
-        await self._calls.done(
-            chosen.operation,
-            lambda: self._client.delete(
-                self._collection, theirs, wait=True, timeout=self._calls.server_seconds
-            ),
-        )
+        removal = self._here(self._client.delete, points_selector=theirs, wait=True)
+        await self._calls.done(chosen.operation, removal)
 
     async def count(self, chosen: Chosen) -> int:
         """Return exactly how many there are."""
@@ -104,34 +85,23 @@ class QdrantPoints:
         return await self._count(operation, None)
 
     async def _count(self, operation: str, condition: models.Filter | None) -> int:
-        counted = await self._calls.answer(
-            operation,
-            lambda: self._client.count(
-                self._collection,
-                count_filter=condition,
-                exact=True,
-                timeout=self._calls.server_seconds,
-            ),
-        )
-        return counted.count
+        counting = self._here(self._client.count, count_filter=condition, exact=True)
+        return (await self._calls.answer(operation, counting)).count
 
     async def page(
         self, chosen: Chosen, limit: int, offset: Offset | None = None, show: Show = ALL
     ) -> tuple[list[models.Record], Offset | None]:
         """Return points in order of id from ``offset`` on, and where to go on."""
         theirs, keys = _checked(chosen), show.payload
-        return await self._calls.answer(
-            chosen.operation,
-            lambda: self._client.scroll(
-                self._collection,
-                scroll_filter=theirs,
-                limit=limit,
-                offset=offset,
-                with_payload=keys if isinstance(keys, bool) else [*keys],
-                with_vectors=list(show.vectors) or False,
-                timeout=self._calls.server_seconds,
-            ),
+        scrolling = self._here(
+            self._client.scroll,
+            scroll_filter=theirs,
+            limit=limit,
+            offset=offset,
+            with_payload=keys if isinstance(keys, bool) else [*keys],
+            with_vectors=list(show.vectors) or False,
         )
+        return await self._calls.answer(chosen.operation, scrolling)
 
     async def nearest(
         self, chosen: Chosen, legs: Sequence[Leg], limit: int
@@ -149,14 +119,8 @@ class QdrantPoints:
             )
             for leg in legs
         ]
-        responses = await self._calls.answer(
-            chosen.operation,
-            lambda: self._client.query_batch_points(
-                self._collection,
-                requests,
-                timeout=self._calls.server_seconds,
-            ),
-        )
+        asking = self._here(self._client.query_batch_points, requests=requests)
+        responses = await self._calls.answer(chosen.operation, asking)
         return [
             [Candidate(rounded(one.score), str(one.id)) for one in response.points]
             for response in responses

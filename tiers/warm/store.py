@@ -25,6 +25,7 @@ from .edge_folder import EngineCall
 from .filters import Predicate
 from .guard import Bounds, of_search, own_graph, whole_tenant
 from .payload import (
+    AS_IT_IS,
     DENSE,
     LEXICAL,
     NAMED_BY,
@@ -39,17 +40,7 @@ from .payload import (
     payload_of,
     point_id,
 )
-from .ranking import (
-    Bm25Words,
-    Candidate,
-    FoundId,
-    Held,
-    Payload,
-    answer,
-    best,
-    cosines_to,
-    with_ties,
-)
+from .ranking import Bm25Words, Candidate, FoundId, Held, answer, best, cosines_to, with_ties
 
 Offset: TypeAlias = int | str | uuid.UUID
 Vector: TypeAlias = list[float] | SparseVector
@@ -133,7 +124,7 @@ class StoredPoint(Protocol):
         """The engine's id."""
 
     @property
-    def payload(self) -> Payload | None:
+    def payload(self) -> Mapping[str, Any] | None:
         """What is stored beside its vectors."""
 
     @property
@@ -464,19 +455,14 @@ def entry_of(payload: Mapping[str, Any], vector: tuple[float, ...] | None) -> In
         kind, *more = kinds_stored(payload)
         grain = payload["grain"] or None
         return IndexEntry(
-            id=payload["id"],
-            tenant=payload["tenant"],
+            **{name: payload[name] for name in AS_IT_IS},
             graph_id=payload["graph"],
-            agent_id=payload["agent_id"],
             user_id=payload["user_id"] or None,
             kind=kind,
-            text=payload["text"],
             vector=vector,
             tier=payload["tier"] or None,
             grain=grain,
             also=tuple(one for one in more if not grain or one != label_of(grain)),
-            speaker=payload["speaker"],
-            ref=payload["ref"],
             topics=tuple(topic for topic in payload["topics"] if topic != NO_TOPIC),
             private=payload["private_to"] != SHARED,
             source_ids=tuple(payload["source_ids"]),

@@ -15,40 +15,13 @@ from typing import Any, TypeVar
 from pymongo import UpdateOne
 
 from ...errors import TierRejected
+from .. import port
 from ..bodies import forget, parsed
-from ..port import (
-    RECORDS_MAX,
-    WRITES,
-    Collection,
-    Count,
-    Delete,
-    Find,
-    Near,
-    Postings,
-    Put,
-    Question,
-    Replace,
-    Request,
-    Steps,
-    run_async,
-    scope_of,
-)
 from ..sight import check, check_delete, check_write
+from . import rendering
 from .database import TIMEOUT_SECONDS, Database, Session
 from .driver import DriverName, connected, settled
-from .rendering import (
-    BODY,
-    Document,
-    document,
-    found_by,
-    keys,
-    order,
-    posted,
-    replacement,
-    stages_of,
-    value_of,
-    where,
-)
+from .rendering import BODY, Document, keys, order, where
 from .schema import prepare
 from .translation import DuplicateKey, translated
 
@@ -66,14 +39,14 @@ class MongoRecordStore:
     def __init__(self, database: Database) -> None:
         self.database = database
 
-    async def read(self, operation: str, steps: Callable[[], Steps[T]]) -> T:
+    async def read(self, operation: str, steps: Callable[[], port.Steps[T]]) -> T:
         """Answer questions, all from one snapshot; those of one step by one command."""
         return await self.database.snapshot(operation, _carried_out(operation, steps))
 
     async def change(
         self,
         operation: str,
-        steps: Callable[[], Steps[T]],
+        steps: Callable[[], port.Steps[T]],
         *,
         is_brief: bool = True,
     ) -> T:
@@ -81,7 +54,7 @@ class MongoRecordStore:
 
         Those of one tenant follow each other in this process: they meet in its audit feed.
         """
-        alone = ("change", scope_of(steps()).tenant)
+        alone = ("change", port.scope_of(steps()).tenant)
         transaction = _carried_out(operation, steps)
         step = partial(self.database.step, operation, transaction, alone=alone, is_brief=is_brief)
         for _ in range(ATTEMPTS_MAX - 1):
@@ -99,7 +72,7 @@ class MongoRecordStore:
 @asynccontextmanager
 async def mongo_record_store(
     uri: str,
-    collections: Sequence[Collection[Any]],
+    collections: Sequence[port.Collection[Any]],
     *,
     database: str = "ezra",
     driver: DriverName = "pymongo",
@@ -126,9 +99,9 @@ async def mongo_record_store(
 
 
 def _carried_out(
-    operation: str, steps: Callable[[], Steps[T]]
+    operation: str, steps: Callable[[], port.Steps[T]]
 ) -> Callable[[Session], Awaitable[T]]:
-    return lambda session: run_async(steps(), _Transaction(operation, session).answered)
+    return lambda session: port.run_async(steps(), _Transaction(operation, session).answered)
 
 
 class _Transaction:
@@ -138,10 +111,10 @@ class _Transaction:
         self._operation = operation
         self._session = session
 
-    async def answered(self, requests: Sequence[Request]) -> Sequence[Any]:
+    async def answered(self, requests: Sequence[port.Request]) -> Sequence[Any]:
         """Return what requests come to: questions by one command, then each after the other."""
         with translated(self._operation), self._session.limited():
-            questions = [one for one in requests if not isinstance(one, WRITES)]
+            questions = [one for one in requests if not isinstance(one, port.WRITES)]
             if len(questions) == len(requests) > 1:
                 return await self._asked(questions)
             alike = [list(some) for _, some in groupby(requests, key=_sort_of)]
@@ -149,7 +122,7 @@ class _Transaction:
 
     async def _in_order(self, requests: Sequence[Any]) -> Sequence[Any]:
         """Answer requests that are alike: several writes by one command."""
-        if not isinstance(requests[0], Put | Replace):
+        if not isinstance(requests[0], port.Put | port.Replace):
             return [await self._answer(request) for request in requests]
         if not self._session.is_atomic:
             raise TierRejected("cold", self._operation, "a write while reading")
@@ -158,16 +131,16 @@ class _Transaction:
         await self._written(requests)
         return [None] * len(requests)
 
-    async def _answer(self, request: Question | Delete[Any]) -> Any:  # noqa: ANN401 - of any request
-        if isinstance(request, Find):
+    async def _answer(self, request: port.Question | port.Delete[Any]) -> Any:  # noqa: ANN401 - of any request
+        if isinstance(request, port.Find):
             return await self._found(request)
-        if not isinstance(request, Delete):
+        if not isinstance(request, port.Delete):
             return (await self._asked([request]))[0]
         if not self._session.is_atomic:
             raise TierRejected("cold", self._operation, "a write while reading")
         return await self._deleted(request.found)
 
-    async def _found(self, find: Find[Any]) -> list[Any]:
+    async def _found(self, find: port.Find[Any]) -> list[Any]:
         if find.is_of_nothing:
             return []
         raw = self._raw(find.collection)
@@ -180,9 +153,11 @@ class _Transaction:
         found = await cursor.batch_size(find.limit).to_list(length=find.limit)
         return _records(find, found)
 
-    async def _asked(self, questions: Sequence[Question]) -> Sequence[Any]:
+    async def _asked(self, questions: Sequence[port.Question]) -> Sequence[Any]:
         """Answer several questions by one command: a union, whose parts are told apart by ``n``."""
-        parts = [(question, find) for question in questions for find in found_by(question)]
+        parts = [
+            (question, find) for question in questions for find in rendering.found_by(question)
+        ]
         answers: list[list[Document]] = [[] for _ in parts]
         numbered = [
             (number, question, find)
@@ -192,13 +167,15 @@ class _Transaction:
         if numbered:
             await self._united(numbered, answers)
         each = iter(answers)
-        return [_told(one, [next(each) for _ in found_by(one)]) for one in questions]
+        return [_told(one, [next(each) for _ in rendering.found_by(one)]) for one in questions]
 
     async def _united(
-        self, parts: Sequence[tuple[int, Question, Find[Any]]], answers: Sequence[list[Document]]
+        self,
+        parts: Sequence[tuple[int, port.Question, port.Find[Any]]],
+        answers: Sequence[list[Document]],
     ) -> None:
         first, *rest = (
-            (find, stages_of(question, find, number)) for number, question, find in parts
+            (find, rendering.stages_of(question, find, number)) for number, question, find in parts
         )
         union = [
             {"$unionWith": {"coll": find.collection.name, "pipeline": stages}}
@@ -209,21 +186,21 @@ class _Transaction:
             [*stages, *union],
             session=self._transaction,
             hint=dict(keys(find.collection, find.by)),
-            batchSize=RECORDS_MAX,
+            batchSize=port.RECORDS_MAX,
         )
-        for row in await (await settled(aggregated)).to_list(length=RECORDS_MAX):
+        for row in await (await settled(aggregated)).to_list(length=port.RECORDS_MAX):
             answers[row["n"]].append(row)
 
-    async def _written(self, requests: Sequence[Put[Any] | Replace[Any]]) -> None:
+    async def _written(self, requests: Sequence[port.Put[Any] | port.Replace[Any]]) -> None:
         collection = requests[0].collection
         raw = self._raw(collection)
         records = [request.record for request in requests]
-        if isinstance(requests[0], Put):
-            stored = [document(collection, record) for record in records]
+        if isinstance(requests[0], port.Put):
+            stored = [rendering.document(collection, record) for record in records]
             await raw.insert_many(stored, session=self._transaction)
             return
         replaced = [
-            UpdateOne(collection.name_of(record), replacement(collection, record))
+            UpdateOne(collection.name_of(record), rendering.replacement(collection, record))
             for record in records
         ]
         done = await raw.bulk_write(replaced, session=self._transaction)
@@ -231,17 +208,17 @@ class _Transaction:
             what = f"one of {collection.name} {[*map(collection.key, records)]} is not there"
             raise TierRejected("cold", self._operation, what)
 
-    async def _deleted(self, find: Find[Any]) -> int:
+    async def _deleted(self, find: port.Find[Any]) -> int:
         check_delete(find)
         raw, chosen = self._raw(find.collection), where(find)
-        if find.limit < RECORDS_MAX:
+        if find.limit < port.RECORDS_MAX:
             cursor = raw.find(chosen, {"_id": 1}, limit=find.limit, session=self._transaction)
             found = await cursor.sort(order(find) or [("_id", 1)]).to_list(length=find.limit)
             chosen = {"_id": {"$in": [row["_id"] for row in found]}}
         done = await raw.delete_many(chosen, session=self._transaction)
         return int(done.deleted_count)
 
-    def _raw(self, collection: Collection[Any]) -> Any:  # noqa: ANN401 - of either driver
+    def _raw(self, collection: port.Collection[Any]) -> Any:  # noqa: ANN401 - of either driver
         return self._session.raw[collection.name]
 
     @property
@@ -249,31 +226,35 @@ class _Transaction:
         return self._session.transaction
 
 
-def _sort_of(request: Request) -> tuple[type, str]:
-    return type(request), request.collection.name if isinstance(request, Put | Replace) else ""
+def _sort_of(request: port.Request) -> tuple[type, str]:
+    return type(request), request.collection.name if isinstance(
+        request, port.Put | port.Replace
+    ) else ""
 
 
-def _told(question: Question, parts: Sequence[Sequence[Document]]) -> Any:  # noqa: ANN401
-    if isinstance(question, Near):
+def _told(question: port.Question, parts: Sequence[Sequence[Document]]) -> Any:  # noqa: ANN401
+    if isinstance(question, port.Near):
         fields = question.of
-        return [[tuple(value_of(row, one) for one in fields) for row in rows] for rows in parts]
-    if isinstance(question, Count) and question.by_value:
+        return [
+            [tuple(rendering.value_of(row, one) for one in fields) for row in rows]
+            for rows in parts
+        ]
+    if isinstance(question, port.Count) and question.by_value:
         counted = zip(question.found.listed.values, parts, strict=True)
         return {(value,): row["count"] for value, rows in counted for row in rows}
     (rows,) = parts
-    if isinstance(question, Count):
-        return _counted(question, rows)
-    if isinstance(question, Postings):
-        return [one for row in rows for one in posted(question, row)]
+    if isinstance(question, port.Count):
+        return {
+            tuple(rendering.value_of(row["_id"], name) for name in question.of): row["count"]
+            for row in rows
+        }
+    if isinstance(question, port.Postings):
+        return [one for row in rows for one in rendering.posted(question, row)]
     return _records(question, rows)
 
 
-def _records(find: Find[Any], rows: Sequence[Document]) -> list[Any]:
+def _records(find: port.Find[Any], rows: Sequence[Document]) -> list[Any]:
     model: Any = find.collection.record
     records = [parsed(model, row[BODY]) for row in rows]
     check(find, records)
     return records
-
-
-def _counted(request: Count[Any], rows: Sequence[Document]) -> dict[tuple[Any, ...], int]:
-    return {tuple(value_of(row["_id"], name) for name in request.of): row["count"] for row in rows}

@@ -16,6 +16,7 @@ from pymongo import ASCENDING, DESCENDING, IndexModel
 
 from ...errors import TierRejected, UsageError
 from ...records import Owned
+from .. import port
 from ..bodies import body
 from ..conditions import (
     Absent,
@@ -35,19 +36,6 @@ from ..conditions import (
     direction,
 )
 from ..ownership import NO_TOPIC
-from ..port import (
-    OWNERS,
-    RECORDED,
-    RECORDS_MAX,
-    TOPICS,
-    Collection,
-    Count,
-    Find,
-    Near,
-    Postings,
-    Question,
-    topics_text,
-)
 from ..sight import reached
 
 Document: TypeAlias = dict[str, Any]
@@ -74,7 +62,7 @@ _NOTHING: Mapping[str, str] = {"user_id": ""}
 """Fields that are always stored, and what stands in them when there is nothing in them."""
 
 
-def document(collection: Collection[Any], record: Any) -> Document:  # noqa: ANN401 - of any collection
+def document(collection: port.Collection[Any], record: Any) -> Document:  # noqa: ANN401 - of any collection
     """Return a record as it is stored.
 
     Raises:
@@ -90,7 +78,7 @@ def document(collection: Collection[Any], record: Any) -> Document:  # noqa: ANN
         listed[_list(name)] = list(found)
         if any(times != 1 for times in found.values()):
             listed[_times(name)] = list(found.values())
-    topics = {TOPICS: list(record.topics) or [NO_TOPIC]} if collection.owned else {}
+    topics = {port.TOPICS: list(record.topics) or [NO_TOPIC]} if collection.owned else {}
     stretches = {
         _stretches(name): [{"since": since, "until": until} for since, until in found]
         for name, found in collection.stretched(record).items()
@@ -103,7 +91,7 @@ def document(collection: Collection[Any], record: Any) -> Document:  # noqa: ANN
     return stored
 
 
-def replacement(collection: Collection[Any], record: Any) -> Document:  # noqa: ANN401 - of any collection
+def replacement(collection: port.Collection[Any], record: Any) -> Document:  # noqa: ANN401 - of any collection
     """Return the change of a document that puts a record in the place of the one before.
 
     What stands beside the record stays, unless it is redacted: a vector tells what was said. A
@@ -124,39 +112,39 @@ def replacement(collection: Collection[Any], record: Any) -> Document:  # noqa: 
 
 def value_of(row: Document, name: str) -> Value:
     """Return what a record has in a field, from its document."""
-    if name == TOPICS:
-        return topics_text([topic for topic in row.get(TOPICS, ()) if topic != NO_TOPIC])
+    if name == port.TOPICS:
+        return port.topics_text([topic for topic in row.get(port.TOPICS, ()) if topic != NO_TOPIC])
     value: Value = row.get(name)
     return None if value == _NOTHING.get(name) else value
 
 
-def indexes(collection: Collection[Any]) -> list[IndexModel]:
+def indexes(collection: port.Collection[Any]) -> list[IndexModel]:
     """Return a collection's indexes; those that come to the same keys are one."""
     names = ("id", *collection.indexes, *collection.lists)
     by_keys = {tuple(keys(collection, name)): name for name in names}
     return [_model(collection, name) for name in by_keys.values()]
 
 
-def keys(collection: Collection[Any], name: str) -> Keys:
+def keys(collection: port.Collection[Any], name: str) -> Keys:
     """Return the keys of an index, by which a question names it.
 
     Constants stand in front of what it orders. What is equal in one that is not unique comes in
     the order of recording.
     """
-    owners = OWNERS[collection.extent]
+    owners = port.OWNERS[collection.extent]
     if name == "id":
         return _ascending(*owners, "id")
     if name in collection.lists:
         return _ascending(*owners, _list(name), *collection.lists[name].order, "_id")
     index = collection.indexes[name]
-    owners = OWNERS[index.of or collection.extent]
+    owners = port.OWNERS[index.of or collection.extent]
     if index.unique:
         return _ascending(*owners, *index.fields)
     held = (condition.field for condition in index.where if isinstance(condition, Is | Absent))
     return _ascending(*owners, *held, *index.fields, "_id")
 
 
-def _model(collection: Collection[Any], name: str) -> IndexModel:
+def _model(collection: port.Collection[Any], name: str) -> IndexModel:
     """Return an index; a unique one holds only records that have all of its fields."""
     index = collection.indexes.get(name)
     options: Document = {}
@@ -175,7 +163,7 @@ def _ascending(*fields: str) -> Keys:
     return [(field, ASCENDING) for field in fields]
 
 
-def where(find: Find[Any]) -> Document:
+def where(find: port.Find[Any]) -> Document:
     """Return the filter of a question, the scope's conditions first.
 
     Raises:
@@ -197,29 +185,29 @@ def where(find: Find[Any]) -> Document:
     return {**asked, "$and": [*asked.get("$and", []), *held]}
 
 
-def order(find: Find[Any]) -> Keys:
+def order(find: port.Find[Any]) -> Keys:
     """Return in which order a question wants its answer."""
     return [
-        ("_id" if name == RECORDED else name, DESCENDING if falls else ASCENDING)
+        ("_id" if name == port.RECORDED else name, DESCENDING if falls else ASCENDING)
         for name, falls in map(direction, find.order)
     ]
 
 
-def found_by(question: Question) -> list[Find[Any]]:
+def found_by(question: port.Question) -> list[port.Find[Any]]:
     """Return the questions for the records that a question is about."""
-    if isinstance(question, Near):
+    if isinstance(question, port.Near):
         return [question.at(place) for place in question.places]
-    if isinstance(question, Count) and question.by_value:
+    if isinstance(question, port.Count) and question.by_value:
         return [question.of_value(value) for value in question.found.listed.values]
-    return [question if isinstance(question, Find) else question.found]
+    return [question if isinstance(question, port.Find) else question.found]
 
 
-def stages_of(question: Question, find: Find[Any], number: int) -> list[Document]:
+def stages_of(question: port.Question, find: port.Find[Any], number: int) -> list[Document]:
     """Return the stages that answer a part of one of several questions; ``n`` says which it was."""
     stages: list[Document] = [{"$match": where(find)}]
-    if isinstance(question, Count):
+    if isinstance(question, port.Count):
         key = {name: f"${name}" for name in question.of}
-        if find.limit < RECORDS_MAX:
+        if find.limit < port.RECORDS_MAX:
             stages.append({"$limit": find.limit})
         counted = {"$group": {"_id": key, "count": {"$sum": 1}}}
         return [*stages, counted, {"$set": {"n": number}}]
@@ -228,10 +216,10 @@ def stages_of(question: Question, find: Find[Any], number: int) -> list[Document
     if find.skip:
         stages.append({"$skip": find.skip})
     stages += [{"$limit": find.limit}, {"$set": {"n": number}}]
-    if isinstance(question, Postings):
+    if isinstance(question, port.Postings):
         wanted = (_list(question.list), _times(question.list), *question.of, "n")
         stages.append({"$project": dict.fromkeys(wanted, 1)})
-    if isinstance(question, Near):
+    if isinstance(question, port.Near):
         stages.append({"$project": dict.fromkeys((*question.of, "n"), 1)})
     return stages
 
@@ -279,7 +267,7 @@ def _topics(one: Topics) -> Document:
     asked: Document = {} if one.any_of is None else {"$in": [*none, *one.any_of]}
     if excluded:
         asked["$nin"] = excluded
-    return {TOPICS: asked} if asked else {}
+    return {port.TOPICS: asked} if asked else {}
 
 
 def _during(one: During) -> Document:
@@ -292,7 +280,7 @@ def _stretches(name: str) -> str:
     return f"{name}_stretches"
 
 
-def posted(request: Postings[Any], row: Document) -> list[tuple[Any, ...]]:
+def posted(request: port.Postings[Any], row: Document) -> list[tuple[Any, ...]]:
     """Return what a record has of the values that were asked for."""
     values = row[_list(request.list)]
     times = dict(zip(values, row.get(_times(request.list)) or [1] * len(values), strict=True))

@@ -22,20 +22,12 @@ from ..port import Find
 from ..stores.facts import SemanticStore
 from ..stores.recall import LIMIT_MAX, Ranking, asked_of
 from ..stores.statements import FACTS
+from . import search_index
 from .database import Session
 from .driver import settled
 from .records import MongoRecordStore
 from .rendering import EMBEDDING, EMBEDDING_MODEL, Document, where
 from .schema import WITHOUT_VECTORS
-from .search_index import (
-    VECTOR_INDEX,
-    ArchivalPlan,
-    ArchivalWay,
-    Progress,
-    SearchIndexReport,
-    ensure_search_index,
-    planned,
-)
 from .translation import translated
 
 CANDIDATES_MIN, CANDIDATES_PER_RESULT, CANDIDATES_MAX = 200, 20, 10_000
@@ -77,7 +69,7 @@ def by_meaning(
     candidates = max(CANDIDATES_MIN, query.limit * CANDIDATES_PER_RESULT)
     asked = where(Find(FACTS, asker, where=tuple(asked_of(query))))
     stage = {
-        "index": VECTOR_INDEX,
+        "index": search_index.VECTOR_INDEX,
         "path": EMBEDDING,
         "queryVector": packed(vector),
         "numCandidates": min(CANDIDATES_MAX, candidates),
@@ -125,14 +117,16 @@ class MongoSemanticStore(SemanticStore):
         self,
         store: MongoRecordStore,
         archival_index: WarmStore | None = None,
-        plan: ArchivalPlan | None = None,
+        plan: search_index.ArchivalPlan | None = None,
     ) -> None:
         super().__init__(store, archival_index)
         self._database = store.database
-        self._plan = plan or ArchivalPlan("words" if archival_index is None else "warm")
+        self._plan = plan or search_index.ArchivalPlan(
+            "words" if archival_index is None else "warm"
+        )
 
     @property
-    def archival(self) -> ArchivalWay:
+    def archival(self) -> search_index.ArchivalWay:
         """How archival facts are recalled: decided when the store was opened, or ensured since."""
         return self._plan.way
 
@@ -147,8 +141,8 @@ class MongoSemanticStore(SemanticStore):
         *,
         timeout_seconds: float = BUILD_SECONDS_MAX,
         update: bool = False,
-        progress: Progress | None = None,
-    ) -> SearchIndexReport:
+        progress: search_index.Progress | None = None,
+    ) -> search_index.SearchIndexReport:
         """Make or check the server's vector index over facts, wait until it answers, use it.
 
         Args:
@@ -163,14 +157,14 @@ class MongoSemanticStore(SemanticStore):
             SearchUnavailable: The server has no search; recall goes on as before.
             TierTimeout: It is still being built; asking again is harmless.
         """
-        report = await ensure_search_index(
+        report = await search_index.ensure_search_index(
             self._database,
             num_dimensions,
             timeout_seconds=timeout_seconds,
             update=update,
             progress=progress,
         )
-        self._plan = await planned(self._database, has_warm=self._index is not None)
+        self._plan = await search_index.planned(self._database, has_warm=self._index is not None)
         return report
 
     async def facts_without_vectors(

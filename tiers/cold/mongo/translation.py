@@ -6,19 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from bson.errors import BSONError, InvalidDocument, InvalidStringData
-from pymongo.errors import (
-    BulkWriteError,
-    ConfigurationError,
-    ConnectionFailure,
-    ExecutionTimeout,
-    InvalidOperation,
-    NetworkTimeout,
-    NotPrimaryError,
-    OperationFailure,
-    PyMongoError,
-    ServerSelectionTimeoutError,
-    WaitQueueTimeoutError,
-)
+from pymongo import errors
 
 from ...errors import (
     ConfigError,
@@ -56,7 +44,7 @@ def translated(operation: str) -> Iterator[None]:
     """
     try:
         yield
-    except PyMongoError as error:
+    except errors.PyMongoError as error:
         raise _translation(operation, error) from error
     except (InvalidStringData, UnicodeEncodeError) as error:
         raise UsageError("text", str(error), "text without lone surrogates") from error
@@ -66,32 +54,32 @@ def translated(operation: str) -> Iterator[None]:
         raise TierRejected("cold", operation, f"not BSON ({error})") from error
 
 
-def _translation(operation: str, error: PyMongoError) -> EzraError:
-    if isinstance(error, BulkWriteError):
+def _translation(operation: str, error: errors.PyMongoError) -> EzraError:
+    if isinstance(error, errors.BulkWriteError):
         problems = (error.details or {}).get("writeErrors") or []
         problems += (error.details or {}).get("writeConcernErrors") or []
         first = problems[0] if problems else {}
         return _of_code(operation, first.get("code", 0), first, str(first.get("errmsg", error)))
-    if isinstance(error, OperationFailure):
-        if isinstance(error, ExecutionTimeout) or error.timeout:
+    if isinstance(error, errors.OperationFailure):
+        if isinstance(error, errors.ExecutionTimeout) or error.timeout:
             return TierTimeout("cold", operation, "MongoDB gave up after the time limit")
         return _of_code(operation, error.code or 0, error.details, str(error))
-    if isinstance(error, ConfigurationError):
+    if isinstance(error, errors.ConfigurationError):
         return ConfigError("EZRA_MONGODB_URI", _brief(str(error)))
     return _of_connection(operation, error)
 
 
-def _of_connection(operation: str, error: PyMongoError) -> TierError:
-    if isinstance(error, ServerSelectionTimeoutError):
+def _of_connection(operation: str, error: errors.PyMongoError) -> TierError:
+    if isinstance(error, errors.ServerSelectionTimeoutError):
         why = _brief(str(error).split(", Timeout:", 1)[0])
         return TierUnavailable("cold", operation, f"no MongoDB server can be reached ({why})")
-    if isinstance(error, NotPrimaryError):
+    if isinstance(error, errors.NotPrimaryError):
         return TierUnavailable("cold", operation, "the server is not the primary any more")
-    if error.timeout or isinstance(error, NetworkTimeout | WaitQueueTimeoutError):
+    if error.timeout or isinstance(error, errors.NetworkTimeout | errors.WaitQueueTimeoutError):
         return TierTimeout("cold", operation, "MongoDB did not answer in time")
-    if isinstance(error, ConnectionFailure):
+    if isinstance(error, errors.ConnectionFailure):
         return TierUnavailable("cold", operation, "the connection to MongoDB was lost")
-    if isinstance(error, InvalidOperation):
+    if isinstance(error, errors.InvalidOperation):
         return TierUnavailable("cold", operation, "the store is closed")
     return TierRejected("cold", operation, f"MongoDB's driver refused ({_brief(str(error))})")
 

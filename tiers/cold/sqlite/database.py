@@ -21,10 +21,9 @@ from typing import Literal, Self, TypeAlias, TypeVar
 
 from ...errors import ConfigError, DiskFull, TierTimeout, TierUnavailable
 from ...together import to_the_end
-from .asked import Asked, told
 from .threads import Threads
 from .translation import translated
-from .writing import WriteQueue
+from .writing import Asked, WriteQueue, told
 
 TOGETHER_MAX = 16
 """So many questions share a snapshot; more would keep the first waiting for the last."""

@@ -17,24 +17,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from ...errors import TierRejected
+from .. import port
 from ..bodies import body, forget, parsed
 from ..conditions import Topics
-from ..port import (
-    OWNERS,
-    WRITES,
-    Collection,
-    Count,
-    Delete,
-    Find,
-    Lookup,
-    Near,
-    Put,
-    Question,
-    Replace,
-    Request,
-    Steps,
-    run,
-)
 from ..sight import check, check_delete, check_write
 from .database import Database, Synchronous
 from .rendering import Statement, columns, counted, found, near, postings
@@ -49,7 +34,7 @@ TEXTS_REMEMBERED = 512
 _Kept: TypeAlias = tuple[Sequence[Any], Any]
 """A row as it is stored, its number first, and the record of it."""
 
-Watch = Callable[[sqlite3.Connection, Find[Any], Statement], None]
+Watch = Callable[[sqlite3.Connection, port.Find[Any], Statement], None]
 """Told of every question before it is asked: tests read its plan."""
 
 
@@ -61,24 +46,24 @@ class SqliteRecordStore:
         self._sets = sets
         self.watch: Watch | None = None
 
-    async def read(self, operation: str, steps: Callable[[], Steps[T]]) -> T:
+    async def read(self, operation: str, steps: Callable[[], port.Steps[T]]) -> T:
         """Answer questions from one snapshot, in one trip to a reader's thread."""
 
         def question(connection: sqlite3.Connection) -> T:
             answering = _Transaction(operation, connection, self._sets, self.watch)
-            return run(steps(), answering.answered)
+            return port.run(steps(), answering.answered)
 
         return await self._database.read(operation, question)
 
     async def change(
-        self, operation: str, steps: Callable[[], Steps[T]], *, is_brief: bool = True
+        self, operation: str, steps: Callable[[], port.Steps[T]], *, is_brief: bool = True
     ) -> T:
         """Carry out a transaction, in one trip to the writer's thread."""
         numbers: dict[tuple[str, ...], int] = {}
 
         def transaction(connection: sqlite3.Connection) -> T:
             answering = _Transaction(operation, connection, self._sets, self.watch, numbers)
-            return run(steps(), answering.answered)
+            return port.run(steps(), answering.answered)
 
         answer = await self._database.write(operation, transaction, is_brief=is_brief)
         self._sets.learn(numbers)  # committed: before, they might have been taken back
@@ -96,7 +81,7 @@ class SqliteRecordStore:
 
 @asynccontextmanager
 async def sqlite_record_store(
-    path: Path, collections: Sequence[Collection[Any]], *, synchronous: Synchronous = "NORMAL"
+    path: Path, collections: Sequence[port.Collection[Any]], *, synchronous: Synchronous = "NORMAL"
 ) -> AsyncIterator[SqliteRecordStore]:
     """Open a file for the length of an ``async with`` block; it is made when new.
 
@@ -132,32 +117,32 @@ class _Transaction:
         self._sights: dict[Topics, bytes] = {}
         """Which sets of topics conditions admit in the snapshot that is read, which stays."""
 
-    def answered(self, requests: Sequence[Request]) -> Sequence[Any]:
+    def answered(self, requests: Sequence[port.Request]) -> Sequence[Any]:
         """Return what requests come to, each after those before it."""
         return [self._answer(request) for request in requests]
 
-    def _answer(self, request: Request) -> Any:  # noqa: ANN401 - of any request
-        if not isinstance(request, WRITES):
+    def _answer(self, request: port.Request) -> Any:  # noqa: ANN401 - of any request
+        if not isinstance(request, port.WRITES):
             return self._told(request)
         if not self._may_write:
             raise TierRejected("cold", self._operation, "a write while reading")
-        if isinstance(request, Delete):
+        if isinstance(request, port.Delete):
             return self._deleted(request.found)
         check_write(request)
-        if isinstance(request, Put):
+        if isinstance(request, port.Put):
             return self._put(request)
         return self._replaced(request)
 
-    def _told(self, question: Question) -> Any:  # noqa: ANN401 - of any question
-        if isinstance(question, Find):
+    def _told(self, question: port.Question) -> Any:  # noqa: ANN401 - of any question
+        if isinstance(question, port.Find):
             return self._found(question)
-        if isinstance(question, Count):
+        if isinstance(question, port.Count):
             return self._counted(question)
-        if isinstance(question, Near):
+        if isinstance(question, port.Near):
             return self._near(question)
         return self._rows(question.found, postings(question, self._sight))
 
-    def _found(self, find: Find[Any]) -> list[Any]:
+    def _found(self, find: port.Find[Any]) -> list[Any]:
         if find.is_of_nothing:
             return []
         wanted = "t.*" if self._may_write else "t.body"
@@ -172,11 +157,11 @@ class _Transaction:
                 self._held[_name_in(find.collection, row)] = (row, record)
         return records
 
-    def _counted(self, request: Count[Any]) -> dict[tuple[Any, ...], int]:
+    def _counted(self, request: port.Count[Any]) -> dict[tuple[Any, ...], int]:
         rows = self._rows(request.found, counted(request, self._sight))
         return {tuple(row[:-1]): row[-1] for row in rows if row[-1]}
 
-    def _near(self, question: Near[Any]) -> list[list[tuple[Any, ...]]]:
+    def _near(self, question: port.Near[Any]) -> list[list[tuple[Any, ...]]]:
         answers: list[list[tuple[Any, ...]]] = []
         for number, statement in near(question, self._sight):
             each: list[list[tuple[Any, ...]]] = [[] for _ in range(number)]
@@ -185,7 +170,7 @@ class _Transaction:
             answers += each
         return answers
 
-    def _put(self, request: Put[Any]) -> None:
+    def _put(self, request: port.Put[Any]) -> None:
         collection, record = request.collection, request.record
         said = self._said(collection, record, body(record))
         text = _insertion(collection.name, columns(collection))
@@ -194,7 +179,7 @@ class _Transaction:
         self._list(collection, None, (row, record))
         self._held[_name_in(collection, row)] = (row, record)
 
-    def _replaced(self, request: Replace[Any]) -> None:
+    def _replaced(self, request: port.Replace[Any]) -> None:
         """Change the columns and look-ups in which a record differs from what is there."""
         collection, record = request.collection, request.record
         name = (collection.name, *collection.owner(record), collection.key(record))
@@ -212,11 +197,11 @@ class _Transaction:
         self._list(collection, before, (row, record))
         self._held[name] = (row, record)
 
-    def _known(self, collection: Collection[Any], name: tuple[str, ...]) -> _Kept:
+    def _known(self, collection: port.Collection[Any], name: tuple[str, ...]) -> _Kept:
         """Return the row of the record of a name, and that record."""
         if name in self._held:
             return self._held[name]
-        where = " AND ".join(f"{one} = ?" for one in (*OWNERS[collection.extent], "id"))
+        where = " AND ".join(f"{one} = ?" for one in (*port.OWNERS[collection.extent], "id"))
         text = f"SELECT * FROM {collection.name} WHERE {where}"
         row = self._connection.execute(text, name[1:]).fetchone()
         if row is None:
@@ -225,7 +210,7 @@ class _Transaction:
         model: Any = collection.record
         return row, parsed(model, row[-1])
 
-    def _said(self, collection: Collection[Any], record: Any, told: str) -> list[Any]:  # noqa: ANN401
+    def _said(self, collection: port.Collection[Any], record: Any, told: str) -> list[Any]:  # noqa: ANN401
         """Return what a record says in the columns of its table, in their order, its body last."""
         said: list[Any] = collection.row(record)
         if collection.owned:
@@ -236,7 +221,9 @@ class _Transaction:
         said.append(told)
         return said
 
-    def _list(self, collection: Collection[Any], was: _Kept | None, said: _Kept | None) -> None:
+    def _list(
+        self, collection: port.Collection[Any], was: _Kept | None, said: _Kept | None
+    ) -> None:
         """Bring the look-ups of a record from what it said before to what it says now."""
         for side in _sides(collection):
             if was and said and side.is_same(was, said):
@@ -250,7 +237,7 @@ class _Transaction:
             if more:
                 self._connection.executemany(side.insertion, more)
 
-    def _deleted(self, find: Find[Any]) -> int:
+    def _deleted(self, find: port.Find[Any]) -> int:
         check_delete(find)
         collection = find.collection
         if not collection.lists:
@@ -265,7 +252,7 @@ class _Transaction:
         self._connection.executemany(text, [row[:1] for row in rows])
         return len(rows)
 
-    def _deleted_unread(self, find: Find[Any]) -> int:
+    def _deleted_unread(self, find: port.Find[Any]) -> int:
         """Delete by one statement what stands in no look-up."""
         table = find.collection.name
         self._held = {name: kept for name, kept in self._held.items() if name[0] != table}
@@ -273,14 +260,14 @@ class _Transaction:
         statement = Statement(f"DELETE FROM {table} WHERE row IN ({text})", values)
         return 0 if find.is_of_nothing else self._executed(find, statement).rowcount
 
-    def _rows(self, find: Find[Any], statement: Statement) -> list[Any]:
+    def _rows(self, find: port.Find[Any], statement: Statement) -> list[Any]:
         if find.is_of_nothing:
             return []
         cursor = self._executed(find, statement)
         cursor.row_factory = None
         return cursor.fetchall()
 
-    def _executed(self, find: Find[Any], statement: Statement) -> sqlite3.Cursor:
+    def _executed(self, find: port.Find[Any], statement: Statement) -> sqlite3.Cursor:
         if self._watch is not None:
             self._watch(self._connection, find, statement)
         return self._connection.execute(statement.text, statement.values)
@@ -294,9 +281,9 @@ class _Transaction:
         return seen
 
 
-def _name_in(collection: Collection[Any], row: Sequence[Any]) -> tuple[str, ...]:
+def _name_in(collection: port.Collection[Any], row: Sequence[Any]) -> tuple[str, ...]:
     """Return what tells a record from all others, as its row has it: its owner and its id."""
-    return (collection.name, *row[1 : len(OWNERS[collection.extent]) + 2])
+    return (collection.name, *row[1 : len(port.OWNERS[collection.extent]) + 2])
 
 
 class _Side(NamedTuple):
@@ -309,7 +296,7 @@ class _Side(NamedTuple):
         removal: Takes one away.
     """
 
-    lookup: Lookup[Any]
+    lookup: port.Lookup[Any]
     behind: Callable[[Sequence[Any]], tuple[Any, ...]]
     insertion: str
     removal: str
@@ -334,13 +321,13 @@ class _Side(NamedTuple):
 
 
 @cache
-def _sides(collection: Collection[Any]) -> tuple[_Side, ...]:
+def _sides(collection: port.Collection[Any]) -> tuple[_Side, ...]:
     """Return the tables of a collection's look-ups."""
     return tuple(_side(collection, name, lookup) for name, lookup in collection.lists.items())
 
 
-def _side(collection: Collection[Any], name: str, lookup: Lookup[Any]) -> _Side:
-    copied = (*OWNERS[collection.extent], *lookup.order)
+def _side(collection: port.Collection[Any], name: str, lookup: port.Lookup[Any]) -> _Side:
+    copied = (*port.OWNERS[collection.extent], *lookup.order)
     stored = ("row", *columns(collection))
     behind = itemgetter(*map(stored.index, (*copied, "row")))
     table, names = f"{collection.name}__{name}", ("value", *copied, "row", "times")

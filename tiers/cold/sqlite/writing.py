@@ -8,20 +8,48 @@ be what another of them wrote.
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from ...errors import TierUnavailable
-from .asked import Asked
 from .translation import translated, translation_of
 
 TOGETHER_MAX = 64
 TOGETHER_SECONDS = 0.02
 """How many writes share a transaction, and how long it is open to a further one."""
+
+
+@dataclass(eq=False)
+class Asked:
+    """A question or a write: what is to be done on a connection, and who gets what it comes to."""
+
+    operation: str
+    function: Callable[[Any], Any]
+    answer: asyncio.Future[Any]
+    is_brief: bool = True
+    value: Any = None
+    refusal: BaseException | None = None
+
+    def tell(self) -> None:
+        """Give the answer, on the event loop; who has left gets none."""
+        if self.answer.done():
+            return
+        if self.refusal is None:
+            self.answer.set_result(self.value)
+        else:
+            self.answer.set_exception(self.refusal)
+
+
+def told(asked: Sequence[Asked]) -> None:
+    """Give every answer, on the event loop."""
+    for one in asked:
+        one.tell()
 
 
 class _Group(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from ...errors import Conflict
 from ...evidence import ChainedAudit, EvidenceMarks
 from ...history.audit_chain import chained, placed
-from ...records import LoggedBelief, ProjectedBelief, Record, Scope
+from ...records import LoggedBelief, Record, Scope
 from ...upkeep import Table
 from ..conditions import Among, Value, holds
 from ..port import Collection, Find, Index, Steps, every
@@ -22,7 +22,7 @@ from .passages import put_passages
 from .questions import own
 from .rows import put
 from .rules import RULES
-from .shelves import graph_of, rows_of, shelf_of
+from .shelves import graph_of, kept_of, rows_of, shelf_of
 from .statements import FACTS
 from .words import file_words
 
@@ -40,11 +40,11 @@ def stored(tenant: str, table: Table, rows: Sequence[Record]) -> Steps[int]:
         Conflict: A row differs from the one that is there, or contradicts what is there.
         NotFound: It names a record that is not there.
     """
-    collection, keeps = shelf_of(table).collection, shelf_of(table).keeps
+    collection = shelf_of(table).collection
     pairs: dict[str, list[_Pair]] = {}
     for row in rows:
         # Of several graphs, too, what comes later is kept as what was made later.
-        pairs.setdefault(graph_of(row), []).append((row, keeps(tenant, row)))
+        pairs.setdefault(graph_of(row), []).append((row, kept_of(tenant, table, row)))
     new = 0
     for graph_id, some in pairs.items():
         new += yield from _stored_in(Scope.of_graph(tenant, graph_id), table, collection, some)
@@ -168,11 +168,6 @@ def _events(scope: Scope, rows: Sequence[LoggedBelief]) -> Steps[None]:
     yield from put_entries(scope, rows)
 
 
-def _beliefs(scope: Scope, rows: Sequence[ProjectedBelief]) -> Steps[None]:
-    """Store beliefs as they stand, which is all that is left of one whose content is destroyed."""
-    yield from put_beliefs(scope, *rows)
-
-
 def _audit(scope: Scope, rows: Sequence[ChainedAudit]) -> Steps[None]:
     """Store audit events with a position in the tenant's feed: their own if it is free.
 
@@ -221,7 +216,8 @@ _STORED: Mapping[Table, _Store] = {
     "document_revisions": _each(put_former),
     "passages": put_passages,
     "belief_events": _events,
-    "beliefs": _beliefs,
+    # As they stand, which is all that is left of one whose content is destroyed.
+    "beliefs": lambda scope, rows: put_beliefs(scope, *rows),
     "heads": _each(insert_head),
     "audit": _audit,
 }

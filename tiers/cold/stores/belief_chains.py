@@ -7,15 +7,15 @@ gone. Beliefs are returned with that as ``superseded_by``.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable
 
 from ...history.rolling_back import is_gone
-from ...records import BeliefEvent, HistoricBelief, Scope
+from ...records import HistoricBelief, Scope
 from ..conditions import Among, Holds, Is
-from ..port import Find, Steps, every
-from .belief_log import CONTENTS, EVENTS, Content, entries_at
+from ..port import Steps, every
+from .belief_log import CONTENTS, EVENTS, entries_at
 from .belief_projection import BELIEFS
-from .questions import own
+from .questions import own, whole
 
 CHAIN_MAX = 1_000
 """So far a chain is walked."""
@@ -41,10 +41,7 @@ def given_way(
     for _ in range(CHAIN_MAX):
         if not ahead:
             break
-        named = Holds("names", ahead)
-        said: Sequence[Content] = yield from every(
-            Find(CONTENTS, scope, "names", (named, _GAVE_WAY), reach="own")
-        )
+        said = yield from every(whole(CONTENTS, scope, "names", Holds("names", ahead), _GAVE_WAY))
         names = {one.belief_id for one in said} - met
         replaced = yield from _with_links(scope, names)
         new = [one for one in replaced if one.superseded_by in ahead]
@@ -69,14 +66,12 @@ def with_successors(scope: Scope, ids: Iterable[str]) -> Steps[dict[str, Histori
 
 def _with_links(scope: Scope, names: Iterable[str]) -> Steps[list[HistoricBelief]]:
     ids = sorted(names)
-    where = (Among("belief_id", tuple(ids)), _GAVE_WAY)
-    moves: Sequence[BeliefEvent] = yield from every(
-        Find(EVENTS, scope, "belief", where, reach="own")
-    )
+    about = Among("belief_id", tuple(ids))
+    moves = yield from every(whole(EVENTS, scope, "belief", about, _GAVE_WAY))
     last = {one.belief_id: one.seq for one in sorted(moves, key=lambda each: each.seq)}
     entries = yield from entries_at(scope, list(last.values()))
     links = {one.event.belief_id: one.said["superseded_by"] for one in entries if one.said}
-    found: Sequence[HistoricBelief] = yield from every(own(BELIEFS, scope, ids))
+    found = yield from every(own(BELIEFS, scope, ids))
     return [
         one.model_copy(update={"superseded_by": links.get(one.id)})
         for one in sorted(found, key=lambda each: each.committed_seq)

@@ -25,11 +25,11 @@ from ..conditions import Among, Condition, Holds, Is, Within
 from ..ownership import check_limit, check_whole_graph
 from ..port import RECORDS_MAX, Find, Reach, Steps, asked, every
 from .belief_log import CONTENTS, EVENTS, entries_after, entries_at, last_by, last_of
-from .belief_projection import BELIEFS, TRUSTS, audited, commitment_of, filed_words
+from .belief_projection import BELIEFS, TRUSTS, commitment_of, filed_words
 from .belief_rewind import rolled_back_among
 from .belief_spans import spans_among, spans_at, spans_of
 from .over_engine import OverEngine, reading
-from .questions import among
+from .questions import among, audited
 from .rows import all_bare
 
 
@@ -68,8 +68,7 @@ class BeliefHistory(OverEngine):
         Raises:
             UsageError: The scope is an agent's, who may not read what all others said.
         """
-        check_whole_graph(scope)
-        check_limit(limit)
+        check_whole_graph(scope, limit)
         return tuple((yield from entries_after(scope, after, limit)))
 
     @reading
@@ -83,8 +82,7 @@ class BeliefHistory(OverEngine):
         Raises:
             UsageError: The scope is an agent's.
         """
-        check_whole_graph(scope)
-        check_limit(limit)
+        check_whole_graph(scope, limit)
         behind, about = Within("seq", since=after + 1), Is("belief_id", belief_id)
         # What was destroyed names nobody any more: only contents say whom they name.
         named = Holds("names", (belief_id,))
@@ -156,8 +154,7 @@ class BeliefHistory(OverEngine):
         Raises:
             UsageError: The scope is an agent's.
         """
-        check_whole_graph(scope)
-        check_limit(limit)
+        check_whole_graph(scope, limit)
         where, order = (Within("committed_seq", since=after + 1),), ("committed_seq",)
         find = Find(BELIEFS, scope, "committed", where, order, limit, reach="own")
         beliefs = yield from every(find)
@@ -344,28 +341,12 @@ class RivalSearch(OverEngine):
 def _newest(scope: Scope, filed: Sequence[str]) -> Steps[list[HistoricBelief]]:
     """Return of each word the newest that the scope sees, as far as they are looked through."""
     order = ("-committed_seq",)
-    words = [Holds("words", (word,)) for word in filed]
-    if not words:
-        return []
-    ends = yield from asked(
-        *(
-            Find(
-                *(BELIEFS, scope, "words", (word,), order, 1),
-                skip=LOOKED_THROUGH_MAX - 1,
-                reach="own",
-            )
-            for word in words
-        )
-    )
-    floors = (Within("committed_seq", since=end[0].committed_seq if end else 0) for end in ends)
-    return (
-        yield from every(
-            *(
-                Find(
-                    *(BELIEFS, scope, "words", (word, floor), order, NEWEST_MAX),
-                    reach=audited(scope),
-                )
-                for word, floor in zip(words, floors, strict=True)
-            )
-        )
-    )
+    finds = [Find(BELIEFS, scope, "words", (Holds("words", (word,)),), order) for word in filed]
+    last = [find._replace(limit=1, skip=LOOKED_THROUGH_MAX - 1, reach="own") for find in finds]
+    ends = (yield from asked(*last)) if last else ()
+    newest = []
+    for find, end in zip(finds, ends, strict=True):
+        floor = Within("committed_seq", since=end[0].committed_seq if end else 0)
+        where = (*find.where, floor)
+        newest.append(find._replace(where=where, limit=NEWEST_MAX, reach=audited(scope)))
+    return (yield from every(*newest))

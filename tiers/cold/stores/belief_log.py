@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 from pydantic import JsonValue
 
@@ -17,14 +16,10 @@ from ...history.plan import Told
 from ...moments import microseconds
 from ...records import BeliefEvent, LoggedBelief, Record, Scope
 from ..conditions import Among, Condition, Is, Present, Within
-from ..port import Collection, Find, Index, Lookup, Put, RecordStore, Steps, every, one, write
+from ..port import Collection, Find, Index, Lookup, Put, Steps, every, one, write
 from .log import raise_marks
-from .over_engine import OverEngine
 from .questions import by_then
 from .rows import plain
-
-Salts = Callable[[], bytes]
-"""Makes the salt of each event's content; must be unpredictable outside tests."""
 
 _NAMES = ("superseded_by", "rival_id", "because", "cause")
 """Where a content names a belief that its event is not about."""
@@ -96,53 +91,37 @@ def why_taken_back(scope: Scope, belief_ids: Iterable[str]) -> Steps[list[tuple[
     return [(one.belief_id, str(json.loads(one.content).get("reason", ""))) for one in found]
 
 
-class EventWriter(OverEngine):
-    """A store of which some changes append belief events.
+def next_entries(
+    last: BeliefEvent | None,
+    scope: Scope,
+    told: Sequence[Told],
+    turn: int,
+    turn_id: str | None,
+    now: datetime,
+) -> list[LoggedBelief]:
+    """Return the events that follow the last one of a log, with their contents.
 
     Args:
-        store: Where the log is.
-        salts: Makes the salt of each event's content; must be unpredictable outside tests.
-    """
-
-    def __init__(
-        self, store: RecordStore, salts: Salts = lambda: secrets.token_bytes(SALT_BYTES)
-    ) -> None:
-        super().__init__(store)
-        self._salts = salts
-
-
-class Making(NamedTuple):
-    """What all events of a change have in common.
-
-    Attributes:
+        last: The last event.
+        scope: Whose log; its agent is who makes it happen.
+        told: What happens.
         turn: The turn of the graph that is under way, or the last.
-        turn_id: The turn that they are made in, if one is known.
+        turn_id: The turn that it is made in, if one is known.
         now: When.
-        salts: Where salts come from.
     """
-
-    turn: int
-    turn_id: str | None
-    now: datetime
-    salts: Salts
-
-
-def next_entries(
-    last: BeliefEvent | None, scope: Scope, told: Sequence[Told], making: Making
-) -> list[LoggedBelief]:
-    """Return the events that follow the last one of a log, with their contents."""
     entries = []
     for each in told:
-        salt, content = making.salts(), canonical(each.content)
+        # Unpredictable: nobody can try out what a content may have been once both are destroyed.
+        salt, content = secrets.token_bytes(SALT_BYTES), canonical(each.content)
         last = next_event(
             last,
             scope,
             each.kind,
             each.belief_id,
-            turn=making.turn,
-            now=making.now,
+            turn=turn,
+            now=now,
             digest=stored_digest(salt, content),
-            turn_id=making.turn_id,
+            turn_id=turn_id,
         )
         entries.append(LoggedBelief(event=last, salt=salt.hex(), content=content.decode()))
     return entries
@@ -225,13 +204,6 @@ def _content_of(entry: LoggedBelief) -> Content | None:
     if entry.salt is None or entry.content is None:
         return None
     event = entry.event
-    return Content(
-        tenant=event.tenant,
-        graph_id=event.graph_id,
-        event_id=event.id,
-        seq=event.seq,
-        kind=event.kind,
-        belief_id=event.belief_id,
-        salt=entry.salt,
-        content=entry.content,
-    )
+    names = ("tenant", "graph_id", "seq", "kind", "belief_id")
+    of_it = {name: getattr(event, name) for name in names}
+    return Content(**of_it, event_id=event.id, salt=entry.salt, content=entry.content)

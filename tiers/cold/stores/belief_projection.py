@@ -31,9 +31,9 @@ from ...records import (
 )
 from ..conditions import Condition, Is, Present, Within
 from ..ownership import index_work, private_to
-from ..port import Collection, Find, Index, Lookup, Put, Reach, Replace, Steps, every, one, write
-from .belief_log import Making, Salts, last_event, next_entries, put_entries
-from .belief_spans import SPANS, HeldSpan, bare_span, held_span, open_spans
+from ..port import Collection, Find, Index, Lookup, Put, Replace, Steps, every, one, write
+from .belief_log import last_event, next_entries, put_entries
+from .belief_spans import SPANS, HeldSpan, held_span, open_spans
 from .questions import among, own
 from .rows import bare, joined_id, kept, over, plain
 from .turns import NUMBERED, TURNS
@@ -161,9 +161,7 @@ class _Standing(NamedTuple):
     span: BeliefSpan | None
 
 
-def append(
-    scope: Scope, told: Sequence[Told], now: datetime, salts: Salts
-) -> Steps[tuple[BeliefEvent, ...]]:
+def append(scope: Scope, told: Sequence[Told], now: datetime) -> Steps[tuple[BeliefEvent, ...]]:
     """Append events with their contents and let the projection follow; return the events.
 
     What follows of a ``redacted`` event is that its belief is over and out of every answer.
@@ -173,7 +171,6 @@ def append(
         scope: Whose log; its agent is who makes it happen.
         told: What happens, in order; none is no error. Two beliefs of one key do not come of it.
         now: When.
-        salts: Where salts come from.
 
     Raises:
         Conflict: An event is impossible as things stand.
@@ -184,7 +181,7 @@ def append(
     turn = yield from turn_under_way(scope, turn_id)
     last = yield from last_event(scope)
     before = yield from _standing(scope, told)
-    entries = next_entries(last, scope, told, Making(turn, turn_id, now, salts))
+    entries = next_entries(last, scope, told, turn, turn_id, now)
     fold = Fold()
     fold.beliefs |= {belief_id: _folded(one) for belief_id, one in before.items()}
     for entry in entries:
@@ -225,11 +222,6 @@ def trusts_of(scope: Scope, asked: Iterable[Trusted]) -> Steps[TrustOf]:
     return lambda agent_id, topic: trusts.get((agent_id, topic), TRUST_AT_FIRST)
 
 
-def audited(scope: Scope) -> Reach:
-    """Return how far a question about the past goes: who asks for a whole graph is told all."""
-    return "own" if scope.agent_id is None and scope.every_user else "seen"
-
-
 def commitment_of(belief: HistoricBelief) -> Commitment:
     """Return a belief without what became of it."""
     return bare(Commitment, belief)
@@ -237,13 +229,8 @@ def commitment_of(belief: HistoricBelief) -> Commitment:
 
 def _standing(scope: Scope, told: Sequence[Told]) -> Steps[dict[str, _Standing]]:
     ids = tuple(dict.fromkeys(each.belief_id for each in told if each.belief_id))
-    beliefs: Sequence[HistoricBelief]
-    spans: Sequence[HeldSpan]
-    beliefs, spans = yield (
-        own(BELIEFS, scope, ids),
-        open_spans(ids, scope),
-    )
-    since = {span.belief_id: bare_span(span) for span in spans}
+    beliefs, spans = yield own(BELIEFS, scope, ids), open_spans(ids, scope)
+    since = {span.belief_id: bare(BeliefSpan, span) for span in spans}
     return {belief.id: _Standing(belief, since.get(belief.id)) for belief in beliefs}
 
 

@@ -13,7 +13,7 @@ from ..conditions import Absent, Among, Within
 from ..port import Find, Steps, every
 from .belief_log import EVENTS, entries_at
 from .belief_projection import BELIEFS, commitment_of
-from .belief_spans import HeldSpan, spans_among
+from .belief_spans import spans_among
 from .questions import own
 
 CHANGED_MAX = 10_000
@@ -22,6 +22,8 @@ CHANGED_MAX = 10_000
 EVENTS_PER_PAGE = 5_000
 
 _MOVING = (*sorted(BEGINNING), *ENDING)
+_ALTERING = frozenset((*_MOVING, *PINNING))
+"""Events that change when their belief is active, or pinned."""
 
 
 @dataclass
@@ -82,7 +84,7 @@ def changed_since(scope: Scope, to_seq: int) -> Steps[Difference]:
     after, is_over = to_seq, False
     while not is_over:
         events = yield from every(_events_after(scope, after))
-        altered = (event.belief_id for event in events if _alters(event))
+        altered = (event.belief_id for event in events if event.kind in _ALTERING)
         new = [one for one in dict.fromkeys(altered) if one not in met]
         met.update(new)
         moved += yield from _moved(scope, new, to_seq)
@@ -125,19 +127,10 @@ def _events_after(scope: Scope, after: int) -> Find[BeliefEvent]:
     return Find(EVENTS, scope, by="seq", where=where, order=("seq",), limit=EVENTS_PER_PAGE)
 
 
-def _alters(event: BeliefEvent) -> bool:
-    """Whether an event changes when its belief is active, or pinned."""
-    return event.kind in BEGINNING or event.kind in ENDING or event.kind in PINNING
-
-
 def _moved(scope: Scope, ids: Sequence[str], to_seq: int) -> Steps[list[_Moved]]:
     """Return which beliefs are not as they were right after an event."""
-    beliefs: Sequence[HistoricBelief]
-    spans: Sequence[HeldSpan]
-    beliefs, spans = yield (
-        own(BELIEFS, scope, ids, Absent("redacted_at")),
-        spans_among(ids, scope, to_seq),
-    )
+    there = own(BELIEFS, scope, ids, Absent("redacted_at"))
+    beliefs, spans = yield there, spans_among(ids, scope, to_seq)
     gone = yield from rolled_back_among(scope, beliefs)
     beliefs = [one for one in beliefs if one.id not in gone]
     pinned = {span.belief_id: span.pinned for span in spans}

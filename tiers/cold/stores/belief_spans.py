@@ -15,7 +15,7 @@ from ..conditions import Absent, Among, Present, Within
 from ..port import Collection, Find, Index, Steps, every
 from .belief_log import last_seq, seq_by
 from .questions import not_by
-from .rows import plain
+from .rows import bare, kept, plain
 
 
 class HeldSpan(BeliefSpan):
@@ -52,14 +52,8 @@ SPANS: Collection[HeldSpan] = Collection(
 
 def held_span(scope: Scope, belief_id: str, span: BeliefSpan) -> HeldSpan:
     """Return a span as it is stored."""
-    return HeldSpan(
-        tenant=scope.tenant, graph_id=scope.graph_id, belief_id=belief_id, **span.model_dump()
-    )
-
-
-def bare_span(span: HeldSpan) -> BeliefSpan:
-    """Return a span without whose it is."""
-    return BeliefSpan(since_seq=span.since_seq, until_seq=span.until_seq, pinned=span.pinned)
+    whose = {"tenant": scope.tenant, "graph_id": scope.graph_id, "belief_id": belief_id}
+    return kept(HeldSpan, span, **whose)
 
 
 def spans_of(scope: Scope, ids: Sequence[str]) -> Steps[dict[str, tuple[BeliefSpan, ...]]]:
@@ -72,7 +66,7 @@ def spans_of(scope: Scope, ids: Sequence[str]) -> Steps[dict[str, tuple[BeliefSp
     for span in spans:
         # One that says another belief than it is filed under is told of by verifying.
         if span.belief_id in found:
-            found[span.belief_id].append(bare_span(span))
+            found[span.belief_id].append(bare(BeliefSpan, span))
     return {belief_id: tuple(held) for belief_id, held in found.items()}
 
 

@@ -10,44 +10,25 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from ...beliefs import BranchPoint, Changed, Commitment, Committed, HistoricBelief, Settlement
 from ...errors import Conflict, NotFound, UsageError
+from ...history import plan
 from ...history.chain import canonical
-from ...history.plan import (
-    Told,
-    TrustOf,
-    adopt_plan,
-    changed_by,
-    check_settled,
-    commit_plan,
-    pin_plan,
-    revert_plan,
-    rewind_plan,
-    trust_plan,
-)
 from ...history.sight import check_known, check_seen, sees
-from ...records import (
-    BranchPoint,
-    Changed,
-    Commitment,
-    Committed,
-    HistoricBelief,
-    Rival,
-    Scope,
-    Settlement,
-)
+from ...records import Rival, Scope
 from ..conditions import Absent, Among, Is
 from ..ownership import accepted_topics, check_owned, check_placed, in_order
 from ..port import Find, Steps, every, one
 from .belief_chains import given_way
-from .belief_log import EventWriter, Salts, entries_at, last_seq
-from .belief_projection import BELIEFS, append, audited, commitment_of, key_of, trusts_of
+from .belief_log import entries_at, last_seq
+from .belief_projection import BELIEFS, append, commitment_of, key_of, trusts_of
 from .belief_rewind import CHANGED_MAX, changed_since
 from .graphs import check_writable
-from .over_engine import changing, changing_long
-from .questions import among, own
+from .over_engine import OverEngine, changing, changing_long
+from .questions import among, audited, own, whole
 
 
-class BeliefStore(EventWriter):
+class BeliefStore(OverEngine):
     """The belief log of a graph and its projection of active beliefs.
 
     Every change appends events to the log, in which ``seq`` counts without gaps, and alters the
@@ -84,7 +65,7 @@ class BeliefStore(EventWriter):
                 somebody else: users never take each other's beliefs away.
         """
         check_owned(scope, belief)
-        return _commit(scope, _filed(belief), settled, self._salts)
+        return _commit(scope, _filed(belief), settled)
 
     @changing
     def pin(self, scope: Scope, belief_id: str, now: datetime) -> Steps[Commitment]:
@@ -157,7 +138,7 @@ class BeliefStore(EventWriter):
             raise UsageError("agent_id", agent_id, "the id of an agent")
         _check_topic(topic)
         trust_of = yield from trusts_of(scope, [(agent_id, topic)])
-        told = trust_plan(agent_id, topic, trust, reason, trust_of)
+        told = plan.trust_plan(agent_id, topic, trust, reason, trust_of)
         yield from self._changed(scope, told, now)
         return trust_of(agent_id, topic)
 
@@ -179,7 +160,7 @@ class BeliefStore(EventWriter):
             raise UsageError("beliefs", len(beliefs), f"at most {CHANGED_MAX:,}")
         filed = [_filed(belief) for belief in beliefs]
         _check_adopted(scope, filed)
-        told = adopt_plan(point, filed)
+        told = plan.adopt_plan(point, filed)
         first = yield from entries_at(scope, [1])
         if not first:
             yield from self._changed(scope, told, now)
@@ -197,15 +178,15 @@ class BeliefStore(EventWriter):
         self, scope: Scope, belief_id: str, now: datetime, *, pinned: bool
     ) -> Steps[Commitment]:
         belief = yield from _changeable(scope, belief_id)
-        yield from self._changed(scope, pin_plan(belief, pinned=pinned), now)
+        yield from self._changed(scope, plan.pin_plan(belief, pinned=pinned), now)
         return belief.model_copy(update={"pinned": pinned})
 
-    def _changed(self, scope: Scope, told: Sequence[Told], now: datetime) -> Steps[Changed]:
+    def _changed(self, scope: Scope, told: Sequence[plan.Told], now: datetime) -> Steps[Changed]:
         """Carry out a plan, if it has anything in it, and return what ended and what is back."""
         if told:
             yield from check_writable(scope)
-            yield from append(scope, told, now, self._salts)
-        return changed_by(told)
+            yield from append(scope, told, now)
+        return plan.changed_by(told)
 
 
 def active_in(scope: Scope) -> Find[HistoricBelief]:
@@ -230,9 +211,7 @@ class _Met(NamedTuple):
     rival: Commitment | None
 
 
-def _commit(
-    scope: Scope, belief: Commitment, settled: Sequence[Settlement], salts: Salts
-) -> Steps[Committed]:
+def _commit(scope: Scope, belief: Commitment, settled: Sequence[Settlement]) -> Steps[Committed]:
     met = yield from _met(scope, belief, settled)
     if met.known is not None:
         return _known(scope, met.known)
@@ -244,9 +223,9 @@ def _commit(
     undecided = _undecided(scope, belief, met, trust_of)
     if undecided is not None:
         return undecided
-    check_settled(belief, settled, lambda name: met.rival is not None and name == met.rival.id)
-    told = commit_plan(belief, [(each, met.seen[each.rival_id]) for each in settled], trust_of)
-    yield from append(scope, told, belief.recorded_at, salts)
+    plan.check_settled(belief, settled, lambda name: met.rival is not None and name == met.rival.id)
+    told = plan.commit_plan(belief, [(each, met.seen[each.rival_id]) for each in settled], trust_of)
+    yield from append(scope, told, belief.recorded_at)
     gone = {each.belief_id for each in told if each.kind == "superseded"}
     return Committed(
         belief=belief,
@@ -268,7 +247,9 @@ def _met(scope: Scope, belief: Commitment, settled: Sequence[Settlement]) -> Ste
     return _Met(known[0] if known else None, asked, seen, rival)
 
 
-def _undecided(scope: Scope, belief: Commitment, met: _Met, trust_of: TrustOf) -> Committed | None:
+def _undecided(
+    scope: Scope, belief: Commitment, met: _Met, trust_of: plan.TrustOf
+) -> Committed | None:
     """Return why a commit is to be decided again; ``None`` when it is settled with all it meets.
 
     Raises:
@@ -290,21 +271,21 @@ def _known(scope: Scope, known: HistoricBelief) -> Committed:
     return Committed(belief=found, is_new=False, active=known.status == "active")
 
 
-def _revert(scope: Scope, belief_id: str, reason: str) -> Steps[list[Told]]:
+def _revert(scope: Scope, belief_id: str, reason: str) -> Steps[list[plan.Told]]:
     belief = yield from _changeable(scope, belief_id)
     replaced = yield from given_way(scope, [belief_id])
     taken = yield from _keys_taken(scope, map(key_of, replaced), without=[belief_id])
     trust_of = yield from trusts_of(scope, [(belief.agent_id, belief.topic)])
-    return revert_plan(belief, replaced, taken, key_of, reason, trust_of)
+    return plan.revert_plan(belief, replaced, taken, key_of, reason, trust_of)
 
 
-def _rewind(scope: Scope, to_seq: int, reason: str) -> Steps[list[Told]]:
+def _rewind(scope: Scope, to_seq: int, reason: str) -> Steps[list[plan.Told]]:
     last = yield from last_seq(scope)
     if not 0 <= to_seq <= last:
         raise UsageError("to_seq", to_seq, f"0 to {last}, the last event")
     since = yield from changed_since(scope, to_seq)
-    told = rewind_plan(to_seq, since.present, since.past, since.successors, reason)
-    changed = changed_by(told)
+    told = plan.rewind_plan(to_seq, since.present, since.past, since.successors, reason)
+    changed = plan.changed_by(told)
     restored = set(changed.restored)
     keys = [key for each in since.past if each.id in restored and (key := key_of(each))]
     taken = yield from _keys_taken(scope, keys, without=changed.ended)
@@ -325,7 +306,7 @@ def _keys_taken(
 def _holding(scope: Scope, *keys: str | None) -> Find[HistoricBelief]:
     """Ask for the active beliefs of keys."""
     held = tuple(dict.fromkeys(key for key in keys if key is not None))
-    return Find(BELIEFS, scope, by="held_key", where=(Among("held_key", held),), reach="own")
+    return whole(BELIEFS, scope, "held_key", Among("held_key", held))
 
 
 def _changeable(scope: Scope, belief_id: str) -> Steps[Commitment]:

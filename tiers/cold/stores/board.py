@@ -11,19 +11,7 @@ from ...moments import microseconds
 from ...recollection import Place
 from ...records import Scope
 from ...turn_desk import FREE, Charge
-from ..conditions import (
-    Absent,
-    Among,
-    Beyond,
-    Condition,
-    Either,
-    Holds,
-    Is,
-    Lacks,
-    Other,
-    Present,
-    Within,
-)
+from ..conditions import Absent, Among, Beyond, Condition, Either, Holds, Is, Lacks, Other, Present
 from ..ownership import check_limit, check_owned, check_placed, in_order
 from ..port import Collection, Find, Index, Lookup, Steps, counts, every, one
 from .graphs import check_writable
@@ -210,8 +198,7 @@ class Board(OverEngine):
         Raises:
             UsageError: That would be more than ``COUNTS_MAX`` rows.
         """
-        window = Within("recorded_at", microseconds(since), microseconds(until))
-        find = _seen(scope, window, by="recorded")
+        find = _seen(scope, *window("recorded_at", since, until), by="recorded")
         of = ("day", "kind", "state", "agent_id")
         found = await self._store.read("card counts", lambda: counts(find, *of))
         if len(found) > COUNTS_MAX:

@@ -13,13 +13,13 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import NamedTuple, Self, TypeVar
+from typing import NamedTuple, Self
 
 from ...errors import TierError
-from ...records import Receipt, Scope, SessionGraph, Standing, Turn, WorkDraft
+from ...records import Receipt, Scope, Standing, Turn, WorkDraft
 from ...turn_desk import Charge, Opening, TurnWrite
 from ..ownership import check_limit, check_owned
-from ..port import RecordStore, Steps, asked
+from ..port import RecordStore, Steps, T, asked
 from ..redaction import blanked
 from .belief_projection import commitment_of
 from .beliefs import active_in
@@ -32,8 +32,6 @@ from .statements import core_of, nearer_than
 from .turns import append, append_all, check_new, check_one_graph
 from .usage import charged, charged_together
 from .work import queue_work
-
-T = TypeVar("T")
 
 HELD_SECONDS = 1.0
 """The longest that a receipt waits: what a killed process may lose of contexts without a reply."""
@@ -269,7 +267,7 @@ class TurnDesk(OverEngine):
             ErasedMeanwhile: An erasure that has begun since reaches it.
         """
         check_new(scope, turn)
-        admit = None if since is None else partial(self._admit, since)
+        admit = None if since is None else partial(self._erasures.check, since)
 
         def steps() -> Steps[tuple[Turn, bool]]:
             charges = []
@@ -287,9 +285,6 @@ class TurnDesk(OverEngine):
 
         with self._held.along(scope, receipt_id) as held:
             return await self._store.change("keep_turn", steps)
-
-    def _admit(self, since: str, graph: SessionGraph, turn: Turn) -> None:
-        self._erasures.check(graph, since, turn)
 
     @changing_long  # who waits with a single turn must not be held up by a second batch as well
     def keep_turns(self, writes: Sequence[TurnWrite]) -> Steps[tuple[tuple[Turn, bool], ...]]:

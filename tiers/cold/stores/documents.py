@@ -6,39 +6,21 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 
-from ...documents import (
-    Document,
-    FormerDocument,
-    Passage,
-    PassageDraft,
-    Revised,
-    is_rolled_back,
-)
+from ...documents import Document, FormerDocument, Passage, PassageDraft, Revised, is_rolled_back
 from ...errors import UsageError
 from ...fields import Moment
-from ...moments import microseconds
+from ...moments import earliest, microseconds
 from ...records import Scope
 from ...turn_desk import FREE, Charge
+from .. import shelving
 from ..conditions import Absent, Among, Beyond, Condition, Either, Is, Within
 from ..ownership import check_limit, in_order
 from ..port import Collection, Find, Index, Steps, asked, every, one, write
-from ..shelving import (
-    LISTED_MAX,
-    REMOVED_AUDIT_KIND,
-    REVISED_AUDIT_KIND,
-    Revision,
-    as_of_then,
-    check_follows,
-    check_removal,
-    check_revision,
-    is_repeated,
-    revision_of,
-)
 from .graphs import check_writable
 from .log import append_event
 from .over_engine import OverEngine, changing_long, reading
 from .passages import PASSAGES, index_again, move_passages, places_of, put_passages, retire_passages
-from .questions import among, by_then, not_by, numbers, own
+from .questions import among, by_then, not_by, numbers, own, whole
 from .rows import all_bare, amend, bare, kept, moments, over, plain, put, replace
 from .usage import charged
 
@@ -122,22 +104,24 @@ class DocumentShelf(OverEngine):
             UsageError: There are more than ``PASSAGES_MAX`` passages, one is empty or too long, the
                 id is not that of the name, or the properties are too long.
         """
-        check_revision(scope, document, passages)
+        shelving.check_revision(scope, document, passages)
         named = [document.id]
         stored, seen = yield from asked(
             own(DOCUMENTS, scope, named), among(DOCUMENTS, scope, named)
         )
-        if seen and is_repeated(seen[0], document):
+        if seen and shelving.is_repeated(seen[0], document):
             return Revised(seen[0], was_new=False, added=0, kept=seen[0].passages, retired=0)
         known = stored[0] if stored else None
-        check_follows(document, known, is_visible=bool(seen), even_if_redacted=even_if_redacted)
+        shelving.check_follows(
+            document, known, is_visible=bool(seen), even_if_redacted=even_if_redacted
+        )
         yield from check_writable(scope)
         yield from charged(scope, charge)
         current = yield from places_of(scope, document.id)
-        revision = revision_of(document, passages, known, current)
+        revision = shelving.revision_of(document, passages, known, current)
         yield from _store(scope, revision, known)
         reason, at = f"revision {document.revision}", revision.document.changed_at
-        yield from append_event(scope, REVISED_AUDIT_KIND, (document.id,), reason, at)
+        yield from append_event(scope, shelving.REVISED_AUDIT_KIND, (document.id,), reason, at)
         return revision.outcome
 
     @changing_long
@@ -159,7 +143,7 @@ class DocumentShelf(OverEngine):
             Conflict: The graph is archived.
             UsageError: There are more than ``DOCUMENTS_PER_CALL_MAX`` ids.
         """
-        check_removal(document_ids)
+        shelving.check_removal(document_ids)
         found = yield from every(among(DOCUMENTS, scope, document_ids, *_THERE))
         there = in_order({document.id: document for document in found}, document_ids)
         if not there:
@@ -173,7 +157,7 @@ class DocumentShelf(OverEngine):
             ids = [placed.id for placed in current]
             yield from retire_passages(scope, ids, document.revision + 1, at, document)
         told = tuple(document.id for document in there)
-        yield from append_event(scope, REMOVED_AUDIT_KIND, told, reason, now)
+        yield from append_event(scope, shelving.REMOVED_AUDIT_KIND, told, reason, now)
         return told
 
     @reading
@@ -185,7 +169,7 @@ class DocumentShelf(OverEngine):
         Of the own graph, and of ancestors that carry ``document``. With ``as_of``, and of an
         ancestor that is read as of a moment, of each the revision that was current then.
         """
-        moments = {name: _earlier(as_of, at) for name, at in _readable(scope).items()}
+        moments = {name: earliest(as_of, at) for name, at in _readable(scope).items()}
         standing = yield from every(
             *(among(DOCUMENTS, scope, ids, graph_id=name) for name in moments)
         )
@@ -194,7 +178,7 @@ class DocumentShelf(OverEngine):
         for document in standing:
             then = moments[document.graph_id]
             if then is None or document.changed_at <= then:
-                found[document.id] = as_of_then(document, then)
+                found[document.id] = shelving.as_of_then(document, then)
             else:
                 changed[document.graph_id].append(document.id)
         for name, earlier in changed.items():
@@ -228,7 +212,7 @@ class DocumentShelf(OverEngine):
         Raises:
             UsageError: A limit outside 1 to ``LISTED_MAX``, or ``behind`` is no visible document.
         """
-        check_limit(limit, LISTED_MAX)
+        check_limit(limit, shelving.LISTED_MAX)
         by = "all" if removed or as_of is not None else "there"
         last = yield from _last_seen(scope, behind)
         page = Find(DOCUMENTS, scope, by, _listed(shelf, last), _NAMED, limit)
@@ -248,7 +232,7 @@ class DocumentShelf(OverEngine):
         Raises:
             UsageError: A limit outside 1 to ``LISTED_MAX``.
         """
-        check_limit(limit, LISTED_MAX)
+        check_limit(limit, shelving.LISTED_MAX)
         last = yield from one(among(DOCUMENTS, scope, [document_id]))
         if last is None:
             return ()
@@ -276,7 +260,7 @@ class DocumentShelf(OverEngine):
         Raises:
             UsageError: A limit outside 1 to ``LISTED_MAX``.
         """
-        check_limit(limit, LISTED_MAX)
+        check_limit(limit, shelving.LISTED_MAX)
         where = (
             Is("document_id", document_id),
             Within("number", since=behind + 1),
@@ -314,7 +298,7 @@ def put_former(scope: Scope, document: Document) -> Steps[None]:
 def formers_of(scope: Scope, ids: Sequence[str]) -> Steps[dict[str, list[Document]]]:
     """Return the former revisions of documents of the scope's graph, whoever could see them."""
     found: dict[str, list[Document]] = {}
-    for former in (yield from every(_formers(scope, ids))):
+    for former in (yield from every(former_ones(scope, ids))):
         found.setdefault(former.id, []).append(bare(Document, former))
     return found
 
@@ -326,7 +310,7 @@ def silence_formers(scope: Scope, document: Document) -> Steps[None]:
     """
     silenced = [name for name in _SAID if name != "digest" or not is_rolled_back(document)]
     said = {name: getattr(document, name) for name in silenced}
-    former = yield from every(_formers(scope, (document.id,)))
+    former = yield from every(former_ones(scope, (document.id,)))
     silent = (
         one.model_copy(update={**said, "redacted_at": one.redacted_at or document.redacted_at})
         for one in former
@@ -334,11 +318,12 @@ def silence_formers(scope: Scope, document: Document) -> Steps[None]:
     yield from replace(FORMERS, scope, *silent)
 
 
-def _formers(scope: Scope, ids: Sequence[str]) -> Find[Followed]:
-    return Find(FORMERS, scope, "revision", (Among("document_id", tuple(ids)),), reach="own")
+def former_ones(scope: Scope, ids: Sequence[str]) -> Find[Followed]:
+    """Ask for the former revisions of documents of the scope's graph, whoever could see them."""
+    return whole(FORMERS, scope, "revision", Among("document_id", tuple(ids)))
 
 
-def _store(scope: Scope, revision: Revision, known: Document | None) -> Steps[None]:
+def _store(scope: Scope, revision: shelving.Revision, known: Document | None) -> Steps[None]:
     """Store a revision over the one before, and its passages beside those that stay."""
     document = revision.document
     at = document.changed_at
@@ -366,9 +351,9 @@ def _end_former(scope: Scope, document: Document) -> Steps[None]:
     yield from amend(FORMERS, scope, former, followed_at=document.changed_at)
 
 
-def _numbered(scope: Scope, document_id: str, revision: int) -> Find[Followed]:
-    where = (Is("document_id", document_id), Is("revision", revision))
-    return Find(FORMERS, scope, "revision", where, reach="own")
+def _numbered(scope: Scope, document_id: str, number: int) -> Find[Followed]:
+    of_it, numbered = Is("document_id", document_id), Is("revision", number)
+    return whole(FORMERS, scope, "revision", of_it, numbered)
 
 
 def _as_they_were(
@@ -388,7 +373,7 @@ def _as_they_were(
     stood = (*by_then("changed_at", then), Within("followed_at", since=microseconds(then) + 1))
     asked_for = (Among("document_id", tuple(ids)), *stood, *where)
     former = yield from every(Find(FORMERS, scope, "followed", asked_for, graph_id=graph_id))
-    return {document.id: as_of_then(bare(Document, document), then) for document in former}
+    return {document.id: shelving.as_of_then(bare(Document, document), then) for document in former}
 
 
 def _listed_then(
@@ -410,7 +395,9 @@ def _listed_then(
         standing = yield from every(find)
         changed = [one.id for one in standing if one.changed_at > as_of]
         earlier = yield from _as_they_were(scope, scope.graph_id, changed, as_of, *was_there)
-        then = {one.id: as_of_then(one, as_of) for one in standing if one.changed_at <= as_of}
+        then = {
+            one.id: shelving.as_of_then(one, as_of) for one in standing if one.changed_at <= as_of
+        }
         listed += in_order(then | earlier, [one.id for one in standing])
         if len(standing) < page.limit or len(listed) >= page.limit:
             return tuple(listed[: page.limit])
@@ -445,7 +432,3 @@ def _readable(scope: Scope) -> dict[str, datetime | None]:
     """Return the graphs whose documents a scope reads, and as of which moment each."""
     carrying = {one.graph_id: one.as_of for one in scope.carrying("document")}
     return {scope.graph_id: None, **carrying}
-
-
-def _earlier(*moments: datetime | None) -> datetime | None:
-    return min((one for one in moments if one is not None), default=None)

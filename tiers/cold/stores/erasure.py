@@ -19,34 +19,10 @@ from ...history.plan import SPEAKING_KINDS, redact_plan
 from ...history.unlike import left_digest
 from ...records import Episode, Receipt, Scope, WorkDraft
 from ...upkeep import ERASED, Redacted, Retiring
+from .. import redaction
 from ..conditions import Among, Condition, Holds, Is, Within
 from ..port import Find, RecordStore, Steps, delete, every, one
-from ..redaction import (
-    AUDIT_KIND,
-    MARKED_KINDS,
-    RECEIPTS_PER_PAGE,
-    RETIRED_AUDIT_KIND,
-    RETIRED_KINDS,
-    Grown,
-    Reach,
-    RecordKind,
-    Redactable,
-    Retainable,
-    Survey,
-    Trace,
-    Written,
-    as_redacted,
-    blanked,
-    is_retired,
-    known_of,
-    pages,
-    redacted_form,
-    retired_form,
-    said_in,
-    stand_in,
-    stand_in_id,
-)
-from .belief_log import CONTENTS, Content, Salts, mentioned_in
+from .belief_log import CONTENTS, Content, mentioned_in
 from .belief_projection import BELIEFS, append, commitment_of
 from .documents import silence_formers
 from .episodes import KeptEpisode, KeptSummary, put_summary
@@ -58,7 +34,7 @@ from .turns import KeptTurn
 from .words import file_again
 from .work import queue_work
 
-_WRITTEN: tuple[RecordKind, ...] = ("summary", "episode")
+_WRITTEN: tuple[redaction.RecordKind, ...] = ("summary", "episode")
 _NEXT_MOMENT = timedelta(microseconds=1)
 
 
@@ -74,7 +50,6 @@ class Redaction:
         now: When.
         looked_for: The records whose receipts were looked for.
         receipts: Those receipts.
-        salts: Where the salts of belief events come from.
     """
 
     scope: Scope
@@ -84,7 +59,6 @@ class Redaction:
     now: datetime
     looked_for: Collection[str]
     receipts: Sequence[str]
-    salts: Salts
 
     def carry_out(self) -> Steps[Redacted]:
         """Do all of it and return what has no content any more.
@@ -96,7 +70,7 @@ class Redaction:
         found = yield from survey(self.scope, self.asked)
         fresh = [trace for trace in found.fresh.found if not trace.is_redacted]
         if not {trace.id for trace in fresh} <= set(self.looked_for):
-            raise Grown
+            raise redaction.Grown
         yield from self._forget_mentions(found.fresh.found)
         if not fresh and not self.receipts:
             return found.reached()
@@ -104,46 +78,46 @@ class Redaction:
             yield from self._destroy(fresh)
             yield from self._mark_again(found.fresh.found)
         yield from blank(self.scope, self.receipts)
-        yield from append_event(self.scope, AUDIT_KIND, self.asked, self.reason, self.now)
+        yield from append_event(self.scope, redaction.AUDIT_KIND, self.asked, self.reason, self.now)
         if self.is_found:
             yield from append_event(self.scope, ERASED, self.asked, self.reason, self.now)
         return found.reached(self.receipts)
 
-    def _forget_mentions(self, traces: Iterable[Trace]) -> Steps[None]:
+    def _forget_mentions(self, traces: Iterable[redaction.Trace]) -> Steps[None]:
         """Take the marks from what retention has emptied: what was made of it says nothing now."""
         ids = _by_kind(trace for trace in traces if trace.is_retired)
-        for kind in MARKED_KINDS:
-            for page in pages(ids.get(kind, ())):
+        for kind in redaction.MARKED_KINDS:
+            for page in redaction.pages(ids.get(kind, ())):
                 found = yield from every(own_of(self.scope, kind, page))
                 silent = [one.model_copy(update={"mentions": ""}) for one in found if one.mentions]
                 yield from self._replace(kind, silent)
 
-    def _destroy(self, fresh: Iterable[Trace]) -> Steps[None]:
+    def _destroy(self, fresh: Iterable[redaction.Trace]) -> Steps[None]:
         ids = _by_kind(fresh)
         beliefs = ids.get("belief", ())
-        yield from silence(self.scope, beliefs, self.reason, self.now, self.salts)
+        yield from silence(self.scope, beliefs, self.reason, self.now)
         for kind, of_kind in ids.items():
-            for page in pages(of_kind):
+            for page in redaction.pages(of_kind):
                 found = yield from every(own_of(self.scope, kind, page))
-                emptied = [redacted_form(one, self.now) for one in found]
+                emptied = [redaction.redacted_form(one, self.now) for one in found]
                 yield from self._replace(kind, emptied)
                 yield from leave_no_trace(self.scope, emptied, self.now)
                 yield from drop(self.scope, page)
                 for record in emptied:
                     yield from self._follow(record)
 
-    def _follow(self, record: Redactable) -> Steps[None]:
+    def _follow(self, record: redaction.Redactable) -> Steps[None]:
         """Let a turn that waits for a summary have one, and silence what a document was."""
         if isinstance(record, KeptTurn) and 0 not in record.covered_by:
-            yield from put_summary(self.scope, stand_in(record, self.now))
+            yield from put_summary(self.scope, redaction.stand_in(record, self.now))
         elif isinstance(record, Document):
             yield from silence_formers(self.scope, record)
 
-    def _mark_again(self, traces: Iterable[Trace]) -> Steps[None]:
+    def _mark_again(self, traces: Iterable[redaction.Trace]) -> Steps[None]:
         """Move the moment at which records lost their content: who rewrites them comes too late."""
         ids = _by_kind(trace for trace in traces if trace.was_asked_away)
         for kind in _WRITTEN:
-            for page in pages(ids.get(kind, ())):
+            for page in redaction.pages(ids.get(kind, ())):
                 found = yield from every(own_of(self.scope, kind, page))
                 later = [max(one.redacted_at + _NEXT_MOMENT, self.now) for one in found]
                 moved = zip(found, later, strict=True)
@@ -151,37 +125,41 @@ class Redaction:
                     kind, [one.model_copy(update={"redacted_at": at}) for one, at in moved]
                 )
 
-    def _replace(self, kind: RecordKind, records: Iterable[Redactable]) -> Steps[None]:
+    def _replace(
+        self, kind: redaction.RecordKind, records: Iterable[redaction.Redactable]
+    ) -> Steps[None]:
         return replace(KEPT_IN[kind], self.scope, *records)
 
 
-def survey(scope: Scope, ids: Sequence[str]) -> Steps[Survey]:
+def survey(scope: Scope, ids: Sequence[str]) -> Steps[redaction.Survey]:
     """Find out what is to be redacted.
 
     Raises:
         NotFound: One of the ids is no record of the graph.
         UsageError: Too much would be reached.
     """
-    known = known_of(ids, (yield from traces({kind: own_of(scope, kind, ids) for kind in KEPT_IN})))
+    known = redaction.known_of(
+        ids, (yield from traces({kind: own_of(scope, kind, ids) for kind in KEPT_IN}))
+    )
     turns: list[KeptTurn] = yield from every(own_of(scope, "turn", ids))
-    stand_ins = [stand_in_id(turn) for turn in turns]
+    stand_ins = [redaction.stand_in_id(turn) for turn in turns]
     lost = [trace for trace in known if trace.was_asked_away]
     # From what retention has emptied as well: what was made of it may still tell it.
-    fresh = Reach((trace for trace in known if not trace.was_asked_away), stand_ins)
-    before = Reach(lost, stand_ins, only_redacted=True)
+    fresh = redaction.Reach((trace for trace in known if not trace.was_asked_away), stand_ins)
+    before = redaction.Reach(lost, stand_ins, only_redacted=True)
     for reach in (fresh, before):
         while page := reach.page():
             reach.add((yield from made_of(scope, page)))
-    return Survey(fresh, before)
+    return redaction.Survey(fresh, before)
 
 
-def rewrite(scope: Scope, record: Written, work: Sequence[WorkDraft]) -> Steps[bool]:
+def rewrite(scope: Scope, record: redaction.Written, work: Sequence[WorkDraft]) -> Steps[bool]:
     """Give a redacted record its new text; ``False`` when it is not as it was read."""
-    kind: RecordKind = "episode" if isinstance(record, Episode) else "summary"
+    kind: redaction.RecordKind = "episode" if isinstance(record, Episode) else "summary"
     known: KeptSummary | KeptEpisode | None = yield from one(own_of(scope, kind, (record.id,)))
     if record.redacted_at is None or known is None or known.redacted_at != record.redacted_at:
         return False
-    if is_retired(known):
+    if redaction.is_retired(known):
         return False
     names = ("text", "made_by", "lost", "answers", *(("tokens",) if kind == "summary" else ()))
     told = {name: getattr(record, name) for name in names}
@@ -192,16 +170,14 @@ def rewrite(scope: Scope, record: Written, work: Sequence[WorkDraft]) -> Steps[b
     return True
 
 
-def _by_kind(traces: Iterable[Trace]) -> Mapping[RecordKind, list[str]]:
-    ids: dict[RecordKind, list[str]] = {}
+def _by_kind(traces: Iterable[redaction.Trace]) -> Mapping[redaction.RecordKind, list[str]]:
+    ids: dict[redaction.RecordKind, list[str]] = {}
     for trace in traces:
         ids.setdefault(trace.kind, []).append(trace.id)
     return ids
 
 
-def silence(
-    scope: Scope, belief_ids: Sequence[str], reason: str, now: datetime, salts: Salts
-) -> Steps[None]:
+def silence(scope: Scope, belief_ids: Sequence[str], reason: str, now: datetime) -> Steps[None]:
     """Let the log tell that beliefs lost their content, and destroy what it says of them.
 
     Inside a transaction. Their rows are over then, but not blank.
@@ -209,22 +185,21 @@ def silence(
     ids = tuple(dict.fromkeys(belief_ids))
     if not ids:
         return
-    against = Find(
-        *(CONTENTS, scope, "names", (Holds("names", ids), Is("kind", "contradicted"))),
-    )
-    about = Find(
-        *(CONTENTS, scope, "belief"),
-        where=(Among("belief_id", ids), Among("kind", tuple(sorted(SPEAKING_KINDS)))),
-    )
+    rivals = Holds("names", ids), Is("kind", "contradicted")
+    against = Find(CONTENTS, scope, "names", rivals)
+    speaking = Among("belief_id", ids), Among("kind", tuple(sorted(SPEAKING_KINDS)))
+    about = Find(CONTENTS, scope, "belief", speaking)
     beliefs = yield from every(own(BELIEFS, scope, ids))
-    left = {one.id: left_digest(as_redacted(commitment_of(one), now)) for one in beliefs}
+    left = {
+        one.id: left_digest(redaction.redacted_form(commitment_of(one), now)) for one in beliefs
+    }
     rival_in = _rival_in((yield from every(against)), ids)
     told = [
         event
         for one in ids
         for event in redact_plan(one, reason, left.get(one), rival_in.get(one, ()))
     ]
-    yield from append(scope, told, now, salts)
+    yield from append(scope, told, now)
     yield from delete(about, against)
 
 
@@ -246,10 +221,10 @@ def retire(
     With one audit event, and the work by which each leaves the warm index; if there is none,
     nothing is written.
     """
-    emptied: list[Retainable] = []
-    for collection in map(KEPT_IN.__getitem__, RETIRED_KINDS):
-        found: list[Retainable] = yield from every(own(collection, scope, ids))
-        after = [retired_form(one, now) for one in found if one.redacted_at is None]
+    emptied: list[redaction.Retainable] = []
+    for collection in map(KEPT_IN.__getitem__, redaction.RETIRED_KINDS):
+        found: list[redaction.Retainable] = yield from every(own(collection, scope, ids))
+        after = [redaction.retired_form(one, now) for one in found if one.redacted_at is None]
         yield from replace(collection, scope, *after)
         emptied += after
     gone = {one.id for one in emptied}
@@ -258,7 +233,7 @@ def retire(
         yield from leave_no_trace(scope, emptied, now)
         yield from drop(scope, told)
         yield from queue_work(scope, work, now)
-        yield from append_event(scope, RETIRED_AUDIT_KIND, told, reason, now)
+        yield from append_event(scope, redaction.RETIRED_AUDIT_KIND, told, reason, now)
     return told
 
 
@@ -279,12 +254,12 @@ async def receipts_that(
     found: list[str] = []
     after, until = between
     before: tuple[Condition, ...] = (Within("id", until=until),) if until else ()
-    find = Find(RECEIPTS, scope, "id", before, ("id",), RECEIPTS_PER_PAGE, reach="own")
+    find = Find(RECEIPTS, scope, "id", before, ("id",), redaction.RECEIPTS_PER_PAGE, reach="own")
     while True:
         page = await store.read(operation, partial(every, find.behind((after,))))
         # Many receipts take longer to look through than the event loop may be held up.
         found += await asyncio.to_thread(_ids_of, page, is_wanted)
-        if len(page) < RECEIPTS_PER_PAGE:
+        if len(page) < redaction.RECEIPTS_PER_PAGE:
             return tuple(found)
         after = page[-1].id
 
@@ -294,11 +269,11 @@ def blank(scope: Scope, ids: Sequence[str], retiring: Retiring | None = None) ->
 
     With ``retiring`` the audit feed names them.
     """
-    for page in pages(ids):
+    for page in redaction.pages(ids):
         receipts = yield from every(own(RECEIPTS, scope, page))
-        yield from replace(RECEIPTS, scope, *map(blanked, receipts))
+        yield from replace(RECEIPTS, scope, *map(redaction.blanked, receipts))
     if retiring is not None:
-        yield from append_event(scope, RETIRED_AUDIT_KIND, ids, *retiring)
+        yield from append_event(scope, redaction.RETIRED_AUDIT_KIND, ids, *retiring)
 
 
 def naming(ids: Iterable[str]) -> Test:
@@ -306,8 +281,8 @@ def naming(ids: Iterable[str]) -> Test:
     names = frozenset(ids)
 
     def is_naming(receipt: Receipt) -> bool:
-        said = said_in(receipt.body, names=True)
-        return not names.isdisjoint(said) and receipt != blanked(receipt)
+        said = redaction.said_in(receipt.body, names=True)
+        return not names.isdisjoint(said) and receipt != redaction.blanked(receipt)
 
     return is_naming
 

@@ -68,12 +68,12 @@ class Erasures:
                 del self._last[erasure.graph]
         yield from amend(GRAPHS, scope, [graph], erasure_id=erasure_id)
 
-    def check(self, graph: SessionGraph, since: str, turn: Turn) -> None:
+    def check(self, since: str, graph: SessionGraph, turn: Turn) -> None:
         """Refuse a turn that an erasure reaches which began after it was opened.
 
         Args:
-            graph: As it is now.
             since: The last erasure of the graph when the turn was opened.
+            graph: As it is now.
             turn: As it is to be stored.
 
         Raises:

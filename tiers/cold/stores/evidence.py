@@ -15,22 +15,10 @@ from ...evidence import ChainedAudit, EvidenceMarks
 from ...history.heads import follows
 from ...moments import microseconds
 from ...records import HistoricBelief, Record, Scope, SignedHead
+from .. import port
 from ..conditions import Among, Condition, Value, Within
 from ..ownership import check_limit, check_whole_graph
-from ..port import (
-    OWNERS,
-    TOPICS,
-    Collection,
-    Find,
-    Index,
-    Steps,
-    count,
-    counts,
-    every,
-    one,
-    postings,
-    topics_text,
-)
+from ..port import Find, Steps, every, one
 from .belief_log import CONTENTS, EVENTS, Content
 from .belief_projection import BELIEFS, TRUSTS
 from .belief_spans import SPANS
@@ -42,7 +30,7 @@ from .rows import put
 _ORDER = ("size", "signed_at", "public_key")
 
 
-HEADS: Collection[SignedHead] = Collection(
+HEADS: port.Collection[SignedHead] = port.Collection(
     "belief_heads",
     SignedHead,
     fields={
@@ -50,7 +38,7 @@ HEADS: Collection[SignedHead] = Collection(
         "signed_at": lambda head: microseconds(head.signed_at),
         "public_key": lambda head: head.public_key,
     },
-    indexes={"size": Index(_ORDER)},
+    indexes={"size": port.Index(_ORDER)},
     key=lambda head: f"{head.size} {head.public_key}",
 )
 
@@ -70,10 +58,7 @@ class HeadStore(OverEngine):
         owner = (head.tenant, head.graph_id)
         if owner != (scope.tenant, scope.graph_id):
             raise UsageError("head", owner, f"a head of {scope.tenant!r}, {scope.graph_id!r}")
-        known, last = yield (
-            among(HEADS, scope, [HEADS.key(head)]),
-            _last(scope),
-        )
+        known, last = yield among(HEADS, scope, [HEADS.key(head)]), _last(scope)
         if known or not follows(head, last[0] if last else None):
             return False
         yield from insert_head(scope, head)
@@ -117,8 +102,7 @@ class Evidence(OverEngine):
         self, scope: Scope, after: int = 0, limit: int = 1000
     ) -> tuple[ChainedAudit, ...]:
         """Return the audit feed of the graph after a ``seq``, in order, as it is chained."""
-        check_whole_graph(scope)
-        check_limit(limit)
+        check_whole_graph(scope, limit)
         where = (Within("seq", since=after + 1),)
         find = Find(AUDIT, scope, by="seq", where=where, order=("seq",), limit=limit)
         return await self._all("audited", find)
@@ -153,7 +137,7 @@ class _Log(NamedTuple):
         where: What has to be asked of the index, and holds of all.
     """
 
-    collection: Collection[Any]
+    collection: port.Collection[Any]
     by: str
     order: tuple[str, ...]
     where: tuple[Condition, ...] = ()
@@ -187,7 +171,7 @@ def _misfiled(scope: Scope) -> Steps[list[str]]:
     problems += yield from _gone_through(scope, _EVENTS)
     problems += yield from _gone_through(scope, _CONTENTS, contents_checked)
     problems += yield from _gone_through(scope, _BELIEFS, beliefs_checked)
-    if (yield from count(Find(SPANS, scope))) != spans:
+    if (yield from port.count(Find(SPANS, scope))) != spans:
         problems.append("spans are stored that are of no belief")
     for log in _OTHERS:
         problems += yield from _gone_through(scope, log)
@@ -219,7 +203,7 @@ def _gone_through(
         seen += len(page)
         if len(page) < PAGE:
             break
-    if (yield from count(Find(collection, scope, reach="own"))) != seen:
+    if (yield from port.count(Find(collection, scope, reach="own"))) != seen:
         problems.append(f"{collection.name} are stored that no look-up in order reaches")
     return problems
 
@@ -231,7 +215,7 @@ def _rise(last: tuple[Any, ...] | None, places: Sequence[tuple[Any, ...]]) -> bo
 
 
 def _filed_otherwise(
-    scope: Scope, collection: Collection[Any], found: Sequence[Record]
+    scope: Scope, collection: port.Collection[Any], found: Sequence[Record]
 ) -> Steps[list[str]]:
     """Return which records are looked up by something else than they say."""
     if not found:
@@ -240,7 +224,7 @@ def _filed_otherwise(
     ids = Among("id", tuple(map(collection.key, found)))
     expected = Counter(tuple(_filed_of(collection, one).values()) for one in found)
     stored = Counter(
-        (yield from counts(Find(collection, scope, "id", (ids,), reach="own"), *filed))
+        (yield from port.counts(Find(collection, scope, "id", (ids,), reach="own"), *filed))
     )
     at = list(filed).index("id")
     differ = {str(row[at]) for row in (expected - stored) + (stored - expected)}
@@ -249,15 +233,19 @@ def _filed_otherwise(
     return [f"{collection.name}: {one} is filed as something else" for one in sorted(differ)]
 
 
-def _filed_of(collection: Collection[Any], record: Record) -> dict[str, Value]:
+def _filed_of(collection: port.Collection[Any], record: Record) -> dict[str, Value]:
     """Return what a record is to be looked up by, topics among it."""
-    owners = OWNERS[collection.extent]
+    owners = port.OWNERS[collection.extent]
     values = {name: one for name, one in collection.values(record).items() if name not in owners}
-    return {**values, TOPICS: topics_text(getattr(record, TOPICS))} if collection.owned else values
+    return (
+        {**values, port.TOPICS: port.topics_text(getattr(record, port.TOPICS))}
+        if collection.owned
+        else values
+    )
 
 
 def _listed_otherwise(
-    scope: Scope, collection: Collection[Any], name: str, found: Sequence[Record]
+    scope: Scope, collection: port.Collection[Any], name: str, found: Sequence[Record]
 ) -> Steps[set[str]]:
     """Return which records a list has otherwise than under each of their values."""
     order = collection.lists[name].order
@@ -271,7 +259,7 @@ def _listed_otherwise(
     # One more than there should be tells as much as all of them.
     limit = len(found) + expected.total() + 1
     find = Find(collection, scope, "id", (ids,), limit=limit, reach="own")
-    stored = Counter((yield from postings(find, "id", *order, every=name)))
+    stored = Counter((yield from port.postings(find, "id", *order, every=name)))
     return {str(row[2]) for row in (expected - stored) + (stored - expected)}
 
 

@@ -15,34 +15,18 @@ from ...records import Fact, FactTier, Hit, Scope, SearchQuery, Superseded, Work
 from ...standing import widened
 from ...turn_desk import FREE, Charge
 from ...upkeep import FactUse
-from ..conditions import Absent, Condition, Is
+from ..conditions import Absent
 from ..learnt import VERDICT_EVENTS, begun, given_way, is_said_again, moved
 from ..ownership import check_limit, check_owned, in_order
-from ..port import Collection, Find, Index, Put, RecordStore, Replace, Steps, every, one, write
+from ..port import Collection, Index, Put, RecordStore, Replace, Steps, every, one, write
+from . import statements
 from .graphs import check_writable
 from .log import append_event
 from .over_engine import OverEngine, changing, reading
-from .questions import among
-from .recall import (
-    LIMIT_MAX,
-    Ranking,
-    archival_query,
-    narrowed,
-    ranked_by_index,
-    recalled,
-)
+from .questions import among, own, whole
+from .recall import LIMIT_MAX, Ranking, archival_query, narrowed, ranked_by_index, recalled
 from .rows import joined_id, put
-from .statements import (
-    FACTS,
-    core_of,
-    move_facts,
-    nearer_than,
-    nearest,
-    of_family,
-    readable,
-    say_again,
-    the_same,
-)
+from .statements import FACTS, move_facts, nearest, of_family, readable
 from .usage import charged
 from .words import file_words
 from .work import queue_work
@@ -99,12 +83,12 @@ class SemanticStore(OverEngine):
         """
         check_owned(scope, fact)
         fact = begun(fact)
-        (known, taken) = yield (
-            _whole(scope, "said", *the_same(fact)),
-            _whole(scope, "id", Is("id", fact.id)),
-        )
+        alike = whole(FACTS, scope, "said", *statements.the_same(fact), limit=1)
+        known, taken = yield alike, own(FACTS, scope, [fact.id])
         if known:
-            return (yield from say_again(scope, known[0], fact, restates=restates)), False
+            return (
+                yield from statements.say_again(scope, known[0], fact, restates=restates)
+            ), False
         if taken:
             if is_said_again(taken[0], fact):
                 return taken[0], False
@@ -124,7 +108,7 @@ class SemanticStore(OverEngine):
         Of an ancestor read ``as_of`` a moment: what was recorded, core and not yet superseded
         then, as it is stored now. Forgotten facts are gone from every moment.
         """
-        return await self._all("core", *core_of(scope))
+        return await self._all("core", *statements.core_of(scope))
 
     @reading
     def nearer(self, scope: Scope, core: Sequence[Fact]) -> Steps[tuple[Fact, ...]]:
@@ -134,7 +118,7 @@ class SemanticStore(OverEngine):
             scope: Who asks.
             core: As ``core`` returns it.
         """
-        return tuple((yield from nearer_than(scope, core)))
+        return tuple((yield from statements.nearer_than(scope, core)))
 
     async def facts(self, scope: Scope, ids: Sequence[str]) -> tuple[Fact, ...]:
         """Return the visible facts among ``ids``, in the order asked, superseded ones included.
@@ -295,17 +279,12 @@ class SemanticStore(OverEngine):
         return True
 
 
-def _whole(scope: Scope, by: str, *where: Condition) -> Find[Fact]:
-    """Ask the whole graph, whoever may see it, for the one fact of which something holds."""
-    return Find(FACTS, scope, by, where, limit=1, reach="own")
-
-
 def _stands_for(scope: Scope, fact: Fact) -> Steps[Fact | None]:
     """Return what stands at the end of what a fact gave way to: itself, if it has not."""
     passed = {fact.id}
     last = fact
     while last.superseded_by is not None:
-        known = yield from one(_whole(scope, "id", Is("id", last.superseded_by)))
+        known = yield from one(own(FACTS, scope, [last.superseded_by]))
         if known is None or known.id in passed:
             return None
         passed.add(known.id)

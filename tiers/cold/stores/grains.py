@@ -18,20 +18,23 @@ from ...moments import microseconds
 from ...plans import ANY_GRAIN, AnyGrain
 from ...records import Episode, Grain, Scope, Summary, WorkDraft
 from ...upkeep import PAGE_ROWS_MAX, Page
-from ..conditions import Beyond, Condition, Is, Present, Within
+from ..conditions import Condition, Is, Present, Within
 from ..cursors import cursor_of, cut, place_of
-from ..ownership import check_limit, check_whole_graph
+from ..ownership import check_whole_graph
 from ..port import Find, Steps, every
 from ..redaction import checked_request
 from .episodes import EPISODES, SUMMARIES, KeptEpisode, KeptSummary, episodes_of, parts
 from .erasure import retire
 from .over_engine import OverEngine, reading
-from .questions import numbers, own, page_of, window
+from .questions import numbers, own, page_of, whole, window
 from .rows import all_bare
 from .turns import NUMBERED, TURNS, KeptTurn
 
 PAGE_ROWS = 500
 """Candidates for retirement that are looked at together; nearly all of them are due."""
+
+_WORKING = Is("level", 0)
+"""Holds of the summaries that a daily episode is made of."""
 
 _OF_THE_SAME = "the cursor of a page of the same question"
 
@@ -51,8 +54,7 @@ class GrainStore(OverEngine):
         Raises:
             UsageError: The scope is an agent's, or the limit out of range.
         """
-        check_whole_graph(scope)
-        check_limit(limit)
+        check_whole_graph(scope, limit)
         where = window("starts_at", None, before)
         asking: dict[str, Any] = {"by": f"loose_{grain}", "where": where, "limit": limit}
         asking |= {"order": ("starts_at", "id"), "reach": "own"}
@@ -69,10 +71,8 @@ class GrainStore(OverEngine):
         Raises:
             UsageError: The scope is an agent's, a limit out of range, or a cursor no page gave.
         """
-        check_whole_graph(scope)
-        check_limit(limit, PAGE_ROWS_MAX)
-        order = ("agent_id", "seq")
-        find = Find(TURNS, scope, "seq", (NUMBERED,), order, limit, reach="own")
+        check_whole_graph(scope, limit, PAGE_ROWS_MAX)
+        find = whole(TURNS, scope, "seq", NUMBERED, order=("agent_id", "seq"), limit=limit)
         rows, after = yield from page_of(find, cursor, _OF_THE_SAME)
         return Page(rows=tuple(map(_marked, rows)), cursor=after)
 
@@ -85,21 +85,16 @@ class GrainStore(OverEngine):
         Raises:
             UsageError: As of ``turn_marks``.
         """
-        check_whole_graph(scope)
-        check_limit(limit, PAGE_ROWS_MAX)
+        check_whole_graph(scope, limit, PAGE_ROWS_MAX)
         kind, after = place_of(cursor, (str, str), _OF_THE_SAME) or ("", "")
         found: list[KeptEpisode | KeptSummary] = []
         if kind != "summary":
-            where = (Beyond(("id",), (after,)),)
-            found += yield from every(
-                Find(EPISODES, scope, "id", where, ("id",), limit + 1, reach="own")
-            )
+            episodes = whole(EPISODES, scope, "id", order=("id",), limit=limit + 1)
+            found += yield from every(episodes.behind((after,)))
         if len(found) <= limit:
-            level = (Is("level", 0), Beyond(("id",), (after if kind == "summary" else "",)))
             room = limit + 1 - len(found)
-            found += yield from every(
-                Find(SUMMARIES, scope, "level", level, ("id",), room, reach="own")
-            )
+            summaries = whole(SUMMARIES, scope, "level", _WORKING, order=("id",), limit=room)
+            found += yield from every(summaries.behind((after if kind == "summary" else "",)))
         rows, end = cut(found, limit, lambda one: cursor_of((_kind_of(one), one.id)))
         return Page(rows=tuple(map(_counted, rows)), cursor=end)
 
@@ -119,8 +114,7 @@ class GrainStore(OverEngine):
         Raises:
             UsageError: The scope is an agent's, or the limit out of range.
         """
-        check_whole_graph(scope)
-        check_limit(limit)
+        check_whole_graph(scope, limit)
         found: list[tuple[int, Retirable]] = []
         for kind, find in _candidates(scope, grain, microseconds(before)):
             found += await self._retirable_among(kind, find, limit)
@@ -134,9 +128,9 @@ class GrainStore(OverEngine):
             UsageError: The scope is an agent's.
         """
         check_whole_graph(scope)
-        whole, full = _counted_of(scope, grain)
-        counted = await self._store.read("count_grain", lambda: numbers(*whole, *full))
-        return GrainCount(total=sum(counted[: len(whole)]), live=sum(counted[len(whole) :]))
+        all_, full = _counted_of(scope, grain)
+        counted = await self._store.read("count_grain", lambda: numbers(*all_, *full))
+        return GrainCount(total=sum(counted[: len(all_)]), live=sum(counted[len(all_) :]))
 
     async def retire(
         self,
@@ -230,28 +224,18 @@ def _counted_of(
 ) -> tuple[tuple[Find[Any], ...], tuple[Find[Any], ...]]:
     """Return what asks for all records of a grain, and for those with their content."""
     if grain == "working":
-        level = (Is("level", 0),)
         return (
-            Find(TURNS, scope, reach="own"),
-            Find(SUMMARIES, scope, by="level", where=level, reach="own"),
-        ), (
-            Find(TURNS, scope, by="full", reach="own"),
-            Find(SUMMARIES, scope, by="old", reach="own"),
+            (whole(TURNS, scope, "id"), whole(SUMMARIES, scope, "level", _WORKING)),
+            (whole(TURNS, scope, "full"), whole(SUMMARIES, scope, "old")),
         )
-    of_grain = (Is("grain", grain),)
-    whole = Find(EPISODES, scope, by="grain", where=of_grain, reach="own")
-    return (whole,), (whole._replace(by="full_grain"),)
+    of_grain = whole(EPISODES, scope, "grain", Is("grain", grain))
+    return (of_grain,), (of_grain._replace(by="full_grain"),)
 
 
 def _marked(turn: KeptTurn) -> TurnMark:
-    return TurnMark(
-        id=turn.id,
-        agent_id=turn.agent_id,
-        seq=turn.seq,
-        occurred_at=turn.occurred_at,
-        covered=0 in turn.covered_by,
-        **_how_gone(turn),
-    )
+    names = ("id", "agent_id", "seq", "occurred_at")
+    known: dict[str, Any] = {name: getattr(turn, name) for name in names}
+    return TurnMark(**known, covered=0 in turn.covered_by, **_how_gone(turn))
 
 
 def _counted(record: KeptSummary | KeptEpisode) -> Made:

@@ -7,31 +7,18 @@ from datetime import datetime
 
 from ...errors import Conflict, NotFound
 from ...fields import AuditKind
-from ...fleet import CATALOG
-from ...ids import IdFactory
-from ...records import (
-    AgentRecord,
-    Ancestor,
-    Budget,
-    Departure,
-    GraphState,
-    Parent,
-    Record,
-    Retention,
-    Scope,
-    SessionGraph,
-    Standing,
-)
+from ...fleet import CATALOG, AgentRecord, Ancestor, Budget, GraphState, Parent, Retention
+from ...records import Departure, Record, Scope, SessionGraph, Standing
 from ...upkeep import ERASED
 from ..conditions import Absent, Among
 from ..lineage import ANCESTORS_MAX, check_acyclic, check_parents, lineage_of
 from ..ownership import check_agent, check_limit, check_tenant
 from ..port import Collection, Find, Index, Steps, count, every, one, write
-from .known_graphs import GRAPHS, OLDEST_FIRST, KeptGraph, made_graph
+from .known_graphs import GRAPHS, OLDEST_FIRST, KeptGraph
 from .log import append_event
 from .over_engine import OverEngine, changing
 from .questions import among, by_then
-from .rows import all_bare, amend, bare, kept, moments, over, put, replace
+from .rows import all_bare, amend, bare, kept, made, moments, over, put, replace
 
 
 class KeptAgent(AgentRecord):
@@ -43,8 +30,6 @@ class KeptAgent(AgentRecord):
 
     made: str = ""
 
-
-_MADE = IdFactory()
 
 AGENTS: Collection[KeptAgent] = Collection(
     "agents",
@@ -98,11 +83,11 @@ class GraphStore(OverEngine):
         if names:
             links = yield from _links_above(graph.tenant, known.values())
             check_acyclic(graph.id, names[0], {**links, graph.id: graph.parents})
-        yield from put(GRAPHS, scope, made_graph(graph))
+        yield from put(GRAPHS, scope, made(KeptGraph, graph))
 
     async def graph(self, tenant: str, graph_id: str) -> SessionGraph | None:
         """Return a graph, or ``None``."""
-        found = await self._store.read("graph", lambda: _graph(tenant, graph_id))
+        found = await self._store.read("graph", lambda: one(_named(tenant, (graph_id,))))
         return None if found is None else bare(SessionGraph, found)
 
     async def graphs(self, tenant: str) -> tuple[SessionGraph, ...]:
@@ -189,7 +174,7 @@ class GraphStore(OverEngine):
     @changing
     def unlink(self, scope: Scope, parent_id: str) -> Steps[bool]:
         """Revoke a link; ``False`` when there is none. Holds from the next ``standing`` on."""
-        graph = yield from _graph(scope.tenant, scope.graph_id)
+        graph = yield from found_graph(scope)
         if graph is None or parent_id not in graph.inherits_from:
             return False
         left = tuple(parent for parent in graph.parents if parent.id != parent_id)
@@ -237,7 +222,7 @@ class FleetStore(OverEngine):
         yield from check_writable(scope)
         known = yield from one(among(AGENTS, scope, [agent.id]))
         if known is None:
-            yield from put(AGENTS, scope, made_agent(present))
+            yield from put(AGENTS, scope, made(KeptAgent, present))
             return True
         first = {"spawned_at": known.spawned_at, "made": known.made}
         yield from replace(AGENTS, scope, kept(KeptAgent, present, **first))
@@ -304,21 +289,9 @@ class FleetStore(OverEngine):
         """
         check_tenant(tenant)
         check_limit(limit)
-        find = Find(
-            AGENTS,
-            Scope.of_graph(tenant, CATALOG),
-            by="silent",
-            where=by_then("seen_at", silent_since),
-            order=("seen_at", "made"),
-            limit=limit,
-            reach="tenant",
-        )
+        whole, silent = Scope.of_graph(tenant, CATALOG), by_then("seen_at", silent_since)
+        find = Find(AGENTS, whole, "silent", silent, ("seen_at", "made"), limit, reach="tenant")
         return all_bare(AgentRecord, await self._all("silent", find))
-
-
-def made_agent(agent: AgentRecord) -> KeptAgent:
-    """Return a new member as it is kept: it follows those that were spawned before it."""
-    return kept(KeptAgent, agent, made=_MADE.new())
 
 
 def silence_roles(
@@ -340,7 +313,7 @@ def silence_roles(
 
 def found_graph(scope: Scope) -> Steps[KeptGraph | None]:
     """Return the scope's graph, inside a transaction; ``None``: it is not known."""
-    return _graph(scope.tenant, scope.graph_id)
+    return one(_named(scope.tenant, (scope.graph_id,)))
 
 
 def check_writable(scope: Scope) -> Steps[KeptGraph | None]:
@@ -359,10 +332,8 @@ def check_writable(scope: Scope) -> Steps[KeptGraph | None]:
 
 def standing(scope: Scope, as_of: datetime | None = None) -> Steps[Standing | None]:
     """Return how a scope stands, inside a transaction; its ancestors as of a moment if given."""
-    graphs, agents = yield (
-        _named(scope.tenant, (scope.graph_id, CATALOG)),
-        among(AGENTS, scope, [scope.agent_id or ""]),
-    )
+    there = _named(scope.tenant, (scope.graph_id, CATALOG))
+    graphs, agents = yield there, among(AGENTS, scope, [scope.agent_id or ""])
     found = {graph.id: graph for graph in graphs}
     if scope.graph_id not in found:
         return None
@@ -397,14 +368,10 @@ def _links_above(tenant: str, graphs: Iterable[SessionGraph]) -> Steps[dict[str,
 
 
 def _existing(scope: Scope) -> Steps[KeptGraph]:
-    graph = yield from _graph(scope.tenant, scope.graph_id)
+    graph = yield from found_graph(scope)
     if graph is None:
         raise NotFound("session graph", scope.graph_id)
     return graph
-
-
-def _graph(tenant: str, graph_id: str) -> Steps[KeptGraph | None]:
-    return one(_named(tenant, (graph_id,)))
 
 
 def _known(tenant: str, names: Sequence[str]) -> Steps[dict[str, KeptGraph]]:

@@ -11,17 +11,8 @@ from collections.abc import Collection as Names
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from ...knowledge import (
-    ALIAS_STEPS_MAX,
-    NAMES_MAX,
-    NEIGHBOUR_DEPTH_MAX,
-    NEIGHBOURS_MAX,
-    PATH_DEPTH_MAX,
-    PATH_FACTS_MAX,
-    Entity,
-    Neighbour,
-)
-from ...moments import microseconds
+from ... import knowledge
+from ...moments import earliest, microseconds
 from ...recollection import Place
 from ...records import Fact, Scope
 from ..conditions import Among, Beyond, Condition, Holds, Is
@@ -50,7 +41,7 @@ class KnowledgeGraph(OverEngine):
     @reading
     def entities(
         self, scope: Scope, names: Sequence[str], limit: int, *, as_of: datetime | None = None
-    ) -> Steps[tuple[Entity, ...]]:
+    ) -> Steps[tuple[knowledge.Entity, ...]]:
         """Return the entities that some of the names name, in the order in which they do.
 
         Each once, however many of the names are its own. What no fact names is left out.
@@ -61,7 +52,7 @@ class KnowledgeGraph(OverEngine):
             limit: 1 to ``NAMES_MAX``.
             as_of: Facts as they stood then.
         """
-        check_limit(limit, NAMES_MAX)
+        check_limit(limit, knowledge.NAMES_MAX)
         return _Reading(scope, as_of).entities(keys_of(names), limit)
 
     @reading
@@ -74,7 +65,7 @@ class KnowledgeGraph(OverEngine):
         *,
         as_of: datetime | None = None,
         without: Names[str] = (),
-    ) -> Steps[tuple[Neighbour, ...]]:
+    ) -> Steps[tuple[knowledge.Neighbour, ...]]:
         """Return the facts within some steps of any of the names, nearest first, then by id.
 
         A step leads from a name to the facts that have it as subject or object, and from each of
@@ -89,8 +80,8 @@ class KnowledgeGraph(OverEngine):
             as_of: As for ``entities``.
             without: Facts that are no step, such as those that a nearer definition hides.
         """
-        check_depth(depth, NEIGHBOUR_DEPTH_MAX)
-        check_limit(limit, NEIGHBOURS_MAX)
+        check_depth(depth, knowledge.NEIGHBOUR_DEPTH_MAX)
+        check_limit(limit, knowledge.NEIGHBOURS_MAX)
         return _Reading(scope, as_of, without).neighbours(keys_of(names), depth, limit)
 
     @reading
@@ -110,7 +101,7 @@ class KnowledgeGraph(OverEngine):
         there is none of at most ``depth`` facts, 1 to ``PATH_DEPTH_MAX``, or none among the
         ``PATH_FACTS_MAX`` facts that are nearest to either end.
         """
-        check_depth(depth, PATH_DEPTH_MAX)
+        check_depth(depth, knowledge.PATH_DEPTH_MAX)
         ends = key_of(start), key_of(end)
         if not all(ends):
             return None
@@ -122,7 +113,7 @@ class KnowledgeGraph(OverEngine):
         scope: Scope,
         subject: str,
         predicate: str | None = None,
-        limit: int = NAMES_MAX,
+        limit: int = knowledge.NAMES_MAX,
         *,
         live_only: bool = False,
         behind: Place | None = None,
@@ -134,7 +125,7 @@ class KnowledgeGraph(OverEngine):
         ``NAMES_MAX``; with ``behind`` only what comes after that place in this order, which is
         when a fact was recorded, and its id.
         """
-        check_limit(limit, NAMES_MAX)
+        check_limit(limit, knowledge.NAMES_MAX)
         keys = keys_of([subject])
         where: list[Condition] = [Is("live", 1)] if live_only else []
         if predicate is not None:
@@ -142,15 +133,8 @@ class KnowledgeGraph(OverEngine):
         if behind is not None:
             where.append(Beyond(("recorded_at", "id"), (microseconds(behind.at), behind.id)))
         names = yield from _Reading(scope, None).names(keys)
-        find = Find(
-            FACTS,
-            scope,
-            by="subject",
-            where=(Among("subject_key", names), *where),
-            order=("recorded_at", "id"),
-            limit=limit,
-            sorts=len(names) > 1,
-        )
+        about, order = (Among("subject_key", names), *where), ("recorded_at", "id")
+        find = Find(FACTS, scope, "subject", about, order, limit, sorts=len(names) > 1)
         found = yield from every(*of_family(find, readable(scope)))
         found.sort(key=lambda fact: (fact.recorded_at, fact.id))
         return tuple(found[:limit])
@@ -171,7 +155,7 @@ class _Reading:
         self._without = frozenset(without)
         self._facts: dict[str, Fact] = {}
 
-    def entities(self, keys: Sequence[str], limit: int) -> Steps[tuple[Entity, ...]]:
+    def entities(self, keys: Sequence[str], limit: int) -> Steps[tuple[knowledge.Entity, ...]]:
         walk = Walk(keys, 1)
         walk.join((yield from self._joins(walk.ahead)))
         if not walk.names:
@@ -184,17 +168,18 @@ class _Reading:
 
     def neighbours(
         self, keys: Sequence[str], depth: int, limit: int
-    ) -> Steps[tuple[Neighbour, ...]]:
+    ) -> Steps[tuple[knowledge.Neighbour, ...]]:
         walk = Walk(keys, limit)
         while walk.distance < depth and not walk.is_over:
             walk.join((yield from self._joins(walk.ahead)))
             walk.take((yield from self._steps(walk)))
         return tuple(
-            Neighbour(fact=self._facts[step.id], distance=distance) for step, distance in walk.steps
+            knowledge.Neighbour(fact=self._facts[step.id], distance=distance)
+            for step, distance in walk.steps
         )
 
     def path(self, start: str, end: str, depth: int) -> Steps[tuple[Fact, ...] | None]:
-        one, other = Walk([start], PATH_FACTS_MAX), Walk([end], PATH_FACTS_MAX)
+        one, other = Walk([start], knowledge.PATH_FACTS_MAX), Walk([end], knowledge.PATH_FACTS_MAX)
         for walk in (one, other):
             walk.join((yield from self._joins(walk.ahead)))
         while not has_met(one, other):
@@ -216,7 +201,7 @@ class _Reading:
         """Return what joins names to others, from step to step: mostly nothing, in one."""
         joins: set[Joined] = set()
         edge = seen = set(keys)
-        for _ in range(ALIAS_STEPS_MAX):
+        for _ in range(knowledge.ALIAS_STEPS_MAX):
             facts = yield from every(*self._at("joins", edge, limit=JOINS_MAX))
             new = {(step.subject, step.object) for step in map(_step, facts)}
             joins |= new
@@ -286,7 +271,6 @@ def _at_moment(scope: Scope, as_of: datetime | None) -> Scope:
     if as_of is None:
         return scope
     lineage = tuple(
-        one.model_copy(update={"as_of": as_of if one.as_of is None else min(as_of, one.as_of)})
-        for one in scope.lineage
+        one.model_copy(update={"as_of": earliest(as_of, one.as_of)}) for one in scope.lineage
     )
     return scope.model_copy(update={"lineage": lineage})

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...fleet import CATALOG
-from ...ids import IdFactory
 from ...moments import microseconds
 from ...records import Scope, SessionGraph
 from ..conditions import Among
 from ..port import Collection, Find, Index, Steps, every
-from .rows import kept
 
 
 class KeptGraph(SessionGraph):
@@ -22,8 +20,6 @@ class KeptGraph(SessionGraph):
 
     made: str = ""
 
-
-_MADE = IdFactory()
 
 GRAPHS: Collection[KeptGraph] = Collection(
     "graphs",
@@ -37,11 +33,6 @@ GRAPHS: Collection[KeptGraph] = Collection(
 )
 
 OLDEST_FIRST = ("created_at", "made")
-
-
-def made_graph(graph: SessionGraph) -> KeptGraph:
-    """Return a graph as it is kept: it follows those that were made before it."""
-    return kept(KeptGraph, graph, made=_MADE.new())
 
 
 def oldest_first(tenant: str, graph_ids: Sequence[str]) -> Steps[list[str]]:

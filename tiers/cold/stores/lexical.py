@@ -13,16 +13,16 @@ from ...forms import entry_of, hit_of, is_current
 from ...records import Hit, IndexEntry, Kind, Owned, Scope, SearchQuery
 from ...sighting import Known, Seen, Sighted, SightedWords
 from ...standing import RecordKey, by_graph
-from ..conditions import Absent, Among, Condition, Is
+from ..conditions import Absent, Among, Is
 from ..ownership import in_order
-from ..port import Collection, Find, Steps, counts, every
+from ..port import Collection, Steps, counts, every
 from .belief_projection import BELIEFS
 from .belief_spans import active_then
 from .documents import DOCUMENTS
 from .episodes import EPISODES, SUMMARIES
 from .over_engine import OverEngine, reading
 from .passages import PASSAGES
-from .questions import MANY, among, numbers
+from .questions import MANY, among, numbers, whole
 from .rules import RULES
 from .statements import FACTS
 from .turns import TURNS
@@ -150,7 +150,8 @@ class LexicalIndex(OverEngine):
         beliefs, documents, passages, waiting_work. Superseded facts and beliefs, forgotten facts,
         removed documents and parked work are not counted.
         """
-        found = yield from numbers(*(_held(scope, *one) for one in _CENSUS.values()))
+        finds = (whole(kept, scope, *by, limit=MANY) for kept, *by in _CENSUS.values())
+        found = yield from numbers(*finds)
         counts = dict(zip(_CENSUS, found, strict=True))
         covered = counts["turns"] - counts.pop("tail")
         work = yield from count_work(scope)
@@ -182,10 +183,6 @@ def _records(scope: Scope, ids: Sequence[str]) -> Steps[list[Owned]]:
     """Return the visible records among some ids that can be found now, each from its own room."""
     filed = yield from every(among(SEARCHABLE, scope, ids, Is("live", 1)))
     return (yield from records_of(scope, filed))
-
-
-def _held(scope: Scope, collection: Collection[Any], by: str, *where: Condition) -> Find[Any]:
-    return Find(collection, scope, by, where, limit=MANY, reach="own")
 
 
 _CENSUS: Mapping[str, tuple[Any, ...]] = {

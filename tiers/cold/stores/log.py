@@ -8,13 +8,7 @@ from datetime import datetime
 from ...errors import Conflict
 from ...evidence import ChainedAudit, EvidenceMarks
 from ...fields import AuditKind
-from ...history.audit_chain import (
-    REASONS_ERASED,
-    chained,
-    is_without_reason,
-    name_of,
-    without_reason,
-)
+from ...history.audit_chain import REASONS_ERASED, chained, name_of, without_reason
 from ...moments import microseconds
 from ...records import AuditEvent, AuditFilter, Receipt, Record, Scope, WorkDraft
 from ..conditions import Among, Beyond, Condition, Holds, Is, Within
@@ -22,7 +16,7 @@ from ..ownership import check_limit, check_owned, check_tenant, check_whole_grap
 from ..port import Collection, Find, Index, Lookup, Steps, every, one, write
 from .known_graphs import oldest_first
 from .over_engine import OverEngine, reading
-from .questions import among, equal, window
+from .questions import among, equal, whole, window
 from .rows import all_bare, over, plain, put, replace
 from .work import queue_work
 
@@ -113,8 +107,7 @@ class RecordLog(OverEngine):
         Raises:
             UsageError: The scope is an agent's, or the limit is out of range.
         """
-        check_whole_graph(scope)
-        check_limit(limit)
+        check_whole_graph(scope, limit)
         where = (Beyond(("id",), (after,)),)
         find = Find(RECEIPTS, scope, where=where, order=("id",), limit=limit)
         return await self._all("receipts", find)
@@ -185,11 +178,11 @@ def append_event(
 
 def silence_reasons(scope: Scope, seqs: Sequence[int], now: datetime) -> Steps[None]:
     """Destroy the reasons of audit events, inside a transaction, and let the feed say so."""
-    found = yield from every(Find(AUDIT, scope, "seq", (Among("seq", tuple(seqs)),), reach="own"))
-    speaking = [event for event in found if not is_without_reason(event)]
-    if speaking:
-        yield from replace(AUDIT, scope, *map(without_reason, speaking))
-        named = [name_of(event) for event in speaking]
+    found = yield from every(whole(AUDIT, scope, "seq", Among("seq", tuple(seqs))))
+    silent = [one for event in found if (one := without_reason(event)) != event]
+    if silent:
+        yield from replace(AUDIT, scope, *silent)
+        named = [name_of(event) for event in silent]
         yield from append_event(scope, REASONS_ERASED, named, "", now)
 
 

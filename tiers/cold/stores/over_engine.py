@@ -6,14 +6,9 @@ from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
-from ...records import Record
-from ..port import Find, RecordStore, Steps, every
-
-R = TypeVar("R", bound=Record)
-
+from ..port import Find, R, RecordStore, Steps, T, every
 
 S = TypeVar("S", bound="OverEngine")
-T = TypeVar("T")
 P = ParamSpec("P")
 _Steps: TypeAlias = Callable[Concatenate[S, P], Steps[T]]
 _Method: TypeAlias = Callable[Concatenate[S, P], Coroutine[Any, Any, T]]

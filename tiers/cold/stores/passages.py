@@ -10,10 +10,10 @@ from ...documents import Document, Passage
 from ...records import Scope
 from ..conditions import Absent, Is
 from ..ownership import index_work, private_to
-from ..port import Collection, Find, Index, Steps, counts, every
+from ..port import Collection, Index, Steps, counts, every
 from ..redaction import pages
 from ..shelving import Placed
-from .questions import own
+from .questions import own, whole
 from .rows import moments, plain, put, replace
 from .words import file_again, file_words
 from .work import queue_work
@@ -37,7 +37,7 @@ def places_of(scope: Scope, document_id: str) -> Steps[list[Placed]]:
 
     They are counted by what is wanted of them, so that not one of their texts is read.
     """
-    find = Find(PASSAGES, scope, by="current", where=(Is("document_id", document_id),), reach="own")
+    find = whole(PASSAGES, scope, "current", Is("document_id", document_id))
     found: Iterable[Any] = yield from counts(find, "number", "page", "id", "digest")
     return [Placed(name, digest, number, page) for number, page, name, digest in found]
 

@@ -10,7 +10,7 @@ from ...moments import microseconds
 from ...quarantine import HELD_MAX, HELD_PAGE_MAX, Quarantined, State
 from ...records import Scope
 from ..conditions import Absent, Beyond, Condition, Is
-from ..ownership import check_limit, check_owned, check_whole_graph, in_order
+from ..ownership import check_owned, check_whole_graph, in_order
 from ..port import Collection, Find, Index, Steps, count, every, one
 from ..redaction import redacted_form
 from .graphs import check_writable
@@ -71,8 +71,7 @@ class Quarantine(OverEngine):
 
         ``limit`` is 1 to ``HELD_PAGE_MAX``. What was redacted waits no more.
         """
-        check_whole_graph(scope)
-        check_limit(limit, HELD_PAGE_MAX)
+        check_whole_graph(scope, limit, HELD_PAGE_MAX)
         last = (yield from one(own(QUARANTINED, scope, [behind]))) if behind else None
         if behind and last is None:
             raise UsageError("behind", behind, "the id of the last text of a page")

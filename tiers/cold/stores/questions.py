@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from ...moments import maybe_microseconds, microseconds
-from ...records import Record, Scope
+from ...records import Scope
 from ..conditions import Absent, Among, Condition, Either, Is, Within
 from ..cursors import cursor_of, cut, place_of
-from ..port import Collection, Count, Find, Reach, Steps, asked, every
-
-R = TypeVar("R", bound=Record)
+from ..port import RECORDS_MAX, Collection, Count, Find, R, Reach, Steps, asked, every
 
 _NUMBERS = frozenset(
     (
@@ -42,6 +40,23 @@ def among(
 def own(collection: Collection[R], scope: Scope, ids: Iterable[str], *where: Condition) -> Find[R]:
     """Ask for records of the scope's graph by their ids, whoever may see them."""
     return among(collection, scope, ids, *where, reach="own")
+
+
+def audited(scope: Scope) -> Reach:
+    """Return how far a question for a graph goes: who asks for all of it is told all of it."""
+    return "own" if scope.agent_id is None and scope.every_user else "seen"
+
+
+def whole(
+    collection: Collection[R],
+    scope: Scope,
+    by: str,
+    *where: Condition,
+    order: tuple[str, ...] = (),
+    limit: int = RECORDS_MAX,
+) -> Find[R]:
+    """Ask for what the scope's graph has, whoever may see it, by an index or list."""
+    return Find(collection, scope, by, where, order, limit, reach="own")
 
 
 def page_of(find: Find[R], cursor: str, accepted: str) -> Steps[tuple[Sequence[R], str | None]]:

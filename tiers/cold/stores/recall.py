@@ -85,17 +85,17 @@ async def ranked_by_index(index: WarmStore, asker: Scope, query: SearchQuery) ->
     return Ranking(tuple(cosines), is_warm=True, may_have_more=may_have_more, cosines=cosines)
 
 
-def reciprocal_ranks(*rankings: Sequence[str | None], k: int = RRF_K) -> dict[str, float]:
+def reciprocal_ranks(*rankings: Sequence[str | None]) -> dict[str, float]:
     """Return ids by their summed reciprocal ranks, best first, ties by id.
 
-    Reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009): the sum of ``1 / (k + rank)`` over
-    the rankings that name the id, rank counted from 1. ``None`` takes a rank and names nobody.
+    Reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009): the sum of ``1 / (RRF_K + rank)``
+    over the rankings that name the id, rank counted from 1. ``None`` takes a rank and names nobody.
     """
     scores: dict[str, float] = {}
     for ranking in rankings:
         for rank, record_id in enumerate(ranking, start=1):
             if record_id is not None:
-                scores[record_id] = scores.get(record_id, 0.0) + 1 / (k + rank)
+                scores[record_id] = scores.get(record_id, 0.0) + 1 / (RRF_K + rank)
     best = sorted(scores, key=lambda record_id: (-scores[record_id], record_id))
     return {record_id: scores[record_id] for record_id in best}
 

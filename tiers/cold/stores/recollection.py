@@ -20,26 +20,17 @@ from ...sighting import Known, Sighted
 from ..conditions import Absent, Among, Beyond, Condition, Is, Present, Within
 from ..ownership import check_limit, in_order
 from ..port import Find, Near, Steps, count, counts, every, one
+from . import word_search
 from .belief_log import EVENTS, seq_by
 from .belief_projection import BELIEFS
 from .belief_spans import active_then, spans_at
 from .facts import USES
 from .lexical import READERS, read_hits
 from .over_engine import OverEngine, reading
-from .questions import MANY, among, by_then, not_by
+from .questions import MANY, among, by_then, not_by, whole
 from .statements import FACTS
 from .turns import TURNS, KeptTurn
-from .word_search import (
-    Found,
-    asked_for,
-    asked_terms,
-    having_of,
-    ranked,
-    statistics,
-    stored_kinds,
-    totals_of,
-    words_of,
-)
+from .word_search import Found, asked_for, stored_kinds, words_of
 from .words import SEARCHABLE, Filed
 
 IDS_MAX, TURNS_EACH_WAY_MAX = 200, 16
@@ -89,10 +80,8 @@ class Recollection(OverEngine):
         check_limit(limit)
         names: list[str] = []
         while len(names) < limit:
-            where = (Beyond(("said_by",), (names[-1] if names else "",)),)
-            turn = yield from one(
-                Find(TURNS, scope, "said_by", where, ("said_by",), limit=1, reach="own")
-            )
+            next_one = whole(TURNS, scope, "said_by", order=("said_by",), limit=1)
+            turn = yield from one(next_one.behind((names[-1] if names else "",)))
             if turn is None:
                 break
             names.append(turn.speaker or turn.agent_id)
@@ -107,14 +96,14 @@ class Recollection(OverEngine):
         Of the first ``QUERY_WORDS_MAX`` words; outputs of tools are counted as turns. More than
         ``word_search.COUNTED_MAX`` records of a kind are an estimate.
         """
-        stored, terms = stored_kinds(kinds), [one.term for one in asked_terms(text)]
-        totals = yield from totals_of(scope)
+        stored, terms = stored_kinds(kinds), [one.term for one in word_search.asked_terms(text)]
+        totals = yield from word_search.totals_of(scope)
         held = [kind for kind in stored if totals.of_kind.get(kind)]
-        having = yield from having_of(scope, terms, held, totals, as_of=as_of)
+        having = yield from word_search.having_of(scope, terms, held, totals, as_of=as_of)
         records = sum(totals.of_kind[kind] for kind in held)
         if as_of is not None:
             records -= yield from _later(scope, held, as_of)
-        return statistics(text, having, records)
+        return word_search.statistics(text, having, records)
 
     async def uses_by(self, scope: Scope, fact_ids: Sequence[str], at: datetime) -> dict[str, Uses]:
         """Return how often facts of the own graph were used after a moment, and when last by then.
@@ -169,7 +158,7 @@ class Recollection(OverEngine):
         facts = query.model_copy(update={"kinds": ("fact",)})
         where = (Is("kind", "fact"), Is("live", 0), *_ended_by(query), *asked_for(facts))
         words = yield from words_of(scope, facts)
-        found = [] if words is None else (yield from ranked(scope, facts, words, where))
+        found = [] if words is None else (yield from word_search.ranked(scope, facts, words, where))
         ids = dict.fromkeys(one.id for one in found)
         if latest:
             last = Find(SEARCHABLE, scope, "ended", where, ("ended", "id"), latest)
@@ -240,10 +229,8 @@ def _beliefs_ended(scope: Scope, query: SearchQuery, then: datetime) -> Steps[li
 
 def _later(scope: Scope, kinds: Sequence[Kind], as_of: datetime) -> Steps[int]:
     """Return how many records of some kinds were recorded after a moment."""
-    after = Within("recorded_at", since=microseconds(as_of) + 1)
-    where = (Among("kind", tuple(kinds)), after)
-    find = Find(SEARCHABLE, scope, "recorded", where, limit=MANY, reach="own")
-    return (yield from count(find))
+    of_kinds, after = Among("kind", tuple(kinds)), Within("recorded_at", microseconds(as_of) + 1)
+    return count(whole(SEARCHABLE, scope, "recorded", of_kinds, after, limit=MANY))
 
 
 def _around(
@@ -367,7 +354,7 @@ def _asked(query: SearchQuery, behind: Place | None) -> tuple[Condition, ...]:
     where = asked_for(query)
     where += by_then("recorded_at", query.as_of)
     if behind is not None:
-        where += (_behind(behind.at, behind.id),)
+        where += (Beyond(_LATEST_FIRST, (-microseconds(behind.at), behind.id)),)
     return where
 
 
@@ -393,7 +380,3 @@ def _active_then(find: Find[Filed], then: datetime) -> Steps[list[Filed]]:
         if len(page) < find.limit or len(told) >= find.limit:
             return told
         find = find.behind(find.place(page[-1]))
-
-
-def _behind(at: datetime, record_id: str) -> Beyond:
-    return Beyond(_LATEST_FIRST, (-microseconds(at), record_id))

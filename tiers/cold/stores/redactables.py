@@ -16,18 +16,10 @@ from ...forms import is_searchable
 from ...plans import GRAINS
 from ...records import Moment, Record, Scope
 from ...taint import RollBack
-from ..conditions import Among, Beyond, Condition, Holds, Is, Value
+from ..conditions import Among, Condition, Holds, Is, Value
 from ..ownership import index_work
 from ..port import Collection, Count, Find, Index, Steps, asked, counts, delete, every
-from ..redaction import (
-    MODELS,
-    RETIRED_KINDS,
-    SOURCED_KINDS,
-    RecordKind,
-    Redactable,
-    Trace,
-    pages,
-)
+from ..redaction import MODELS, RETIRED_KINDS, SOURCED_KINDS, RecordKind, Redactable, Trace, pages
 from .belief_log import why_taken_back
 from .belief_projection import BELIEFS
 from .board import CARDS
@@ -35,7 +27,7 @@ from .documents import DOCUMENTS, Followed, formers_of
 from .episodes import EPISODES, SUMMARIES, episodes_of, parts
 from .passages import PASSAGES
 from .quarantine import QUARANTINED
-from .questions import own
+from .questions import own, whole
 from .rows import bare, plain
 from .rules import RULES
 from .statements import FACTS
@@ -92,13 +84,12 @@ ROLL_BACKS: Collection[RollBack] = Collection(
 
 def kept_by(scope: Scope, roll_back_id: str) -> Find[Aside]:
     """Ask for what a roll-back keeps of the scope's graph, in the order of ids."""
-    where = (Is("roll_back_id", roll_back_id),)
-    return Find(ASIDES, scope, "roll_back", where, ("id",), reach="own")
+    return whole(ASIDES, scope, "roll_back", Is("roll_back_id", roll_back_id), order=("id",))
 
 
 def kept_of(scope: Scope, ids: Iterable[str]) -> Find[Aside]:
     """Ask for what is kept of records of the scope's graph, under whichever roll-back."""
-    return Find(ASIDES, scope, "record", (Among("record_id", tuple(ids)),), reach="own")
+    return whole(ASIDES, scope, "record", Among("record_id", tuple(ids)))
 
 
 def drop(scope: Scope, ids: Iterable[str]) -> Steps[int]:
@@ -113,11 +104,6 @@ def held_apart(scope: Scope, ids: Ids[str]) -> Steps[set[str]]:
     """Return which records have their content, or had it, under a roll-back."""
     found = yield from counts(kept_of(scope, ids), "record_id")
     return {str(record_id) for (record_id,) in found}
-
-
-def forms_of(scope: Scope, ids: Iterable[str]) -> Steps[list[Aside]]:
-    """Return what is kept of records of the scope's graph."""
-    return (yield from every(kept_of(scope, ids)))
 
 
 KEPT_IN: Mapping[RecordKind, Collection[Any]] = {
@@ -194,26 +180,23 @@ def made_of(scope: Scope, ids: Sequence[str]) -> Steps[list[Trace]]:
     passages = Count(own_of(scope, "passage", ids), ("document_id",))
     turns, documents = yield from asked(own_of(scope, "turn", ids), passages)
     named = tuple(ids)
-    logged = (Among("thread", named), Among("type", tuple(TASK_LOGS.values())))
+    logged = Among("type", tuple(TASK_LOGS.values()))
     finds: dict[RecordKind, Find[Any]] = {
         "summary": own_of(scope, "summary", (one for t in turns for one in t.covered_by.values())),
         "episode": episodes_of(scope, [one for grain in GRAINS for one in parts(grain, named)]),
         "document": own_of(scope, "document", (name for (name,) in documents)),
-        "passage": Find(PASSAGES, scope, "document", (Among("document_id", named),), reach="own"),
-        "card": Find(CARDS, scope, "thread", logged, reach="own"),
+        "passage": whole(PASSAGES, scope, "document", Among("document_id", named)),
+        "card": whole(CARDS, scope, "thread", Among("thread", named), logged),
     }
     for kind in SOURCED_KINDS:
-        by_source = (Holds("sources", named),)
-        finds[kind] = Find(KEPT_IN[kind], scope, "sources", by_source, reach="own")
+        finds[kind] = whole(KEPT_IN[kind], scope, "sources", Holds("sources", named))
     return (yield from traces(finds))
 
 
 def behind(scope: Scope, kind: RecordKind, after: str, limit: int) -> Steps[Looked]:
     """Return the next records of a kind behind an id, in the order of ids."""
-    where = (Beyond(("id",), (after,)),)
-    records: list[Redactable] = yield from every(
-        Find(KEPT_IN[kind], scope, "id", where, ("id",), limit, reach="own")
-    )
+    there = whole(KEPT_IN[kind], scope, "id", order=("id",), limit=limit)
+    records: list[Redactable] = yield from every(there.behind((after,)))
     ids = [one.id for one in records]
     forms: dict[str, list[Redactable]] = {one: [] for one in ids}
     if kind == "document":
@@ -224,7 +207,7 @@ def behind(scope: Scope, kind: RecordKind, after: str, limit: int) -> Steps[Look
         for name, reason in (yield from why_taken_back(scope, ids)):
             forms[name].append(by_id[name].model_copy(update={"claim": reason}))
     for page in pages(ids):
-        for row in (yield from forms_of(scope, page)):
+        for row in (yield from every(kept_of(scope, page))):
             if row.kind in {kind, "former"}:
                 forms[row.record_id].append(as_it_was(row))
     return Looked(records, forms)

@@ -18,33 +18,21 @@ from ...evidence import ChainedAudit
 from ...history.audit_chain import name_of
 from ...records import Episode, Scope, Summary, Turn, WorkDraft
 from ...upkeep import Page, RecordRef, Redacted, Retiring
+from .. import redaction as rules
 from ..conditions import Absent, Present, Within
 from ..ownership import check_owned, in_order
 from ..port import Find, RecordStore, every
-from ..redaction import (
-    ATTEMPTS_MAX,
-    MODELS,
-    PAGE_IDS,
-    Grown,
-    RecordKind,
-    Redactable,
-    Written,
-    check_new_text,
-    checked_request,
-    is_retired,
-    pages,
-    sources_of,
-)
+from ..redaction import PAGE_IDS, RecordKind, Redactable, Written, pages
 from ..speaking_of import Search, Subject, made_between, plain, wanted, wanted_receipts
-from .belief_log import EventWriter
 from .erasure import Redaction, blank, naming, receipts_that, rewrite, survey
 from .erasures import Erasures
 from .graphs import silence_roles
 from .log import AUDIT, silence_reasons
+from .over_engine import OverEngine
 from .redactables import bare_of, behind, found_by, own_of
 
 
-class Redactor(EventWriter):
+class Redactor(OverEngine):
     """Destroys content on request. Rows, ids, ``seq``, coverage and lengths of chains stay.
 
     Args:
@@ -95,16 +83,16 @@ class Redactor(EventWriter):
             TierTimeout: More was made of the records under each attempt; or it is all done, but
                 the engine's log could not be emptied, which repeating does.
         """
-        asked = checked_request(record_ids, reason)
-        for _ in range(ATTEMPTS_MAX):
+        asked = rules.checked_request(record_ids, reason)
+        for _ in range(rules.ATTEMPTS_MAX):
             known = await self._store.read("redact", lambda: survey(scope, asked))
             # What retention has emptied may stand in a receipt as it was.
             names = frozenset(one.id for one in known.fresh.found if not one.was_asked_away)
             receipts = await self._receipts_naming(scope, names)
-            redaction = Redaction(scope, asked, found, reason, now, names, receipts, self._salts)
+            redaction = Redaction(scope, asked, found, reason, now, names, receipts)
             try:
                 reached = await self._store.change("redact", redaction.carry_out, is_brief=False)
-            except Grown:
+            except rules.Grown:
                 continue
             await self._store.scrub()
             return reached
@@ -293,7 +281,7 @@ class Redactor(EventWriter):
             UsageError: The text is blank, or the record another graph's.
         """
         check_owned(scope, record)
-        check_new_text(record)
+        rules.check_new_text(record)
         return await self._store.change("rewrite", lambda: rewrite(scope, record, work))
 
     async def redacted(self, scope: Scope, record_ids: Sequence[str]) -> tuple[Redactable, ...]:
@@ -301,16 +289,18 @@ class Redactor(EventWriter):
 
         Not those that retention has emptied: their content is gone for another reason.
         """
-        finds = {kind: own_of(scope, kind, record_ids, Present("redacted_at")) for kind in MODELS}
+        finds = {
+            kind: own_of(scope, kind, record_ids, Present("redacted_at")) for kind in rules.MODELS
+        }
         found = bare_of(await self._store.read("redacted", lambda: found_by(finds)))
-        return in_order({one.id: one for one in found if not is_retired(one)}, record_ids)
+        return in_order({one.id: one for one in found if not rules.is_retired(one)}, record_ids)
 
     async def left_of(self, scope: Scope, record: Written) -> tuple[Turn | Summary | Episode, ...]:
         """Return what is not redacted of that which a summary covers or an episode has, in order.
 
         Whoever could see it.
         """
-        kinds, ids = sources_of(record)
+        kinds, ids = rules.sources_of(record)
         finds: dict[RecordKind, Find[Any]] = {
             kind: own_of(scope, kind, ids, Absent("redacted_at")) for kind in kinds
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 
 from ...errors import NotFound
 from ...learning import TWINS_MAX, Verdict, is_live, may_be_found, said_again, vouched
@@ -14,11 +15,11 @@ from ..conditions import Absent, Beyond, Is, Other, Within
 from ..cursors import cut
 from ..digests import address_of, said_by
 from ..learnt import VERDICT_EVENTS, check_verdicts, forgotten, given_way
-from ..ownership import check_limit, check_whole_graph, private_to
+from ..ownership import check_whole_graph, private_to
 from ..port import Find, Steps, asked, every, one
 from .log import append_event
 from .over_engine import OverEngine, changing, reading
-from .questions import among, own
+from .questions import among, own, whole
 from .rows import replace
 from .statements import FACTS, SPOKEN, move_facts, nearest
 from .work import queue_work
@@ -34,8 +35,7 @@ class FactReview(OverEngine):
 
         ``limit`` is 1 to ``PAGE_ROWS_MAX``.
         """
-        check_whole_graph(scope)
-        check_limit(limit, PAGE_ROWS_MAX)
+        check_whole_graph(scope, limit, PAGE_ROWS_MAX)
         where = (Is("live", 1), Beyond(("id",), (cursor,)))
         find = Find(FACTS, scope, "id", where, ("id",), limit + 1, reach="own")
         found = await self._all("live_facts", find)
@@ -48,8 +48,7 @@ class FactReview(OverEngine):
         And of its privacy; whether one may give way is the reader's to ask. Oldest first; none
         for a fact without a key.
         """
-        check_whole_graph(scope)
-        check_limit(limit)
+        check_whole_graph(scope, limit)
         address = address_of(fact)
         if address is None:
             return ()
@@ -65,9 +64,8 @@ class FactReview(OverEngine):
 
     async def unjudged(self, scope: Scope, limit: int) -> tuple[Fact, ...]:
         """Return live facts without ``judged_at``, what was said first (``said_order``) first."""
-        check_whole_graph(scope)
-        check_limit(limit)
-        find = Find(FACTS, scope, "unjudged", order=SPOKEN, limit=limit, reach="own")
+        check_whole_graph(scope, limit)
+        find = whole(FACTS, scope, "unjudged", order=SPOKEN, limit=limit)
         return await self._all("unjudged", find)
 
     @changing
@@ -151,12 +149,8 @@ class FactReview(OverEngine):
         for start in range(0, len(ids), FORGOTTEN_AT_ONCE):
             page = ids[start : start + FORGOTTEN_AT_ONCE]
             drafts = () if done else work
-            done += await self._store.change(
-                "forget_all",
-                lambda page=page, drafts=drafts: _forget(  # type: ignore[misc]
-                    scope, page, reason, now, drafts
-                ),
-            )
+            forgetting = partial(_forget, scope, page, reason, now, drafts)
+            done += await self._store.change("forget_all", forgetting)
         return tuple(done)
 
     @reading
@@ -186,8 +180,7 @@ class FactReview(OverEngine):
 
         Redacted and retired ones are left out, and those of which it is not known when.
         """
-        check_whole_graph(scope)
-        check_limit(limit)
+        check_whole_graph(scope, limit)
         before = (("superseded", superseded_before), ("forgotten", forgotten_before))
         finds = [_ended(scope, by, moment, limit) for by, moment in before]
         given_way_, lost = await self._store.read("ended", lambda: asked(*finds))
@@ -199,8 +192,8 @@ class FactReview(OverEngine):
 def _ended(scope: Scope, by: str, before: datetime, limit: int) -> Find[Fact]:
     """Ask for what has ended in one way before a moment, oldest first."""
     at = f"{by}_at"
-    where = (Within(at, until=microseconds(before)),)
-    return Find(FACTS, scope, by, where, (at, "id"), limit, reach="own")
+    over = Within(at, until=microseconds(before))
+    return whole(FACTS, scope, by, over, order=(at, "id"), limit=limit)
 
 
 def _forget(

@@ -7,18 +7,24 @@ from json.encoder import encode_basestring
 from operator import attrgetter
 from typing import Any, TypeAlias, TypeVar
 
+from ...ids import IdFactory
 from ...moments import maybe_microseconds
 from ...records import Record, Scope
-from ..port import Collection, Put, Replace, Steps, write
+from ..port import Collection, Put, R, Replace, Steps, write
 
-R = TypeVar("R", bound=Record)
 S = TypeVar("S", bound=Record)
+_MADE = IdFactory()
 FieldsOf: TypeAlias = dict[str | tuple[str, ...], Callable[[Any], Any]]
 
 
 def kept(row: type[R], record: Record, **more: object) -> R:
     """Return a record in the form in which it is kept, with what that has besides."""
     return row.known({**record.__dict__, **more})
+
+
+def made(row: type[R], record: Record, **more: object) -> R:
+    """Return a record as it is kept where what was made earlier comes before it."""
+    return kept(row, record, made=_MADE.new(), **more)
 
 
 def bare(model: type[R], row: Record) -> R:

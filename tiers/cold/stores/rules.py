@@ -16,24 +16,11 @@ from ..conditions import Absent, Holds, Is
 from ..digests import identity_of
 from ..learnt import is_said_again, refined
 from ..ownership import check_limit, check_owned, in_order
-from ..port import (
-    RECORDED,
-    Collection,
-    Find,
-    Index,
-    Lookup,
-    Put,
-    Reach,
-    Replace,
-    Steps,
-    every,
-    one,
-    write,
-)
+from ..port import RECORDED, Collection, Find, Index, Lookup, Put, Replace, Steps, every, one, write
 from .graphs import check_writable
 from .log import append_event
 from .over_engine import OverEngine, changing
-from .questions import among, own
+from .questions import among, audited, own, whole
 from .rows import joined_id, moments, put, replace
 from .usage import charged
 from .words import file_again, file_words
@@ -205,8 +192,7 @@ class Playbooks(OverEngine):
 
 def _alike(scope: Scope, rule: Rule) -> list[Find[Rule]]:
     """Ask the whole graph for rules that may say the same: by identity, and by their triggers."""
-    where = (Is("identity", identity_of(rule) or ""),)
-    same: Find[Rule] = Find(RULES, scope, by="identity", where=where, limit=1, reach="own")
+    same = whole(RULES, scope, "identity", Is("identity", identity_of(rule) or ""), limit=1)
     return [same, *(find._replace(reach="own") for find in matching(scope, rule.trigger)[:1])]
 
 
@@ -260,8 +246,7 @@ def _rank(rule: Rule, words: Sequence[str]) -> tuple[float, int]:
 
 def _counted_rule(scope: Scope, rule_id: str) -> Steps[Rule | None]:
     """Return a rule that the asker keeps count of: the runtime also of what agents keep private."""
-    reach: Reach = "own" if scope.agent_id is None and scope.every_user else "seen"
-    return one(among(RULES, scope, [rule_id], Absent("redacted_at"), reach=reach))
+    return one(among(RULES, scope, [rule_id], Absent("redacted_at"), reach=audited(scope)))
 
 
 def _count(scope: Scope, rule: Rule, outcome: CountedOutcome) -> Steps[Rule]:

@@ -17,20 +17,20 @@ from ...documents import Document, Passage
 from ...forms import is_current, is_searchable
 from ...history.rolling_back import TrustMove, comes_back, roll_back_plan, trust_back, undo_plan
 from ...learning import DENIAL_COSTS
+from ...owned import Owned
 from ...records import Commitment, Episode, Fact, HistoricBelief, Record, Rule, Scope, Summary, Turn
 from ...taint import SET_ASIDE, Reason, Resting, RollBack, RolledBack, TaintedKind
-from ..conditions import Absent, Among, Is
+from ..conditions import Absent, Among
 from ..digests import identity_of
 from ..learnt import stands_again
 from ..ownership import index_work
-from ..port import Collection, Find, Steps, delete, every, one
+from ..port import Collection, Steps, delete, every, one
 from ..redaction import Redactable, pages, set_aside_form, stand_in, stand_in_id, texts_of
 from .belief_chains import CHAIN_MAX, given_way, with_successors
-from .belief_log import Salts
 from .belief_projection import BELIEFS, append, key_of, trusts_of
-from .documents import FORMERS, silence_formers
+from .documents import FORMERS, former_ones, silence_formers
 from .episodes import SUMMARIES, put_summary
-from .questions import own
+from .questions import own, whole
 from .redactables import ASIDES, KEPT_IN, Aside, AsideKind, kept_by, leave_no_trace, own_of
 from .rows import joined_id, put, replace
 from .rules import RULES
@@ -82,6 +82,9 @@ def revived_form(fact: Fact, successor: Fact | None, now: datetime) -> Fact:
     return back.model_copy(update=told)
 
 
+_OF_RESTING = tuple(name for name in Resting.model_fields if name in Owned.model_fields)
+
+
 def resting_of(kind: TaintedKind, record: Redactable, more: tuple[Reason, ...] = ()) -> Resting:
     """Return a record as a trace sees it.
 
@@ -90,15 +93,10 @@ def resting_of(kind: TaintedKind, record: Redactable, more: tuple[Reason, ...] =
         record: The record.
         more: Reasons that it does not name itself.
     """
+    owned: dict[str, Any] = {name: getattr(record, name) for name in _OF_RESTING}
     return Resting(
-        graph_id=record.graph_id,
+        **owned,
         kind=kind,
-        id=record.id,
-        agent_id=record.agent_id,
-        user_id=record.user_id,
-        topics=record.topics,
-        private=record.private,
-        recorded_at=record.recorded_at,
         text=shown_text(record),
         reasons=(*_reasons(record), *more),
         is_gone=record.redacted_at is not None,
@@ -144,13 +142,11 @@ class Part(NamedTuple):
         scope: Of the whole graph.
         roll_back: Of which this is a part.
         now: When.
-        salts: Of belief events.
     """
 
     scope: Scope
     roll_back: RollBack
     now: datetime
-    salts: Salts
 
     @property
     def because(self) -> Mapping[str, JsonValue]:
@@ -216,7 +212,7 @@ def _empty(part: Part, kind: Any, found: Sequence[Redactable]) -> Steps[None]:  
             yield from put_summary(scope, stand_in(record, part.now, SET_ASIDE))
             yield from put(ASIDES, scope, part.aside("stand-in", stand_in_id(record), ""))
         elif isinstance(record, Document):
-            formers = yield from every(_formers(scope, record.id))
+            formers = yield from every(former_ones(scope, [record.id]))
             kept = (
                 part.aside("former", record.id, one.model_dump_json(), str(one.revision))
                 for one in formers
@@ -233,16 +229,16 @@ def _revive(part: Part, tainted: Sequence[Fact]) -> Steps[list[RolledBack]]:
     """
     apart, _ = yield from _kept_facts(part.scope)
     successors = tuple({*apart, *(one.id for one in tainted)})
-    where = (Among("superseded_by", successors),)
-    given_way = yield from every(Find(FACTS, part.scope, "superseded", where, reach="own"))
+    found = whole(FACTS, part.scope, "superseded", Among("superseded_by", successors))
+    given_way = yield from every(found)
     back = yield from _stand_again(part, [one for one in given_way if one.id not in apart], apart)
     return [_again(part, "fact", one) for one in back]
 
 
 def _kept_facts(scope: Scope) -> Steps[tuple[dict[str, Aside], dict[str, Aside]]]:
     """Return which facts of a graph are set aside, and which stand for that, by id."""
-    where = (Among("kind", ("fact", "revived")),)
-    rows = yield from every(Find(ASIDES, scope, "roll_back", where, reach="own"))
+    kinds = Among("kind", ("fact", "revived"))
+    rows = yield from every(whole(ASIDES, scope, "roll_back", kinds))
     apart = {row.record_id: row for row in rows if row.kind == "fact"}
     return apart, {row.record_id: row for row in rows if row.kind == "revived"}
 
@@ -318,7 +314,7 @@ def _revert(part: Part, ids: Sequence[str]) -> Steps[list[RolledBack]]:
         for move in plan.trusts
     ]
     yield from put(ASIDES, scope, *believed, *trusts)
-    yield from append(scope, plan.told, part.now, part.salts)
+    yield from append(scope, plan.told, part.now)
     return [_again(part, "belief", one.id) for one in plan.back]
 
 
@@ -386,11 +382,8 @@ def _taken_identities(scope: Scope, records: Sequence[Record]) -> Steps[set[str 
     said = the_same(*(one for one in records if isinstance(one, Fact)))
     digests = (identity_of(one) for one in records if isinstance(one, Rule))
     rules = Among("identity", tuple(filter(None, digests)))
-    facts_there, rules_there = yield (
-        Find(FACTS, scope, "said", said, reach="own"),
-        Find(RULES, scope, "identity", (rules,), reach="own"),
-    )
-    return {identity_of(one) for one in (*facts_there, *rules_there)}
+    found = yield whole(FACTS, scope, "said", *said), whole(RULES, scope, "identity", rules)
+    return {identity_of(one) for some in found for one in some}
 
 
 def _end_again(part: Part, rows: Sequence[Aside]) -> Steps[list[str]]:
@@ -447,7 +440,7 @@ def _believe_again(
     moves = [TrustMove(*json.loads(row.body)) for row in trusts]
     trust_of = yield from trusts_of(scope, [(one.agent_id, one.topic) for one in moves])
     told += trust_back(moves, f"roll-back {part.roll_back.id} undone", trust_of)
-    yield from append(scope, told, part.now, part.salts)
+    yield from append(scope, told, part.now)
     return kept + [one for one in ids if one not in known]
 
 
@@ -457,8 +450,7 @@ def _taken_keys(
     """Return which keys of some beliefs active ones have that are none of ``without``."""
     held = (one.model_copy(update={"status": "active"}) for one in beliefs)
     keys = tuple({key for one in held if (key := key_of(one)) is not None})
-    where = (Among("held_key", keys),)
-    found = yield from every(Find(BELIEFS, scope, "held_key", where, reach="own"))
+    found = yield from every(whole(BELIEFS, scope, "held_key", Among("held_key", keys)))
     return {key for one in found if one.id not in without and (key := key_of(one))}
 
 
@@ -473,10 +465,6 @@ def _remove_stand_in(scope: Scope, summary_id: str) -> Steps[None]:
         yield from replace(TURNS, scope, turn.model_copy(update={"covered_by": left}))
     yield from unfile(scope, summary_id)
     yield from delete(own(SUMMARIES, scope, [summary_id]))
-
-
-def _formers(scope: Scope, document_id: str) -> Find[Any]:
-    return Find(FORMERS, scope, "revision", (Is("document_id", document_id),), reach="own")
 
 
 def _again(part: Part, kind: Any, record_id: str) -> RolledBack:  # noqa: ANN401

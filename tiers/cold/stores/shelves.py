@@ -3,64 +3,42 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
-from ...documents import FormerDocument
+from ...beliefs import BeliefEvent, HistoricBelief, LoggedBelief, ProjectedBelief
 from ...errors import UsageError
 from ...fleet import CATALOG
-from ...records import (
-    AgentRecord,
-    BeliefEvent,
-    Episode,
-    HistoricBelief,
-    LoggedBelief,
-    Owned,
-    ProjectedBelief,
-    Receipt,
-    Record,
-    Scope,
-    SessionGraph,
-    Summary,
-    TrustRow,
-    Turn,
-)
-from ...upkeep import ARCHIVE_ROWS, FactUse, QueuedWork, RuleOutcome, Table, UsageRow, Watermark
+from ...records import Owned, Receipt, Record, Scope
+from ...upkeep import ARCHIVE_ROWS, Table
 from ..ownership import check_placed
-from ..port import Collection, Steps
+from ..port import Collection, R, Steps
 from .belief_log import EVENTS, entries_at
-from .belief_projection import BELIEFS, TRUSTS, Trust
+from .belief_projection import BELIEFS, TRUSTS
 from .belief_spans import spans_of
 from .board import CARDS
-from .documents import DOCUMENTS, FORMERS, Followed
-from .episodes import EPISODES, SUMMARIES, KeptEpisode, KeptSummary
+from .documents import DOCUMENTS, FORMERS
+from .episodes import EPISODES, SUMMARIES
 from .evidence import HEADS
-from .facts import USES, CountedUse
-from .graphs import AGENTS, made_agent
-from .known_graphs import GRAPHS, OLDEST_FIRST, made_graph
+from .facts import USES
+from .graphs import AGENTS
+from .known_graphs import GRAPHS, OLDEST_FIRST
 from .log import AUDIT, RECEIPTS
 from .passages import PASSAGES
 from .quarantine import QUARANTINED
-from .rows import bare, kept
-from .rules import OUTCOMES, RULES, CountedOutcome
+from .rows import bare, kept, made
+from .rules import OUTCOMES, RULES
 from .statements import FACTS
-from .turns import TURNS, KeptTurn
-from .usage import USAGE, Counted
-from .watermarks import WATERMARKS, Mark
-from .work import WORK, Item, arrived
-
-R = TypeVar("R", bound=Record)
+from .turns import TURNS
+from .usage import USAGE
+from .watermarks import WATERMARKS
+from .work import WORK, Item
 
 Key: TypeAlias = tuple[str, str]
 """The graph and the id of what is kept; of what belongs to no graph, the catalog's name."""
 
 _BY_ID = ("graph_id", "id")
-
-
-def _as_it_is(record: Any) -> Any:  # noqa: ANN401 - of any table
-    return record
 
 
 @dataclass(frozen=True)
@@ -69,81 +47,40 @@ class Shelf:
 
     Attributes:
         collection: Its collection.
-        keeps: Makes what is kept of a row of a tenant, as far as the row says it.
-        shows: Makes the row of what is kept; where more belongs to it, ``rows_of`` does.
         by: The index by which it is walked.
         order: Fields in whose order it is walked, which tell any two of a tenant apart.
     """
 
     collection: Collection[Any]
-    keeps: Callable[[str, Any], Any] = field(default=lambda _, row: row)
-    shows: Callable[[Any], Any] = _as_it_is
     by: str = "id"
     order: tuple[str, ...] = _BY_ID
 
 
-def _held(collection: Collection[Any], row: type[Record], holds: type[Record]) -> Shelf:
-    """Return the shelf of what is kept with something that its rows do not say."""
-    return Shelf(collection, lambda _, one: kept(holds, one), partial(bare, row))
-
-
-def _of_tenant(collection: Collection[Any], row: type[Record], holds: type[Record]) -> Shelf:
-    """Return the shelf of rows that do not say whose they are."""
-    return Shelf(
-        collection, lambda tenant, one: kept(holds, one, tenant=tenant), partial(bare, row)
-    )
-
-
-def _waiting(item: Item) -> QueuedWork:
-    """Return an item as it waits. A claim ends with its process: it is due as it once was."""
-    due_at = item.due_at if item.lease_owner is None else item.queued_at
-    return bare(QueuedWork, item).model_copy(update={"due_at": due_at})
-
-
 SHELVES: Mapping[Table, Shelf] = {
-    "graphs": Shelf(
-        GRAPHS, lambda _, row: made_graph(row), partial(bare, SessionGraph), "oldest", OLDEST_FIRST
-    ),
-    "agents": Shelf(
-        AGENTS,
-        lambda _, row: made_agent(row),
-        partial(bare, AgentRecord),
-        by="made",
-        order=("made", "graph_id", "id"),
-    ),
-    "usage": _of_tenant(USAGE, UsageRow, Counted),
-    "turns": _held(TURNS, Turn, KeptTurn),
-    "summaries": _held(SUMMARIES, Summary, KeptSummary),
-    "episodes": replace(  # what an episode is made of comes before it
-        _held(EPISODES, Episode, KeptEpisode),
-        by="coarseness",
-        order=("graph_id", "coarseness", "id"),
-    ),
+    "graphs": Shelf(GRAPHS, "oldest", OLDEST_FIRST),
+    "agents": Shelf(AGENTS, "made", ("made", "graph_id", "id")),
+    "usage": Shelf(USAGE),
+    "turns": Shelf(TURNS),
+    "summaries": Shelf(SUMMARIES),
+    # What an episode is made of comes before it.
+    "episodes": Shelf(EPISODES, "coarseness", ("graph_id", "coarseness", "id")),
     "facts": Shelf(FACTS),
-    "fact_uses": _of_tenant(USES, FactUse, CountedUse),
+    "fact_uses": Shelf(USES),
     "rules": Shelf(RULES),
-    "rule_outcomes": _of_tenant(OUTCOMES, RuleOutcome, CountedOutcome),
-    "watermarks": _of_tenant(WATERMARKS, Watermark, Mark),
+    "rule_outcomes": Shelf(OUTCOMES),
+    "watermarks": Shelf(WATERMARKS),
     "documents": Shelf(DOCUMENTS),
-    "document_revisions": replace(
-        _held(FORMERS, FormerDocument, Followed),
-        by="revision",
-        order=("graph_id", "document_id", "revision"),
-    ),
-    "passages": Shelf(
-        PASSAGES, by="document", order=("graph_id", "document_id", "since", "number", "id")
-    ),
+    "document_revisions": Shelf(FORMERS, "revision", ("graph_id", "document_id", "revision")),
+    "passages": Shelf(PASSAGES, "document", ("graph_id", "document_id", "since", "number", "id")),
     "cards": Shelf(CARDS),
     "quarantined": Shelf(QUARANTINED),
-    "belief_events": Shelf(EVENTS, lambda _, row: row.event, by="seq", order=("graph_id", "seq")),
-    "beliefs": Shelf(
-        BELIEFS, lambda _, row: row.belief, by="committed", order=("graph_id", "committed_seq")
-    ),
-    "trust": _of_tenant(TRUSTS, TrustRow, Trust),
-    "heads": Shelf(HEADS, by="size", order=("graph_id", "size", "signed_at", "public_key")),
+    "belief_events": Shelf(EVENTS, "seq", ("graph_id", "seq")),
+    "beliefs": Shelf(BELIEFS, "committed", ("graph_id", "committed_seq")),
+    "trust": Shelf(TRUSTS),
+    "heads": Shelf(HEADS, "size", ("graph_id", "size", "signed_at", "public_key")),
     "receipts": Shelf(RECEIPTS),
-    "audit": Shelf(AUDIT, by="seq", order=("graph_id", "seq")),
-    "work": Shelf(WORK, arrived, _waiting, by="queued", order=("made", "graph_id", "id")),
+    "audit": Shelf(AUDIT, "seq", ("graph_id", "seq")),
+    "work": Shelf(WORK, "queued", ("made", "graph_id", "id")),
 }
 
 
@@ -164,7 +101,28 @@ def rows_of(tenant: str, table: Table, found: Sequence[Any]) -> Steps[list[Recor
         return (yield from _with_contents(tenant, found))
     if table == "beliefs":
         return (yield from _with_spans(tenant, found))
-    return list(map(SHELVES[table].shows, found))
+    return [_shown(ARCHIVE_ROWS[table], one) for one in found]
+
+
+def kept_of(tenant: str, table: Table, row: Record) -> Record:
+    """Return what is kept of a row of a tenant, as far as the row says it."""
+    core = _core_of(row)
+    holds: type[Record] = SHELVES[table].collection.record
+    if isinstance(core, holds):
+        return core
+    whose = {} if "tenant" in type(core).model_fields else {"tenant": tenant}
+    return (made if "made" in holds.model_fields else kept)(holds, core, **whose)
+
+
+def _shown(model: type[Record], record: Record) -> Record:
+    """Return what is kept as the row that shows it, where that says less."""
+    if type(record) is model:
+        return record
+    row = bare(model, record)
+    if isinstance(record, Item) and record.lease_owner is not None:
+        # A claim ends with its process: it is due as it once was.
+        return row.model_copy(update={"due_at": record.queued_at})
+    return row
 
 
 def graph_of(row: Record) -> str:

@@ -14,21 +14,12 @@ from ..conditions import Among, Is
 from ..ownership import check_whole_graph
 from ..port import Find, Steps, delete, every, one, write
 from ..redaction import PAGE_IDS, RecordKind, Redactable, Trace, checked_request, pages
-from .belief_log import EVENTS, EventWriter
+from .belief_log import EVENTS
 from .log import append_event
-from .over_engine import changing_long, reading
+from .over_engine import OverEngine, changing_long, reading
 from .passages import PASSAGES
-from .questions import own
-from .redactables import (
-    KEPT_IN,
-    ROLL_BACKS,
-    as_it_was,
-    forms_of,
-    found_by,
-    kept_by,
-    made_of,
-    own_of,
-)
+from .questions import own, whole
+from .redactables import KEPT_IN, ROLL_BACKS, as_it_was, found_by, kept_by, kept_of, made_of, own_of
 from .rows import over, replace
 from .setting_aside import Part, resting_of, restore, set_aside, shown_text
 
@@ -53,7 +44,7 @@ class _OnlyTried(Exception):
         self.done = done
 
 
-class TaintStore(EventWriter):
+class TaintStore(OverEngine):
     """What rests on what, and roll-backs. Scopes are those of whole graphs."""
 
     @reading
@@ -137,7 +128,7 @@ class TaintStore(EventWriter):
         for graph_id in known.graph_ids:
             there = Scope.of_graph(scope.tenant, graph_id)
             kept += yield from _destroyed_since(known, there)
-            kept += yield from restore(Part(there, known, now, self._salts))
+            kept += yield from restore(Part(there, known, now))
             yield from _tell(known, there, UNDONE, reason, now)
         told = {"state": "undone", "ended_at": now, "kept": tuple(dict.fromkeys(kept))}
         after = known.model_copy(update=told)
@@ -189,7 +180,7 @@ class TaintStore(EventWriter):
             there = Scope.of_graph(roll_back.tenant, graph_id)
             items = [one for one in fresh if one.graph_id == graph_id]
             if items:
-                back += yield from set_aside(Part(there, roll_back, now, self._salts), items)
+                back += yield from set_aside(Part(there, roll_back, now), items)
             if items or known is None:
                 whole = roll_back.model_copy(update={"items": tuple(items)})
                 yield from _tell(whole, there, ROLLED_BACK, roll_back.reason, now)
@@ -201,7 +192,7 @@ def _resting_on(scope: Scope, ids: Sequence[str]) -> Steps[list[Resting]]:
     by_kind: dict[RecordKind, list[str]] = {}
     for trace in traces:
         by_kind.setdefault(trace.kind, []).append(trace.id)
-    during = Find(EVENTS, scope, "turn_id", (Among("turn_id", tuple(ids)),), reach="own")
+    during = whole(EVENTS, scope, "turn_id", Among("turn_id", tuple(ids)))
     events = [one for one in (yield from every(during)) if one.kind == "committed"]
     committed: dict[str, tuple[Reason, ...]] = {
         one.belief_id: (Reason(id=one.turn_id, how="committed during"),) for one in events
@@ -221,7 +212,7 @@ def _with_kept(scope: Scope, found: Sequence[Resting]) -> Steps[list[Resting]]:
     gone = [one.id for one in found if one.is_gone]
     kept: dict[tuple[str, str], str] = {}
     for page in pages(gone):
-        for row in (yield from forms_of(scope, page)):
+        for row in (yield from every(kept_of(scope, page))):
             record = None if row.kind == "former" else as_it_was(row)
             if record is not None:
                 kept[row.kind, row.record_id] = shown_text(record)
@@ -252,10 +243,7 @@ def _resting(
 
 def _is_another_open(roll_back: RollBack) -> Steps[bool]:
     """Whether somebody else has begun to roll the same record back."""
-    where = (Is("state", "open"),)
-    found = yield from every(
-        Find(ROLL_BACKS, _scope(roll_back), "state", where, ("id",), reach="own")
-    )
+    found = yield from every(whole(ROLL_BACKS, _scope(roll_back), "state", Is("state", "open")))
     return any(one.record_id == roll_back.record_id and one.id != roll_back.id for one in found)
 
 

@@ -11,21 +11,12 @@ from pydantic import Field
 from ...errors import NotFound, UsageError
 from ...records import Scope, SessionGraph, Turn, WorkDraft
 from ...turn_desk import TurnWrite
+from .. import ownership
 from ..conditions import Absent, Among, Is, Present, Within
-from ..ownership import (
-    check_agent,
-    check_limit,
-    check_number,
-    check_owned,
-    check_same_turn,
-    check_turn_number,
-    check_whole_graph,
-    in_order,
-)
 from ..port import RECORDED, Collection, Find, Index, Steps, asked, count, every, one
 from .graphs import check_writable
 from .over_engine import OverEngine, reading
-from .questions import among, by_then, own, window
+from .questions import among, by_then, own, whole, window
 from .rows import all_bare, kept, moments, plain, put, replace
 from .words import file_words
 from .work import queue_work
@@ -89,15 +80,15 @@ class TurnStore(OverEngine):
 
     async def recent_turns(self, scope: Scope, limit: int) -> tuple[Turn, ...]:
         """Return the last turns of the scope's agent, oldest first."""
-        where = (Is("agent_id", check_agent(scope)), NUMBERED)
-        check_limit(limit)
+        where = (Is("agent_id", ownership.check_agent(scope)), NUMBERED)
+        ownership.check_limit(limit)
         find = Find(TURNS, scope, "seq", where, ("-seq",), limit)
         return (await self._found("recent_turns", find))[::-1]
 
     async def turns(self, scope: Scope, ids: Sequence[str]) -> tuple[Turn, ...]:
         """Return the visible turns among ``ids``, in the order asked, each once."""
         found = await self._found("turns", among(TURNS, scope, ids))
-        return in_order({turn.id: turn for turn in found}, ids)
+        return ownership.in_order({turn.id: turn for turn in found}, ids)
 
     async def known_refs(self, scope: Scope, refs: Sequence[str]) -> dict[str, Turn]:
         """Return the visible turns of the scope's graph by ``ref``, for those that exist."""
@@ -113,9 +104,9 @@ class TurnStore(OverEngine):
         Raises:
             UsageError: The scope is an agent's, or a number is not acceptable.
         """
-        check_whole_graph(scope)
-        check_turn_number(number)
-        check_limit(limit)
+        ownership.check_whole_graph(scope)
+        ownership.check_turn_number(number)
+        ownership.check_limit(limit)
         order = ("recorded_at", RECORDED)
         find = Find(TURNS, scope, "recorded", (), order, limit, skip=number - 1, reach="own")
         return await self._found("turns_from", find)
@@ -126,9 +117,8 @@ class TurnStore(OverEngine):
         Raises:
             UsageError: The scope is an agent's.
         """
-        check_whole_graph(scope)
-        where = by_then("recorded_at", until)
-        find = Find(TURNS, scope, by="recorded", where=where, reach="own")
+        ownership.check_whole_graph(scope)
+        find = whole(TURNS, scope, "recorded", *by_then("recorded_at", until))
         return await self._store.read("count_turns", lambda: count(find))
 
     @reading
@@ -139,8 +129,8 @@ class TurnStore(OverEngine):
 
         Oldest first, at most ``limit``; with ``before``, those that occurred before it.
         """
-        agent_id = check_agent(scope)
-        check_limit(limit)
+        agent_id = ownership.check_agent(scope)
+        ownership.check_limit(limit)
         last = yield from one(_last(scope, agent_id))
         older = Within("seq", until=_seq(last) - max(0, keep_last) + 1)
         where = (Is("agent_id", agent_id), *window("occurred_at", None, before), older)
@@ -152,8 +142,8 @@ class TurnStore(OverEngine):
 
         Redacted and retired ones included: whoever reads on must get past them.
         """
-        where = (Is("agent_id", check_agent(scope)), Within("seq", since=seq + 1))
-        check_limit(limit)
+        where = (Is("agent_id", ownership.check_agent(scope)), Within("seq", since=seq + 1))
+        ownership.check_limit(limit)
         return await self._found("turns_after", Find(TURNS, scope, "seq", where, ("seq",), limit))
 
     async def _found(self, operation: str, find: Find[KeptTurn]) -> tuple[Turn, ...]:
@@ -166,8 +156,8 @@ def check_new(scope: Scope, turn: Turn) -> None:
     Raises:
         UsageError: It is one.
     """
-    check_owned(scope, turn)
-    check_number("tokens", turn.tokens)
+    ownership.check_owned(scope, turn)
+    ownership.check_number("tokens", turn.tokens)
 
 
 def append(
@@ -200,7 +190,7 @@ def append_all(
         turn = write.turn
         found = next((known[name] for name in _names(turn) if name in known), None)
         if found is not None:
-            check_same_turn(turn, found)
+            ownership.check_same_turn(turn, found)
             stored.append((found, False))
             continue
         last[turn.agent_id] += 1
@@ -259,8 +249,7 @@ def _known(
     refs = dict.fromkeys(turn.ref for turn in turns if turn.ref is not None)
     finds = [own(TURNS, scope, [turn.id for turn in turns])]
     if refs:
-        where = (Among("ref", tuple(refs)),)
-        finds.append(Find(TURNS, scope, by="ref", where=where, reach="own"))
+        finds.append(whole(TURNS, scope, "ref", Among("ref", tuple(refs))))
     found = yield from asked(*finds, *(_last(scope, agent) for agent in agents))
     there, lasts = found[: len(finds)], found[len(finds) :]
     seqs = (_seq(last[0] if last else None) for last in lasts)
@@ -283,8 +272,8 @@ def _stored(new: Sequence[TurnWrite], admit: Admit | None) -> Steps[None]:
 
 
 def _last(scope: Scope, agent_id: str) -> Find[KeptTurn]:
-    where = (Is("agent_id", agent_id), NUMBERED)
-    return Find(TURNS, scope, "seq", where, ("-seq",), limit=1, reach="own")
+    by_it = Is("agent_id", agent_id)
+    return whole(TURNS, scope, "seq", by_it, NUMBERED, order=("-seq",), limit=1)
 
 
 def _seq(last: KeptTurn | None) -> int:

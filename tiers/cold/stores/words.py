@@ -12,7 +12,7 @@ from ...documents import Passage
 from ...fields import Moment
 from ...forms import entry_of, is_current
 from ...lexical import ungrouped, words
-from ...moments import microseconds
+from ...moments import earliest, microseconds
 from ...records import Episode, Fact, FactTier, Grain, Kind, Owned, Record, Scope, Summary
 from ...terms import term_of
 from ..conditions import Is, Present
@@ -211,5 +211,4 @@ def _ended_at(record: Owned) -> datetime | None:
         return None
     if record.superseded_by is not None and record.superseded_at is None:
         return None  # before the moments of it were kept: at no moment does it stand
-    ends = (record.superseded_at, record.forgotten_at)
-    return min((end for end in ends if end is not None), default=None)
+    return earliest(record.superseded_at, record.forgotten_at)

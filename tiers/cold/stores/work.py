@@ -11,16 +11,14 @@ from pydantic import Field, JsonValue
 
 from ...errors import UsageError
 from ...fields import Moment, Record
-from ...ids import IdFactory
 from ...moments import microseconds
 from ...records import Scope, Work, WorkDraft, WorkKind
-from ...upkeep import QueuedWork
 from ..conditions import Condition, Is, Present
 from ..ownership import WORK_KINDS, check_lease, check_limit
 from ..port import Collection, Find, Index, Replace, Steps, counts, delete, every, one, write
 from .over_engine import OverEngine, changing
 from .questions import among, by_then, own
-from .rows import joined_id, kept, over
+from .rows import joined_id, made, over
 
 PROBLEM_CHARS_MAX = 2_000
 
@@ -66,8 +64,6 @@ class Item(Record):
 def _claim(made: str, token: int) -> str:
     return f"{made} {token}"
 
-
-_MADE = IdFactory()
 
 _OF_WORK = tuple(name for name in Work.model_fields if name in Item.model_fields)
 
@@ -225,11 +221,12 @@ class WorkQueue(OverEngine):
         """Put parked items back into the queue with no attempts; return how many."""
         names = [name for name in map(_named, dict.fromkeys(work_ids)) if name is not None]
         done = 0
-        for owner, graph_id, item_id, made in names:
-            if tenant not in {None, owner}:
+        for name in names:
+            if tenant not in {None, name.tenant}:
                 continue
-            item = yield from _item(Scope.of_graph(owner, graph_id), item_id)
-            if item is not None and item.parked and item.made == made:
+            scope = Scope.of_graph(name.tenant, name.graph_id)
+            item = yield from one(among(WORK, scope, [name.item_id]))
+            if item is not None and item.parked and item.made == name.made:
                 again = {"parked": False, "attempts": 0, "due_at": item.queued_at}
                 yield from _replace(item.model_copy(update=again))
                 done += 1
@@ -274,7 +271,8 @@ def queue_work(scope: Scope, work: Sequence[WorkDraft], now: datetime) -> Steps[
     """Queue items inside a transaction; return how many are new."""
     if not work:
         return 0
-    items = [_item_of(scope, draft, now) for draft in work]
+    new = {"tenant": scope.tenant, "graph_id": scope.graph_id, "queued_at": now, "due_at": now}
+    items = [made(Item, draft, **new) for draft in work]
     found = yield from every(among(WORK, scope, [item.id for item in items]))
     before = {item.id: item for item in found}
     queued: dict[str, Item] = {}
@@ -285,11 +283,6 @@ def queue_work(scope: Scope, work: Sequence[WorkDraft], now: datetime) -> Steps[
     ordered = sorted(queued.items(), key=lambda one: one[0] in before)
     yield from write(*(over(before.get(name), WORK, scope, item) for name, item in ordered))
     return len(queued) - len(before)
-
-
-def arrived(tenant: str, work: QueuedWork) -> Item:
-    """Return an item as it is kept that was queued elsewhere: it follows those that came before."""
-    return kept(Item, work, tenant=tenant, made=_MADE.new())
 
 
 def forget_problems(scope: Scope, keys: Sequence[str]) -> Steps[None]:
@@ -332,27 +325,9 @@ def _find(
     return Find(WORK, whole, by, where, order, limit, reach="tenant" if tenant else "store")
 
 
-def _item(scope: Scope, item_id: str) -> Steps[Item | None]:
-    return one(among(WORK, scope, [item_id]))
-
-
 def _replace(*items: Item) -> Steps[None]:
     return write(
         *(Replace(WORK, Scope.of_graph(item.tenant, item.graph_id), item) for item in items)
-    )
-
-
-def _item_of(scope: Scope, draft: WorkDraft, now: datetime) -> Item:
-    return Item(
-        tenant=scope.tenant,
-        graph_id=scope.graph_id,
-        agent_id=draft.agent_id,
-        kind=draft.kind,
-        key=draft.key,
-        payload=draft.payload,
-        queued_at=now,
-        made=_MADE.new(),
-        due_at=now,
     )
 
 
