@@ -159,8 +159,7 @@ class McpSource(Source):
             if self._answers == before:
                 # It said nothing to anybody meanwhile: what it was asked would pile up in there.
                 self._drop("it did not answer", client)
-            reason = f"no answer within {self.seconds:g} s"
-            raise TierTimeout(TIER, self.name, reason) from late
+            raise TierTimeout(TIER, self.name, f"no answer within {self.seconds:g} s") from late
         except MCPError as error:
             fault = None if program is None else program.fault
             if error.error.code == CONNECTION_CLOSED:
@@ -332,8 +331,7 @@ async def _asks(request: Any) -> None:  # noqa: ANN401 - of the client's library
     import httpx2  # noqa: PLC0415 - loaded with the client
 
     if request.method == "GET":
-        message = "nothing is listened to"
-        raise httpx2.UnsupportedProtocol(message)
+        raise httpx2.UnsupportedProtocol("nothing is listened to")
 
 
 def unfit(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str | None:

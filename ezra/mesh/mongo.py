@@ -166,8 +166,7 @@ class MongoSource(Source):
         try:
             yield
         except late as error:
-            reason = f"no answer within {self.seconds:g} s"
-            raise TierTimeout(TIER, self.name, reason) from error
+            raise TierTimeout(TIER, self.name, f"no answer within {self.seconds:g} s") from error
         except errors.ConnectionFailure as error:
             reason = f"cannot be reached: {type(error).__name__}"
             raise TierUnavailable(TIER, self.name, reason) from error

@@ -113,8 +113,7 @@ class RestSource(Source):
                         return found
                     url, query = self._inside(url, headers.get("location", ""), method), {}
         except (TimeoutError, httpx2.TimeoutException) as late:
-            reason = f"no answer within {self.seconds:g} s"
-            raise TierTimeout(TIER, self.name, reason) from late
+            raise TierTimeout(TIER, self.name, f"no answer within {self.seconds:g} s") from late
         except AnswerRefused as error:
             raise TierRejected(TIER, self.name, str(error)) from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
@@ -215,8 +214,7 @@ def _moment(text: str | None) -> datetime | None:
 
 
 def _no_number(text: str) -> object:
-    message = f"{text} is no number of JSON"
-    raise ValueError(message)
+    raise ValueError(f"{text} is no number of JSON")
 
 
 def _base(url: str, name: str) -> str:

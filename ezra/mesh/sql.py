@@ -151,8 +151,7 @@ class SqlSource(Source):
             async with asyncio.timeout(self.seconds + 0.5):
                 return await asyncio.get_running_loop().run_in_executor(threads, work, deadline)
         except TimeoutError as late:
-            reason = f"no answer within {self.seconds:g} s"
-            raise TierTimeout(TIER, self.name, reason) from late
+            raise TierTimeout(TIER, self.name, f"no answer within {self.seconds:g} s") from late
         finally:
             deadline.cancelled.set()
 

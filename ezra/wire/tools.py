@@ -132,8 +132,7 @@ def derived(offered: Offered) -> ToolSpec:
     """
     offer = offered.offer
     if offer.tool is None:
-        message = f"{offered.operation.name} is lent to no model"
-        raise TypeError(message)
+        raise TypeError(f"{offered.operation.name} is lent to no model")
     takes, attributes = tuple(_takes(offered)), offered.handle.name.split(".")[1:]
     name = offer.tool.name or offered.method_name
     answer: Any = ANSWERS.get(name, Whole)
