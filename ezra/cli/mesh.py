@@ -13,7 +13,6 @@ from tiers.errors import ConfigError, NotFound, TierError, UsageError
 from tiers.records import MeshResult
 
 from ..mesh import SourceAbout, sources_of_file
-from ..mesh.checking import checked_source
 from .command import Answer, Note, Part, Rows, command, group
 from .doors import Machine, Memory
 from .options import completed_graphs
@@ -115,7 +114,7 @@ async def check(machine: Machine, file: Path) -> Answer:
     with Screen().progress("checking sources", len(sources)) as advance:
         for name, source in sources.items():
             try:
-                await checked_source(source)
+                await source.check()
             except (ConfigError, TierError) as error:
                 problems[name] = str(error)
             advance()

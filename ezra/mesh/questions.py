@@ -6,7 +6,7 @@ A declared value such as ``"{sku}"`` is the slot of that name; every other one i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
@@ -126,6 +126,19 @@ class Selection(Question):
     def answered(self) -> tuple[str, ...]:
         """The fields of an answer, in order."""
         return self.select or (*self.group_by, *self.measures)
+
+    def types(self, kind: Callable[[str], FieldType]) -> dict[str, FieldType]:
+        """Return the types of an answer's fields, in their order, where ``kind`` is a field's."""
+        found: dict[str, FieldType] = {}
+        for name in self.answered:
+            measure = self.measures.get(name)
+            if measure is None:
+                found[name] = kind(name)
+            elif measure.field is None:
+                found[name] = "integer"
+            else:
+                found[name] = "number" if measure.function == "avg" else kind(measure.field)
+        return found
 
     @property
     def touched(self) -> frozenset[str]:
