@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Callable
 from functools import cache
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import unquote
 
@@ -40,6 +39,7 @@ from .feed import Feeds, Pace
 from .gate import Gate, Rules
 from .handle_pool import HandlePool
 from .health import Pulse
+from .limits import is_loopback
 from .mcp_door import MCP_PATH, mcp_door
 from .openapi import Document, described
 from .problem_answers import on_error, on_http, on_invalid
@@ -133,16 +133,6 @@ async def check_place(host: str, tokens: Credentials) -> None:
     if not await tokens.has_live() and not is_loopback(host):
         reason = f"{host} is more than loopback, and no token counts; make one: ezra token create"
         raise ConfigError("EZRA_SERVE_HOST", reason)
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine reaches a host; of names that is known of one."""
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _console(pool: HandlePool, tokens: Admission | None, seconds: Callable[[], float]) -> Console:
