@@ -13,7 +13,7 @@ from tiers.records import BeliefEvent, Commitment
 from ..beliefs.commit import Point
 from ..beliefs.difference import BeliefDiff
 from ..beliefs.spans import Explanation
-from .doors import Memory
+from .doors import InGraph
 from .options import moment_of
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ CLAIMS = ("belief", "recorded", "agent", "topic", "trust", "claim")
 """The headings of beliefs that are held."""
 
 
-async def history_of(memory: Memory, graph: str) -> History:
+async def history_of(at: InGraph) -> History:
     """Return the history of a graph's beliefs."""
-    return (await memory.graph(graph)).beliefs
+    return (await at.held()).beliefs
 
 
 def claim_row(one: Commitment) -> tuple[str, ...]:

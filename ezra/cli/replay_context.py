@@ -38,7 +38,7 @@ async def replay_context(
         ezra replay-context 01985a4c-… --no-diff --messages
         ezra replay-context ID --json
     """
-    asked = await (memory.open() if graph is None else memory.graph(graph))
+    asked = await (memory.open() if graph is None else memory.session_graph(graph))
     found = await asked.replay_context(receipt, today=diff)
     document = plain(found)
     if found.today is not None:

@@ -20,12 +20,12 @@ from ..moving.carrying import TABLES
 from ..moving.report import KEYS_STAY
 from ..replay.formats import foreign_format
 from .command import Answer
-from .doors import Memory
-from .options import FROM_INPUT, GraphId
+from .doors import InGraph, Memory
+from .options import FROM_INPUT
 from .screen import NOBODY_READS, Screen
 
 
-async def export_graph(memory: Memory, graph: GraphId, file: str) -> Answer:
+async def export_graph(at: InGraph, file: str) -> Answer:
     """Write everything that a session graph holds into one file: turns, facts, beliefs, receipts.
 
     Private records included: keep the file as you keep the data. It is there when all of it is,
@@ -42,10 +42,10 @@ async def export_graph(memory: Memory, graph: GraphId, file: str) -> Answer:
         ezra export imola imola.ezra --json
     """
     is_output = file == FROM_INPUT
-    if is_output and memory.json:
-        raise UsageError("--json", memory.json, "a file: standard output is what is exported")
-    is_catalog = graph == CATALOG
-    found = await ((await memory.open()).catalog() if is_catalog else memory.graph(graph))
+    if is_output and at.json:
+        raise UsageError("--json", at.json, "a file: standard output is what is exported")
+    is_catalog = at.graph == CATALOG
+    found = await ((await at.open()).catalog() if is_catalog else at.held())
     try:
         with Screen().progress("tables", len(TABLES) - 1) as advance:
             lines = lines_of(found, lambda _table, _rows: advance())
@@ -53,8 +53,8 @@ async def export_graph(memory: Memory, graph: GraphId, file: str) -> Answer:
     except BrokenPipeError:
         _let_go_of_output()
         raise typer.Exit(NOBODY_READS) from None
-    told = () if is_output else f"{file}: {graph}, {count} lines"
-    return Answer({"graph": graph, "file": file, "lines": count}, told)
+    told = () if is_output else f"{file}: {at.graph}, {count} lines"
+    return Answer({"graph": at.graph, "file": file, "lines": count}, told)
 
 
 async def import_graph(memory: Memory, file: Path, check: bool = False) -> Answer:

@@ -17,8 +17,8 @@ from ..receipts.rebuilding import ReplayedContext
 from ..turn.assemble import Slot
 from ..turn.routing import Written
 from .command import Answer, Note, Part, Rows, by_default, command, plain
-from .doors import Memory, known_member
-from .options import FROM_INPUT, AgentId, GraphId, said
+from .doors import InAgent, known_member
+from .options import FROM_INPUT, said
 
 if TYPE_CHECKING:
     from ..handles.graph import Graph
@@ -41,9 +41,7 @@ turn_app = typer.Typer(
 
 @command(turn_app)
 async def say(
-    memory: Memory,
-    graph: GraphId,
-    agent: AgentId,
+    member: InAgent,
     text: str,
     reply: str | None = None,
     complete: bool = False,
@@ -82,8 +80,7 @@ async def say(
     _check_answer(text, reply, tool_output, complete=complete)
     message, outputs = said("text", text), _outputs(tool_output or [])
     answer = None if reply is None else said("--reply", reply)
-    member = await memory.agent(graph, agent)
-    turn = await member.turn(
+    turn = await (await member.member()).turn(
         message,
         at=at,
         speaker=speaker,
@@ -101,9 +98,7 @@ async def say(
 
 @command(turn_app)
 async def output(
-    memory: Memory,
-    graph: GraphId,
-    agent: AgentId,
+    at: InAgent,
     key: str,
     index: Annotated[int | None, typer.Option(min=0)] = None,
     start: Annotated[int, typer.Option(min=0)] = 0,
@@ -123,7 +118,7 @@ async def output(
         ezra turn output imola strategist 01985a4c-…/0 --all
         ezra turn output imola strategist 01985a4c-… --index 1 --start 6000 --length 2000 --json
     """
-    member = await memory.agent(graph, agent)
+    member = await at.member()
     found = await member.read_tool_output(key, index, start, None if whole else length)
     parts: list[Part] = [found.text]
     if found.next_start is not None:
@@ -134,9 +129,7 @@ async def output(
 
 @command(turn_app, "list")
 async def list_turns(
-    memory: Memory,
-    graph: GraphId,
-    agent: AgentId,
+    at: InAgent,
     before: Annotated[int | None, typer.Option(min=1)] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = TURNS_SHOWN,
 ) -> Answer:
@@ -150,10 +143,10 @@ async def list_turns(
         ezra turn list imola strategist
         ezra turn list imola strategist --before 120 --limit 50 --json
     """
-    where = await memory.graph(graph)
-    found = await where.turns(agent, before=before, limit=limit)
+    where = await at.held()
+    found = await where.turns(at.agent, before=before, limit=limit)
     if not found:
-        await known_member(where, agent)
+        await known_member(where, at.agent)
     parts: list[Part] = [Rows(("turn", "said", "by", "input", "response"), map(_turn_row, found))]
     if found and found[-1].seq > 1:
         parts.append(Note(f"there is more: --before {found[-1].seq}"))
@@ -161,7 +154,7 @@ async def list_turns(
 
 
 @command(turn_app)
-async def show(memory: Memory, graph: GraphId, agent: AgentId, turn: str) -> Answer:
+async def show(at: InAgent, turn: str) -> Answer:
     """Show a turn in full, and slot by slot what its model was given, rebuilt from its receipt.
 
     Args:
@@ -171,8 +164,8 @@ async def show(memory: Memory, graph: GraphId, agent: AgentId, turn: str) -> Ans
         ezra turn show imola strategist 12
         ezra turn show imola strategist radio-1 --json
     """
-    where = await memory.graph(graph)
-    found = await _turn(where, agent, turn)
+    where = await at.held()
+    found = await _turn(where, at.agent, turn)
     receipt = (await where.receipts_of([found.id])).get(found.id)
     context = None if receipt is None else await where.replay_context(receipt.id)
     return Answer({"turn": found, "context": context}, _shown_again(found, context))
@@ -180,9 +173,7 @@ async def show(memory: Memory, graph: GraphId, agent: AgentId, turn: str) -> Ans
 
 @command(turn_app)
 async def contexts(
-    memory: Memory,
-    graph: GraphId,
-    agent: AgentId,
+    at: InAgent,
     limit: Annotated[int, typer.Option(min=1, max=50)] = REPORT_TURNS,
 ) -> Answer:
     """Show what the last contexts of an agent began alike with, and how full its model was.
@@ -197,7 +188,7 @@ async def contexts(
         ezra turn contexts imola strategist
         ezra turn contexts imola strategist --limit 30 --json
     """
-    found = await (await memory.agent(graph, agent)).context_report(limit)
+    found = await (await at.member()).context_report(limit)
     head = ("turn", "epoch", "tail", "messages", "tokens", "begins alike", "model used")
     rows = Rows(head, [_context_row(one) for one in found.turns])
     return Answer(plain(found) | {"epochs": found.epochs}, [rows])
