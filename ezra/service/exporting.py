@@ -80,13 +80,7 @@ class _Sent(FileResponse):
     """Sends an export, and lets go of what holds it, however sending ends."""
 
     def __init__(self, done: Exported, name: str, exits: AsyncExitStack) -> None:
-        said = ExportedAnswer(
-            events=done.events,
-            redacted=done.redacted,
-            heads=done.heads,
-            last_hash=done.last_hash,
-            key_id=done.key_id,
-        )
+        said = ExportedAnswer.model_validate(done, from_attributes=True)
         told = said.model_dump_json(ensure_ascii=True)
         headers = {ANSWER_HEADER: told, "accept-ranges": "none"}
         super().__init__(done.path, filename=name, media_type=MEDIA_TYPE, headers=headers)
