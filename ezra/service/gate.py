@@ -281,6 +281,3 @@ def _host_of(address: str) -> str | None:
         return urlsplit(address).hostname
     except ValueError:
         return None
-
-
-__all__ = ["Gate", "Rules"]
