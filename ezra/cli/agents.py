@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
@@ -14,7 +13,7 @@ from tiers.plans import ANY_GRAIN, AnyGrain
 from tiers.records import AgentRecord, Budget, Usage
 
 from ..checks import checked
-from .command import Answer, Rows, command, group
+from .command import Answer, Rows, cell, command, group
 from .doors import InAgent, InGraph, known_member
 from .options import ModelCalls, Tokens, Writes
 
@@ -184,40 +183,26 @@ def _prompts(said: Iterable[str]) -> dict[AnyGrain, str]:
 
 
 def _lines(record: AgentRecord, used: Usage) -> list[str]:
-    limits = [
-        f"{count} of {_limit(getattr(record.budget, name))} {name.replace('_', ' ')}"
-        for name, count in used
-    ]
+    most = {name: "any" if limit is None else limit for name, limit in record.budget}
+    limits = [f"{count} of {most[name]} {name.replace('_', ' ')}" for name, count in used]
     lines = [
         f"{record.id} of {record.graph_id}: {_state(record)}",
         f"role: {record.role or '-'}",
         f"user: {record.user_id or '-'}",
-        f"topics: {_listed(record.topics)}",
-        f"sources: {_listed(record.sources)}",
+        f"topics: {cell(record.topics)}",
+        f"sources: {cell(record.sources)}",
         f"used: {', '.join(limits)}",
-        f"spawned {_moment(record.spawned_at)}, last sign of life {_moment(record.seen_at)}",
+        f"spawned {cell(record.spawned_at)}, last sign of life {cell(record.seen_at)}",
     ]
     if record.inject != "off":
         lines.append(f"brings what is known: {record.inject}")
     if record.model_window_tokens is not None:
         lines.append(f"window of its model: {record.model_window_tokens} tokens")
     denied = (*record.denied_topics, *record.denied_sources)
-    return [*lines, f"denied: {_listed(denied)}"] if denied else lines
-
-
-def _limit(limit: int | None) -> str:
-    return "any" if limit is None else str(limit)
+    return [*lines, f"denied: {cell(denied)}"] if denied else lines
 
 
 def _state(record: AgentRecord) -> str:
     if record.left_at is None:
         return "present"
-    return f"{'let go' if record.released else 'left'} {_moment(record.left_at)}"
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names) or "-"
-
-
-def _moment(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M}"
+    return f"{'let go' if record.released else 'left'} {cell(record.left_at)}"

@@ -18,6 +18,7 @@ from rich.table import Table
 
 from tiers.documents import Citation
 from tiers.errors import EzraError
+from tiers.fencing import on_one_line
 
 from .tables import plain_table, table_of, toned
 
@@ -169,13 +170,13 @@ class Screen:
     def answer(self, answer: Answer) -> None:
         """Print a question, its answer and the sources with dates and scores."""
         self._out.print(f"\n[bold]Q[/] {escape(answer.question)}")
-        self._out.print(f"[bold green]A[/] {escape(_short(answer.text, 400))}", soft_wrap=True)
+        self._out.print(f"[bold green]A[/] {escape(on_one_line(answer.text, 400))}", soft_wrap=True)
         for source in answer.sources:
             when = f"{source.at:%Y-%m-%d %H:%M}" if source.at else "undated"
             origin = f" (from {source.inherited_from})" if source.inherited_from else ""
             self._out.print(
                 f"   {source.score:.4f}  {when}  {source.kind:<6} {escape(source.ref)}"
-                f"{escape(origin)}  {escape(_short(source.text, SOURCE_TEXT_CHARS))}",
+                f"{escape(origin)}  {escape(on_one_line(source.text, SOURCE_TEXT_CHARS))}",
                 soft_wrap=True,
             )
             if source.citation is not None:
@@ -215,7 +216,7 @@ class Screen:
             f"{report.waiting} overflowed turns wait for company"
         )
         for text, reason in report.promotions:
-            self.line(f"promoted to core: {_short(text, PROMOTED_TEXT_CHARS)} ({reason})")
+            self.line(f"promoted to core: {on_one_line(text, PROMOTED_TEXT_CHARS)} ({reason})")
         self._steps(report)
         for name, count in report.degraded.items():
             self.line(f"degraded: {count} turns without {name}")
@@ -263,11 +264,6 @@ def cited(citation: Citation) -> str:
     """Return where a passage stands: document, headings, page."""
     page = "" if citation.page is None else f", page {citation.page}"
     return " > ".join((citation.name, *citation.headings)) + page
-
-
-def _short(text: str, limit: int) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
 
 
 def _plain(value: object) -> object:

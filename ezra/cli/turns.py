@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tiers.errors import NotFound, UsageError
+from tiers.fencing import on_one_line
 from tiers.records import Turn
 
 from ..handles.tool_outputs import RANGE_CHARS
@@ -219,8 +220,7 @@ def slot_row(slot: Slot) -> tuple[str, str, str, str, str]:
 
 def shortened(text: str, limit: int = SLOT_CHARS) -> str:
     """Return a text on one line, cut where it is longer than a row can show."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
+    return on_one_line(text, limit)
 
 
 async def _turn(graph: Graph, agent: str, turn: str) -> Turn:
