@@ -26,6 +26,7 @@ from tiers.fields import ALL_TOPICS, Misfit, Moment, Name, Record, Topics
 from tiers.ids import Clock, system_clock
 from tiers.saved_file import replace_file
 
+from ..checks import checked
 from .caller import Caller, Role
 
 TOKENS_MAX = 10_000
@@ -231,7 +232,8 @@ class TokenFile:
             if len(tokens) >= TOKENS_MAX:
                 raise UsageError("tokens", len(tokens), f"at most {TOKENS_MAX}; revoke some")
             taken = {token.id for token in tokens}
-            token = _checked_token(
+            token = checked(
+                Token,
                 id=_new_id(taken),
                 name=name,
                 role=role,
@@ -342,11 +344,3 @@ def _new_id(taken: set[str]) -> str:
 
 def _without_dead(tokens: tuple[Token, ...], now: datetime) -> tuple[Token, ...]:
     return tuple(token for token in tokens if token.counts_at(now))
-
-
-def _checked_token(**values: object) -> Token:
-    try:
-        return Token.model_validate(values)
-    except ValidationError as error:
-        first = Misfit.first_of(error)
-        raise UsageError(first.field(), first.value, first.accepted) from error
