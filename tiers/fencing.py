@@ -86,8 +86,17 @@ def flat(text: str) -> str:
 
 def named(name: str) -> str:
     """Return a name as a label may have it: on one line, without brackets, not too long."""
-    plain = flat(name).replace("[", "(").replace("]", ")")
-    return plain if len(plain) <= NAME_CHARS_SHOWN else f"{plain[: NAME_CHARS_SHOWN - 1]}…"
+    return cut(flat(name).replace("[", "(").replace("]", ")"), NAME_CHARS_SHOWN)
+
+
+def cut(text: str, most: int) -> str:
+    """Return a text of so many characters at most, whose end says where it was longer."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def on_one_line(text: str, most: int) -> str:
+    """Return a text on one line, cut where it is longer: for people to see what it is."""
+    return cut(" ".join(text.split()), most)
 
 
 def entry(source: str, text: str, *, is_flat: bool = False) -> str:

@@ -43,7 +43,7 @@ from ..models.reranking import (
     TeiReranker,
 )
 from ..moving.ends import shown
-from ..moving.house import House
+from ..moving.side import House
 from ..settings import Settings, fastembed_name
 from .embedders import embedder_health, required, secret
 

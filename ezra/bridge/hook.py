@@ -69,8 +69,7 @@ def answered(name: str, data: bytes, environ: Mapping[str, str]) -> str:
         EzraError: There is no room for what is to be done.
     """
     if name not in EVENTS:
-        message = f"the event must be one of {', '.join(EVENTS)}"
-        raise UnusableEventError(message)
+        raise UnusableEventError(f"the event must be one of {', '.join(EVENTS)}")
     said = _said(data)
     written = _written(said) if name == POST_TOOL_USE else ""
     if name == POST_TOOL_USE and not written.casefold().endswith(_NOTES):
@@ -104,8 +103,7 @@ def _read(descriptor: int) -> bytes:
         if size <= INPUT_BYTES_MAX:
             found += chunk
     if size > INPUT_BYTES_MAX:
-        message = f"the event has more than {INPUT_BYTES_MAX:,} bytes"
-        raise UnusableEventError(message)
+        raise UnusableEventError(f"the event has more than {INPUT_BYTES_MAX:,} bytes")
     return bytes(found)
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -128,6 +128,11 @@ class Route:
     graph: str
     agent: str
     machine: str
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What an item says of its way."""
+        return {name: one for name, one in asdict(self).items() if name != "key"}
 
 
 class Outbox:
@@ -250,14 +255,10 @@ class Outbox:
         last = time_of(waiting[-1]) if waiting else None
         # In order also where the clock went back, or another process was here this millisecond.
         earliest = now if last is None else max(now, last + _MS)
-        route = self.route
         return Item(
             id=IdFactory(lambda: earliest).new(),
             at=now.astimezone(UTC).isoformat(),
-            agent=route.agent,
-            machine=route.machine,
-            graph=route.graph,
-            target=route.target,
+            **self.route.said,
             kind=kind,
             arguments=dict(arguments),
         )
@@ -311,14 +312,10 @@ class Outbox:
 
     def _unreadable(self, name: str, data: bytes) -> Item:
         text = data[:_SHOWN_BYTES].decode("utf-8", "replace")
-        route = self.route
         return Item(
             id=name,
             at=self._clock().astimezone(UTC).isoformat(),
-            agent=route.agent,
-            machine=route.machine,
-            graph=route.graph,
-            target=route.target,
+            **self.route.said,
             kind="unreadable",
             arguments={"text": text},
         )
@@ -415,17 +412,3 @@ def _put(file: Path, data: bytes) -> None:
     """Put a file in its place, whole and durable."""
     replace_file(file, data)
     sync_folder(file.parent)
-
-
-__all__: Sequence[str] = (
-    "BYTES_MAX",
-    "ITEMS_MAX",
-    "Item",
-    "Kind",
-    "Outbox",
-    "OutboxFull",
-    "Route",
-    "all_outboxes",
-    "outbox_of",
-    "time_of",
-)

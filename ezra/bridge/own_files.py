@@ -27,8 +27,7 @@ def usable(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = f"cannot be used: {error.strerror or error}"
-        raise ConfigError(str(folder), reason) from error
+        raise ConfigError(str(folder), f"cannot be used: {error.strerror or error}") from error
 
 
 @contextmanager

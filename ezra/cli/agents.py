@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
@@ -14,9 +13,9 @@ from tiers.plans import ANY_GRAIN, AnyGrain
 from tiers.records import AgentRecord, Budget, Usage
 
 from ..checks import checked
-from .command import Answer, Rows, command, group
-from .doors import Memory, known_member
-from .options import AgentId, GraphId, ModelCalls, Tokens, Writes
+from .command import Answer, Rows, cell, command, group
+from .doors import InAgent, InGraph, known_member
+from .options import ModelCalls, Tokens, Writes
 
 if TYPE_CHECKING:
     from ..handles.agent import Agent
@@ -27,9 +26,7 @@ agent_app = group("Agents: who is in a session graph, what they may see, write a
 
 @command(agent_app)
 async def spawn(
-    memory: Memory,
-    graph: GraphId,
-    agent: AgentId,
+    at: InAgent,
     topic: list[str] | None = None,
     role: str = "",
     user: str | None = None,
@@ -64,9 +61,7 @@ async def spawn(
     """
     prompts = _prompts(prompt or [])
     budget = checked(Budget, tokens=tokens, model_calls=model_calls, writes=writes)
-    spawned = await memory.spawned(
-        graph,
-        agent,
+    spawned = await at.spawned(
         topics=topic,
         role=role,
         user_id=user,
@@ -80,11 +75,11 @@ async def spawn(
     )
     found = _spawned(spawned)
     sees = f"topics {', '.join(found['topics'])}" if found["topics"] else "no topics"
-    return Answer(found, f"{agent} is in {graph}: {sees}, {found['core_facts']} core facts")
+    return Answer(found, f"{at.agent} is in {at.graph}: {sees}, {found['core_facts']} core facts")
 
 
 @command(agent_app, "list")
-async def list_agents(memory: Memory, graph: GraphId, present: bool = False) -> Answer:
+async def list_agents(at: InGraph, present: bool = False) -> Answer:
     """List the members of a graph in order of spawn, those who left included.
 
     Args:
@@ -94,23 +89,23 @@ async def list_agents(memory: Memory, graph: GraphId, present: bool = False) -> 
         ezra agent list imola
         ezra agent list imola --present --json
     """
-    members = await (await memory.graph(graph)).agents()
+    members = await (await at.held()).agents()
     found = [one for one in members if not (present and one.left_at)]
     rows = [(one.id, _state(one), one.user_id, one.topics) for one in found]
     return Answer(found, [Rows(("agent", "state", "user", "topics"), rows)])
 
 
 @command(agent_app)
-async def show(memory: Memory, graph: GraphId, agent: AgentId) -> Answer:
+async def show(at: InAgent) -> Answer:
     """Show a member: what it may see and use, what it has used, its core facts.
 
     Examples:
         ezra agent show imola strategist --json
     """
-    where = await memory.graph(graph)
-    record = await known_member(where, agent)
-    used = (await where.usage_by_agent()).get(agent, Usage())
-    core = await where.core(agent)
+    where = await at.held()
+    record = await known_member(where, at.agent)
+    used = (await where.usage_by_agent()).get(at.agent, Usage())
+    core = await where.core(at.agent)
     lines = [
         *_lines(record, used),
         f"core: {len(core.facts)} facts, about {core.tokens} tokens",
@@ -120,9 +115,7 @@ async def show(memory: Memory, graph: GraphId, agent: AgentId) -> Answer:
 
 
 @command(agent_app)
-async def usage(
-    memory: Memory, graph: GraphId, agent: Annotated[str | None, typer.Argument()] = None
-) -> Answer:
+async def usage(at: InGraph, agent: Annotated[str | None, typer.Argument()] = None) -> Answer:
     """Show what members have used of their budgets.
 
     Args:
@@ -133,33 +126,35 @@ async def usage(
         ezra agent usage imola strategist --json
     """
     if agent is not None:
-        found = {agent: await (await memory.agent(graph, agent)).usage()}
+        found = {agent: await (await at.as_agent(agent)).usage()}
     else:
-        found = await (await memory.graph(graph)).usage_by_agent()
+        found = await (await at.held()).usage_by_agent()
     rows = [(name, one.tokens, one.model_calls, one.writes) for name, one in sorted(found.items())]
     return Answer(found, [Rows(("agent", "tokens", "model calls", "writes"), rows)])
 
 
 @command(agent_app)
-async def heartbeat(memory: Memory, graph: GraphId, agent: AgentId) -> Answer:
+async def heartbeat(at: InAgent) -> Answer:
     """Give a sign of life for an agent that is silent for long.
 
     Examples:
         ezra agent heartbeat imola strategist
     """
-    await (await memory.agent(graph, agent)).heartbeat()
-    return Answer({"graph": graph, "agent": agent}, f"{agent} is alive")
+    await (await at.member()).heartbeat()
+    return Answer({"graph": at.graph, "agent": at.agent}, f"{at.agent} is alive")
 
 
 @command(agent_app)
-async def leave(memory: Memory, graph: GraphId, agent: AgentId) -> Answer:
+async def leave(at: InAgent) -> Answer:
     """Let an agent leave. What it said and learnt stays; the last one closes the graph.
 
     Examples:
         ezra agent leave imola strategist
     """
-    await (await memory.agent(graph, agent)).leave()
-    return Answer({"graph": graph, "agent": agent, "present": False}, f"{agent} has left {graph}")
+    await (await at.member()).leave()
+    return Answer(
+        {"graph": at.graph, "agent": at.agent, "present": False}, f"{at.agent} has left {at.graph}"
+    )
 
 
 def _spawned(agent: Agent) -> dict[str, Any]:
@@ -188,40 +183,26 @@ def _prompts(said: Iterable[str]) -> dict[AnyGrain, str]:
 
 
 def _lines(record: AgentRecord, used: Usage) -> list[str]:
-    limits = [
-        f"{count} of {_limit(getattr(record.budget, name))} {name.replace('_', ' ')}"
-        for name, count in used
-    ]
+    most = {name: "any" if limit is None else limit for name, limit in record.budget}
+    limits = [f"{count} of {most[name]} {name.replace('_', ' ')}" for name, count in used]
     lines = [
         f"{record.id} of {record.graph_id}: {_state(record)}",
         f"role: {record.role or '-'}",
         f"user: {record.user_id or '-'}",
-        f"topics: {_listed(record.topics)}",
-        f"sources: {_listed(record.sources)}",
+        f"topics: {cell(record.topics)}",
+        f"sources: {cell(record.sources)}",
         f"used: {', '.join(limits)}",
-        f"spawned {_moment(record.spawned_at)}, last sign of life {_moment(record.seen_at)}",
+        f"spawned {cell(record.spawned_at)}, last sign of life {cell(record.seen_at)}",
     ]
     if record.inject != "off":
         lines.append(f"brings what is known: {record.inject}")
     if record.model_window_tokens is not None:
         lines.append(f"window of its model: {record.model_window_tokens} tokens")
     denied = (*record.denied_topics, *record.denied_sources)
-    return [*lines, f"denied: {_listed(denied)}"] if denied else lines
-
-
-def _limit(limit: int | None) -> str:
-    return "any" if limit is None else str(limit)
+    return [*lines, f"denied: {cell(denied)}"] if denied else lines
 
 
 def _state(record: AgentRecord) -> str:
     if record.left_at is None:
         return "present"
-    return f"{'let go' if record.released else 'left'} {_moment(record.left_at)}"
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names) or "-"
-
-
-def _moment(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M}"
+    return f"{'let go' if record.released else 'left'} {cell(record.left_at)}"

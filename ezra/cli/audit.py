@@ -29,8 +29,8 @@ from .belief_lines import (
     row_of,
 )
 from .command import Answer, NoMemory, Note, Part, Rows, by_default, command, further, plain
-from .doors import Memory
-from .options import GraphId, MaybeGraph
+from .doors import InGraph, Memory
+from .options import MaybeGraph
 from .screen import Screen
 
 audit_app = typer.Typer(
@@ -77,7 +77,7 @@ async def feed(
     only = AuditFilter(
         kinds=tuple(kind or ()), agent_id=agent, record_id=record, since=since, until=until
     )
-    asked = await (memory.open() if graph is None else memory.graph(graph))
+    asked = await (memory.open() if graph is None else memory.session_graph(graph))
     events = await asked.audit(after, limit, only=only)
     numbers = [one.position if graph is None else one.seq for one in events]
     rows = [_cells(one, number) for one, number in zip(events, numbers, strict=True)]
@@ -114,8 +114,7 @@ def _feed(rows: list[tuple[str, ...]]) -> Part:
 
 @command(audit_app)
 async def readings(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     record: str,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 100,
 ) -> Answer:
@@ -129,9 +128,9 @@ async def readings(
         ezra audit readings imola 01985a4c-…
         ezra audit readings imola 01985a4c-… --limit 20 --json
     """
-    found = await (await memory.graph(graph)).readings(record, limit=limit)
-    document = {"graph": graph, "record": record, **plain(found)}
-    return Answer(document, _readings(graph, found))
+    found = await (await at.held()).readings(record, limit=limit)
+    document = {"graph": at.graph, "record": record, **plain(found)}
+    return Answer(document, _readings(at.graph, found))
 
 
 def _readings(graph: str, found: Readings) -> Iterator[Part]:
@@ -146,8 +145,7 @@ def _readings(graph: str, found: Readings) -> Iterator[Part]:
 
 @command(audit_app)
 async def query(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     topic: str | None = None,
     agent: str | None = None,
     user: str | None = None,
@@ -186,7 +184,7 @@ async def query(
         "until": _point("until", until),
         "as_of": _point("as_of", as_of),
     }
-    found = await (await history_of(memory, graph)).query(
+    found = await (await history_of(at)).query(
         topic=topic,
         agent_id=agent,
         user_id=user,
@@ -203,7 +201,7 @@ async def query(
 
 
 @command(audit_app)
-async def as_of(memory: Memory, graph: GraphId, moment: Moment) -> Answer:
+async def as_of(at: InGraph, moment: Moment) -> Answer:
     """Show what was believed at a time, or at the end of a turn.
 
     A time is when something was recorded: what is played in today was not believed in May.
@@ -213,20 +211,18 @@ async def as_of(memory: Memory, graph: GraphId, moment: Moment) -> Answer:
         ezra audit as-of imola 15 --json
     """
     point = point_of("moment", moment)
-    history = await history_of(memory, graph)
+    history = await history_of(at)
     found = await history.as_of(point)
     rows = Rows(CLAIMS, list(map(claim_row, found)))
     first = [] if found else await history.events(limit=1)
     if first and isinstance(point, datetime) and point < first[0].recorded_at:
-        begins = (
-            f"the belief log of {graph} begins later, at {first[0].recorded_at:%Y-%m-%dT%H:%M:%SZ}"
-        )
-        return Answer(found, [rows, Note(begins)])
+        since = f"{first[0].recorded_at:%Y-%m-%dT%H:%M:%SZ}"
+        return Answer(found, [rows, Note(f"the belief log of {at.graph} begins later, at {since}")])
     return Answer(found, [rows])
 
 
 @command(audit_app)
-async def diff(memory: Memory, graph: GraphId, earlier: Moment, later: Moment) -> Answer:
+async def diff(at: InGraph, earlier: Moment, later: Moment) -> Answer:
     """Show how what was believed changed between two moments.
 
     Examples:
@@ -234,25 +230,23 @@ async def diff(memory: Memory, graph: GraphId, earlier: Moment, later: Moment) -
         ezra audit diff imola 2026-05-14 15
     """
     a, b = point_of("earlier", earlier), point_of("later", later)
-    found = await (await history_of(memory, graph)).diff(a, b)
+    found = await (await history_of(at)).diff(a, b)
     return Answer(document_of_diff(found), lines_of_diff(found))
 
 
 @command(audit_app)
-async def explain(memory: Memory, graph: GraphId, belief: BeliefId) -> Answer:
+async def explain(at: InGraph, belief: BeliefId) -> Answer:
     """Show who said it, on what evidence, who disagreed, how that was settled, what came of it.
 
     Examples:
         ezra audit explain imola BELIEF --json
     """
-    found = await (await history_of(memory, graph)).explain(belief)
+    found = await (await history_of(at)).explain(belief)
     return Answer(document_of(found), lines_of(found))
 
 
 @command(audit_app)
-async def export(
-    memory: Memory, graph: GraphId, output: Annotated[Path, typer.Option("--output", "-o")]
-) -> Answer:
+async def export(at: InGraph, output: Annotated[Path, typer.Option("--output", "-o")]) -> Answer:
     """Write a graph's whole belief log into one file that anybody can verify.
 
     Args:
@@ -261,7 +255,7 @@ async def export(
     Examples:
         ezra audit export imola -o imola.jsonl; ezra audit verify imola.jsonl
     """
-    done = await (await history_of(memory, graph)).export(output)
+    done = await (await history_of(at)).export(output)
     signed = f"signed by key {done.key_id}" if done.key_id else "not signed: there is no key"
     told = f"{output}: {done.events} events, {done.redacted} contents destroyed; {signed}"
     return Answer({**done.as_json(), "file": str(output)}, told)
@@ -294,7 +288,7 @@ def verify(
 
 
 @command(audit_app)
-async def check(memory: Memory, graph: GraphId) -> Answer:
+async def check(at: InGraph) -> Answer:
     """Check a graph's stored log, and the stored beliefs against it. Exit code 1: not intact.
 
     What keys of another home have signed counts where EZRA_FORMER_KEYS names them.
@@ -302,17 +296,17 @@ async def check(memory: Memory, graph: GraphId) -> Answer:
     Examples:
         ezra audit check imola
     """
-    return _verified(await (await history_of(memory, graph)).verify())
+    return _verified(await (await history_of(at)).verify())
 
 
 @command(audit_app)
-async def sign(memory: Memory, graph: GraphId) -> Answer:
+async def sign(at: InGraph) -> Answer:
     """Sign a graph's log as it is now; keep the head elsewhere as an anchor. Prints JSON.
 
     Examples:
         ezra audit sign imola > head.json
     """
-    head = await (await history_of(memory, graph)).sign()
+    head = await (await history_of(at)).sign()
     # A head is for programs: there is no other form of it.
     return Answer(head, [lambda screen: screen.document(plain(head))])
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tiers.errors import UsageError
+from tiers.fencing import on_one_line
 from tiers.records import BeliefEvent, Commitment
 
 from ..beliefs.commit import Point
 from ..beliefs.difference import BeliefDiff
 from ..beliefs.spans import Explanation
-from .doors import Memory
+from .doors import InGraph
 from .options import moment_of
 
 if TYPE_CHECKING:
@@ -27,9 +28,9 @@ CLAIMS = ("belief", "recorded", "agent", "topic", "trust", "claim")
 """The headings of beliefs that are held."""
 
 
-async def history_of(memory: Memory, graph: str) -> History:
+async def history_of(at: InGraph) -> History:
     """Return the history of a graph's beliefs."""
-    return (await memory.graph(graph)).beliefs
+    return (await at.held()).beliefs
 
 
 def claim_row(one: Commitment) -> tuple[str, ...]:
@@ -67,8 +68,7 @@ def row_of(one: Commitment) -> tuple[str, str, str, str]:
 def claim_of(one: Commitment) -> str:
     """Return what a belief says, on one line."""
     about = f"{one.key[0]}/{one.key[1]} = {one.value}: " if one.key else ""
-    flat = " ".join(f"{about}{one.claim}".split())
-    return flat if len(flat) <= CLAIM_CHARS else f"{flat[: CLAIM_CHARS - 1]}…"
+    return on_one_line(f"{about}{one.claim}", CLAIM_CHARS)
 
 
 def document_of(found: Explanation) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from ..beliefs.replayed_turn import ReplayedTurn
 from . import audit
 from .belief_lines import CLAIMS, BeliefId, claim_of, claim_row, history_of, point_of
 from .command import Answer, Rows, command, further, group, plain
-from .doors import Memory
-from .options import AgentId, GraphId, Private
+from .doors import InAgent, InGraph
+from .options import Private
 
 beliefs_app = group(
     "Beliefs: what agents committed to, who contradicted it, and what became of it."
@@ -31,9 +31,7 @@ Size = Annotated[int | None, typer.Option(help="Of the head; the whole log if no
 
 @command(beliefs_app)
 async def commit(
-    memory: Memory,
-    graph: GraphId,
-    agent: AgentId,
+    at: InAgent,
     claim: str,
     topic: str | None = None,
     key: Annotated[tuple[str, str] | None, typer.Option(metavar="SUBJECT ATTRIBUTE")] = None,
@@ -58,7 +56,7 @@ async def commit(
         ezra beliefs commit imola strategist 'Start on mediums.' --topic tyres
         ezra beliefs commit imola strategist 'Mediums.' --key start compound --value medium --json
     """
-    found = await (await memory.agent(graph, agent)).commit(
+    found = await (await at.member()).commit(
         claim,
         topic=topic,
         key=key,
@@ -76,8 +74,7 @@ async def commit(
 
 @command(beliefs_app)
 async def active(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     agent: str | None = None,
     as_of: Annotated[str | None, typer.Option(show_default="now")] = None,
 ) -> Answer:
@@ -93,24 +90,22 @@ async def active(
     """
     point = None if as_of is None else point_of("--as-of", as_of)
     if agent is not None:
-        found = await (await memory.agent(graph, agent)).beliefs(point)
+        found = await (await at.as_agent(agent)).beliefs(point)
     else:
-        history = await history_of(memory, graph)
+        history = await history_of(at)
         found = await (history.active() if point is None else history.as_of(point))
     return Answer(found, [Rows(CLAIMS, list(map(claim_row, found)))])
 
 
 @command(beliefs_app)
-async def contradictions(
-    memory: Memory, graph: GraphId, after: After = 0, limit: Events = 1_000
-) -> Answer:
+async def contradictions(at: InGraph, after: After = 0, limit: Events = 1_000) -> Answer:
     """Show which beliefs were held against each other, who won, and why.
 
     Examples:
         ezra beliefs contradictions imola
         ezra beliefs contradictions imola --after 1000 --json
     """
-    page = await (await history_of(memory, graph)).logged(after, limit)
+    page = await (await history_of(at)).logged(after, limit)
     found = [(one.event, one.said) for one in page if one.event.kind == "contradicted"]
     return Answer(
         [{**plain(event), "decision": said} for event, said in found],
@@ -121,8 +116,7 @@ async def contradictions(
 
 @command(beliefs_app)
 async def log(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     after: After = 0,
     limit: Events = 1_000,
     contents: bool = False,
@@ -136,7 +130,7 @@ async def log(
         ezra beliefs log imola
         ezra beliefs log imola --after 500 --json
     """
-    page = await (await history_of(memory, graph)).logged(after, limit)
+    page = await (await history_of(at)).logged(after, limit)
     rows = [_event_row(one.event) for one in page]
     return Answer(
         page if contents else [one.event for one in page],
@@ -146,7 +140,7 @@ async def log(
 
 
 @command(beliefs_app)
-async def replay(memory: Memory, graph: GraphId, turn: int) -> Answer:
+async def replay(at: InGraph, turn: int) -> Answer:
     """Show what a turn said, and what it did to the beliefs.
 
     Args:
@@ -155,12 +149,12 @@ async def replay(memory: Memory, graph: GraphId, turn: int) -> Answer:
     Examples:
         ezra beliefs replay imola 15 --json
     """
-    found = await (await history_of(memory, graph)).replay(turn)
+    found = await (await history_of(at)).replay(turn)
     return Answer(found, _replayed(turn, found))
 
 
 @command(beliefs_app)
-async def retract(memory: Memory, graph: GraphId, belief: BeliefId, reason: Reason) -> Answer:
+async def retract(at: InGraph, belief: BeliefId, reason: Reason) -> Answer:
     """Take an active belief back; what it had superseded is active again.
 
     So a contradiction is settled the other way: retract the one that won.
@@ -168,14 +162,13 @@ async def retract(memory: Memory, graph: GraphId, belief: BeliefId, reason: Reas
     Examples:
         ezra beliefs retract imola 01985a4c-… --reason 'it was a test'
     """
-    done = await (await history_of(memory, graph)).revert(belief, reason=reason)
+    done = await (await history_of(at)).revert(belief, reason=reason)
     return Answer(done, _changed(done))
 
 
 @command(beliefs_app)
 async def rewind(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     reason: Reason,
     turn: Annotated[int | None, typer.Option(min=0)] = None,
     time: str | None = None,
@@ -192,20 +185,20 @@ async def rewind(
         ezra beliefs rewind imola --turn 15 --reason 'what came after was a test'
         ezra beliefs rewind imola --time 2026-05-14T15:04 --reason mistaken --json
     """
-    at = None if time is None else point_of("--time", time)
-    history = await history_of(memory, graph)
-    done = await history.rewind(at, turn=turn, seq=seq, reason=reason)
+    point = None if time is None else point_of("--time", time)
+    history = await history_of(at)
+    done = await history.rewind(point, turn=turn, seq=seq, reason=reason)
     return Answer(done, _changed(done))
 
 
 @command(beliefs_app)
-async def redact(memory: Memory, graph: GraphId, belief: BeliefId, reason: Reason) -> Answer:
+async def redact(at: InGraph, belief: BeliefId, reason: Reason) -> Answer:
     """Destroy a belief's content for good, in every store and every branch. The chain holds.
 
     Examples:
         ezra beliefs redact imola 01985a4c-… --reason 'GDPR 17'
     """
-    done = await (await history_of(memory, graph)).redact(belief, reason=reason)
+    done = await (await history_of(at)).redact(belief, reason=reason)
     count = sum(len(ids) for ids in done.ids.values())
     lines = [f"{belief} redacted, {count} records and receipts in all"]
     lines += [f"not clean yet: {store}: {why}" for store, why in done.waiting.items()]
@@ -213,7 +206,7 @@ async def redact(memory: Memory, graph: GraphId, belief: BeliefId, reason: Reaso
 
 
 @command(beliefs_app)
-async def pin(memory: Memory, graph: GraphId, belief: BeliefId, agent: str | None = None) -> Answer:
+async def pin(at: InGraph, belief: BeliefId, agent: str | None = None) -> Answer:
     """Let an active belief come first in every context of those who see it.
 
     Args:
@@ -224,20 +217,20 @@ async def pin(memory: Memory, graph: GraphId, belief: BeliefId, agent: str | Non
         ezra beliefs pin imola 01985a4c-… --agent strategist
     """
     if agent is not None:
-        pinned = await (await memory.agent(graph, agent)).pin(belief)
+        pinned = await (await at.as_agent(agent)).pin(belief)
     else:
-        pinned = await (await history_of(memory, graph)).pin(belief)
+        pinned = await (await history_of(at)).pin(belief)
     return Answer(pinned, f"pinned {pinned.id}: {claim_of(pinned)}")
 
 
 @command(beliefs_app)
-async def unpin(memory: Memory, graph: GraphId, belief: BeliefId) -> Answer:
+async def unpin(at: InGraph, belief: BeliefId) -> Answer:
     """Let a belief no longer come first.
 
     Examples:
         ezra beliefs unpin imola 01985a4c-…
     """
-    unpinned = await (await history_of(memory, graph)).unpin(belief)
+    unpinned = await (await history_of(at)).unpin(belief)
     return Answer(unpinned, f"unpinned {unpinned.id}: {claim_of(unpinned)}")
 
 
@@ -261,8 +254,7 @@ command(beliefs_app, "sign", "ezra beliefs sign imola > head.json")(audit.sign)
 
 @command(beliefs_app)
 async def trust(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     agent: Annotated[str | None, typer.Argument()] = None,
     topic: str | None = None,
     to: Annotated[float | None, typer.Option("--set")] = None,
@@ -279,7 +271,7 @@ async def trust(
         ezra beliefs trust imola strategist --topic tyres --set 0.5 --reason 'a guess'
     """
     if agent is not None and to is not None:
-        history = await history_of(memory, graph)
+        history = await history_of(at)
         was = await history.set_trust(agent, to, topic=topic, reason=reason)
         document = {"agent": agent, "topic": topic, "trust": to, "was": was}
         return Answer(document, f"{agent} about {topic or 'the rest'}: {was:g} to {to:g}")
@@ -287,7 +279,7 @@ async def trust(
         raise UsageError("--set", to, "the agent with it")
     found = [
         one
-        for one in await (await history_of(memory, graph)).trusts()
+        for one in await (await history_of(at)).trusts()
         if agent in (None, one.agent_id) and topic in (None, one.topic)
     ]
     rows = [(one.agent_id, one.topic, f"{one.trust:.2f}") for one in found]
@@ -296,8 +288,7 @@ async def trust(
 
 @command(beliefs_app)
 async def heads(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     after: Annotated[int, typer.Option(min=0)] = 0,
     limit: Annotated[int, typer.Option(min=1, max=10_000)] = HEADS_SHOWN,
 ) -> Answer:
@@ -310,7 +301,7 @@ async def heads(
     Examples:
         ezra beliefs heads imola --json
     """
-    found = await (await history_of(memory, graph)).heads(after, limit)
+    found = await (await history_of(at)).heads(after, limit)
     rows = [
         (one.size, f"{one.signed_at:%Y-%m-%d %H:%M:%S}", one.root, one.public_key) for one in found
     ]
@@ -320,8 +311,7 @@ async def heads(
 
 @command(beliefs_app)
 async def prove(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     seq: Annotated[int, typer.Argument(min=1)],
     size: Size = None,
 ) -> Answer:
@@ -333,7 +323,7 @@ async def prove(
     Examples:
         ezra beliefs prove imola 12 --size 40 --json
     """
-    found = await (await history_of(memory, graph)).prove(seq, size)
+    found = await (await history_of(at)).prove(seq, size)
     holds = "is the root" if found.holds() else "IS NOT THE ROOT"
     lines = [
         f"event {found.event.seq} {found.event.hash}",
@@ -345,8 +335,7 @@ async def prove(
 
 @command(beliefs_app)
 async def prove_growth(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     old: Annotated[int, typer.Argument(min=1)],
     size: Size = None,
 ) -> Answer:
@@ -358,21 +347,21 @@ async def prove_growth(
     Examples:
         ezra beliefs prove-growth imola 40 --json
     """
-    found = await (await history_of(memory, graph)).prove_growth(old, size)
+    found = await (await history_of(at)).prove_growth(old, size)
     return Answer({"old_size": old, "size": size, "proof": found}, found)
 
 
 @command(beliefs_app)
-async def origin(memory: Memory, graph: GraphId) -> Answer:
+async def origin(at: InGraph) -> Answer:
     """Show where a graph was branched from another. Exit code 1 for one that was not.
 
     Examples:
         ezra beliefs origin what-if
     """
-    found = await (await history_of(memory, graph)).origin()
+    found = await (await history_of(at)).origin()
     if found is None:
-        return Answer(None, f"{graph} is no branch", code=1)
-    left = f"{graph} left {found.graph_id} at event {found.seq}, turn {found.turn}"
+        return Answer(None, f"{at.graph} is no branch", code=1)
+    left = f"{at.graph} left {found.graph_id} at event {found.seq}, turn {found.turn}"
     return Answer(found, left)
 
 

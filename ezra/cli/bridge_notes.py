@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,39 +18,11 @@ from . import bridge_notes_graph
 from .bridge_door import Door
 from .bridge_notes_graph import indexer
 from .command import Answer, Note, Part, command, group, plain
-from .screen import Screen
+from .screen import Steps
 
 entity_app = group("Markdown notes as entities: index files, look one up.")
 
 Quiet = Annotated[bool, typer.Option("--quiet", help="Say only what needs people.")]
-
-
-class Steps:
-    """Shows progress once it is known how many steps there are.
-
-    Args:
-        screen: Where.
-        what: What is done.
-        quiet: Whether nothing is shown.
-    """
-
-    def __init__(self, screen: Screen, what: str, *, quiet: bool) -> None:
-        self._screen, self._what, self._quiet = screen, what, quiet
-        self._stack = ExitStack()
-
-    def begin(self, total: int) -> None:
-        """Begin, with so many steps."""
-        if not self._quiet and total:
-            self._advance = self._stack.enter_context(self._screen.progress(self._what, total))
-
-    def step(self, _: object) -> None:
-        """Count one step."""
-        if not self._quiet:
-            self._advance()
-
-    def end(self) -> None:
-        """Take the progress away."""
-        self._stack.close()
 
 
 @command(entity_app, "index-all")
@@ -64,13 +35,10 @@ async def index_everything(door: Door, quiet: Quiet = False) -> Answer:
         ezra bridge entity index-all
         ezra bridge entity index-all --quiet --json
     """
-    steps = Steps(Screen(), "indexing", quiet=quiet or door.json)
     notes = indexer(door)
     documents = (await door.bridge(creates=True)).agent().documents
-    try:
+    with Steps("indexing", quiet=quiet or door.json) as steps:
         done = await index_all(documents, notes, begin=steps.begin, step=steps.step)
-    finally:
-        steps.end()
     return _indexed(done, quiet=quiet)
 
 
@@ -173,15 +141,12 @@ async def sync(
         ezra bridge sync-memories --folder ~/notes
         ezra bridge sync-memories --no-pull --json
     """
-    steps = Steps(Screen(), "syncing", quiet=quiet or door.json)
     memory = memory_folder_of(door.config, folder)
     documents = (await door.bridge(creates=True)).agent().documents
-    try:
+    with Steps("syncing", quiet=quiet or door.json) as steps:
         report = await sync_memories(
             documents, memory, pull=pull, force=force, begin=steps.begin, step=steps.step
         )
-    finally:
-        steps.end()
     document = {"counts": report.counts, "notes": report.notes}
     return Answer(document, _synced(report, quiet=quiet), code=1 if report.needs_people else 0)
 

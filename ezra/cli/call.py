@@ -78,9 +78,9 @@ async def _held(memory: Memory, handle: Handle, named: dict[str, str]) -> Any:  
         case ():
             first = await (await memory.open()).catalog()
         case (graph_id,):
-            first = await memory.graph(named[graph_id])
+            first = await memory.session_graph(named[graph_id])
         case _:
-            first = await memory.agent(*(named[name] for name in handle.names))
+            first = await memory.session_agent(*(named[name] for name in handle.names))
     return reduce(getattr, handle.attributes, first)
 
 

@@ -3,9 +3,9 @@
 Its options and their help follow from the function, as operations follow from methods: parameters
 without a default are arguments, the others options, and ``Args:`` of the docstring says what each
 is, ``Examples:`` how it is typed. The first parameter is what the command works with; its class is
-a dataclass, and the fields of it are the options that such commands have in common. In an
-annotation ``typer.Option`` or ``typer.Argument`` says what Python cannot: bounds, other names, a
-metavar. A time without a zone is UTC.
+a dataclass, and the fields of it are what such commands have in common: those without a default the
+first arguments, the others options. In an annotation ``typer.Option`` or ``typer.Argument`` says
+what Python cannot: bounds, other names, a metavar. A time without a zone is UTC.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import inspect
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from datetime import datetime
 from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, get_args, get_type_hints
 
@@ -174,19 +174,27 @@ def _callable(function: Callable[..., Any]) -> Callable[..., None]:
     first, *own = inspect.signature(function).parameters.values()
     kind = hints[first.name]
     common = get_type_hints(kind, include_extras=True)
-    brought = [one.name for one in fields(kind) if one.init]
+    brought = [(one.name, one.default, common[one.name]) for one in fields(kind) if one.init]
+    needed = [one for one in brought if one[1] is MISSING]
 
     def call(**given: Any) -> None:  # noqa: ANN401 - what typer has read
-        place = kind(**{name: given.pop(name) for name in brought})
+        place = kind(**{name: given.pop(name) for name, *_ in brought})
         done = function(place, **given)
         answer = asyncio.run(_awaited(place, done)) if inspect.isawaitable(done) else done
         answer.tell(json=place.json)
 
+    empty = inspect.Parameter.empty
     parameters = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=empty if default is MISSING else default,
+            annotation=hint,
+        )
         for name, default, hint in (
+            *needed,
             *((one.name, one.default, _told(one, hints[one.name], words)) for one in own),
-            *((one.name, one.default, common[one.name]) for one in fields(kind) if one.init),
+            *(one for one in brought if one not in needed),
         )
     ]
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

@@ -17,7 +17,7 @@ from tiers.errors import ConfigError, EzraError, NotFound, TierError, UsageError
 from tiers.records import AgentRecord
 
 from ..settings import Settings
-from .options import Home, Json, settings_at
+from .options import AgentId, GraphId, Home, Json, settings_at
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Memory:
             if self._ezra is not None and kind == "session graph":
                 return [one.id for one in await self._ezra.session_graphs()]
             if self._graph_id is not None and kind == "agent":
-                return [one.id for one in await (await self.graph(self._graph_id)).agents()]
+                return [one.id for one in await (await self.session_graph(self._graph_id)).agents()]
         return []
 
     async def open(self, *, background: bool = False, creates: bool = False) -> AnyEzra:
@@ -93,7 +93,7 @@ class Memory:
             self._ezra = await self._stack.enter_async_context(at)
         return self._ezra
 
-    async def graph(self, graph_id: str) -> Graph:
+    async def session_graph(self, graph_id: str) -> Graph:
         """Return the handle of a session graph.
 
         Raises:
@@ -102,7 +102,7 @@ class Memory:
         self._graph_id = graph_id
         return await (await self.open()).session_graph(graph_id)
 
-    async def agent(self, graph_id: str, agent_id: str) -> Agent:
+    async def session_agent(self, graph_id: str, agent_id: str) -> Agent:
         """Return the handle of a member.
 
         Raises:
@@ -112,8 +112,38 @@ class Memory:
         self._graph_id = graph_id
         return await member_of(await self.open(), graph_id, agent_id)
 
-    async def spawned(self, graph_id: str, agent_id: str, **given: Any) -> Agent:  # noqa: ANN401 - as the method
-        """Spawn an agent as ``Graph.spawn_agent`` does, and return its handle.
+
+@dataclass(kw_only=True)
+class InGraph(Memory):
+    """A session graph of it, which is the first argument."""
+
+    graph: GraphId
+
+    async def held(self) -> Graph:
+        """Return the handle of the graph.
+
+        Raises:
+            NotFound: There is no such graph.
+        """
+        return await self.session_graph(self.graph)
+
+    async def as_agent(self, agent_id: str) -> Agent:
+        """Return the handle of a member, as ``session_agent``."""
+        return await self.session_agent(self.graph, agent_id)
+
+
+@dataclass(kw_only=True)
+class InAgent(InGraph):
+    """A member of a graph, which is the second."""
+
+    agent: AgentId
+
+    async def member(self) -> Agent:
+        """Return the handle of the member, as ``session_agent``."""
+        return await self.as_agent(self.agent)
+
+    async def spawned(self, **given: Any) -> Agent:  # noqa: ANN401 - as the method
+        """Spawn the agent as ``Graph.spawn_agent`` does, and return its handle.
 
         Raises:
             NotFound: The graph does not exist.
@@ -123,8 +153,8 @@ class Memory:
 
         ezra = await self.open()
         if isinstance(ezra, Ezra):
-            return await (await ezra.session_graph(graph_id)).spawn_agent(agent_id, **given)
-        return await ezra.spawn_agent(graph_id, agent_id, **given)
+            return await (await ezra.session_graph(self.graph)).spawn_agent(self.agent, **given)
+        return await ezra.spawn_agent(self.graph, self.agent, **given)
 
 
 async def known_member(graph: Graph, agent_id: str) -> AgentRecord:

@@ -20,9 +20,9 @@ from ..handles.listings import LATEST_MAX
 from ..handles.remembering_facts import METADATA, FactScope
 from ..recaller import RecallResult
 from .command import Answer, Note, Part, Rows, command, group
-from .doors import AnyEzra, Memory, opened
+from .doors import AnyEzra, InAgent, InGraph, opened
 from .lifecycle import explain
-from .options import AgentId, GraphId, OwnTopics, Private, Reason, Shared, said
+from .options import OwnTopics, Private, Reason, Shared, said
 from .turns import shortened
 
 PAGE = 50
@@ -43,8 +43,7 @@ AsAgent = Annotated[
 
 @command(facts_app, "list")
 async def list_facts(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     tier: str | None = None,
     topic: Topics = None,
     after: After = "",
@@ -62,7 +61,7 @@ async def list_facts(
     """
     if tier is not None and tier not in TIERS:
         raise UsageError("--tier", tier, ", ".join(TIERS))
-    found = await (await memory.graph(graph)).latest_facts(
+    found = await (await at.held()).latest_facts(
         tier=tier, topics=topic or None, after=after, limit=limit
     )
     rows = [(one.id, one.tier, one.topics, one.agent_id, shortened(one.text)) for one in found.rows]
@@ -74,8 +73,7 @@ async def list_facts(
 
 @command(facts_app)
 async def search(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     text: str,
     agent: AsAgent = None,
     topic: Topics = None,
@@ -90,11 +88,11 @@ async def search(
         ezra facts search imola 'tyre life'
         ezra facts search imola 'tyre life' --agent strategist --json
     """
-    return await recalled(memory, graph, agent, text, "fact", topic, limit)
+    return await recalled(at, agent, text, "fact", topic, limit)
 
 
 @command(facts_app)
-async def show(memory: Memory, graph: GraphId, fact: list[str]) -> Answer:
+async def show(at: InGraph, fact: list[str]) -> Answer:
     """Show shared facts in full, those that gave way or were forgotten included.
 
     Exit code 1 when one of them is not there.
@@ -105,7 +103,7 @@ async def show(memory: Memory, graph: GraphId, fact: list[str]) -> Answer:
     Examples:
         ezra facts show imola 01985a4c-… --json
     """
-    found = await (await memory.graph(graph)).facts(fact)
+    found = await (await at.held()).facts(fact)
     known = {one.id for one in found}
     missing = [NotFound("fact", wanted) for wanted in fact if wanted not in known]
     lines = [line for one in found for line in _lines(one)]
@@ -116,8 +114,7 @@ command(facts_app, "history", "ezra facts history 01985a4c-… --json")(explain)
 
 
 async def recalled(
-    memory: Memory,
-    graph: str,
+    at: InGraph,
     agent: str | None,
     text: str,
     kind: Kind,
@@ -127,9 +124,9 @@ async def recalled(
     """Ask for one kind of record, as a member or as the graph's operator."""
     asked: dict[str, Any] = {"kinds": (kind,), "limit": limit, "topics": topics or None}
     if agent is not None:
-        found = await (await memory.agent(graph, agent)).recall(text, **asked)
+        found = await (await at.as_agent(agent)).recall(text, **asked)
     else:
-        found = await (await memory.graph(graph)).recall(text, **asked)
+        found = await (await at.held()).recall(text, **asked)
     return Answer({"items": found.items, "degraded": found.degraded}, _recalled(found))
 
 
@@ -163,9 +160,7 @@ def more_after(cursor: str | None) -> list[Part]:
 
 
 async def remember(
-    memory: Memory,
-    graph: GraphId,
-    agent: AgentId,
+    at: InAgent,
     text: Annotated[str | None, typer.Argument()] = None,
     triple: Annotated[
         tuple[str, str, str] | None, typer.Option(metavar="SUBJECT PREDICATE OBJECT")
@@ -208,17 +203,15 @@ async def remember(
         confidence=confidence,
         valid_from=valid_from,
     )
-    member = await memory.agent(graph, agent)
+    member = await at.member()
     stored = await member.remember(
         fact, topics=topic or None, private=private, shared=shared, supersedes=supersedes
     )
-    return Answer({"graph": graph, "agent": agent, "id": stored}, stored)
+    return Answer({"graph": at.graph, "agent": at.agent, "id": stored}, stored)
 
 
 async def remember_fact(
-    memory: Memory,
-    graph: GraphId,
-    agent: AgentId,
+    at: InAgent,
     text: str,
     scope: str = "user",
     metadata: Annotated[
@@ -241,19 +234,17 @@ async def remember_fact(
             fact_type=constraint --json
     """
     content, known = said("text", text), _metadata(metadata or [])
-    member = await memory.agent(graph, agent)
+    member = await at.member()
     owner = cast("FactScope", scope)
     done = await member.remember_fact(content, owner, known, topics=topic or None)
     return Answer(
-        {"graph": graph, "agent": agent, "id": done.id, "was_new": done.was_new},
+        {"graph": at.graph, "agent": at.agent, "id": done.id, "was_new": done.was_new},
         done.id if done.was_new else (done.id, Note("it was known")),
     )
 
 
 async def forget(
-    memory: Memory,
-    graph: GraphId,
-    agent: AgentId,
+    at: InAgent,
     fact: str,
     reason: Reason,
     yes: Annotated[bool, typer.Option("--yes", "-y")] = False,
@@ -277,12 +268,12 @@ async def forget(
         raise UsageError("--yes", yes, "--yes where nobody can be asked")
     if not yes:
         # Nothing is open while a person thinks.
-        async with opened(memory.home, memory.url) as ezra:
-            shown = await _to_forget(ezra, graph, fact)
+        async with opened(at.home, at.url) as ezra:
+            shown = await _to_forget(ezra, at.graph, fact)
         if not typer.confirm(f"Forget {shown}?", default=False, err=True):
             return Answer(notes=["nothing was forgotten"], code=1)
-    done = await (await memory.agent(graph, agent)).forget(fact, reason=reason)
-    told = f"{fact} is no fact that lives in {graph}, or {agent} does not see it"
+    done = await (await at.member()).forget(fact, reason=reason)
+    told = f"{fact} is no fact that lives in {at.graph}, or {at.agent} does not see it"
     document = {"id": fact, "forgotten": done}
     return Answer(document, f"forgot {fact}" if done else told, code=0 if done else 1)
 

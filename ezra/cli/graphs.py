@@ -15,8 +15,8 @@ from ..checks import checked
 from ..erasure.whose import Whose
 from .belief_lines import document_of_diff, lines_of_diff
 from .command import Answer, Note, Part, command, group, plain
-from .doors import Memory
-from .options import GraphId, ModelCalls, Reason, Tokens, Writes
+from .doors import InGraph, Memory
+from .options import ModelCalls, Reason, Tokens, Writes
 from .turns import shortened
 
 if TYPE_CHECKING:
@@ -41,8 +41,7 @@ Episodes = Annotated[
 
 @command(graph_app)
 async def create(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     inherits_from: list[str] | None = None,
     rules: Rules = True,
     episodes: Episodes = False,
@@ -68,8 +67,8 @@ async def create(
     strategy = next((one for one in STRATEGIES if one == merge_strategy), None)
     if strategy is None and merge_strategy is not None:
         raise UsageError("merge_strategy", merge_strategy, ", ".join(STRATEGIES))
-    made = await (await memory.open(creates=True)).create_session_graph(
-        graph,
+    made = await (await at.open(creates=True)).create_session_graph(
+        at.graph,
         merge_strategy=strategy,
         retention=checked(Retention, plan=plan),
         inherits_from=inherits_from or [],
@@ -79,7 +78,7 @@ async def create(
         exist_ok=exist_ok,
     )
     document = {"graph": made.id, "inherits_from": made.inherits_from}
-    return Answer(document, f"{graph} is there" if exist_ok else f"{graph} created")
+    return Answer(document, f"{at.graph} is there" if exist_ok else f"{at.graph} created")
 
 
 @command(graph_app, "list")
@@ -97,23 +96,22 @@ async def list_graphs(memory: Memory) -> Answer:
 
 
 @command(graph_app)
-async def show(memory: Memory, graph: GraphId) -> Answer:
+async def show(at: InGraph) -> Answer:
     """Show a graph's members, its ancestors with their paths, and what was used of its budget.
 
     Examples:
         ezra graph show imola --json
     """
-    chosen = await memory.graph(graph)
+    chosen = await at.held()
     status, members = await chosen.status(), await chosen.agents()
     used = await chosen.usage_by_agent()
     document = {**plain(status), "members": members, "usage_by_agent": used}
-    return Answer(document, _shown(graph, status, members, used))
+    return Answer(document, _shown(at.graph, status, members, used))
 
 
 @command(graph_app)
 async def inherit(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     parent: ParentId,
     as_of: Annotated[datetime | None, typer.Option(show_default="as it is")] = None,
     rules: Rules = True,
@@ -128,29 +126,28 @@ async def inherit(
         ezra graph inherit imola monaco --as-of 2026-05-14T15:04:00
     """
     link = checked(Parent, id=parent, as_of=as_of, rules=rules, episodes=episodes)
-    chosen = await memory.graph(graph)
+    chosen = await at.held()
     await chosen.inherit(link)
-    document = {"graph": graph, "inherits_from": chosen.inherits_from}
-    return Answer(document, f"{graph} inherits from {parent}")
+    document = {"graph": at.graph, "inherits_from": chosen.inherits_from}
+    return Answer(document, f"{at.graph} inherits from {parent}")
 
 
 @command(graph_app)
-async def revoke(memory: Memory, graph: GraphId, parent: ParentId) -> Answer:
+async def revoke(at: InGraph, parent: ParentId) -> Answer:
     """Let a graph inherit from a parent no longer. Holds from every agent's next turn on.
 
     Examples:
         ezra graph revoke imola monaco
     """
-    revoked = await (await memory.graph(graph)).revoke(parent)
-    document = {"graph": graph, "parent": parent, "revoked": revoked}
-    told = f"{graph} inherits from {parent} no longer"
-    return Answer(document, told if revoked else f"{graph} does not inherit from {parent}")
+    revoked = await (await at.held()).revoke(parent)
+    document = {"graph": at.graph, "parent": parent, "revoked": revoked}
+    told = f"{at.graph} inherits from {parent} no longer"
+    return Answer(document, told if revoked else f"{at.graph} does not inherit from {parent}")
 
 
 @command(graph_app)
 async def budget(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     tokens: Tokens = None,
     model_calls: ModelCalls = None,
     writes: Writes = None,
@@ -161,16 +158,15 @@ async def budget(
         ezra graph budget imola --tokens 500000
     """
     limits = Budget(tokens=tokens, model_calls=model_calls, writes=writes)
-    chosen = await memory.graph(graph)
+    chosen = await at.held()
     await chosen.configure(budget=limits)
-    document = {"graph": graph, "budget": limits, "used": await chosen.usage()}
-    return Answer(document, f"{graph} may use {_limits(limits)}")
+    document = {"graph": at.graph, "budget": limits, "used": await chosen.usage()}
+    return Answer(document, f"{at.graph} may use {_limits(limits)}")
 
 
 @command(graph_app)
 async def retention(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     plan: Annotated[str | None, typer.Option(show_default="EZRA_RETENTION_PLAN")] = None,
     summary_ttl_hours: Annotated[float | None, typer.Option(show_default="EZRA_…")] = None,
     archive_after_days: Annotated[float | None, typer.Option(show_default="EZRA_…")] = None,
@@ -201,47 +197,47 @@ async def retention(
         superseded_facts_days=superseded_facts_days,
         forgotten_facts_days=forgotten_facts_days,
     )
-    await (await memory.graph(graph)).configure(retention=own)
-    return Answer({"graph": graph, "retention": own}, f"{graph}: retention replaced")
+    await (await at.held()).configure(retention=own)
+    return Answer({"graph": at.graph, "retention": own}, f"{at.graph}: retention replaced")
 
 
 @command(graph_app)
-async def close(memory: Memory, graph: GraphId) -> Answer:
+async def close(at: InGraph) -> Answer:
     """Let every agent leave, clear hot memory and keep everything else.
 
     Examples:
         ezra graph close imola
     """
-    await (await memory.graph(graph)).close()
-    return Answer({"graph": graph, "state": "closed"}, f"{graph} is closed")
+    await (await at.held()).close()
+    return Answer({"graph": at.graph, "state": "closed"}, f"{at.graph} is closed")
 
 
 @command(graph_app)
-async def reopen(memory: Memory, graph: GraphId) -> Answer:
+async def reopen(at: InGraph) -> Answer:
     """Open a closed graph again. Spawning an agent does it too.
 
     Examples:
         ezra graph reopen imola
     """
-    reopened = await (await memory.graph(graph)).reopen()
-    document = {"graph": graph, "state": "active", "reopened": reopened}
-    return Answer(document, f"{graph} is open")
+    reopened = await (await at.held()).reopen()
+    document = {"graph": at.graph, "state": "active", "reopened": reopened}
+    return Answer(document, f"{at.graph} is open")
 
 
 @command(graph_app)
-async def archive(memory: Memory, graph: GraphId) -> Answer:
+async def archive(at: InGraph) -> Answer:
     """Close a graph and make it read-only: it can be recalled and inherited from.
 
     Examples:
         ezra graph archive imola
     """
-    archived = await (await memory.graph(graph)).archive()
-    document = {"graph": graph, "state": "archived", "archived": archived}
-    return Answer(document, f"{graph} is archived")
+    archived = await (await at.held()).archive()
+    document = {"graph": at.graph, "state": "archived", "archived": archived}
+    return Answer(document, f"{at.graph} is archived")
 
 
 @command(graph_app)
-async def redact(memory: Memory, graph: GraphId, records: list[str], reason: Reason) -> Answer:
+async def redact(at: InGraph, records: list[str], reason: Reason) -> Answer:
     """Destroy the content of records, and of all that was made of them, in every store.
 
     Args:
@@ -250,14 +246,13 @@ async def redact(memory: Memory, graph: GraphId, records: list[str], reason: Rea
     Examples:
         ezra graph redact imola ID ID --reason 'GDPR 17'
     """
-    done = await (await memory.graph(graph)).redact(records, reason=reason)
-    return Answer(done, f"{len(records)} records of {graph} redacted")
+    done = await (await at.held()).redact(records, reason=reason)
+    return Answer(done, f"{len(records)} records of {at.graph} redacted")
 
 
 @command(graph_app)
 async def erase(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     reason: Reason = "",
     subject: str | None = None,
     user: str | None = None,
@@ -278,18 +273,18 @@ async def erase(
         ezra graph erase imola --subject 'Jane Miller' --dry-run
         ezra graph erase imola --user jane --reason 'GDPR 17' --json
     """
-    chosen = await memory.graph(graph)
+    chosen = await at.held()
     if dry_run:
         found = await _holding(chosen, Whose(subject, user, agent))
-        return Answer({"graph": graph, "records": found}, _held(found))
+        return Answer({"graph": at.graph, "records": found}, _held(found))
     if not reason:
         raise UsageError("--reason", None, "why; without it only --dry-run")
     erased = await chosen.erase(subject=subject, user_id=user, agent_id=agent, reason=reason)
-    return Answer(erased, f"{subject or user or agent} erased from {graph}")
+    return Answer(erased, f"{subject or user or agent} erased from {at.graph}")
 
 
 @command(graph_app)
-async def purge(memory: Memory, graph: GraphId, reason: Reason, yes: bool = False) -> Answer:
+async def purge(at: InGraph, reason: Reason, yes: bool = False) -> Answer:
     """Destroy everything that a graph holds, in every store, with a receipt. Its rows stay.
 
     Args:
@@ -298,16 +293,15 @@ async def purge(memory: Memory, graph: GraphId, reason: Reason, yes: bool = Fals
     Examples:
         ezra graph purge imola --reason 'contract ended' --yes
     """
-    if not yes and not typer.confirm(f"Destroy all of {graph}?", default=False, err=True):
+    if not yes and not typer.confirm(f"Destroy all of {at.graph}?", default=False, err=True):
         raise typer.Exit(1)
-    gone = await (await memory.graph(graph)).purge(reason=reason)
-    return Answer(gone, f"everything in {graph} destroyed")
+    gone = await (await at.held()).purge(reason=reason)
+    return Answer(gone, f"everything in {at.graph} destroyed")
 
 
 @command(graph_app)
 async def branch(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     session_graph_id: str,
     turn: Annotated[int | None, typer.Option(min=0)] = None,
     time: datetime | None = None,
@@ -322,14 +316,14 @@ async def branch(
     Examples:
         ezra graph branch imola what-if --turn 15
     """
-    origin = await memory.graph(graph)
+    origin = await at.held()
     made = await origin.branch(session_graph_id=session_graph_id, turn=turn, time=time)
     document = {"graph": made.id, "origin": await made.beliefs.origin()}
-    return Answer(document, f"{session_graph_id} branched from {graph}")
+    return Answer(document, f"{session_graph_id} branched from {at.graph}")
 
 
 @command(graph_app)
-async def diff(memory: Memory, graph: GraphId, other: str) -> Answer:
+async def diff(at: InGraph, other: str) -> Answer:
     """Show how what another graph believes differs from what this one does.
 
     Args:
@@ -339,8 +333,8 @@ async def diff(memory: Memory, graph: GraphId, other: str) -> Answer:
         ezra graph diff what-if imola
     """
     # Both come through one door, which no type says of two unions.
-    chosen: Any = await memory.graph(graph)
-    found = await chosen.diff(await memory.graph(other))
+    chosen: Any = await at.held()
+    found = await chosen.diff(await at.session_graph(other))
     return Answer(document_of_diff(found), lines_of_diff(found))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,7 +18,7 @@ from .command import Answer
 from .documents import AsAgent, Tenant, documents_of
 from .doors import AnyEzra, Memory
 from .options import GraphOption, stopped_by_signals
-from .screen import Screen
+from .screen import Advance, Screen
 
 if TYPE_CHECKING:
     from ..app import Ezra
@@ -189,12 +188,11 @@ async def _index(ezra: AnyEzra, screen: Screen) -> None:
         await _waited(ezra, waiting, advance)
 
 
-async def _waited(ezra: Ezra, waiting: int, advance: Callable[[], None]) -> None:
+async def _waited(ezra: Ezra, waiting: int, advance: Advance) -> None:
     idle = 0
     while waiting and idle < PATIENCE_POLLS:
         await asyncio.sleep(POLL_SECONDS)
         left = (await ezra.waiting_work()).get(INDEX, 0)
         idle = 0 if left < waiting else idle + 1
-        for _step in range(waiting - left):
-            advance()
+        advance(max(0, waiting - left))
         waiting = min(waiting, left)

@@ -6,12 +6,11 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from tiers.embedding.installed import find_model
 
 from ..settings import Settings
-from .command import Answer
+from .command import Answer, plain
 from .doors import Folder
 from .options import settings_at
 
@@ -29,8 +28,8 @@ class _Found:
 
     Attributes:
         home: The folder; ``None`` where every tier is on a server.
-        is_new: Whether it was not there before.
-        graphs: The session graphs in it.
+        new: Whether it was not there before.
+        session_graphs: How many are in it.
         model: What makes the vectors; ``None``: recall is by words only.
         lacks_model: Whether installing one would change that.
         environment: What to export, so that every command finds the home.
@@ -38,22 +37,12 @@ class _Found:
     """
 
     home: str | None
-    is_new: bool
-    graphs: int
+    new: bool
+    session_graphs: int
     model: str | None
     lacks_model: bool
     environment: dict[str, str]
     next: tuple[str, ...] = field(default=BEGIN)
-
-    def document(self) -> dict[str, Any]:
-        return {
-            "home": self.home,
-            "new": self.is_new,
-            "session_graphs": self.graphs,
-            "model": self.model,
-            "environment": self.environment,
-            "next": list(self.next),
-        }
 
 
 async def init(folder: Folder) -> Answer:
@@ -69,15 +58,21 @@ async def init(folder: Folder) -> Answer:
     """
     folder.only("init", tell=False)
     found = await _made(folder.home)
-    return Answer(found.document(), _told(found))
+    return Answer(
+        {name: one for name, one in plain(found).items() if name != "lacks_model"}, _told(found)
+    )
 
 
 def _told(found: _Found) -> Iterator[str]:
     if found.home is None:
         yield "every tier is on a server; no folder is needed"
     else:
-        graphs = "1 session graph" if found.graphs == 1 else f"{found.graphs} session graphs"
-        yield f"{found.home}: {'made' if found.is_new else 'here already'}, {graphs}"
+        graphs = (
+            "1 session graph"
+            if found.session_graphs == 1
+            else f"{found.session_graphs} session graphs"
+        )
+        yield f"{found.home}: {'made' if found.new else 'here already'}, {graphs}"
     if found.model is None:
         more = f"; '{INSTALL}' lets it understand meaning" if found.lacks_model else ""
         yield f"no embedding model: recall is by words only{more}"
@@ -102,8 +97,8 @@ async def _made(home: Path | None) -> _Found:
     installable = settings.embedder == "auto" and find_model(settings.models_folder()) is None
     return _Found(
         home=None if folder is None else str(folder),
-        is_new=is_new,
-        graphs=len(graphs),
+        new=is_new,
+        session_graphs=len(graphs),
         model=model,
         lacks_model=installable,
         environment=_environment(home, folder),

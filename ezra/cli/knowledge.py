@@ -14,8 +14,8 @@ from tiers.records import Fact
 
 from ..handles.knowledge import Operation
 from .command import Answer, Rows, command, group
-from .doors import Memory
-from .options import GraphId, Reason
+from .doors import InGraph
+from .options import Reason
 
 if TYPE_CHECKING:
     from ..handles.knowledge import Knowledge
@@ -39,12 +39,12 @@ ValidFrom = Annotated[
 Limit = Annotated[int, typer.Option(help="How many, 1 to 1,000.")]
 
 
-async def _knowledge(memory: Memory, graph: str) -> Knowledge:
-    return (await memory.graph(graph)).knowledge
+async def _knowledge(at: InGraph) -> Knowledge:
+    return (await at.held()).knowledge
 
 
 @command(knowledge_app)
-async def entity(memory: Memory, graph: GraphId, name: Name, as_of: AsOf = None) -> Answer:
+async def entity(at: InGraph, name: Name, as_of: AsOf = None) -> Answer:
     """Show what a name stands for: its other names, and how many facts name it.
 
     Exit code 1 when no fact names it.
@@ -52,7 +52,7 @@ async def entity(memory: Memory, graph: GraphId, name: Name, as_of: AsOf = None)
     Examples:
         ezra knowledge entity imola 'Max Verstappen'
     """
-    found = await (await _knowledge(memory, graph)).entity(name, as_of=as_of)
+    found = await (await _knowledge(at)).entity(name, as_of=as_of)
     if found is None:
         return Answer(None, f"no fact names {name}", code=1)
     return Answer(found, _named(found))
@@ -60,8 +60,7 @@ async def entity(memory: Memory, graph: GraphId, name: Name, as_of: AsOf = None)
 
 @command(knowledge_app)
 async def neighbours(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     name: Name,
     depth: int = 1,
     limit: Limit = NEIGHBOURS_SHOWN,
@@ -76,15 +75,14 @@ async def neighbours(
         ezra knowledge neighbours imola Max
         ezra knowledge neighbours imola Max --depth 2 --json
     """
-    known = await _knowledge(memory, graph)
+    known = await _knowledge(at)
     found = await known.neighbours(name, depth, limit=limit, as_of=as_of)
     return Answer(found, (name, *map(_branch, found)))
 
 
 @command(knowledge_app)
 async def path(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     start: str,
     end: str,
     depth: int = PATH_DEPTH_MAX,
@@ -100,7 +98,7 @@ async def path(
     Examples:
         ezra knowledge path imola Max 'Milton Keynes'
     """
-    known = await _knowledge(memory, graph)
+    known = await _knowledge(at)
     found = await known.path(start, end, depth=depth, as_of=as_of)
     if found is None:
         return Answer(None, f"nothing leads from {start} to {end} in {depth} facts", code=1)
@@ -110,8 +108,7 @@ async def path(
 
 @command(knowledge_app)
 async def history(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     subject: Name,
     predicate: str | None = None,
     limit: Limit = NAMES_MAX,
@@ -125,15 +122,14 @@ async def history(
         ezra knowledge history imola Max
         ezra knowledge history imola Max --predicate 'drives for' --json
     """
-    found = await (await _knowledge(memory, graph)).history(subject, predicate, limit=limit)
+    found = await (await _knowledge(at)).history(subject, predicate, limit=limit)
     rows = [(one.recorded_at, one.id, _triple(one), _end(one)) for one in found]
     return Answer(found, [Rows(("recorded", "id", "fact", "until"), rows)])
 
 
 @command(knowledge_app)
 async def add(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     subject: Name,
     predicate: Predicate,
     object_: Object,
@@ -147,13 +143,12 @@ async def add(
         ezra knowledge add imola Max 'drives for' 'Red Bull' --topic teams
     """
     said = (subject, predicate, object_)
-    return await _changed(memory, graph, "ADD", said, topic, confidence, valid_from)
+    return await _changed(at, "ADD", said, topic, confidence, valid_from)
 
 
 @command(knowledge_app)
 async def update(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     subject: Name,
     predicate: Predicate,
     object_: Object,
@@ -167,13 +162,12 @@ async def update(
         ezra knowledge update imola Max 'drives for' Ferrari
     """
     said = (subject, predicate, object_)
-    return await _changed(memory, graph, "UPDATE", said, topic, confidence, valid_from)
+    return await _changed(at, "UPDATE", said, topic, confidence, valid_from)
 
 
 @command(knowledge_app)
 async def delete(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     subject: Name,
     predicate: Predicate,
     object_: Annotated[str | None, typer.Argument()] = None,
@@ -189,15 +183,13 @@ async def delete(
         ezra knowledge delete imola Max 'drives for' --reason 'he retired'
         ezra knowledge delete imola Max likes rain --reason mistaken
     """
-    known = await _knowledge(memory, graph)
+    known = await _knowledge(at)
     ended = await known.delete(subject, predicate, object_, reason=reason)
     return Answer({"ended": ended}, [f"ended {one}" for one in ended], code=0 if ended else 1)
 
 
 @command(knowledge_app)
-async def alias(
-    memory: Memory, graph: GraphId, name: Name, other: str, topic: Topics = None
-) -> Answer:
+async def alias(at: InGraph, name: Name, other: str, topic: Topics = None) -> Answer:
     """Say that an entity is also called something else.
 
     Args:
@@ -206,13 +198,12 @@ async def alias(
     Examples:
         ezra knowledge alias imola Max 'Mad Max'
     """
-    stored = await (await _knowledge(memory, graph)).alias(name, other, topics=topic)
+    stored = await (await _knowledge(at)).alias(name, other, topics=topic)
     return Answer({"id": stored}, f"{stored}  {name} is also called {other}")
 
 
 async def _changed(
-    memory: Memory,
-    graph: str,
+    at: InGraph,
     op: Operation,
     said: Sequence[str],
     topics: list[str] | None,
@@ -226,7 +217,7 @@ async def _changed(
         "confidence": confidence,
         "valid_from": valid_from,
     }
-    (done,) = await (await _knowledge(memory, graph)).apply([change])
+    (done,) = await (await _knowledge(at)).apply([change])
     if done.problem is not None:
         return Answer(done, notes=[done.problem], code=1)
     return Answer(done, [f"{done.id}  {' '.join(said)}", *(f"ended {one}" for one in done.ended)])

@@ -11,8 +11,7 @@ from tiers.errors import UsageError
 
 from ..handles.explanation import Story
 from .command import Answer, Part, Rows, command, group, plain
-from .doors import Memory
-from .options import GraphId
+from .doors import InGraph, Memory
 
 lifecycle_app = group("The meta-agents: passes, conservation, retention, queued work.")
 
@@ -21,15 +20,15 @@ COUNTED = ("covered", "emptied", "tail", "twice", "lost", "stranded")
 
 
 @command(lifecycle_app, "run")
-async def run_pass(memory: Memory, graph: GraphId) -> Answer:
+async def run_pass(at: InGraph) -> Answer:
     """Compress, consolidate, retain and learn now, instead of by the schedule.
 
     Examples:
         ezra lifecycle run imola --json
     """
-    ezra = await memory.open()
+    ezra = await at.open()
     learnt = await ezra.drain_learning()
-    passed = await ezra.run_lifecycle_tick(graph)
+    passed = await ezra.run_lifecycle_tick(at.graph)
     learnt.add(await ezra.drain_learning())
     done: dict[str, Any] = {"lifecycle": plain(passed), "learning": plain(learnt)}
     lines = [
@@ -43,7 +42,7 @@ async def run_pass(memory: Memory, graph: GraphId) -> Answer:
 
 
 @command(lifecycle_app)
-async def report(memory: Memory, graph: GraphId) -> Answer:
+async def report(at: InGraph) -> Answer:
     """Account for every turn of a graph, grain by grain; list what was lost or is flagged.
 
     Exit code 1 when a turn is missing or counted twice.
@@ -51,9 +50,9 @@ async def report(memory: Memory, graph: GraphId) -> Answer:
     Examples:
         ezra lifecycle report imola
     """
-    found = await (await memory.graph(graph)).conservation()
+    found = await (await at.held()).conservation()
     document = {**plain(found), "ok": found.ok}
-    parts = _accounted(graph, document, found.problems)
+    parts = _accounted(at.graph, document, found.problems)
     return Answer(document, parts, code=0 if found.ok else 1)
 
 
@@ -73,9 +72,7 @@ def _accounted(graph: str, document: dict[str, Any], problems: Sequence[str]) ->
 
 
 @command(lifecycle_app)
-async def retain(
-    memory: Memory, graph: GraphId, dry_run: bool = False, force: bool = False
-) -> Answer:
+async def retain(at: InGraph, dry_run: bool = False, force: bool = False) -> Answer:
     """Destroy the content of what is past its retention now, finest grain first.
 
     Exit code 1 when something was refused.
@@ -88,8 +85,8 @@ async def retain(
         ezra lifecycle retain imola --dry-run
         ezra lifecycle retain imola --force
     """
-    ezra = await memory.open()
-    done = await (await memory.graph(graph)).retain(dry_run=dry_run, force=force)
+    ezra = await at.open()
+    done = await (await at.held()).retain(dry_run=dry_run, force=force)
     if not dry_run:
         await ezra.drain_learning()
     document = plain(done)
@@ -169,7 +166,7 @@ def _explained(story: Story) -> Iterator[str]:
         yield f"  {event.recorded_at:%Y-%m-%d %H:%M}  {event.kind} by {who}{why}"
 
 
-async def core(memory: Memory, graph: GraphId, agent: str) -> Answer:
+async def core(at: InGraph, agent: str) -> Answer:
     """Show the core facts of a member's next context, what they cost, and what is left out.
 
     Args:
@@ -179,7 +176,7 @@ async def core(memory: Memory, graph: GraphId, agent: str) -> Answer:
         ezra core imola strategist
         ezra core imola strategist --json
     """
-    block = await (await memory.graph(graph)).core(agent)
+    block = await (await at.held()).core(agent)
     left = [{"id": fact.id, "reason": reason} for fact, reason in block.left_out]
     lines = [
         *(f"{fact.fact_type:<10}  {fact.id}  {fact.text}" for fact in block.facts),

@@ -278,6 +278,3 @@ def _variables() -> tuple[str, ...]:
 def _endpoint(url: str, graph: str | None, agent: str | None) -> str:
     named = {name: one for name, one in (("graph", graph), ("agent", agent)) if one}
     return url.rstrip("/") + ENDPOINT + (f"?{urlencode(named)}" if named else "")
-
-
-__all__ = ["CLIENTS", "ENDPOINT", "PLACEHOLDER", "VARIABLE", "mcp_app"]

@@ -13,7 +13,6 @@ from tiers.errors import ConfigError, NotFound, TierError, UsageError
 from tiers.records import MeshResult
 
 from ..mesh import SourceAbout, sources_of_file
-from ..mesh.checking import checked_source
 from .command import Answer, Note, Part, Rows, command, group
 from .doors import Machine, Memory
 from .options import completed_graphs
@@ -90,7 +89,7 @@ async def ask(
     if graph is None or agent is None:
         missing = "--graph" if graph is None else "--agent"
         raise UsageError(missing, None, "the agent that asks, and its graph")
-    member = await memory.agent(graph, agent)
+    member = await memory.session_agent(graph, agent)
     found = await member.ask_mesh(source, question, given, as_of, message=message)
     fields = tuple(found.field_types)
     rows = [tuple(_cell(row.get(one)) for one in fields) for row in found.rows]
@@ -115,7 +114,7 @@ async def check(machine: Machine, file: Path) -> Answer:
     with Screen().progress("checking sources", len(sources)) as advance:
         for name, source in sources.items():
             try:
-                await checked_source(source)
+                await source.check()
             except (ConfigError, TierError) as error:
                 problems[name] = str(error)
             advance()
@@ -131,7 +130,7 @@ async def _sources(memory: Memory, graph: str | None, agent: str | None) -> Sequ
         raise UsageError("--agent", agent, "an agent together with its graph, or neither")
     if graph is None or agent is None:
         return await (await memory.open()).mesh_sources()
-    return await (await memory.agent(graph, agent)).mesh_sources()
+    return await (await memory.session_agent(graph, agent)).mesh_sources()
 
 
 def _slots(given: Sequence[str]) -> dict[str, str]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +15,7 @@ from ..moving.ends import Ends, ends_of
 from .command import Answer, plain
 from .doors import Machine
 from .options import folder_of
-from .screen import Screen
+from .screen import Steps
 
 _DIGEST_CHARS = 16
 
@@ -59,39 +58,25 @@ async def migrate(
     """
     machine.only("migrate", tell=False)
     ends = ends_of(source, target, home, to_home, os.environ)
-    report = await _moved(
-        ends, tenant or [], ledger or ends.ledger, Screen(), verify_only=verify_only
-    )
+    report = await _moved(ends, tenant or [], ledger or ends.ledger, verify_only=verify_only)
     document = {**plain(report), "ok": not report.differences}
     return Answer(document, _lines(report), code=1 if report.differences else 0)
 
 
-async def _moved(
-    ends: Ends, tenants: list[str], ledger: Path, screen: Screen, *, verify_only: bool
-) -> MoveReport:
+async def _moved(ends: Ends, tenants: list[str], ledger: Path, *, verify_only: bool) -> MoveReport:
     async with (
         opened_house(ends.source) as source,
         opened_house(ends.target, beside=source) as target,
     ):
-        with ExitStack() as shown:
-            progress = _bar(screen, shown)
+        with Steps("rows") as shown:
+
+            def progress(step: Step) -> None:
+                shown.begin(max(1, step.total))
+                shown.step(count=step.rows)
+
             if verify_only:
                 return await verify(source, target, tenants, progress)
             return await move(source, target, tenants, progress, ledger=ledger)
-
-
-def _bar(screen: Screen, shown: ExitStack) -> Callable[[Step], None]:
-    """Return what shows progress: from the first step on, which says how much there is."""
-    advance: Callable[[], None] | None = None
-
-    def progress(step: Step) -> None:
-        nonlocal advance
-        if advance is None:
-            advance = shown.enter_context(screen.progress("rows", max(1, step.total)))
-        for _ in range(step.rows):
-            advance()
-
-    return progress
 
 
 def _lines(report: MoveReport) -> Iterator[str]:

@@ -30,10 +30,10 @@ class Picture:
         answered_ms: How long all questions together took.
         health: How the tiers answer; ``None`` where the token covers no more than a graph.
         graphs: What the tiers hold for each graph that is shown, in order of creation.
-        more: How many graphs are not shown.
+        more_graphs: How many graphs are not shown.
         members: Of the one graph that was asked for, and what each has used.
-        used: Likewise, by agent.
-        waiting: How much work waits, by kind; ``None`` as ``health``.
+        usage_by_agent: Likewise, by agent.
+        waiting_work: How much work waits, by kind; ``None`` as ``health``.
         reembedding: How far it has come; ``None`` when there is nothing to do.
         events: The last of the audit feed, the latest first; ids and reasons, never content.
     """
@@ -43,28 +43,17 @@ class Picture:
     answered_ms: float
     health: Health | None
     graphs: dict[str, GraphStatus]
-    more: int
+    more_graphs: int
     members: tuple[AgentRecord, ...]
-    used: dict[str, Usage]
-    waiting: dict[str, int] | None
+    usage_by_agent: dict[str, Usage]
+    waiting_work: dict[str, int] | None
     reembedding: Reembedding | None
     events: tuple[AuditEvent, ...]
 
     def document(self) -> dict[str, Any]:
         """Return it for programs."""
-        return {
-            "at": self.at.isoformat(),
-            "where": self.where,
-            "answered_ms": round(self.answered_ms, 1),
-            "health": plain(self.health),
-            "graphs": {name: plain(one) for name, one in self.graphs.items()},
-            "more_graphs": self.more,
-            "members": [plain(one) for one in self.members],
-            "usage_by_agent": {name: plain(one) for name, one in self.used.items()},
-            "waiting_work": self.waiting,
-            "reembedding": plain(self.reembedding),
-            "events": [plain(one) for one in self.events],
-        }
+        told: dict[str, Any] = plain(self)
+        return told | {"at": self.at.isoformat(), "answered_ms": round(self.answered_ms, 1)}
 
 
 async def picture_of(
@@ -97,10 +86,10 @@ async def picture_of(
         where=where,
         health=health,
         graphs=await _statuses(ezra, shown),
-        more=more,
+        more_graphs=more,
         members=members,
-        used=used,
-        waiting=waiting,
+        usage_by_agent=used,
+        waiting_work=waiting,
         reembedding=None if waiting is None else await _reembedding(ezra),
         events=await _latest(ezra, graph, events) if events else (),
         answered_ms=1000 * (time.perf_counter() - started),

@@ -10,8 +10,8 @@ import typer
 from tiers.quarantine import HELD_PAGE_MAX, Quarantined
 
 from .command import Answer, Note, Part, command, group
-from .doors import Memory
-from .options import GraphId, Reason
+from .doors import InGraph
+from .options import Reason
 
 quarantine_app = group(
     "Texts that the write guard has put aside: look at them, release or discard them."
@@ -23,8 +23,7 @@ SHOWN_CHARS = 300
 
 @command(quarantine_app, "list")
 async def list_waiting(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     after: str = "",
     limit: Annotated[int, typer.Option(min=1, max=HELD_PAGE_MAX)] = 20,
 ) -> Answer:
@@ -38,31 +37,31 @@ async def list_waiting(
         ezra quarantine list imola
         ezra quarantine list imola --json
     """
-    found = await (await memory.graph(graph)).quarantine.list(after=after, limit=limit)
-    return Answer({"graph": graph, "texts": found}, _listed(found))
+    found = await (await at.held()).quarantine.list(after=after, limit=limit)
+    return Answer({"graph": at.graph, "texts": found}, _listed(found))
 
 
 @command(quarantine_app)
-async def release(memory: Memory, graph: GraphId, text: TextId, reason: Reason) -> Answer:
+async def release(at: InGraph, text: TextId, reason: Reason) -> Answer:
     """Store a text after all, as its writer meant it, and say the id of what it became.
 
     Examples:
         ezra quarantine release imola 01985a4c-… --reason 'A quotation, no order.'
     """
-    stored = await (await memory.graph(graph)).quarantine.release(text, reason=reason)
-    return Answer({"graph": graph, "text": text, "id": stored}, stored)
+    stored = await (await at.held()).quarantine.release(text, reason=reason)
+    return Answer({"graph": at.graph, "text": text, "id": stored}, stored)
 
 
 @command(quarantine_app)
-async def discard(memory: Memory, graph: GraphId, text: TextId, reason: Reason) -> Answer:
+async def discard(at: InGraph, text: TextId, reason: Reason) -> Answer:
     """Throw a text away: its content is destroyed, what was found in it stays on record.
 
     Examples:
         ezra quarantine discard imola 01985a4c-… --reason 'An attack.' --json
     """
-    done = await (await memory.graph(graph)).quarantine.discard(text, reason=reason)
+    done = await (await at.held()).quarantine.discard(text, reason=reason)
     told = "discarded" if done else "it was decided about before"
-    return Answer({"graph": graph, "text": text, "discarded": done}, told)
+    return Answer({"graph": at.graph, "text": text, "discarded": done}, told)
 
 
 def _listed(found: Sequence[Quarantined]) -> Iterator[Part]:

@@ -20,8 +20,8 @@ from ..recall.request import ModeName, Narrowing, ScopeName
 from ..recaller import RecallResult
 from ..replay.play import ANSWER_KINDS, answer_of
 from .command import Answer, Note, Part
-from .doors import Memory
-from .options import AgentId, GraphId, moment_of
+from .doors import InAgent, InGraph
+from .options import moment_of
 
 AsAgent = Annotated[
     str | None,
@@ -30,8 +30,7 @@ AsAgent = Annotated[
 
 
 async def recall(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     question: str,
     agent: AsAgent = None,
     limit: int = 10,
@@ -87,8 +86,8 @@ async def recall(
         "receipt": receipt,
     }
     kinds = cast("list[Kind]", kind) if kind else (*ANSWER_KINDS, *(("episode",) if grain else ()))
-    await memory.open(background=True)
-    held = await (memory.graph(graph) if agent is None else memory.agent(graph, agent))
+    await at.open(background=True)
+    held = await (at.held() if agent is None else at.as_agent(agent))
     found = await held.recall(
         question,
         limit=limit,
@@ -118,9 +117,7 @@ def _moment(text: str | None) -> datetime | None:
 
 
 async def inject(
-    memory: Memory,
-    graph: GraphId,
-    agent: AgentId,
+    at: InAgent,
     query: Annotated[str | None, typer.Argument()] = None,
     kind: list[str] | None = None,
     tokens: Annotated[int, typer.Option(min=1)] = TOKEN_BUDGET,
@@ -139,9 +136,9 @@ async def inject(
         ezra inject imola strategist 'tyre life' --kind document --tokens 500 --json
         ezra inject imola strategist
     """
-    await memory.open(background=True)
+    await at.open(background=True)
     kinds = cast("list[Kind] | None", kind or None)
-    member = await memory.agent(graph, agent)
+    member = await at.member()
     found = await member.inject(query, token_budget=tokens, kinds=kinds)
     return Answer(found, _injected(found))
 
@@ -156,8 +153,7 @@ def _injected(found: Injected) -> Iterator[Part]:
 
 
 async def search_memory(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     text: Annotated[str | None, typer.Argument()] = None,
     grain: str = "working",
     min_days_ago: int = 0,
@@ -181,7 +177,7 @@ async def search_memory(
         ezra search-memory imola 'left gear' --grain weekly --max-days-ago 60
         ezra search-memory imola --min-days-ago 1 --max-days-ago 7 --json
     """
-    found = await (await memory.graph(graph)).search_memory(
+    found = await (await at.held()).search_memory(
         text,
         grain=cast("AnyGrain", grain),
         min_days_ago=min_days_ago,

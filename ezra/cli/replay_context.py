@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tiers.fencing import on_one_line
+
 from ..receipts.comparing import ContextDiff
 from ..receipts.rebuilding import ReplayedContext
 from ..turn.assemble import Slot
@@ -38,7 +40,7 @@ async def replay_context(
         ezra replay-context 01985a4c-… --no-diff --messages
         ezra replay-context ID --json
     """
-    asked = await (memory.open() if graph is None else memory.graph(graph))
+    asked = await (memory.open() if graph is None else memory.session_graph(graph))
     found = await asked.replay_context(receipt, today=diff)
     document = plain(found)
     if found.today is not None:
@@ -49,7 +51,8 @@ async def replay_context(
 
 def _shown(found: ReplayedContext, *, with_messages: bool) -> Iterator[Part]:
     who = f"{found.graph_id}/{found.agent_id}" if found.agent_id else found.graph_id
-    yield f"{found.kind} of {who} at {found.at:%Y-%m-%d %H:%M}: {_short(found.query)}"
+    asked = on_one_line(found.query, TEXT_CHARS)
+    yield f"{found.kind} of {who} at {found.at:%Y-%m-%d %H:%M}: {asked}"
     if with_messages:
         for message in found.messages:
             yield f"[{message['role']}]"
@@ -73,7 +76,7 @@ def _today(diff: ContextDiff) -> Iterator[str]:
     for gone in diff.gone:
         yield f"today -  {_named(gone.was)}: {gone.why}"
     for slot in diff.new:
-        yield f"today +  {_named(slot)}: {_short(slot.text)}"
+        yield f"today +  {_named(slot)}: {on_one_line(slot.text, TEXT_CHARS)}"
     for reason in diff.skipped:
         yield f"today left out {reason}"
     same = "the same" if diff.is_same else f"{len(diff.kept)} slots the same"
@@ -82,7 +85,7 @@ def _today(diff: ContextDiff) -> Iterator[str]:
 
 def _row(slot: Slot) -> list[str]:
     score = "" if slot.score is None else f"{slot.score:.4f}"
-    return [slot.kind, _named(slot), score, _short(slot.text)]
+    return [slot.kind, _named(slot), score, on_one_line(slot.text, TEXT_CHARS)]
 
 
 def _named(slot: Slot | KeptSlot) -> str:
@@ -92,8 +95,3 @@ def _named(slot: Slot | KeptSlot) -> str:
     origin = f" from {slot.inherited_from}" if slot.inherited_from else ""
     version = "" if slot.version is None else f" v{slot.version}"
     return f"{slot.record} {slot.source_ids[0]}{version}{origin}"
-
-
-def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= TEXT_CHARS else f"{flat[: TEXT_CHARS - 1]}…"

@@ -6,19 +6,17 @@ from tiers.records import Rule
 
 from ..checks import checked
 from .command import Answer, command, group
-from .doors import Memory
+from .doors import InAgent, InGraph
 from .facts import PAGE, After, AsAgent, Found, OnPage, Topics, more_after, recalled
 from .lifecycle import explain
-from .options import AgentId, GraphId, OwnTopics, Private, Shared
+from .options import OwnTopics, Private, Shared
 
 rules_app = group("Rules: what is to be done when something is asked, with how it went so far.")
 
 
 @command(rules_app)
 async def add(
-    memory: Memory,
-    graph: GraphId,
-    agent: AgentId,
+    at: InAgent,
     trigger: str,
     step: list[str],
     topic: OwnTopics = None,
@@ -37,17 +35,16 @@ async def add(
         ezra rules add imola strategist 'it rains' 'Box for inters.' 'Watch lap 2.'
     """
     rule = checked(Rule, trigger=trigger, steps=tuple(step))
-    member = await memory.agent(graph, agent)
+    member = await at.member()
     stored = await member.remember(
         rule, topics=topic or None, private=private, shared=shared, supersedes=supersedes
     )
-    return Answer({"graph": graph, "agent": agent, "id": stored}, stored)
+    return Answer({"graph": at.graph, "agent": at.agent, "id": stored}, stored)
 
 
 @command(rules_app, "list")
 async def list_rules(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     topic: Topics = None,
     after: After = "",
     limit: OnPage = PAGE,
@@ -58,9 +55,7 @@ async def list_rules(
         ezra rules list imola
         ezra rules list imola --topic tyres --json
     """
-    found = await (await memory.graph(graph)).latest_rules(
-        topics=topic or None, after=after, limit=limit
-    )
+    found = await (await at.held()).latest_rules(topics=topic or None, after=after, limit=limit)
     lines = [line for one in found.rows for line in _lines(one)]
     return Answer(
         {"rules": found.rows, "cursor": found.cursor}, [*lines, *more_after(found.cursor)]
@@ -69,8 +64,7 @@ async def list_rules(
 
 @command(rules_app)
 async def search(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     text: str,
     agent: AsAgent = None,
     topic: Topics = None,
@@ -85,7 +79,7 @@ async def search(
         ezra rules search imola 'it rains'
         ezra rules search imola 'it rains' --agent strategist --json
     """
-    return await recalled(memory, graph, agent, text, "rule", topic, limit)
+    return await recalled(at, agent, text, "rule", topic, limit)
 
 
 command(rules_app, "history", "ezra rules history 01985a4c-… --json")(explain)

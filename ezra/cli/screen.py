@@ -6,8 +6,8 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from pydantic import BaseModel
 from rich.console import Console, RenderableType
@@ -18,6 +18,7 @@ from rich.table import Table
 
 from tiers.documents import Citation
 from tiers.errors import EzraError
+from tiers.fencing import on_one_line
 
 from .tables import plain_table, table_of, toned
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 SOURCE_TEXT_CHARS = 160
 PROMOTED_TEXT_CHARS = 80
 PLAIN_PROGRESS_STEPS = 10
+Advance: TypeAlias = Callable[..., None]
+"""Counts steps: one, or as many as it is called with."""
+
 NOBODY_READS = 141
 """The exit code when the reader of a pipe has gone, as shells give it for a signal SIGPIPE."""
 
@@ -119,8 +123,8 @@ class Screen:
             _stop_writing()
 
     @contextmanager
-    def progress(self, what: str, total: int) -> Iterator[Callable[[], None]]:
-        """Show progress on standard error while the block runs; call what it yields per step."""
+    def progress(self, what: str, total: int) -> Iterator[Advance]:
+        """Show progress on standard error while the block runs; call what it yields with steps."""
         if not self._err.is_terminal:
             yield self._plain_progress(what, total)
             return
@@ -132,17 +136,17 @@ class Screen:
         )
         with Progress(*columns, console=self._err) as progress:
             task = progress.add_task(what, total=total)
-            yield lambda: progress.advance(task)
+            yield lambda steps=1: progress.advance(task, steps)
 
-    def _plain_progress(self, what: str, total: int) -> Callable[[], None]:
+    def _plain_progress(self, what: str, total: int) -> Advance:
         done = 0
         step = max(1, total // PLAIN_PROGRESS_STEPS)
 
-        def advance() -> None:
+        def advance(steps: int = 1) -> None:
             nonlocal done
-            done += 1
-            if done % step == 0 or done == total:
-                self.note(f"{what} {done}/{total} [{'#' * (10 * done // total):<10}]")
+            for done in range(done + 1, done + steps + 1):  # noqa: B020 - it goes on from there
+                if done % step == 0 or done == total:
+                    self.note(f"{what} {done}/{total} [{'#' * (10 * done // total):<10}]")
 
         return advance
 
@@ -166,13 +170,13 @@ class Screen:
     def answer(self, answer: Answer) -> None:
         """Print a question, its answer and the sources with dates and scores."""
         self._out.print(f"\n[bold]Q[/] {escape(answer.question)}")
-        self._out.print(f"[bold green]A[/] {escape(_short(answer.text, 400))}", soft_wrap=True)
+        self._out.print(f"[bold green]A[/] {escape(on_one_line(answer.text, 400))}", soft_wrap=True)
         for source in answer.sources:
             when = f"{source.at:%Y-%m-%d %H:%M}" if source.at else "undated"
             origin = f" (from {source.inherited_from})" if source.inherited_from else ""
             self._out.print(
                 f"   {source.score:.4f}  {when}  {source.kind:<6} {escape(source.ref)}"
-                f"{escape(origin)}  {escape(_short(source.text, SOURCE_TEXT_CHARS))}",
+                f"{escape(origin)}  {escape(on_one_line(source.text, SOURCE_TEXT_CHARS))}",
                 soft_wrap=True,
             )
             if source.citation is not None:
@@ -212,7 +216,7 @@ class Screen:
             f"{report.waiting} overflowed turns wait for company"
         )
         for text, reason in report.promotions:
-            self.line(f"promoted to core: {_short(text, PROMOTED_TEXT_CHARS)} ({reason})")
+            self.line(f"promoted to core: {on_one_line(text, PROMOTED_TEXT_CHARS)} ({reason})")
         self._steps(report)
         for name, count in report.degraded.items():
             self.line(f"degraded: {count} turns without {name}")
@@ -232,15 +236,34 @@ class Screen:
         self._out.print(table)
 
 
+class Steps(ExitStack):
+    """Progress that is shown for the length of a block, once it is known how much there is.
+
+    Args:
+        what: What is done.
+        quiet: Whether nothing is shown.
+    """
+
+    def __init__(self, what: str, *, quiet: bool = False) -> None:
+        super().__init__()
+        self._what, self._quiet = what, quiet
+        self._advance: Advance | None = None
+
+    def begin(self, total: int) -> None:
+        """Begin, with so many steps; what is told later changes nothing."""
+        if self._advance is None and total and not self._quiet:
+            self._advance = self.enter_context(Screen().progress(self._what, total))
+
+    def step(self, _: object = None, *, count: int = 1) -> None:
+        """Count steps."""
+        if self._advance is not None:
+            self._advance(count)
+
+
 def cited(citation: Citation) -> str:
     """Return where a passage stands: document, headings, page."""
     page = "" if citation.page is None else f", page {citation.page}"
     return " > ".join((citation.name, *citation.headings)) + page
-
-
-def _short(text: str, limit: int) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
 
 
 def _plain(value: object) -> object:

@@ -50,15 +50,17 @@ def _shown(found: Picture, *, is_one: bool) -> Iterator[Part]:
             yield partial(Screen.status, name=name, status=one)
     elif found.graphs:
         yield Rows(HEADINGS, rows_of(found))
-    if found.more:
-        yield Note(f"{found.more} more graphs: --limit {len(found.graphs) + found.more}")
+    if found.more_graphs:
+        yield Note(
+            f"{found.more_graphs} more graphs: --limit {len(found.graphs) + found.more_graphs}"
+        )
     if found.health is not None:
         yield f"{found.where}: {health_line(found.health)}"
-    if found.waiting is not None:
-        count = len(found.graphs) + found.more
+    if found.waiting_work is not None:
+        count = len(found.graphs) + found.more_graphs
         graphs = "1 session graph" if count == 1 else f"{count} session graphs"
         about = "of all session graphs" if is_one else graphs
-        yield f"{about}; waiting work: {work_line(found.waiting)}"
+        yield f"{about}; waiting work: {work_line(found.waiting_work)}"
     if found.reembedding is not None:
         yield reembedding_line(found.reembedding)
 

@@ -11,8 +11,8 @@ from ..erasure.taint.rolling_back import RollBackReport
 from ..erasure.taint.tracing import Trace
 from ..erasure.taint.walk import TaintNode
 from .command import Answer, Note, Part, Rows, command, group
-from .doors import Memory
-from .options import GraphId, Reason
+from .doors import InGraph
+from .options import Reason
 
 taint_app = group("A poisoned record: find what came of it, take it back, undo or confirm that.")
 
@@ -22,8 +22,7 @@ RollBackId = Annotated[str, typer.Argument(help="The id of the roll-back.")]
 
 @command(taint_app)
 async def trace(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     record: RecordId,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 200,
     after: Annotated[int, typer.Option(min=0)] = 0,
@@ -41,15 +40,14 @@ async def trace(
         ezra taint trace imola 01985a4c-…
         ezra taint trace imola 01985a4c-… --after 200 --json
     """
-    taint = (await memory.graph(graph)).taint
+    taint = (await at.held()).taint
     found = await taint.trace(record, limit=limit, after=after)
     return Answer(found, _traced(found))
 
 
 @command(taint_app)
 async def roll_back(
-    memory: Memory,
-    graph: GraphId,
+    at: InGraph,
     record: RecordId,
     reason: Reason,
     dry_run: bool = False,
@@ -68,42 +66,42 @@ async def roll_back(
         ezra taint roll-back imola 01985a4c-… --reason 'planted by a page' --dry-run
         ezra taint roll-back imola 01985a4c-… --reason 'planted by a page' --exposed
     """
-    taint = (await memory.graph(graph)).taint
+    taint = (await at.held()).taint
     done = await taint.roll_back(record, reason=reason, dry_run=dry_run, exposed=exposed)
     return Answer(done, _rolled_back(done))
 
 
 @command(taint_app)
-async def undo(memory: Memory, graph: GraphId, roll_back: RollBackId, reason: Reason) -> Answer:
+async def undo(at: InGraph, roll_back: RollBackId, reason: Reason) -> Answer:
     """Bring back what an open roll-back took.
 
     Examples:
         ezra taint undo imola 01985a4c-… --reason 'it was right after all'
     """
-    done = await (await memory.graph(graph)).taint.undo(roll_back, reason=reason)
+    done = await (await at.held()).taint.undo(roll_back, reason=reason)
     return Answer(done, _rolled_back(done))
 
 
 @command(taint_app)
-async def confirm(memory: Memory, graph: GraphId, roll_back: RollBackId, reason: Reason) -> Answer:
+async def confirm(at: InGraph, roll_back: RollBackId, reason: Reason) -> Answer:
     """Destroy what an open roll-back keeps: it can be undone no longer.
 
     Examples:
         ezra taint confirm imola 01985a4c-… --reason 'reviewed by two'
     """
-    done = await (await memory.graph(graph)).taint.confirm(roll_back, reason=reason)
+    done = await (await at.held()).taint.confirm(roll_back, reason=reason)
     return Answer(done, _rolled_back(done))
 
 
 @command(taint_app, "list")
-async def roll_backs(memory: Memory, graph: GraphId) -> Answer:
+async def roll_backs(at: InGraph) -> Answer:
     """Show the roll-backs of a graph, the latest first.
 
     Examples:
         ezra taint list imola
         ezra taint list imola --json
     """
-    found = await (await memory.graph(graph)).taint.roll_backs()
+    found = await (await at.held()).taint.roll_backs()
     rows = [(one.id, one.made_at, one.state, len(one.items), one.reason) for one in found]
     parts: list[Part] = [Rows(("roll-back", "made", "state", "records", "reason"), rows)]
     if not rows:

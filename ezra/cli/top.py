@@ -201,8 +201,8 @@ def view(found: Picture, past: Past, rows: int, events: int, columns: int) -> Re
     parts: list[RenderableType] = [_head(found, past.problem), Text("")]
     if found.health is not None:
         parts += [_tiers(found.health, past.answers), Text("")]
-    if found.waiting is not None:
-        parts.append(Text(f"waiting work: {work_line(found.waiting)}"))
+    if found.waiting_work is not None:
+        parts.append(Text(f"waiting work: {work_line(found.waiting_work)}"))
     if found.reembedding is not None:
         parts.append(Text(reembedding_line(found.reembedding)))
     shown = _members(found, rows, columns) if found.members else _graphs(found, rows, columns)
@@ -262,7 +262,7 @@ def _graphs(found: Picture, limit: int, columns: int) -> list[RenderableType]:
     shown = rows_of(found)[-limit:]
     for name, state, *counts in shown:
         table.add_row(Text(name), toned(state), *counts)
-    more = len(found.graphs) - len(shown) + found.more
+    more = len(found.graphs) - len(shown) + found.more_graphs
     return [table, *([Text(f"and {more} more graphs", "dim")] if more else [])]
 
 
@@ -275,7 +275,7 @@ def _members(found: Picture, limit: int, columns: int) -> list[RenderableType]:
     _counts(table, USED)
     latest = sorted(found.members, key=lambda one: one.left_at is not None)
     for one in latest[:limit]:
-        used = found.used.get(one.id)
+        used = found.usage_by_agent.get(one.id)
         counts = (used.writes, used.tokens, used.model_calls) if used else (0, 0, 0)
         here = toned("present") if one.left_at is None else Text("left", "dim")
         table.add_row(Text(one.id), here, Text(one.user_id or "-"), *map(str, counts))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
 
@@ -20,12 +18,12 @@ from ..moving.carrying import TABLES
 from ..moving.report import KEYS_STAY
 from ..replay.formats import foreign_format
 from .command import Answer
-from .doors import Memory
-from .options import FROM_INPUT, GraphId
-from .screen import NOBODY_READS, Screen
+from .doors import InGraph, Memory
+from .options import FROM_INPUT
+from .screen import NOBODY_READS, Screen, drop_output
 
 
-async def export_graph(memory: Memory, graph: GraphId, file: str) -> Answer:
+async def export_graph(at: InGraph, file: str) -> Answer:
     """Write everything that a session graph holds into one file: turns, facts, beliefs, receipts.
 
     Private records included: keep the file as you keep the data. It is there when all of it is,
@@ -42,19 +40,19 @@ async def export_graph(memory: Memory, graph: GraphId, file: str) -> Answer:
         ezra export imola imola.ezra --json
     """
     is_output = file == FROM_INPUT
-    if is_output and memory.json:
-        raise UsageError("--json", memory.json, "a file: standard output is what is exported")
-    is_catalog = graph == CATALOG
-    found = await ((await memory.open()).catalog() if is_catalog else memory.graph(graph))
+    if is_output and at.json:
+        raise UsageError("--json", at.json, "a file: standard output is what is exported")
+    is_catalog = at.graph == CATALOG
+    found = await ((await at.open()).catalog() if is_catalog else at.held())
     try:
         with Screen().progress("tables", len(TABLES) - 1) as advance:
             lines = lines_of(found, lambda _table, _rows: advance())
             count = await (_printed(lines) if is_output else _saved(lines, Path(file)))
     except BrokenPipeError:
-        _let_go_of_output()
+        drop_output()
         raise typer.Exit(NOBODY_READS) from None
-    told = () if is_output else f"{file}: {graph}, {count} lines"
-    return Answer({"graph": graph, "file": file, "lines": count}, told)
+    told = () if is_output else f"{file}: {at.graph}, {count} lines"
+    return Answer({"graph": at.graph, "file": file, "lines": count}, told)
 
 
 async def import_graph(memory: Memory, file: Path, check: bool = False) -> Answer:
@@ -80,7 +78,7 @@ async def import_graph(memory: Memory, file: Path, check: bool = False) -> Answe
     if not check:
         ezra = await memory.open(creates=True)
         with Screen().progress("rows", carried.total + 1) as advance:
-            new = await put_in(ezra, file, carried, _each(advance))
+            new = await put_in(ezra, file, carried, lambda _table, rows: advance(rows))
         told = f"{new} rows are new; meaning is searched as they are indexed"
         if carried.rows.get("heads"):
             told = f"{told}\n{KEYS_STAY}"
@@ -106,14 +104,6 @@ def _checked(file: Path) -> Carried:
         raise UsageError("file", str(file), accepted) from error
 
 
-def _each(advance: Callable[[], None]) -> Callable[[str, int], None]:
-    def told(_: str, rows: int) -> None:
-        for _row in range(rows):
-            advance()
-
-    return told
-
-
 async def _saved(lines: AsyncIterator[bytes], path: Path) -> int:
     count, saved = 0, SavedFile(path)
     with closing(saved):
@@ -132,10 +122,3 @@ async def _printed(lines: AsyncIterator[bytes]) -> int:
         count += 1
     await asyncio.to_thread(output.flush)
     return count
-
-
-def _let_go_of_output() -> None:
-    """Send what is still buffered nowhere: who reads has gone, and the end of a process flushes."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)

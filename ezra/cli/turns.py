@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tiers.errors import NotFound, UsageError
+from tiers.fencing import on_one_line
 from tiers.records import Turn
 
 from ..handles.tool_outputs import RANGE_CHARS
@@ -17,8 +18,8 @@ from ..receipts.rebuilding import ReplayedContext
 from ..turn.assemble import Slot
 from ..turn.routing import Written
 from .command import Answer, Note, Part, Rows, by_default, command, plain
-from .doors import Memory, known_member
-from .options import FROM_INPUT, AgentId, GraphId, said
+from .doors import InAgent, known_member
+from .options import FROM_INPUT, said
 
 if TYPE_CHECKING:
     from ..handles.graph import Graph
@@ -41,9 +42,7 @@ turn_app = typer.Typer(
 
 @command(turn_app)
 async def say(
-    memory: Memory,
-    graph: GraphId,
-    agent: AgentId,
+    member: InAgent,
     text: str,
     reply: str | None = None,
     complete: bool = False,
@@ -82,8 +81,7 @@ async def say(
     _check_answer(text, reply, tool_output, complete=complete)
     message, outputs = said("text", text), _outputs(tool_output or [])
     answer = None if reply is None else said("--reply", reply)
-    member = await memory.agent(graph, agent)
-    turn = await member.turn(
+    turn = await (await member.member()).turn(
         message,
         at=at,
         speaker=speaker,
@@ -101,9 +99,7 @@ async def say(
 
 @command(turn_app)
 async def output(
-    memory: Memory,
-    graph: GraphId,
-    agent: AgentId,
+    at: InAgent,
     key: str,
     index: Annotated[int | None, typer.Option(min=0)] = None,
     start: Annotated[int, typer.Option(min=0)] = 0,
@@ -123,7 +119,7 @@ async def output(
         ezra turn output imola strategist 01985a4c-…/0 --all
         ezra turn output imola strategist 01985a4c-… --index 1 --start 6000 --length 2000 --json
     """
-    member = await memory.agent(graph, agent)
+    member = await at.member()
     found = await member.read_tool_output(key, index, start, None if whole else length)
     parts: list[Part] = [found.text]
     if found.next_start is not None:
@@ -134,9 +130,7 @@ async def output(
 
 @command(turn_app, "list")
 async def list_turns(
-    memory: Memory,
-    graph: GraphId,
-    agent: AgentId,
+    at: InAgent,
     before: Annotated[int | None, typer.Option(min=1)] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = TURNS_SHOWN,
 ) -> Answer:
@@ -150,10 +144,10 @@ async def list_turns(
         ezra turn list imola strategist
         ezra turn list imola strategist --before 120 --limit 50 --json
     """
-    where = await memory.graph(graph)
-    found = await where.turns(agent, before=before, limit=limit)
+    where = await at.held()
+    found = await where.turns(at.agent, before=before, limit=limit)
     if not found:
-        await known_member(where, agent)
+        await known_member(where, at.agent)
     parts: list[Part] = [Rows(("turn", "said", "by", "input", "response"), map(_turn_row, found))]
     if found and found[-1].seq > 1:
         parts.append(Note(f"there is more: --before {found[-1].seq}"))
@@ -161,7 +155,7 @@ async def list_turns(
 
 
 @command(turn_app)
-async def show(memory: Memory, graph: GraphId, agent: AgentId, turn: str) -> Answer:
+async def show(at: InAgent, turn: str) -> Answer:
     """Show a turn in full, and slot by slot what its model was given, rebuilt from its receipt.
 
     Args:
@@ -171,8 +165,8 @@ async def show(memory: Memory, graph: GraphId, agent: AgentId, turn: str) -> Ans
         ezra turn show imola strategist 12
         ezra turn show imola strategist radio-1 --json
     """
-    where = await memory.graph(graph)
-    found = await _turn(where, agent, turn)
+    where = await at.held()
+    found = await _turn(where, at.agent, turn)
     receipt = (await where.receipts_of([found.id])).get(found.id)
     context = None if receipt is None else await where.replay_context(receipt.id)
     return Answer({"turn": found, "context": context}, _shown_again(found, context))
@@ -180,9 +174,7 @@ async def show(memory: Memory, graph: GraphId, agent: AgentId, turn: str) -> Ans
 
 @command(turn_app)
 async def contexts(
-    memory: Memory,
-    graph: GraphId,
-    agent: AgentId,
+    at: InAgent,
     limit: Annotated[int, typer.Option(min=1, max=50)] = REPORT_TURNS,
 ) -> Answer:
     """Show what the last contexts of an agent began alike with, and how full its model was.
@@ -197,7 +189,7 @@ async def contexts(
         ezra turn contexts imola strategist
         ezra turn contexts imola strategist --limit 30 --json
     """
-    found = await (await memory.agent(graph, agent)).context_report(limit)
+    found = await (await at.member()).context_report(limit)
     head = ("turn", "epoch", "tail", "messages", "tokens", "begins alike", "model used")
     rows = Rows(head, [_context_row(one) for one in found.turns])
     return Answer(plain(found) | {"epochs": found.epochs}, [rows])
@@ -228,8 +220,7 @@ def slot_row(slot: Slot) -> tuple[str, str, str, str, str]:
 
 def shortened(text: str, limit: int = SLOT_CHARS) -> str:
     """Return a text on one line, cut where it is longer than a row can show."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
+    return on_one_line(text, limit)
 
 
 async def _turn(graph: Graph, agent: str, turn: str) -> Turn:

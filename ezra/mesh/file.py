@@ -125,14 +125,12 @@ def _yaml(text: str) -> object:
 
     try:
         if any(isinstance(one, yaml.AliasEvent) for one in yaml.parse(text, yaml.SafeLoader)):
-            message = "aliases are not accepted"
-            raise ValueError(message)
+            raise ValueError("aliases are not accepted")
         return cast("object", yaml.safe_load(text))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark is not None else ""
-        message = f"no YAML{line}"
-        raise ValueError(message) from None
+        raise ValueError(f"no YAML{line}") from None
 
 
 def _first_line(error: Exception) -> str:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import operator
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from tiers.errors import (
@@ -30,9 +30,8 @@ from tiers.provider_clients import make_http_client
 from tiers.providers import CallLimits
 
 from .program import Program
-from .questions import FieldOf, field_of, put_in
-from .rows import Found, depth_of, total_of
-from .source import TIER, Plan, Source, rows_at, sent, types_of
+from .rows import Found, depth_of
+from .source import DEPTH_MAX, TIER, Plan, Source, check_depth, found_in, sent_as_of
 from .specs import McpQuestion, McpSpec
 
 if TYPE_CHECKING:
@@ -52,7 +51,6 @@ BYTES_PER_CHARACTER = 6
 
 TOOLS_MAX = 1_000
 PAGES_MAX = 20
-DEPTH_MAX = 32
 
 _KINDS: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
@@ -132,13 +130,9 @@ class McpSource(Source):
     async def find(self, plan: Plan) -> Found:
         """Call one tool."""
         await self.open()
-        client = self._client
-        if client is None:
-            raise TierUnavailable(TIER, self.name, "it is closed")
+        client = self.there(self._client)
         question: McpQuestion = plan.question
-        arguments = put_in(question.arguments, sent(plan.values))
-        if question.as_of is not None and plan.as_of is not None:
-            arguments[question.as_of] = f"{plan.as_of.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+        arguments = sent_as_of(question.arguments, plan)
         problem = unfit(self._schemas[question.tool], arguments)
         if problem is not None:
             raise UsageError("slots", sorted(plan.values), f"what the tool takes: {problem}")
@@ -159,8 +153,7 @@ class McpSource(Source):
             if self._answers == before:
                 # It said nothing to anybody meanwhile: what it was asked would pile up in there.
                 self._drop("it did not answer", client)
-            reason = f"no answer within {self.seconds:g} s"
-            raise TierTimeout(TIER, self.name, reason) from late
+            raise self.late() from late
         except MCPError as error:
             fault = None if program is None else program.fault
             if error.error.code == CONNECTION_CLOSED:
@@ -211,9 +204,7 @@ class McpSource(Source):
             types: dict[str, FieldType] = {"text": "text"}
             shown = [{"text": line} for line in lines[: question.limit]]
             return Found(shown, types, total=len(lines), more=len(lines) > question.limit)
-        document = self._document(result.structured_content, text)
-        fields = {name: field_of(one) for name, one in question.fields.items()}
-        return self._rows(question, document, fields)
+        return found_in(self._document(result.structured_content, text), question, self.name)
 
     def _document(self, structured: object, text: str) -> object:
         document = structured
@@ -226,17 +217,8 @@ class McpSource(Source):
             most = self._declared.answer_chars_max
             if len(json.dumps(document, default=str)) > most:
                 raise TierRejected(TIER, self.name, f"its answer has more than {most} characters")
-        if depth_of(document, DEPTH_MAX) >= DEPTH_MAX:
-            raise TierRejected(TIER, self.name, f"its answer is nested {DEPTH_MAX} deep")
+        check_depth(document, self.name)
         return document
-
-    def _rows(
-        self, question: McpQuestion, document: object, fields: Mapping[str, FieldOf]
-    ) -> Found:
-        rows, count = rows_at(document, question.rows, fields, question.limit, self.name)
-        total = total_of(document, question.total, count)
-        more = (count if total is None else total) > len(rows)
-        return Found(rows=rows, types=types_of(fields), total=total, more=more)
 
     async def _live(self, ready: asyncio.Future[None], stop: asyncio.Event) -> None:
         """Hold the connection until it is to end; says by ``ready`` how opening went."""
@@ -332,8 +314,7 @@ async def _asks(request: Any) -> None:  # noqa: ANN401 - of the client's library
     import httpx2  # noqa: PLC0415 - loaded with the client
 
     if request.method == "GET":
-        message = "nothing is listened to"
-        raise httpx2.UnsupportedProtocol(message)
+        raise httpx2.UnsupportedProtocol("nothing is listened to")
 
 
 def unfit(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str | None:
@@ -373,19 +354,11 @@ def _value_unfit(declared: Mapping[str, Any], value: object) -> str | None:
     lowest, highest = (
         ("minLength", "maxLength") if isinstance(value, str) else ("minimum", "maximum")
     )
-    for key, is_off in ((lowest, _is_below), (highest, _is_above)):
+    for key, is_off in ((lowest, operator.lt), (highest, operator.gt)):
         bound = declared.get(key)
         if isinstance(bound, int | float) and isinstance(size, int | float) and is_off(size, bound):
             return f"is beyond its {key}"
     return None
-
-
-def _is_below(size: float, bound: float) -> bool:
-    return size < bound
-
-
-def _is_above(size: float, bound: float) -> bool:
-    return size > bound
 
 
 def _connection_errors() -> tuple[type[Exception], ...]:

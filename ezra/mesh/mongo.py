@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
-from tiers.errors import ConfigError, TierRejected, TierTimeout, TierUnavailable
+from tiers.errors import ConfigError, TierRejected, TierUnavailable
 from tiers.extras import needs
 from tiers.mesh import FieldType
 
@@ -86,12 +86,10 @@ class MongoSource(Source):
         """Run one aggregation."""
         if not self._is_checked:
             await self.open()
-        client = self._client
-        if client is None:
-            raise TierUnavailable(TIER, self.name, "it is closed")
+        client = self.there(self._client)
         question: MongoQuestion = plan.question
         fields = self._declared.collections[question.collection].fields
-        types = _types(question, fields)
+        types = question.types(fields.__getitem__)
         with self._failures():
             collection = _raw(client[self._declared.database][question.collection])
             async with asyncio.timeout(self.seconds + GRACE_SECONDS):
@@ -166,8 +164,7 @@ class MongoSource(Source):
         try:
             yield
         except late as error:
-            reason = f"no answer within {self.seconds:g} s"
-            raise TierTimeout(TIER, self.name, reason) from error
+            raise self.late() from error
         except errors.ConnectionFailure as error:
             reason = f"cannot be reached: {type(error).__name__}"
             raise TierUnavailable(TIER, self.name, reason) from error
@@ -270,17 +267,3 @@ def _utc(value: object) -> object:
     if isinstance(value, str | int | float | bool | datetime | list | dict | None):
         return value
     return str(value)
-
-
-def _types(question: MongoQuestion, fields: Mapping[str, FieldType]) -> dict[str, FieldType]:
-    """Return the types of an answer's fields, in their order."""
-    found: dict[str, FieldType] = {}
-    for name in question.answered:
-        measure = question.measures.get(name)
-        if measure is None:
-            found[name] = fields[name]
-        elif measure.field is None:
-            found[name] = "integer"
-        else:
-            found[name] = "number" if measure.function == "avg" else fields[measure.field]
-    return found

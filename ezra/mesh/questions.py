@@ -6,7 +6,7 @@ A declared value such as ``"{sku}"`` is the slot of that name; every other one i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
@@ -88,8 +88,7 @@ class Measure(Declared):
     @model_validator(mode="after")
     def _has_a_field(self) -> Self:
         if (self.field is None) != (self.function == "count"):
-            message = "a count has no field, and every other function has one"
-            raise ValueError(message)
+            raise ValueError("a count has no field, and every other function has one")
         return self
 
 
@@ -116,19 +115,30 @@ class Selection(Question):
             message = "give the fields to select, or measures (over groups, if there are any)"
             raise ValueError(message)
         if self.group_by and not self.measures:
-            message = "group_by needs measures"
-            raise ValueError(message)
+            raise ValueError("group_by needs measures")
         check_slots((one.value for one in self.where), self.slots)
         for name in self.order_by:
             if name.removeprefix("-") not in self.answered:
-                message = f"order_by names {name!r}, which is no field of the answer"
-                raise ValueError(message)
+                raise ValueError(f"order_by names {name!r}, which is no field of the answer")
         return self
 
     @property
     def answered(self) -> tuple[str, ...]:
         """The fields of an answer, in order."""
         return self.select or (*self.group_by, *self.measures)
+
+    def types(self, kind: Callable[[str], FieldType]) -> dict[str, FieldType]:
+        """Return the types of an answer's fields, in their order, where ``kind`` is a field's."""
+        found: dict[str, FieldType] = {}
+        for name in self.answered:
+            measure = self.measures.get(name)
+            if measure is None:
+                found[name] = kind(name)
+            elif measure.field is None:
+                found[name] = "integer"
+            else:
+                found[name] = "number" if measure.function == "avg" else kind(measure.field)
+        return found
 
     @property
     def touched(self) -> frozenset[str]:
@@ -159,8 +169,7 @@ def check_slots(declared: Iterable[object], slots: Mapping[str, Slot]) -> None:
     for one in declared:
         for name in names_in(one) if isinstance(one, str) else ():
             if name not in slots:
-                message = f"{one!r} names the slot {name!r}, which is not declared"
-                raise ValueError(message)
+                raise ValueError(f"{one!r} names the slot {name!r}, which is not declared")
 
 
 def put_in(declared: Mapping[str, Constant], values: Mapping[str, object]) -> dict[str, Any]:

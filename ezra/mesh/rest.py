@@ -10,19 +10,19 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
-from tiers.errors import ConfigError, TierRejected, TierTimeout, TierUnavailable, UsageError
+from tiers.errors import ConfigError, TierRejected, TierUnavailable, UsageError
 from tiers.provider_clients import make_http_client
 from tiers.providers import CallLimits
 
-from .questions import field_of, put_in, split_at_slots
-from .rows import Found, depth_of, in_utc, total_of
+from .questions import split_at_slots
+from .rows import Found, in_utc
 from .slots import Value
-from .source import TIER, Plan, Source, rows_at, sent, types_of
+from .source import TIER, Plan, Source, check_depth, found_in, sent, sent_as_of
 from .specs import RestQuestion, RestSpec
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 CONNECTIONS_MAX = 8
 REDIRECTS_MAX = 3
-DEPTH_MAX = 32
 
 
 class RestSource(Source):
@@ -76,23 +75,14 @@ class RestSource(Source):
     async def find(self, plan: Plan) -> Found:
         """Send one request, and follow redirects inside the service."""
         question: RestQuestion = plan.question
-        query = _query(question, plan)
-        body = sent_body(question, plan.values)
+        query = sent_as_of(question.query, plan)
+        body = None if question.method == "GET" else sent(question.body, plan.values)
         url = self._base + path_of(question.path, plan.values)
         status, headers, content = await self._exchange(question.method, url, query, body)
         if not 200 <= status < 300:  # noqa: PLR2004 - the successes of HTTP
             raise TierRejected(TIER, self.name, f"it answered {status}")
         document = await asyncio.to_thread(self._document, content)
-        fields = {name: field_of(one) for name, one in question.fields.items()}
-        rows, count = rows_at(document, question.rows, fields, question.limit, self.name)
-        known = total_of(document, question.total, count)
-        return Found(
-            rows=rows,
-            types=types_of(fields),
-            total=known,
-            more=(known if known is not None else count) > len(rows),
-            synced_at=synced_at(headers),
-        )
+        return found_in(document, question, self.name, synced_at(headers))
 
     async def _exchange(
         self, method: str, url: str, query: Mapping[str, Any], body: object
@@ -113,8 +103,7 @@ class RestSource(Source):
                         return found
                     url, query = self._inside(url, headers.get("location", ""), method), {}
         except (TimeoutError, httpx2.TimeoutException) as late:
-            reason = f"no answer within {self.seconds:g} s"
-            raise TierTimeout(TIER, self.name, reason) from late
+            raise self.late() from late
         except AnswerRefused as error:
             raise TierRejected(TIER, self.name, str(error)) from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
@@ -125,9 +114,7 @@ class RestSource(Source):
     async def _one(
         self, method: str, url: str, query: Mapping[str, Any], body: object
     ) -> tuple[int, Mapping[str, str], bytes]:
-        http = self._http
-        if http is None:
-            raise TierUnavailable(TIER, self.name, "it is closed")
+        http = self.there(self._http)
         headers = {"accept": "application/json"}
         headers |= {name: one.get_secret_value() for name, one in self._declared.headers.items()}
         given: dict[str, Any] = {"params": dict(query)} if query else {}
@@ -151,8 +138,7 @@ class RestSource(Source):
             document = json.loads(content, parse_constant=_no_number)
         except (ValueError, RecursionError) as error:
             raise TierRejected(TIER, self.name, "its answer is no JSON") from error
-        if depth_of(document, DEPTH_MAX) >= DEPTH_MAX:
-            raise TierRejected(TIER, self.name, f"its answer is nested {DEPTH_MAX} deep")
+        check_depth(document, self.name)
         return document
 
 
@@ -172,13 +158,6 @@ def path_of(path: str, values: Mapping[str, Value]) -> str:
     return "".join(made)
 
 
-def sent_body(question: RestQuestion, values: Mapping[str, Value]) -> dict[str, Any] | None:
-    """Return the JSON document of a POST, or ``None`` for a GET."""
-    if question.method == "GET":
-        return None
-    return put_in(question.body, _as_sent(values))
-
-
 def synced_at(headers: Mapping[str, str]) -> datetime | None:
     """Return as of when an answer is, by ``Last-Modified``, else ``Date`` less ``Age``."""
     changed = _moment(headers.get("last-modified"))
@@ -193,17 +172,6 @@ def synced_at(headers: Mapping[str, str]) -> datetime | None:
         return None
 
 
-def _query(question: RestQuestion, plan: Plan) -> dict[str, Any]:
-    found = put_in(question.query, _as_sent(plan.values))
-    if question.as_of is not None and plan.as_of is not None:
-        found[question.as_of] = f"{plan.as_of.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
-    return found
-
-
-def _as_sent(values: Mapping[str, Value]) -> dict[str, Any]:
-    return sent(values)
-
-
 def _moment(text: str | None) -> datetime | None:
     if text is None:
         return None
@@ -215,8 +183,7 @@ def _moment(text: str | None) -> datetime | None:
 
 
 def _no_number(text: str) -> object:
-    message = f"{text} is no number of JSON"
-    raise ValueError(message)
+    raise ValueError(f"{text} is no number of JSON")
 
 
 def _base(url: str, name: str) -> str:

@@ -89,8 +89,7 @@ def typed(value: object, kind: FieldType) -> Any:  # noqa: ANN401 - any JSON val
     reader = _READERS[kind]
     fits = reader(value)
     if fits is None:
-        message = f"is no {kind}"
-        raise ValueError(message)
+        raise ValueError(f"is no {kind}")
     return fits
 
 

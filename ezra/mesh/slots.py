@@ -72,12 +72,10 @@ class EnumSlot(_Slot):
     def _aliases_name_values(self) -> Self:
         unknown = [name for name in self.aliases if name not in self.values]
         if unknown:
-            message = f"aliases of {unknown[0]!r}, which is none of the values"
-            raise ValueError(message)
+            raise ValueError(f"aliases of {unknown[0]!r}, which is none of the values")
         said = list(self.words)
         if len(set(said)) != len(said):
-            message = "two values share a word"
-            raise ValueError(message)
+            raise ValueError("two values share a word")
         return self
 
     @property
@@ -115,8 +113,7 @@ class IntegerSlot(_Slot):
     @model_validator(mode="after")
     def _is_a_range(self) -> Self:
         if self.max < self.min:
-            message = "max is below min"
-            raise ValueError(message)
+            raise ValueError("max is below min")
         return self
 
     @property
@@ -182,16 +179,13 @@ class TextSlot(_Slot):
             or _REPEATED_GROUP.search(bare)
             or len(_REPEAT.findall(bare)) > _REPEATS_MAX
         ):
-            message = f"a plain pattern repeats {_REPEATS_MAX} times at most, and no group"
-            raise ValueError(message)
+            raise ValueError(f"a plain pattern repeats {_REPEATS_MAX} times at most, and no group")
         if re.search(r"\\[1-9]", self.pattern):
-            message = "a plain pattern names no group"
-            raise ValueError(message)
+            raise ValueError("a plain pattern names no group")
         try:
             re.compile(self.pattern, re.ASCII)
         except re.error as error:
-            message = f"no pattern: {error.msg}"
-            raise ValueError(message) from error
+            raise ValueError(f"no pattern: {error.msg}") from error
         return self
 
     @property

@@ -6,21 +6,26 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, TypeAlias
+from datetime import UTC, datetime
+from typing import Any, TypeAlias, TypeVar
 
-from tiers.errors import TierRejected, UsageError
-from tiers.mesh import FieldType, MeshResult
+from tiers.errors import TierRejected, TierTimeout, TierUnavailable, UsageError
+from tiers.mesh import MeshResult
 from tiers.records import ALL_TOPICS, AgentRecord, Name, Record, Scope, Topics
 
 from .ask import MeshAsk
-from .questions import FieldOf, Question
-from .rows import Found, at_path, json_of, table_of, told, typed
+from .questions import Constant, FieldOf, Question, field_of, put_in
+from .rows import Found, at_path, depth_of, json_of, table_of, told, total_of, typed
 from .slots import EntitySlot, Value, filled
-from .specs import AnySpec, McpQuestion, RestQuestion
+from .specs import AnySpec, Fetched, McpQuestion, RestQuestion
 
 TIER = "mesh"
 """What errors call every source."""
+
+DEPTH_MAX = 32
+"""Answers that are nested deeper are not looked through."""
+
+T = TypeVar("T")
 
 UNREADABLE = (ArithmeticError, LookupError, MemoryError, RecursionError, ValueError)
 """What reading something odd raises, in Python or in a library. A source may send anything; each
@@ -149,6 +154,20 @@ class Source(ABC):
         self._declared: AnySpec = spec
         self._opening = asyncio.Lock()
 
+    def there(self, opened: T | None) -> T:
+        """Return what the source has open.
+
+        Raises:
+            TierUnavailable: It was closed.
+        """
+        if opened is None:
+            raise TierUnavailable(TIER, self.name, "it is closed")
+        return opened
+
+    def late(self) -> TierTimeout:
+        """Return the error that says that the source took too long."""
+        return TierTimeout(TIER, self.name, f"no answer within {self.seconds:g} s")
+
     @property
     @abstractmethod
     def is_open(self) -> bool:
@@ -175,6 +194,22 @@ class Source(ABC):
     @abstractmethod
     async def close(self) -> None:
         """Let go of every connection. May be repeated."""
+
+    async def reach(self) -> None:  # noqa: B027 - most have asked as they were opened
+        """Ask something of a source whose opening asks nothing."""
+
+    async def check(self) -> None:
+        """Connect, compare what is there with what is declared, and let go; asks for no data.
+
+        Raises:
+            ConfigError: Something that is declared is not there.
+            TierError: It cannot be reached.
+        """
+        try:
+            await self.open()
+            await self.reach()
+        finally:
+            await self.close()
 
     @abstractmethod
     async def find(self, plan: Plan) -> Found:
@@ -316,11 +351,44 @@ def _field(row: object, name: str, declared: FieldOf, number: int, source: str) 
         raise TierRejected(TIER, source, f"{name} of row {number} {error}") from None
 
 
-def types_of(fields: Mapping[str, FieldOf]) -> dict[str, FieldType]:
-    """Return the types of declared fields."""
-    return {name: one.type for name, one in fields.items()}
+def found_in(
+    document: object, question: Fetched, source: str, synced_at: datetime | None = None
+) -> Found:
+    """Return what a document answers: the declared fields of its rows, and how many there are.
+
+    Raises:
+        TierRejected: As ``rows_at``.
+    """
+    fields = {name: field_of(one) for name, one in question.fields.items()}
+    rows, count = rows_at(document, question.rows, fields, question.limit, source)
+    total = total_of(document, question.total, count)
+    return Found(
+        rows=rows,
+        types={name: one.type for name, one in fields.items()},
+        total=total,
+        more=(count if total is None else total) > len(rows),
+        synced_at=synced_at,
+    )
 
 
-def sent(values: Mapping[str, Value]) -> dict[str, object]:
-    """Return filled values as they are sent in JSON or in an address."""
-    return {name: json_of(value) for name, value in values.items()}
+def check_depth(document: object, source: str) -> None:
+    """Refuse a document that is nested too deep to be looked through.
+
+    Raises:
+        TierRejected: It is.
+    """
+    if depth_of(document, DEPTH_MAX) >= DEPTH_MAX:
+        raise TierRejected(TIER, source, f"its answer is nested {DEPTH_MAX} deep")
+
+
+def sent(declared: Mapping[str, Constant], values: Mapping[str, Value]) -> dict[str, Any]:
+    """Return what is declared with its slots filled, as it is sent in JSON or in an address."""
+    return put_in(declared, {name: json_of(value) for name, value in values.items()})
+
+
+def sent_as_of(declared: Mapping[str, Constant], plan: Plan) -> dict[str, Any]:
+    """Return the same of a plan, with its moment where the question takes one."""
+    found = sent(declared, plan.values)
+    if plan.question.as_of is not None and plan.as_of is not None:
+        found[plan.question.as_of] = f"{plan.as_of.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+    return found

@@ -71,12 +71,10 @@ class TableSpec(Declared):
     @model_validator(mode="after")
     def _names_columns(self) -> Self:
         if (self.valid_from is None) != (self.valid_to is None):
-            message = "valid_from and valid_to belong together"
-            raise ValueError(message)
+            raise ValueError("valid_from and valid_to belong together")
         for name in (self.valid_from, self.valid_to, self.synced_at):
             if name is not None and name not in self.columns:
-                message = f"{name!r} is none of the columns"
-                raise ValueError(message)
+                raise ValueError(f"{name!r} is none of the columns")
         return self
 
 
@@ -98,8 +96,7 @@ class SqlSpec(SourceSpec):
     def _asks_allowed_columns(self) -> Self:
         for name, question in self.questions.items():
             if question.table not in self.tables:
-                message = f"question {name} asks {question.table!r}, which is not declared"
-                raise ValueError(message)
+                raise ValueError(f"question {name} asks {question.table!r}, which is not declared")
             _check_allowed(name, question.touched, self.tables[question.table].columns)
             for slot in question.slots.values():
                 if isinstance(slot, EntitySlot):
@@ -117,8 +114,7 @@ class CollectionSpec(Declared):
     def _are_plain_paths(self) -> Self:
         for name in self.fields:
             if any(not part or part.startswith("$") for part in name.split(".")):
-                message = f"{name!r} is no path of a field"
-                raise ValueError(message)
+                raise ValueError(f"{name!r} is no path of a field")
         return self
 
 
@@ -184,19 +180,15 @@ class RestQuestion(Fetched):
     def _is_an_address(self) -> Self:
         _check_no_entities(self)
         if not self.fields:
-            message = "fields: name those that an answer has"
-            raise ValueError(message)
+            raise ValueError("fields: name those that an answer has")
         if any(sign in self.path for sign in "?#\\") or ".." in self.path:
-            message = "path holds a query, a fragment or .."
-            raise ValueError(message)
+            raise ValueError("path holds a query, a fragment or ..")
         if self.body and self.method == "GET":
-            message = "a GET has no body"
-            raise ValueError(message)
+            raise ValueError("a GET has no body")
         check_slots((self.path, *self.query.values(), *self.body.values()), self.slots)
         optional = [name for name in names_in(self.path) if not self.slots[name].required]
         if optional:
-            message = f"the slot {optional[0]!r} is in the path, and is required"
-            raise ValueError(message)
+            raise ValueError(f"the slot {optional[0]!r} is in the path, and is required")
         return self
 
 
@@ -254,11 +246,9 @@ class McpSpec(SourceSpec):
     @model_validator(mode="after")
     def _has_one_way_in(self) -> Self:
         if bool(self.command) == (self.url is not None):
-            message = "give command or url"
-            raise ValueError(message)
+            raise ValueError("give command or url")
         if (self.env and not self.command) or (self.headers and self.url is None):
-            message = "env belongs to a command, and headers to a url"
-            raise ValueError(message)
+            raise ValueError("env belongs to a command, and headers to a url")
         for name, question in self.questions.items():
             if question.tool not in self.tools:
                 message = f"question {name} calls {question.tool!r}, which is none of the tools"
@@ -272,12 +262,10 @@ AnySpec: TypeAlias = Annotated[SqlSpec | MongoSpec | RestSpec | McpSpec, Discrim
 def _check_allowed(question: str, touched: frozenset[str], allowed: tuple[str, ...]) -> None:
     beyond = sorted(touched - set(allowed))
     if beyond:
-        message = f"question {question} reads {beyond[0]!r}, which is not declared"
-        raise ValueError(message)
+        raise ValueError(f"question {question} reads {beyond[0]!r}, which is not declared")
 
 
 def _check_no_entities(question: Question) -> None:
     for name, slot in question.slots.items():
         if isinstance(slot, EntitySlot):
-            message = f"the slot {name!r} is an entity, which only a SQL source knows"
-            raise ValueError(message)
+            raise ValueError(f"the slot {name!r} is an entity, which only a SQL source knows")

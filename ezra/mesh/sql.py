@@ -17,14 +17,14 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tiers.errors import ConfigError, TierTimeout, TierUnavailable
+from tiers.errors import ConfigError
 from tiers.extras import needs
 from tiers.mesh import FieldType
 
 from .questions import Condition, Measure, Question, slot_of
 from .rows import CELL_CHARS_MAX, Found, in_utc
 from .slots import EntitySlot, Value
-from .source import TIER, Plan, Source
+from .source import Plan, Source
 from .specs import SqlQuestion, SqlSpec, TableSpec
 from .sql_session import CONNECTIONS_MAX, Deadline, engine_of, failures, reading
 
@@ -80,7 +80,7 @@ class SqlSource(Source):
         tables = await self._ready()
         question: SqlQuestion = plan.question
         table, declared = tables[question.table], self._spec_of(question)
-        types = _types(table, question)
+        types = question.types(lambda name: type_of(table.c[name].type) or "text")
 
         def work(deadline: Deadline) -> Found:
             statement = _statement(table, declared, question, plan)
@@ -127,32 +127,24 @@ class SqlSource(Source):
         return await self._run(work)
 
     def _session(self, deadline: Deadline) -> Any:  # noqa: ANN401 - a context of a connection
-        engine = self._engine
-        if engine is None:
-            raise TierUnavailable(TIER, self.name, "it is closed")
+        engine = self.there(self._engine)
         allowed = {name: one.columns for name, one in self._declared.tables.items()}
         return reading(engine, deadline, allowed)
 
     async def _ready(self) -> Mapping[str, Table]:
         if self._tables is None:
             await self.open()
-        tables = self._tables
-        if tables is None:
-            raise TierUnavailable(TIER, self.name, "it is closed")
-        return tables
+        return self.there(self._tables)
 
     async def _run(self, work: Callable[[Deadline], T]) -> T:
         """Do something in a thread of this source; nobody waits longer than the deadline."""
-        threads = self._threads
-        if threads is None:
-            raise TierUnavailable(TIER, self.name, "it is closed")
+        threads = self.there(self._threads)
         deadline = Deadline(time.monotonic() + self.seconds)
         try:
             async with asyncio.timeout(self.seconds + 0.5):
                 return await asyncio.get_running_loop().run_in_executor(threads, work, deadline)
         except TimeoutError as late:
-            reason = f"no answer within {self.seconds:g} s"
-            raise TierTimeout(TIER, self.name, reason) from late
+            raise self.late() from late
         finally:
             deadline.cancelled.set()
 
@@ -373,20 +365,4 @@ def _row(row: Mapping[Any, Any], types: Mapping[str, FieldType]) -> dict[str, An
                 found[name] = json.loads(value)
         elif kind == "decimal" and isinstance(value, int | float):
             found[name] = Decimal(str(value))
-    return found
-
-
-def _types(table: Table, question: SqlQuestion) -> dict[str, FieldType]:
-    """Return the types of an answer's fields, in their order."""
-    found: dict[str, FieldType] = {}
-    for name in question.answered:
-        measure = question.measures.get(name)
-        if measure is None:
-            found[name] = type_of(table.c[name].type) or "text"
-        elif measure.function == "count" or measure.field is None:
-            found[name] = "integer"
-        elif measure.function == "avg":
-            found[name] = "number"
-        else:
-            found[name] = type_of(table.c[measure.field].type) or "text"
     return found

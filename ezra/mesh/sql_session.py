@@ -175,8 +175,7 @@ def failures(deadline: Deadline, name: str = "sql") -> Iterator[None]:
             raise TierTimeout(TIER, name, "the query took too long and was stopped") from error
         kind = type(error.orig).__name__
         if isinstance(error, exc.OperationalError | exc.InterfaceError):
-            reason = f"the database cannot be asked: {kind}"
-            raise TierUnavailable(TIER, name, reason) from error
+            raise TierUnavailable(TIER, name, f"the database cannot be asked: {kind}") from error
         raise TierRejected(TIER, name, f"the database refused: {kind}") from error
     except (exc.SQLAlchemyError, ValueError, OverflowError) as error:
         reason = f"its answer cannot be read: {type(error).__name__}"

@@ -10,9 +10,9 @@ vectors are queued again. ``carried_file`` checks shape, owner, order, counts, S
 belief chain before the first row is put in.
 """
 
-from .house import House
 from .mover import move, verify
 from .report import Difference, MovedPart, MoveReport, Step, TenantMoved
+from .side import House
 
 __all__ = [
     "Difference",

@@ -45,22 +45,12 @@ from tiers.records import (
 from tiers.taint import SET_ASIDE
 from tiers.upkeep import FactUse, QueuedWork, RuleOutcome, Table, UsageRow, Watermark
 
+from .digest import NAMES
+
 _EMPTIED = (REDACTED, RETIRED, SET_ASIDE)
 _BOUND = ("salt", "reason_digest", "previous_hash", "hash", "placed")
-_NAMES: Mapping[Table, tuple[str, ...]] = {
-    "usage": ("agent_id",),
-    "fact_uses": ("fact_id", "cause"),
-    "rule_outcomes": ("rule_id", "cause"),
-    "watermarks": ("agent_id", "name"),
-    "document_revisions": ("id", "revision"),
-    "belief_events": (),  # their chain counts them
-    "beliefs": (),
-    "trust": ("agent_id", "topic"),
-    "heads": ("size", "public_key"),
-    "audit": (),
-    "work": ("kind", "key"),
-}
-"""What names a row of a table inside its graph, where that is not its id alone."""
+_COUNTED = (LoggedBelief, ProjectedBelief, ChainedAudit)
+"""Rows whose names a chain counts, or that are looked at inside."""
 
 
 class Misfit(Exception):
@@ -139,8 +129,8 @@ class RowsCheck:
             Misfit: It does not fit to those before it.
         """
         self._line = line
-        names = _NAMES.get(table, ("id",))
-        if names:
+        names = NAMES.get(type(record), ("id",))
+        if not isinstance(record, _COUNTED):
             values = (getattr(record, name) for name in names)
             self._once((table, *values), f"there is a row of {table} of the same {names[0]}")
         if isinstance(record, Owned):

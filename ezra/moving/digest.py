@@ -37,19 +37,19 @@ BUCKETS = 256
 VECTOR_TOLERANCE = 1e-6
 _MODULUS = 1 << 256
 
-_NAMES: Mapping[type[Record], tuple[str, ...]] = {
-    SessionGraph: ("id",),
-    FactUse: ("graph_id", "fact_id", "cause"),
-    RuleOutcome: ("graph_id", "rule_id", "cause"),
-    Watermark: ("graph_id", "agent_id", "name"),
-    FormerDocument: ("graph_id", "id", "revision"),
-    UsageRow: ("graph_id", "agent_id"),
-    BeliefEvent: ("graph_id", "seq"),
-    TrustRow: ("graph_id", "agent_id", "topic"),
-    SignedHead: ("graph_id", "size", "public_key"),
-    ChainedAudit: ("graph_id", "seq"),
-    QueuedWork: ("graph_id", "kind", "key"),
+NAMES: Mapping[type[Record], tuple[str, ...]] = {
+    FactUse: ("fact_id", "cause"),
+    RuleOutcome: ("rule_id", "cause"),
+    Watermark: ("agent_id", "name"),
+    FormerDocument: ("id", "revision"),
+    UsageRow: ("agent_id",),
+    BeliefEvent: ("seq",),
+    TrustRow: ("agent_id", "topic"),
+    SignedHead: ("size", "public_key"),
+    ChainedAudit: ("seq",),
+    QueuedWork: ("kind", "key"),
 }
+"""What names a row inside its graph, where that is not its id alone."""
 
 
 class RowPrint(NamedTuple):
@@ -77,7 +77,8 @@ def name_of(row: Record) -> str:
         row = row.event
     elif isinstance(row, ProjectedBelief):
         row = row.belief
-    fields = _NAMES.get(type(row), ("graph_id", "id"))
+    own = NAMES.get(type(row), ("id",))
+    fields = own if isinstance(row, SessionGraph) else ("graph_id", *own)
     return "/".join(_step(getattr(row, name)) for name in fields)
 
 

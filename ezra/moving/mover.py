@@ -22,11 +22,10 @@ from tiers.upkeep import ARCHIVE_ROWS
 
 from .compare import compare_part
 from .hold import Course, held
-from .house import House
 from .ledger import Ledger, Place
 from .parts import IndexPart, Part, TablePart, index_name, parts_of, reader_of
 from .report import KEYS_STAY, Difference, MovedPart, MoveReport, Progress, TenantMoved, TenantState
-from .side import Index, Side
+from .side import House, Index, Side
 
 PAGE_ROWS = 500
 ROWS_COMPARED = 2

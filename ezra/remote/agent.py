@@ -19,9 +19,8 @@ from ..wire import Asked, Nothing, Operation, agents, graphs, handles
 from ..wire.agents import RECORD, PastTurnAsked, RecordAsked
 from ..wire.graphs import AgentAnswer
 from .connection import Connection
-from .documents import RemoteDocuments
 from .handle import RemoteHandle
-from .handles import RemoteAgentBoard, RemoteKnowledge
+from .handles import RemoteAgentBoard, RemoteDocuments, RemoteKnowledge
 
 _PLACE = re.compile(r"^turns\[(\d+)\]")
 REQUEST_BYTES_MAX = 2_000_000

@@ -16,9 +16,9 @@ from ..wire import Nothing, graphs, handles
 from ..wire.graphs import GraphAnswer
 from .agent import RemoteAgent
 from .connection import Connection
-from .documents import RemoteDocuments
 from .graph import RemoteGraph
 from .handle import RemoteHandle
+from .handles import RemoteDocuments
 
 _IN_PROCESS = "none: a function does not go over the wire; open the runtime in process"
 

@@ -20,9 +20,14 @@ from ..wire.graphs import AgentAnswer, GraphAnswer, RevokedAnswer
 from ..wire.handles import EXPORT
 from .agent import RemoteAgent
 from .connection import Connection
-from .documents import RemoteDocuments
 from .handle import RemoteHandle
-from .handles import RemoteGraphBoard, RemoteKnowledge, RemoteQuarantine, RemoteTaint
+from .handles import (
+    RemoteDocuments,
+    RemoteGraphBoard,
+    RemoteKnowledge,
+    RemoteQuarantine,
+    RemoteTaint,
+)
 
 _ASKS: Mapping[str, Operation[Any, Any]] = {
     "agent": graphs.MEMBER,

@@ -52,8 +52,7 @@ class RemoteHandle:
             if is_composed(inherited):
                 continue
             if offer_of(inherited) is None and name not in cls._asks:
-                message = f"{cls.__name__} does nothing for {name}, which asks no server"
-                raise TypeError(message)
+                raise TypeError(f"{cls.__name__} does nothing for {name}, which asks no server")
             setattr(cls, name, _asking(inherited))
 
     async def _ask(self, name: str, given: dict[str, Any]) -> Any:  # noqa: ANN401 - as the method

@@ -19,6 +19,8 @@ from tiers.records import (
     Topics,
 )
 
+_OF_FACTS = set("text subject predicate object tier confidence valid_from valid_to".split())
+
 
 class _Said(Record):
     """What every line has, whatever its kind.
@@ -78,19 +80,8 @@ class FactLine(_Said):
     def fact(self) -> Fact:
         """The record to remember."""
         # By ``model_validate``, whose error keeps the field that does not fit within a validator.
-        return Fact.model_validate(
-            {
-                "text": self.text,
-                "subject": self.subject,
-                "predicate": self.predicate,
-                "object": self.object,
-                "tier": self.tier,
-                "confidence": self.confidence,
-                "valid_from": self.valid_from,
-                "valid_to": self.valid_to,
-                "topics": self.topics or (),
-            }
-        )
+        said = self.model_dump(include=_OF_FACTS)
+        return Fact.model_validate({**said, "topics": self.topics or ()})
 
     @property
     def content(self) -> str:

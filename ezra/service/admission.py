@@ -10,16 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections import OrderedDict
 from collections.abc import Callable
-from ipaddress import IPv6Address, ip_address
-
-from starlette.types import Scope
 
 from tiers.errors import BudgetExceeded
 
 from .credentials import Admitted, Credentials
-from .limits import TooManyRequests
+from .limits import Latest, TooManyRequests
 
 WRONG_MAX = 20
 """So many wrong tokens an address may show at once."""
@@ -29,7 +25,6 @@ SECONDS_EACH = 3.0
 
 PEERS_MAX = 10_000
 KNOWN_MAX = 10_000
-_IPV6_SITE_BITS = 64
 """Whoever has one IPv6 address has as many as this leaves: they count as one."""
 
 
@@ -57,8 +52,8 @@ class Admission:
     def __init__(self, tokens: Credentials, seconds: Callable[[], float]) -> None:
         self._tokens = tokens
         self._seconds = seconds
-        self._wrong: OrderedDict[str, tuple[float, float]] = OrderedDict()
-        self._known: OrderedDict[bytes, None] = OrderedDict()
+        self._wrong: Latest[str, tuple[float, float]] = Latest(PEERS_MAX)
+        self._known: Latest[bytes, None] = Latest(KNOWN_MAX)
 
     async def needed(self) -> bool:
         """Return whether nobody gets in without a token."""
@@ -69,7 +64,7 @@ class Admission:
 
         Args:
             shown: What is shown; nothing is no guess.
-            peer: The address that shows it, as ``peer_of`` has it.
+            peer: The address that shows it, as ``network_of`` has it.
 
         Raises:
             TooManyWrongTokens: Too many from there were wrong; this one was not looked at.
@@ -88,10 +83,7 @@ class Admission:
             self._known.pop(digest, None)
             return None
         self._take_back(peer)
-        self._known[digest] = None
-        self._known.move_to_end(digest)
-        while len(self._known) > KNOWN_MAX:
-            self._known.popitem(last=False)
+        self._known.put(digest, None)
         return found
 
     def _count(self, peer: str, *, is_known: bool) -> None:
@@ -112,23 +104,5 @@ class Admission:
     def _put(self, peer: str, wrong: float, now: float) -> None:
         if wrong <= 0:
             self._wrong.pop(peer, None)
-            return
-        self._wrong[peer] = (wrong, now)
-        self._wrong.move_to_end(peer)
-        while len(self._wrong) > PEERS_MAX:
-            self._wrong.popitem(last=False)
-
-
-def peer_of(scope: Scope) -> str:
-    """Return the address that a request comes from; of IPv6 the site, which has countless ones."""
-    client = scope.get("client")
-    host = str(client[0]) if client else ""
-    try:
-        address = ip_address(host)
-    except ValueError:
-        return host
-    if not isinstance(address, IPv6Address):
-        return host
-    if address.ipv4_mapped is not None:
-        return str(address.ipv4_mapped)
-    return f"{int(address) >> _IPV6_SITE_BITS:x}"
+        else:
+            self._wrong.put(peer, (wrong, now))

@@ -6,11 +6,10 @@ import asyncio
 import time
 from collections.abc import Callable
 from functools import cache
-from ipaddress import ip_address
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import unquote
 
-from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.convertors import Convertor
@@ -23,28 +22,28 @@ from ..app import Ezra
 from ..settings import Settings
 from . import (
     agents,
+    exporting,
     feed,
     graphs,
     health,
+    metrics,
     offered,
     openapi,
     reference,
 )
 from .admission import Admission
-from .caller import Caller
 from .connections import ConnectionLimits
 from .console import Console, pages
 from .credentials import Credentials, file_of
-from .exporting import add_export
-from .feed import Feeds, Pace, add_feed
+from .feed import Feeds, Pace
 from .gate import Gate, Rules
 from .handle_pool import HandlePool
-from .health import Pulse, add_health
+from .health import Pulse
+from .limits import is_loopback
 from .mcp_door import MCP_PATH, mcp_door
-from .metrics import add_metrics
 from .openapi import Document, described
-from .problem_answers import NotJson, on_error, on_http, on_invalid
-from .routes import handlers, router_of
+from .problem_answers import on_error, on_http, on_invalid
+from .routes import apart, handlers, router_of
 from .turnstile import Turnstile
 from .watching import Watching
 
@@ -54,6 +53,9 @@ _DONE_BY = (
     offered,
 )
 """Importing them filled ``handlers``."""
+
+_APART = (feed, health, exporting, metrics)
+"""Importing them filled ``apart``."""
 
 OPEN_PATHS = frozenset({health.PATH, openapi.PATH, reference.PATH, reference.TOOLS_PATH})
 """What anybody may read who reaches the server."""
@@ -133,16 +135,6 @@ async def check_place(host: str, tokens: Credentials) -> None:
         raise ConfigError("EZRA_SERVE_HOST", reason)
 
 
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine reaches a host; of names that is known of one."""
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 def _console(pool: HandlePool, tokens: Admission | None, seconds: Callable[[], float]) -> Console:
     clock = pool.ezra._runtime.clock  # noqa: SLF001 - no handle tells the time of the runtime
     return Console(pages, pool, None if tokens is None else tokens.find, clock, seconds)
@@ -151,12 +143,7 @@ def _console(pool: HandlePool, tokens: Admission | None, seconds: Callable[[], f
 @cache
 def described_routes() -> tuple[APIRoute, ...]:
     """Return the routes that the document describes; they take a while, and hold no state."""
-    router = APIRouter()
-    add_feed(router, _pool, _caller, _feeds, _still_counts)
-    add_health(router, _pulse)
-    add_export(router, _pool, _caller)
-    add_metrics(router, _pool, _caller)
-    return (*_with_names(router), *_with_names(router_of(handlers, _pool, _caller)))
+    return (*_with_names(apart), *_with_names(router_of(handlers)))
 
 
 @cache
@@ -184,42 +171,3 @@ class _NameConvertor(Convertor[str]):
 
     def to_string(self, value: str) -> str:
         return value
-
-
-async def _pool(request: Request) -> HandlePool:
-    pool: HandlePool = request.app.state.pool
-    return pool
-
-
-async def _feeds(request: Request) -> Feeds:
-    feeds: Feeds = request.app.state.feeds
-    return feeds
-
-
-async def _pulse(request: Request) -> Pulse:
-    pulse: Pulse = request.app.state.pulse
-    return pulse
-
-
-async def _speaks_json(request: Request) -> None:
-    """Refuse a body that does not say that it is JSON; taken for bytes it would fit nothing."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json" and await request.body():
-        raise NotJson(kind)
-
-
-async def _caller(request: Request, _: Annotated[None, Depends(_speaks_json)]) -> Caller:
-    caller: Caller = request.state.caller
-    return caller
-
-
-async def _still_counts(request: Request) -> bool:
-    tokens: Credentials | None = request.app.state.tokens
-    token_id: str | None = request.state.token_id
-    if tokens is None:
-        return True
-    return await (tokens.counts(token_id) if token_id is not None else _is_open(tokens))
-
-
-async def _is_open(tokens: Credentials) -> bool:
-    return not await tokens.needed()

@@ -12,7 +12,6 @@ import asyncio
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from ipaddress import IPv6Address, ip_address
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import h11
@@ -22,6 +21,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from tiers.errors import TierUnavailable, UsageError
 
 from . import health
+from .limits import network_of
 from .problem_answers import problem_answer
 
 SPARE = 32
@@ -30,7 +30,6 @@ SPARE = 32
 LINGER_SECONDS = 2.0
 """For a late body's answer to be sent before its connection is closed."""
 
-_IPV6_NETWORK_BITS = 64
 """What one house has of IPv6, and may take addresses of as it likes."""
 
 _LATE = b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
@@ -149,7 +148,7 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Let a peer in, if there is room for it."""
         super().connection_made(transport)
-        self.peer = _peer_of(self.client)
+        self.peer = network_of(self.client)
         if not self.guard.admit(self):
             transport.abort()
             return
@@ -283,18 +282,3 @@ class Connection(H11Protocol):
             await self._service(scope, receive, send)
         finally:
             self.guard.finish(self.peer)
-
-
-def _peer_of(client: tuple[str, int] | None) -> str:
-    """Return what counts as one peer: an address, of IPv6 the network of a house."""
-    if client is None:
-        return ""
-    try:
-        found = ip_address(client[0])
-    except ValueError:
-        return client[0]
-    if not isinstance(found, IPv6Address):
-        return str(found)
-    if found.ipv4_mapped is not None:
-        return str(found.ipv4_mapped)
-    return str(int(found) >> (128 - _IPV6_NETWORK_BITS))

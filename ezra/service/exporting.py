@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
 from fastapi.responses import FileResponse
 from starlette.types import Receive, Scope, Send
 
@@ -20,53 +18,13 @@ from ..beliefs.proofs import Exported
 from ..handles.graph import Graph
 from ..wire.handles import EXPORT, ExportedAnswer
 from ..wire.operation import ANSWER_HEADER
-from .caller import Caller
-from .handle_pool import HandlePool
-from .routes import declare
+from .routes import Asking, Pool, answers_apart
 
 EXPORTS_MAX = 8
 """So many are written or sent at a time: each takes as much room as its log."""
 
 SEND_SECONDS_MAX = 3_600.0
 MEDIA_TYPE = "application/jsonl"
-
-
-def add_export(router: APIRouter, pool: Callable[..., Any], caller: Callable[..., Any]) -> None:
-    """Add the route that streams the export of a graph's belief log.
-
-    Args:
-        router: Where to add it.
-        pool: Dependency that gives the pool.
-        caller: Dependency that gives the caller.
-    """
-    room = _Room()  # of the process: all of them write to one disk
-
-    async def endpoint(**given: Any) -> FileResponse:  # noqa: ANN401 - FastAPI goes by the signature
-        graph_id, who, where = given["graph_id"], given["caller_"], given["pool_"]
-        who.check(EXPORT.needs, EXPORT.name, graph_id, None)
-        graph = await where.graph(graph_id)
-        async with AsyncExitStack() as exits:
-            folder = await exits.enter_async_context(room.folder())
-            done = await _written(graph, folder)
-            return _Sent(done, f"{graph_id}.jsonl", exits.pop_all())
-
-    parameters = {
-        "graph_id": str,
-        "pool_": Annotated[HandlePool, Depends(pool)],
-        "caller_": Annotated[Caller, Depends(caller)],
-    }
-    declare(endpoint, parameters)
-    router.add_api_route(
-        EXPORT.path,
-        endpoint,
-        methods=[EXPORT.verb],
-        operation_id=EXPORT.name,
-        summary=EXPORT.summary,
-        tags=[EXPORT.name.partition(".")[0]],
-        response_class=FileResponse,
-        response_model=None,
-        responses={200: {"description": EXPORT.summary, "content": {MEDIA_TYPE: {}}}},
-    )
 
 
 class _Room:
@@ -96,17 +54,33 @@ class _Room:
             self._taken -= 1
 
 
+_room = _Room()
+"""Of the process: all of them write to one disk."""
+
+
+@answers_apart(
+    EXPORT.path,
+    EXPORT.name,
+    EXPORT.summary,
+    {MEDIA_TYPE: {}},
+    tag="beliefs",
+    kind=FileResponse,
+)
+async def export(graph_id: str, pool: Pool, caller: Asking) -> FileResponse:
+    """Stream the export of a graph's belief log."""
+    caller.check(EXPORT.needs, EXPORT.name, graph_id, None)
+    graph = await pool.graph(graph_id)
+    async with AsyncExitStack() as exits:
+        folder = await exits.enter_async_context(_room.folder())
+        done = await _written(graph, folder)
+        return _Sent(done, f"{graph_id}.jsonl", exits.pop_all())
+
+
 class _Sent(FileResponse):
     """Sends an export, and lets go of what holds it, however sending ends."""
 
     def __init__(self, done: Exported, name: str, exits: AsyncExitStack) -> None:
-        said = ExportedAnswer(
-            events=done.events,
-            redacted=done.redacted,
-            heads=done.heads,
-            last_hash=done.last_hash,
-            key_id=done.key_id,
-        )
+        said = ExportedAnswer.model_validate(done, from_attributes=True)
         told = said.model_dump_json(ensure_ascii=True)
         headers = {ANSWER_HEADER: told, "accept-ranges": "none"}
         super().__init__(done.path, filename=name, media_type=MEDIA_TYPE, headers=headers)

@@ -1,15 +1,17 @@
 """The audit feed as it grows: server-sent events, by position, without an end of their own."""
 
-# Annotations are not postponed here: FastAPI could not resolve the dependencies closed over.
+from __future__ import annotations
+
 import asyncio
 import json
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, Query, Request
+from fastapi import Depends, Header, Query, Request
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
@@ -17,8 +19,8 @@ from tiers.errors import BudgetExceeded, EzraError, UsageError
 from tiers.records import AuditEvent, AuditFilter
 
 from ..wire.problems import problem_of
-from .caller import Caller
-from .handle_pool import HandlePool
+from .credentials import Credentials
+from .routes import Asking, Pool, answers_apart
 
 PATH = "/v1/audit/feed"
 FEEDS_MAX = 100
@@ -134,58 +136,43 @@ class _Followed(StreamingResponse):
             self._leave()
 
 
-def add_feed(
-    router: APIRouter,
-    pool: Callable[..., Any],
-    caller: Callable[..., Any],
-    feeds: Callable[..., Any],
-    still: Callable[[Request], Awaitable[bool]],
-) -> None:
-    """Add the route of the feed.
+async def _feeds(request: Request) -> Feeds:
+    feeds: Feeds = request.app.state.feeds
+    return feeds
 
-    Args:
-        router: Where to.
-        pool: Dependency that gives the pool.
-        caller: Dependency that gives the caller.
-        feeds: Dependency that gives the feeds of the service.
-        still: Whether the token of a request still counts.
-    """
 
-    async def feed(
-        request: Request,
-        pool_: Annotated[HandlePool, Depends(pool)],
-        caller_: Annotated[Caller, Depends(caller)],
-        feeds_: Annotated[Feeds, Depends(feeds)],
-        after: Annotated[int, Query(ge=0, le=10**_POSITION_DIGITS_MAX)] = 0,
-        graph_id: Annotated[str | None, Query(max_length=256)] = None,
-        last_event_id: Annotated[str | None, Header()] = None,
-    ) -> StreamingResponse:
-        graph = graph_id or caller_.graph_id
-        caller_.check("read", "audit.feed", graph, None)
-        start = after if last_event_id is None else _position(last_event_id)
-        only = AuditFilter(graph_id=graph)
+async def _still_counts(request: Request) -> bool:
+    """Return whether the token of a request lets in still."""
+    tokens: Credentials | None = request.app.state.tokens
+    token_id: str | None = request.state.token_id
+    if tokens is None:
+        return True
+    return await tokens.counts(token_id) if token_id is not None else not await tokens.needed()
 
-        async def page(position: int, limit: int) -> tuple[AuditEvent, ...]:
-            return await pool_.ezra.audit(position, limit, only=only)
 
-        async def may_go_on() -> bool:
-            return await still(request)
+@answers_apart(PATH, "audit.feed", _SUMMARY, {"text/event-stream": {}}, tag="audit")
+async def feed(
+    request: Request,
+    pool: Pool,
+    caller: Asking,
+    feeds: Annotated[Feeds, Depends(_feeds)],
+    after: Annotated[int, Query(ge=0, le=10**_POSITION_DIGITS_MAX)] = 0,
+    graph_id: Annotated[str | None, Query(max_length=256)] = None,
+    last_event_id: Annotated[str | None, Header()] = None,
+) -> StreamingResponse:
+    """Follow the audit feed."""
+    graph = graph_id or caller.graph_id
+    caller.check("read", "audit.feed", graph, None)
+    start = after if last_event_id is None else _position(last_event_id)
+    only = AuditFilter(graph_id=graph)
 
-        token_id: str | None = request.state.token_id
-        feeds_.take(token_id)
-        events = feeds_.follow(page, start, may_go_on)
-        return _Followed(events, lambda: feeds_.leave(token_id))
+    async def page(position: int, limit: int) -> tuple[AuditEvent, ...]:
+        return await pool.ezra.audit(position, limit, only=only)
 
-    router.add_api_route(
-        PATH,
-        feed,
-        methods=["GET"],
-        operation_id="audit.feed",
-        summary=_SUMMARY,
-        tags=["audit"],
-        response_model=None,
-        responses={200: {"description": _SUMMARY, "content": {"text/event-stream": {}}}},
-    )
+    token_id: str | None = request.state.token_id
+    feeds.take(token_id)
+    events = feeds.follow(page, start, partial(_still_counts, request))
+    return _Followed(events, lambda: feeds.leave(token_id))
 
 
 def _event(event: AuditEvent) -> str:

@@ -22,9 +22,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tiers.errors import EzraError
 
-from .admission import Admission, peer_of
+from .admission import Admission
 from .caller import LOCAL, Caller
-from .limits import BodyTooSlow, Buckets, Disconnected, again, body_of, check_one_length
+from .limits import BodyTooSlow, Buckets, Disconnected, again, body_of, check_one_length, network_of
 from .problem_answers import (
     SECURITY_HEADERS,
     Unauthorized,
@@ -164,7 +164,7 @@ class Gate:
             return "anybody"
         # A session counts on its own pages alone: no other site can have anything done by it.
         shown = _bearer(headers) or (front.shown(headers) if front.owns(path) else "")
-        token = await tokens.find(shown, peer_of(scope))
+        token = await tokens.find(shown, network_of(scope.get("client")))
         if token is None:
             raise Unauthorized
         _put(scope, token.caller, token.id)
@@ -281,6 +281,3 @@ def _host_of(address: str) -> str | None:
         return urlsplit(address).hostname
     except ValueError:
         return None
-
-
-__all__ = ["Gate", "Rules"]

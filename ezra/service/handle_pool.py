@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 
 from tiers.errors import NotFound
@@ -16,6 +15,7 @@ from ..handles.turn import OpenTurn
 from ..telemetry import Telemetry
 from .caller import Caller
 from .issuing import Issuing
+from .limits import Latest
 from .open_turns import OpenTurns, TurnBounds
 from .tokens import TokenFile
 
@@ -47,7 +47,7 @@ class HandlePool:
         self.ezra = ezra
         self.issuing = None if tokens is None else Issuing(tokens, ezra)
         self.spawning = asyncio.Lock()
-        self._agents: OrderedDict[tuple[str, str], Agent] = OrderedDict()
+        self._agents: Latest[tuple[str, str], Agent] = Latest(AGENTS_MAX)
         self.turns = OpenTurns(seconds, bounds)
 
     @property
@@ -94,10 +94,7 @@ class HandlePool:
 
     def hold(self, graph_id: str, agent: Agent) -> Agent:
         """Remember a handle, in the place of any former one of that member; return it."""
-        self._agents[graph_id, agent.id] = agent
-        self._agents.move_to_end((graph_id, agent.id))
-        while len(self._agents) > AGENTS_MAX:
-            self._agents.popitem(last=False)
+        self._agents.put((graph_id, agent.id), agent)
         return agent
 
     def arrived(self, graph_id: str, agent: Agent) -> Agent:

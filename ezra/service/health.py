@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import Depends, Request, Response
 from pydantic import BaseModel, ConfigDict
 
 from ..app import Ezra
 from ..moving.graph_status import HealthState, TierState
-from .routes import declare
+from .routes import answers_apart
 
 PATH = "/health"
 KEEP_SECONDS = 1.0
@@ -62,28 +61,21 @@ class Pulse:
             return found
 
 
-def add_health(router: APIRouter, pulse: Callable[..., Any]) -> None:
-    """Add the route of the health.
+async def _pulse(request: Request) -> Pulse:
+    pulse: Pulse = request.app.state.pulse
+    return pulse
 
-    Args:
-        router: Where to add it.
-        pulse: Dependency that gives the pulse of the service.
-    """
 
-    async def health(**given: Any) -> Response:  # noqa: ANN401 - FastAPI goes by the signature
-        found = await given["pulse_"].feel()
-        status = 503 if found.status == "failing" else 200
-        return Response(found.model_dump_json(), status, media_type="application/json")
-
-    declare(health, {"pulse_": Annotated[Pulse, Depends(pulse)]})
-    content = {"application/json": {"schema": Health.model_json_schema()}}
-    router.add_api_route(
-        PATH,
-        health,
-        methods=["GET"],
-        operation_id="health",
-        summary=_SUMMARY,
-        tags=["health"],
-        response_model=None,
-        responses={code: {"description": _SUMMARY, "content": content} for code in (200, 503)},
-    )
+@answers_apart(
+    PATH,
+    "health",
+    _SUMMARY,
+    {"application/json": {"schema": Health.model_json_schema()}},
+    tag="health",
+    codes=(200, 503),
+)
+async def health(pulse: Annotated[Pulse, Depends(_pulse)]) -> Response:
+    """Answer whoever balances load, or looks."""
+    found = await pulse.feel()
+    status = 503 if found.status == "failing" else 200
+    return Response(found.model_dump_json(), status, media_type="application/json")

@@ -17,10 +17,8 @@ import asyncio
 import hashlib
 import json
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -33,6 +31,7 @@ from tiers.errors import ConfigError, TierUnavailable
 from tiers.fields import ALL_TOPICS, Name, Record, Topics
 
 from .caller import Caller, Role
+from .limits import Latest, is_loopback
 
 ALGORITHMS = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
@@ -137,7 +136,7 @@ class IdentityProvider:
         self._keys: _Keys | None = None
         self._asked_at: float | None = None
         self._asking = asyncio.Lock()
-        self._until: OrderedDict[str, float] = OrderedDict()
+        self._until: Latest[str, float] = Latest(SUBJECTS_MAX)
 
     def counts(self, token_id: str) -> bool:
         """Return whether the last token of somebody who was let in has not expired."""
@@ -179,19 +178,9 @@ class IdentityProvider:
         name = hashlib.sha256(f"{self._issuer}\n{subject.sub}".encode()).hexdigest()
         found = Identified(
             f"jwt-{name[:12]}",
-            Caller(
-                name=subject.sub,
-                role=said.role,
-                graph_id=said.graph_id,
-                agent_id=said.agent_id,
-                user_id=said.user_id,
-                topics=said.topics,
-            ),
+            Caller(name=subject.sub, **said.model_dump(exclude={"tenant"})),
         )
-        self._until[found.id] = subject.exp + LEEWAY_SECONDS
-        self._until.move_to_end(found.id)
-        while len(self._until) > SUBJECTS_MAX:
-            self._until.popitem(last=False)
+        self._until.put(found.id, subject.exp + LEEWAY_SECONDS)
         return found
 
     async def _key_of(self, given: str) -> jwt.PyJWK | None:
@@ -311,11 +300,4 @@ def _may_ask(url: str) -> bool:
         return False
     if not host or parts.username is not None:
         return False
-    return parts.scheme == "https" or (parts.scheme == "http" and _is_here(host))
-
-
-def _is_here(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import datetime
+from typing import Unpack
 
 from tiers.errors import EzraError, NotFound, PolicyDenied, UsageError
 from tiers.fields import AuditKind
@@ -17,7 +18,7 @@ from tiers.records import Scope
 
 from ..app import Ezra
 from .caller import Caller, Role
-from .tokens import Token, TokenFile
+from .tokens import Bounds, Token, TokenFile
 
 MADE: AuditKind = "token made"
 REVOKED: AuditKind = "token revoked"
@@ -53,11 +54,8 @@ class Issuing:
         name: str,
         role: Role,
         *,
-        graph_id: str | None = None,
-        agent_id: str | None = None,
-        user_id: str | None = None,
-        topics: tuple[str, ...],
         expires_at: datetime | None,
+        **bounds: Unpack[Bounds],
     ) -> tuple[Token, str]:
         """Make a token; return what is known of it, and the token, which nobody can tell again.
 
@@ -71,17 +69,10 @@ class Issuing:
             accepted = f"at most {own.expires_at.isoformat()}, when your own token ends"
             raise UsageError("expires", expires_at or "never", accepted)
         made, shown = await asyncio.to_thread(
-            self._tokens.create,
-            name,
-            role,
-            graph_id=graph_id,
-            agent_id=agent_id,
-            user_id=user_id,
-            topics=topics,
-            expires_at=expires_at,
+            self._tokens.create, name, role, expires_at=expires_at, **bounds
         )
-        bounds = (("graph", graph_id), ("agent", agent_id), ("user", user_id))
-        reach = ", ".join(f"{what} {one}" for what, one in bounds if one) or "everything"
+        named = (("graph", made.graph_id), ("agent", made.agent_id), ("user", made.user_id))
+        reach = ", ".join(f"{what} {one}" for what, one in named if one) or "everything"
         until = "never ends" if expires_at is None else f"ends {expires_at.isoformat()}"
         try:
             await self._tell(MADE, made, caller, f"{role} {name} for {reach}, {until}")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from ..telemetry import Numbers
 
@@ -49,18 +49,8 @@ def what_stays_left_out() -> Iterator[None]:
         gc.unfreeze()
 
 
-@asynccontextmanager
-async def lag_watched(numbers: Numbers) -> AsyncIterator[None]:
-    """Note how late this event loop is, again and again, for the length of the block."""
-    task = asyncio.create_task(_watch(numbers), name="ezra-lag")
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.wait([task])
-
-
-async def _watch(numbers: Numbers) -> None:
+async def watch_lag(numbers: Numbers) -> None:
+    """Note how late this event loop is, again and again; it has no end."""
     now = asyncio.get_running_loop().time
     while True:
         due = now() + EVERY_SECONDS

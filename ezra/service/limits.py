@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import OrderedDict
-from typing import TypeAlias
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from ipaddress import IPv6Address, ip_address
+from typing import Any, TypeAlias, TypeVar
 
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive
@@ -14,8 +17,63 @@ from tiers.errors import BudgetExceeded, EzraError, UsageError
 
 BUCKETS_MAX = 10_000
 
+_IPV6_SITE_BITS = 64
+_K = TypeVar("_K")
+_V = TypeVar("_V")
 _Bucket: TypeAlias = tuple[float, float]
 """What was left, and when."""
+
+
+class Latest(OrderedDict[_K, _V]):
+    """What was put in last, so many entries at most; others are forgotten.
+
+    Args:
+        most: How many.
+    """
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def put(self, key: _K, value: _V) -> None:
+        """Keep a value, in the place of any former one of its key."""
+        self[key] = value
+        self.move_to_end(key)
+        while len(self) > self._most:
+            self.popitem(last=False)
+
+
+def network_of(client: Sequence[Any] | None) -> str:
+    """Return whose an address is, a host and a port: of IPv6 the site, which has countless ones."""
+    host = str(client[0]) if client else ""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host
+    if not isinstance(address, IPv6Address):
+        return host
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return f"{int(address) >> _IPV6_SITE_BITS:x}"
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine reaches a host; of names that is known of one."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@asynccontextmanager
+async def beside(work: Coroutine[Any, Any, None], name: str) -> AsyncIterator[None]:
+    """Let work that has no end go on for the length of the block."""
+    task = asyncio.create_task(work, name=name)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
 
 
 class TooManyRequests(BudgetExceeded):
@@ -39,7 +97,7 @@ class Buckets:
 
     def __init__(self, per_minute: int | None) -> None:
         self._per_minute = per_minute
-        self._buckets: OrderedDict[str, _Bucket] = OrderedDict()
+        self._buckets: Latest[str, _Bucket] = Latest(BUCKETS_MAX)
 
     def take(self, whose: str, now: float) -> None:
         """Count a request.
@@ -57,10 +115,7 @@ class Buckets:
         left, since = self._buckets.get(whose, (float(self._per_minute), now))
         left = min(float(self._per_minute), left + (now - since) * rate)
         is_let_in = left >= 1
-        self._buckets[whose] = (left - 1 if is_let_in else left, now)
-        self._buckets.move_to_end(whose)
-        while len(self._buckets) > BUCKETS_MAX:
-            self._buckets.popitem(last=False)
+        self._buckets.put(whose, (left - 1 if is_let_in else left, now))
         if not is_let_in:
             raise TooManyRequests(whose, self._per_minute, math.ceil((1 - left) / rate))
 

@@ -14,8 +14,9 @@ from fastapi import FastAPI
 from tiers.errors import ConfigError
 
 from .connections import ConnectionLimits, Guard
-from .console.sampling import sampled
-from .lag import lag_watched
+from .console.sampling import look_on
+from .lag import watch_lag
+from .limits import beside
 
 KEEP_ALIVE_SECONDS = 30
 STOP_SECONDS = 30
@@ -58,8 +59,8 @@ async def listening(app: FastAPI, host: str, port: int) -> AsyncIterator[str]:
 async def _serve(app: FastAPI, server: PromptServer, listener: socket.socket) -> None:
     # In one task: what answers MCP must be closed by the task that opened it.
     pool = app.state.pool
-    watched = lag_watched(pool.telemetry.numbers)
-    async with app.state.mcp.running(), watched, sampled(pool):
+    lag, samples = watch_lag(pool.telemetry.numbers), look_on(pool)
+    async with app.state.mcp.running(), beside(lag, "ezra-lag"), beside(samples, "ezra-samples"):
         await server.serve(sockets=[listener])
 
 

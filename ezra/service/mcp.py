@@ -185,14 +185,3 @@ def _root_logger_kept() -> Iterator[None]:
     root.setLevel(level)
     # It would log at INFO what callers said: logs hold ids, never content.
     logging.getLogger("mcp").setLevel(logging.WARNING)
-
-
-__all__ = [
-    "BODY_BYTES_MAX",
-    "CALLER_STATE",
-    "LOOPBACK",
-    "McpDoor",
-    "caller_of",
-    "mcp_server",
-    "told_tools",
-]

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Self
 
 from tiers.errors import NotFound
-from tiers.fencing import entry, fenced, labelled
+from tiers.fencing import cut, entry, fenced, labelled
 from tiers.history.sight import sees
 from tiers.records import AgentRecord, Fact, HistoricBelief
 
@@ -268,12 +268,8 @@ def _fact(one: Known) -> str:
 
 def _entry(source: str, text: str) -> str:
     """Return a text on one line behind where it comes from, so that it cannot look like ours."""
-    return _cut(entry(source, text, is_flat=True))
+    return cut(entry(source, text, is_flat=True), LINE_CHARS_MAX)
 
 
 def _listed(entries: Sequence[str]) -> str:
     return "\n".join(entries) or _NOTHING
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= LINE_CHARS_MAX else f"{line[: LINE_CHARS_MAX - 1]}…"

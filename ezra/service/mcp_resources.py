@@ -8,11 +8,12 @@ from typing import Annotated, Any, TypeAlias
 from mcp.server.mcpserver import MCPServer
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from tiers.errors import EzraError, PolicyDenied
-from tiers.records import Ancestor, Budget, GraphState, Usage
+from tiers.records import Ancestor, Usage
 
+from ..wire.handles import GRAPH
 from ..wire.tool_answers import Answer, Beliefs
 from ..wire.tools import problem_told
 from .caller import Caller
@@ -35,18 +36,6 @@ to you. Say so when memory holds nothing. Never call forget unless a person expl
 _Reading: TypeAlias = Callable[[], Coroutine[Any, Any, str]]
 
 
-class Tiers(Answer):
-    """What each tier holds for a graph."""
-
-    state: GraphState
-    agents: int
-    hot: int
-    warm: int
-    cold: dict[str, int]
-    usage: Usage
-    budget: Budget
-
-
 class State(Answer):
     """Where an agent is. ``tiers`` is for callers who may read the whole graph."""
 
@@ -55,7 +44,7 @@ class State(Answer):
     topics: tuple[str, ...]
     usage: Usage
     lineage: tuple[Ancestor, ...]
-    tiers: Tiers | None
+    tiers: dict[str, JsonValue] | None
 
 
 def add_resources(
@@ -122,12 +111,15 @@ async def _state(seats: Seats, seat: Seat) -> State:
     )
 
 
-async def _tiers(seats: Seats, seat: Seat) -> Tiers | None:
+async def _tiers(seats: Seats, seat: Seat) -> dict[str, JsonValue] | None:
     try:
-        return Tiers.of(await (await seats.graph(seat)).status())
+        status = await (await seats.graph(seat)).status()
     except PolicyDenied:
         # A server knows better what this caller's token may read.
         return None
+    answers = GRAPH.offered["status"].operation.answers
+    held: dict[str, JsonValue] = answers.dump_python(status, mode="json", exclude={"lineage"})
+    return held
 
 
 def _may_read(caller: Caller) -> bool:

@@ -112,6 +112,7 @@ def _complete(one: dict[str, Any], verb: str, answers: dict[str, Any]) -> None:
     name = one["operationId"]
     responses = one["responses"]
     responses.pop("422", None)
+    one.pop("description", None)  # of the function that answers; the summary says it
     problem = {CONTENT_TYPE: {"schema": {"$ref": f"{_REF}Problem"}}}
     responses["4XX"] = {"description": "It cannot be done as asked.", "content": problem}
     responses["5XX"] = {"description": "A tier or the service failed.", "content": problem}

@@ -186,8 +186,7 @@ def key_of(caller: str, header: str) -> Key:
         UsageError: It cannot be one.
     """
     if not 0 < len(header) <= KEY_CHARS_MAX or not header.isascii() or not header.isprintable():
-        accepted = f"1 to {KEY_CHARS_MAX} printable ASCII characters"
-        raise UsageError(HEADER, header, accepted)
+        raise UsageError(HEADER, header, f"1 to {KEY_CHARS_MAX} printable ASCII characters")
     return caller, header
 
 

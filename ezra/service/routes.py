@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 from fastapi import APIRouter, Body, Depends, Path, Query, Request, Response
+from fastapi.responses import JSONResponse
 
 from ..wire import Nothing, Operation
 from ..wire.operation import A, R
 from .caller import Caller
 from .handle_pool import HandlePool
+from .problem_answers import NotJson
 from .taking import Taking
 
 Handler: TypeAlias = Callable[..., Awaitable[R]]
 """Does what an operation says, called with what it takes."""
 
+_F = TypeVar("_F", bound=Callable[..., Any])
 _Pair: TypeAlias = tuple[Operation[Any, Any], Taking]
 
 
@@ -32,8 +35,7 @@ class Handlers:
 
         def register(handler: Handler[R]) -> Handler[R]:
             if operation.name in self._by_name:
-                message = f"{operation.name} is done twice"
-                raise ValueError(message)
+                raise ValueError(f"{operation.name} is done twice")
             taking = Taking(handler, operation.names, operation.asks)
             self._by_name[operation.name] = (operation, taking)
             return handler
@@ -52,22 +54,78 @@ handlers = Handlers()
 """Filled by the modules of this package that each do some of the operations."""
 
 
-def router_of(
-    handlers: Handlers, pool: Callable[..., Any], caller: Callable[..., Any]
-) -> APIRouter:
+async def pool_of(request: Request) -> HandlePool:
+    """Return the pool of the service that is asked."""
+    pool: HandlePool = request.app.state.pool
+    return pool
+
+
+async def _speaks_json(request: Request) -> None:
+    """Refuse a body that does not say that it is JSON; taken for bytes it would fit nothing."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json" and await request.body():
+        raise NotJson(kind)
+
+
+async def caller_of(request: Request, _: Annotated[None, Depends(_speaks_json)]) -> Caller:
+    """Return who asks, as the gate has found it."""
+    caller: Caller = request.state.caller
+    return caller
+
+
+Pool: TypeAlias = Annotated[HandlePool, Depends(pool_of)]
+Asking: TypeAlias = Annotated[Caller, Depends(caller_of)]
+"""What a route is given: the type of a parameter says it."""
+
+apart = APIRouter()
+"""Routes of what is no operation of a handle, filled by the modules that answer them."""
+
+
+def answers_apart(
+    path: str,
+    name: str,
+    summary: str,
+    content: dict[str, Any],
+    *,
+    tag: str,
+    codes: Collection[int] = (200,),
+    kind: type[Response] = JSONResponse,
+) -> Callable[[_F], _F]:
+    """Make the decorated function answer what is no operation of a handle.
+
+    Args:
+        path: Where it is asked.
+        name: Of the operation, in the document and in logs.
+        summary: What is answered, in the document.
+        content: The same by its media type.
+        tag: The part of the document.
+        codes: The statuses of such an answer.
+        kind: The class of the answer.
+    """
+    return apart.api_route(
+        path,
+        methods=["GET"],
+        operation_id=name,
+        summary=summary,
+        tags=[tag],
+        response_class=kind,
+        response_model=None,
+        responses={code: {"description": summary, "content": content} for code in codes},
+    )
+
+
+def router_of(handlers: Handlers) -> APIRouter:
     """Return a router with a route for each operation.
 
     Args:
         handlers: Who does what.
-        pool: Dependency that gives the pool.
-        caller: Dependency that gives the caller.
     """
     router = APIRouter()
     # A word of an address comes before a name in its place: ``count`` is no document's id.
     for operation, handler in sorted(handlers, key=lambda one: one[0].path.replace("{", "~")):
         router.add_api_route(
             operation.path,
-            _endpoint(operation, handler, pool, caller),
+            _endpoint(operation, handler),
             methods=[operation.verb],
             operation_id=operation.name,
             summary=operation.summary,
@@ -78,7 +136,7 @@ def router_of(
     return router
 
 
-def declare(
+def _declare(
     endpoint: Callable[..., Any],
     parameters: Mapping[str, Any],
     defaults: Mapping[str, Any] = MappingProxyType({}),
@@ -97,12 +155,7 @@ def declare(
     )
 
 
-def _endpoint(
-    operation: Operation[A, R],
-    handler: Taking,
-    pool: Callable[..., Any],
-    caller: Callable[..., Any],
-) -> Callable[..., Awaitable[Response]]:
+def _endpoint(operation: Operation[A, R], handler: Taking) -> Callable[..., Awaitable[Response]]:
     async def endpoint(**given: Any) -> Response:  # noqa: ANN401 - FastAPI goes by the signature
         names = {name: given[name] for name in operation.names}
         who: Caller = given["caller_"]
@@ -111,21 +164,20 @@ def _endpoint(
         answer = await handler(given["pool_"], who, names, given["asked_"])
         return Response(operation.answers.dump_json(answer), media_type="application/json")
 
-    async def allowed(request: Request, who: Caller) -> Caller:
+    async def allowed(request: Request, who: Asking) -> Caller:
         # Before anything that was sent is looked at: who may not ask is not told what is wrong.
         names = request.path_params
         who.check(operation.needs, operation.name, names.get("graph_id"), names.get("agent_id"))
         return who
 
-    declare(allowed, {"request": Request, "who": Annotated[Caller, Depends(caller)]})
     where = Body() if operation.has_body else Query()
     # Where nothing is asked, no body need be sent.
-    declare(
+    _declare(
         endpoint,
         {
             **dict.fromkeys(operation.names, Annotated[str, Path()]),
             "asked_": Annotated[operation.asks, where],
-            "pool_": Annotated[HandlePool, Depends(pool)],
+            "pool_": Pool,
             "caller_": Annotated[Caller, Depends(allowed)],
         },
         {"asked_": Nothing()} if operation.asks is Nothing else {},

@@ -53,8 +53,7 @@ class Taking:
         for name, kind in self._takes.items():
             needed = name if kind is str else _NAMED_BY.get(kind)
             if needed not in names and kind not in (HandlePool, Caller, Names, asks, Any):
-                message = f"{function.__qualname__} is given no {name}"
-                raise TypeError(message)
+                raise TypeError(f"{function.__qualname__} is given no {name}")
 
     async def __call__(self, pool: HandlePool, caller: Caller, names: Names, asked: object) -> Any:  # noqa: ANN401 - as the function
         """Call the function.

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from filelock import FileLock, Timeout
 from pydantic import Field, TypeAdapter, ValidationError
@@ -25,6 +26,7 @@ from tiers.fields import ALL_TOPICS, Misfit, Moment, Name, Record, Topics
 from tiers.ids import Clock, system_clock
 from tiers.saved_file import replace_file
 
+from ..checks import checked
 from .caller import Caller, Role
 
 TOKENS_MAX = 10_000
@@ -42,6 +44,18 @@ _DRAWS = 8
 _SECRET_BYTES = 32
 _TOKEN = re.compile(r"ezra_([a-z2-7]{12})_([A-Za-z0-9_-]{43})")
 _NOBODY = hashlib.sha256(b"").hexdigest()
+
+
+_OF_CALLERS = {"name", "role", "graph_id", "agent_id", "user_id", "topics"}
+
+
+class Bounds(TypedDict, total=False):
+    """To what a token is bound; everything, where nothing is said."""
+
+    graph_id: str | None
+    agent_id: str | None
+    user_id: str | None
+    topics: tuple[str, ...]
 
 
 class Token(Record):
@@ -88,15 +102,7 @@ class Token(Record):
     @property
     def caller(self) -> Caller:
         """Who asks with it."""
-        return Caller(
-            name=self.name,
-            role=self.role,
-            graph_id=self.graph_id,
-            agent_id=self.agent_id,
-            user_id=self.user_id,
-            topics=self.topics,
-            token_id=self.id,
-        )
+        return Caller(**self.model_dump(include=_OF_CALLERS), token_id=self.id)
 
 
 class _Kept(Record):
@@ -205,11 +211,8 @@ class TokenFile:
         name: str,
         role: Role,
         *,
-        graph_id: str | None = None,
-        agent_id: str | None = None,
-        user_id: str | None = None,
-        topics: tuple[str, ...] = (ALL_TOPICS,),
         expires_at: datetime | None,
+        **bounds: Unpack[Bounds],
     ) -> tuple[Token, str]:
         """Make a token; return what is known of it, and the token, which nobody can tell again.
 
@@ -220,6 +223,7 @@ class TokenFile:
         now = self._clock()
         if expires_at is not None and expires_at <= now:
             raise UsageError("expires_at", expires_at.isoformat(), "a moment to come")
+        agent_id = bounds.get("agent_id")
         if agent_id is not None and role != "agent":
             raise UsageError("agent_id", agent_id, f"none for the role {role}, which is not one's")
         secret = secrets.token_urlsafe(_SECRET_BYTES)
@@ -228,18 +232,16 @@ class TokenFile:
             if len(tokens) >= TOKENS_MAX:
                 raise UsageError("tokens", len(tokens), f"at most {TOKENS_MAX}; revoke some")
             taken = {token.id for token in tokens}
-            token = _checked_token(
+            token = checked(
+                Token,
                 id=_new_id(taken),
                 name=name,
                 role=role,
                 tenant=self._tenant,
-                graph_id=graph_id,
-                agent_id=agent_id,
-                user_id=user_id,
-                topics=topics,
                 created_at=now,
                 expires_at=expires_at,
                 sha256=_hash(secret),
+                **bounds,
             )
             self._write((*tokens, token))
         return token, f"ezra_{token.id}_{secret}"
@@ -342,11 +344,3 @@ def _new_id(taken: set[str]) -> str:
 
 def _without_dead(tokens: tuple[Token, ...], now: datetime) -> tuple[Token, ...]:
     return tuple(token for token in tokens if token.counts_at(now))
-
-
-def _checked_token(**values: object) -> Token:
-    try:
-        return Token.model_validate(values)
-    except ValidationError as error:
-        first = Misfit.first_of(error)
-        raise UsageError(first.field(), first.value, first.accepted) from error

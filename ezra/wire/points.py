@@ -21,8 +21,7 @@ def _time(value: object) -> datetime:
     if isinstance(value, str):
         value = _read(value)
     if not isinstance(value, datetime) or value.tzinfo is None or value.year not in _YEARS:
-        message = "must be a time of ISO 8601 with its zone"
-        raise ValueError(message)
+        raise ValueError("must be a time of ISO 8601 with its zone")
     return value.astimezone(UTC)
 
 
@@ -36,8 +35,7 @@ def _read(text: str) -> datetime | None:
 def whole(value: object) -> object:
     """Return what may become a number; ``True`` is none."""
     if isinstance(value, bool):
-        message = "must be a whole number"
-        raise ValueError(message)
+        raise ValueError("must be a whole number")
     return value
 
 
@@ -51,8 +49,7 @@ def _point(value: object) -> datetime | int:
     if not isinstance(value, int):
         return _time(value)
     if isinstance(value, bool) or not 0 <= value <= COUNT_MAX:
-        message = "must be the number of a turn, or a time of ISO 8601 with its zone"
-        raise ValueError(message)
+        raise ValueError("must be the number of a turn, or a time of ISO 8601 with its zone")
     return value
 
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Self, TypeAlias
 from pydantic import BaseModel, BeforeValidator, ConfigDict, JsonValue
 
 from tiers.board import Card, Priority, TaskStatus
-from tiers.fencing import flat, inert
+from tiers.fencing import cut, flat, inert
 from tiers.mesh import FieldType, MeshResult
 from tiers.records import BeliefStatus, Commitment, HistoricBelief, Hit, Kind
 from tiers.upkeep import Page
@@ -35,8 +35,7 @@ ROWS_SHOWN = 50
 
 def shown(text: str) -> str:
     """Return a text as a model may read it, cut where it is too long."""
-    text = inert(text)
-    return text if len(text) <= SHOWN_CHARS_MAX else f"{text[: SHOWN_CHARS_MAX - 1]}…"
+    return cut(inert(text), SHOWN_CHARS_MAX)
 
 
 Shown: TypeAlias = Annotated[str, BeforeValidator(shown)]

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from tiers.errors import EzraError, UsageError
-from tiers.fencing import flat
+from tiers.fencing import cut, flat
 from tiers.fields import Misfit
 
 from ..handles.agent import Agent
@@ -132,8 +132,7 @@ def derived(offered: Offered) -> ToolSpec:
     """
     offer = offered.offer
     if offer.tool is None:
-        message = f"{offered.operation.name} is lent to no model"
-        raise TypeError(message)
+        raise TypeError(f"{offered.operation.name} is lent to no model")
     takes, attributes = tuple(_takes(offered)), offered.handle.name.split(".")[1:]
     name = offer.tool.name or offered.method_name
     answer: Any = ANSWERS.get(name, Whole)
@@ -237,5 +236,4 @@ def short(text: str) -> str:
 
     Errors quote what was given or stored; nothing of that may look like a line of ours.
     """
-    text = flat(text)
-    return text if len(text) <= PROBLEM_CHARS_MAX else f"{text[: PROBLEM_CHARS_MAX - 1]}…"
+    return cut(flat(text), PROBLEM_CHARS_MAX)

@@ -78,7 +78,9 @@ OF_ONE_CALL = frozenset(
 )
 """What looks like a memory, and ends with the call that made it, or holds no record."""
 
-_MAPPINGS = frozenset(("dict", "OrderedDict", "defaultdict", "Counter", "WeakValueDictionary"))
+_MAPPINGS = frozenset(
+    ("dict", "OrderedDict", "Latest", "defaultdict", "Counter", "WeakValueDictionary")
+)
 
 
 def names_of(*stores: Store) -> set[str]:

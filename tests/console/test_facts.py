@@ -12,7 +12,8 @@ from playwright.async_api import Page, expect
 from support.console import HOSTILE, House
 from support.console_facts import GRAPH, Told, cursor_at, many_facts, told
 
-from ezra.service.console.facts import MOVES, NEWEST, ROWS
+from ezra.service.console.facts import MOVES, ROWS
+from ezra.service.console.fields import LATEST
 from tiers.records import AuditFilter, Fact
 
 from .conftest import DESKTOP, PHONE, Shots, Tabs
@@ -127,7 +128,7 @@ async def test_what_became_of_facts_is_the_audit_feed(
 ) -> None:
     """Promoted, superseded, forgotten, the last first, with the facts as they are now."""
     graph = await house.ezra.session_graph(GRAPH)
-    events = await graph.audit(only=AuditFilter(kinds=MOVES, before=NEWEST))
+    events = await graph.audit(only=AuditFilter(kinds=MOVES, before=LATEST))
     page = await tabs.open(_place(house, "fact-moves"))
     assert await _rows(page) == [str(event.seq) for event in events]
     assert {event.kind for event in events} >= {"promoted", "superseded", "forgotten"}

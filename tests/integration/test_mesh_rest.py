@@ -11,7 +11,6 @@ import pytest
 from support.mesh_sources import SECRET, Service, weather, weather_service
 
 from ezra.mesh import MeshAsk, Source, source_of
-from ezra.mesh.checking import checked_source
 from tiers.errors import TierRejected, TierTimeout, TierUnavailable, UsageError
 from tiers.records import MeshResult
 
@@ -134,7 +133,7 @@ async def test_a_service_that_is_away_or_silent_is_left_out() -> None:
     with pytest.raises(TierUnavailable, match="cannot be reached: ConnectError"):
         await answer(away, track="imola")
     with pytest.raises(TierUnavailable):
-        await checked_source(away)
+        await away.check()
 
 
 async def test_a_late_service_is_not_waited_for(service: Service) -> None:
@@ -147,5 +146,5 @@ async def test_a_late_service_is_not_waited_for(service: Service) -> None:
 
 async def test_checking_asks_for_no_data(service: Service) -> None:
     """Only whether somebody answers."""
-    await checked_source(source_of("weather", weather(service)))
+    await source_of("weather", weather(service)).check()
     assert [(one.method, one.path) for one in service.asked] == [("HEAD", "/api/")]

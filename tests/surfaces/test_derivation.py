@@ -20,7 +20,7 @@ from ezra.remote.handle import RemoteHandle
 from ezra.service.caller import LOCAL
 from ezra.service.openapi import described
 from ezra.service.problem_answers import on_error
-from ezra.service.routes import Handlers, router_of
+from ezra.service.routes import Handlers, caller_of, pool_of, router_of
 from ezra.service.taking import Names
 from ezra.wire.derivation import Handle
 from ezra.wire.handles import AGENT_KNOWLEDGE, RecallAsked
@@ -94,7 +94,8 @@ def _handlers() -> Handlers:
 
 def _app() -> tuple[FastAPI, Handlers]:
     app, handlers = FastAPI(), _handlers()
-    app.include_router(router_of(handlers, lambda: None, lambda: LOCAL))
+    app.include_router(router_of(handlers))
+    app.dependency_overrides |= {pool_of: lambda: None, caller_of: lambda: LOCAL}
     app.add_exception_handler(EzraError, on_error)
     return app, handlers
 

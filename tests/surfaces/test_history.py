@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from pydantic import TypeAdapter
 from support.runtime import MovingClock
 
@@ -31,9 +31,8 @@ from ezra.remote.connection import Connection
 from ezra.remote.graph import RemoteHistory
 from ezra.service import exporting
 from ezra.service.caller import LOCAL, Caller
-from ezra.service.exporting import add_export
 from ezra.service.handle_pool import HandlePool
-from ezra.service.routes import handlers, router_of
+from ezra.service.routes import apart, caller_of, handlers, pool_of, router_of
 from ezra.wire import graphs, handles
 from ezra.wire.handles import BELIEFS
 from ezra.wire.points import Point
@@ -240,10 +239,10 @@ def test_a_moment_that_is_refused_is_told() -> None:
 def app_of(ezra: Ezra, caller: Caller) -> FastAPI:
     """Return an app of all that this module speaks of, asked by a given caller; errors pass."""
     pool = HandlePool(ezra, lambda: 0.0)
-    app, files = FastAPI(), APIRouter()
-    app.include_router(router_of(handlers, lambda: pool, lambda: caller))
-    add_export(files, lambda: pool, lambda: caller)
-    app.include_router(files)
+    app = FastAPI()
+    app.include_router(router_of(handlers))
+    app.include_router(apart)
+    app.dependency_overrides |= {pool_of: lambda: pool, caller_of: lambda: caller}
     return app
 
 

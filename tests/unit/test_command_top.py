@@ -47,10 +47,10 @@ def picture(*, graphs: int = 1, warm: float | None = 0.5) -> Picture:
         answered_ms=12.0,
         health=Health("ok" if warm is not None else "degraded", tiers),
         graphs={f"a-graph-with-a-very-long-name-{number}": status for number in range(graphs)},
-        more=7,
+        more_graphs=7,
         members=(),
-        used={},
-        waiting={"index": 3, "judge": 0},
+        usage_by_agent={},
+        waiting_work={"index": 3, "judge": 0},
         reembedding=None,
         events=(event,) * 30,
     )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 
 from pydantic import JsonValue
 
 from tiers.documents import Document
+from tiers.fencing import on_one_line
 
 from ...documents.front_matter import FrontMatter, said_of, split_front_matter
 from ...documents.parsed import cleaned
@@ -151,14 +152,7 @@ def entity_of(document: Document, rules: NoteRules) -> Entity:
         revision=document.revision,
         created_at=document.recorded_at,
         changed_at=document.changed_at,
-        type=said.type,
-        title=said.title,
-        status=said.status,
-        priority=said.priority,
-        tags=said.tags,
-        summary=said.summary,
-        references=said.references,
-        notices=said.notices,
+        **{one.name: getattr(said, one.name) for one in fields(said)},
     )
 
 
@@ -301,8 +295,7 @@ def _heading(body: str) -> str:
 
 def _beginning(body: str) -> str:
     """Return the beginning of a text on one line, without its first heading."""
-    plain = " ".join(_HEADING.sub("", body, count=1).split())
-    return plain if len(plain) <= SUMMARY_CHARS else f"{plain[: SUMMARY_CHARS - 1]}…"
+    return on_one_line(_HEADING.sub("", body, count=1), SUMMARY_CHARS)
 
 
 def by_place(entities: Sequence[Entity]) -> list[Entity]:

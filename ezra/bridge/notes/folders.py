@@ -132,8 +132,7 @@ def _decoded(name: str, content: bytes) -> str:
     try:
         text = content.decode() if len(content) <= FILE_BYTES_MAX else None
     except UnicodeDecodeError as error:
-        accepted = f"text in UTF-8; byte {error.start + 1} is none"
-        raise UsageError("path", name, accepted) from error
+        raise UsageError("path", name, f"text in UTF-8; byte {error.start + 1} is none") from error
     if text is None or len(text) > TEXT_CHARS_MAX:
         raise UsageError("path", name, f"a note of {TEXT_CHARS_MAX:,} characters at most")
     if "\x00" in text:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tiers.board import Card
 from tiers.errors import UsageError
-from tiers.fencing import flat, inert
+from tiers.fencing import flat, inert, on_one_line
 
 from ..memories import Memory
 from .blockers import STALE_DAYS, Blocked, check_blockers
@@ -158,7 +158,14 @@ def handoff_of(
         generated_at=now,
         since=since,
         updated=tuple(
-            Updated(one.id, one.type, one.title, one.status, one.changed_at, _cut(one.summary))
+            Updated(
+                one.id,
+                one.type,
+                one.title,
+                one.status,
+                one.changed_at,
+                on_one_line(one.summary, TEXT_CHARS),
+            )
             for one in changed
         ),
         decisions=tuple(_decided(one) for one in cards.decisions),
@@ -263,8 +270,8 @@ def _decided(memory: Memory) -> Told:
         type=memory.type,
         status="",
         priority="",
-        title=_cut(memory.title),
-        text=_cut(memory.content),
+        title=on_one_line(memory.title, TEXT_CHARS),
+        text=on_one_line(memory.content, TEXT_CHARS),
         at=memory.created_at,
     )
 
@@ -276,10 +283,10 @@ def _told(card: Card, task: str = "") -> Told:
         type=card.type,
         status=card.status or "",
         priority=card.priority,
-        title=_cut(card.title),
-        text=_cut(card.text),
+        title=on_one_line(card.title, TEXT_CHARS),
+        text=on_one_line(card.text, TEXT_CHARS),
         at=card.changed_at,
-        task=_cut(task),
+        task=on_one_line(task, TEXT_CHARS),
     )
 
 
@@ -293,11 +300,6 @@ def _warnings(graph: EntityGraph) -> tuple[str, ...]:
         for notice in entity.notices
     ]
     return tuple(told)
-
-
-def _cut(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= TEXT_CHARS else f"{flat[: TEXT_CHARS - 1]}…"
 
 
 def _note(one: Updated) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 from tiers.errors import NotFound
 from tiers.records import Fact, Source
@@ -16,11 +16,9 @@ from tiers.records import Fact, Source
 from ...app import Ezra
 from ...handles.agent import Agent
 from ...settings import Settings
+from .. import Progress, quietly
 from ..run import StandingClock
 from .labels import Pair, SaidTurn
-
-Progress: TypeAlias = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
-"""Shows how far a section is: its name, and its steps; what it holds is called after each."""
 
 AGENT = "assistant"
 """Who hears the turns of a set."""
@@ -29,11 +27,6 @@ BETWEEN = timedelta(days=1)
 """From an earlier statement to a later one."""
 
 T = TypeVar("T")
-
-
-def quietly(_name: str, _steps: int) -> AbstractContextManager[Callable[[], None]]:
-    """Show no progress."""
-    return nullcontext(lambda: None)
 
 
 @dataclass

@@ -269,5 +269,4 @@ def parsed(name: str, text: str, form: type[R]) -> R:
 def _once(field: str, values: list[str]) -> None:
     twice = sorted({value for value in values if values.count(value) > 1})
     if twice:
-        message = f"every {field} once; {', '.join(twice)} stand there twice"
-        raise ValueError(message)
+        raise ValueError(f"every {field} once; {', '.join(twice)} stand there twice")

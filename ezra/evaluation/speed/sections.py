@@ -7,7 +7,6 @@ import json
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -16,12 +15,10 @@ from tiers.errors import EzraError, UsageError
 
 from ...assembly.embedders import wanted_embedder
 from ...settings import Settings
+from .. import Progress, quietly
 from .agents import Work
 from .machine import this_machine
 from .results import Figure, Report
-
-Progress: TypeAlias = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
-"""Shows how far a section is: its name, and its steps; what it holds is called after each."""
 
 MODES: Mapping[str, str] = {
     "off": "by words",
@@ -30,11 +27,6 @@ MODES: Mapping[str, str] = {
 }
 QUICKER = 10
 """A quick run does so much less of everything."""
-
-
-def quietly(_name: str, _steps: int) -> AbstractContextManager[Callable[[], None]]:
-    """Show no progress."""
-    return nullcontext(lambda: None)
 
 
 @dataclass(frozen=True)

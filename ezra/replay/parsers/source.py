@@ -113,8 +113,7 @@ def _read_bytes(path: Path) -> bytes:
         accepted = f"paths of files that can be read ({reason})"
         raise UsageError("paths", shown_path(path), accepted) from error
     if len(data) > FILE_BYTES_MAX:
-        accepted = f"files of at most {FILE_BYTES_MAX} bytes"
-        raise UsageError("paths", shown_path(path), accepted)
+        raise UsageError("paths", shown_path(path), f"files of at most {FILE_BYTES_MAX} bytes")
     return data
 
 

@@ -106,8 +106,7 @@ def find_moment(text: str) -> tuple[date, time | None] | None:
             day = datetime(int(written["year"]), month, int(written["day"]), tzinfo=UTC)
             return utc(day).date(), find_time(text)
     if _AMBIGUOUS.search(text):
-        message = "day and month can be read two ways"
-        raise ValueError(message)
+        raise ValueError("day and month can be read two ways")
     return None
 
 
@@ -123,8 +122,7 @@ def find_time(text: str) -> time | None:
     hour = int(found["hour"])
     if found["half"]:
         if not 1 <= hour <= 12:  # noqa: PLR2004 - a clock face
-            message = "hour must be 1 to 12 before am or pm"
-            raise ValueError(message)
+            raise ValueError("hour must be 1 to 12 before am or pm")
         hour = hour % 12 + (12 if found["half"].lower().startswith("p") else 0)
     return time(hour, int(found["minute"]), int(found["second"] or 0))
 

@@ -16,6 +16,7 @@ from tiers.records import AgentRecord, AuditEvent, AuditFilter, SessionGraph
 
 from ..handle_pool import HandlePool
 from .charts import LineChart, line_chart
+from .fields import LATEST
 from .sampling import COUNTERS, Sample
 
 DAYS = 14
@@ -26,7 +27,6 @@ GRAPHS_ASKED_MAX = 20
 """So many graphs are asked what waits in them."""
 
 WAITING_MAX = 100
-LATEST = 2**53 - 1
 MINUTE = timedelta(minutes=1)
 
 BY_DAY: Mapping[str, tuple[str, ...]] = {

@@ -14,10 +14,10 @@ from ...handles.graph import Graph
 from ..caller import Caller
 from ..handle_pool import HandlePool, acting
 from ..taking import Names
+from .fields import LATEST
 from .pages import View, href, pages
 
 MOVES_SHOWN = 30
-_LAST = 2**53 - 1
 _OF_FACTS = frozenset({"promoted", "demoted", "superseded", "deduplicated", "forgotten"})
 
 MOVED: Mapping[str, str] = {
@@ -85,7 +85,7 @@ async def cold(graph: Graph, agent_id: str) -> View:
 
 
 async def _live(graph: Graph, agent_id: str) -> Mapping[str, object]:
-    only = AuditFilter(kinds=tuple(MOVED), before=_LAST)
+    only = AuditFilter(kinds=tuple(MOVED), before=LATEST)
     memory, events = await asyncio.gather(
         graph.memory_of(agent_id), graph.audit(0, MOVES_SHOWN, only=only)
     )

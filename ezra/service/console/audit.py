@@ -3,69 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, TypeAlias
 
-from pydantic import Field, StringConstraints
-
-from tiers.fields import NAME_CHARS_MAX
+from tiers.fields import AUDIT_KINDS
 from tiers.records import AuditEvent, AuditFilter
 
 from ..handle_pool import HandlePool
 from ..taking import Names
+from .fields import LATEST, Count, FormTime, Number, Word
 from .pages import Query, View, href, paged, pages
-from .times import FormTime
 
 EVENTS_PER_PAGE = 50
 NEW_MAX = 100
-LATEST = 2**53 - 1
-KINDS = (
-    "created",
-    "spawned",
-    "reattached",
-    "left",
-    "linked",
-    "revoked",
-    "configured",
-    "fetched",
-    "denied",
-    "committed",
-    "contradiction",
-    "reconciliation",
-    "pinned",
-    "unpinned",
-    "reverted",
-    "rewound",
-    "trusted",
-    "branched",
-    "promoted",
-    "demoted",
-    "superseded",
-    "corrected",
-    "judged",
-    "forgotten",
-    "evicted",
-    "retired",
-    "redacted",
-    "erased",
-    "reasons erased",
-    "rolled back",
-    "roll-back undone",
-    "roll-back confirmed",
-    "quarantined",
-    "released",
-    "discarded",
-    "guarded",
-    "guard redacted",
-    "guard blocked",
-    "token made",
-    "token revoked",
-)
-"""Suggested in the form, which takes any other kind as well."""
-
-Word: TypeAlias = Annotated[
-    str, StringConstraints(max_length=NAME_CHARS_MAX, strip_whitespace=True)
-]
-Number: TypeAlias = Annotated[int, Field(ge=0, le=LATEST)]
 
 
 class AuditQuery(Query):
@@ -77,8 +25,8 @@ class AuditQuery(Query):
     graph: Word | None = None
     since: FormTime | None = None
     until: FormTime | None = None
-    before: Annotated[int, Field(ge=1, le=LATEST)] | None = None
-    after: Number = 0
+    before: Number | None = None
+    after: Count = 0
 
     def only(self, before: int | None) -> AuditFilter:
         """Return which events are wanted, the last ones before a number first."""
@@ -139,7 +87,7 @@ async def _page(pool: HandlePool, names: Names, query: AuditQuery) -> dict[str, 
     return {
         **_frame(names, query),
         **paged(found, EVENTS_PER_PAGE, place, (*place, "rows"), behind),
-        "kinds": KINDS,
+        "kinds": AUDIT_KINDS,
         "live": href(*place, "new", after=newest, **query.said),
     }
 

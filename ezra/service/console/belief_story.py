@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import Field
-
 from tiers.records import SignedHead
 
 from ...beliefs.history import History
 from ...beliefs.proofs import Verification
 from ...beliefs.spans import SPANS_MAX
 from ...handles.graph import Graph
-from .beliefs import LATEST, decisions_of
+from .beliefs import decisions_of
+from .fields import Count
 from .pages import Query, View, href, paged, pages
 
 EVENTS_SHOWN = 200
@@ -22,7 +19,7 @@ HEADS_PER_PAGE = 25
 class HeadsQuery(Query):
     """Which page of signed heads."""
 
-    after: Annotated[int, Field(ge=0, le=LATEST)] = 0
+    after: Count = 0
 
 
 @pages.page("/graphs/{graph_id}/beliefs/{belief_id}", needs="read")

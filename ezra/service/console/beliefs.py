@@ -6,20 +6,17 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, TypeAlias
-
-from pydantic import Field, StringConstraints
+from typing import Any
 
 from tiers.errors import UsageError
-from tiers.fields import NAME_CHARS_MAX
 from tiers.records import AuditEvent, AuditFilter, BeliefStatus, HistoricBelief
 
 from ...beliefs.history import History
 from ...beliefs.spans import BeliefLife, Explanation
 from ...handles.graph import Graph
+from .fields import LATEST, Count, FormTime, Number, Word
 from .lanes import Timeline, timeline
 from .pages import Query, View, href, paged, pages
-from .times import FormTime
 
 BARS_MAX = 40
 ROWS_PER_PAGE = 40
@@ -28,13 +25,7 @@ WINDOW = 160
 """Events of the log whose beliefs a timeline shows, where not all can be shown."""
 
 STEP = 40
-LATEST = 2**53 - 1
 STATUSES: tuple[BeliefStatus, ...] = ("active", "superseded", "reverted", "redacted")
-
-Count: TypeAlias = Annotated[int, Field(ge=0, le=LATEST)]
-Word: TypeAlias = Annotated[
-    str, StringConstraints(max_length=NAME_CHARS_MAX, strip_whitespace=True)
-]
 
 
 class BeliefsQuery(Query):
@@ -69,7 +60,7 @@ class BeliefsQuery(Query):
 class SettledQuery(Query):
     """Which page of settled contradictions."""
 
-    before: Annotated[int, Field(ge=1, le=LATEST)] | None = None
+    before: Number | None = None
 
 
 @dataclass(frozen=True)

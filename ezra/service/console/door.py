@@ -20,10 +20,9 @@ from tiers.errors import EzraError, NotFound, UsageError
 from tiers.ids import Clock
 
 from ...wire.problems import problem_of
-from ..admission import peer_of
 from ..caller import Caller
 from ..handle_pool import HandlePool
-from ..limits import TooManyRequests
+from ..limits import TooManyRequests, network_of
 from ..problem_answers import Unauthorized, status_of
 from ..taking import Names
 from . import signing_in
@@ -313,7 +312,7 @@ class Console:
         if self._finds is None:
             return RedirectResponse(to, 303, SECURITY)
         try:
-            found = await self._finds(shown, peer_of(request.scope))
+            found = await self._finds(shown, network_of(request.scope.get("client")))
         except EzraError as error:
             return await self._trouble(request, error)
         if found is None:

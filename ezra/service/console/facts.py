@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from pydantic import Field
-
 from tiers.errors import NotFound
 from tiers.learning import is_live
 from tiers.records import AuditEvent, AuditFilter, Fact, FactTier, Rule
@@ -16,27 +14,16 @@ from tiers.upkeep import Page
 from ...handles.graph import Graph
 from ..handle_pool import HandlePool
 from .charts import Segment, spans
+from .fields import LATEST, Number
 from .pages import Query, View, further, paged, pages
 
 ROWS = 50
 """So many rows come at once."""
 
-MOVES = (
-    *(
-        "promoted",
-        "demoted",
-        "superseded",
-        "corrected",
-        "deduplicated",
-        "forgotten",
-        "retired",
-        "redacted",
-    ),
+MOVES = tuple(
+    "promoted demoted superseded corrected deduplicated forgotten retired redacted".split()
 )
 """What the audit feed says becomes of facts."""
-
-NEWEST = 2**53 - 1
-"""Behind the last event of every feed."""
 
 OTHERS_SHOWN = 20
 
@@ -52,7 +39,7 @@ class ShelfAsked(Query):
 class MovesAsked(Query):
     """What became of facts before an event, the last first."""
 
-    before: int = Field(default=NEWEST, ge=1, le=NEWEST)
+    before: Number = LATEST
 
 
 @dataclass(frozen=True)

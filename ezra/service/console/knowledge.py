@@ -20,9 +20,9 @@ from tiers.records import Fact
 
 from ...handles.graph import Graph
 from ...handles.listings import LATEST_MAX
+from .fields import FormTime
 from .pages import Query, Sent, View, href, pages
 from .rings import Edge, Rings, around
-from .times import FormTime
 
 SHOWN = 120
 """So many facts around a name are read; of these as many names are drawn as can be told apart."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from tiers.fencing import cut
 from tiers.records import HistoricBelief
 
 from ...beliefs.spans import BeliefLife, Held
@@ -149,5 +150,6 @@ def _lane(bars: Sequence[Bar]) -> Lane:
         placed.append(Bar(bar.belief, bar.held, bar.look, bar.x, y, bar.width, bar.is_now))
     first = placed[0].belief
     label = " · ".join(first.key) if first.key else first.claim
-    shown = label if len(label) <= LABEL_CHARS else f"{label[: LABEL_CHARS - 1]}…"
-    return Lane(first.topic, shown, first.key is not None, tuple(placed), ROW * len(ends))
+    return Lane(
+        first.topic, cut(label, LABEL_CHARS), first.key is not None, tuple(placed), ROW * len(ends)
+    )

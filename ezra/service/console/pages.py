@@ -247,11 +247,9 @@ class Pages:
             page = made(function=function, asks=asks)
             _ = page.answer  # what it takes is checked at once
             if (page.verb, page.path) in self._pages:
-                message = f"{page.verb} {page.path} is there twice"
-                raise ValueError(message)
+                raise ValueError(f"{page.verb} {page.path} is there twice")
             if page.key is not None and any(one.key == page.key for one in self):
-                message = f"the key {page.key!r} leads to two pages"
-                raise ValueError(message)
+                raise ValueError(f"the key {page.key!r} leads to two pages")
             self._pages[page.verb, page.path] = page
             return function
 

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Annotated
 
-from pydantic import StringConstraints
-
-from tiers.fields import NAME_CHARS_MAX
 from tiers.records import Text
 
 from ...handles.agent import Agent
 from ...handles.turn import OpenTurn
 from ..caller import Caller
 from ..handle_pool import HandlePool
+from .fields import Number, Word
 from .pages import Query, Sent, View, href, pages
-from .turns import Number, shares_of
+from .turns import shares_of
 
 WHY: Mapping[str, str] = {
     "system": "who it is, and how to read what follows: in every context",
@@ -47,9 +44,7 @@ class SaidAsked(Query):
     """What is said to the agent, and by whom."""
 
     message: Text
-    speaker: Annotated[
-        str | None, StringConstraints(max_length=NAME_CHARS_MAX, strip_whitespace=True)
-    ] = None
+    speaker: Word | None = None
 
 
 class RememberAsked(Query):

@@ -8,10 +8,10 @@ address is opened, with the rights that are there then.
 from __future__ import annotations
 
 import secrets
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
+from ..limits import Latest
 from .signing_in import IDLE_SECONDS, Session
 
 QUESTIONS_MAX = 1_000
@@ -39,16 +39,14 @@ class Questions:
 
     def __init__(self, seconds: Callable[[], float]) -> None:
         self._seconds = seconds
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._kept: Latest[str, _Kept] = Latest(QUESTIONS_MAX)
 
     def keep(self, session: Session, path: str, fields: Fields) -> str | None:
         """Keep what a session asks at an address; return its key, ``None`` when it is too long."""
         if sum(len(name) + len(value) for name, value in fields) > CHARS_MAX:
             return None
         key = secrets.token_urlsafe(_KEY_BYTES)
-        self._kept[key] = _Kept(self._seconds(), session, path, fields)
-        while len(self._kept) > QUESTIONS_MAX:
-            self._kept.popitem(last=False)
+        self._kept.put(key, _Kept(self._seconds(), session, path, fields))
         return key
 
     def find(self, session: Session, path: str, key: str) -> Fields | None:
@@ -60,6 +58,5 @@ class Questions:
         if now - kept.used_at > IDLE_SECONDS:
             del self._kept[key]
             return None
-        self._kept[key] = kept._replace(used_at=now)
-        self._kept.move_to_end(key)
+        self._kept.put(key, kept._replace(used_at=now))
         return kept.fields

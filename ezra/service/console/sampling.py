@@ -9,8 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
@@ -206,18 +205,8 @@ def sampler_of(pool: HandlePool) -> Sampler:
     return found
 
 
-@asynccontextmanager
-async def sampled(pool: HandlePool) -> AsyncIterator[None]:
-    """Look at a runtime for the length of the block, whether or not anybody opens the charts."""
-    task = asyncio.create_task(_look_on(sampler_of(pool)), name="ezra-samples")
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.wait([task])
-
-
-async def _look_on(sampler: Sampler) -> None:
+async def look_on(pool: HandlePool) -> None:
+    """Look at a runtime, whether or not anybody opens the charts; it has no end."""
     while True:
-        await sampler.look()
+        await sampler_of(pool).look()
         await asyncio.sleep(EVERY_SECONDS)

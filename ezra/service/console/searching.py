@@ -21,8 +21,8 @@ from ...recaller import Reason, RecallResult
 from ..caller import Caller
 from ..handle_pool import HandlePool, acting
 from .charts import Segment, stacked
+from .fields import FormTime
 from .pages import Query, View, pages
-from .times import FormTime
 
 WITHIN_DAYS = 36_500
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
@@ -23,6 +22,7 @@ from starlette.types import Scope
 
 from tiers.errors import UsageError
 
+from ..limits import Latest
 from .pages import PREFIX
 
 COOKIE = "ezra_console"
@@ -57,16 +57,14 @@ class Sessions:
 
     def __init__(self, seconds: Callable[[], float]) -> None:
         self._seconds = seconds
-        self._open: OrderedDict[str, tuple[float, Session]] = OrderedDict()
+        self._open: Latest[str, tuple[float, Session]] = Latest(SESSIONS_MAX)
         self._local = Session("", secrets.token_urlsafe(_SECRET_BYTES))
 
     def begin(self, shown: str) -> str:
         """Begin a session for a token that was found to count; return its cookie."""
         cookie = secrets.token_urlsafe(_SECRET_BYTES)
         session = Session(shown, secrets.token_urlsafe(_SECRET_BYTES))
-        self._open[_key(cookie)] = (self._seconds(), session)
-        while len(self._open) > SESSIONS_MAX:
-            self._open.popitem(last=False)
+        self._open.put(_key(cookie), (self._seconds(), session))
         return cookie
 
     def find(self, cookie: str) -> Session | None:
@@ -79,8 +77,7 @@ class Sessions:
         if now - since > IDLE_SECONDS:
             del self._open[key]
             return None
-        self._open[key] = (now, session)
-        self._open.move_to_end(key)
+        self._open.put(key, (now, session))
         return session
 
     def end(self, cookie: str) -> None:

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
-from tiers.fields import NAME_CHARS_MAX
 from tiers.records import Text
 
 from ...erasure.holdings import HeldRecord
 from ...handles.graph import Graph
 from ..caller import Caller
 from ..handle_pool import HandlePool
+from .fields import Name
 from .pages import Query, View, pages
 
 RECORDS_PER_PAGE = 200
@@ -26,9 +26,6 @@ GRAPHS_MAX = 200
 """Of so many graphs the tenant's page counts what they hold; the others are named as left out."""
 
 By = Literal["subject", "user_id", "agent_id"]
-Name = Annotated[
-    str, StringConstraints(min_length=1, max_length=NAME_CHARS_MAX, strip_whitespace=True)
-]
 
 
 class SubjectAsked(Query):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
-
-from tiers.fields import NAME_CHARS_MAX
+from pydantic import Field
 
 from ...handles.graph import Graph
+from .fields import Word
 from .pages import Query, View, pages
 
 NODES_PER_PAGE = 100
@@ -19,9 +18,7 @@ AFTER_MAX = 1_000_000
 class TaintQuery(Query):
     """Which record, and which page of its tree."""
 
-    record: Annotated[
-        str | None, StringConstraints(max_length=NAME_CHARS_MAX, strip_whitespace=True)
-    ] = None
+    record: Word | None = None
     after: Annotated[int, Field(ge=0, le=AFTER_MAX)] = 0
 
 

@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Annotated, get_args
-
-from pydantic import StringConstraints
+from typing import get_args
 
 from tiers.errors import UsageError
-from tiers.fields import ALL_TOPICS, NAME_CHARS_MAX
+from tiers.fields import ALL_TOPICS
 from tiers.records import Text
 
 from ..caller import Caller, Role, roles_table
 from ..handle_pool import HandlePool
 from ..issuing import Issuing
 from ..tokens import DEFAULT_EXPIRY, Token, expiry_of
+from .fields import Name
 from .pages import Query, Sent, View, href, pages
 
 SHOWN_MAX = 500
 """So many of the latest tokens are shown."""
 
-Word = Annotated[
-    str, StringConstraints(min_length=1, max_length=NAME_CHARS_MAX, strip_whitespace=True)
-]
-
 
 class TokenAsked(Query):
     """What a new token is for; ``topics`` are parted by commas."""
 
-    name: Word
+    name: Name
     role: Role = "agent"
-    graph: Word | None = None
-    agent: Word | None = None
-    user: Word | None = None
+    graph: Name | None = None
+    agent: Name | None = None
+    user: Name | None = None
     topics: str = ""
-    expires: Word = DEFAULT_EXPIRY
+    expires: Name = DEFAULT_EXPIRY
 
 
 class RevokeAsked(Query):

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeAlias
-
-from pydantic import Field
+from typing import Any
 
 from tiers.errors import NotFound
 from tiers.records import Receipt, Turn
@@ -15,13 +13,12 @@ from ...handles.graph import Graph
 from ...receipts.rebuilding import ReplayedContext
 from ...turn.assemble import Slot
 from ...turn.receipts import KeptSlot
+from .fields import Number
 from .pages import Query, View, href, paged, pages
 
 TURNS_PER_PAGE = 25
 SHOWN_MAX = 200
 """So many entries of what a receipt names besides its slots are shown at most."""
-
-Number: TypeAlias = Annotated[int, Field(ge=1, le=2**53 - 1)]
 
 
 class TurnsQuery(Query):
