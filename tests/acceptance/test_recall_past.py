@@ -9,7 +9,7 @@ import pytest
 from support.many_turns import fill, ids_of, say
 from support.runtime import MovingClock, running
 
-from ezra import Fact, Rule
+from ezra import Fact, PastTurn, Rule
 from ezra.checks import checked
 from tiers.fleet import Parent
 
@@ -370,3 +370,18 @@ async def test_ez_13_what_hides_in_a_graph_hides_in_its_branch(tmp_path: Path) -
             near = await other.knowledge.neighbours("wing")
             assert [one.fact.text for one in near] == seen
             clock.move(hours=1)
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Pacific/Auckland"])
+async def test_what_was_said_at_an_end_of_the_calendar_stands_in_nobodys_way(
+    tmp_path: Path, zone: str
+) -> None:
+    """In a zone whose clock has no such day: all is found and learnt as ever, as of then too."""
+    ends = (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
+    async with running(tmp_path, time_zone=zone) as ezra:
+        agent = await (await ezra.create_session_graph("imola")).spawn_agent("keeper")
+        told = [PastTurn(message="I live in Graz since last Monday.", at=at) for at in ends]
+        await agent.record(told)
+        await ezra.drain_learning()
+        assert len((await agent.recall("Who lives in Graz on Monday 1 January?")).items) >= 2
+        assert (await agent.recall("What was said of Graz last month?", as_of=ends[1])).items
