@@ -52,8 +52,7 @@ class AgentFacts(ABC):
 
         The same statement by the same agent is stored once: remembering it again returns the
         first id and costs nothing; so does, whoever said it, what took the place of ``supersedes``
-        and has lost it since. It can be recalled at once by its words, and by meaning within
-        seconds.
+        and lost it since. It is recalled at once by its words, and by meaning within seconds.
 
         Args:
             what: Text (a fact), a ``Fact`` or a ``Rule``.
