@@ -285,6 +285,27 @@ async def test_ne_01_a_playbook_has_the_steps_of_the_moment(tmp_path: Path) -> N
             await ezra.drain_learning()
 
 
+async def test_ne_01_playbooks_that_said_the_same_are_told_once_of_then(tmp_path: Path) -> None:
+    """Two agents' rules were one answer until one was refined; those that differed were two."""
+    clock = MovingClock(FRIDAY)
+    async with running(tmp_path, clock) as ezra:
+        graph = await ezra.create_session_graph("pier")
+        agents = [await graph.spawn_agent(name, topics={"t"}) for name in ("a", "b")]
+        wait, phone = (
+            Rule(trigger="the ferry is late", steps=(step,))
+            for step in ("Wait at the gate.", "Phone the pier and ask.")
+        )
+        _, second = [await agent.remember(wait) for agent in agents]
+        moments = [clock()]
+        for rule in (phone, wait):
+            clock.move(hours=1)
+            await agents[1].remember(rule, supersedes=second)
+            moments.append(clock())
+        for moment, count in zip(moments, (1, 2, 1), strict=True):
+            past = await agents[0].recall("ferry late", kinds=["rule"], as_of=moment)
+            assert len(past.items) == count
+
+
 async def test_ez_10_a_definition_hides_while_it_holds(tmp_path: Path) -> None:
     """A child's wing of next week, and that of last week, stand beside what the parent has now."""
     clock = MovingClock()
