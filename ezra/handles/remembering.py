@@ -12,7 +12,7 @@ from metaagents.lifecycle.building import index_work
 from tiers.cold.digests import said_by
 from tiers.errors import Conflict, NotFound, UsageError
 from tiers.knowledge import is_apart
-from tiers.learning import check_as_visible, may_be_found, may_give_way, spelled
+from tiers.learning import check_as_visible, is_live, may_be_found, may_give_way, spelled
 from tiers.quarantine import Held
 from tiers.records import Fact, Rule, Scope, Source, Superseded
 from tiers.taint import TaintedKind
@@ -190,7 +190,8 @@ async def store(
     # What is found by its address alone is in no index, and compared with nothing.
     work = [] if is_apart(stamped) else [*work, judge_work(stamped)]
     stamped = stamped.model_copy(update={"source": source, **_DECIDED})
-    for one in former[1:]:
+    # What has no place any more leaves it to who says the same again.
+    for one in former[1:] if former and is_live(former[-1]) else ():
         if said_by(one) == said_by(stamped) and one.superseded_by is not None:
             return one.id, False
     async with runtime.meter.refusals(scope):
