@@ -25,7 +25,7 @@ from ezra.service.taking import Names
 from ezra.wire.agents import RecordAsked, RememberAsked
 from ezra.wire.derivation import Handle
 from ezra.wire.graphs import CreateAsked, SpawnAsked
-from ezra.wire.handles import AGENT_DOCUMENTS, AGENT_KNOWLEDGE, RecallAsked
+from ezra.wire.handles import AGENT_DOCUMENTS, AGENT_KNOWLEDGE, BELIEFS, RecallAsked
 from ezra.wire.operation import Asked
 from tiers.errors import EzraError
 
@@ -209,6 +209,7 @@ _TOLD: Mapping[type[Asked], Mapping[str, Any]] = {
         "exist_ok": {"session_graph_id": "x", "exist_ok": "yes"},
     },
     SpawnAsked: {"model_window_tokens": {"model_window_tokens": "8000"}},
+    BELIEFS.offered["rewind"].operation.asks: {"time": {"time": "1", "reason": "x"}},
 }
 
 
