@@ -47,6 +47,12 @@ class _Form:
 _Forms: TypeAlias = tuple[_Form, ...]
 
 
+_TURN = _Form(
+    "the number of a turn", lambda value: isinstance(value, int) and not isinstance(value, bool)
+)
+"""One of the points of a history, which knows whether it has such a turn, and its words."""
+
+
 def check_call(method: Callable[..., Any], given: Mapping[str, object]) -> None:
     """Refuse arguments that are not what the signature of a method says.
 
@@ -108,9 +114,10 @@ def _forms(hint: Any, bounds: tuple[Any, ...] = ()) -> _Forms:  # noqa: ANN401 -
         is_made = any(isinstance(one, BeforeValidator | AfterValidator) for one in more)
         return () if is_made else _forms(bare, (*bounds, *more))
     if origin in (Union, UnionType):
-        if {int, datetime} <= set(get_args(hint)):  # whose history has such a turn, knows its words
-            return (_Form("a time with its zone", lambda value: not _is_zoneless(value)),)
-        members = [_forms(one, bounds) for one in get_args(hint)]
+        is_point = {int, datetime} <= set(get_args(hint))
+        members = [
+            (_TURN,) if is_point and one is int else _forms(one, bounds) for one in get_args(hint)
+        ]
         return tuple(form for forms in members for form in forms) if all(members) else ()
     if origin is Literal:
         choices = get_args(hint)

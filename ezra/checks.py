@@ -33,11 +33,13 @@ def checked(record: type[_R], **values: object) -> _R:
 SKEW = timedelta(minutes=1)
 """So far the clocks of several machines may be apart, and so long a question may be on its way."""
 
+TEXT_ACCEPTED = "text that is not blank"
+
 KNOWN_MAX = 200
 """So many names are looked at for one that is near a name that is not there."""
 
 
-def check_text(field: str, given: object, accepted: str = "text that is not blank") -> None:
+def check_text(field: str, given: object, accepted: str = TEXT_ACCEPTED) -> None:
     """Refuse what is no text, or says nothing.
 
     Raises:

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from .fields import Moment, Record, Text
+from .fields import Moment, Record, Text, Whole
 from .fleet import MergeStrategy
 from .owned import Owned
 
@@ -281,20 +281,20 @@ class SignedHead(Record):
         audit_hash: The hash of the last of these; empty without any.
     """
 
-    version: int = 1
+    version: Whole = 1
     tenant: str
     graph_id: str
-    size: int = Field(ge=1)
+    size: Whole = Field(ge=1)
     last_hash: str
     root: str
-    turn: int = 0
+    turn: Whole = 0
     signed_at: Moment
     public_key: str
     signature: str = ""
     frontier: tuple[str, ...] = ()
-    number: int = Field(default=0, ge=0)
+    number: Whole = Field(default=0, ge=0)
     previous: str = ""
-    audit_size: int = Field(default=0, ge=0)
+    audit_size: Whole = Field(default=0, ge=0)
     audit_hash: str = ""
 
 

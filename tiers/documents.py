@@ -14,7 +14,7 @@ from typing import Annotated, NamedTuple, TypeAlias
 from pydantic import Field, JsonValue, StringConstraints
 
 from .errors import UsageError
-from .fields import UNRECORDED, Moment, Name, Record, Text
+from .fields import UNRECORDED, Moment, Name, Record, Text, Whole
 from .ids import derived_id
 from .owned import Owned
 from .taint import SET_ASIDE
@@ -165,7 +165,7 @@ class PassageDraft(NamedTuple):
 
     text: str
     headings: tuple[str, ...] = ()
-    page: int | None = None
+    page: Whole | None = None
 
 
 class Revised(NamedTuple):

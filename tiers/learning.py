@@ -11,6 +11,7 @@ import unicodedata
 from datetime import datetime
 from typing import TypeAlias
 
+from .errors import UsageError
 from .lexical import UNSEEN
 from .records import Fact, Moment, Record, Source, Superseded
 
@@ -122,6 +123,16 @@ def may_give_way(old: Fact, new: Fact) -> bool:
     if not same_owner or (old.private and old.agent_id != new.agent_id):
         return False
     return not new.topics or (bool(old.topics) and set(old.topics) <= set(new.topics))
+
+
+def check_as_visible(old: Fact, *, is_private: bool, field: str, value: object) -> None:
+    """Refuse to let what is private take the place of a fact that others see: they would see none.
+
+    Raises:
+        UsageError: It would; ``field`` and ``value`` say what was asked for.
+    """
+    if is_private and not old.private:
+        raise UsageError(field, value, "no private fact in the place of one that others see")
 
 
 SaidOrder: TypeAlias = tuple[datetime, int, int, datetime, str]

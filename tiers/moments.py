@@ -1,8 +1,8 @@
-"""Moments as integers: exact, where engines store times as milliseconds or as doubles."""
+"""Moments as integers, exact where engines store them as milliseconds or doubles; and by clocks."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -26,3 +26,11 @@ def earliest(*moments: datetime | None) -> datetime | None:
 def moment(stored: int) -> datetime:
     """Return stored microseconds as a moment in UTC."""
     return _EPOCH + timedelta(0, 0, stored)
+
+
+def local(moment: datetime, zone: tzinfo) -> datetime:
+    """Return a moment by the clock of a zone; by its own at the ends of the calendar."""
+    try:
+        return moment.astimezone(zone)
+    except OverflowError:
+        return moment

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Self
 
-from .fields import UNRECORDED, Moment, Record, Topics, in_utc
+from .fields import UNRECORDED, Moment, Record, Topics, YesNo, in_utc
 from .fleet import Scope
 
 REDACTED = "[redacted]"
@@ -25,7 +25,7 @@ class Owned(Record):
     agent_id: str = ""
     user_id: str | None = None
     topics: Topics = ()
-    private: bool = False
+    private: YesNo = False
     recorded_at: Moment = UNRECORDED
     redacted_at: Moment | None = None
 

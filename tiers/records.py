@@ -192,16 +192,16 @@ class Fact(Owned):
     valid_from: Moment | None = None
     valid_to: Moment | None = None
     said_at: Moment | None = None
-    said_seq: int = Field(default=0, ge=0)
-    said_place: int = Field(default=0, ge=0)
+    said_seq: Whole = Field(default=0, ge=0)
+    said_place: Whole = Field(default=0, ge=0)
     superseded_by: str | None = None
     superseded_at: Moment | None = None
     superseded_as: Superseded | None = None
     core_spans: tuple[Span, ...] = ()
     source_ids: tuple[str, ...] = ()
     source: Source | None = None
-    uses: int = Field(default=0, ge=0)
-    earned_from: int = Field(default=0, ge=0)
+    uses: Whole = Field(default=0, ge=0)
+    earned_from: Whole = Field(default=0, ge=0)
     last_used_at: Moment | None = None
     judged_at: Moment | None = None
     forgotten_at: Moment | None = None

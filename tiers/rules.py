@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from .fields import Moment, Record, Text
+from .fields import Moment, Record, Text, Whole
 from .owned import Owned
 
 FORMER_VERSIONS_MAX = 32
@@ -18,7 +18,7 @@ _SAYS_WHEN = re.compile(r"(?:when(?:ever)?|if)\s+\S", re.IGNORECASE)
 class FormerSteps(Record):
     """The steps that a playbook had before it was refined."""
 
-    version: int = Field(ge=1)
+    version: Whole = Field(ge=1)
     steps: tuple[Text, ...]
     until: Moment
 
@@ -35,9 +35,9 @@ class Rule(Owned):
 
     trigger: Annotated[Text, StringConstraints(min_length=1)]
     steps: tuple[Text, ...] = Field(min_length=1)
-    successes: int = Field(default=0, ge=0)
-    failures: int = Field(default=0, ge=0)
-    version: int = Field(default=1, ge=1)
+    successes: Whole = Field(default=0, ge=0)
+    failures: Whole = Field(default=0, ge=0)
+    version: Whole = Field(default=1, ge=1)
     former: tuple[FormerSteps, ...] = Field(default=(), max_length=FORMER_VERSIONS_MAX)
     source_ids: tuple[str, ...] = ()
 

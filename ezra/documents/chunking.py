@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from tiers.documents import HEADING_CHARS_MAX, HEADINGS_MAX, PASSAGES_MAX, PassageDraft
+from tiers.lexical import is_blank
 
 from .parsed import Block, one_line, unreadable
 
@@ -126,5 +127,5 @@ def _cut(ends: Sequence[int], start: int) -> int | None:
 
 def _shown(text: str, *, by_lines: bool) -> Iterator[str]:
     said = text.strip("\n") if by_lines else text.strip()
-    if said.strip():
+    if not is_blank(said):
         yield said

@@ -21,9 +21,10 @@ from tiers.documents import (
 )
 from tiers.errors import UnfitRecord, UsageError
 from tiers.fields import Name, Record, Text, Topics
+from tiers.lexical import is_blank
 from tiers.records import Turn
 
-from ..checks import checked
+from ..checks import TEXT_ACCEPTED, checked
 from .apart import read_document
 from .chunking import titled
 from .formats import MARKDOWN
@@ -59,7 +60,7 @@ class Draft(Record):
     properties: dict[str, JsonValue] = Field(default_factory=dict)
     topics: Topics | None = None
     text: Text = ""
-    passages: tuple[PassageDraft, ...] = Field(default=(), max_length=PASSAGES_MAX)
+    passages: tuple[PassageDraft, ...] = Field(min_length=1, max_length=PASSAGES_MAX)
     warnings: tuple[str, ...] = ()
 
     @field_validator("name")
@@ -82,7 +83,7 @@ class Draft(Record):
     @classmethod
     def _fit(cls, passages: tuple[PassageDraft, ...]) -> tuple[PassageDraft, ...]:
         for number, one in enumerate(passages):
-            if not 1 <= len(one.text) <= PASSAGE_CHARS_MAX or not one.text.strip():
+            if not 1 <= len(one.text) <= PASSAGE_CHARS_MAX or is_blank(one.text):
                 raise ValueError(f"[{number}].text must have 1 to {PASSAGE_CHARS_MAX:,} characters")
             longest = max(map(len, one.headings), default=0)
             if len(one.headings) > HEADINGS_MAX or longest > HEADING_CHARS_MAX:
@@ -124,8 +125,8 @@ async def drafted(
         keep_text: Whether the whole text is kept beside the passages.
 
     Raises:
-        UsageError: It cannot be read, or not within its bounds of time and memory; the topics that
-            it names cannot, and none are given; or an argument is not acceptable.
+        UsageError: It cannot be read, or not within its bounds of time and memory, or says nothing;
+            the topics that it names cannot, and none are given; or an argument is not acceptable.
     """
     if not isinstance(content, str | bytes):
         raise UsageError("content", type(content).__name__, "text or bytes")
@@ -137,7 +138,9 @@ async def drafted(
         raise UsageError("topics", f"{parsed.topics_problem}, in {named}", TOPICS_ACCEPTED)
     called = title or parsed.title
     # A page of the web or a PDF says its title on the first page; a note in its front matter alone.
-    is_note = read.media_type == MARKDOWN
+    passages = titled(read.passages, called) if read.media_type == MARKDOWN else read.passages
+    if not passages:
+        raise UsageError("content", content, TEXT_ACCEPTED)
     try:
         return await asyncio.to_thread(
             Draft,
@@ -149,7 +152,7 @@ async def drafted(
             properties={**parsed.properties, **(properties or {})},
             topics=parsed.topics if given is None else given,
             text=read.text,
-            passages=titled(read.passages, called) if is_note else read.passages,
+            passages=passages,
             warnings=parsed.warnings,
         )
     except UnfitRecord as error:

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 
 from tiers.documents import HEADING_CHARS_MAX, HEADINGS_MAX
 from tiers.errors import UsageError
+from tiers.lexical import is_blank
 
 FILE_BYTES_MAX = 64 * 1024 * 1024
 CHARS_MAX = 20_000_000
@@ -85,7 +86,7 @@ class Outline:
             UsageError: The document says more than is read.
         """
         said = cleaned(text).strip("\n") if by_lines else cleaned(text).strip()
-        if not said.strip():
+        if is_blank(said):
             return
         self._chars += len(said)
         if self._chars > CHARS_MAX:
@@ -115,8 +116,8 @@ def cleaned(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return text on one line."""
-    return " ".join(cleaned(text).split())
+    """Return text on one line; empty where it says nothing."""
+    return "" if is_blank(text) else " ".join(cleaned(text).split())
 
 
 def title_of(given: object) -> str:

@@ -16,7 +16,6 @@ from ..runtime import Runtime
 from .listings import LATEST_MAX, facts_page
 from .remembering import (
     Memory,
-    check_as_visible,
     check_superseded,
     forget,
     forget_all,
@@ -52,8 +51,8 @@ class AgentFacts(ABC):
         """Remember a fact or a rule and return its id.
 
         The same statement by the same agent is stored once: remembering it again returns the
-        first id and costs nothing, also where it took the place of ``supersedes`` and has lost it
-        since. It can be recalled at once by its words, and by meaning within seconds.
+        first id and costs nothing; so does, whoever said it, what took the place of ``supersedes``
+        and lost it since. It is recalled at once by its words, and by meaning within seconds.
 
         Args:
             what: Text (a fact), a ``Fact`` or a ``Rule``.
@@ -150,7 +149,6 @@ class AgentFacts(ABC):
                 done = await forget(self._runtime, scope, fact_id, reason)
             else:
                 told = (self._runtime, scope, fact_id, superseded_by)
-                await check_as_visible(*told)
                 done = await supersede(*told, how="denial")
             charge.is_void = not done
         return done

@@ -29,7 +29,6 @@ from ..runtime import Runtime
 
 EVENTS_PER_PAGE = 1_000
 EVENTS_MAX = 10_000
-CHAIN_MAX = 64
 
 Explained = Fact | Rule | Turn | Summary | Episode | Document | Passage | HistoricBelief | Card
 
@@ -285,13 +284,8 @@ def made_lines(record: Summary | Episode, sources: int) -> list[str]:
 
 async def _chain(runtime: Runtime, scope: Scope, fact: Fact) -> list[str]:
     """Return what stands at the end of a chain of facts that gave way, if it is not the next."""
-    last, hops = fact, 0
-    while last.superseded_by is not None and hops < CHAIN_MAX:
-        found = await runtime.semantic.facts(scope, [last.superseded_by])
-        if not found:
-            break
-        last, hops = found[0], hops + 1
-    return [f"what stands now is {last.id}"] if hops > 1 else []
+    _, *since = await runtime.semantic.line(scope, fact.id) or (fact,)
+    return [f"what stands now is {since[-1].id}"] if len(since) > 1 else []
 
 
 def _text_of(record: Explained) -> str:

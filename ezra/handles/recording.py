@@ -15,7 +15,7 @@ from typing import Annotated, TypeAlias
 from pydantic import StringConstraints
 
 from tiers.errors import BudgetExceeded, Conflict, UsageError
-from tiers.fields import NAME_CHARS_MAX, Moment, Name, Text, Topics
+from tiers.fields import NAME_CHARS_MAX, Moment, Name, Text, Topics, YesNo
 from tiers.lexical import is_blank
 from tiers.previews import with_previews
 from tiers.records import Record, Scope, ToolOutput, Turn
@@ -61,7 +61,7 @@ class PastTurn(Record):
     at: Moment | None = None
     speaker: Annotated[str, StringConstraints(max_length=NAME_CHARS_MAX)] | None = None
     topics: Topics | None = None
-    private: bool = False
+    private: YesNo = False
     ref: Name | None = None
     tool_outputs: tuple[ToolOutput, ...] = ()
 

@@ -12,7 +12,7 @@ from metaagents.lifecycle.building import index_work
 from tiers.cold.digests import said_by
 from tiers.errors import Conflict, NotFound, UsageError
 from tiers.knowledge import is_apart
-from tiers.learning import may_be_found, may_give_way, spelled
+from tiers.learning import check_as_visible, is_live, may_be_found, may_give_way, spelled
 from tiers.quarantine import Held
 from tiers.records import Fact, Rule, Scope, Source, Superseded
 from tiers.taint import TaintedKind
@@ -55,8 +55,6 @@ _CALLED: Mapping[TaintedKind, str] = {
     "card": "the board changes tasks, graph.redact destroys what it says",
 }
 """What ends or changes a record of each kind."""
-
-_NONE_PRIVATE = "no private fact in the place of one that others see"
 
 
 def memory_of(what: Memory) -> Fact | Rule:
@@ -110,38 +108,27 @@ async def check_superseded(
             others see.
         NotFound: There is no such fact in the scope's own graph.
     """
-    found = await runtime.semantic.facts(scope, [fact_id])
-    own = [fact for fact in found if fact.graph_id == scope.graph_id]
-    if not own:
+    line = await _line(runtime, scope, fact_id)
+    if not line:
         raise await missing(runtime, scope, "fact", fact_id)
-    line = await _line(runtime, scope, own[0])
     former = line[-1]
     if source == "agent" and former.tier == "core":
         raise UsageError("supersedes", fact_id, "an archival fact for what an agent wrote")
-    if is_private and not former.private:
-        raise UsageError("private", "true", _NONE_PRIVATE)
+    check_as_visible(former, is_private=is_private, field="private", value=True)
     return line
 
 
-async def check_as_visible(runtime: Runtime, scope: Scope, old_id: str, new_id: str) -> None:
-    """Refuse to let a private fact take the place of one that others see: they would see none.
-
-    Raises:
-        UsageError: It would.
-    """
-    found = {one.id: one.private for one in await runtime.semantic.facts(scope, [old_id, new_id])}
-    if found.get(new_id) and not found.get(old_id, True):
-        raise UsageError("superseded_by", new_id, _NONE_PRIVATE)
-
-
-async def _line(runtime: Runtime, scope: Scope, fact: Fact) -> Sequence[Fact]:
-    """Return a fact and what had its place after it, as far as the scope sees it."""
-    line = {fact.id: fact}
-    while fact.superseded_by is not None and fact.superseded_by not in line:
-        found = await runtime.semantic.facts(scope, [fact.superseded_by])
-        if not found or found[0].graph_id != scope.graph_id:
+async def _line(runtime: Runtime, scope: Scope, fact_id: str) -> Sequence[Fact]:
+    """Return a fact of the own graph and what had its place since, as far as the scope sees it."""
+    line: dict[str, Fact] = {}
+    following: str | None = fact_id
+    while following is not None and following not in line:
+        found = await runtime.semantic.line(scope, following)
+        own = {one.id: one for one in found if one.graph_id == scope.graph_id}
+        if not own:
             break
-        fact = line.setdefault(found[0].id, found[0])
+        line |= own
+        following = found[-1].superseded_by
     return tuple(line.values())
 
 
@@ -163,7 +150,8 @@ async def store(
     """Store a fact or rule as the scope's own; return its id and whether it is new.
 
     The same statement by the same writer for the same user is stored once. Who repeats what took a
-    place among the ``former`` ones, and has lost it since, gets the id that it has. Without
+    place among the ``former`` ones, whoever said it, and has lost it since, gets the id that it
+    has: it is known, and over. Without
     ``record_id`` it gets an id of its own. ``is_released`` says that a person has let it pass.
     ``place`` says what the caller lets give way to it then, for who releases it
     (``quarantine.py``). What ``restates`` gives its confidence to the statement that is there. What
@@ -202,9 +190,9 @@ async def store(
     # What is found by its address alone is in no index, and compared with nothing.
     work = [] if is_apart(stamped) else [*work, judge_work(stamped)]
     stamped = stamped.model_copy(update={"source": source, **_DECIDED})
-    for one in former[1:]:
-        is_same = said_by(one) == said_by(stamped) and one.agent_id == stamped.agent_id
-        if is_same and one.superseded_by is not None:
+    # What has no place any more leaves it to who says the same again.
+    for one in former[1:] if former and is_live(former[-1]) else ():
+        if said_by(one) == said_by(stamped) and one.superseded_by is not None:
             return one.id, False
     async with runtime.meter.refusals(scope):
         new = (stamped, work, charge)
@@ -275,10 +263,16 @@ async def supersede(
 
     Raises:
         NotFound: One of them is no fact that the scope sees in its own graph.
+        UsageError: They are the same, what stands is to give way to what gave way to it, or a
+            fact that others see to a private one.
     """
-    done = await runtime.semantic.supersede(
-        scope, old_id, new_id, runtime.clock(), [index_work(old_id, scope.agent_id)], how=how
-    )
+    work = [index_work(old_id, scope.agent_id)]
+    try:
+        done = await runtime.semantic.supersede(
+            scope, old_id, new_id, runtime.clock(), work, how=how
+        )
+    except UsageError as error:  # what the port calls ``by``
+        raise UsageError("superseded_by", error.value, error.accepted) from error
     runtime.wake_learning()
     return done
 
@@ -302,8 +296,7 @@ async def take_place(
         passed.add(former.id)
         if await supersede(runtime, scope, former.id, stored_id):
             return
-        for known in await runtime.semantic.facts(scope, [former.id]):
-            former = (await _line(runtime, scope, known))[-1]
+        former = (await _line(runtime, scope, former.id) or [former])[-1]
 
 
 async def replace_former(

@@ -9,6 +9,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from tiers.lexical import STOP_WORDS, sentences, stem, ungrouped, words
+from tiers.moments import local
 
 from .times import EVER, TimeSpan, YearDay, is_told, past_in, times_in
 
@@ -157,7 +158,7 @@ class Cues:
                 return True
         if not self.days:
             return False
-        there = moment.astimezone(zone)
+        there = local(moment, zone)
         return any(there.month == one.month and one.day in (None, there.day) for one in self.days)
 
 

@@ -150,6 +150,18 @@ class Pool:
             if are_cosines:
                 candidate.cosine = max(one.score, candidate.cosine or -1.0)
 
+    def tell(self, candidate: Candidate, hit: Hit) -> None:
+        """Let a candidate be what a hit says, whatever the index had of it: weighed as that."""
+        (
+            candidate.counts,
+            candidate.terms,
+            candidate.words,
+            candidate.has_time,
+            candidate.has_number,
+            candidate.only_asks,
+        ) = self._reader.read(hit.text)
+        candidate.hit, candidate.text = hit, hit.text
+
     def leave_out(self, keys: Iterable[Key]) -> None:
         """Let records be candidates no longer."""
         for key in keys:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
 from tiers.lexical import STOP_WORDS, content_words, words
+from tiers.moments import local
 from tiers.recollection import WordStatistics
 
 from .cues import ASSISTANTS, USERS, Cues, name_of, subject_of
@@ -280,7 +281,7 @@ def _date_counts(
     candidates: Sequence[Candidate], dates: frozenset[int], keys: Sequence[int], zone: ZoneInfo
 ) -> dict[int, list[int]]:
     """Return whether each candidate's day has a term, for those that can be part of a date."""
-    days = [one.happened_at.astimezone(zone).date() for one in candidates]
+    days = [local(one.happened_at, zone).date() for one in candidates]
     of_day: dict[date, set[int]] = {}
     for day in set(days):
         month, weekday = _MONTHS[day.month - 1], _WEEKDAYS[day.weekday()]

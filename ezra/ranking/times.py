@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 from zoneinfo import ZoneInfo
 
 from tiers.lexical import STOP_WORDS
+from tiers.moments import local
 
 TIMES_MAX = 4
 _TOLD = re.compile(r"\b(?:did|was|were|had|said|told|been|happened)\b", re.IGNORECASE)
@@ -111,6 +113,10 @@ class YearDay(NamedTuple):
     day: int | None
 
 
+_Days: TypeAlias = tuple[date, date] | YearDay | None
+"""A day and the one after the last, or one of each year; none where a text says none."""
+
+
 EVER = TimeSpan(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
 """A past of which nobody says when it was."""
 
@@ -129,17 +135,17 @@ def times_in(
     (``yesterday``, ``last week``, ``on Friday``, ``on the 17th``, ``two months ago``), and days
     without a year (``in May``).
     """
-    today = now.astimezone(zone).date()
-    found: list[tuple[date, date] | YearDay | None] = []
+    today = local(now, zone).date()
+    found: list[_Days] = []
     rest = text
     for form in _DATES:
-        found += [_days_of(match, today) for match in form.finditer(rest)]
+        found += _read(_days_of, form.finditer(rest), today)
         rest = form.sub(" ", rest)
-    found += [_days_ago(match, today) for match in _AGO.finditer(rest)]
-    found += [_near(match, today) for match in _NEAR.finditer(rest)]
-    found += [_weekday(match, today) for match in _WEEKDAY.finditer(text) if _is_past(match)]
+    found += _read(_days_ago, _AGO.finditer(rest), today)
+    found += _read(_near, _NEAR.finditer(rest), today)
+    found += _read(_weekday, filter(_is_past, _WEEKDAY.finditer(text)), today)
     if is_told(text):
-        found += [_of_month(match, today) for match in _OF_MONTH.finditer(rest)]
+        found += _read(_of_month, _OF_MONTH.finditer(rest), today)
     spans = [between(*one, zone) for one in found if one and not isinstance(one, YearDay)]
     days = [one for one in found if isinstance(one, YearDay)]
     return tuple(dict.fromkeys(spans))[:TIMES_MAX], tuple(dict.fromkeys(days))[:TIMES_MAX]
@@ -160,7 +166,7 @@ def past_in(
         now: When it is asked.
         zone: Where days begin.
     """
-    today = now.astimezone(zone).date()
+    today = local(now, zone).date()
     said = text.lower()
     may_be_meant = any(one in said for one in _PAST_WORDS)
     if not (may_be_meant or times[0] or times[1]):
@@ -187,18 +193,24 @@ def between(first: date, after: date, zone: ZoneInfo) -> TimeSpan:
     )
 
 
-def _days_of(match: re.Match[str], today: date) -> tuple[date, date] | YearDay | None:
+def _read(
+    reader: Callable[[re.Match[str], date], _Days], found: Iterable[re.Match[str]], today: date
+) -> Iterator[_Days]:
+    """Yield what is said of days, but of such as are in no calendar."""
+    for match in found:
+        with suppress(ValueError, OverflowError):
+            yield reader(match, today)
+
+
+def _days_of(match: re.Match[str], today: date) -> _Days:
     said = match.groupdict()
     year = int(said["year"]) if said.get("year") else None
-    try:
-        if said.get("week"):
-            first = date.fromisocalendar(year or today.year, int(said["week"]), 1)
-            return first, first + timedelta(days=7)
-        if said.get("quarter"):
-            return _months(year or today.year, 3 * int(said["quarter"]) - 2, 3)
-        return _day_or_month(said, year)
-    except (ValueError, OverflowError):
-        return None  # there is no such day
+    if said.get("week"):
+        first = date.fromisocalendar(year or today.year, int(said["week"]), 1)
+        return first, first + timedelta(days=7)
+    if said.get("quarter"):
+        return _months(year or today.year, 3 * int(said["quarter"]) - 2, 3)
+    return _day_or_month(said, year)
 
 
 def _day_or_month(
@@ -229,17 +241,14 @@ def _months(year: int, first: int, count: int) -> tuple[date, date]:
     return date(year, first, 1), date(last_year, last_month, 1)
 
 
-def _days_ago(match: re.Match[str], today: date) -> tuple[date, date] | None:
+def _days_ago(match: re.Match[str], today: date) -> tuple[date, date]:
     said = match["number"].lower()
     number, unit = _NUMBERS.get(said) or int(said), match["unit"].lower()
     days = number * _UNIT_DAYS[unit]
     # "Two weeks ago" is not a day but about a week.
     slack = {"day": 0, "week": 4, "month": 16, "year": 183}[unit]
-    try:
-        middle = today - timedelta(days=days)
-        return middle - timedelta(days=slack), middle + timedelta(days=slack + 1)
-    except OverflowError:
-        return None
+    middle = today - timedelta(days=days)
+    return middle - timedelta(days=slack), middle + timedelta(days=slack + 1)
 
 
 def _is_past(weekday: re.Match[str]) -> bool:

@@ -56,8 +56,7 @@ async def _tell(
         told = {"version": None} if rule is None else _told(rule, moment)
         if moment is not None:
             told |= {"successes": None, "failures": None}
-        candidate.hit = hit.model_copy(update=told)
-        candidate.text = candidate.hit.text
+        search.pool.tell(candidate, hit.model_copy(update=told))
 
 
 def _told(rule: Rule, moment: datetime | None) -> dict[str, object]:

@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, JsonValue
 
 from tiers.errors import UsageError
 from tiers.lexical import is_blank
+from tiers.moments import local
 from tiers.records import ALL_TOPICS_MAX, IDS_MAX, Grain, Kind, Scope, SearchMode, Turn
 
 from ..checks import checked
@@ -111,7 +112,7 @@ class RecallRequest:
 
         Days are calendar days of the zone, counted back from the day of ``now``.
         """
-        today = now.astimezone(zone).date()
+        today = local(now, zone).date()
         since = until = None
         if self.max_days_ago is not None:
             first = today - timedelta(days=self.max_days_ago)

@@ -119,7 +119,7 @@ class RemoteTurn(OpenTurn):
             tool_outputs=tuple(outputs_of(tool_outputs)),
             usage_tokens=usage_tokens,
         )
-        done = await self._agent.ask(agents.TURN_REPLY, asked, turn_id=self.id)
+        done = await self._ask(agents.TURN_REPLY, asked)
         self._answer = replace(self._answer, course=done.course)
         return done.written
 
@@ -129,9 +129,13 @@ class RemoteTurn(OpenTurn):
         Raises:
             NotFound: The server does not keep the turn any more: open it anew.
         """
-        done = await self._agent.ask(agents.TURN_COMPLETE, Nothing(), turn_id=self.id)
+        done = await self._ask(agents.TURN_COMPLETE, Nothing())
         self._answer = replace(self._answer, course=done.course)
         return done.response
+
+    async def _ask(self, operation: Operation[_A, _R], asked: _A) -> _R:
+        """Ask the server about the turn, also where its agent has left: what it thought is kept."""
+        return await RemoteHandle.ask(self._agent, operation, asked, turn_id=self.id)
 
 
 _ASKS: Mapping[str, Operation[Any, Any]] = {

@@ -5,11 +5,12 @@ from __future__ import annotations
 from ..handles.agent import Agent
 from ..handles.recording import Recorded
 from ..handles.tool_outputs import OutputRange
-from ..handles.turn import TurnAnswer
+from ..handles.turn import OpenTurn, TurnAnswer
 from ..wire import agents as wire
 from .caller import Caller
-from .handle_pool import HandlePool
+from .handle_pool import HandlePool, check_acting
 from .routes import handlers
+from .taking import Names
 
 
 @handlers.does(wire.TURN)
@@ -22,21 +23,32 @@ async def turn(pool: HandlePool, caller: Caller, agent: Agent, asked: wire.TurnA
 
 @handlers.does(wire.TURN_REPLY)
 async def reply(
-    pool: HandlePool, agent: Agent, turn_id: str, asked: wire.ReplyAsked
+    pool: HandlePool, caller: Caller, names: Names, turn_id: str, asked: wire.ReplyAsked
 ) -> wire.ReplyAnswer:
     """Remember a turn."""
-    found = pool.turn(agent.graph_id, agent.id, turn_id)
+    found = await _open_turn(pool, caller, names, turn_id)
     written = await found.reply(**asked.said)
-    pool.settle(agent.graph_id, agent.id, found.id, written.turn.id)
+    pool.settle(names["graph_id"], names["agent_id"], found.id, written.turn.id)
     return wire.ReplyAnswer(written=written, course=found.answer.course)
 
 
 @handlers.does(wire.TURN_COMPLETE)
-async def complete_turn(pool: HandlePool, agent: Agent, turn_id: str) -> wire.ResponseAnswer:
+async def complete_turn(
+    pool: HandlePool, caller: Caller, names: Names, turn_id: str
+) -> wire.ResponseAnswer:
     """Ask the model about an open turn."""
-    found = pool.turn(agent.graph_id, agent.id, turn_id)
+    found = await _open_turn(pool, caller, names, turn_id)
     response = await found.complete()
     return wire.ResponseAnswer(response=response, course=found.answer.course)
+
+
+async def _open_turn(pool: HandlePool, caller: Caller, names: Names, turn_id: str) -> OpenTurn:
+    """Return a turn that waits for its reply, also where its agent has left meanwhile.
+
+    What it thought is said then, and kept, as it is in process.
+    """
+    await check_acting(pool, caller, names)
+    return pool.turn(names["graph_id"], names["agent_id"], turn_id)
 
 
 @handlers.does(wire.RECORD)

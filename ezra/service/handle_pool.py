@@ -146,9 +146,6 @@ async def acting(
 ) -> Agent:
     """Return the handle of the agent that a path names.
 
-    An agent may have been spawned, or re-attached since, with more than a token allows; then the
-    token does not act as it.
-
     Args:
         pool: Hands out handles.
         caller: Who asks.
@@ -161,13 +158,28 @@ async def acting(
         PolicyDenied: The agent holds other topics, or works for another user.
         UsageError: The member has left.
     """
+    await check_acting(pool, caller, names)
     graph_id, agent_id = names["graph_id"], names["agent_id"]
-    if caller.is_limited:
-        members = await (await pool.graph(graph_id)).agents()
-        found = next((one for one in members if one.id == agent_id), None)
-        if found is None:
-            raise NotFound("agent", agent_id)
-        caller.check_member(f"act as {agent_id}", found.topics, found.user_id)
     if caller.only_looks or watches:
         return await pool.watched(graph_id, agent_id)
     return await pool.agent(graph_id, agent_id)
+
+
+async def check_acting(pool: HandlePool, caller: Caller, names: Mapping[str, str]) -> None:
+    """Refuse to act as the member that a path names, present or gone, to whom that is too much.
+
+    An agent may have been spawned, or re-attached since, with more than a token allows; then the
+    token does not act as it.
+
+    Raises:
+        NotFound: The graph does not exist, or has no such member.
+        PolicyDenied: The agent holds other topics, or works for another user.
+    """
+    if not caller.is_limited:
+        return
+    agent_id = names["agent_id"]
+    members = await (await pool.graph(names["graph_id"])).agents()
+    found = next((one for one in members if one.id == agent_id), None)
+    if found is None:
+        raise NotFound("agent", agent_id)
+    caller.check_member(f"act as {agent_id}", found.topics, found.user_id)

@@ -22,7 +22,7 @@ from pydantic import BeforeValidator, Field, Strict, TypeAdapter, create_model
 from ..arguments import COUNT_MAX
 from ..operations import InPath, Offer, Sent, Told, argument_words, offer_of
 from .operation import Asked, Need, Nothing, Operation
-from .points import LISTED, ONE_OR_MORE, Count, Point, Time, whole
+from .points import LISTED, ONE_OR_MORE, Count, Point, PointInQuery, Time, whole
 
 Method: TypeAlias = Callable[..., Any]
 
@@ -189,7 +189,8 @@ def _one_of(members: tuple[Any, ...], *, in_query: bool) -> Any:  # noqa: ANN401
     kept: list[Any] = list(members)
     sent: list[Any] = []
     if int in kept and datetime in kept:
-        kept, sent = [one for one in kept if one not in (int, datetime)], [Point]
+        kept = [one for one in kept if one not in (int, datetime)]
+        sent = [PointInQuery if in_query else Point]
     for hint in tuple(kept) if in_query else ():
         bare, bounds = _apart(hint)
         if get_origin(bare) in _LISTS and get_args(bare)[0] in kept:

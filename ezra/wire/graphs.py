@@ -78,7 +78,7 @@ class CreateAsked(Asked):
     inherit_episodes: Switch = False
     budget: Budget | None = None
     retention: Retention | None = None
-    exist_ok: bool = False
+    exist_ok: Switch = False
 
 
 class ConfigureAsked(Asked):
@@ -110,7 +110,7 @@ class SpawnAsked(Asked):
     budget: Budget | None = None
     prompts: dict[AnyGrain, Text] = Field(default_factory=dict)
     inject: Inject = "off"
-    model_window_tokens: int | None = Field(default=None, ge=WINDOW_MIN, le=WINDOW_MAX)
+    model_window_tokens: Number | None = Field(default=None, ge=WINDOW_MIN, le=WINDOW_MAX)
 
     @classmethod
     def of(cls, **given: Any) -> Self:  # noqa: ANN401 - its fields check them

@@ -39,13 +39,18 @@ def whole(value: object) -> object:
     return value
 
 
+def _point_in_query(value: object) -> datetime | int:
+    """Return a moment or the number of a turn where all is text."""
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        value = int(value) if len(value) <= _DIGITS_MAX else -1
+    return _point(value)
+
+
 def _point(value: object) -> datetime | int:
     """Return a moment or the number of a turn, each exactly as it was meant.
 
     Pydantic alone would take the text of a number for seconds since 1970.
     """
-    if isinstance(value, str) and value.isascii() and value.isdigit():
-        value = int(value) if len(value) <= _DIGITS_MAX else -1
     if not isinstance(value, int):
         return _time(value)
     if isinstance(value, bool) or not 0 <= value <= COUNT_MAX:
@@ -74,3 +79,5 @@ Switch: TypeAlias = Annotated[bool, Strict()]
 """True or false in a body."""
 Point: TypeAlias = Annotated[datetime | int, BeforeValidator(_point)]
 """A moment of the past: a time, or the number of a turn of the graph."""
+PointInQuery: TypeAlias = Annotated[datetime | int, BeforeValidator(_point_in_query)]
+"""The same in a query string, where all is text."""

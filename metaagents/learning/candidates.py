@@ -10,6 +10,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import TypeAlias
 
 from tiers.lexical import STOP_WORDS, sentences, words
+from tiers.moments import local
 from tiers.records import Owned, Rule, Source, Turn
 
 from ..claims.forms import root
@@ -65,7 +66,7 @@ class Window:
 
     def stated(self, said: str, turn: Turn) -> list[Stated]:
         """Return what words state plainly that the user of a turn said then."""
-        return stated(said, subject_of(turn), turn.occurred_at.astimezone(self.zone))
+        return stated(said, subject_of(turn), local(turn.occurred_at, self.zone))
 
     def shown(self) -> dict[str, Turn]:
         """Return the new turns by the short ids that a model sees."""

@@ -251,9 +251,13 @@ def resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
         is_ahead: They speak of what is to come: ``in June`` is the next one, not the last.
     """
     clock = _AT_CLOCK.search(said)
+    day = said if clock is None else said[: clock.start()]
+    try:
+        when = _resolved(day, at, is_ahead=is_ahead)
+    except OverflowError:  # the calendar ends before that day
+        when = _resolved(day, None, is_ahead=is_ahead)
     if clock is None:
-        return _resolved(said, at, is_ahead=is_ahead)
-    when = _resolved(said[: clock.start()], at, is_ahead=is_ahead)
+        return when
     hour = clock.group().lstrip(",")
     if clock[1]:
         hour = f" {'at' if clock[1] == ' night' else 'in the'}{hour}"

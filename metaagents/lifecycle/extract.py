@@ -22,6 +22,7 @@ from typing import TypeAlias, TypeVar
 from zoneinfo import ZoneInfo
 
 from tiers.lexical import sentences, words
+from tiers.moments import local
 from tiers.records import Turn
 
 from ..claims.clause import AGENT
@@ -154,14 +155,6 @@ def fair(parts: Sequence[Sequence[T]], most: int) -> list[list[T]]:
     for place in open_parts[:left]:
         shares[place] += 1
     return [list(part[:share]) for part, share in zip(parts, shares, strict=True)]
-
-
-def local(moment: datetime, zone: ZoneInfo) -> datetime:
-    """Return a moment by the clock of a zone; by its own at the ends of the calendar."""
-    try:
-        return moment.astimezone(zone)
-    except OverflowError:
-        return moment
 
 
 def by_sitting(said: Sequence[Sentence]) -> list[Sentence]:

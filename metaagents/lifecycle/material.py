@@ -15,12 +15,13 @@ from itertools import chain
 from zoneinfo import ZoneInfo
 
 from tiers.lexical import sentences, words
+from tiers.moments import local
 from tiers.plans import AnyGrain
 from tiers.records import EXTRACTED, Episode, Grain, Summary, Turn
 
 from ..claims.clause import AGENT, USER, Voice
 from ..claims.support import Said, Sources
-from .extract import Sentence, closed, fair, local, sentences_of, stamp, with_denials
+from .extract import Sentence, closed, fair, sentences_of, stamp, with_denials
 from .statements import is_statement
 
 SENTENCES_MAX = 2_048

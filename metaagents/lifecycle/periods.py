@@ -13,6 +13,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from tiers.errors import UsageError
+from tiers.moments import local
 from tiers.records import Grain
 
 FIRST_MOMENT = datetime(1, 1, 1, tzinfo=UTC)
@@ -67,10 +68,7 @@ def day_of(moment: datetime, zone: ZoneInfo) -> date:
     That is its date by the clock on the wall, save where clocks that are put back at midnight show
     the end of a day for a second time: by then the next day has begun.
     """
-    try:
-        day = moment.astimezone(zone).date()
-    except OverflowError:  # the calendar ends before the zone's clock does
-        return moment.astimezone(UTC).date()
+    day = local(moment, zone).date()
     following = _after(day)
     return day if following is None or moment < _start_of(following, zone) else following
 

@@ -9,7 +9,7 @@ import pytest
 from support.many_turns import fill, ids_of, say
 from support.runtime import MovingClock, running
 
-from ezra import Fact, Rule
+from ezra import Fact, PastTurn, Rule
 from ezra.checks import checked
 from tiers.fleet import Parent
 
@@ -285,6 +285,27 @@ async def test_ne_01_a_playbook_has_the_steps_of_the_moment(tmp_path: Path) -> N
             await ezra.drain_learning()
 
 
+async def test_ne_01_playbooks_that_said_the_same_are_told_once_of_then(tmp_path: Path) -> None:
+    """Two agents' rules were one answer until one was refined; those that differed were two."""
+    clock = MovingClock(FRIDAY)
+    async with running(tmp_path, clock) as ezra:
+        graph = await ezra.create_session_graph("pier")
+        agents = [await graph.spawn_agent(name, topics={"t"}) for name in ("a", "b")]
+        wait, phone = (
+            Rule(trigger="the ferry is late", steps=(step,))
+            for step in ("Wait at the gate.", "Phone the pier and ask.")
+        )
+        _, second = [await agent.remember(wait) for agent in agents]
+        moments = [clock()]
+        for rule in (phone, wait):
+            clock.move(hours=1)
+            await agents[1].remember(rule, supersedes=second)
+            moments.append(clock())
+        for moment, count in zip(moments, (1, 2, 1), strict=True):
+            past = await agents[0].recall("ferry late", kinds=["rule"], as_of=moment)
+            assert len(past.items) == count
+
+
 async def test_ez_10_a_definition_hides_while_it_holds(tmp_path: Path) -> None:
     """A child's wing of next week, and that of last week, stand beside what the parent has now."""
     clock = MovingClock()
@@ -370,3 +391,18 @@ async def test_ez_13_what_hides_in_a_graph_hides_in_its_branch(tmp_path: Path) -
             near = await other.knowledge.neighbours("wing")
             assert [one.fact.text for one in near] == seen
             clock.move(hours=1)
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Pacific/Auckland"])
+async def test_what_was_said_at_an_end_of_the_calendar_stands_in_nobodys_way(
+    tmp_path: Path, zone: str
+) -> None:
+    """In a zone whose clock has no such day: all is found and learnt as ever, as of then too."""
+    ends = (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
+    async with running(tmp_path, time_zone=zone) as ezra:
+        agent = await (await ezra.create_session_graph("imola")).spawn_agent("keeper")
+        told = [PastTurn(message="I live in Graz since last Monday.", at=at) for at in ends]
+        await agent.record(told)
+        await ezra.drain_learning()
+        assert len((await agent.recall("Who lives in Graz on Monday 1 January?")).items) >= 2
+        assert (await agent.recall("What was said of Graz last month?", as_of=ends[1])).items

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.cold_backends import Cold, ColdBackend
@@ -25,6 +27,7 @@ from support.cold_samples import (
 from support.tier_samples import DIMENSIONS, HOSTILE_TEXT, NOW, entry_of, scope_of
 from support.warm_reference import ReferenceWarmStore
 
+from tiers.cold.stores import facts
 from tiers.errors import Conflict, NotFound, TierUnavailable, UsageError
 from tiers.records import Fact, GraphState, Scope, SearchQuery, Span, WorkDraft
 
@@ -333,6 +336,43 @@ async def test_superseded_fact_stays_but_answers_nothing(
     assert [row["key"] for row in backend.rows(tmp_path, "work")] == ["gone"]
     assert len(await cold.log.audit(SCOPE)) == 1
     assert (await cold.semantic.put_fact(SCOPE, fact_by()))[1], "it may be stated anew"
+
+
+async def test_what_had_a_place_is_read_at_once(
+    cold: Cold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one reading however many there were, as far as the scope sees; page by page beyond."""
+    told = await _known(cold, SCOPE, *(fact_by(text=f"Softs last {one} laps.") for one in range(5)))
+    for old, new in pairwise(told):
+        assert await cold.semantic.supersede(SCOPE, old.id, new.id, NOW)
+    ids, asked_for, read = [one.id for one in told], list[str](), cold.semantic._store.read
+
+    async def counted(operation: str, steps: Any) -> Any:
+        asked_for.append(operation)
+        return await read(operation, steps)
+
+    monkeypatch.setattr(cold.semantic._store, "read", counted)
+    assert [one.id for one in await cold.semantic.line(SCOPE, ids[1])] == ids[1:]
+    assert asked_for == ["line"]
+    assert await cold.semantic.line(SCOPE, "unknown") == ()
+    assert await cold.semantic.line(OTHER_GRAPH, ids[0]) == ()
+    monkeypatch.setattr(facts, "LINE_MAX", 2)
+    assert [one.id for one in await cold.semantic.line(SCOPE, ids[0])] == ids[:2]
+
+
+async def test_nothing_private_takes_the_place_of_what_others_see(cold: Cold) -> None:
+    """Whatever was looked at before; a shared fact takes that of a private one."""
+    shared, own, hidden = await _known(
+        cold,
+        SCOPE,
+        fact_by(text="The code is 7."),
+        fact_by(text="The code is 8.", private=True),
+        fact_by(text="The code is 9.", private=True),
+    )
+    with pytest.raises(UsageError, match="no private fact"):
+        await cold.semantic.supersede(SCOPE, shared.id, own.id, NOW)
+    assert await cold.semantic.supersede(SCOPE, hidden.id, own.id, NOW)
+    assert await cold.semantic.supersede(SCOPE, own.id, shared.id, NOW)
 
 
 async def test_no_fact_gives_way_to_what_does_not_stand(cold: Cold) -> None:

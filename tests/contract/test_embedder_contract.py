@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from functools import partial
@@ -222,22 +221,13 @@ async def test_cancelled_callers_harm_nobody(build: Callable[[], AnyEmbedder]) -
 
 
 async def test_the_event_loop_runs_on_while_texts_are_embedded(embedder: Embedder) -> None:
-    """Embedding 200 texts holds the loop for less than 50 ms at a time.
-
-    The best of nine rounds counts: a blocking call would show in each, a busy machine does not.
-    """
-    lags: list[float] = []
-    while len(lags) < 9 and min(lags, default=1.0) >= 0.05:
-        number = len(lags)
-        call = asyncio.create_task(embedder.embed(sentences(200, f"round {number}")))
-        lag, before = 0.0, time.perf_counter()
-        while not call.done():
-            await asyncio.sleep(0.001)
-            now = time.perf_counter()
-            lag, before = max(lag, now - before), now
-        assert len(await call) == 200
-        lags.append(lag)
-    assert min(lags) < 0.05
+    """It turns for others again and again while 200 texts are embedded beside it."""
+    call, turns = asyncio.create_task(embedder.embed(sentences(200, "round"))), 0
+    while not call.done():
+        await asyncio.sleep(0)
+        turns += 1
+    assert len(await call) == 200
+    assert turns > 20, "the loop was held"
 
 
 async def test_closed_means_unavailable(build: Callable[[], AnyEmbedder]) -> None:

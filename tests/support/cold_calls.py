@@ -122,6 +122,7 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "core": lambda cold: cold.semantic.core(SCOPE),
     "nearer": lambda cold: cold.semantic.nearer(SCOPE, [fact_by()]),
     "facts": lambda cold: cold.semantic.facts(SCOPE, []),
+    "line": lambda cold: cold.semantic.line(SCOPE, "x"),
     "recall_archival": lambda cold: cold.semantic.recall_archival(SCOPE, asked()),
     "add_uses": lambda cold: cold.semantic.add_uses(SCOPE, {"cause": ["x"]}, NOW),
     "set_tier": lambda cold: cold.semantic.set_tier(SCOPE, fact_by(), "core", "r", NOW),

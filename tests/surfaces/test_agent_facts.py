@@ -181,8 +181,13 @@ async def test_who_repeats_a_replacement_takes_no_place_back(there: House) -> No
     assert await agent.remember("The blue sticker goes to shelf ten.", supersedes=first) == ours
     facts = await agent.facts([first, ours, theirs])
     assert [one.superseded_by for one in facts] == [ours, theirs, None]
+    other = await there.agent(agent.graph_id, "two")
+    assert await other.remember("The blue sticker goes to shelf ten.", supersedes=first) == ours
     back = await agent.remember("The blue sticker goes to shelf ten.", supersedes=theirs)
     assert [one.superseded_by for one in await agent.facts([theirs, back])] == [back, None]
+    await agent.forget(back, reason="over")
+    anew = await other.remember("The blue sticker goes to shelf ten.", supersedes=first)
+    assert [one.id for one in (await agent.recall("blue sticker")).items] == [anew]
 
 
 async def test_a_kind_that_is_none_is_told_with_all_that_there_are(there: House) -> None:

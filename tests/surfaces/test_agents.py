@@ -369,6 +369,22 @@ async def test_who_left_before_it_replied_leaves_nothing_in_the_ring(tmp_path: P
         assert (await graph.memory_of("strategist")).turns == 4
 
 
+async def test_what_was_thought_before_leaving_is_remembered_at_either_door(runtime: Any) -> None:
+    """A turn is answered, or the model asked, as if the agent were there; it opens no other."""
+    agent = await member(runtime)
+    turn, other = await agent.turn("Box?"), await agent.turn("Now?")
+    await agent.leave()
+    assert await other.complete()
+    written = await turn.reply("Box.")
+    assert written.turn.response == "Box."
+    with pytest.raises(Conflict):
+        await turn.reply("Box again.")
+    graph = await runtime.session_graph("imola")
+    assert [one.response for one in await graph.turns("strategist")] == ["Box."]
+    with pytest.raises(UsageError):
+        await agent.turn("And now?")
+
+
 async def test_a_turn_belongs_to_its_agent(tmp_path: Path) -> None:
     """Who knows a turn's id, but acts as somebody else, cannot reply to it."""
     async with running(tmp_path) as ezra:

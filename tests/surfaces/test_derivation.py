@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -22,8 +22,10 @@ from ezra.service.openapi import described
 from ezra.service.problem_answers import on_error
 from ezra.service.routes import Handlers, caller_of, pool_of, router_of
 from ezra.service.taking import Names
+from ezra.wire.agents import RecordAsked, RememberAsked
 from ezra.wire.derivation import Handle
-from ezra.wire.handles import AGENT_KNOWLEDGE, RecallAsked
+from ezra.wire.graphs import CreateAsked, SpawnAsked
+from ezra.wire.handles import AGENT_DOCUMENTS, AGENT_KNOWLEDGE, BELIEFS, RecallAsked
 from ezra.wire.operation import Asked
 from tiers.errors import EzraError
 
@@ -190,6 +192,35 @@ def test_a_body_has_the_types_of_json(asks: type[Asked], given: dict[str, Any], 
     with pytest.raises(UsageError, match=said):
         asks.model_validate(given)
     assert asks.model_validate({**given, list(given)[-1]: "true" in said or 1})
+
+
+_PASSAGES = {"name": "a", "media_type": "text/plain", "digest": "0" * 64}
+_TOLD: Mapping[type[Asked], Mapping[str, Any]] = {
+    RememberAsked: {
+        "what.fact.private": {"what": {"text": "x", "private": "no"}},
+        "what.fact.confidence": {"what": {"text": "x", "confidence": "1"}},
+        "what.rule.successes": {"what": {"trigger": "x", "steps": ["y"], "successes": "3"}},
+    },
+    RecordAsked: {"turns[0].private": {"turns": [{"message": "x", "private": "no"}]}},
+    AGENT_DOCUMENTS.offered["store"].operation.asks: {
+        "draft.passages[0][2]": {"draft": _PASSAGES | {"passages": [["x", [], "3"]]}},
+    },
+    CreateAsked: {
+        "budget.writes": {"session_graph_id": "x", "budget": {"writes": "3"}},
+        "exist_ok": {"session_graph_id": "x", "exist_ok": "yes"},
+    },
+    SpawnAsked: {"model_window_tokens": {"model_window_tokens": "8000"}},
+    BELIEFS.offered["rewind"].operation.asks: {"time": {"time": "1", "reason": "x"}},
+}
+
+
+@pytest.mark.parametrize("asks", _TOLD, ids=lambda asks: asks.__name__)
+def test_so_has_what_stands_within_a_body(asks: type[Asked]) -> None:
+    """Records in it are as strict as they are in process, and the place is named."""
+    for field, given in _TOLD[asks].items():
+        with pytest.raises(UsageError) as refused:
+            asks.model_validate(given)
+        assert refused.value.field == field
 
 
 def test_the_document_has_the_words_of_the_method() -> None:

@@ -35,7 +35,7 @@ from ezra.service.handle_pool import HandlePool
 from ezra.service.routes import apart, caller_of, handlers, pool_of, router_of
 from ezra.wire import graphs, handles
 from ezra.wire.handles import BELIEFS
-from ezra.wire.points import Point
+from ezra.wire.points import Point, PointInQuery
 from tiers.history.verification import verify_export
 from tiers.saved_file import SavedFile
 
@@ -219,8 +219,13 @@ async def test_a_branch_goes_on_alone_on_either_side(runtime: Any, clock: Moving
     ],
 )
 def test_a_point_is_a_turn_or_a_moment_and_never_a_guess(said: object, meant: object) -> None:
-    """The text of a number is a turn, not seconds since 1970; what is neither is refused."""
-    adapter: TypeAdapter[Any] = TypeAdapter(Point)
+    """In a query the text of a number is a turn, not seconds since 1970; else that is refused."""
+    adapter: TypeAdapter[Any] = TypeAdapter(PointInQuery)
+    if meant is None or said == "15":
+        with pytest.raises(ValueError, match="validation error"):
+            TypeAdapter(Point).validate_python(said)
+    else:
+        assert TypeAdapter(Point).validate_python(said) == meant
     if meant is None:
         with pytest.raises(ValueError, match="validation error"):
             adapter.validate_python(said)

@@ -281,6 +281,9 @@ async def test_a_draft_is_a_document_without_an_owner() -> None:
         ("a" * 1_025, "x", {}, "name"),
         ("a.md", 7, {}, "content"),
         ("a.md", "\ud800", {}, "content"),
+        ("a.md", " \n\u200b", {}, "content"),
+        ("a.txt", b"\xef\xbb\xbf", {"title": "t"}, "content"),
+        ("a.html", "<script>x</script>", {}, "content"),
         ("a.md", "x" * 200_001, {"keep_text": True}, "content"),
         ("a.pdf", pdf_of(1, 1), {"keep_text": True}, "keep_text"),
         ("a.md", "x", {"shelf": ""}, "shelf"),
@@ -289,7 +292,7 @@ async def test_a_draft_is_a_document_without_an_owner() -> None:
         ("a.md", "x", {"topics": [""]}, "topics"),
         ("a.md", "x", {"title": "x" * 200_001}, "title"),
     ],
-    ids=range(12),
+    ids=range(15),
 )
 async def test_what_cannot_be_a_document_is_refused_by_name(
     name: str, content: str | bytes, more: dict[str, object], about: str

@@ -142,6 +142,17 @@ def test_who_asks_about_now_asks_of_no_past(text: str) -> None:
     assert read_cues(text, (), NOW, ZONE).past == ()
 
 
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Pacific/Auckland"])
+def test_a_day_that_no_calendar_has_is_none(zone: str) -> None:
+    """Asked at the ends of time, of days beyond them; a moment there has a day of its own."""
+    clock = ZoneInfo(zone)
+    text = "What was said last week, last month, last year, today, on Friday, and 2 weeks ago?"
+    for now in (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)):
+        cues = read_cues(text, (), now, clock)
+        assert len(cues.spans) < 6
+        assert not read_cues("What was said in May?", (), now, clock).speaks_of(now, clock)
+
+
 def test_a_span_meets_what_held_in_a_part_of_it() -> None:
     """Ends are the first moment after; what has none goes on."""
     span = TimeSpan(day("2022-01-01"), day("2023-01-01"))

@@ -76,6 +76,16 @@ def test_what_is_relative_stays_unresolved_without_its_moment(said: str) -> None
     assert (when.days, when.text) == (None, said)
 
 
+@pytest.mark.parametrize(
+    "said", ["tomorrow", "yesterday", "last week", "next Monday", "in 2 weeks"]
+)
+def test_what_no_calendar_has_stays_as_it_was_said(said: str) -> None:
+    """At the first and the last day that there is; the hour stays with it."""
+    for at in (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)):
+        assert resolved(f"{said} at nine", at, is_ahead=True).text.endswith("at nine")
+    assert resolved("next Monday", at, is_ahead=True).days is None
+
+
 def test_times_are_found_at_both_ends_of_a_clause() -> None:
     """What is no time stays where it is."""
     assert at_end("I moved to Rome last month") == ("I moved to Rome", "last month")

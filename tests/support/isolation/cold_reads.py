@@ -114,6 +114,12 @@ def facts(aim: Aim) -> Move:
     return Move(lambda cold: cold.semantic.facts(aim.scope, ids))
 
 
+def line(aim: Aim) -> Move:
+    """Ask for what had the place of one of the victim's facts."""
+    fact_id = aim.victim.record.id
+    return Move(lambda cold: cold.semantic.line(aim.scope, fact_id))
+
+
 def recall_archival(aim: Aim) -> Move:
     """Recall for the victim's user and topics, which narrow and never widen."""
     corner = aim.victim.corner
@@ -428,6 +434,7 @@ COLD_READS = (
     Method("semantic.core", _F, core, ("core",), _ALL, weight=3),
     Method("semantic.nearer", _F, nearer, ("archival",), _ALL),
     Method("semantic.facts", _F, facts, FACTS, _ALL, weight=3),
+    Method("semantic.line", _F, line, FACTS, _ALL),
     Method("semantic.recall_archival", _V, recall_archival, ("archival",), _ALL, weight=4),
     Method("procedural.match_rules", _F, match_rules, ("rule",), _ALL, weight=3),
     Method("words.search_words", _V, search_words, SEARCHABLE, _ALL, weight=6),

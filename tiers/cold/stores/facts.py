@@ -9,7 +9,7 @@ from functools import partial
 
 from ...errors import Conflict, NotFound, UsageError
 from ...fields import AuditKind
-from ...learning import Verdict, is_live
+from ...learning import Verdict, check_as_visible, is_live
 from ...ports import WarmStore
 from ...records import Fact, FactTier, Hit, Scope, SearchQuery, Superseded, WorkDraft
 from ...standing import widened
@@ -37,6 +37,9 @@ class CountedUse(FactUse):
 
     tenant: str
 
+
+LINE_MAX = 1_000
+"""So many facts that had one place after each other are read at once."""
 
 USES: Collection[CountedUse] = Collection(
     "fact_uses",
@@ -128,6 +131,22 @@ class SemanticStore(OverEngine):
         """
         finds = of_family(among(FACTS, scope, ids), readable(scope))
         return in_order(nearest(await self._all("facts", *finds)), ids)
+
+    @reading
+    def line(self, scope: Scope, fact_id: str) -> Steps[tuple[Fact, ...]]:
+        """Return a visible fact and what had its place after it, in order, in one reading.
+
+        As far as the scope sees it, and ``LINE_MAX`` facts at most: the last one says what follows.
+        """
+        line: dict[str, Fact] = {}
+        following: str | None = fact_id
+        while following is not None and following not in line and len(line) < LINE_MAX:
+            finds = of_family(among(FACTS, scope, (following,)), readable(scope))
+            found = nearest((yield from every(*finds))).get(following)
+            if found is None:
+                break
+            line[found.id], following = found, found.superseded_by
+        return tuple(line.values())
 
     async def recall_archival(
         self,
@@ -255,7 +274,8 @@ class SemanticStore(OverEngine):
 
         Raises:
             NotFound: One of them is no visible fact of the scope's own graph.
-            UsageError: They are the same fact, or ``by`` has given way to the other one.
+            UsageError: They are the same fact, ``by`` has given way to the other one, or is private
+                where that is not.
         """
         if by == fact_id:
             raise UsageError("by", by, "another fact")
@@ -266,6 +286,7 @@ class SemanticStore(OverEngine):
             if name not in found:
                 raise NotFound("fact", name)
         old, new = (found[name] for name in pair)
+        check_as_visible(old, is_private=new.private, field="by", value=by)
         if not is_live(old):
             return False
         stands = yield from _stands_for(scope, new)
