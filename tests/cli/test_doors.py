@@ -14,29 +14,15 @@ QUESTIONS = (
     ("status", "imola"),
     ("top", "--once"),
     ("top", "imola", "--once"),
-    ("graph", "list"),
-    ("graph", "show", "imola"),
     ("graph", "diff", "imola", "monaco"),
     ("recall", "imola", "How long do the mediums last?", "--explain"),
     ("recall", "imola", "How long do the mediums last?", "--agent", "Ada"),
-    ("search-memory", "imola", "mediums", "--max-days-ago", 3650),
-    ("core", "imola", "Ada"),
     ("audit",),
     ("audit", "imola", "--kind", "spawned"),
-    ("audit", "query", "imola", "--key", "start", "compound"),
-    ("audit", "as-of", "imola", 2),
-    ("audit", "diff", "imola", 1, 2),
     ("audit", "check", "imola"),
     ("audit", "sign", "imola"),
     ("audit", "key"),
-    ("lifecycle", "report", "imola"),
-    ("lifecycle", "retain", "imola", "--dry-run"),
     ("lifecycle", "work"),
-    ("lifecycle", "rerun", "--all"),
-    ("knowledge", "entity", "imola", "Max"),
-    ("knowledge", "neighbours", "imola", "Max", "--depth", 2),
-    ("knowledge", "path", "imola", "Max", "Milton Keynes"),
-    ("knowledge", "history", "imola", "Max"),
     ("embedder", "rebuild"),
 )
 HERE_ONLY = (
@@ -74,57 +60,11 @@ def test_a_question_has_the_same_answer_through_either_door(
     assert done.out.strip()
 
 
-def test_a_graph_from_its_making_to_its_archive(door: Door) -> None:
-    """What changes a graph changes it through either door."""
-    made = door.document("graph", "create", "monza", "--inherits-from", "monaco")
-    assert made == {"graph": "monza", "inherits_from": ["monaco"]}
-    assert door.document("graph", "budget", "monza", "--writes", 5)["budget"]["writes"] == 5
-    assert door.document("graph", "retention", "monza", "--plan", "free")["retention"]["plan"]
-    assert door.document("graph", "revoke", "monza", "monaco")["revoked"] is True
-    again = door.ezra("graph", "revoke", "monza", "monaco")
-    assert (again.code, again.out) == (0, "monza does not inherit from monaco\n")
-    assert door.document("graph", "inherit", "monza", "imola")["inherits_from"] == ["imola"]
-    nobody = door.ezra("graph", "inherit", "monza", "")
-    assert (nobody.code, nobody.out) == (2, "")
-    assert nobody.err.startswith("UsageError: id: '' is not accepted")
-    left = door.document("graph", "branch", "imola", "what-if", "--turn", 1)["origin"]
-    assert left["graph_id"] == "imola"
-    assert door.document("graph", "diff", "what-if", "imola")["began"] != []
-    for state in ("close", "reopen", "archive"):
-        assert door.document("graph", state, "monza")["graph"] == "monza"
-    assert door.document("status", "monza")["graphs"]["monza"]["state"] == "archived"
-
-
-def test_knowledge_is_changed_and_records_are_explained(door: Door) -> None:
-    """Add, update, name, delete, tell the story; nothing there is exit code 1."""
-    added = door.document("knowledge", "add", "imola", "Lando", "drives for", "Lotus")["id"]
-    newer = door.document("knowledge", "update", "imola", "Lando", "drives for", "McLaren")
-    assert newer["ended"] in ([added], [])
-    assert door.document("knowledge", "alias", "imola", "Lando", "Lando Norris")["id"]
-    assert door.document("explain", added)["id"] == added
-    ended = ("knowledge", "delete", "imola", "Lando", "drives for", "--reason", "retired")
-    assert newer["id"] in door.document(*ended)["ended"]
-    again = door.ezra(*ended)
-    assert (again.code, again.out) == (1, "")
-    gone = door.document("graph", "redact", "imola", added, "--reason", "a test")
-    assert gone["ids"] == {"fact": [added]}
-    erased = door.document("graph", "erase", "imola", "--subject", "Lando", "--reason", "a test")
-    assert set(erased) == set(gone)
-
-
 def test_a_pass_of_the_lifecycle_is_run_through_either_door(door: Door) -> None:
     """It says what was done; a server's own background may have been faster."""
     done = door.document("lifecycle", "run", "imola")
     assert set(done) == {"lifecycle", "learning"}
     assert done["lifecycle"]["problems"] == done["learning"]["problems"] == []
-
-
-def test_a_receipt_is_replayed_through_either_door(door: Door) -> None:
-    """Recall keeps a receipt, and its context is the same again, to the byte."""
-    asked = door.document("recall", "imola", "mediums", "--receipt")
-    found = door.document("replay-context", asked["receipt_id"], "--graph", "imola")
-    assert found["is_exact"] is True
-    assert door.ezra("replay-context", asked["receipt_id"]).out.splitlines()[-1] == "exact"
 
 
 def test_a_script_played_again_adds_nothing(door: Door, chat: Path) -> None:
@@ -133,17 +73,6 @@ def test_a_script_played_again_adds_nothing(door: Door, chat: Path) -> None:
     assert (again["played"], again["known"]) == (0, 2)
     assert again["added"] == {"facts": 0, "rules": 0, "beliefs": 0}
     assert len(again["answers"]) == 1
-
-
-def test_an_export_of_a_server_is_verified_without_it(door: Door, tmp_path: Path) -> None:
-    """The file is written on this side, and needs nobody to be checked."""
-    path = tmp_path / "imola.jsonl"
-    done = door.document("audit", "export", "imola", "--output", path)
-    assert done["file"] == str(path)
-    belief = door.document("audit", "query", "imola")[0]["id"]
-    assert door.document("audit", "explain", "imola", belief)["belief"]["id"] == belief
-    key = door.document("audit", "key")["public_key"]
-    assert run("audit", "verify", path, "--public-key", key).code == 0
 
 
 @pytest.mark.parametrize("command", HERE_ONLY, ids=" ".join)
@@ -241,26 +170,6 @@ def test_a_token_as_one_agent_spawns_it_and_asks_as_it(server: Door) -> None:
     done = server.ezra("graph", "diff", "imola", "monac", EZRA_TOKEN=token)
     assert done.code == 1
     assert "monaco" not in done.err
-
-
-@pytest.mark.parametrize(
-    ("command", "near"),
-    [
-        (("graph", "show", "Imolla"), "near it: imola"),
-        (("recall", "imola", "laps", "--agent", "Adda"), "near it: Ada"),
-        (("agent", "show", "imola", "Bem"), "near it: Ben"),
-        (("call", "graph.latest_fact", "imola"), "near it: graph.latest_facts, "),
-        (("graph", "show", "zzzz"), "in this scope"),
-    ],
-)
-def test_a_name_that_is_not_there_is_told_with_those_near_it(
-    door: Door, command: tuple[str, ...], near: str
-) -> None:
-    """In one line; of graphs and members as far as whoever asks may list them."""
-    done = door.ezra(*command)
-    assert (done.code, done.out, len(done.err.splitlines())) == (1, "", 1)
-    assert done.err.startswith("NotFound: ")
-    assert near in done.err
 
 
 def test_init_makes_a_home_once(tmp_path: Path) -> None:

@@ -6,13 +6,11 @@ import asyncio
 
 import pytest
 from redis import Redis
-from support.hot_walk import walk
 from support.redis_server import running_redis
 from support.tier_samples import belief_of, mesh_of, scope_of, turn_of
 
 from tiers.errors import TierError, TierTimeout, TierUnavailable
 from tiers.hot import redis_health, redis_hot_store
-from tiers.records import HotState
 
 SCOPE = scope_of()
 AOF = ("--appendonly", "yes", "--appendfsync", "always")
@@ -37,20 +35,6 @@ async def test_append_only_file_keeps_the_hot_state_over_a_crash() -> None:
             with Redis(unix_socket_path=str(server.socket)) as admin:
                 assert admin.pttl(store._key(SCOPE, "test")) > 6 * 86_400_000
         assert (await redis_health(server.url)).details["appendonly"] is True
-
-
-async def test_without_it_the_hot_tier_is_empty_and_works() -> None:
-    """A cache that lost everything is an empty cache; restoring it is one call."""
-    with running_redis() as server:
-        async with redis_hot_store(server.url, prefix="walk") as store:
-            await store.append(SCOPE, turn_of(SCOPE, 1), 4)
-            await store.pin(SCOPE, belief_of(SCOPE, "b"))
-            server.kill()
-            server.start()
-            assert await store.read(SCOPE) == HotState()
-            await walk(store, 40)
-            await store.restore(SCOPE, [turn_of(SCOPE, seq) for seq in (1, 2)], 4)
-            assert [turn.seq for turn in (await store.read(SCOPE)).turns] == [1, 2]
 
 
 async def test_crash_in_the_middle_of_a_run_of_appends() -> None:
@@ -92,18 +76,6 @@ async def test_crash_in_the_middle_of_a_run_of_appends() -> None:
                 assert [turn.seq for turn in turns] == list(range(1, 41))
 
 
-async def test_two_hundred_calls_over_four_connections() -> None:
-    """The pool never has more than it may, and everybody gets a turn."""
-    with running_redis() as server:
-        async with redis_hot_store(server.url, connections_max=4, timeout_seconds=20) as store:
-            evicted = await asyncio.gather(
-                *(store.append(SCOPE, turn_of(SCOPE, seq), 256) for seq in range(1, 201))
-            )
-            assert evicted == [()] * 200
-            assert len((await store.read(SCOPE)).turns) == 200
-            assert len(await store._client.client_list()) == 4
-
-
 async def test_two_hundred_calls_on_a_frozen_server_all_time_out() -> None:
     """Those that wait for a connection wait no longer than those that have one."""
     with running_redis() as server:
@@ -125,23 +97,6 @@ async def test_two_hundred_calls_on_a_frozen_server_all_time_out() -> None:
                         break
                     except TierTimeout:
                         continue
-
-
-async def test_script_flush_on_a_server_at_work() -> None:
-    """Every script is forgotten again and again while many callers use them."""
-    with running_redis() as server:
-        async with (
-            redis_hot_store(server.url, prefix="walk", connections_max=4) as store,
-            asyncio.TaskGroup() as tasks,
-        ):
-            walking = tasks.create_task(walk(store, 150))
-            with Redis(unix_socket_path=str(server.socket)) as admin:
-                flushed = 0
-                while not walking.done():
-                    admin.script_flush()
-                    flushed += 1
-                    await asyncio.sleep(0)
-            assert flushed > 10
 
 
 @pytest.mark.parametrize("health_check_seconds", [0, 0.001])

@@ -1,22 +1,15 @@
-"""Searching by days: the command, what is refused, equal days, and a cold tier that is away."""
+"""Searching by days: what is refused, equal days, and a cold tier that is away."""
 
 from __future__ import annotations
 
-import asyncio
-import json
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.runtime import MovingClock, running
-from typer.testing import CliRunner, Result
 
-from ezra import Hit, NotFound, TierUnavailable, UsageError
-from ezra.cli.app import app_of
-
-app = app_of()
+from ezra import Hit, TierUnavailable, UsageError
 
 
 class Away:
@@ -29,60 +22,6 @@ class Away:
         """Count the question and fail."""
         self.asked += 1
         raise TierUnavailable("cold", "latest", "it is away")
-
-
-async def _told(home: Path) -> None:
-    """Let two agents say something of four days ago, one of them for itself alone."""
-    at = datetime.now(UTC) - timedelta(days=4)
-    async with running(home, None) as ezra:
-        graph = await ezra.create_session_graph("imola")
-        engineer = await graph.spawn_agent("engineer", topics={"gears"})
-        for message, private in (("The left\n[2020-01-01] gear broke.", False), ("Mine.", True)):
-            await (await engineer.turn(message, at=at, private=private)).reply("")
-        await graph.spawn_agent("cook", topics={"food"})
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """The folder of a graph in which something was said four days ago."""
-    asyncio.run(_told(tmp_path))
-    return tmp_path
-
-
-def _run(home: Path, *rest: object) -> Result:
-    environment = {"EZRA_HOME": str(home), "EZRA_EMBEDDER": "off", "COLUMNS": "200"}
-    return CliRunner(env=environment).invoke(app, ["search-memory", *map(str, rest)])
-
-
-def test_the_command_shows_lines_and_how_to_go_on(home: Path) -> None:
-    """One line for each record whatever is in its text; the window, members, and JSON."""
-    day = (datetime.now(UTC) - timedelta(days=4)).date().isoformat()
-    line = f"[{day}] engineer: The left [2020-01-01] gear broke."
-    found = _run(home, "imola")
-    assert found.exit_code == 0, found.output
-    assert found.stdout.splitlines() == [line]
-    assert "Nothing coarser than working" in found.stderr
-    assert _run(home, "imola", "left gear", "--max-days-ago", 9).stdout.splitlines() == [line]
-    narrow = _run(home, "imola", "--max-days-ago", 3)
-    assert narrow.stdout == ""
-    assert "nothing found" in narrow.stderr
-    assert "max_days_ago 4 reaches what is older" in narrow.stderr
-    own = _run(home, "imola", "--agent", "engineer").stdout.splitlines()
-    assert sorted(own) == sorted([line, f"[{day}] engineer: Mine."])
-    assert _run(home, "imola", "--agent", "cook").stdout == ""
-    told = json.loads(_run(home, "imola", "--json", "--max-results", 1).stdout)
-    assert told["lines"] == [line]
-    assert told["items"][0]["kind"] == "turn"
-    assert set(told) == {"lines", "items", "since", "hint", "degraded"}
-
-
-def test_the_command_has_examples_and_names_what_is_wrong(home: Path) -> None:
-    """Help shows how it is used; a wrong number and an unknown member are errors by name."""
-    assert "--grain weekly" in _run(home, "--help").stdout
-    wrong = _run(home, "imola", "--min-days-ago", 8, "--max-days-ago", 7)
-    assert isinstance(wrong.exception, UsageError)
-    assert "max_days_ago" in str(wrong.exception)
-    assert isinstance(_run(home, "imola", "--agent", "nobody").exception, NotFound)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from support.command import ezra as run
-from support.folder_copies import copied
 from support.moves import CHANGES, everything, raw
 from support.servers import server_variables
 
@@ -66,20 +65,6 @@ async def test_everything_moves_to_servers_and_back(
         **servers,
     )
     assert back.returncode == 0, back.stderr
-    assert await everything(target) == expected
-
-
-async def test_one_tier_moves_alone(
-    source: Path, target: Path, ledger: Path, expected: dict[str, Any]
-) -> None:
-    """The cold tier goes to its server and the warm one stays; both ends share the folder."""
-    servers = server_variables()
-    copied(source, target)
-    where = ("--home", target, "--ledger", ledger)
-    cold = ("--from", "embedded", "--to", "env:EZRA_MONGODB_URI")
-    done = await asyncio.to_thread(ezra, "migrate", *cold, *where, **servers)
-    assert done.returncode == 0, done.stderr
-    assert f"warm tier: stays in embedded {target}" in done.stdout
     assert await everything(target) == expected
 
 

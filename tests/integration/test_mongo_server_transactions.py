@@ -87,16 +87,6 @@ async def test_commit_shows_everything_at_once(
     assert await other.count_documents({}) == 1
 
 
-async def test_abort_leaves_no_trace(things: Documents, session: AsyncClientSession) -> None:
-    """Rolled back: documents, and the keys of unique indexes."""
-    await things.insert_one({"_id": 2, "key": "k"}, session=session)
-    await things.update_one({"_id": 1}, {"$set": {"key": "other"}}, session=session)
-    await session.abort_transaction()
-    await things.insert_one({"_id": 3, "key": "k"})
-    await things.insert_one({"_id": 4, "key": "other"})
-    assert await _n(things) == 0
-
-
 async def test_a_transaction_sees_one_point_in_time(
     things: Documents, session: AsyncClientSession
 ) -> None:
@@ -227,24 +217,6 @@ async def test_a_plain_write_does_not_wait_for_ever(
     await session.commit_transaction()
 
 
-async def test_racing_transactions_lose_nothing(shared: MongoServer, things: Documents) -> None:
-    """The driver runs conflicting ones again until each has read and written in turn."""
-
-    async def add(session: AsyncClientSession) -> None:
-        held = await _n(things, session)
-        await things.update_one({"_id": 1}, {"$set": {"n": held + 1}}, session=session)
-        await things.insert_one({"_id": f"log-{held}"}, session=session)
-
-    async def run() -> None:
-        async with things.database.client.start_session() as session:
-            await session.with_transaction(add)
-
-    await asyncio.gather(*(run() for _ in range(8)))
-    assert await _n(things) == 8
-    assert await things.count_documents({}) == 9
-    assert shared.open_transactions == 0
-
-
 # What ends a transaction from outside.
 
 
@@ -263,45 +235,6 @@ async def test_a_cut_connection_rolls_back(
     assert await _n(things) == 1
     await session.abort_transaction()
     assert await things.count_documents({}) == 1
-
-
-@pytest.mark.parametrize("after", [False, True])
-async def test_a_cut_commit_is_asked_for_again(
-    shared: MongoServer, things: Documents, session: AsyncClientSession, *, after: bool
-) -> None:
-    """Whether it had happened or not, the driver's second commit succeeds, and it happens once."""
-    await things.update_one({"_id": 1}, _CHANGE, session=session)
-    shared.fail_next("commitTransaction", close_connection=True, after=after)
-    await session.commit_transaction()
-    assert await _n(things) == 1
-    await things.update_one({"_id": 1}, {"$set": {"n": 5}})
-    await session.commit_transaction()
-    assert await _n(things) == 5
-
-
-async def test_a_commit_that_fails_for_good(
-    shared: MongoServer, things: Documents, session: AsyncClientSession
-) -> None:
-    """The outcome is unknown to the caller: the label says so, and the write is there."""
-    await things.update_one({"_id": 1}, _CHANGE, session=session)
-    shared.fail_next("commitTransaction", code=50, after=True, times=2)
-    with pytest.raises(PyMongoError) as caught:
-        await session.commit_transaction()
-    assert caught.value.has_error_label("UnknownTransactionCommitResult")
-    assert await _n(things) == 1
-    shared.reset()
-
-
-async def test_an_injected_error_rolls_back(
-    shared: MongoServer, things: Documents, session: AsyncClientSession
-) -> None:
-    """A statement that fails ends the transaction, as any error does."""
-    await things.insert_one({"_id": 2}, session=session)
-    shared.fail_next("update", code=112, error_labels=[_TRANSIENT])
-    with pytest.raises(OperationFailure) as caught:
-        await things.update_one({"_id": 1}, _CHANGE, session=session)
-    assert caught.value.has_error_label(_TRANSIENT)
-    assert shared.open_transactions == 0
 
 
 async def test_a_transaction_has_a_lifetime() -> None:

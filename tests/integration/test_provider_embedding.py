@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -108,53 +107,6 @@ async def test_a_vector_that_is_none_reaches_nobody(
             await opened.embed(["a", "b", "c"])
         assert opened.counts.held == 0
         assert len(await opened.embed(["a", "b", "c"])) == 3
-
-
-async def test_identical_texts_are_asked_for_once(
-    provider: str, server: ModelServer, embedder: Make
-) -> None:
-    """Fifty callers at once and one later cost one request; a bounded cache remembers."""
-    async with embedder(cache_size=3) as opened:
-        await asyncio.gather(*(opened.embed(["same", "other"]) for _ in range(50)))
-        await opened.embed(["other", "same"])
-        assert server.embedded == [["same", "other"]]
-        await opened.embed(["a", "b", "same"])
-        assert opened.counts.held == 3
-        assert server.embedded == [["same", "other"], ["a", "b"]]
-
-
-async def test_urgent_texts_go_first(server: ModelServer, embedder: Make) -> None:
-    """With one slot taken, an urgent text overtakes the background that waits."""
-    gate = threading.Event()
-    server.faults.append(Fault(gate=gate))
-    async with embedder(concurrency=1) as opened:
-        first = asyncio.create_task(opened.embed(["first"]))
-        await server.until_seen(1)
-        later = asyncio.create_task(opened.embed([f"b{n}" for n in range(5)]))
-        urgent = asyncio.create_task(opened.embed(["urgent"], urgent=True))
-        await server.until(lambda: opened.counts.waiting == 6)
-        gate.set()
-        await asyncio.gather(first, later, urgent)
-    assert server.embedded == [["first"], ["urgent"], [f"b{n}" for n in range(5)]]
-
-
-async def test_the_background_leaves_a_slot_to_what_is_urgent(
-    server: ModelServer, embedder: Make
-) -> None:
-    """However much waits in the background, an urgent text is answered beside it."""
-    gate = threading.Event()
-    server.faults.extend([Fault(gate=gate), Fault(gate=gate)])
-    async with embedder(concurrency=3) as opened:
-        background = []
-        for n in range(4):
-            background.append(asyncio.create_task(opened.embed([f"b{n}"])))
-            await asyncio.sleep(0)
-            await server.until_seen(min(n + 1, 2))
-        assert len(await opened.embed(["urgent"], urgent=True)) == 1
-        assert not any(call.done() for call in background)
-        gate.set()
-        await asyncio.gather(*background)
-    assert server.embedded[:3] == [["b0"], ["b1"], ["urgent"]]
 
 
 async def test_no_more_requests_run_than_allowed(server: ModelServer, embedder: Make) -> None:

@@ -80,8 +80,11 @@ class Names:
         return f"<id {self._ids.index(found[0]) + 1}>"
 
 
-def played(lines: Iterator[str], folder: Path) -> Iterator[str]:
-    """Run the commands of a transcript in a folder; yield the transcript of what they say now."""
+def played(lines: Iterator[str], folder: Path, **where: str) -> Iterator[str]:
+    """Run the commands of a transcript in a folder; yield the transcript of what they say now.
+
+    Variables may lead elsewhere than to the memory in the folder.
+    """
     names = Names(folder)
     for name, text in FILES.items():
         (folder / name).parent.mkdir(exist_ok=True)
@@ -97,6 +100,7 @@ def played(lines: Iterator[str], folder: Path) -> Iterator[str]:
         "HOME": str(folder),
         "EZRA_MESH_FILE": str(declared),
         "COLUMNS": "400",
+        **where,
     }
     for line in lines:
         if not line.startswith(PROMPT):

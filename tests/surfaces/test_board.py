@@ -50,7 +50,10 @@ async def test_messages_go_to_agents_or_to_all_and_are_read_once(doors: House) -
     one, two = await _two(doors)
     three = await doors.agent(one.graph_id, "three")
     for number in range(3):
-        await one.board.send("two", f"to two, {number}", priority="high", tags=["a"])
+        sent = await one.board.send(
+            "two", f"to two, {number}", priority="high", tags=["a"], machine="m"
+        )
+        assert (sent.priority, sent.tags, sent.machine) == ("high", ("a",), "m")
     every = await one.board.send("*", "to all", type="news", subject="All of you")
     assert (every.to, every.title, every.type, every.agent_id) == ((), "All of you", "news", "one")
     assert every.thread == every.id
@@ -58,7 +61,9 @@ async def test_messages_go_to_agents_or_to_all_and_are_read_once(doors: House) -
     assert _texts(page) == ["to all", "to two, 2", "to two, 1"]
     rest = await two.board.inbox(limit=3, after=page.cursor)
     assert (_texts(rest), rest.cursor) == (["to two, 0"], None)
-    assert _texts(await three.board.inbox()) == ["to all"]
+    late = await doors.agent(one.graph_id, "late")
+    for agent in (three, late):
+        assert _texts(await agent.board.inbox()) == ["to all"]
     assert _texts(await one.board.inbox()) == []
     assert _texts(await two.board.inbox(types=["news"])) == ["to all"]
     assert await two.board.unread() == 4
@@ -360,6 +365,8 @@ async def test_what_is_not_acceptable_is_named(doors: House) -> None:
         with pytest.raises(UsageError) as refused:
             await refusal
         assert field in refused.value.field
+    with pytest.raises(UsageError, match=r"to: .* '\*' for everybody"):
+        await board.send([], "For those whom nobody found.")
     board_of_graph = (await doors.runtime.session_graph(one.graph_id)).board
     assert await board_of_graph.counts() == ()
 

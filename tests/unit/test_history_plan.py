@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pytest
-from support.cold_samples import OTHER_AGENT, SCOPE, belief_by
+from support.cold_samples import OTHER_AGENT, belief_by
 from support.tier_samples import NOW
 
-from tiers.beliefs import BranchPoint, Commitment, HistoricBelief, Settlement
-from tiers.errors import Conflict
+from tiers.beliefs import Commitment, HistoricBelief, Settlement
 from tiers.history.plan import (
     Told,
-    adopt_plan,
-    check_settled,
     commit_plan,
     moved_trust,
-    pin_plan,
-    redact_plan,
     revert_plan,
     rewind_plan,
-    trust_plan,
 )
 
 Trust = dict[tuple[str, str | None], float]
@@ -64,28 +57,6 @@ def _revert(
 ) -> list[Told]:
     keys, trusted = (lambda one: one.key), _trust_of(trust)
     return revert_plan(belief, replaced, taken, keys, "wrong", trusted)  # type: ignore[arg-type]
-
-
-def test_a_commit_without_rivals_is_one_event() -> None:
-    """With the belief as it becomes active."""
-    new = belief_by()
-    (told,) = _plan(new)
-    assert told[:2] == ("committed", new.id)
-    assert told.belief == new
-    assert told.content["claim"] == new.claim
-
-
-@pytest.mark.parametrize("winner", ["new", "old", "both"])
-def test_a_contradiction_is_told_whoever_wins(winner: str) -> None:
-    """Belief first, then both sides with the decision, then who lost."""
-    old, new = belief_by(), belief_by(OTHER_AGENT)
-    settlement = _settled(old, winner, similarity=0.75, trust_new=0.25)
-    told = _plan(new, settlement)
-    lost = {"new": [("superseded", old.id)], "old": [("superseded", new.id)], "both": []}
-    assert _short(told) == [("committed", new.id), ("contradicted", new.id), *lost[winner]]
-    assert Settlement.model_validate(told[1].content) == settlement[0]
-    if winner != "both":
-        assert told[-1].content == {"superseded_by": new.id if winner == "new" else old.id}
 
 
 def test_where_one_rival_wins_the_new_belief_takes_nobodys_place() -> None:
@@ -153,16 +124,6 @@ def test_trust_never_leaves_its_range() -> None:
     assert _short(_revert(nobodys)) == [("reverted", nobodys.id)]
 
 
-def test_pinning_what_is_pinned_tells_nothing() -> None:
-    """Either way."""
-    belief = belief_by()
-    assert _short(pin_plan(belief, pinned=True)) == [("pinned", belief.id)]
-    assert pin_plan(belief, pinned=False) == []
-    pinned = belief.model_copy(update={"pinned": True})
-    assert _short(pin_plan(pinned, pinned=False)) == [("unpinned", belief.id)]
-    assert pin_plan(pinned, pinned=True) == []
-
-
 def test_reverting_brings_back_what_was_replaced() -> None:
     """Beliefs without a key all of them, and the agent is trusted less."""
     belief = belief_by(key=None)
@@ -221,48 +182,3 @@ def test_rewinding_to_what_is_tells_nothing() -> None:
         ("rewound", ""),
         ("reverted", belief.id),
     ]
-
-
-def test_trust_set_by_hand_says_why() -> None:
-    """And nothing when it is that already."""
-    trust = _trust_of({("engineer", None): 0.5})
-    (told,) = trust_plan("engineer", None, 0.9, "proved right", trust)  # type: ignore[arg-type]
-    assert told[:2] == ("trusted", "")
-    assert _moves([told]) == [("engineer", None, 0.5, 0.9)]
-    assert told.content["reason"] == "proved right"
-    assert trust_plan("engineer", None, 0.5, "again", trust) == []  # type: ignore[arg-type]
-    assert trust_plan("engineer", "tyres", 1.0, "as ever", trust) == []  # type: ignore[arg-type]
-
-
-def test_a_branch_begins_with_what_was_believed() -> None:
-    """The point first; what was pinned there is adopted, then pinned."""
-    point = BranchPoint(graph_id="race", seq=9, last_hash="h", root="r", turn=4)
-    plain, pinned = belief_by(SCOPE), belief_by(SCOPE, key=None, pinned=True)
-    told = adopt_plan(point, [plain, pinned])
-    assert _short(told) == [
-        ("branched", ""),
-        ("adopted", plain.id),
-        ("adopted", pinned.id),
-        ("pinned", pinned.id),
-    ]
-    assert BranchPoint.model_validate(told[0].content) == point
-    adopted = told[2].belief
-    assert adopted is not None
-    assert not adopted.pinned
-
-
-def test_redacting_says_why_and_of_which_belief() -> None:
-    """One event."""
-    assert redact_plan("b", "asked for") == [Told("redacted", "b", {"reason": "asked for"})]
-
-
-def test_two_beliefs_of_one_key_may_not_both_stay() -> None:
-    """Of different keys, or without one, they may."""
-    keyed, unkeyed = belief_by(), belief_by(key=None)
-    both = [Settlement(rival_id="r", winner="both", strategy="manual")]
-    with pytest.raises(Conflict, match="one active belief of a key"):
-        check_settled(keyed, both, lambda one: one == "r")
-    check_settled(keyed, both, lambda _: False)
-    check_settled(unkeyed, both, lambda _: True)
-    old = [Settlement(rival_id="r", winner="old", strategy="manual")]
-    check_settled(keyed, old, lambda _: True)

@@ -6,6 +6,7 @@ import itertools
 import reprlib
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from random import Random
 from typing import Any
 
@@ -105,6 +106,61 @@ class Attempt:
             f"#{self.number} {self.method.name} ({self.label}) by {shortly(self.scope)}"
             f" after {victim.kind} {victim.id} of {shortly(victim.corner)}"
         )
+
+
+def of_its_graph(aim: Aim) -> Scope:
+    """Return the scope of the attacker's whole graph."""
+    return Scope.of_graph(*aim.house)
+
+
+def reading(
+    name: str,
+    reach: Reach,
+    kinds: Sequence[str],
+    boundaries: Sequence[str],
+    *asked: object,
+    weight: int = 1,
+    by: Callable[[Aim], Scope] = attrgetter("scope"),
+    **named: object,
+) -> Method:
+    """Return a method that is only asked, of a scope or, if it reaches as far, of a tenant.
+
+    Args:
+        name: As all up to the boundaries and the weight, of a ``Method``.
+        reach: How far its answer may go.
+        kinds: What the victim may be.
+        boundaries: What may stand between attacker and victim.
+        asked: What follows whose it is: values, or functions of the aim.
+        weight: How often it is drawn.
+        by: Who asks.
+        named: Likewise what is given by name.
+    """
+    port, called = name.split(".")
+
+    def make(aim: Aim) -> Move:
+        scope = by(aim)
+        owner = scope.tenant if reach is Reach.TENANT else scope
+        given = [_given(one, aim) for one in asked]
+        more = {field: _given(one, aim) for field, one in named.items()}
+        return Move(
+            lambda ports: getattr(getattr(ports, port), called)(owner, *given, **more), scope=scope
+        )
+
+    return Method(name, reach, make, kinds, boundaries, weight)
+
+
+def _given(one: object, aim: Aim) -> object:
+    return one(aim) if callable(one) else one
+
+
+def victims_id(aim: Aim) -> str:
+    """Return the victim's id, or syntax."""
+    return aim.word(aim.victim.id)
+
+
+def one_of(*choices: object) -> Callable[[Aim], object]:
+    """Return what chooses among values, and functions of the aim."""
+    return lambda aim: aim.random.choice([_given(one, aim) for one in choices])
 
 
 def shortly(one: Scope | Corner) -> str:

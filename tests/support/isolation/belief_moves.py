@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any, get_args
 
 from tiers.records import (
@@ -16,7 +17,20 @@ from tiers.records import (
 )
 
 from .aims import INNER, OUTER, Aim
-from .attempts import FORGED, Method, Move, Touch, also_of, answers, graph_of, own
+from .attempts import (
+    FORGED,
+    Method,
+    Move,
+    Touch,
+    also_of,
+    answers,
+    graph_of,
+    of_its_graph,
+    one_of,
+    own,
+    reading,
+    victims_id,
+)
 from .cold_reads import asker
 from .cold_writes import changing, id_of_victim_or_new, is_mine, of_id, variant
 from .oracle import Reach, permitted
@@ -24,16 +38,12 @@ from .worlds import LATER, Corner, Planted
 
 _LIMIT = 500
 _SEQS = (0, 1, 2, 5, 10**6, -1)
+_AFTER = one_of(0, 0, 1, -5)
 _STATUSES: tuple[BeliefStatus, ...] = get_args(BeliefStatus)
 _NOWHERE = "0" * 64
 
 
 # What is believed.
-
-
-def active(aim: Aim) -> Move:
-    """Ask for the active beliefs."""
-    return Move(lambda cold: cold.beliefs.active(aim.scope))
 
 
 def commit(aim: Aim) -> Move:
@@ -209,30 +219,6 @@ def _corner_of(belief: Commitment) -> Corner:
 # What was believed.
 
 
-def as_of(aim: Aim) -> Move:
-    """Ask what was believed at a moment, the victim's belief among it."""
-    scope, seq = asker(aim), aim.random.choice([3, 8, *_SEQS, 10**6])
-    return Move(lambda cold: cold.history.as_of(scope, seq), scope=scope)
-
-
-def as_of_whole(aim: Aim) -> Move:
-    """Ask what a whole graph believed at a moment: another one, of the same name even."""
-    scope, seq = Scope.of_graph(*aim.house), aim.random.choice([3, 8, *_SEQS])
-    return Move(lambda cold: cold.history.as_of(scope, seq), scope=scope)
-
-
-def query(aim: Aim) -> Move:
-    """Ask for the victim's belief by everything that could be known of it."""
-    scope, wanted = asker(aim), _question(aim)
-    return Move(lambda cold: cold.history.query(scope, wanted), scope=scope)
-
-
-def query_whole(aim: Aim) -> Move:
-    """Ask a whole graph for the same."""
-    scope, wanted = Scope.of_graph(*aim.house), _question(aim)
-    return Move(lambda cold: cold.history.query(scope, wanted), scope=scope)
-
-
 def _question(aim: Aim) -> BeliefQuery:
     victim, corner = aim.victim, aim.victim.corner
     subject, attribute = victim.record.key
@@ -262,70 +248,13 @@ def worded_like(aim: Aim) -> Move:
 # The log itself, which is read with the scope of a graph.
 
 
-def _log_scope(aim: Aim) -> Scope:
-    """Return the scope of the attacker's whole graph."""
-    return Scope.of_graph(*aim.house)
-
-
-def events(aim: Aim) -> Move:
-    """Read the belief log from a place."""
-    scope, after = _log_scope(aim), _after(aim)
-    return Move(lambda cold: cold.history.events(scope, after, _LIMIT), scope=scope)
-
-
-def logged(aim: Aim) -> Move:
-    """Read the log with what was said."""
-    scope, after = _log_scope(aim), _after(aim)
-    return Move(lambda cold: cold.history.logged(scope, after, _LIMIT), scope=scope)
-
-
-def logged_as_agent(aim: Aim) -> Move:
-    """Read it as an agent, which must not see what others keep to themselves."""
-    scope, after = asker(aim), _after(aim)
-    return Move(lambda cold: cold.history.logged(scope, after, _LIMIT), scope=scope)
-
-
-def naming(aim: Aim) -> Move:
-    """Ask for every event that names the victim."""
-    scope, belief_id = _log_scope(aim), aim.word(aim.victim.id)
-    return Move(lambda cold: cold.history.naming(scope, belief_id), scope=scope)
-
-
-def naming_as_agent(aim: Aim) -> Move:
-    """Ask for the same as an agent."""
-    scope = asker(aim)
-    return Move(lambda cold: cold.history.naming(scope, aim.victim.id), scope=scope)
-
-
 def seq_at(aim: Aim) -> Move:
     """Ask for the place of the victim's moment in the log."""
     moment: dict[str, Any] = aim.random.choice(
         [{}, {"time": aim.victim.recorded_at}, {"turn": aim.random.choice([0, 1, 10**6])}]
     )
-    scope = _log_scope(aim)
+    scope = of_its_graph(aim)
     return Move(lambda cold: cold.history.seq_at(scope, **moment), scope=scope)
-
-
-def projected(aim: Aim) -> Move:
-    """Read the projection of the log out."""
-    scope, after = _log_scope(aim), _after(aim)
-    return Move(lambda cold: cold.history.projected(scope, after, _LIMIT), scope=scope)
-
-
-def projected_as_agent(aim: Aim) -> Move:
-    """Read it out as an agent."""
-    scope, after = asker(aim), _after(aim)
-    return Move(lambda cold: cold.history.projected(scope, after, _LIMIT), scope=scope)
-
-
-def trusts(aim: Aim) -> Move:
-    """Ask whom the log trusts."""
-    scope = _log_scope(aim)
-    return Move(lambda cold: cold.history.trusts(scope), scope=scope)
-
-
-def _after(aim: Aim) -> int:
-    return aim.random.choice([0, 0, 1, -5])
 
 
 # Signed heads.
@@ -352,25 +281,13 @@ def put_head(aim: Aim) -> Move:
     return Move(lambda cold: cold.heads.put_head(aim.scope, head), graph_of(aim.scope), label)
 
 
-def heads(aim: Aim) -> Move:
-    """Ask for the heads of the log."""
-    scope, after = _log_scope(aim), _after(aim)
-    return Move(lambda cold: cold.heads.heads(scope, after, _LIMIT), scope=scope)
-
-
-def last_head(aim: Aim) -> Move:
-    """Ask for the last of them."""
-    scope = _log_scope(aim)
-    return Move(lambda cold: cold.heads.last_head(scope), scope=scope)
-
-
 _V, _G = Reach.VISIBLE, Reach.GRAPH
 _ALL = (*OUTER, *INNER)
 _BELIEF: Sequence[str] = ("belief",)
 _HEAD: Sequence[str] = ("head",)
 
 BELIEF_METHODS = (
-    Method("beliefs.active", _V, active, _BELIEF, _ALL, weight=2),
+    reading("beliefs.active", _V, _BELIEF, _ALL, weight=2),
     Method("beliefs.commit", _V, commit, _BELIEF, _ALL, weight=3),
     Method("beliefs.pin", _V, pin, _BELIEF, _ALL, weight=2),
     Method("beliefs.unpin", _V, unpin, _BELIEF, _ALL, weight=2),
@@ -378,21 +295,21 @@ BELIEF_METHODS = (
     Method("beliefs.rewind", _G, rewind, _BELIEF, OUTER, weight=2),
     Method("beliefs.set_trust", _G, set_trust, _BELIEF, OUTER),
     Method("beliefs.adopt", _G, adopt, _BELIEF, OUTER, weight=2),
-    Method("history.as_of", _V, as_of, _BELIEF, _ALL, weight=3),
-    Method("history.as_of", _G, as_of_whole, _BELIEF, OUTER),
-    Method("history.query", _V, query, _BELIEF, _ALL, weight=3),
-    Method("history.query", _G, query_whole, _BELIEF, OUTER),
+    reading("history.as_of", _V, _BELIEF, _ALL, one_of(3, 8, *_SEQS, 10**6), by=asker, weight=3),
+    reading("history.as_of", _G, _BELIEF, OUTER, one_of(3, 8, *_SEQS), by=of_its_graph),
+    reading("history.query", _V, _BELIEF, _ALL, _question, by=asker, weight=3),
+    reading("history.query", _G, _BELIEF, OUTER, _question, by=of_its_graph),
     Method("rivals.worded_like", _V, worded_like, _BELIEF, _ALL, weight=3),
-    Method("history.events", _G, events, _BELIEF, OUTER),
-    Method("history.logged", _G, logged, _BELIEF, OUTER),
-    Method("history.logged", _V, logged_as_agent, _BELIEF, INNER),
-    Method("history.naming", _G, naming, _BELIEF, OUTER),
-    Method("history.naming", _V, naming_as_agent, _BELIEF, INNER),
+    reading("history.events", _G, _BELIEF, OUTER, _AFTER, _LIMIT, by=of_its_graph),
+    reading("history.logged", _G, _BELIEF, OUTER, _AFTER, _LIMIT, by=of_its_graph),
+    reading("history.logged", _V, _BELIEF, INNER, _AFTER, _LIMIT, by=asker),
+    reading("history.naming", _G, _BELIEF, OUTER, victims_id, by=of_its_graph),
+    reading("history.naming", _V, _BELIEF, INNER, attrgetter("victim.id"), by=asker),
     Method("history.seq_at", _G, seq_at, _BELIEF, OUTER),
-    Method("history.projected", _G, projected, _BELIEF, OUTER),
-    Method("history.projected", _V, projected_as_agent, _BELIEF, INNER),
-    Method("history.trusts", _G, trusts, ("trust",), OUTER),
+    reading("history.projected", _G, _BELIEF, OUTER, _AFTER, _LIMIT, by=of_its_graph),
+    reading("history.projected", _V, _BELIEF, INNER, _AFTER, _LIMIT, by=asker),
+    reading("history.trusts", _G, ("trust",), OUTER, by=of_its_graph),
     Method("heads.put_head", _G, put_head, _HEAD, OUTER),
-    Method("heads.heads", _G, heads, _HEAD, OUTER),
-    Method("heads.last_head", _G, last_head, _HEAD, OUTER),
+    reading("heads.heads", _G, _HEAD, OUTER, _AFTER, _LIMIT, by=of_its_graph),
+    reading("heads.last_head", _G, _HEAD, OUTER, by=of_its_graph),
 )

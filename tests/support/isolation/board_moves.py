@@ -8,7 +8,7 @@ from tiers.board import Card, CardQuery
 
 from ..tier_samples import NOW
 from .aims import INNER, OUTER, Aim
-from .attempts import Method, Move, Touch, graph_of
+from .attempts import Method, Move, Touch, graph_of, reading
 from .cold_writes import id_of_victim_or_new, is_mine, of_id, variant
 from .oracle import Reach, permitted
 from .worlds import LATER, SHARED_WORDS
@@ -16,10 +16,8 @@ from .worlds import LATER, SHARED_WORDS
 _DAY = timedelta(days=1)
 
 
-def cards(aim: Aim) -> Move:
-    """Ask for cards by the victim's ids."""
-    ids = aim.ids()
-    return Move(lambda cold: cold.board.cards(aim.scope, ids))
+def _names(aim: Aim) -> list[str]:
+    return [aim.victim.corner.agent_id or "nobody", aim.word()]
 
 
 def latest(aim: Aim) -> Move:
@@ -37,17 +35,6 @@ def latest(aim: Aim) -> Move:
     inbox = {"inbox_of": aim.scope.agent_id} if aim.random.random() < 0.3 else {}
     query = CardQuery(kind=victim.kind, **{**narrowed, **inbox})
     return Move(lambda cold: cold.board.latest(aim.scope, query))
-
-
-def counts(aim: Aim) -> Move:
-    """Count everything; types of cards say whose they are."""
-    return Move(lambda cold: cold.board.counts(aim.scope, NOW - _DAY, LATER + _DAY))
-
-
-def unread(aim: Aim) -> Move:
-    """Count what the victim's agent has not read."""
-    names = [aim.victim.corner.agent_id or "nobody", aim.word()]
-    return Move(lambda cold: cold.board.unread(aim.scope, names))
 
 
 def post(aim: Aim) -> Move:
@@ -108,10 +95,10 @@ def mark_read(aim: Aim) -> Move:
 _V = Reach.VISIBLE
 _ALL = (*OUTER, *INNER)
 BOARD_METHODS = (
-    Method("board.cards", _V, cards, ("card",), _ALL, weight=2),
+    reading("board.cards", _V, ("card",), _ALL, Aim.ids, weight=2),
     Method("board.latest", _V, latest, ("card",), _ALL, weight=2),
-    Method("board.counts", _V, counts, ("card",), _ALL),
-    Method("board.unread", _V, unread, ("card",), _ALL),
+    reading("board.counts", _V, ("card",), _ALL, NOW - _DAY, LATER + _DAY),
+    reading("board.unread", _V, ("card",), _ALL, _names),
     Method("board.post", _V, post, ("card",), _ALL, weight=2),
     Method("board.change", _V, change, ("card",), _ALL, weight=2),
     Method("board.mark_read", _V, mark_read, ("card",), _ALL),

@@ -10,7 +10,7 @@ from tiers.plans import ANY_GRAIN, GRAINS
 from tiers.records import Scope, WorkDraft
 
 from .aims import INNER, OUTER, Aim
-from .attempts import Method, Move, answers
+from .attempts import Method, Move, answers, of_its_graph, one_of, reading
 from .cold_reads import asker
 from .oracle import Reach
 from .worlds import LATER, House, World
@@ -53,18 +53,6 @@ def told_by_ids(aim: Aim, ask: Callable[[Any, Scope], Any], *, as_agent: bool = 
         return found, strangers(aim.world, aim.house, _ids_of(found))
 
     return Move(call, scope=scope)
-
-
-def loose(aim: Aim) -> Move:
-    """Ask what is in no episode yet."""
-    scope, grain = Scope.of_graph(*aim.house), aim.random.choice(GRAINS)
-    return Move(lambda cold: cold.grains.loose(scope, grain, _FUTURE, _LIMIT), scope=scope)
-
-
-def loose_as_agent(aim: Aim) -> Move:
-    """Ask it as an agent, which is the runtime's to ask."""
-    scope, grain = asker(aim), aim.random.choice(GRAINS)
-    return Move(lambda cold: cold.grains.loose(scope, grain, _FUTURE, _LIMIT), scope=scope)
 
 
 def turn_marks(aim: Aim) -> Move:
@@ -133,8 +121,26 @@ _V, _G = Reach.VISIBLE, Reach.GRAPH
 _ANY = (*_MADE, "core", "archival")
 
 COLD_GRAINS = (
-    Method("grains.loose", _G, loose, ("summary", "episode"), OUTER),
-    Method("grains.loose", _V, loose_as_agent, ("summary", "episode"), INNER),
+    reading(
+        "grains.loose",
+        _G,
+        ("summary", "episode"),
+        OUTER,
+        one_of(*GRAINS),
+        _FUTURE,
+        _LIMIT,
+        by=of_its_graph,
+    ),
+    reading(
+        "grains.loose",
+        _V,
+        ("summary", "episode"),
+        INNER,
+        one_of(*GRAINS),
+        _FUTURE,
+        _LIMIT,
+        by=asker,
+    ),
     Method("grains.turn_marks", _G, turn_marks, ("turn",), OUTER),
     Method("grains.made", _G, made, ("summary", "episode"), OUTER),
     Method("grains.made", _V, report_as_agent, _MADE, INNER),

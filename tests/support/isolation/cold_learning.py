@@ -9,7 +9,7 @@ from tiers.learning import Verdict
 from tiers.records import Scope, Superseded, WorkDraft
 
 from .aims import INNER, OUTER, Aim
-from .attempts import Method, Move, Touch, answers, own
+from .attempts import Method, Move, Touch, answers, of_its_graph, own, reading
 from .cold_grains import told_by_ids
 from .cold_reads import FACTS, asker
 from .cold_writes import changing, is_mine
@@ -46,12 +46,6 @@ def keyed(aim: Aim) -> Move:
         owner = {"tenant": scope.tenant, "graph_id": scope.graph_id}
         fact = fact.model_copy(update={**owner, "predicate": aim.word("last")})
     return Move(lambda cold: cold.review.keyed(scope, fact, _LIMIT), scope=scope)
-
-
-def unjudged(aim: Aim) -> Move:
-    """Ask what was compared with nothing yet."""
-    scope = Scope.of_graph(*aim.house)
-    return Move(lambda cold: cold.review.unjudged(scope, _LIMIT), scope=scope)
 
 
 def twins(aim: Aim) -> Move:
@@ -128,12 +122,6 @@ def forget_all(aim: Aim) -> Move | None:
     return Move(lambda cold: cold.review.forget_all(aim.scope, ids, reason, LATER, work))
 
 
-def rules(aim: Aim) -> Move:
-    """Ask for rules by the victim's ids."""
-    ids = aim.ids()
-    return Move(lambda cold: cold.playbooks.rules(aim.scope, ids))
-
-
 def record_outcome(aim: Aim) -> Move | None:
     """Speak well or ill of the victim's rule."""
     if is_mine(aim, aim.victim.id):
@@ -191,7 +179,7 @@ _READERS = (*OUTER, "private")
 COLD_LEARNING = (
     Method("review.live_facts", _G, live_facts, FACTS, OUTER),
     Method("review.keyed", _G, keyed, FACTS, OUTER, weight=2),
-    Method("review.unjudged", _G, unjudged, FACTS, OUTER),
+    reading("review.unjudged", _G, FACTS, OUTER, _LIMIT, by=of_its_graph),
     Method("review.live_facts", _V, review_as_agent, FACTS, INNER, weight=2),
     Method("review.ended", _G, ended, FACTS, OUTER),
     Method("review.twins", _G, twins, FACTS, OUTER),
@@ -200,7 +188,7 @@ COLD_LEARNING = (
     Method("review.settle", _V, settle_as_agent, FACTS, INNER),
     Method("review.forget", _V, forget, FACTS, _ALL, weight=3),
     Method("review.forget_all", _V, forget_all, FACTS, _ALL),
-    Method("playbooks.rules", _V, rules, ("rule",), _ALL, weight=3),
+    reading("playbooks.rules", _V, ("rule",), _ALL, Aim.ids, weight=3),
     Method("playbooks.record_outcome", _V, record_outcome, ("rule",), _ALL, weight=2),
     Method("playbooks.refine", _V, refine, ("rule",), _ALL, weight=2),
     Method("watermarks.watermark", _R, watermark, ("watermark",), _READERS, weight=2),

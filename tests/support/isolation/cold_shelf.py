@@ -7,7 +7,7 @@ from typing import Any
 from tiers.documents import Document, PassageDraft, document_id
 
 from .aims import INNER, OUTER, Aim
-from .attempts import Method, Move, graph_of, own
+from .attempts import Method, Move, graph_of, one_of, own, reading, victims_id
 from .oracle import Reach
 from .worlds import LATER
 
@@ -16,18 +16,6 @@ _LIMIT = 500
 
 def _moment(aim: Aim) -> Any:
     return aim.random.choice([None, LATER, aim.victim.recorded_at])
-
-
-def documents(aim: Aim) -> Move:
-    """Ask for documents by the victim's ids, now and then."""
-    ids, as_of = aim.ids(), _moment(aim)
-    return Move(lambda cold: cold.shelf.documents(aim.scope, ids, as_of=as_of))
-
-
-def passages(aim: Aim) -> Move:
-    """Ask for passages by the victim's ids."""
-    ids = aim.ids()
-    return Move(lambda cold: cold.shelf.passages(aim.scope, ids))
 
 
 def on_shelf(aim: Aim) -> Move:
@@ -40,23 +28,6 @@ def on_shelf(aim: Aim) -> Move:
             aim.scope, shelf, behind=behind, limit=_LIMIT, removed=removed, as_of=as_of
         )
     )
-
-
-def revisions(aim: Aim) -> Move:
-    """Ask for the history of the victim's document."""
-    record_id, before = aim.word(aim.victim.id), aim.random.choice([None, 2, 10**6])
-    return Move(lambda cold: cold.shelf.revisions(aim.scope, record_id, before=before))
-
-
-def passages_of(aim: Aim) -> Move:
-    """Ask for the passages of the victim's document."""
-    record_id = aim.word(aim.victim.record.document_id)
-    return Move(lambda cold: cold.shelf.passages_of(aim.scope, record_id))
-
-
-def count(aim: Aim) -> Move:
-    """Count; the numbers are compared with a plain list elsewhere."""
-    return Move(lambda cold: cold.shelf.count(aim.scope))
 
 
 def revise(aim: Aim) -> Move:
@@ -91,12 +62,27 @@ def remove(aim: Aim) -> Move:
 _V, _F, _ALL = Reach.VISIBLE, Reach.FAMILY, (*OUTER, *INNER)
 
 COLD_SHELF = (
-    Method("shelf.documents", _F, documents, ("document",), _ALL, weight=3),
-    Method("shelf.passages", _F, passages, ("passage",), _ALL, weight=3),
+    reading("shelf.documents", _F, ("document",), _ALL, Aim.ids, as_of=_moment, weight=3),
+    reading("shelf.passages", _F, ("passage",), _ALL, Aim.ids, weight=3),
     Method("shelf.on_shelf", _V, on_shelf, ("document",), _ALL, weight=3),
-    Method("shelf.revisions", _V, revisions, ("document",), _ALL, weight=2),
-    Method("shelf.passages_of", _V, passages_of, ("passage",), _ALL, weight=2),
-    Method("shelf.count", _V, count, ("document",), _ALL),
+    reading(
+        "shelf.revisions",
+        _V,
+        ("document",),
+        _ALL,
+        victims_id,
+        before=one_of(None, 2, 10**6),
+        weight=2,
+    ),
+    reading(
+        "shelf.passages_of",
+        _V,
+        ("passage",),
+        _ALL,
+        lambda aim: aim.word(aim.victim.record.document_id),
+        weight=2,
+    ),
+    reading("shelf.count", _V, ("document",), _ALL),
     Method("shelf.revise", _V, revise, ("document",), _ALL, weight=2),
     Method("shelf.remove", _V, remove, ("document",), _ALL, weight=2),
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from tiers.quarantine import Finding, Quarantined
 from tiers.records import Scope
 
 from .aims import INNER, OUTER, Aim
-from .attempts import Method, Move, graph_of
+from .attempts import Method, Move, graph_of, of_its_graph, one_of, reading
 from .cold_reads import asker
 from .cold_writes import id_of_victim_or_new, of_id, variant
 from .oracle import Reach
@@ -23,26 +25,6 @@ def held_text(mark: str) -> Quarantined:
     return Quarantined(
         held="fact", source="tool", text=text, payload={"record": {"text": mark}}, findings=(found,)
     )
-
-
-def quarantined(aim: Aim) -> Move:
-    """Ask for texts by the victim's ids."""
-    scope, ids = Scope.of_graph(*aim.house), aim.ids()
-    return Move(lambda cold: cold.quarantine.quarantined(scope, ids), scope=scope)
-
-
-def in_quarantine(aim: Aim) -> Move:
-    """Ask for all that waits, from the victim's place on."""
-    scope, behind = Scope.of_graph(*aim.house), aim.random.choice(["", "", aim.victim.id])
-    return Move(
-        lambda cold: cold.quarantine.in_quarantine(scope, behind=behind, limit=_LIMIT), scope=scope
-    )
-
-
-def quarantined_as_agent(aim: Aim) -> Move:
-    """Ask as an agent, which is the runtime's to do."""
-    scope, ids = asker(aim), aim.ids()
-    return Move(lambda cold: cold.quarantine.quarantined(scope, ids), scope=scope)
 
 
 def hold(aim: Aim) -> Move:
@@ -77,9 +59,18 @@ def decide_as_agent(aim: Aim) -> Move:
 
 _G, _V = Reach.GRAPH, Reach.VISIBLE
 QUARANTINE_METHODS = (
-    Method("quarantine.quarantined", _G, quarantined, _KIND, OUTER, weight=2),
-    Method("quarantine.in_quarantine", _G, in_quarantine, _KIND, OUTER, weight=2),
-    Method("quarantine.quarantined", _V, quarantined_as_agent, _KIND, INNER),
+    reading("quarantine.quarantined", _G, _KIND, OUTER, Aim.ids, by=of_its_graph, weight=2),
+    reading(
+        "quarantine.in_quarantine",
+        _G,
+        _KIND,
+        OUTER,
+        by=of_its_graph,
+        behind=one_of("", "", attrgetter("victim.id")),
+        limit=_LIMIT,
+        weight=2,
+    ),
+    reading("quarantine.quarantined", _V, _KIND, INNER, Aim.ids, by=asker),
     Method("quarantine.hold", _V, hold, _KIND, (*OUTER, *INNER), weight=2),
     Method("quarantine.decide", _G, decide, _KIND, OUTER, weight=2),
     Method("quarantine.decide", _V, decide_as_agent, _KIND, INNER),
