@@ -28,8 +28,9 @@ OPENINGS: tuple[tuple[str, Put], ...] = (
     ),
     (
         (
-            r"^\s*((?:[a-z]+ )?(?:[a-z]+ person|night owl|early (?:bird|riser)|(?:light|heavy)"
-            r" sleeper)),? (?:here|me|myself)(?=[,.!]|$)"
+            r"^\s*((?:[\w-]+ )?(?:[a-z]+ person|night owl|early (?:bird|riser)|(?:light|heavy)"
+            r" sleeper|(?:mother|father|mum|mom|dad) of \w+|\w{3,}(?:er|ist|ian|nurse)))"
+            r",? (?:here|me|myself)(?=[,.!]|$)"
         ),
         lambda found: f"I am a {found[1].lower()}",
     ),
@@ -64,9 +65,12 @@ OPENINGS: tuple[tuple[str, Put], ...] = (
     ),
     (
         (
-            r"^\s*for ((?:my |our |the )?(?:[a-z]+ )?[a-z]+),? (i|we) (see|use|take|go to|wear)"
-            r" ([^,;!?]{2,60}?)(?=[,;]|[.!]?$)"
+            r"^\s*(for|at|on|in|with|to|from) (?!(?:\w+ )?(?:film|movie|book|show|game|dream|novel"
+            r"|song|play|end|meantime|future|past|moment|way)\b)((?:my |our |the )?"
+            r"(?!(?:this|that|short|general|theory|fact|case|all|any|luck|first|last|least|now|once"
+            r"|time|times|me|us)\b)(?:[a-z]+ )?[a-z]+),? (i|we) "
+            r"(?!am\b|are\b|'|would|could|might|should)([^,;!?]{2,60}?)(?=[,;]|[.!]?$)"
         ),
-        r"\2 \3 \4 for \1",
+        lambda found: f"{found[3]} {found[4]} {found[1].lower()} {found[2]}",
     ),
 )

@@ -22,7 +22,7 @@ _KNOWN = re.compile(
     r"(?:the|all|both|every|each) |[^ ]+ [^ ]|(?:staging|production|prod)$", re.IGNORECASE
 )
 """A thing that who listens can tell from others: by an article, or by more than one word."""
-_EXACT = re.compile(r"^no |\d|(?<![A-Za-z])[A-Z]|\w/\w|\bby (?:an?|the) [a-z]|_")
+_EXACT = re.compile(r"^no |\d|(?<![A-Z])[A-Z]|\w/\w|\bby (?:an?|the) [a-z]|_")
 _BEFORE = re.compile(
     r"^(?:(?:out|up|off|down) )?"
     r"(?:(?:to|into|at|by|in|on|for|with|from|before|after|under|behind|as|until) )?"

@@ -122,7 +122,9 @@ def as_thing(text: str, barred: frozenset[str] = frozenset()) -> str | None:
     plain = re.sub(
         r"^one (?=[a-z])|(?<=\w) as (?=an? [a-z])", lambda found: " - " * (found.start() > 0), plain
     )
-    told = [word.strip(",;:") for word in plain.lower().split()]
+    told = [
+        one if one == "IT" else one.lower() for one in (word.strip(",;:") for word in plain.split())
+    ]
     if not told or len(told) > THING_WORDS_MAX or {told[0], told[-1]} & LOOSE_ENDS:
         return None
     if any(mark in plain for mark in '"\u201c\u201d();:*[]{}<>|=') or plain.count(",") > 1:

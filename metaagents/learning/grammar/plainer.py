@@ -55,8 +55,8 @@ _NOT_OF_THE_NEXT = (
 
 
 def _intended(found: re.Match[str]) -> str:
-    lemma = FORMS.get(found[2].lower(), ("", ""))
-    return f"{found[1]}plan to {lemma[0]}" if lemma[1] == "ing" else found.group()
+    lemma, form = FORMS.get(found[1].lower(), ("", ""))
+    return f"planning to {lemma}" if form == "ing" else found.group()
 
 
 def _was_done(found: re.Match[str]) -> str:
@@ -196,7 +196,19 @@ _WAYS: tuple[tuple[str, Put], ...] = (
         r"my \1 is ",
     ),
     # Who speaks is left out: "Been living in Graz since May", "Just moved to Graz".
-    (r"^\s*been (?=(?:\w{2,20}ing|with|in|at|on)\b)", "I have been "),
+    (
+        (
+            r"^\s*(?:currently )?(?=(?:work|liv|study|train|teach)ing (?:as|at|in|for|to be) "
+            r"(?![^.;!?]* (?:is|was|are|has|can|will|makes|takes)\b))"
+        ),
+        "I am ",
+    ),
+    (r"^\s*been (?=[a-z])", "I have been "),
+    (
+        r"^\s*not (?=(?:an?|the|into|keen|fond|allergic)\b(?! (?:bit|lot|problem|thing|chance)))",
+        "I am not ",
+    ),
+    (r"^\s*having (?=[a-z]+(?:ed|en|wn|de|ne|lt|nt|ft) [^,;.!?]{2,60}, i\b)", "I have "),
     (r"^\s*(?=(?:can't|cannot) [a-z])", "I "),
     (
         rf"^\s*((?i:{_STATES}))(?= (?:to|in|since|from|for) ){_NOT_OF_THE_NEXT}",
@@ -386,15 +398,19 @@ _WAYS: tuple[tuple[str, Put], ...] = (
     # What lives in the house is that of who speaks.
     (
         (
-            r"^\s*the ((?:new |little )?(?:twins|kids|children|baby|puppy|kitten|dog|cat)) "
-            r"(?=(?:turns?|(?:is|are) (?:called|named|due)|answers? to|goes by)\b)"
+            rf"^\s*the ((?:new |little )?(?:twins|kids|children|baby|{'|'.join(sorted(PETS))}))"
+            r"(?='s name is\b| (?:turns?|(?:is|are) (?:called|named|due)|answers? to|goes by)\b)"
         ),
-        r"my \1 ",
+        r"my \1",
     ),
     # Who somebody's people are.
     (
-        rf"\bthe ({_CARER}) (?:that |who |whom )?(?:i|we) (?:use|see|have|go to|visit) is ",
-        r"my \1 is ",
+        (
+            r"\bthe ([a-z]+) (?:that |who |whom )?(?:i|we) (?:use|see|have|go to|visit|drive|own"
+            r"|wear|take|rent|play|ride|(?:work|study) (?:for|at)|live in|bank with)"
+            r" (?=[a-z]+s\b)"
+        ),
+        r"my \1 ",
     ),
     (rf"\bthe name of my ({_KIN}) is ", r"my \1 is called "),
     (
@@ -443,7 +459,7 @@ _WAYS: tuple[tuple[str, Put], ...] = (
         r"((?:(?<= )(?:am|is|are)|(?<=\w)'(?:m|s|re))) (?:due|set|scheduled) to (?=[a-z])",
         r"\1 going to ",
     ),
-    (r"((?:(?<= )(?:am|is|are)|(?<=\w)'(?:m|s|re)) )planning on (\w{2,20}ing)\b", _intended),
+    (r"\bplanning on (\w{2,20}ing)\b", _intended),
     (
         (
             r"\b(is|was|are)(?: not|n't) ([^,.;!?]{1,40}?),? but (?:rather |actually )?"

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 from ...claims.forms import PAST_FORM_OF, PAST_OF
 from ...claims.forms import is_base_form as is_base_verb
 from ..rewording import third_person
+from .lexicon import MARITAL
 
 Sense: TypeAlias = Literal["is", "not", "never", "over"]
 """Something is so; is not; never was; or is so no more."""
@@ -132,6 +133,7 @@ _DENIED_ALONE = frozenset(
     "severely deathly highly generally".split()
 )
 """Adverbs that are themselves denied behind ``not``: who is not just a nurse is one."""
+_DEGREES = frozenset("very much particularly especially quite so that too".split())
 _WORDS_REMEMBERED = 4_096
 DECIDED = frozenset("decided agreed voted opted resolved".split())
 _AIMS = DECIDED | frozenset("going used want wants plan plans planning hope intend".split())
@@ -199,6 +201,11 @@ def is_verb(word: str) -> bool:
     )
 
 
+def is_known_verb(lemma: str) -> bool:
+    """Whether a word is the base form of a verb that is in a table."""
+    return lemma == "be" or lemma in FORMS or is_base_verb(lemma)
+
+
 @lru_cache(maxsize=_WORDS_REMEMBERED)
 def third_person_base(word: str) -> str | None:
     """Return the base form of a verb in the third person that no frame names: ``approves``."""
@@ -217,7 +224,10 @@ def past_base(word: str, *, is_perfect: bool = False) -> str | None:
     """
     if word in PAST_OF:
         return PAST_OF[word] if is_perfect or PAST_FORM_OF.get(word, word) == word else None
-    ends = ((1, ""), (2, ""), (3, "y")) if word.endswith("ed") else ()
+    if not word.endswith("ed"):
+        return None
+    is_doubled = word[-4:-3] == word[-3:-2]  # "cancelled", "shipped"
+    ends = ((1, ""), (2, ""), (3, "y"), *([(3, "")] if is_doubled else []))
     return next((base for cut, end in ends if is_base_verb(base := f"{word[:-cut]}{end}")), None)
 
 
@@ -254,7 +264,9 @@ def parsed(words: Sequence[str], *, is_own: bool) -> Verbal | None:
         word = written.lower().rstrip(",")
         following = [one.lower() for one in words[place + 1 : place + 4]]
         if head.sense == "not" and word in _DENIED_ALONE:
-            return None
+            # Who isn't very good at it is not good at it; who isn't just a nurse is one.
+            is_degree = head.be and word in _DEGREES
+            return _at_verb(head, word, words, place, is_own=is_own) if is_degree else None
         if _is_head(head, word, following, is_own=is_own):
             continue
         return _at_verb(head, word, words, place, is_own=is_own)
@@ -394,7 +406,16 @@ def _at_verb(
         head.tense = "past"
     changes = form == "base" and is_own and is_finite and not is_past
     head.told.append(third_person(word) if changes else word)
+    if lemma == "get" and form != "ing" and not head.aim and _is_done_to(rest):
+        lemma = "be"  # what gets moved is moved
     return _verbal(head, lemma, " ".join(head.told), rest, is_progressive=head.be and form == "ing")
+
+
+def _is_done_to(rest: str) -> bool:
+    """Whether what follows "got" was done to somebody; who gets married does so themselves."""
+    done = rest.lower().partition(" ")[0]
+    is_done = done in _PARTICIPLES or done.endswith("ed") or past_base(done) is not None
+    return is_done and done not in MARITAL
 
 
 def _unknown(head: _Head, word: str, rest: str, *, is_own: bool) -> Verbal | None:
