@@ -22,7 +22,6 @@ stay | with | kin | stays with | state
 live | | beside-place | lives in | state one identity
 be | based/based just | near-place | lives in | state one identity
 retire | to | place | lives in | begin one identity
-move | out | nothing | moved out | event identity
 move | in with | name | lives with | begin
 move | in with | kin | lives with | begin
 settle | near/outside/in/down in | place | lives in | begin one identity
@@ -88,7 +87,6 @@ rent | | home-in | rents | state identity
 have | | child | has | event identity
 have | | removed | had | event identity
 have | | dated-occasion | plans | state dated
-be | due for/booked in for/down for/scheduled for | dated-occasion | plans | state
 have | | meal | eats | state constraint cannot
 have | a reaction to/a bad reaction to | allergen | is allergic to | state constraint
 have | bad reactions to/an intolerance to | allergen | is allergic to | state constraint
@@ -127,7 +125,6 @@ have | | fitted | has | event
 have | | owned | has | state
 own | | owned | has | state
 keep | | kept | has | state
-get | | exam | passed | event
 get | | owned | has | begin
 buy | | tickets | has | begin
 buy | | owned | has | begin
@@ -147,6 +144,7 @@ give | | given | has | end
 trade | in | theirs | has | end
 give | away | theirs | has | end
 throw | away/out | theirs | has | end
+come | back to/home to | place | returned to | event dated
 put | | put-down | died | event
 be | operated on | nothing | had | event identity
 be | stolen/wrecked/totalled/destroyed/nicked/pinched/broken into/smashed | nothing | lost | event
@@ -279,7 +277,6 @@ join | | group | joined | begin
 be | to | place | visited | event
 be | on/in | circle | member of | state
 be | a member of/a member at | group | member of | state
-be | on/in the | group | member of | state quiet
 be | married to | name | married to | state one identity
 be | engaged to | name | engaged to | state one identity
 be | engaged to/married to | lover | married to | state one identity
@@ -327,7 +324,6 @@ get | | fitted | has | event
 have | | bad-part | has | state identity
 have | | fixtures | has | state
 spend | | stay | spends | event ongoing
-pick | up | owned | has | begin dated
 be | promoted | nothing | promoted | event dated
 be | in/in my/in his/in her/in their | year | is in | state identity
 be | in | field | works in | state identity
@@ -337,7 +333,6 @@ fly | away/off | nothing | escaped | event
 run | away/off | nothing | escaped | event
 go | missing | nothing | escaped | event
 finish | | school | finished | event identity
-come | back to/home to | place | returned to | event dated
 find | | home-in | has | begin identity
 be | due/due date | nothing | is due | state
 stomach | | liked | likes | state preference cannot

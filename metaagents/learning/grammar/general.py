@@ -56,9 +56,7 @@ _VISITED = frozenset("go take have see give visit meet attend".split())
 _RENEWED = frozenset("rotate expire renew".split())
 """How long a key or a password is good for betrays nothing of it."""
 _BEGINS = frozenset("start begin finish leave fly move travel join retire marry".split())
-_STATED_OF_ALL = frozenset(
-    "start begin end go use run follow contain carry come belong get have need require".split()
-)
+_STATED_OF_ALL = _TURNS | frozenset(("carry", "need"))
 _BY_ITSELF = ALONE | frozenset("write read run walk train exercise practise practice".split())
 
 _NAMED = re.compile(rf"(?:(?<![\w'])[{CAPITALS}][\w&'.-]*|\+?\w*\d[\w.:/%-]*)")
@@ -282,9 +280,9 @@ def _as_a_rule(said: Said) -> bool:
     """``I wear hearing aids in both ears``, ``I walk to the lake every morning``."""
     verbal, rest = said.verbal, said.verbal.rest
     lemma = verbal.lemma
-    is_due = rest.startswith("to ") and _BY_A_DAY.match(said.told_time) is not None
-    if verbal.aim or is_due:
-        return not verbal.aim and lemma in {"have", "need"}
+    is_to_be = rest == "due" or (rest.startswith("to ") and lemma in {"have", "need"})
+    if verbal.aim or is_to_be:
+        return not verbal.aim and _BY_A_DAY.match(said.told_time) is not None
     if verbal.is_progressive:
         is_long = any(_LONG.search(one.text) for one in said.times)
         is_change = lemma in LIFE_CHANGES - MOMENTARY - SLIGHT_CHANGES and _is_by_name(rest)
@@ -377,9 +375,8 @@ def _is_of_a_thing(said: Said) -> bool:
     is_of_all = _OF_ALL.match(subject.text) is not None
     if verbal.lemma == "go" and _TO_NAME.match(verbal.rest) and _OF_MANY.match(subject.text):
         return True
-    if (is_of_all and verbal.lemma in _STATED_OF_ALL) or (
-        verbal.lemma == "make" and _HARMS.match(verbal.rest)
-    ):
+    is_passing = verbal.lemma in (OF_THE_MOMENT | FAILING) - _STATED_OF_ALL
+    if (is_of_all and not is_passing) or (verbal.lemma == "make" and _HARMS.match(verbal.rest)):
         return True
     is_kind = subject.text.startswith("the ") and subject.noun.isalpha()
     is_rule = (
@@ -457,16 +454,18 @@ def _was(said: Said) -> bool:
     """``I've been off sugar since New Year``."""
     verbal, rest = said.verbal, said.verbal.rest
     is_since = verbal.tense == "perfect" and (said.is_since or " since " in rest)
-    is_long = is_since and _BRIEFLY.search(said.clause.text) is None
+    is_long = (is_since or verbal.sense == "never") and _BRIEFLY.search(said.clause.text) is None
     is_so = (_KIND.match(rest) or _STANDING.match(rest) or _STATE.match(rest)) is not None
     done, _, of_what = rest.partition(" ")
     lemma = past_base(done, is_perfect=True) or FORMS.get(done, ("", ""))[0]
-    if _BY_WHOM.match(of_what) and lemma:
+    if lemma and any(_LONG.search(one.text) for one in said.times):
+        return lemma not in OF_THE_MOMENT
+    if lemma and _BY_WHOM.match(of_what):
         return _is_of_life(replace(said, verbal=replace(verbal, lemma=lemma, rest=of_what)))
     return rest.startswith("diagnosed with ") or (is_long and is_so)
 
 
-_BY_WHOM = re.compile(r"(?:by|after|from|an?) ")
+_BY_WHOM = re.compile(r"(?:by|after|from|an?|to the) ")
 
 
 def _is_done(said: Said) -> bool:

@@ -13,7 +13,7 @@ from ..times import DAYS
 from .dates import NUMBER, TIMES
 from .lexicon import CAPITALS, CARERS, PERSONS, PETS
 from .openings import OPENINGS
-from .verbs import FORMS
+from .verbs import FORMS, HABITUAL
 
 _KIN = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
 _CARER = "|".join(sorted(CARERS, key=len, reverse=True))
@@ -107,7 +107,7 @@ _WAYS: tuple[tuple[str, Put], ...] = (
     ),
     (r"\b(?:my|our) plan is to (?=[a-z])", "I plan to "),
     (r"\ba (?:single )?word of (?=[A-Z])", "any "),
-    (r"\b(?:went|gone) and (?=(?:bought|got|adopted|sold|moved|joined) )", ""),
+    (rf"^\s*({'|'.join(sorted(HABITUAL))}),? (i|we) (?=[a-z])", r"\2 \1 "),
     # "My husband's a plumber", "my mum's got gout", "she's in Munich".
     (rf"({_OWN}|\b{_SHORTENED})'s (?={_DONE_SO}(?: [A-Za-z0-9]|[.,;!]|$))", r"\1 has "),
     (rf"({_OWN}|\b{_SHORTENED})'s (?={_BEING})", r"\1 is "),
@@ -170,10 +170,6 @@ _WAYS: tuple[tuple[str, Put], ...] = (
         "",
     ),
     (r"(?<=\w) back in (?=\d{4}\b)", " in "),
-    (
-        r"\b(?:swapped|traded|exchanged) (?:my|our) ([^,.;!?]{2,30}?) (?:in )?for (?=an? |the )",
-        r"switched from \1 to ",
-    ),
     # "On 9 June and not in July": what is put right, as after a comma.
     (r"(?<=\w) and (?=not (?:at |on |in |to |for )?[\w.:' ]{1,40}[.!]*$)", ", "),
     (r"\b([Mm]y|[Oo]ur) go-to (?=[a-z])", r"\1 favourite "),
@@ -420,7 +416,6 @@ _WAYS: tuple[tuple[str, Put], ...] = (
         ),
         r"\1 is called ",
     ),
-    (rf"\b[Aa] (friend|colleague|cousin|neighbour|neighbor) of mine(?=,? {_NAME})", r"my \1"),
     (
         (
             r",? (?:whose name is|who is called|who's called|by the name of|that's called|which is"

@@ -65,7 +65,7 @@ _IRREGULAR = {
         "split split split splitting", "run ran run running", "hold held held holding",
         "lead led led leading", "teach taught taught teaching", "stand stood stood standing",
         "bear bore borne bearing", "pay paid paid paying", "cost cost cost costing",
-        "die died died dying", "jog jogged jogged jogging", "stop stopped stopped stopping",
+        "die died died dying",
         "prefer preferred preferred preferring", "study studied studied studying",
         "marry married married marrying", "carry carried carried carrying",
         "learn learnt learnt learning", "tear tore torn tearing", "catch caught caught catching",
@@ -73,13 +73,16 @@ _IRREGULAR = {
         "enrol enrolled enrolled enrolling", "spend spent spent spending",
         "bring brought brought bringing", "throw threw thrown throwing",
         "understand understood understood understanding", "steal stole stolen stealing",
-        "feed fed fed feeding", "feel felt felt feeling", "drop dropped dropped dropping",
-        "plan planned planned planning",
+        "feed fed fed feeding", "feel felt felt feeling",
         "travel travelled travelled travelling", "knit knit knit knitting",
         "hurt hurt hurt hurting",
     )
 }  # fmt: skip
 _MORE = {"got": ("get", "past"), "learned": ("learn", "past"), "traveled": ("travel", "past")}
+
+
+_DOUBLES = re.compile(r"[^aeiou]*[aeiou][^aeiouwxy]")
+"""Verbs that double the letter that they end with: ``swapped``."""
 
 
 def _forms(lemma: str) -> Iterator[tuple[str, str]]:
@@ -89,6 +92,7 @@ def _forms(lemma: str) -> Iterator[tuple[str, str]]:
         yield from ((participle, "participle"), (ing, "ing"), (past, "past"), (lemma, "base"))
         return
     stem = lemma.removesuffix("e") if not lemma.endswith("ee") else lemma
+    stem = f"{stem}{stem[-1]}" if _DOUBLES.fullmatch(lemma) else stem
     past = f"{lemma[:-1]}ied" if lemma.endswith("y") and lemma[-2] not in "aeo" else f"{stem}ed"
     yield from ((past, "past"), (f"{stem}ing", "ing"), (lemma, "base"))
 
@@ -151,7 +155,8 @@ AFTER_DONE = frozenset(
 )
 """What goes on from a verb that might be read as a quality of the noun after it."""
 HABITUAL = frozenset(
-    "usually always often normally typically mostly regularly rarely seldom generally only".split()
+    "usually always often normally typically mostly regularly rarely seldom generally only barely "
+    "hardly".split()
 )
 _HEAD_WORDS_MAX = 9
 _REFLEXIVE = re.compile(r"^(?:myself|ourselves|himself|herself|themselves) ")
