@@ -22,8 +22,6 @@ stay | with | kin | stays with | state
 live | | beside-place | lives in | state one identity
 be | based/based just | near-place | lives in | state one identity
 retire | to | place | lives in | begin one identity
-move | in with | name | lives with | begin
-move | in with | kin | lives with | begin
 settle | near/outside/in/down in | place | lives in | begin one identity
 relocate | from | from-to | lives in | begin one identity
 emigrate | to | place | lives in | begin one identity
@@ -269,7 +267,6 @@ take | | class | takes | state ongoing
 pass | | exam | passed | event
 fail | | exam | failed | event
 finish | | degree | finished | event identity
-start | | begun | started | event dated
 start | | doing | started | event dated
 take | up | hobby | took up | event
 join | | owned | joined | begin dated
@@ -277,7 +274,6 @@ join | | group | joined | begin
 be | to | place | visited | event
 be | on/in | circle | member of | state
 be | a member of/a member at | group | member of | state
-be | married to | name | married to | state one identity
 be | engaged to | name | engaged to | state one identity
 be | engaged to/married to | lover | married to | state one identity
 see | | lover | partner | state ongoing identity
@@ -311,7 +307,6 @@ expect | | child | expects | state ongoing
 expect | | nothing | expects | state ongoing
 visit | | place | visited | event dated
 travel | to | place | visited | event dated
-fly | to | place | visited | event dated
 go | to/back to/back home to/home to | place | visited | event dated
 open | | business | opened | event
 launch | | business | opened | event

@@ -153,7 +153,8 @@ _KEPT = re.compile(
 _IS_ONE = re.compile(rf"(?:(?:an?|the) .*)?[{CAPITALS}\d](?!\d* ?%)")
 _STANDING = re.compile(r"(?:off|on|with|at|in|an?|without|out of) ")
 _OF_MANY = re.compile(
-    r"all |every |each |(?!the )[\w-]+(?: [\w-]+)?s(?: (?:in|of|from|for|on|about) [\w' -]+)?$",
+    r"all |every |each |\w+ing$"
+    r"|(?!the )[\w-]+(?: [\w-]+)?s(?: (?:in|of|from|for|on|about) [\w' -]+)?$",
     re.IGNORECASE,
 )
 """Things of a kind, of which a rule is told."""
@@ -161,8 +162,8 @@ _OF_ALL = re.compile(r"(?:all|every|each) ", re.IGNORECASE)
 _I_KNOW = re.compile(r" (?:i|we) (?:know|have|use|trust|see|go to)$|^the new ", re.IGNORECASE)
 _HARMS = re.compile(r"me (?:sneeze|itch|sick|ill|cough|swell|vomit|dizzy|drowsy|wheeze)\b")
 _AMONG = re.compile(r"(?:with|in|at|next to|above|below|behind|near) ")
-_TO_NAME = re.compile(rf"(?:by|to) [{CAPITALS}]|with (?:the )?[{CAPITALS}]")
-_WHERE = {"go": _TO_NAME, "live": _AMONG}
+_TO_NAME = re.compile(rf"(?:by|to|through|via) [{CAPITALS}]|with (?:the )?[{CAPITALS}]")
+_WHERE = {"go": _TO_NAME, "live": _AMONG, "sit": re.compile(rf"in [{CAPITALS}]")}
 """Verbs that say something with where or with whom only."""
 _CHOSEN = re.compile(rf"(?:with|against|on|for) (?:the )?[{CAPITALS}]")
 _DEFINITE = re.compile(rf"an? |the |my |[{CAPITALS}]")
@@ -355,13 +356,14 @@ def _is_what(said: Said) -> bool:
     is_today = said.when is not None and said.when.sort == "at"
     if is_today or _STATE.fullmatch(rest):
         return not is_today and subject.sort != "thing"
+    is_each_time = _is_round(said) and past_base(rest.split(" ")[0]) is not None
     if subject.sort == "speaker":
-        return is_of_name
+        return is_of_name or is_each_time
     if subject.sort == "owned" and phrases.is_worth_keeping(subject.noun, EVALUATIVE | AT_HAND):
         return is_of_name or _MEASURED.match(rest) is not None
     if _CALLED.match(rest) or (_I_KNOW.search(subject.text) and phrases.as_name(rest)):
         return True
-    if _KEPT.fullmatch(rest) is None and not (_is_round(said) and past_base(rest.split(" ")[0])):
+    if _KEPT.fullmatch(rest) is None and not is_each_time:
         is_new = phrases.is_worth_keeping(f"{subject.noun} {rest}", EVALUATIVE | AT_HAND)
         return is_new and _IS_ONE.match(rest) is not None
     is_rule = subject.sort == "thing" and _OF_MANY.match(subject.text) is not None
@@ -460,9 +462,9 @@ def _was(said: Said) -> bool:
     lemma = past_base(done, is_perfect=True) or FORMS.get(done, ("", ""))[0]
     if lemma and any(_LONG.search(one.text) for one in said.times):
         return lemma not in OF_THE_MOMENT
-    if lemma and _BY_WHOM.match(of_what):
+    if lemma and (not of_what or _BY_WHOM.match(of_what)):
         return _is_of_life(replace(said, verbal=replace(verbal, lemma=lemma, rest=of_what)))
-    return rest.startswith("diagnosed with ") or (is_long and is_so)
+    return rest.startswith(("diagnosed with ", "born ")) or (is_long and is_so)
 
 
 _BY_WHOM = re.compile(r"(?:by|after|from|an?|to the) ")

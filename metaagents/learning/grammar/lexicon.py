@@ -249,7 +249,8 @@ RULES_OF_THINGS = frozenset(
 
 FAILING = frozenset(
     "fail break crash hang load throw return ring take pass work freeze compile print build test "
-    "drop leak flicker beep respond arrive leave react click scroll turn change grow rise".split()
+    "drop leak flicker beep respond arrive leave react click scroll turn change grow rise "
+    "complain".split()
 )
 """Verbs of how things are just doing."""
 

@@ -50,10 +50,6 @@ OPENINGS: tuple[tuple[str, Put], ...] = (
         ),
         " ",
     ),
-    (
-        r"(?<=\w), (?:all|both|none|most|one|two|some) of (?:them|whom|which) [^,.;!?]+(?=[.!]?$)",
-        "",
-    ),
     (r"^((?:[^:.!?]{3,30}: )?(?:my|our) [\w ]{2,30}) = (?=\S)", r"\1 is "),
     (r"^\s*([a-z]{3,20}s) (?:scare|frighten|terrify) me\b[^,.;!?]*", r"I am afraid of \1"),
     (r"\bi always want (?!to\b|you\b|it\b|that\b)", "I prefer "),

@@ -41,8 +41,8 @@ TIME = re.compile(
 QUANTITY = re.compile(
     r"(?:about |around |only )?(?:[\u20ac$\u00a3#+]|number |no\. )?(?:\d[\w.,:/\-]*|one|two|three"
     r"|four"
-    r"|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty"
-    r"|seventy|eighty|ninety)"
+    r"|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen"
+    r"|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-[a-z]+)?)"
     r"(?: (?!(?:at|in|on|for|from|with|of|to|by|as|and)\b)[\u20ac$\u00a3%\w\-+]+){0,3}",
     re.IGNORECASE,
 )

@@ -451,7 +451,7 @@ _WAYS: tuple[tuple[str, Put], ...] = (
     (r"\b(i|we)(?:'m| am| are|'re) the (?:proud |happy |lucky )?owners? of ", r"\1 own "),
     (r"\b(favou?rite [\w ]{2,24}) (?:has|have) (?:got )?to be ", r"\1 is "),
     (
-        r"((?:(?<= )(?:am|is|are)|(?<=\w)'(?:m|s|re))) (?:due|set|scheduled) to (?=[a-z])",
+        r"((?:(?<= )(?:am|is|are)|(?<=\w)'(?:m|s|re))) (?:due|set|scheduled) to (?=(?-i:[a-z]))",
         r"\1 going to ",
     ),
     (r"\bplanning on (\w{2,20}ing)\b", _intended),
