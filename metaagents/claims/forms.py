@@ -114,7 +114,7 @@ _VERBS = (
     "donate elect evict export finance flood fund hatch hospitalise hospitalize hunt import infect "
     "invoice lecture lock log mentor merge monitor notify proofread release remodel rent reset "
     "resume revoke rob schedule scrape shave sneeze sponsor steer stream sublet subtitle sue "
-    "switch tattoo telecommute transcribe transport triage vaccinate weld"
+    "switch tattoo telecommute transcribe transport triage unsubscribe vaccinate weld"
 )
 VERBS = frozenset(
     base(word) for word in (*_VERBS.split(), *(told.split()[0] for told in _IRREGULAR.split(";")))

@@ -135,7 +135,7 @@ _CALLED = re.compile(
 )
 _STATE = re.compile(
     r"(?:deaf|blind|mute|electric|fluent|bilingual|retired|vegan|vegetarian|diabetic|dyslexic"
-    r"|autistic|non-?binary|gay|lesbian|bisexual|transgender"
+    r"|autistic|non-?binary|[a-z]+-free|gay|lesbian|bisexual|transgender"
     r"|pregnant|divorced|widowed|single|adopted|hard of hearing|colou?r[- ]blind"
     r"|left-handed|(?:not )?(?:allowed|supposed|permitted|required|obliged) to [a-z]+ .+"
     r"|diagnosed with .+|about [a-z]+ .+)(?: .*)?"
@@ -387,7 +387,7 @@ def _is_of_a_thing(said: Said) -> bool:
         and phrases.is_worth_keeping(subject.noun, EVALUATIVE)
         and verbal.rest not in {"me", "us"}
     )
-    is_known = is_rule or subject.noun.lower() in PROJECTS or _is_named(said)
+    is_known = is_rule or subject.noun.lower().split()[-1] in PROJECTS or _is_named(said)
     if is_kind and subject.noun.endswith("s"):
         return False  # "the mediums last 18 laps"
     is_set_up = is_rule and _is_by_name(verbal.rest)
@@ -467,7 +467,7 @@ def _was(said: Said) -> bool:
     return rest.startswith(("diagnosed with ", "born ")) or (is_long and is_so)
 
 
-_BY_WHOM = re.compile(r"(?:by|after|from|an?|to the) ")
+_BY_WHOM = re.compile(rf"(?:by|after|from|an?|to the) |(?:at|in|to) (?:the )?[{CAPITALS}]")
 
 
 def _is_done(said: Said) -> bool:
