@@ -102,7 +102,6 @@ use | | name | uses | state
 switch | to/over to | name | uses | begin
 upgrade | to/from | name | uses | begin
 give | up/up on/up learning | language | is learning | end
-stop | learning/studying | language | is learning | end
 migrate | to/over to | name | uses | begin
 migrate | from | change | changed | change
 deploy | with/to/on | name | uses | state
@@ -243,7 +242,7 @@ sign | up for | thing | signed up for | event
 write | | degree | is writing | event ongoing
 take | | exam | took | event
 leave | | school | left school | event identity
-get | into/into/accepted into/accepted at | place | goes to | begin identity
+get | into/accepted into/accepted at | place | goes to | begin identity
 get | into | doing | took up | event
 get | into | school | goes to | begin identity
 be | at university in/at school in/at college in/studying in | place | studied at | state identity

@@ -69,6 +69,7 @@ _MEASURED = re.compile(
 )
 _MONTH = "|".join(MONTHS)
 _DAY = "|".join(DAYS)
+_ON_DAYS = re.compile(rf"\b(?:{_DAY})s\b", re.IGNORECASE)
 _DATE = re.compile(
     rf"\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})|(?:{_MONTH}) \d{{1,4}}", re.IGNORECASE
 )
@@ -182,11 +183,11 @@ def told_whole(said: Said) -> Iterator[Claim]:
     verbal, clause = said.verbal, said.clause
     lasts = _LASTS.get(verbal.tense)
     is_plain = not (clause.is_consequence or clause.denied or verbal.modal)
+    if lasts is None or not is_plain:
+        return
     # How much of it, and what everybody knows by "the", is no matter.
     bare = _WELL_KNOWN.sub("", _MUCH.sub("", verbal.rest))
     said_of = replace(said, verbal=replace(verbal, rest=bare))
-    if lasts is None or not is_plain:
-        return
     if _stands_alone(said_of) and (stands(said_of) or lasts(said_of)):
         value = of_speaker(verbal.rest, said.speaker)
         yield said.claim(verbal.lemma, value, is_news=True, is_ahead=verbal.tense == "ahead")
@@ -308,8 +309,8 @@ def _is_habit(said: Said) -> bool:
     lemma = said.verbal.lemma
     left = set(_ROUND.sub("", said.verbal.rest).lower().split())
     is_more = bool(left - _PARTICLES - {"a", "few", "times"}) or lemma in _BY_ITSELF
-    is_on_days = any(f"{day}s" in said.told().lower() for day in DAYS)
-    is_more |= is_on_days and _is_thing(said) and lemma in _TURNS  # "releases happen on Tuesdays"
+    if _is_thing(said) and lemma in _TURNS:
+        is_more |= _ON_DAYS.search(said.told()) is not None  # "releases happen on Tuesdays"
     is_known = _is_named(said) or not _is_thing(said) or said.subject.sort == "owned"
     is_known |= _OF_MANY.match(said.subject.text) is not None
     if lemma in {"own", "possess"}:
@@ -356,7 +357,7 @@ def _is_what(said: Said) -> bool:
     is_today = said.when is not None and said.when.sort == "at"
     if is_today or _STATE.fullmatch(rest):
         return not is_today and subject.sort != "thing"
-    is_each_time = _is_round(said) and past_base(rest.split(" ")[0]) is not None
+    is_each_time = past_base(rest.split(" ")[0]) is not None and _is_round(said)
     if subject.sort == "speaker":
         return is_of_name or is_each_time
     if subject.sort == "owned" and phrases.is_worth_keeping(subject.noun, EVALUATIVE | AT_HAND):
