@@ -62,9 +62,9 @@ OPENINGS: tuple[tuple[str, Put], ...] = (
     (
         (
             r"^\s*(for|at|on|in|with|to|from|before|after) (?!(?:\w+ )?(?:film|movie|book|show|game"
-            r"|dream|novel|song|play|end|meantime|future|past|moment|way)\b)((?:my |our |the )?"
-            r"(?!(?:this|that|short|general|theory|fact|case|all|any|luck|first|last|least|now|once"
-            r"|time|times|me|us)\b)(?:[a-z]+ )?[a-z]+),? (i|we) "
+            r"|dream|novel|song|play|end|meantime|future|past|moment|way|years|months|weeks)\b)"
+            r"((?:my |our |the )?(?!(?:this|that|short|general|theory|fact|case|all|any|luck|first"
+            r"|last|least|now|once|time|times|me|us)\b)(?:[a-z]+ )?[a-z]+),? (i|we) "
             r"(?!am\b|are\b|'|would|could|might|should)([^,;!?]{2,60}?)(?=[,;]|[.!]?$)"
         ),
         lambda found: f"{found[3]} {found[4]} {found[1].lower()} {found[2]}",
