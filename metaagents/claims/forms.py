@@ -109,7 +109,12 @@ _VERBS = (
     "regulate reimburse reject rely render replicate resemble resolve restart restrict retain "
     "retry revise select specialise specialize specify squeeze stitch subscribe substitute "
     "supervise surround sustain swallow tend tolerate trim truncate unlock validate verify wipe "
-    "worship"
+    "worship "
+    "archive assign attach broadcast bury compress configure cure damage delay delegate demolish "
+    "donate elect evict export finance flood fund hatch hospitalise hospitalize hunt import infect "
+    "invoice lecture lock log mentor merge monitor notify proofread release remodel rent reset "
+    "resume revoke rob schedule scrape shave sneeze sponsor steer stream sublet subtitle sue "
+    "switch tattoo telecommute transcribe transport triage unsubscribe vaccinate weld"
 )
 VERBS = frozenset(
     base(word) for word in (*_VERBS.split(), *(told.split()[0] for told in _IRREGULAR.split(";")))

@@ -15,7 +15,7 @@ from tiers.lexical import sentences
 from ...distinctive import MONTHS
 from ..marks import Sought
 from ..times import DAYS
-from .lexicon import CAPITALS, PERSONS, PETS
+from .asides import with_names_beside, without_aside
 from .namesakes import is_rest_of_name, tells_which
 from .plainer import in_plain_words
 from .subjects import opened
@@ -61,7 +61,9 @@ _TELLING = re.compile(
     r"|(?:i|let me|may i) (?:(?:should|must|have to|ought to|may|want to|wanted to|can|just|forgot"
     r" to|need to|also) ){0,2}(?:admit|say|mention|add|note|confess|point out|report|tell"
     r" you|let you"
-    r" know)|(?:it )?turns out|the (?:truth|fact|thing|point|reason) is|fact is|i'm afraid"
+    r" know)|(?:it )?turns out"
+    r"|(?:it (?:is|was|has been)|we|we've|we have) (?:agreed|decided|settled)(?= that\b)"
+    r"|the (?:truth|fact|thing|point|reason) is|fact is|i'm afraid"
     r"|(?:(?:i'm|i am|we're|so|very|just) )*(?:happy|glad|sad|sorry|proud|pleased|delighted) to"
     rf" (?:say|report|announce|tell you))(?: that\s+|,? (?={_SUBJECTS})))",
     re.IGNORECASE,
@@ -82,6 +84,8 @@ _NEVER_SO = (
     re.compile(rf"(?:that's|that is|that was) (?:not true|wrong), {_DENIED}[.! ]*", re.IGNORECASE),
 )
 """A denial of what is, and a word beside it that it never was."""
+_NEVER_WAS = re.compile(rf"(?<=\w)\. (?={_IT_WAS}[.! ]*$)", re.IGNORECASE)
+"""Between the two, where they are two sentences."""
 _TRUE = re.compile(r"(?:it is|it's|it was) (?:quite |perfectly )?true that\s+", re.IGNORECASE)
 _CORRECTS = Sought(
     r"\b(?:correction|typo|strike that|my bad|i misremembered|i mixed (?:it|that|them) up|"
@@ -97,13 +101,15 @@ _SUPPOSES = re.compile(
     r"let's (?:say|assume|imagine|suppose|pretend)|pretend|say\b|unless|whether|had i|were i|"
     r"what if|as if|(?:oh |yeah,? )?(?:sure|right|yeah),? and (?:i|we|my|our)\b|"
     r"(?:yeah|yes|oh),? (?:right|sure|of course)\s*$|"
-    r"once|until|i wish|if only|should i|in (?:the|a|this|my) (?:film|movie|book|"
+    r"once(?! an?\b| every\b)|until|for (?:the sake of argument|argument's sake)|"
+    r"i wish|if only|should i|in (?:the|a|this|my) (?:film|movie|book|"
     r"show|game|dream|novel|song|play))\b",
     re.IGNORECASE,
 )
 _UNMEANT = Sought(
     r"\b(?:(?:fell|falls) through|came to nothing|thought better of (?:it|that)"
-    r"|decided against (?:it|that)|(?:changed|change) (?:my|our) minds?|never happened)\b"
+    r"|decided against (?:it|that)|(?:gave|given) (?:it|that) up|gave up on (?:it|that)"
+    r"|but didn't$|(?:changed|change) (?:my|our) minds?|never happened)\b"
     r"|^\s*(?:oh,? )?(?:great|fantastic|wonderful|lovely|brilliant|perfect|excellent|nice), i"
     r" (?:just|simply|do|so|really|absolutely) (?:love|enjoy|adore|like)\b",
     re.IGNORECASE,
@@ -152,7 +158,8 @@ _HEARSAY = Sought(
 )
 _INTRODUCES = re.compile(
     r"\b(?:goes|sings?|sang|reads?|answers?|reply|replies|write|sentence|line|lines|caption|title|"
-    r"tweet|post|with|like|this|following|text|words|note|sign|slogan|motto|chorus|verse)\s*$",
+    r"tweet|post|with|like|this|following|text|words|note|sign|slogan|motto|chorus|verse"
+    r"|in my head)\s*$",
     re.IGNORECASE,
 )
 _TAKING_BACK = (
@@ -193,17 +200,6 @@ _UNDOES = re.compile(
     r"she says|he says|in my dreams?|but only|as if|sort of|kind of|right$|just like that)\b",
     re.IGNORECASE,
 )
-_APPOSED = re.compile(r"\b((?:[Mm]y|[Oo]ur) [a-z][\w' -]{1,30}), ([A-Z][\w'-]+), (?=[a-z])")
-_APPOSED_AFTER = re.compile(
-    rf"(?<![\w,] )\b(?!(?:No|Yes|So|Well|Sorry)\b)([{CAPITALS}][\w'-]+), "
-    rf"((?:my|our) (?:[a-z]+ )?(?:{'|'.join(sorted(PERSONS | PETS))})), (?=[a-z])"
-)
-_ASIDE = re.compile(
-    rf"^((?:[Mm]y|[Oo]ur|[Tt]he) [\w -]{{2,30}}|(?:[{CAPITALS}][\w'-]+ ?){{1,3}}), "
-    r"(?:who|which|whose|where|as (?:\w+(?:'s| is) )?(?:now |also )?(?:called|known))\b"
-    r"[^,;.?!]{0,60}, (?=[a-z])"
-)
-"""What is added of somebody between who it is and what is said of them."""
 _IS_LIST = re.compile(r"\b(?:an?|so|very) [a-z-]+$", re.IGNORECASE)
 _LISTED = re.compile(
     r"(?:and |or )?(?!(?:no|her|his|its|their|my|our|the|an?|it|he|she|they|which|who)\b)"
@@ -279,7 +275,7 @@ class _Part:
 
 def clauses(text: str) -> Iterator[Clause]:
     """Yield the parts of a text that are said plainly, in order."""
-    plain = _APPOSED_AFTER.sub(r"\2 \1 ", _APPOSED.sub(r"\1 \2 ", plain_quotes(text)))
+    plain = _NEVER_WAS.sub(", ", with_names_beside(plain_quotes(text)))
     corrects = False
     ready: list[Clause] = []
     for number, sentence in enumerate(sentences(plain)):
@@ -291,7 +287,7 @@ def clauses(text: str) -> Iterator[Clause]:
         yield from ready
         ready = [
             replace(clause, corrects=clause.corrects or corrects or has_correction, sentence=number)
-            for clause in _of_sentence(in_plain_words(_never_so(_ASIDE.sub(r"\1 ", sentence))))
+            for clause in _of_sentence(in_plain_words(_never_so(without_aside(sentence))))
         ]
         corrects = has_correction
     yield from ready
@@ -464,6 +460,8 @@ def _parts(sentence: str) -> list[_Part]:
             continue
         if kind == "and" and not any(map(is_verb, opened(sentence[start : match.start()]).split())):
             continue  # "Moira and I"
+        if kind == "and" and sentence[start : match.start()].endswith(" born"):
+            continue  # "born and raised in"
         found.append(_Part(sentence[start : match.start()], joint))
         start, joint = match.end(), kind
     found.append(_Part(sentence[start:], joint))

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 
 from tiers.records import FactType
 
+from ..times import DAYS
 from . import phrases
 from .lexicon import (
+    AT_HAND,
     COMPANIONS,
     ONE_AT_A_TIME,
     PERSONS,
@@ -55,8 +57,9 @@ _AGE = re.compile(
 _KNOWN = re.compile(
     r"(?:major|minor|subject|instrument|hobby|profession|occupation|job|trade|religion|faith|diet"
     r"|language|tongue|nationality|star sign|zodiac sign|employer|job title|size"
-    r"|blood type|pronouns)$"
+    r"|blood type|pronouns|username|handle|nickname)$"
 )
+_WEEKDAY = re.compile(rf"(?:{'|'.join(DAYS)})s?", re.IGNORECASE)
 _FIXED = re.compile(r"^(?:scheduled|booked|set|planned|arranged)(?: for)?(?: |$)")
 _YEARLY = re.compile(r"(?:birthday|anniversary|date of birth|name day)$")
 NUMBERED = re.compile(
@@ -245,7 +248,7 @@ def _time(said: Said, rest: str) -> Iterator[Claim]:
     value = phrases.as_time(rest) if rest else said.told_time
     if not value or subject.sort not in {"owned", "thing"} or said.verbal.sense != "is":
         return
-    is_dated = DATED.search(noun) is not None
+    is_dated = DATED.search(noun) is not None or _WEEKDAY.fullmatch(value) is not None
     text = said.told()
     if _YEARLY.search(noun):
         # It comes again each year: the year of the next one is no part of it.
@@ -323,7 +326,8 @@ def _number(said: Said, rest: str) -> Iterator[Claim]:
     value = phrases.as_quantity(rest)
     if value is None or said.subject.sort not in {"owned", "thing"} or said.verbal.sense != "is":
         return
-    is_known = NUMBERED.search(said.subject.head) is not None
+    is_plain = value.isdigit() and not AT_HAND & set(said.subject.noun.lower().split())
+    is_known = is_plain or NUMBERED.search(said.subject.head) is not None
     yield said.claim(
         "number",
         value,

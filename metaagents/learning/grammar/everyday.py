@@ -10,9 +10,8 @@ from collections.abc import Callable
 
 from ...distinctive import MONTHS
 from . import phrases
-from .lexicon import BODY, EVALUATIVE, PLATFORMS
-from .subjects import kind_of
-from .values import KINDS, matching, part_of, worth
+from .lexicon import BODY, EVALUATIVE
+from .values import matching, part_of
 
 FEASTS = ("christmas", "easter", "new year", "thanksgiving")
 _MY = r"(?:my|our|his|her|their)"
@@ -30,20 +29,11 @@ _FIXTURES = (
     r"|greenhouse|allotment|vegetable patch|conservatory|swimming pool|hot tub|sauna|beehives?"
     r"|roof terrace|garden shed|workshop|wallbox|treehouse|trampoline)"
 )
-_OF_WHAT = r"(?:team|staff|crew|group|department|class|budget|shop|store|branch|office|project)"
-
 _A_TIME = r"(?:an?|per|each|every) (?:hour|day|week|month|quarter|year)"
 _TAXED = r"(?: (?:net|gross|before tax|after tax))?"
 _OWED = re.compile(
     rf"(?:{_MY} [a-z\-]+|(?:the |my )?bank|{phrases.NAME}) {phrases.AMOUNT}"
     rf"|{phrases.AMOUNT} to (?:{_MY} [a-z\-]+|the bank|{phrases.NAME})"
-)
-
-_DISTINCTION = part_of(
-    re.compile(
-        r"(an? (?:[a-z\-]+ ){0,2}(?:belt|record|title|certificate|diploma|patent|medal|pass"
-        r"|season ticket)(?: (?:in|for|on) .{2,40})?)"
-    )
 )
 
 
@@ -57,13 +47,6 @@ def _charge(rest: str) -> str | None:
     thing = phrases.as_thing(re.sub(r"^(?:our|my) ", "the ", rest))
     is_task = thing is not None and re.match(r"(?:the|a) [a-z]|[a-z]+$", thing)
     return thing if thing and is_task and phrases.is_worth_keeping(thing, EVALUATIVE) else None
-
-
-def _patient(rest: str) -> str | None:
-    """Return to whom somebody of the speaker's is taken: ``the dog to Dr. Pires``."""
-    found = re.fullmatch(r"(?:the|my|our) ([\w\- ]{2,24}) to (.+)", rest)
-    is_theirs = found is not None and bool(kind_of(found[1]))
-    return rest if found and is_theirs and KINDS["carer"](found[2]) else None
 
 
 EVERYDAY: dict[str, Callable[[str], str | None]] = {
@@ -91,7 +74,6 @@ EVERYDAY: dict[str, Callable[[str], str | None]] = {
     ),
     "charge": _charge,
     "product": part_of(re.compile(r"([A-Z][\w+#.\-]*(?: [A-Z][\w+#\-]*)?(?: v?\d[\w.]*)?)")),
-    "my-notice": part_of(re.compile(rf"(my (?:notice|resignation)(?: (?:at|to) {phrases.NAME})?)")),
     "fitted": part_of(re.compile(rf"((?:an? |new |the |my |our )*[a-z\- ]{{3,30}} {_DONE_FOR})")),
     "bad-part": part_of(
         re.compile(
@@ -113,9 +95,6 @@ EVERYDAY: dict[str, Callable[[str], str | None]] = {
             r"|well done|milky|iced)(?: (?:with|and|but) .{3,30})?)"
         )
     ),
-    "clothing-size": part_of(
-        re.compile(r"((?:an? )?(?:shoe |dress |shirt )?size [\w.½]{1,12}(?: in [a-z]{3,12})?)")
-    ),
     "body-measure": part_of(
         re.compile(
             rf"((?:about |around |nearly )?{_NUMBER}(?: ?{_UNIT})?(?:[ ']{{1,2}}{_NUMBER}\"?)?"
@@ -128,7 +107,6 @@ EVERYDAY: dict[str, Callable[[str], str | None]] = {
             r"|seventies|eighties|nineties|\d0s))"
         )
     ),
-    "platform": lambda rest: rest if rest.lower() in PLATFORMS else None,
     "circle": part_of(
         re.compile(
             rf"((?:an?|the|{_MY}) (?:[\w'\-]+ ){{0,3}}(?:board|committee|council|choir|orchestra"
@@ -145,9 +123,6 @@ EVERYDAY: dict[str, Callable[[str], str | None]] = {
         )
     ),
     "regime": part_of(re.compile(r"(an? (?:[a-z\-]+ ){0,2}diet)")),
-    "distinction": lambda rest: worth(_DISTINCTION(rest) or ""),
-    "out-of-joint": part_of(re.compile(rf"({_MY} {_PART} out)")),
-    "patient": _patient,
     "stay": part_of(
         re.compile(
             rf"((?:(?:the|this|next|all|all of) )?(?:{'|'.join((*MONTHS, *FEASTS))}|summer|winter"
@@ -158,6 +133,5 @@ EVERYDAY: dict[str, Callable[[str], str | None]] = {
             re.IGNORECASE,
         )
     ),
-    "crew": part_of(re.compile(rf"(an? (?:[a-z]+ )?{_OF_WHAT} of [\w\- ]{{2,30}})")),
 }
 """Checks by the names that the forms use, beside those of ``values``."""

@@ -16,23 +16,17 @@ live | with | kin | lives with | state identity
 live | in/at/on/with/near | own-place | lives in | state one identity
 live | at/on | address | lives at | state one identity
 reside | in | place | lives in | state one identity
-be | a resident of/a citizen of/resident in | place | lives in | state one identity
+be | resident in/a resident of/a citizen of | place | lives in | state one identity
+be | based in/living in | place | lives in | state one identity
 stay | with | kin | stays with | state
 live | | beside-place | lives in | state one identity
-live | with | illness | has | state identity
 be | based/based just | near-place | lives in | state one identity
 retire | to | place | lives in | begin one identity
-move | out | nothing | moved out | event identity
-move | in with | name | lives with | begin
-move | in with | kin | lives with | begin
-settle | near/outside | place | lives in | begin one identity
-be | based in/living in | place | lives in | state one identity
+settle | near/outside/in/down in | place | lives in | begin one identity
 relocate | from | from-to | lives in | begin one identity
 emigrate | to | place | lives in | begin one identity
 emigrate | from | place | is from | event identity
-spend | my winters in/my summers in/the winters in/the summers in | place | spends | state ongoing
 move | from | from-to | lives in | begin one identity
-settle | in/down in | place | lives in | begin one identity
 move | to/back to/over to | place | lives in | begin one identity
 move | to/back to/into | own-place | lives in | begin one identity
 relocate | to/back to | place | lives in | begin one identity
@@ -41,19 +35,16 @@ come | from/originally from | place | is from | state one identity
 grow | up in | place | grew up in | event identity
 grow | up in/up near/up on/up outside | own-place | grew up in | event identity
 be | raised in/brought up in | place | grew up in | event identity
-grow | up with | tongue | speaks | event identity
 grow | up speaking | language | speaks | event identity
 be | born in/born and raised in | place | was born in | event identity
 be | born/born on/born in | nothing | was born | event identity
 work | at/for/with | firm | works at | state one identity
-be | employed at/employed by/working at/working for | firm | works at | state one identity
-be | on the staff of | firm | works at | state one identity
+be | employed at/employed by/working at/on the staff of | firm | works at | state one identity
 be | with/at | firm-name | works at | since state one identity
 be | with | name | is with | since state
 be | in | place | stays in | since state
 quit | my job at/my job with | firm | left | end identity
 leave | my job at/my job with | firm | left | end identity
-quit | | my-job | quit | event identity
 be | hired by/taken on by | firm | works at | begin one identity
 work | as | role | works as | state one identity
 be | working as/employed as | role | works as | state one identity
@@ -61,7 +52,6 @@ work | | shift | works | state identity
 do | | trade | does | state identity
 work | in | subject | works in | state identity
 work | from | home-days | works from | state
-work | from | thing | works from | state quiet
 start | a new job at/a job at/a new job with/working at | firm | works at | begin one identity
 start | my new job at/my job at/my new job with | firm | works at | begin one identity
 freelance | as | role | works as | state one identity
@@ -70,20 +60,15 @@ begin | a new job at/working at/working for | firm | works at | begin one identi
 take | over | business | runs | begin
 report | to | name | reports to | state one
 be | hired as/taken on as | role | works as | begin one identity
-get | hired as | role | works as | begin one identity
 start | a new job as/working as/work as/as | role | works as | begin one identity
 get | a job at/a new job at | firm | works at | begin one identity
 get | a job as/a new job as | role | works as | begin one identity
-get | made/named/appointed/elected | rank | position | begin one identity
-get | promoted to | thing | position | begin one identity
 be | promoted to/appointed/elected | thing | position | begin one identity
 be | made/named | rank | position | begin one identity
 become | | role | is a | begin identity
 be | made redundant/laid off/fired/sacked/let go/dismissed | nothing | lost job | event identity
-get | made redundant/laid off/fired/sacked | nothing | lost job | event identity
 be | | post | is a | state identity
 be | | office | is a | state identity
-retire | from | thing | retired from | event identity
 retire | | nothing | retired | event identity
 resign | from | thing | left | end identity
 leave | | left | left | end identity dated
@@ -92,17 +77,14 @@ quit | | doing | quit | event
 quit | | theirs | left | end quiet
 leave | | theirs | left | end quiet
 stop | | doing | quit | event
-give | up | doing | quit | event
+give | up/up on | doing | quit | event
 give | up | habit | quit | event
-have | | home-in | has | state identity
 buy | | home-in | has | begin identity
 get | | home-in | has | begin identity
 rent | | home-in | rents | state identity
 have | | child | has | event identity
 have | | removed | had | event identity
-get | | body-removed | had | event identity
 have | | dated-occasion | plans | state dated
-be | due for/booked in for/down for/scheduled for | dated-occasion | plans | state
 have | | meal | eats | state constraint cannot
 have | a reaction to/a bad reaction to | allergen | is allergic to | state constraint
 have | bad reactions to/an intolerance to | allergen | is allergic to | state constraint
@@ -120,7 +102,6 @@ use | | name | uses | state
 switch | to/over to | name | uses | begin
 upgrade | to/from | name | uses | begin
 give | up/up on/up learning | language | is learning | end
-stop | learning/studying | language | is learning | end
 migrate | to/over to | name | uses | begin
 migrate | from | change | changed | change
 deploy | with/to/on | name | uses | state
@@ -133,56 +114,44 @@ look | after | charge | leads | state identity
 take | care of | charge | leads | state identity
 settle | on | thing | decided on | event
 decide | on | thing | decided on | event
-opt | for | thing | decided on | event
 take | in | owned | has | begin
 need | | medicine | takes | state
 be | prescribed/put on | medicine | takes | begin
 have | | infection | had | event
+have | | fitted | has | event
 have | | owned | has | state
 own | | owned | has | state
 keep | | kept | has | state
-get | | exam | passed | event
-get | | degree | finished | event identity
 get | | owned | has | begin
 buy | | tickets | has | begin
 buy | | owned | has | begin
 book | | booked | booked | event
 reserve | | booked | booked | event
-rent | | booked | booked | event dated
 plan | | booked | plans | event ongoing
 purchase | | owned | has | begin
 adopt | | owned | has | begin
 rescue | | owned | has | begin
 drive | | owned | drives | state
-ride | | owned | rides | state
 rent | | owned | rents | state
 collect | | hobby | collects | state preference
 inherit | | theirs | has | begin
 inherit | | owned | has | begin
-build | | owned | built | event dated
 get | rid of | theirs | has | end
 give | | given | has | end
 trade | in | theirs | has | end
 give | away | theirs | has | end
 throw | away/out | theirs | has | end
+come | back to/home to | place | returned to | event dated
 put | | put-down | died | event
-put | down | theirs | died | event
-get | stolen/wrecked | nothing | lost | event
 be | operated on | nothing | had | event identity
-be | stolen/wrecked/totalled/destroyed | nothing | lost | event
+be | stolen/wrecked/totalled/destroyed/nicked/pinched/broken into/smashed | nothing | lost | event
 sell | | theirs | has | end
 donate | | theirs | has | end
 lose | | theirs | lost | event dated
 hurt | | body | hurt | event
 break | | body | broke | event identity
 sprain | | body | broke | event identity
-fracture | | body | broke | event identity
-dislocate | | body | broke | event identity
-tear | | body | broke | event identity
-pull | | body | broke | event identity
-injure | | body | broke | event identity
 strain | | body | broke | event identity
-twist | | body | broke | event identity
 be | diagnosed with | thing | has | begin identity
 be | in | wheelchair | is | state identity
 have | | worn | wears | state
@@ -193,7 +162,6 @@ be | scared of/afraid of/terrified of/frightened of | liked | is afraid of | sta
 wear | | worn | wears | state
 take | | medicine | takes | state
 catch | | infection | had | event
-get | | infection | had | event
 react | badly to/to | allergen | is allergic to | state constraint
 get | a rash from/hives from/migraines from | allergen | is allergic to | state constraint
 break | out in hives from/out in a rash from | allergen | is allergic to | state constraint
@@ -207,7 +175,6 @@ be | between jobs/out of work | nothing | is | state identity
 be | on parental leave/on maternity leave/on sick leave | nothing | is | state identity
 be | on leave/on holiday/on vacation/off/away/out of office | nothing | is | state dated
 be | on call/on duty | nothing | is | state dated
-be | the youngest of/the eldest of/the oldest of | siblings | is one of | state identity
 be | /more of | leaning | is | state preference
 be | | own-age | age | state one identity
 be | | age | age | state one identity
@@ -215,12 +182,9 @@ turn | | age-number | age | event one identity
 outgrow | | outgrown | is allergic to | end
 be | treated by/being treated by/a patient of | carer | sees | state identity
 be | under the care of/in the care of/registered with | carer | sees | state identity
-take | the kids to/my son to/my daughter to/the children to | carer | sees | state identity
 find | | helper | has | begin
 go | to school in/to university in/to college in | place | went to school in | event identity
 go | to | carer | sees | state identity
-switch | to | carer | sees | begin identity
-change | to | carer | sees | begin identity
 see | | carer | sees | state identity
 be | a fan of/a big fan of/a huge fan of/a great fan of | fond | likes | state preference
 be | fond of/very fond of/keen on/very keen on/into | fond | likes | state preference
@@ -255,7 +219,7 @@ drink | | nothing | drinks | state constraint denied
 fly | | nothing | flies | state constraint denied
 drive | | nothing | drives | state constraint denied
 speak | | language | speaks | state identity
-be | bilingual in/a native speaker of | language | speaks | state identity
+be | bilingual in/a native speaker of/fluent in | language | speaks | state identity
 know | some/a little/a bit of | language | speaks | state identity
 read | | language | reads | state identity
 talk | | language | speaks | state identity
@@ -263,7 +227,6 @@ learn | | skill | is learning | event ongoing
 understand | | tongue | understands | state identity
 learn | | language | is learning | event ongoing
 teach | myself | language | speaks | event identity
-be | fluent in | language | speaks | state identity
 understand | a bit of/a little/some | language | understands | state identity
 speak | | languages | speaks | state identity
 be | raised/brought up | bilingual | speaks | event identity
@@ -273,21 +236,16 @@ study | at/in | place | studied at | event identity
 graduate | | nothing | graduated | event identity
 graduate | from/in/with | subject | graduated from | event identity
 do | | degree | is doing | event ongoing identity
-be | in my | year | is in | state identity
 train | to be/to become/as | role | trains as | event ongoing identity
 be | enrolled in/enrolled at | thing | studies | state identity
 sign | up for | thing | signed up for | event
-hold | | degree | has | state identity
 write | | degree | is writing | event ongoing
 take | | exam | took | event
 leave | | school | left school | event identity
-get | into | place | goes to | begin identity
+get | into/accepted into/accepted at | place | goes to | begin identity
 get | into | doing | took up | event
 get | into | school | goes to | begin identity
-get | into/accepted into/accepted at | place | goes to | begin identity
 be | at university in/at school in/at college in/studying in | place | studied at | state identity
-be | in my final year of/in my first year of | thing | studies | state identity
-be | in my second year of/in my third year of | thing | studies | state identity
 major | in | subject | studied | event ongoing identity
 earn | | income | earns | state one identity
 make | | income | earns | state one identity
@@ -296,14 +254,11 @@ owe | | debt | owes | state
 need | | carried | needs | state constraint
 train | for | race | is training for | state ongoing
 save | for/up for/up to buy | owned | is saving for | state ongoing
-earn | | degree | finished | event identity
-hold | | degree | has | state identity
-start | at | school | goes to | begin identity
+start | /at | school | goes to | begin identity
 enrol | in/at/on | thing | studies | begin identity
 enroll | in/at/on | thing | studies | begin identity
 hand | in | degree | finished | event identity
 retrain | as/to be | role | trains as | event ongoing identity
-drop | out of | school | left | event identity
 drop | out of | begun | left | event identity
 go | to | school | goes to | state identity
 attend | | school | goes to | state identity
@@ -311,21 +266,13 @@ take | | class | takes | state ongoing
 pass | | exam | passed | event
 fail | | exam | failed | event
 finish | | degree | finished | event identity
-complete | | degree | finished | event identity
-start | | begun | started | event dated
 start | | doing | started | event dated
-begin | | begun | started | event dated
-begin | | doing | started | event dated
 take | up | hobby | took up | event
 join | | owned | joined | begin dated
 join | | group | joined | begin
 be | to | place | visited | event
-be | on | platform | is on | state
 be | on/in | circle | member of | state
 be | a member of/a member at | group | member of | state
-be | on/in the | group | member of | state quiet
-be | a member of | thing | member of | state
-be | married to | name | married to | state one identity
 be | engaged to | name | engaged to | state one identity
 be | engaged to/married to | lover | married to | state one identity
 see | | lover | partner | state ongoing identity
@@ -353,40 +300,26 @@ sing | in | group | sings in | state
 volunteer | at/for/as | firm | volunteers at | state
 teach | | subject | teaches | state identity
 share | | home | shares | state
-share | | thing | shares | state quiet
-commute | by/to/on | thing | commutes | state
-take | | transport | commutes | state
 cycle | to | commute | commutes | state
-walk | to | commute | commutes | state
-bike | to | commute | commutes | state
-drive | to | commute | commutes | state
 give | birth to | thing | has | event identity
 expect | | child | expects | state ongoing
+expect | | nothing | expects | state ongoing
 visit | | place | visited | event dated
 travel | to | place | visited | event dated
-fly | to | place | visited | event dated
-go | to | place | visited | event dated
+go | to/back to/back home to/home to | place | visited | event dated
 open | | business | opened | event
 launch | | business | opened | event
-found | | business | opened | event
 run | | business | runs | state identity
-host | | owned | hosts | state
 end | up in/up living in/up back in | place | lives in | begin one identity
 be | at | college | goes to | state identity
 be | put in charge of | charge | leads | begin identity
 be | in charge of/responsible for | charge | leads | state identity
-hand | in | my-notice | left | end identity
-get | nicked/pinched/stolen/broken into/wrecked/totalled/smashed | nothing | lost | event
-be | nicked/pinched/broken into/smashed | nothing | lost | event
-have | | fitted | has | event
 get | | fitted | has | event
 have | | bad-part | has | state identity
 have | | fixtures | has | state
 spend | | stay | spends | event ongoing
-pick | up | owned | has | begin dated
-get | promoted | nothing | promoted | event dated
-take | | patient | sees | state identity
-be | in his/in her/in their | year | is in | state identity
+be | promoted | nothing | promoted | event dated
+be | in/in my/in his/in her/in their | year | is in | state identity
 be | in | field | works in | state identity
 be | referred to/seen by/operated on by | carer | sees | begin identity
 be | on | regime | is on | state
@@ -394,32 +327,19 @@ fly | away/off | nothing | escaped | event
 run | away/off | nothing | escaped | event
 go | missing | nothing | escaped | event
 finish | | school | finished | event identity
-hold | | distinction | holds | state identity
-have | | distinction | has | state identity
-come | back to/home to | place | returned to | event dated
 find | | home-in | has | begin identity
 be | due/due date | nothing | is due | state
-put | | out-of-joint | hurt | event identity
 stomach | | liked | likes | state preference cannot
 abide | | liked | likes | state preference cannot
 have | | tickets | has | state
 get | | tickets | has | begin
 have | the same | thing | has | since state
-manage | | crew | manages | state identity
-lead | | crew | leads | state identity
-run | | crew | runs | state identity
 get | | jab | had | event identity
 have | | jab | had | event identity
 take | my coffee/my tea/my eggs/my steak | served | takes | state preference
-take | | clothing-size | size | state identity
-wear | | clothing-size | size | state identity
-be | | clothing-size | size | state identity
 be | | body-measure | measures | state one identity
 be | in my/in his/in her/in their | decade | age | state identity
 be | up in/down in/over in/out in | place | lives in | state
-go | back to/back home to/home to | place | visited | event dated
-drop | out of/out from | college | left | event identity
-go | to | college | goes to | state identity
 switch | from | change | changed | change
 change | from | change | changed | change
 """

@@ -31,7 +31,8 @@ OFTEN = re.compile(
     r"|\b(?:every|each) (?:(?:other|second|third|fourth|last) )?"
     r"(?:day|night|week|weekend|month|year|morning|evening|afternoon"
     r"|summer|winter|spring|autumn|monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?\b"
-    rf"|\b(?:once|twice|(?:a )?\w+ times|\w+ (?!(?:once|twice|{phrases.MONEY})\b)\w+)"
+    r"|\b(?:once|twice|(?:a )?\w+ times"
+    rf"|(?:(?:about|around|up to) )?\w+ (?!(?:once|twice|{phrases.MONEY})\b)\w+)"
     r" (?:an?|per) (?:day|week|month|year)\b"
     r"|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)days\b|\bin the (?:mornings|evenings)\b",
     re.IGNORECASE,

@@ -63,6 +63,8 @@ def _told(said: Said, filling: Filled) -> str:
     whole = filling.rest or (f"{filling.before} {filling.value}" if is_cut else verbal.rest).strip()
     lasts = filling.rest is None or said.is_since
     if frame.has("state") and verbal.tense == "perfect" and verbal.sense == "is" and lasts:
+        if verbal.told.startswith("have"):  # several do so
+            return said.told("are" if verbal.lemma == "be" else verbal.lemma, whole)
         return said.told("is" if verbal.lemma == "be" else third_person(verbal.lemma), whole)
     if verbal.told == "comes" and frame.attribute == "is from":
         return said.told("is", f"from {filling.value}")

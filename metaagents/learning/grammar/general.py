@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from ...claims.forms import is_base_form
 from ...distinctive import DAYS, MONTHS
 from ..plain_speech import LOOSE_ENDS
 from . import phrases
@@ -38,7 +37,7 @@ from .lexicon import (
 )
 from .roles import stands
 from .statement import Claim, Said, of_speaker
-from .verbs import DECIDED, FORMS, HABITUAL
+from .verbs import DECIDED, FORMS, HABITUAL, is_known_verb, past_base
 
 _WORDS_MAX = 16
 _TURNS = frozenset(
@@ -57,9 +56,7 @@ _VISITED = frozenset("go take have see give visit meet attend".split())
 _RENEWED = frozenset("rotate expire renew".split())
 """How long a key or a password is good for betrays nothing of it."""
 _BEGINS = frozenset("start begin finish leave fly move travel join retire marry".split())
-_STATED_OF_ALL = frozenset(
-    "start begin end go use run follow contain carry come belong get have need require".split()
-)
+_STATED_OF_ALL = _TURNS | frozenset(("carry", "need"))
 _BY_ITSELF = ALONE | frozenset("write read run walk train exercise practise practice".split())
 
 _NAMED = re.compile(rf"(?:(?<![\w'])[{CAPITALS}][\w&'.-]*|\+?\w*\d[\w.:/%-]*)")
@@ -72,6 +69,7 @@ _MEASURED = re.compile(
 )
 _MONTH = "|".join(MONTHS)
 _DAY = "|".join(DAYS)
+_ON_DAYS = re.compile(rf"\b(?:{_DAY})s\b", re.IGNORECASE)
 _DATE = re.compile(
     rf"\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})|(?:{_MONTH}) \d{{1,4}}", re.IGNORECASE
 )
@@ -82,11 +80,12 @@ _ROUND = re.compile(
 )
 """How often something comes, said in more ways than make a habit of any verb."""
 _LONG = re.compile(
-    rf"\b(?:in (?:{_MONTH}|\d{{4}}|spring|summer|autumn|winter)|in (?:the )?\d{{4}}s|since \w+"
-    r"|for good|for ever)\b",
+    rf"\b(?:in (?:{_MONTH}|\d{{4}}|spring|summer|autumn|winter)|in (?:the )?\d{{4}}s"
+    r"|(?:since|as of) \w+|for good|for ever)\b",
     re.IGNORECASE,
 )
 """A time of weeks and more: what is told of it is of a life, not of a day."""
+_BY_A_DAY = re.compile(r"by (?!(?:noon|midnight|\d[\d:.]*(?: ?[ap]m)?)$)")
 _BRIEFLY = re.compile(
     rf"since (?:yesterday|this|last (?:night|week)|lunch|breakfast|{_DAY}|\d{{1,2}}[:.])",
     re.IGNORECASE,
@@ -115,6 +114,11 @@ _THIS_PROJECT = re.compile(
 """What is known to everybody who works on it."""
 
 _FOR_ALL = re.compile(r" (?:for|with|to|in|about) (?:everything|everyone|everybody)$")
+_MUCH = re.compile(r"\b(?:a lot of|a bit of|lots of|plenty of|loads of) (?!my\b|our\b|the\b)")
+_WELL_KNOWN = re.compile(
+    r"\bthe (?=(?:sea|ocean|mountains|beach|countryside|outdoors|theatre|cinema|opera|forest|gym"
+    r"|pool|piano|violin|guitar|cello)\b)"
+)
 _SAYING = re.compile(
     r"(?:my|our) (?:fingers?|mouth|eyes?|hands?|word|promises|distance|cool|breath)\b"
 )
@@ -122,11 +126,18 @@ _KIND = re.compile(
     rf"an? (?:[\w-]+ ){{0,3}}?[{CAPITALS}\d]|the [\w' -]{{2,40}} (?:of|at|for) "
     r"|(?:spelled|spelt|pronounced) ."
 )
-_WITH = re.compile(rf"(?:with|at|on|in|from) (?:(?:the|a) [\w ]{{0,20}}?)?[{CAPITALS}]")
-_CALLED = re.compile(rf"(?:called|named) [{CAPITALS}]|at [\w/-]+(?:\.[\w/-]+)+")
+_WITH = re.compile(
+    rf"(?:with|at|on|in|from) (?:(?:the|a) (?:(?!\w+ing\b)\w+ ){{0,3}}?)?[{CAPITALS}]"
+    r"|(?:half )?[A-Z][a-z]+(?:ish|ese|(?<!m)an|erman|ch|ic|i|ss|ek|ist|im)$"
+)
+"""Where somebody belongs, and of what people or faith they are."""
+_CALLED = re.compile(
+    rf"(?:called|named) (?:[{CAPITALS}]|(?!off\b)[\w-]+$)|at [\w/-]+(?:\.[\w/-]+)+"
+)
 _STATE = re.compile(
     r"(?:deaf|blind|mute|electric|fluent|bilingual|retired|vegan|vegetarian|diabetic|dyslexic"
-    r"|autistic|pregnant|divorced|widowed|single|adopted|hard of hearing|colou?r[- ]blind"
+    r"|autistic|non-?binary|[a-z]+-free|gay|lesbian|bisexual|transgender"
+    r"|pregnant|divorced|widowed|single|adopted|hard of hearing|colou?r[- ]blind"
     r"|left-handed|(?:not )?(?:allowed|supposed|permitted|required|obliged) to [a-z]+ .+"
     r"|diagnosed with .+|about [a-z]+ .+)(?: .*)?"
 )
@@ -143,7 +154,8 @@ _KEPT = re.compile(
 _IS_ONE = re.compile(rf"(?:(?:an?|the) .*)?[{CAPITALS}\d](?!\d* ?%)")
 _STANDING = re.compile(r"(?:off|on|with|at|in|an?|without|out of) ")
 _OF_MANY = re.compile(
-    r"all |every |each |(?!the )[\w-]+(?: [\w-]+)?s(?: (?:in|of|from|for|on) [\w' -]+)?$",
+    r"all |every |each |\w+ing$"
+    r"|(?!the )[\w-]+(?: [\w-]+)?s(?: (?:in|of|from|for|on|about) [\w' -]+)?$",
     re.IGNORECASE,
 )
 """Things of a kind, of which a rule is told."""
@@ -151,8 +163,8 @@ _OF_ALL = re.compile(r"(?:all|every|each) ", re.IGNORECASE)
 _I_KNOW = re.compile(r" (?:i|we) (?:know|have|use|trust|see|go to)$|^the new ", re.IGNORECASE)
 _HARMS = re.compile(r"me (?:sneeze|itch|sick|ill|cough|swell|vomit|dizzy|drowsy|wheeze)\b")
 _AMONG = re.compile(r"(?:with|in|at|next to|above|below|behind|near) ")
-_TO_NAME = re.compile(rf"(?:by|to) [{CAPITALS}]|with (?:the )?[{CAPITALS}]")
-_WHERE = {"go": _TO_NAME, "live": _AMONG}
+_TO_NAME = re.compile(rf"(?:by|to|through|via) [{CAPITALS}]|with (?:the )?[{CAPITALS}]")
+_WHERE = {"go": _TO_NAME, "live": _AMONG, "sit": re.compile(rf"in [{CAPITALS}]")}
 """Verbs that say something with where or with whom only."""
 _CHOSEN = re.compile(rf"(?:with|against|on|for) (?:the )?[{CAPITALS}]")
 _DEFINITE = re.compile(rf"an? |the |my |[{CAPITALS}]")
@@ -160,6 +172,8 @@ _RELEASED = re.compile(r"go live|release|ship|launch|deprecate|be (?:released|sh
 _TO_A_DAY = re.compile(rf"to (?:{_DAY})s?\b", re.IGNORECASE)
 _EXAM = re.compile(r"\b(?:driving|language|citizenship|theory|swimming) test\b")
 _OWN = re.compile(r"\b(?:my|our)\b")
+_THEIRS = re.compile(r"\b(?:his|her|their)\b")
+_IS_CAPITAL = re.compile(rf"[{CAPITALS}]|[a-z]+[{CAPITALS}]")
 _DOING = re.compile(r"\w+ing\b")
 
 
@@ -169,7 +183,12 @@ def told_whole(said: Said) -> Iterator[Claim]:
     verbal, clause = said.verbal, said.clause
     lasts = _LASTS.get(verbal.tense)
     is_plain = not (clause.is_consequence or clause.denied or verbal.modal)
-    if lasts is not None and is_plain and _stands_alone(said) and (stands(said) or lasts(said)):
+    if lasts is None or not is_plain:
+        return
+    # How much of it, and what everybody knows by "the", is no matter.
+    bare = _WELL_KNOWN.sub("", _MUCH.sub("", verbal.rest))
+    said_of = replace(said, verbal=replace(verbal, rest=bare))
+    if _stands_alone(said_of) and (stands(said_of) or lasts(said_of)):
         value = of_speaker(verbal.rest, said.speaker)
         yield said.claim(verbal.lemma, value, is_news=True, is_ahead=verbal.tense == "ahead")
 
@@ -177,13 +196,14 @@ def told_whole(said: Said) -> Iterator[Claim]:
 def _stands_alone(said: Said) -> bool:
     """Whether a clause is understood without what was said around it."""
     lemma, rest = said.verbal.lemma, said.verbal.rest
-    told = set(_THIS_PROJECT.sub("", _FOR_ALL.sub("", rest.lower()).replace(",", "")).split())
+    plain = _THIS_PROJECT.sub("", _FOR_ALL.sub("", rest).replace(",", ""))
+    told = {word.lower() for word in plain.split() if word != "IT"}
     is_empty = not said.times and told <= _PARTICLES
     if is_empty or len(rest.split()) > _WORDS_MAX or told & OUTSIDE or _EACH_OTHER.search(rest):
         return False
     if GAPPED.search(f"{rest} "):
         return False  # "and Eve in Mainz"
-    if rest.endswith(tuple(f" {one}" for one in LOOSE_ENDS)) or not _is_known_verb(lemma):
+    if rest.endswith(tuple(f" {one}" for one in LOOSE_ENDS)) or not is_known_verb(lemma):
         return False
     is_own = said.subject.sort == "speaker"
     # "Maybe I'll start and publish it": it may go on with what is only planned.
@@ -191,10 +211,6 @@ def _stands_alone(said: Said) -> bool:
     if (is_own and told & {"her", "his"}) or is_bare:
         return False
     return _is_about_somebody(said) and _is_joined_plainly(said) and _is_worth(said)
-
-
-def _is_known_verb(lemma: str) -> bool:
-    return lemma == "be" or lemma in FORMS or is_base_form(lemma)
 
 
 def _is_about_somebody(said: Said) -> bool:
@@ -247,7 +263,9 @@ def _of(said: Said) -> str:
     """Return what a clause is about, without whose it is and the capital that it may open with."""
     subject = said.subject
     told = subject.noun or subject.text
-    return told if subject.sort == "named" else f"{told[:1].lower()}{told[1:]}"
+    return (
+        told if subject.sort == "named" or told[1:2].isupper() else f"{told[:1].lower()}{told[1:]}"
+    )
 
 
 def _is_named(said: Said) -> bool:
@@ -264,11 +282,13 @@ def _as_a_rule(said: Said) -> bool:
     """``I wear hearing aids in both ears``, ``I walk to the lake every morning``."""
     verbal, rest = said.verbal, said.verbal.rest
     lemma = verbal.lemma
-    if verbal.aim:
-        return False
+    is_to_be = rest == "due" or (rest.startswith("to ") and lemma in {"have", "need"})
+    if verbal.aim or is_to_be:
+        return not verbal.aim and _BY_A_DAY.match(said.told_time) is not None
     if verbal.is_progressive:
         is_long = any(_LONG.search(one.text) for one in said.times)
-        return is_long and lemma not in OF_THE_MOMENT and bool(rest)
+        is_change = lemma in LIFE_CHANGES - MOMENTARY - SLIGHT_CHANGES and _is_by_name(rest)
+        return (is_long or is_change) and lemma not in OF_THE_MOMENT and bool(rest)
     if _is_round(said) and lemma != "be":
         return _is_habit(said)
     is_own = said.subject.sort == "speaker" and lemma != "have"
@@ -279,12 +299,20 @@ def _as_a_rule(said: Said) -> bool:
     return _is_of_a_thing(said) if _is_thing(said) else _is_of_somebody(said)
 
 
+def _is_by_name(rest: str) -> bool:
+    """Whether what is spoken of is named, at the end: ``to Firefox``."""
+    return _IS_CAPITAL.match(rest.rsplit(maxsplit=1)[-1] if rest else "") is not None
+
+
 def _is_habit(said: Said) -> bool:
     """``I do the big shop on Saturdays``, ``Tickets from Hartmann always get high priority``."""
     lemma = said.verbal.lemma
     left = set(_ROUND.sub("", said.verbal.rest).lower().split())
     is_more = bool(left - _PARTICLES - {"a", "few", "times"}) or lemma in _BY_ITSELF
+    if _is_thing(said) and lemma in _TURNS:
+        is_more |= _ON_DAYS.search(said.told()) is not None  # "releases happen on Tuesdays"
     is_known = _is_named(said) or not _is_thing(said) or said.subject.sort == "owned"
+    is_known |= _OF_MANY.match(said.subject.text) is not None
     if lemma in {"own", "possess"}:
         return False
     if lemma == "have" and not phrases.is_worth_keeping(said.verbal.rest, EVALUATIVE | OCCASIONS):
@@ -301,7 +329,8 @@ def _is_of_somebody(said: Said) -> bool:
         return is_plan and _DEFINITE.match(rest) is not None
     if lemma in _WHERE:
         return _WHERE[lemma].match(rest) is not None
-    if verbal.sense == "not" and lemma in {"do", "enjoy", "like", "love"}:
+    is_chosen = bool(said.clause.not_so) and lemma not in OF_THE_MOMENT  # "tabs, not spaces"
+    if is_chosen or (verbal.sense == "not" and lemma in {"do", "enjoy", "like", "love"}):
         return not is_definite
     if lemma in _KEPT_UP:
         return _is_kept_up(lemma, rest)
@@ -315,7 +344,7 @@ def _is_of_somebody(said: Said) -> bool:
 
 def _is_kept_up(lemma: str, rest: str) -> bool:
     """Whether somebody does so as a rule: ``keep halal at home``, ``run a book club``."""
-    is_own = lemma == "run" and re.match(r"an? |our |my ", rest) is not None
+    is_own = re.match({"run": "an? |our |my ", "hold": "an? "}.get(lemma, "$"), rest) is not None
     is_so = lemma == "keep" and re.match(r"\w+ing\b|the ", rest) is None and not _SAYING.match(rest)
     is_named = _NAMED.search(rest) is not None
     return (is_own or is_so or is_named) and not AT_HAND & set(rest.lower().split())
@@ -328,17 +357,18 @@ def _is_what(said: Said) -> bool:
     is_today = said.when is not None and said.when.sort == "at"
     if is_today or _STATE.fullmatch(rest):
         return not is_today and subject.sort != "thing"
+    is_each_time = past_base(rest.split(" ")[0]) is not None and _is_round(said)
     if subject.sort == "speaker":
-        return is_of_name
+        return is_of_name or is_each_time
     if subject.sort == "owned" and phrases.is_worth_keeping(subject.noun, EVALUATIVE | AT_HAND):
         return is_of_name or _MEASURED.match(rest) is not None
     if _CALLED.match(rest) or (_I_KNOW.search(subject.text) and phrases.as_name(rest)):
         return True
-    if _KEPT.fullmatch(rest) is None:
+    if _KEPT.fullmatch(rest) is None and not is_each_time:
         is_new = phrases.is_worth_keeping(f"{subject.noun} {rest}", EVALUATIVE | AT_HAND)
         return is_new and _IS_ONE.match(rest) is not None
     is_rule = subject.sort == "thing" and _OF_MANY.match(subject.text) is not None
-    is_known = _is_named(said) or _NUMBER.search(subject.text) is not None
+    is_known = _is_named(said) or _is_round(said) or _NUMBER.search(subject.text) is not None
     return is_known or (is_rule and len(rest.split()) > 2)  # noqa: PLR2004 - no "are paid for"
 
 
@@ -346,9 +376,10 @@ def _is_of_a_thing(said: Said) -> bool:
     """``The API allows 600 requests a minute``, ``this project uses tabs``."""
     verbal, subject = said.verbal, said.subject
     is_of_all = _OF_ALL.match(subject.text) is not None
-    if (is_of_all and verbal.lemma in _STATED_OF_ALL) or (
-        verbal.lemma == "make" and _HARMS.match(verbal.rest)
-    ):
+    if verbal.lemma == "go" and _TO_NAME.match(verbal.rest) and _OF_MANY.match(subject.text):
+        return True
+    is_passing = verbal.lemma in (OF_THE_MOMENT | FAILING) - _STATED_OF_ALL
+    if (is_of_all and not is_passing) or (verbal.lemma == "make" and _HARMS.match(verbal.rest)):
         return True
     is_kind = subject.text.startswith("the ") and subject.noun.isalpha()
     is_rule = (
@@ -357,13 +388,14 @@ def _is_of_a_thing(said: Said) -> bool:
         and phrases.is_worth_keeping(subject.noun, EVALUATIVE)
         and verbal.rest not in {"me", "us"}
     )
-    is_known = is_rule or subject.noun.lower() in PROJECTS or _is_named(said)
+    is_known = is_rule or subject.noun.lower().split()[-1] in PROJECTS or _is_named(said)
     if is_kind and subject.noun.endswith("s"):
         return False  # "the mediums last 18 laps"
-    if AT_HAND & set(subject.noun.lower().split()) or not is_known:
+    is_set_up = is_rule and _is_by_name(verbal.rest)
+    if (AT_HAND & set(subject.noun.lower().split()) and not is_set_up) or not is_known:
         return False
     if verbal.lemma == "have":
-        return subject.sort == "owned" or is_of_all
+        return subject.sort == "owned" or is_of_all or _MEASURED.match(verbal.rest) is not None
     is_passing = verbal.lemma in OF_THE_MOMENT | FAILING or bool(said.times)
     return verbal.lemma in RULES_OF_THINGS or not is_passing
 
@@ -415,8 +447,9 @@ def _is_of_life(said: Said) -> bool:
         is_plain = not AT_HAND & set(rest.lower().split())
         return is_plain and bool(said.times) and _NAMED.search(rest) is not None
     is_own = _OWN.search(rest) is not None or _NAMED.search(rest) is not None
+    is_theirs = bool(said.subject.kind and _THEIRS.search(rest)) and lemma not in SLIGHT_CHANGES
     if lemma in LIFE_CHANGES:
-        return is_own or lemma not in OF_THE_MOMENT | MOMENTARY | SLIGHT_CHANGES
+        return is_own or is_theirs or lemma not in OF_THE_MOMENT | MOMENTARY | SLIGHT_CHANGES
     return is_own and lemma not in OF_THE_MOMENT | MOMENTARY
 
 
@@ -424,16 +457,25 @@ def _was(said: Said) -> bool:
     """``I've been off sugar since New Year``."""
     verbal, rest = said.verbal, said.verbal.rest
     is_since = verbal.tense == "perfect" and (said.is_since or " since " in rest)
-    is_long = is_since and _BRIEFLY.search(said.clause.text) is None
-    is_so = (_KIND.match(rest) or _STANDING.match(rest)) is not None
-    return rest.startswith("diagnosed with ") or (is_long and is_so)
+    is_long = (is_since or verbal.sense == "never") and _BRIEFLY.search(said.clause.text) is None
+    is_so = (_KIND.match(rest) or _STANDING.match(rest) or _STATE.match(rest)) is not None
+    done, _, of_what = rest.partition(" ")
+    lemma = past_base(done, is_perfect=True) or FORMS.get(done, ("", ""))[0]
+    if lemma and any(_LONG.search(one.text) for one in said.times):
+        return lemma not in OF_THE_MOMENT
+    if lemma and (not of_what or _BY_WHOM.match(of_what)):
+        return _is_of_life(replace(said, verbal=replace(verbal, lemma=lemma, rest=of_what)))
+    return rest.startswith(("diagnosed with ", "born ")) or (is_long and is_so)
+
+
+_BY_WHOM = re.compile(rf"(?:by|after|from|an?|to the) |(?:at|in|to) (?:the )?[{CAPITALS}]")
 
 
 def _is_done(said: Said) -> bool:
     """``Version 3.4 went live``, ``the release date was set to 17 June``."""
     verbal, rest = said.verbal, said.verbal.rest
     if verbal.lemma == "move":
-        return _TO_A_DAY.match(rest) is not None
+        return (_TO_A_DAY.match(rest) or _TO_NAME.match(rest)) is not None
     if verbal.lemma == "be" and _KEPT.match(rest):
         return _NAMED.search(rest) is not None or "for good" in said.clause.text
     is_out = _RELEASED.match(f"{verbal.lemma} {rest}") is not None

@@ -128,11 +128,6 @@ ILLNESS = (
 )
 """What somebody has without an article, as an expression without groups."""
 
-PLATFORMS = frozenset(
-    "facebook instagram whatsapp twitter linkedin telegram signal tiktok discord slack mastodon "
-    "bluesky reddit snapchat skype zoom teams youtube pinterest strava goodreads".split()
-)
-
 BODY = frozenset(
     "ankle arm back collarbone elbow finger foot hand heel hip jaw knee leg neck nose rib ribs "
     "shin shoulder skull toe tooth thumb wrist hamstring achilles appendix tonsils gallbladder "
@@ -168,8 +163,9 @@ EVALUATIVE = frozenset(
     "look minute sec clue word words hunch suspicion doubt doubts deadline "
     "plan plans choice favour favor request dream dreams goal goals hope "
     "hopes fear fears vision feel sense blessing mess nightmare joke pain star angel saint genius "
-    "idiot disaster pleasure treat charm gem delight shame pity mystery secret secrets surprise "
-    "thing things stuff way ways part kind sort type number couple few several whole perfect "
+    "idiot disaster despair spite pleasure treat charm gem delight shame pity mystery secret "
+    "secrets surprise couple few several whole perfect "
+    "thing things stuff way ways part kind sort type number "
     "special favourite favorite best worst better worse happy sad proud glad sorry excited ready "
     "reason reasons story stories memory memories experience experiences impact difference "
     "challenge challenges struggle struggles journey adventure adventures progress success luck "
@@ -253,7 +249,8 @@ RULES_OF_THINGS = frozenset(
 
 FAILING = frozenset(
     "fail break crash hang load throw return ring take pass work freeze compile print build test "
-    "drop leak flicker beep respond arrive leave react click scroll turn change grow rise".split()
+    "drop leak flicker beep respond arrive leave react click scroll turn change grow rise "
+    "complain".split()
 )
 """Verbs of how things are just doing."""
 
@@ -261,7 +258,7 @@ LIFE_CHANGES = frozenset(
     "leave quit stop switch ditch swap join pass pay sell buy adopt marry divorce graduate outgrow "
     "retire enrol hire move settle change replace break drop cancel win earn found publish inherit "
     "emigrate choose select convert complete become finish start begin lose qualify accept sign "
-    "cut get do".split()
+    "pick cut get do".split()
 )
 """Verbs of what changes a life, once it is done."""
 
@@ -283,7 +280,7 @@ AT_HAND = frozenset(
 OUTSIDE = frozenset(
     "it its it's this that that's these those he she him hers they them theirs you your yours i "
     "one ones some something somewhere someone somebody anyone anybody everything everyone "
-    "everybody nothing none another others either former latter option such here there then now "
+    "everybody nothing none others either former latter option such here there then now "
     "today tonight tomorrow again yet already what what's when who why how whatever whoever thing "
     "things way ways much lot lots bit kind sort stuff part enough too really if whether like "
     "myself yourself himself herself itself so just right house".split()

@@ -28,8 +28,9 @@ OPENINGS: tuple[tuple[str, Put], ...] = (
     ),
     (
         (
-            r"^\s*((?:[a-z]+ )?(?:[a-z]+ person|night owl|early (?:bird|riser)|(?:light|heavy)"
-            r" sleeper)),? (?:here|me|myself)(?=[,.!]|$)"
+            r"^\s*((?:[\w-]+ )?(?:[a-z]+ person|night owl|early (?:bird|riser)|(?:light|heavy)"
+            r" sleeper|(?:mother|father|mum|mom|dad) of \w+|\w{3,}(?:er|ist|ian|nurse)))"
+            r",? (?:here|me|myself)(?=[,.!]|$)"
         ),
         lambda found: f"I am a {found[1].lower()}",
     ),
@@ -49,10 +50,6 @@ OPENINGS: tuple[tuple[str, Put], ...] = (
         ),
         " ",
     ),
-    (
-        r"(?<=\w), (?:all|both|none|most|one|two|some) of (?:them|whom|which) [^,.;!?]+(?=[.!]?$)",
-        "",
-    ),
     (r"^((?:[^:.!?]{3,30}: )?(?:my|our) [\w ]{2,30}) = (?=\S)", r"\1 is "),
     (r"^\s*([a-z]{3,20}s) (?:scare|frighten|terrify) me\b[^,.;!?]*", r"I am afraid of \1"),
     (r"\bi always want (?!to\b|you\b|it\b|that\b)", "I prefer "),
@@ -64,9 +61,12 @@ OPENINGS: tuple[tuple[str, Put], ...] = (
     ),
     (
         (
-            r"^\s*for ((?:my |our |the )?(?:[a-z]+ )?[a-z]+),? (i|we) (see|use|take|go to|wear)"
-            r" ([^,;!?]{2,60}?)(?=[,;]|[.!]?$)"
+            r"^\s*(for|at|on|in|with|to|from|before|after) (?!(?:\w+ )?(?:film|movie|book|show|game"
+            r"|dream|novel|song|play|end|meantime|future|past|moment|way|years|months|weeks)\b)"
+            r"((?:my |our |the )?(?!(?:this|that|short|general|theory|fact|case|all|any|luck|first"
+            r"|last|least|now|once|time|times|me|us)\b)(?:[a-z]+ )?[a-z]+),? (i|we) "
+            r"(?!am\b|are\b|'|would|could|might|should)([^,;!?]{2,60}?)(?=[,;]|[.!]?$)"
         ),
-        r"\2 \3 \4 for \1",
+        lambda found: f"{found[3]} {found[4]} {found[1].lower()} {found[2]}",
     ),
 )

@@ -22,7 +22,7 @@ _KNOWN = re.compile(
     r"(?:the|all|both|every|each) |[^ ]+ [^ ]|(?:staging|production|prod)$", re.IGNORECASE
 )
 """A thing that who listens can tell from others: by an article, or by more than one word."""
-_EXACT = re.compile(r"^no |\d|(?<![A-Za-z])[A-Z]|\w/\w|\bby (?:an?|the) [a-z]|_")
+_EXACT = re.compile(r"^no |\d|(?<![A-Z])[A-Z]|\w/\w|\bby (?:an?|the) [a-z]|_")
 _BEFORE = re.compile(
     r"^(?:(?:out|up|off|down) )?"
     r"(?:(?:to|into|at|by|in|on|for|with|from|before|after|under|behind|as|until) )?"
@@ -37,7 +37,7 @@ _WAYS = (phrases.as_thing, phrases.as_quantity, phrases.as_time, phrases.as_name
 _IS_AT = re.compile(r"(?:on|at) (?:[A-Z][\w.]* )?v?\d")
 _COUNTED = re.compile(r"[A-Z]|.*\d|no ")
 _PASSES = re.compile(
-    r"\b(?:late|early|left|behind|ahead|away|to go|open|never)\b|^at \d+ ?(?:%|percent)"
+    r"\b(?:late|early|left|behind|ahead|away|to go|open|never|stuck)\b|^at \d+ ?(?:%|percent)"
 )
 """How something stands at the moment."""
 _HOLDS = frozenset(
@@ -130,7 +130,13 @@ def _is_known(said: Said) -> bool:
     # "The mediums last long": several by one word are a kind of things.
     is_kind = noun.isalpha() and noun.endswith("s") and said.verbal.lemma != "be"
     is_one = phrases.as_thing(noun) is not None and not is_kind
-    return is_told and is_one and subject.head.partition(" of ")[0].split()[-1] not in _NO_THING
+    is_real = MADE_UP.isdisjoint(subject.noun.lower().split())
+    return (
+        is_real
+        and is_told
+        and is_one
+        and subject.head.partition(" of ")[0].split()[-1] not in _NO_THING
+    )
 
 
 def _is_participle(rest: str) -> bool:

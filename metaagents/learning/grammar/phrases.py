@@ -41,8 +41,8 @@ TIME = re.compile(
 QUANTITY = re.compile(
     r"(?:about |around |only )?(?:[\u20ac$\u00a3#+]|number |no\. )?(?:\d[\w.,:/\-]*|one|two|three"
     r"|four"
-    r"|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty"
-    r"|seventy|eighty|ninety)"
+    r"|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen"
+    r"|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-[a-z]+)?)"
     r"(?: (?!(?:at|in|on|for|from|with|of|to|by|as|and)\b)[\u20ac$\u00a3%\w\-+]+){0,3}",
     re.IGNORECASE,
 )
@@ -122,7 +122,9 @@ def as_thing(text: str, barred: frozenset[str] = frozenset()) -> str | None:
     plain = re.sub(
         r"^one (?=[a-z])|(?<=\w) as (?=an? [a-z])", lambda found: " - " * (found.start() > 0), plain
     )
-    told = [word.strip(",;:") for word in plain.lower().split()]
+    told = [
+        one if one == "IT" else one.lower() for one in (word.strip(",;:") for word in plain.split())
+    ]
     if not told or len(told) > THING_WORDS_MAX or {told[0], told[-1]} & LOOSE_ENDS:
         return None
     if any(mark in plain for mark in '"\u201c\u201d();:*[]{}<>|=') or plain.count(",") > 1:

@@ -13,7 +13,7 @@ from ..times import DAYS
 from .dates import NUMBER, TIMES
 from .lexicon import CAPITALS, CARERS, PERSONS, PETS
 from .openings import OPENINGS
-from .verbs import FORMS
+from .verbs import FORMS, HABITUAL
 
 _KIN = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
 _CARER = "|".join(sorted(CARERS, key=len, reverse=True))
@@ -55,8 +55,8 @@ _NOT_OF_THE_NEXT = (
 
 
 def _intended(found: re.Match[str]) -> str:
-    lemma = FORMS.get(found[2].lower(), ("", ""))
-    return f"{found[1]}plan to {lemma[0]}" if lemma[1] == "ing" else found.group()
+    lemma, form = FORMS.get(found[1].lower(), ("", ""))
+    return f"planning to {lemma}" if form == "ing" else found.group()
 
 
 def _was_done(found: re.Match[str]) -> str:
@@ -107,7 +107,7 @@ _WAYS: tuple[tuple[str, Put], ...] = (
     ),
     (r"\b(?:my|our) plan is to (?=[a-z])", "I plan to "),
     (r"\ba (?:single )?word of (?=[A-Z])", "any "),
-    (r"\b(?:went|gone) and (?=(?:bought|got|adopted|sold|moved|joined) )", ""),
+    (rf"^\s*({'|'.join(sorted(HABITUAL))}),? (i|we) (?=[a-z])", r"\2 \1 "),
     # "My husband's a plumber", "my mum's got gout", "she's in Munich".
     (rf"({_OWN}|\b{_SHORTENED})'s (?={_DONE_SO}(?: [A-Za-z0-9]|[.,;!]|$))", r"\1 has "),
     (rf"({_OWN}|\b{_SHORTENED})'s (?={_BEING})", r"\1 is "),
@@ -170,10 +170,6 @@ _WAYS: tuple[tuple[str, Put], ...] = (
         "",
     ),
     (r"(?<=\w) back in (?=\d{4}\b)", " in "),
-    (
-        r"\b(?:swapped|traded|exchanged) (?:my|our) ([^,.;!?]{2,30}?) (?:in )?for (?=an? |the )",
-        r"switched from \1 to ",
-    ),
     # "On 9 June and not in July": what is put right, as after a comma.
     (r"(?<=\w) and (?=not (?:at |on |in |to |for )?[\w.:' ]{1,40}[.!]*$)", ", "),
     (r"\b([Mm]y|[Oo]ur) go-to (?=[a-z])", r"\1 favourite "),
@@ -196,7 +192,19 @@ _WAYS: tuple[tuple[str, Put], ...] = (
         r"my \1 is ",
     ),
     # Who speaks is left out: "Been living in Graz since May", "Just moved to Graz".
-    (r"^\s*been (?=(?:\w{2,20}ing|with|in|at|on)\b)", "I have been "),
+    (
+        (
+            r"^\s*(?:currently )?(?=(?:work|liv|study|train|teach)ing (?:as|at|in|for|to be) "
+            r"(?![^.;!?]* (?:is|was|are|has|can|will|makes|takes)\b))"
+        ),
+        "I am ",
+    ),
+    (r"^\s*been (?=[a-z])", "I have been "),
+    (
+        r"^\s*not (?=(?:an?|the|into|keen|fond|allergic)\b(?! (?:bit|lot|problem|thing|chance)))",
+        "I am not ",
+    ),
+    (r"^\s*having (?=[a-z]+(?:ed|en|wn|de|ne|lt|nt|ft) [^,;.!?]{2,60}, i\b)", "I have "),
     (r"^\s*(?=(?:can't|cannot) [a-z])", "I "),
     (
         rf"^\s*((?i:{_STATES}))(?= (?:to|in|since|from|for) ){_NOT_OF_THE_NEXT}",
@@ -386,15 +394,19 @@ _WAYS: tuple[tuple[str, Put], ...] = (
     # What lives in the house is that of who speaks.
     (
         (
-            r"^\s*the ((?:new |little )?(?:twins|kids|children|baby|puppy|kitten|dog|cat)) "
-            r"(?=(?:turns?|(?:is|are) (?:called|named|due)|answers? to|goes by)\b)"
+            rf"^\s*the ((?:new |little )?(?:twins|kids|children|baby|{'|'.join(sorted(PETS))}))"
+            r"(?='s name is\b| (?:turns?|(?:is|are) (?:called|named|due)|answers? to|goes by)\b)"
         ),
-        r"my \1 ",
+        r"my \1",
     ),
     # Who somebody's people are.
     (
-        rf"\bthe ({_CARER}) (?:that |who |whom )?(?:i|we) (?:use|see|have|go to|visit) is ",
-        r"my \1 is ",
+        (
+            r"\bthe ([a-z]+) (?:that |who |whom )?(?:i|we) (?:use|see|have|go to|visit|drive|own"
+            r"|wear|take|rent|play|ride|(?:work|study) (?:for|at)|live in|bank with)"
+            r" (?=[a-z]+s\b)"
+        ),
+        r"my \1 ",
     ),
     (rf"\bthe name of my ({_KIN}) is ", r"my \1 is called "),
     (
@@ -404,7 +416,6 @@ _WAYS: tuple[tuple[str, Put], ...] = (
         ),
         r"\1 is called ",
     ),
-    (rf"\b[Aa] (friend|colleague|cousin|neighbour|neighbor) of mine(?=,? {_NAME})", r"my \1"),
     (
         (
             r",? (?:whose name is|who is called|who's called|by the name of|that's called|which is"
@@ -440,10 +451,10 @@ _WAYS: tuple[tuple[str, Put], ...] = (
     (r"\b(i|we)(?:'m| am| are|'re) the (?:proud |happy |lucky )?owners? of ", r"\1 own "),
     (r"\b(favou?rite [\w ]{2,24}) (?:has|have) (?:got )?to be ", r"\1 is "),
     (
-        r"((?:(?<= )(?:am|is|are)|(?<=\w)'(?:m|s|re))) (?:due|set|scheduled) to (?=[a-z])",
+        r"((?:(?<= )(?:am|is|are)|(?<=\w)'(?:m|s|re))) (?:due|set|scheduled) to (?=(?-i:[a-z]))",
         r"\1 going to ",
     ),
-    (r"((?:(?<= )(?:am|is|are)|(?<=\w)'(?:m|s|re)) )planning on (\w{2,20}ing)\b", _intended),
+    (r"\bplanning on (\w{2,20}ing)\b", _intended),
     (
         (
             r"\b(is|was|are)(?: not|n't) ([^,.;!?]{1,40}?),? but (?:rather |actually )?"

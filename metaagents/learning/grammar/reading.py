@@ -108,7 +108,9 @@ def _claims(said: Said) -> Iterator[Claim]:
     changes = list(exchanged(said))
     yield from changes
     is_what = said.subject.sort != "speaker" and verbal.lemma == "be" and frame is None
-    if not changes and (verbal.tense == "ahead" or _is_plan(said)) and not is_what:
+    is_begun = frame is not None and frame.frame.has("begin") and frame.frame.has("one")
+    is_plan = _is_plan(said) or (is_begun and verbal.is_progressive and verbal.tense == "present")
+    if not changes and (verbal.tense == "ahead" or is_plan) and not is_what:
         yield from [*_plan(said)] or measured(said)
     elif frame is not None:
         yield from framed(said, frame)

@@ -85,7 +85,7 @@ def _was_part(said: Said) -> bool:
         return verbal.lemma not in OF_THE_MOMENT | MOMENTARY and bool(rest)
     if verbal.aim == "used":
         is_state = verbal.lemma != "be" or _WAS.match(rest) is not None
-        is_lasting = verbal.lemma not in OF_THE_MOMENT - {"have", "be"}
+        is_lasting = verbal.lemma not in OF_THE_MOMENT - {"have", "be", "do", "go"}
         return is_state and is_lasting and (bool(rest) or verbal.lemma in ALONE)
     return verbal.lemma in _BEGUN and _ONE.match(rest) is not None and not _at_hand(rest)
 

@@ -23,7 +23,7 @@ from ..times import (
 from .clauses import Clause
 from .lexicon import MEN, WOMEN
 from .subjects import Subject, kind_of, opened, split
-from .verbs import FORMS, Sense, Verbal, parsed
+from .verbs import FORMS, Sense, Verbal, is_known_verb, parsed
 
 WORDS_MAX = 40
 LEFT = "left"
@@ -258,7 +258,7 @@ def taken_apart(
     words = _with_it_named(words, before)
     is_own = subject.sort == "speaker" and not subject.beside
     verbal = parsed(words[start:], is_own=is_own)
-    if verbal is None:
+    if verbal is None or (clause.goes_on and not is_known_verb(verbal.lemma)):
         return None
     is_ahead = (
         verbal.tense == "ahead"

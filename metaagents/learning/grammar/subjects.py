@@ -30,7 +30,7 @@ _ARTICLES = frozenset(("the", "a", "an"))
 _CHANGED = frozenset("new current present".split())
 _NOT_SO_NOW = frozenset("former old ex late previous future would-be prospective".split())
 """Who was or will be somebody's is not so now."""
-_WHICH = re.compile(r"(?<=\w) (?:to|from|with|in|at|on|for) .+")
+_WHICH = re.compile(r"(?<=\w) (?:to|from|with|in|at|on|for|about) .+")
 _IS_CAPITAL = re.compile(rf"[{CAPITALS}][\w'\u2019.\-]*")
 _KIN_IN_TWO_WORDS = {
     "little one": "child",
@@ -200,17 +200,25 @@ def _as_owned(noun: Sequence[str], owner: str) -> Subject | None:
 
 def _named(told: Sequence[str]) -> tuple[Subject, int] | None:
     """Read a name: capitals that no sentence opens with otherwise."""
-    end = 0
-    while end < min(len(told), NAME_WORDS_MAX) and _is_name(told[end]):
-        end += 1
+    end = _name_end(told, 0)
+    is_joined = bool(end) and told[end : end + 1] == ["and"] and _name_end(told, end + 1) > end + 1
+    end = _name_end(told, end + 1) if is_joined else end
     if not end or end >= len(told):
         return None
     if not (is_verb(told[end]) or third_person_base(told[end]) or past_base(told[end])):
         return None
-    if is_base(told[end]) or told[0].lower() in _ARTICLES:
+    if (is_base(told[end]) and not is_joined) or told[0].lower() in _ARTICLES:
         return None  # "Keep going", "Themes like these": one person is told of in another form
     name = " ".join(told[:end])
     return (Subject(name, "named"), end)
+
+
+def _name_end(told: Sequence[str], start: int) -> int:
+    """Return where a name that begins at a place ends; the place itself where none does."""
+    end = start
+    while end < min(len(told), start + NAME_WORDS_MAX) and _is_name(told[end]):
+        end += 1
+    return end
 
 
 def _thing(told: Sequence[str]) -> tuple[Subject, int] | None:

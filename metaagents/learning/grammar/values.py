@@ -42,7 +42,7 @@ _BUSINESS = re.compile(
     re.IGNORECASE,
 )
 _BEGUN = re.compile(
-    rf"{_DEGREE.pattern}|{_BUSINESS.pattern}|\b(?:school|job|therapy|chemo|project)\b"
+    rf"{_DEGREE.pattern}|{_BUSINESS.pattern}|\b(?:school|university|uni|college|job|therapy|chemo|project)\b"
 )
 _GROUP = re.compile(
     r"\b(?:club|choir|band|team|council|society|union|orchestra|league|group|party|gym|class|board"
@@ -65,7 +65,7 @@ _REMOVED = re.compile(
     r"((?:(?:an?|two|three|several) )?(?:[\w\-]+ )?(?:surgery|surgeries|operations?|bypass"
     r"|c-section"
     r"|caesarean"
-    r"|an operation|\w+ replacement|\w+ transplant|a stroke"
+    r"|an operation|\w+ replacements?|\w+ transplant|a stroke"
     r"|a heart attack|a miscarriage))(?: on my [\w ]+)?"
 )
 _CHANGE = re.compile(rf"({phrases.NAME}) to ({phrases.NAME})(?: .{{1,40}})?")
@@ -312,7 +312,6 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "hobby": worth,
     "sport": _sport,
     "owned": _owned,
-    "pets": _owned,
     "theirs": _theirs,
     "illness": part_of(_ILLNESS),
     "allergy": part_of(_ALLERGY),
@@ -325,7 +324,6 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "allergen": _allergen,
     "diet": _diet,
     "age": _age,
-    "number": lambda rest: rest if rest.isdigit() and len(rest) <= 3 else None,  # noqa: PLR2004
     "from-to": part_of(re.compile(rf"{phrases.NAME} to ({phrases.NAME})")),
     "wheelchair": part_of(re.compile(r"(a wheelchair)")),
     "act": lambda rest: (
@@ -334,9 +332,6 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     ),
     "near-place": lambda rest: phrases.as_place(
         re.sub(r"^(?:just )?(?:in|near|outside|(?:north|south|east|west) of|close to) ", "", rest)
-    ),
-    "siblings": part_of(
-        re.compile(r"((?:two|three|four|five|six|seven|eight|nine|ten|\d{1,2})(?: \w{3,12})?)")
     ),
     "home-in": part_of(
         re.compile(
@@ -361,12 +356,6 @@ KINDS: dict[str, Callable[[str], str | None]] = {
         )
     ),
     "own-age": lambda rest: rest if _years(rest) and rest.lower() not in TOO_YOUNG else None,
-    "transport": part_of(
-        re.compile(
-            r"(the (?:bus|train|tram|metro|ferry|subway|underground|tube) to "
-            r"(?!be|get|go|see|avoid|save).{2,40})"
-        )
-    ),
     "home-days": part_of(
         re.compile(r"(home(?: (?:on|every|most|\w+ days?|\w+ times?) [\w, ]{3,40})?)")
     ),
@@ -387,7 +376,6 @@ KINDS: dict[str, Callable[[str], str | None]] = {
         )
     ),
     "undergone": part_of(re.compile(r"(being [a-z]+(?:ed|en|n|t)\b.{0,40})")),
-    "my-job": part_of(re.compile(r"(my job)")),
     "given": part_of(re.compile(r"(?:my|our) ([\w ]{2,24}) to .{2,40}")),
     "home": matching(re.compile(r"^(?:a|an) (?:flat|house|apartment|room|home)\b")),
     "firm-name": lambda rest: phrases.as_place(rest) if _FIRM.search(rest) else None,
@@ -453,7 +441,8 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "bilingual": part_of(re.compile(r"((?:bilingual(?:ly)?|speaking \w+|with two languages).*)")),
     "year": part_of(
         re.compile(
-            r"((?:first|second|third|fourth|fifth|sixth|final|last) year (?:of|at|as|in) .+)"
+            r"((?:first|second|third|fourth|fifth|sixth|final|last) year (?:of|at|as|in) .+"
+            r"|\w+ (?:grade|form)|(?:year|grade|class) \w+)"
         )
     ),
     "school": matching(

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 from ...claims.forms import PAST_FORM_OF, PAST_OF
 from ...claims.forms import is_base_form as is_base_verb
 from ..rewording import third_person
+from .lexicon import MARITAL
 
 Sense: TypeAlias = Literal["is", "not", "never", "over"]
 """Something is so; is not; never was; or is so no more."""
@@ -64,7 +65,7 @@ _IRREGULAR = {
         "split split split splitting", "run ran run running", "hold held held holding",
         "lead led led leading", "teach taught taught teaching", "stand stood stood standing",
         "bear bore borne bearing", "pay paid paid paying", "cost cost cost costing",
-        "die died died dying", "jog jogged jogged jogging", "stop stopped stopped stopping",
+        "die died died dying",
         "prefer preferred preferred preferring", "study studied studied studying",
         "marry married married marrying", "carry carried carried carrying",
         "learn learnt learnt learning", "tear tore torn tearing", "catch caught caught catching",
@@ -72,13 +73,16 @@ _IRREGULAR = {
         "enrol enrolled enrolled enrolling", "spend spent spent spending",
         "bring brought brought bringing", "throw threw thrown throwing",
         "understand understood understood understanding", "steal stole stolen stealing",
-        "feed fed fed feeding", "feel felt felt feeling", "drop dropped dropped dropping",
-        "plan planned planned planning",
+        "feed fed fed feeding", "feel felt felt feeling",
         "travel travelled travelled travelling", "knit knit knit knitting",
         "hurt hurt hurt hurting",
     )
 }  # fmt: skip
 _MORE = {"got": ("get", "past"), "learned": ("learn", "past"), "traveled": ("travel", "past")}
+
+
+_DOUBLES = re.compile(r"[^aeiou]*[aeiou][^aeiouwxy]")
+"""Verbs that double the letter that they end with: ``swapped``."""
 
 
 def _forms(lemma: str) -> Iterator[tuple[str, str]]:
@@ -88,6 +92,7 @@ def _forms(lemma: str) -> Iterator[tuple[str, str]]:
         yield from ((participle, "participle"), (ing, "ing"), (past, "past"), (lemma, "base"))
         return
     stem = lemma.removesuffix("e") if not lemma.endswith("ee") else lemma
+    stem = f"{stem}{stem[-1]}" if _DOUBLES.fullmatch(lemma) else stem
     past = f"{lemma[:-1]}ied" if lemma.endswith("y") and lemma[-2] not in "aeo" else f"{stem}ed"
     yield from ((past, "past"), (f"{stem}ing", "ing"), (lemma, "base"))
 
@@ -132,6 +137,7 @@ _DENIED_ALONE = frozenset(
     "severely deathly highly generally".split()
 )
 """Adverbs that are themselves denied behind ``not``: who is not just a nurse is one."""
+_DEGREES = frozenset("very much particularly especially quite so that too".split())
 _WORDS_REMEMBERED = 4_096
 DECIDED = frozenset("decided agreed voted opted resolved".split())
 _AIMS = DECIDED | frozenset("going used want wants plan plans planning hope intend".split())
@@ -149,7 +155,8 @@ AFTER_DONE = frozenset(
 )
 """What goes on from a verb that might be read as a quality of the noun after it."""
 HABITUAL = frozenset(
-    "usually always often normally typically mostly regularly rarely seldom generally only".split()
+    "usually always often normally typically mostly regularly rarely seldom generally only barely "
+    "hardly".split()
 )
 _HEAD_WORDS_MAX = 9
 _REFLEXIVE = re.compile(r"^(?:myself|ourselves|himself|herself|themselves) ")
@@ -199,6 +206,11 @@ def is_verb(word: str) -> bool:
     )
 
 
+def is_known_verb(lemma: str) -> bool:
+    """Whether a word is the base form of a verb that is in a table."""
+    return lemma == "be" or lemma in FORMS or is_base_verb(lemma)
+
+
 @lru_cache(maxsize=_WORDS_REMEMBERED)
 def third_person_base(word: str) -> str | None:
     """Return the base form of a verb in the third person that no frame names: ``approves``."""
@@ -217,7 +229,10 @@ def past_base(word: str, *, is_perfect: bool = False) -> str | None:
     """
     if word in PAST_OF:
         return PAST_OF[word] if is_perfect or PAST_FORM_OF.get(word, word) == word else None
-    ends = ((1, ""), (2, ""), (3, "y")) if word.endswith("ed") else ()
+    if not word.endswith("ed"):
+        return None
+    is_doubled = word[-4:-3] == word[-3:-2]  # "cancelled", "shipped"
+    ends = ((1, ""), (2, ""), (3, "y"), *([(3, "")] if is_doubled else []))
     return next((base for cut, end in ends if is_base_verb(base := f"{word[:-cut]}{end}")), None)
 
 
@@ -254,7 +269,9 @@ def parsed(words: Sequence[str], *, is_own: bool) -> Verbal | None:
         word = written.lower().rstrip(",")
         following = [one.lower() for one in words[place + 1 : place + 4]]
         if head.sense == "not" and word in _DENIED_ALONE:
-            return None
+            # Who isn't very good at it is not good at it; who isn't just a nurse is one.
+            is_degree = head.be and word in _DEGREES
+            return _at_verb(head, word, words, place, is_own=is_own) if is_degree else None
         if _is_head(head, word, following, is_own=is_own):
             continue
         return _at_verb(head, word, words, place, is_own=is_own)
@@ -394,7 +411,16 @@ def _at_verb(
         head.tense = "past"
     changes = form == "base" and is_own and is_finite and not is_past
     head.told.append(third_person(word) if changes else word)
+    if lemma == "get" and form != "ing" and not head.aim and _is_done_to(rest):
+        lemma = "be"  # what gets moved is moved
     return _verbal(head, lemma, " ".join(head.told), rest, is_progressive=head.be and form == "ing")
+
+
+def _is_done_to(rest: str) -> bool:
+    """Whether what follows "got" was done to somebody; who gets married does so themselves."""
+    done = rest.lower().partition(" ")[0]
+    is_done = done in _PARTICIPLES or done.endswith("ed") or past_base(done) is not None
+    return is_done and done not in MARITAL
 
 
 def _unknown(head: _Head, word: str, rest: str, *, is_own: bool) -> Verbal | None:

@@ -1,0 +1,39 @@
+"""What stands between whom a sentence is about and what is said of them. Pure.
+
+``My boss, who is Swiss, skis`` says two things of the boss, and ``my sister, Ana, skis`` names her.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .lexicon import CAPITALS, PERSONS, PETS
+
+_APPOSED = re.compile(r"\b((?:[Mm]y|[Oo]ur) [a-z][\w' -]{1,30}), ([A-Z][\w'-]+), (?=[a-z])")
+_APPOSED_AFTER = re.compile(
+    rf"(?<![\w,] )\b(?!(?:No|Yes|So|Well|Sorry)\b)([{CAPITALS}][\w'-]+), "
+    rf"((?:my|our) (?:[a-z]+ )?(?:{'|'.join(sorted(PERSONS | PETS))})), (?=[a-z])"
+)
+_ASIDE = re.compile(
+    rf"^((?:[Mm]y|[Oo]ur|[Tt]he) [\w -]{{2,30}}|(?:[{CAPITALS}][\w'-]+ ?){{1,3}}), "
+    r"(?:(?:who|which) (?P<does>[^,;.?!]{2,40})|(?P<what>an? [^,;.?!]{2,40})"
+    r"|(?:who|which|whose|where|as (?:\w+(?:'s| is) )?(?:now |also )?(?:called|known))\b"
+    r"[^,;.?!]{0,60}), (?=[a-z])"
+)
+"""What is added of somebody between who it is and what is said of them."""
+
+
+def with_names_beside(text: str) -> str:
+    """Return ``my sister Ana skis`` for ``my sister, Ana, skis`` and ``Ana, my sister, skis``."""
+    return _APPOSED_AFTER.sub(r"\2 \1 ", _APPOSED.sub(r"\1 \2 ", text))
+
+
+def without_aside(sentence: str) -> str:
+    """Return a sentence with what is added in the middle of it said first, as one of its own."""
+    return _ASIDE.sub(_told_before, sentence)
+
+
+def _told_before(found: re.Match[str]) -> str:
+    who = found[1].strip()
+    added = found["does"] or (f"is {found['what']}" if found["what"] else "")
+    return f"{who} {added}; {who} " if added else f"{who} "
