@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import JsonValue
 
 from metaagents.learning.predicates import is_multi_valued
+from metaagents.learning.regexes import compiled
 from metaagents.learning.remarks import as_said
 from metaagents.lifecycle.building import index_work
 from tiers.cold.digests import said_by
@@ -176,6 +177,7 @@ async def store(
     owned = {"topics": topics, "private": private or record.private}
     if isinstance(record, Fact):
         by_clock = now.astimezone(runtime.settings.zone)
+        await compiled()
         record = as_said(record, scope.user_id or scope.agent_id or "", by_clock)
     stamped = record.stamped(scope, record_id or runtime.ids.new(), now).model_copy(update=owned)
     work = [index_work(stamped.id, scope.agent_id)]

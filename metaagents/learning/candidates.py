@@ -18,8 +18,9 @@ from ..distinctive import is_negated
 from .following import Replies, outcome_of
 from .patterns import CONFIDENCE, USER, Stated, stated, subject_of
 from .plain_speech import POINTING
+from .regexes import regex
 
-_RIGHT = re.compile(
+_RIGHT = regex(
     r"(?:(?:no|actually|sorry|correction|wait|oh|my mistake)[,:.]? ){0,2}"
     r"(?:it['\u2019]?s|it is|that['\u2019]?s|i meant?|make that|it should be"
     r"|(?:his|her|its|their) [a-z]+ (?:is|was)|(?:he|she)(?:['\u2019]s| is) (?:called|named)) "
@@ -27,14 +28,14 @@ _RIGHT = re.compile(
     re.IGNORECASE,
 )
 """A message that only puts a word of a former one right."""
-_NO = re.compile(
+_NO = regex(
     r"(?:no|nope|wrong|not quite)[,:.!]+ "
     r"(?:it['\u2019]?s |it is |that['\u2019]?s |i meant? |make that )?"
     r"(?P<right>\w[\w.'\u2019-]*(?: [\w.'\u2019-]+){0,2}?)[.!]*",
     re.IGNORECASE,
 )
 """A message that only denies, and says what is so instead: ``No, red.``"""
-_WHEN = re.compile(r"^(?:on|in|at) ")
+_WHEN = regex(r"^(?:on|in|at) ")
 _TAKES_UP = "noted right correct okay ok so still fine got understood good yes live"
 """What a reply says when it takes up what it was told."""
 _NO_VALUE = POINTING | frozenset(

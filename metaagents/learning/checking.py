@@ -37,6 +37,7 @@ from .instructions import is_instruction, is_override, statements_of, words_of
 from .outcomes import corrects, reading
 from .patterns import Stated, subject_of
 from .prompts import Extraction, FactFound, OutcomeFound, PlaybookFound
+from .regexes import regex
 from .validity import stated_days
 
 TEXT_CHARS_MAX = 400
@@ -54,7 +55,7 @@ RESOLUTION_TURNS = 3
 Voice: TypeAlias = Literal["user", "resolution"]
 """Whose words of a turn count: the user's, or the agent's as well."""
 
-_DENIAL = re.compile(
+_DENIAL = regex(
     r"\b(?:that|this|it)(?:['\u2019]s| is| was)(?: simply| just)? "
     r"(?:not (?:true|right|correct)|false|untrue|incorrect|wrong|a mistake)\b"
     r"|\b(?:that|this|it) (?:isn['\u2019]t|wasn['\u2019]t|was never) (?:true|right|correct|so)\b"

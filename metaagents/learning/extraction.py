@@ -44,6 +44,7 @@ from .candidates import (
 from .checking import checked
 from .following import Replies, in_question, steps_at, units
 from .prompts import Extraction, messages_of, shown_chars
+from .regexes import compiled
 
 if TYPE_CHECKING:
     from tiers.cold.stores import (
@@ -205,6 +206,7 @@ class ExtractionAgent:
         for item in items:
             if item.agent_id is None:
                 raise CorruptRecord("cold", item.kind, f"work {item.id} names no agent")
+        await compiled()
         waiting = deque(items)
         pause = timedelta(seconds=self._policy.pause_seconds)
         later: dict[str, datetime] = {}

@@ -19,6 +19,7 @@ from ..claims.forms import base
 from .instructions import words_of
 from .likeness import Reading, read
 from .outcomes import Outcome, corrects, reading
+from .regexes import regex
 
 STEP_SHARE = 0.6
 """Of a step's content words, that one sentence or call has which does the step."""
@@ -44,15 +45,15 @@ REPLY_UNITS_MAX = 200
 OUTPUT_CHARS_READ = 400
 
 _COUNTING = frozenset("first second third next finally last".split())
-_PARTS = re.compile(r"[,;]\s|\bthen\b", re.IGNORECASE)
-_UNDONE = re.compile(
+_PARTS = regex(r"[,;]\s|\bthen\b", re.IGNORECASE)
+_UNDONE = regex(
     r"\b(?:not|never|neither|nor|cannot|without|no need|avoid\w*|refrain\w*|instead of|rather than"
     r"|wrong|mistake|skip\w*)\b|n['\u2019]t\b",
     re.IGNORECASE,
 )
 """Words with which a sentence tells what is not to be done, however often it says no."""
 _NOTHING = r"(?:[\"']?(?:0|none|null|false)\b|[\"']{2}|\[\]|\{\})"
-_TOOL_FAILED = re.compile(
+_TOOL_FAILED = regex(
     rf"[a-z]{{0,30}}(?:error|exception|failure|fatal)[\"']?\s{{0,2}}[:=](?!\s{{0,2}}{_NOTHING})"
     r"|(?:an )?(?:error|exception) (?:occurred|while|calling|executing)\b"
     r"|traceback \(|failed\b|timed out\b|time-?out\b|permission denied\b"

@@ -18,6 +18,7 @@ from ..claims.agreement import EMPTY_ROOTS
 from ..claims.forms import alike, base, kind_of, root
 from ..claims.lexicon import FREE
 from ..distinctive import is_negated, missing, names, numbers, vocabulary
+from .regexes import regex
 
 SHARE_MIN = 0.6
 """Of a statement's content words, so many must be in its sources."""
@@ -59,7 +60,7 @@ _GENERIC_GROUPS = (
 
 # What says no without a negation: compared with sources that say no as well.
 _DENYING = frozenset("dislike hate avoid refuse lack quit stop unable cease former".split())
-_CLAUSE_END = re.compile(
+_CLAUSE_END = regex(
     r"[,;:()\u2013\u2014]|\s-\s|\b(?:but|however|although|though|whereas|while|because|so|and|or|"
     r"nor|yet)\b",
     re.IGNORECASE,

@@ -24,6 +24,7 @@ from .moves import CoreKeeper, Told, move, told_nobody
 from .neighbours import Neighbourhood, Neighbours
 from .opinions import Opinions, Question
 from .pairing import LikeFacts
+from .regexes import compiled
 from .weighing import (
     Comparer,
     Judged,
@@ -127,6 +128,7 @@ class JudgeAgent:
         for item in items:
             if not isinstance(item.payload.get("id"), str):
                 raise CorruptRecord("cold", "judge", f"work {item.id} names no fact")
+        await compiled()
         whole = items[0].scope.for_graph()
         facts = await self._review.unjudged(whole, self._policy.facts_per_pass)
         unsettled = await self._judge(whole, facts, now)

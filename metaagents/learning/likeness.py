@@ -20,6 +20,7 @@ from functools import lru_cache
 from tiers.lexical import STOP_WORDS, stem, words
 
 from ..distinctive import NEGATIONS, is_negated, names, numbers
+from .regexes import regex
 
 NEAR_OVERLAP = 0.85
 """Of the content words of both texts, from which on they may be alike (Atlas: the same)."""
@@ -139,13 +140,13 @@ _OPPOSED = tuple(
     )
 )  # fmt: skip
 
-_FRONTED = re.compile(
+_FRONTED = regex(
     r"^\s*((?:on|in|at|during|since|for|every|each) [^,.;]{1,60}), (.+)$", re.IGNORECASE | re.DOTALL
 )
-_PLACED = re.compile(r"\b(at|in|on|during) (?:the )?([^\W_][\w'\u2019-]{0,63})", re.IGNORECASE)
-_POSSESSIVE = re.compile(r"((?:[^\W\d_]{1,40} ){0,2}[^\W\d_]{1,40})['\u2019]s? ([^\W\d_]{1,40})\b")
-_SYMBOL = re.compile(r"[^\w\s.,;:!?'\"()\[\]\u2018-\u201d-]|(?<![^\s(])[-\u2212](?=\d)")
-_IS_WORD = re.compile(r"[^\W\d]")
+_PLACED = regex(r"\b(at|in|on|during) (?:the )?([^\W_][\w'\u2019-]{0,63})", re.IGNORECASE)
+_POSSESSIVE = regex(r"((?:[^\W\d_]{1,40} ){0,2}[^\W\d_]{1,40})['\u2019]s? ([^\W\d_]{1,40})\b")
+_SYMBOL = regex(r"[^\w\s.,;:!?'\"()\[\]\u2018-\u201d-]|(?<![^\s(])[-\u2212](?=\d)")
+_IS_WORD = regex(r"[^\W\d]")
 _NOT = "not"
 _OTHER_NEGATIONS = frozenset("nobody nothing none neither nor without".split())
 """They deny something else than the verb; all others are one."""

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any, TypeAlias
+
+from .regexes import regex
 
 Put: TypeAlias = str | Callable[[re.Match[str]], str]
 """What takes the place of what is found."""
@@ -34,16 +37,19 @@ class Sought:
         flags: As ``re`` has them.
 
     Attributes:
-        pattern: The same, compiled.
-        marks: In lower case; one of them is in every text of ASCII in which it is found. With none
-            of them it is not known what is.
+        pattern: The same, as ``re`` has it.
     """
 
-    __slots__ = ("marks", "pattern")
-
     def __init__(self, pattern: str, flags: int = 0) -> None:
-        self.pattern = re.compile(pattern, flags)
-        self.marks = marks_of(pattern, flags)
+        self.pattern = regex(pattern, flags)
+
+    @cached_property
+    def marks(self) -> _Marks:
+        """In lower case; one of them is in every text of ASCII in which the pattern is found.
+
+        With none of them it is not known what is.
+        """
+        return marks_of(self.pattern.pattern, self.pattern.flags)
 
     def search(self, text: str) -> re.Match[str] | None:
         """Return where the pattern is found first."""

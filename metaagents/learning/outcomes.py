@@ -12,6 +12,8 @@ from typing import Literal, TypeAlias
 
 from tiers.lexical import sentences
 
+from .regexes import regex
+
 Outcome: TypeAlias = Literal["confirmed", "rejected"]
 
 CHARS_MAX = 2_000
@@ -82,21 +84,21 @@ _REJECTS = (
 
 
 def _any_of(sayings: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(rf"\W{{0,8}}{_LEAD}(?:{'|'.join(sayings)}){_TAIL}[\W_]{{0,8}}", re.IGNORECASE)
+    return regex(rf"\W{{0,8}}{_LEAD}(?:{'|'.join(sayings)}){_TAIL}[\W_]{{0,8}}", re.IGNORECASE)
 
 
 _CONFIRMING, _REJECTING = _any_of(_CONFIRMS), _any_of(_REJECTS)
-_CLAUSE_END = re.compile(
+_CLAUSE_END = regex(
     r"[;:()]|\s[\-\u2013\u2014]\s|(?:,\s{0,3}|\s)(?:but|and|so|because|however|although)\s|,\s",
     re.IGNORECASE,
 )
-_HYPOTHETICAL = re.compile(
+_HYPOTHETICAL = regex(
     r"\b(?:if|when|once|until|unless|whether|hope|hopefully|wish|suppose|maybe|perhaps|might|would|"
     r"could|should|will|almost|nearly|said|says|told|yesterday|last|used to|before)\b",
     re.IGNORECASE,
 )
 # Too weak to count, strong enough to make what says the contrary unclear.
-_HINTS_AT_FAILURE = re.compile(
+_HINTS_AT_FAILURE = regex(
     r"(?:n['\u2019]?t|not|never) (?:really |quite )?(?:work|help|fix|solve)"
     r"|\bstill (?:not|does|is|has)"
     r"|\b(?:fails|failed|failing|broke|broken|crashed|crashes|worse)\b"
@@ -106,13 +108,13 @@ _HINTS_AT_FAILURE = re.compile(
     r"|^\W*not\W*$|\b(?:yeah|sure),? right\b|\bnice try\b",
     re.IGNORECASE,
 )
-_HINTS_AT_SUCCESS = re.compile(
+_HINTS_AT_SUCCESS = regex(
     r"(?<!not )(?<!n't )(?<!n\u2019t )\b(?<!nothing )(?<!of it )(?<!of that )(?<!of them )"
     r"(?<!of the steps )(?:worked|works|fixed|solved|resolved)\b",
     re.IGNORECASE,
 )
-_SAME_BEFORE = re.compile(r"\bas before\b", re.IGNORECASE)
-_CORRECTION = re.compile(
+_SAME_BEFORE = regex(r"\bas before\b", re.IGNORECASE)
+_CORRECTION = regex(
     r"\b(?:step (?:\d{1,2}|one|two|three|four|five)|(?:first|second|third|last) step)\b"
     r"[^.!?\n]{0,60}\b(?:wrong|incorrect|missing|unnecessary|not (?:right|needed|necessary)|should|"
     r"must|has to|fails?|failed)\b"

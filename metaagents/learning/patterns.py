@@ -25,13 +25,14 @@ from .grammar.mentions import mentioned
 from .grammar.standing import requested
 from .grammar.statement import Claim
 from .plain_speech import NO_NAME, NOT_NOTED, POINTING, in_plain_letters, is_plain
+from .regexes import regex
 from .rewording import in_third_person, third_person
 
 CONFIDENCE = 0.9
 """Of what a pattern found: said plainly, yet read by rule."""
 
 USER = "user"
-_SPEAKER = re.compile(r"\bi\b")
+_SPEAKER = regex(r"\bi\b")
 
 
 @dataclass(frozen=True)
@@ -272,21 +273,21 @@ _WRITTEN: tuple[tuple[str, Build], ...] = (
         for written, fact_type, value in _ATTRIBUTES
     ),
 )
-_PATTERNS = tuple((re.compile(written + _END), build) for written, build in _WRITTEN)
+_PATTERNS = tuple((regex(written + _END), build) for written, build in _WRITTEN)
 
-_TELLING = re.compile(
+_TELLING = regex(
     r"(?i:(?:please |also |and )*(?:remember|note|keep in mind|don't forget|do not forget|"
     r"make a note|bear in mind)(?: for (?:later|next time|the future))?(?::| that|, )\s{0,2})"
     r"(?:that )?(?P<told>.{6,200}?)[\s.!]*"
 )
-_FINITE = re.compile(
+_FINITE = regex(
     r"\b(?:is|are|was|were|am|has|have|had|must|can|can't|cannot|needs?|should|will|does|doesn't|"
     r"don't|do|did|didn't|isn't|aren't|wasn't|won't|prefers?|likes?|works?|lives?|starts?|ends?|"
     r"opens?|closes?|costs?|takes?|uses?|runs?|leaves?|arrives?|returns?|belongs?|expires?|lasts?|"
     r"meets?|wants?|i'm|i've|he's|she's|they're|we're)\b",
     re.IGNORECASE,
 )
-_SUBJECT = re.compile(
+_SUBJECT = regex(
     r"(?:i|i'm|i've|my|we|we're|we've|our|the|an?|all|every|each|no|he|she|\d[\w.:]*|[A-Z][\w'\-]*)"
     r"(?= )(?! time\b)"
 )

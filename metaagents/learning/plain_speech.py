@@ -10,6 +10,7 @@ import re
 from ..distinctive import MONTHS
 from .instructions import is_override
 from .marks import Sought
+from .regexes import regex
 
 INPUT_CHARS_MAX = 2_000
 """A longer message is a document that was pasted: what is in it is not said by the user."""
@@ -49,7 +50,7 @@ HEADINGS = tuple(
     "Schedule Availability Origin Childhood Car Phone".split()
 )
 """Words before a colon that name what is told of, and nobody who speaks."""
-_OTHERS_WORDS = re.compile(
+_OTHERS_WORDS = regex(
     r"^(?:From|Subject|Betreff): |^(?:> ?)?On .{4,60} wrote:$"
     r"|\b(?:says|replied|answered|(?:he|she|they) said):"
     r"|\b(?:mail|message|letter|note|text|memo) from\b[^\n]{0,60}:[ \t]*$"
@@ -110,9 +111,9 @@ NOT_NOTED = frozenset(
 """With one of these, what is to be remembered is more than what is said."""
 
 
-_MARKED = re.compile(r"^[ \t]*(?:[-*\u2022\u2013]|\d{1,2}[.)])[ \t]+(?=\S)", re.MULTILINE)
+_MARKED = regex(r"^[ \t]*(?:[-*\u2022\u2013]|\d{1,2}[.)])[ \t]+(?=\S)", re.MULTILINE)
 """What begins a line of a list."""
-_STRESSED = re.compile(r"(?<![\w*])(\*{1,2}|__?)(?=\S)([^*_\n]{1,80}?)(?<=\S)\1(?![\w*])")
+_STRESSED = regex(r"(?<![\w*])(\*{1,2}|__?)(?=\S)([^*_\n]{1,80}?)(?<=\S)\1(?![\w*])")
 """Words between the marks of Markdown that stress them."""
 
 

@@ -6,6 +6,8 @@ import re
 
 from tiers.lexical import stem, words
 
+from .regexes import regex
+
 MULTI_VALUED = frozenset(
     # Tastes and interests: one does not end another.
     "like love enjoy prefer dislike hate fear avoid want need favor favour interested fan wish "
@@ -33,7 +35,7 @@ Of what is missing a fact gives way that still holds; of what is here by mistake
 _SMALL = frozenset("to of in at for with by on from the a an also often usually mostly".split())
 _LINKING = frozenset("is are was were be been has have had do does did".split())
 
-_NEVER_SO = re.compile(
+_NEVER_SO = regex(
     r"\bnever\s+(?:was|were|has|had|been|did|[^\W\d_]{2,40}ed)\b"
     r"|\b(?:was|were|has|have|had|did)\s+never\b"
     r"|\b(?:not true|untrue|false|wrong|wrongly|incorrect|incorrectly|mistaken|mistakenly|mistake"

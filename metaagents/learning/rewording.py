@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from ..claims.forms import PAST_FORM_OF, is_base_form, is_finite
 from ..distinctive import DAYS, MONTHS
+from .regexes import regex
 
 CHARS_MAX = 1_000
 """Longer texts are told in several ways at once: no one wording is sought for them."""
@@ -28,13 +29,13 @@ _BASE = frozenset(
     "haven't".split()
 )
 _ADVERB = r"(?:(?:always|never|usually|often|only|also|still|just|really|currently|now) )?"
-_I_VERB = re.compile(rf"\bi (?P<adverb>{_ADVERB})(?P<verb>[a-z']+)", re.IGNORECASE)
+_I_VERB = regex(rf"\bi (?P<adverb>{_ADVERB})(?P<verb>[a-z']+)", re.IGNORECASE)
 _MINE = (
-    (re.compile(r"\b(?:i am|i'm|im)\b", re.IGNORECASE), " is"),
-    (re.compile(r"\bi've\b", re.IGNORECASE), " has"),
-    (re.compile(r"\bi'll\b", re.IGNORECASE), " will"),
-    (re.compile(r"\b(?:my|mine)\b", re.IGNORECASE), "'s"),
-    (re.compile(r"\b(?:myself|me)\b", re.IGNORECASE), ""),
+    (regex(r"\b(?:i am|i'm|im)\b", re.IGNORECASE), " is"),
+    (regex(r"\bi've\b", re.IGNORECASE), " has"),
+    (regex(r"\bi'll\b", re.IGNORECASE), " will"),
+    (regex(r"\b(?:my|mine)\b", re.IGNORECASE), "'s"),
+    (regex(r"\b(?:myself|me)\b", re.IGNORECASE), ""),
 )
 
 
@@ -116,13 +117,13 @@ def _in_order(found: re.Match[str]) -> str:
     return f"{verb}{first} and {other}"
 
 
-_IN_A_PAIR = re.compile(
+_IN_A_PAIR = regex(
     r"(?:^|(?<=[a-z] ))(?P<one>[A-Z][\w-]+) and (?P<other>[A-Z][\w-]+)(?=$| [a-z])"
     r"|\b(?P<verb>[a-z]+ )(?P<a>[a-z]+) and (?P<b>[a-z]+)$"
 )
-_CLOCK = re.compile(r"\b(\d{1,2})(?:[:.](\d{2}))? ?([ap])\.?m\b\.?", re.IGNORECASE)
-_WHITESPACE = re.compile(r"\s+")
-_OPENING = re.compile(
+_CLOCK = regex(r"\b(\d{1,2})(?:[:.](\d{2}))? ?([ap])\.?m\b\.?", re.IGNORECASE)
+_WHITESPACE = regex(r"\s+")
+_OPENING = regex(
     r"(?:(?:just )?so you know|as (?:you (?:may )?know|i said|mentioned|noted)|by the way|"
     r"for your information|fyi|note that|please note that),? ",
     re.IGNORECASE,
@@ -151,26 +152,24 @@ def _by(told: Mapping[str, str], place: int) -> Callable[[re.Match[str]], str]:
 _IN_FULL: tuple[tuple[re.Pattern[str], _Replacement], ...] = (
     (_CLOCK, lambda found: in_24_hours(found[0])),
     (
-        re.compile(rf"(?<=\d )({'|'.join(_UNITS)})\b\.?(?! [A-Z])", re.IGNORECASE),
+        regex(rf"(?<=\d )({'|'.join(_UNITS)})\b\.?(?! [A-Z])", re.IGNORECASE),
         _by(_UNITS, 1),
     ),
-    (re.compile(r"\b(dr|prof)\b\.?(?= [A-Z])", re.IGNORECASE), _by(_TITLES, 1)),
+    (regex(r"\b(dr|prof)\b\.?(?= [A-Z])", re.IGNORECASE), _by(_TITLES, 1)),
     (
-        re.compile(rf"(?<=\d )({'|'.join(_SHORT_MONTHS)})\b\.?", re.IGNORECASE),
+        regex(rf"(?<=\d )({'|'.join(_SHORT_MONTHS)})\b\.?", re.IGNORECASE),
         lambda found: _SHORT_MONTHS[found[1].lower()].capitalize(),
     ),
     (
-        re.compile(rf"\b({'|'.join(_SHORT_MONTHS)})\b\.?(?= \d)", re.IGNORECASE),
+        regex(rf"\b({'|'.join(_SHORT_MONTHS)})\b\.?(?= \d)", re.IGNORECASE),
         lambda found: _SHORT_MONTHS[found[1].lower()].capitalize(),
     ),
     (
-        re.compile(
-            rf"\b({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? (\d{{4}})\b)?", re.IGNORECASE
-        ),
+        regex(rf"\b({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? (\d{{4}})\b)?", re.IGNORECASE),
         lambda found: f"{found[2]} {found[1]}{' ' if found[3] else ''}{found[3] or ''}",
     ),
     (
-        re.compile(r"\b(USA|UK|EU)\b|\b(?:U\.S\.A\.|U\.S\.|U\.K\.)(?=\s|$)"),
+        regex(r"\b(USA|UK|EU)\b|\b(?:U\.S\.A\.|U\.S\.|U\.K\.)(?=\s|$)"),
         lambda found: _PLACES[found[0].lower()],
     ),
 )
@@ -181,10 +180,8 @@ _DETERMINER = r"(?:the|a|an|my|our|his|her|their|your|[A-Z][\w-]*'s)"
 _NAME = r"(?:[A-Z][\w\u00c0-\u024f'-]*)(?: [A-Z][\w\u00c0-\u024f'-]*){0,2}"
 _STARTS = rf"(?=(?:I|we|he|she|they|it|{_DETERMINER}|{_NAME}) )"
 _WHEN = rf"(?:(?:the )?\d{{1,2}} (?:{_MONTH})(?: \d{{4}})?|(?:the )?[^\s,]+|{_NAME})"
-_FRONTED = re.compile(
-    rf"((?i:on|in|at|since|during|every|each) {_WHEN}),? {_STARTS}(.+)", re.DOTALL
-)
-_LOCATED = re.compile(
+_FRONTED = regex(rf"((?i:on|in|at|since|during|every|each) {_WHEN}),? {_STARTS}(.+)", re.DOTALL)
+_LOCATED = regex(
     r"((?i:in|on|at|under|behind|beside|above|below|near|inside|outside|between) .{3,60}?) "
     rf"(is|are|was|were) ((?:{_DETERMINER}|{_NAME}) .+|{_NAME})"
 )
@@ -265,7 +262,7 @@ _Form: TypeAlias = tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]]
 
 
 def _form(pattern: str, reworded: Callable[[re.Match[str]], str | None]) -> _Form:
-    return re.compile(pattern, re.DOTALL), reworded
+    return regex(pattern, re.DOTALL), reworded
 
 
 _FORMS: tuple[_Form, ...] = (

@@ -22,6 +22,7 @@ from .grammar.clauses import without_lead
 from .grammar.frames import OFTEN
 from .grammar.statement import DIED, HABIT, HAS, LEFT, NAME, PLAN, RELATION, TIME, Claim
 from .likeness import REMEMBERED_CHARS_MAX, REMEMBERED_TEXTS, difference, read
+from .regexes import regex
 from .rewording import in_24_hours, in_third_person
 
 Effect: TypeAlias = Literal["ends", "denies", "repeats"]
@@ -45,8 +46,8 @@ MARITAL = "state single"
 _LASTING = frozenset((NAME, "is a", "was born", "was born in", "grew up in", "is from", "age"))
 """What stays true of who has died."""
 _PARTED = frozenset("divorced separated single widowed".split())
-_CIRCUMSTANCE = re.compile(r"(?:with|at|in|on|from|for|before|after|by|near|along) ")
-_EACH = re.compile(r"\bevery \d+ [a-z]+")
+_CIRCUMSTANCE = regex(r"(?:with|at|in|on|from|for|before|after|by|near|along) ")
+_EACH = regex(r"\bevery \d+ [a-z]+")
 _SCALES = tuple(
     frozenset(told.split())
     for told in (
@@ -56,10 +57,8 @@ _SCALES = tuple(
 )  # fmt: skip
 """Words of which one rules out the others, where they are said of the same."""
 _OPPOSITE = {"is": {"not", "never", "over"}, "not": {"is"}, "never": {"is"}, "over": set()}
-_OWN = re.compile(
-    r"\b(?:i|i'm|i've|im|my|mine|me|myself|we|we're|we've|our|ours|us)\b", re.IGNORECASE
-)
-_NAMELESS = re.compile(r"(?:the )?user(?:'s)? ", re.IGNORECASE)
+_OWN = regex(r"\b(?:i|i'm|i've|im|my|mine|me|myself|we|we're|we've|our|ours|us)\b", re.IGNORECASE)
+_NAMELESS = regex(r"(?:the )?user(?:'s)? ", re.IGNORECASE)
 _FILLING = {
     "works at": "work employ employed job",
     "lives in": "live home reside based",

@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 
 from ..distinctive import MONTHS
 from .marks import Sought
+from .regexes import regex
 from .validity import DATE, Days, Validity, days_of
 
 DAYS = tuple("monday tuesday wednesday thursday friday saturday sunday".split())
@@ -83,13 +84,11 @@ CLOCK = (
     r"|(?<=at )(?:\d{1,2}(?!\w)|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))"
 )
 """A time of day, as an expression without groups."""
-_DAY_OF_DATE = re.compile(rf"({_DAY}),? (?=.*\d)")
+_DAY_OF_DATE = regex(rf"({_DAY}),? (?=.*\d)")
 _PART = r" (?:morning|afternoon|evening|night)"
 _HOUR = rf"(?:{_PART})?(?:,? at {CLOCK})?"
-_EARLY_OR_LATE = re.compile(r"^(?:early|later?) (?=last|this|next)")
-_AT_CLOCK = re.compile(
-    rf"(?<!this)(?<!last)({_PART})(?:,? at {CLOCK})?$|,? at {CLOCK}$", re.IGNORECASE
-)
+_EARLY_OR_LATE = regex(r"^(?:early|later?) (?=last|this|next)")
+_AT_CLOCK = regex(rf"(?<!this)(?<!last)({_PART})(?:,? at {CLOCK})?$|,? at {CLOCK}$", re.IGNORECASE)
 PHRASE = (
     rf"(?:(?:since|until|till|from|as of|by)"
     rf" (?:(?:the (?:end|beginning|start) of )?(?:{_NAMED}|{_RELATIVE})|{_SINCE})"
@@ -104,34 +103,32 @@ PHRASE = (
 )
 """A time, as an expression without groups; case is to be ignored."""
 
-_DISTANT = re.compile(
+_DISTANT = regex(
     rf"\b(?:yesterday|tomorrow|the day (?:before yesterday|after tomorrow)|last {_SEASON}"
     rf"|(?:last|next) (?:week|month|year|{_DAY}|{_MONTH})|{_COUNT} {_UNIT} ago)\b",
     re.IGNORECASE,
 )
 _AT_END = Sought(rf",? ({PHRASE})[\s.!]*$", re.IGNORECASE)
-_AT_FRONT = re.compile(rf"({PHRASE}),? (?=\S)", re.IGNORECASE)
-_OFTEN_AT_FRONT = re.compile(
+_AT_FRONT = regex(rf"({PHRASE}),? (?=\S)", re.IGNORECASE)
+_OFTEN_AT_FRONT = regex(
     rf"((?:on|every|each|most) (?:{_DAY}s?|{_MONTH}|weekends?|mornings?|evenings?|weeks?|days?"
     rf"|years?|months?|summers?|winters?)|at weekends|in the (?:mornings?|evenings?)"
     r"|(?:once|twice|(?:two|three|four|five|several|a few) times) an? (?:day|week|month|year)"
     r"),? (?=\S)",
     re.IGNORECASE,
 )
-_SPAN = re.compile(rf"(?:from|between) ({DATE}) (?:to|until|through|and) ({DATE})", re.IGNORECASE)
-_DAYS_OF_MONTHS = re.compile(
+_SPAN = regex(rf"(?:from|between) ({DATE}) (?:to|until|through|and) ({DATE})", re.IGNORECASE)
+_DAYS_OF_MONTHS = regex(
     rf"(?:from )?(?:the )?({_NTH})(?:(?: of)? ({_MONTH}))? ?(?:to|until|till|-|\u2013) ?(?:the )?"
     rf"({_NTH})(?: of)? ({_MONTH})",
     re.IGNORECASE,
 )
-_FROM = re.compile(r"(since|from|as of|until|till|by) (.+)", re.IGNORECASE)
-_FOR = re.compile(rf"for .*?({_COUNT}) ({_UNIT})(?: now)?", re.IGNORECASE)
-_AGO = re.compile(rf"(?:about |around |over )?({_COUNT}) ({_UNIT}) (?:ago|back)", re.IGNORECASE)
-_WITHIN = re.compile(
-    rf"(?:in )?({_COUNT}) ({_UNIT})(?:' time|( from (?:now|today)))?", re.IGNORECASE
-)
-_HALF_AGO = re.compile(rf"({_HALVES}) ago", re.IGNORECASE)
-_PREPOSITION = re.compile(
+_FROM = regex(r"(since|from|as of|until|till|by) (.+)", re.IGNORECASE)
+_FOR = regex(rf"for .*?({_COUNT}) ({_UNIT})(?: now)?", re.IGNORECASE)
+_AGO = regex(rf"(?:about |around |over )?({_COUNT}) ({_UNIT}) (?:ago|back)", re.IGNORECASE)
+_WITHIN = regex(rf"(?:in )?({_COUNT}) ({_UNIT})(?:' time|( from (?:now|today)))?", re.IGNORECASE)
+_HALF_AGO = regex(rf"({_HALVES}) ago", re.IGNORECASE)
+_PREPOSITION = regex(
     r"(?:on|in|for|back in|over|during|at the (?:beginning|start|end) of) (?:the )?", re.IGNORECASE
 )
 _NEAR = {

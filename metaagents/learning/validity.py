@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from tiers.lexical import words
 
 from ..distinctive import MONTHS
+from .regexes import regex
 
 _NAMES = {name: number for number, name in enumerate(MONTHS, 1)}
 _SHORT = {name[:3]: number for name, number in _NAMES.items()} | {"sept": 9}
@@ -34,8 +35,8 @@ PERIOD = (
 )
 """A stated period, for ``period_of``."""
 
-_ANSWERED = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?")
-_PARTS = re.compile(rf"{_MONTH}|\d{{1,4}}", re.IGNORECASE)
+_ANSWERED = regex(r"(\d{4})-(\d{2})(?:-(\d{2}))?")
+_PARTS = regex(rf"{_MONTH}|\d{{1,4}}", re.IGNORECASE)
 _YEAR_DIGITS = 4
 
 

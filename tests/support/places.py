@@ -231,6 +231,7 @@ _PROCESS = (
     Place("process", "tiers.warm.guard:_owners", "name", "nothing"),
     Place("process", "tiers.warm.payload:owner_of", "name", "nothing"),
     Place("process", "ezra.ranking.pool:_candidates", "text", "turnover"),
+    Place("process", "metaagents.learning.marks:marks", "none", "nothing"),
     Place("process", "ezra.arguments:_forms_of", "none", "nothing"),
     Place("process", "ezra.remote.handle:_names", "name", "nothing"),
     Place("process", "ezra.wire.derivation:hints", "none", "nothing"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ..regexes import regex
 from . import phrases
 from .lexicon import ACQUAINTANCES, EVALUATIVE, MOMENTARY
 from .statement import DOES, DONE, Claim, Said, of_speaker
@@ -33,7 +34,7 @@ ALONE = frozenset(
 """Verbs that say what somebody does without saying to what."""
 BY_THEMSELVES = ALONE | frozenset(("run", "smoke"))
 """Verbs that are denied without an object too."""
-_VISITED = re.compile(
+_VISITED = regex(
     r"[a-z]+ing|to (?:the )?(?:gym|pool|sauna|church|mosque|temple|synagogue|school|college"
     r"|university|work|office|club|choir|therapy|yoga|physio|[a-z]+ class|classes)"
 )
@@ -55,23 +56,23 @@ _HAVING = frozenset("own have possess".split())
 """Verbs of what somebody has, which is not what they do."""
 
 _PREPOSITION = r"(?:with|for|in|at|on|from|to|by|near|against|under|along|across|around|through)"
-_INDEFINITE = re.compile(r"(?!the |this |that |such |all |every |each |some |any |enough |more )")
-_KNOWN = re.compile(r"[A-Z]|\d")
-_CHARGE = re.compile(r"(?:the|our|all|every|most) (?:the |our )?")
-_NO_DUTY = re.compile(
+_INDEFINITE = regex(r"(?!the |this |that |such |all |every |each |some |any |enough |more )")
+_KNOWN = regex(r"[A-Z]|\d")
+_CHARGE = regex(r"(?:the|our|all|every|most) (?:the |our )?")
+_NO_DUTY = regex(
     r" (?:cake|biscuit|mickey|mick|show|peace|floor|stage|bait|hint|blame|credit|heat|fort|line"
     r"|reins|point|bus|train|tram|stairs|lift|faith|score|tab)$"
 )
 """What somebody takes, holds or keeps as a manner of speaking, or on the way."""
-_UNTIL = re.compile(r" (?:until|till|from|since|while) .*$")
-_BEFORE_NAME = re.compile(rf"{_PREPOSITION} (?=[A-Z\d])")
-_BEFORE_KIND = re.compile(rf"{_PREPOSITION} (?=an? )")
-_SKILL = re.compile(
+_UNTIL = regex(r" (?:until|till|from|since|while) .*$")
+_BEFORE_NAME = regex(rf"{_PREPOSITION} (?=[A-Z\d])")
+_BEFORE_KIND = regex(rf"{_PREPOSITION} (?=an? )")
+_SKILL = regex(
     r"(?:(?:an? |the )?[a-z][a-z\- ]{2,30}|on my [a-z]+ side|(?:in|on|with|out of) my"
     r" (?:left|right) [a-z]+|colou?rs"
     r")?"
 )
-_PASSES = re.compile(
+_PASSES = regex(
     r"\b(?:screen|page|file|link|button|message|picture|photo|image|line|results?|output|error"
     r"|point|end|difference|future|way|room|wait|details|bottom)\b"
 )

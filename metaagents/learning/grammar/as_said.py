@@ -15,6 +15,7 @@ from datetime import datetime
 from tiers.lexical import words
 
 from ...claims.forms import is_base_form
+from ..regexes import regex
 from ..rewording import in_third_person
 from ..times import PHRASE, dated
 from .clauses import is_plainly_said
@@ -35,13 +36,13 @@ _LITTLE = frozenset(
 _OWN = frozenset("i i'm i've i'll my we we're we've our".split())
 _POINTING = frozenset("it it's them that this these those him her his their there".split())
 _OF_WHO_IS_NAMED = frozenset("him her his their them".split())
-_SECRETS = re.compile(
+_SECRETS = regex(
     r"\b(?:password|passphrase|passcode|pin|secret|token|credentials|(?:api|access|private|ssh|licen[cs]e)"
     r"[ -]keys?)\b|\bkey(?: is|:) \S*\d",
     re.IGNORECASE,
 )
 _ENDING = " .!;,"
-_POINTS = re.compile(
+_POINTS = regex(
     r"(?!there's (?:an?|no|only|\d+)\b|both of (?:my|our)\b|what [\w' ]{2,40} (?:is|are)\b"
     r"|it(?:'s| is| was) (?:(?:my|our|the|an?) |(?-i:[A-Z]))[\w .-]{0,40} (?:who|that)\b"
     r"|it (?:is|was|has been) (?:agreed|decided|settled)\b)"
@@ -52,13 +53,13 @@ _POINTS = re.compile(
     re.IGNORECASE,
 )
 """What a sentence opens with that goes on from another one."""
-_NAMED_FIRST = re.compile(r"(?:[Mm]y|[Oo]ur) [a-z]+|[A-Z][\w.'-]+ (?:[A-Z]|is\b|was\b|has\b)")
+_NAMED_FIRST = regex(r"(?:[Mm]y|[Oo]ur) [a-z]+|[A-Z][\w.'-]+ (?:[A-Z]|is\b|was\b|has\b)")
 """Of whom a sentence is: ``My husband has kept his job``."""
-_GOES_ON = re.compile(r"(?:it|that|this|these|those|there|both|neither)(?:'\w+)?\b", re.IGNORECASE)
+_GOES_ON = regex(r"(?:it|that|this|these|those|there|both|neither)(?:'\w+)?\b", re.IGNORECASE)
 """What goes on from the sentence before it; of whom "she" is told would be a guess."""
-_NAMED_AFTER = re.compile(r", (?:my|our) [\w .]{2,30}$", re.IGNORECASE)
+_NAMED_AFTER = regex(r", (?:my|our) [\w .]{2,30}$", re.IGNORECASE)
 """Of whom it was, said at the end: ``He's ninety-one, our neighbour Mr. Hollis``."""
-_PASSES = re.compile(
+_PASSES = regex(
     r"^(?:i'm|i am|we're|we are) (?:back|in|on|off|out|away|here|there|at|busy)\b(?!.*\d.*[A-Z])"
     r"|\b(?:today|tonight|right now|at the moment|currently|this (?:morning|afternoon|evening)"
     r"|in (?:an?|\w+) (?:minutes?|seconds?|moment)|till payday|never mind|all but)\b"
@@ -70,33 +71,31 @@ _PASSES = re.compile(
     re.IGNORECASE,
 )
 """What is of the moment, a manner of speaking or said for courtesy."""
-_ORDERED_FIRST = re.compile(r"[^,;:]*[,;:] (?:please,? |but |so |and )*(?P<rest>.+)", re.IGNORECASE)
-_ORDERS_NOT = re.compile(
+_ORDERED_FIRST = regex(r"[^,;:]*[,;:] (?:please,? |but |so |and )*(?P<rest>.+)", re.IGNORECASE)
+_ORDERS_NOT = regex(
     r"(?:never|always|don't|do not|please|kindly) (?P<verb>[a-z]+)\b", re.IGNORECASE
 )
-_HAILED = re.compile(
+_HAILED = regex(
     r"^\W*(?:(?:hi|hello|hey|well|so|also|and|but|oh|ah|okay|ok|by the way|btw|fyi|actually|anyway"
     r"|just so you know|for the record|good (?:morning|evening|afternoon)|thanks|thank you|yes|yep"
     r"|sorry|note|reminder)(?: (?:all|everyone|there|team))?\b[\s,!:.\u2013\u2014-]+)+",
     re.IGNORECASE,
 )
 """What only opens a sentence; ``No`` and ``now`` may be part of what it says."""
-_FINITE = re.compile(
+_FINITE = regex(
     r"\b(?:i|we|is|are|was|were|has|have|had|can|can't|will|won't|do|does|don't|doesn't|must|may)\b"
     r"|'(?:s|m|re|ve)\b",
     re.IGNORECASE,
 )
-_NO_ORDER = re.compile(
-    r"\w+ (?:i|we|is|are|was|were|has|have|can|must|may|goes|comes)\b", re.IGNORECASE
-)
+_NO_ORDER = regex(r"\w+ (?:i|we|is|are|was|were|has|have|can|must|may|goes|comes)\b", re.IGNORECASE)
 """A noun that looks like a verb: ``fish we get from Le Guen``."""
-_OFFERED = re.compile(
+_OFFERED = regex(
     r"(?:you can|you may|you need not|you don't (?:need|have) to|it took)\b(?! (?:reach|find)\b)",
     re.IGNORECASE,
 )
-_POINTS_BACK = re.compile(r"(?:he|she|they)\b", re.IGNORECASE)
-_WE = re.compile(r"\b(?:i|we|us|our|ours|ourselves)\b", re.IGNORECASE)
-_TIME = re.compile(rf"\b{PHRASE}", re.IGNORECASE)
+_POINTS_BACK = regex(r"(?:he|she|they)\b", re.IGNORECASE)
+_WE = regex(r"\b(?:i|we|us|our|ours|ourselves)\b", re.IGNORECASE)
+_TIME = regex(rf"\b{PHRASE}", re.IGNORECASE)
 
 
 def told_as_said(

@@ -14,6 +14,7 @@ from tiers.lexical import sentences
 
 from ...distinctive import MONTHS
 from ..marks import Sought
+from ..regexes import regex
 from ..times import DAYS
 from .asides import with_names_beside, without_aside
 from .namesakes import is_rest_of_name, tells_which
@@ -25,7 +26,7 @@ SENTENCE_CHARS_MAX = 400
 PARTS_MAX = 16
 
 _SUBJECTS = r"(?:i|we|my|our|he|she|i'm|i've|we're|we've)\b"
-_JOIN = re.compile(
+_JOIN = regex(
     r"\s*;\s+|\s+[\u2013\u2014-]{1,2}\s+|\u2014|\s*(?P<colon>:)\s+"
     r"|,?\s+(?P<taint>if|unless|except|when|whenever|or rather|or|than|as long as)\s+"
     r"|,\s+(?P<word>and|but|so|because|which|who|though|although|while|since(?! (?:i|he|she"
@@ -36,7 +37,7 @@ _JOIN = re.compile(
     r"|(?P<comma>,)\s+",
     re.IGNORECASE,
 )
-_LEAD = re.compile(
+_LEAD = regex(
     r"(?:(?:hi|hello|hey|well|so|also|and|oh|ah|ha|hmm|wow|btw|by the way|fyi|actually|okay|ok|yes|"
     r"yeah|yep|no|nope|sure|sorry|oops|wait|pardon|(?:small |quick )?correction|i mean|rather|but|"
     r"my mistake|apologies|thanks|thank you|honestly|personally|just so you know|for the record|"
@@ -55,7 +56,7 @@ _LEAD = re.compile(
     r"[\s,!:.\u2013\u2014-]{1,4})+",
     re.IGNORECASE,
 )
-_TELLING = re.compile(
+_TELLING = regex(
     r"(?:(?:please |also |just |do )*(?:remember|note|keep in mind|don't forget|bear in mind|know|"
     r"be aware) that\s+|(?:you (?:should|may want to|might want to|ought to|may like to) know"
     r"|(?:i|let me|may i) (?:(?:should|must|have to|ought to|may|want to|wanted to|can|just|forgot"
@@ -68,7 +69,7 @@ _TELLING = re.compile(
     rf" (?:say|report|announce|tell you))(?: that\s+|,? (?={_SUBJECTS})))",
     re.IGNORECASE,
 )
-_NOT_TRUE = re.compile(
+_NOT_TRUE = regex(
     r"(?:(?:it is|it's|that is|it was|that's|it is simply) (?:not true|untrue|false|wrong|a mistake"
     r"|a lie)|it isn't true|it wasn't true) that\s+",
     re.IGNORECASE,
@@ -80,13 +81,13 @@ _DENIED = (
 _IT_WAS = r"(?:that|it|this) was (?:never (?:true|so)|not true|wrong|a mistake|a misunderstanding)"
 _I_NEVER = r"(?:\w+ )?(?:have )?never (?:did|was|were|have|had|said (?:that|so))(?: been| one)?"
 _NEVER_SO = (
-    re.compile(rf"{_DENIED}(?:,| and) (?:{_IT_WAS}|{_I_NEVER})[.! ]*", re.IGNORECASE),
-    re.compile(rf"(?:that's|that is|that was) (?:not true|wrong), {_DENIED}[.! ]*", re.IGNORECASE),
+    regex(rf"{_DENIED}(?:,| and) (?:{_IT_WAS}|{_I_NEVER})[.! ]*", re.IGNORECASE),
+    regex(rf"(?:that's|that is|that was) (?:not true|wrong), {_DENIED}[.! ]*", re.IGNORECASE),
 )
 """A denial of what is, and a word beside it that it never was."""
-_NEVER_WAS = re.compile(rf"(?<=\w)\. (?={_IT_WAS}[.! ]*$)", re.IGNORECASE)
+_NEVER_WAS = regex(rf"(?<=\w)\. (?={_IT_WAS}[.! ]*$)", re.IGNORECASE)
 """Between the two, where they are two sentences."""
-_TRUE = re.compile(r"(?:it is|it's|it was) (?:quite |perfectly )?true that\s+", re.IGNORECASE)
+_TRUE = regex(r"(?:it is|it's|it was) (?:quite |perfectly )?true that\s+", re.IGNORECASE)
 _CORRECTS = Sought(
     r"\b(?:correction|typo|strike that|my bad|i misremembered|i mixed (?:it|that|them) up|"
     r"i was wrong|i got (?:that|it) wrong|my mistake|i made a mistake|i misspoke|"
@@ -96,7 +97,7 @@ _CORRECTS = Sought(
     r"|sorry(?! (?:for|about|to|i'm late|i am late)\b)|no|wait|rather)\b[ ,]",
     re.IGNORECASE,
 )
-_SUPPOSES = re.compile(
+_SUPPOSES = regex(
     r"\s*(?:(?:and|but|so|now|just|please)\s+)*(?:if|suppose|supposing|imagine|assume|assuming|"
     r"let's (?:say|assume|imagine|suppose|pretend)|pretend|say\b|unless|whether|had i|were i|"
     r"what if|as if|(?:oh |yeah,? )?(?:sure|right|yeah),? and (?:i|we|my|our)\b|"
@@ -115,13 +116,13 @@ _UNMEANT = Sought(
     re.IGNORECASE,
 )
 """What was dropped, and praise that says the opposite: ``great, I just love Mondays``."""
-_MOCKS = re.compile(r"(?:(?:oh|yeah|yes),? )?(?:right|sure|great|of course)", re.IGNORECASE)
+_MOCKS = regex(r"(?:(?:oh|yeah|yes),? )?(?:right|sure|great|of course)", re.IGNORECASE)
 """What agrees with a reason that nobody means: ``sure, because I own the bank``."""
-_AGREES = re.compile(
+_AGREES = regex(
     r"(?:(?:oh|ah|yeah|yes|well),? )*(?:sure|right|yeah|yes|of course|because)\b,? ", re.IGNORECASE
 )
 """What opens with agreement is often its opposite: ``sure, and I am the Queen of Denmark``."""
-_REPORTED = re.compile(
+_REPORTED = regex(
     r"\b(?:says?|said|saying|tells|(?<!i )told|claims|claimed|(?:they|people) claim|heard"
     r"|reckons?|read that|wrote|write that|begins with|translate|for example|according to|rumou?r"
     r"|i may|may be|supposed to|always wanted|about to|hoping to|looking for|trying to"
@@ -130,14 +131,14 @@ _REPORTED = re.compile(
     re.IGNORECASE,
 )
 """What somebody else says, is made up, or was only meant to be."""
-_WHATEVER = re.compile(r"\bwhatever the \w+", re.IGNORECASE)
-_DEPENDS = re.compile(
+_WHATEVER = regex(r"\bwhatever the \w+", re.IGNORECASE)
+_DEPENDS = regex(
     r"(?:if|until|once|unless)\b"
     r"(?! (?:only|you ask|i (?:had|were|was)|we (?:had|were)|it (?:were|had))\b)",
     re.IGNORECASE,
 )
 """What makes a sentence depend on what may well be, rather than suppose it."""
-_ASKED_IN_CASE = re.compile(
+_ASKED_IN_CASE = regex(
     r"\s*(?:if|in case|when) (?:they|anyone|anybody|somebody|someone|he|she|you) (?:should )?"
     r"(?:ask|asks|wonder|wonders|need|needs)\b"
     r"|\s*(?:since |as )?you (?:asked|wanted to know|were wondering|mentioned) (?:me )?"
@@ -156,7 +157,7 @@ _HEARSAY = Sought(
     r"translate|quote|for example|an example|according to|rumou?r)\b",
     re.IGNORECASE,
 )
-_INTRODUCES = re.compile(
+_INTRODUCES = regex(
     r"\b(?:goes|sings?|sang|reads?|answers?|reply|replies|write|sentence|line|lines|caption|title|"
     r"tweet|post|with|like|this|following|text|words|note|sign|slogan|motto|chorus|verse"
     r"|in my head)\s*$",
@@ -166,8 +167,8 @@ _TAKING_BACK = (
     r"(?:(?:oh|no|uh|er|ah|ugh)[, ]+)*(?:no|sorry|wait|oops|i mean|i meant|make that|or rather"
     r"|rather|scratch that|correction|my mistake|no wait|pardon|actually|strike that)"
 )
-_TAKEN_BACK = re.compile(_TAKING_BACK, re.IGNORECASE)
-_INSTEAD = re.compile(
+_TAKEN_BACK = regex(_TAKING_BACK, re.IGNORECASE)
+_INSTEAD = regex(
     rf"(?:{_TAKING_BACK}[,:.! ]+)+(?:it's |it is )?(?:(?:at|on|in|the) ){{0,2}}"
     r"(?:[\w.:'-]*\d[\w.:'-]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
     rf"|{'|'.join((*DAYS, *MONTHS))})(?: [\w:.'-]+)?"
@@ -175,7 +176,7 @@ _INSTEAD = re.compile(
     re.IGNORECASE,
 )
 """What stands in the place of what was just said, without a verb of its own."""
-_IS_WORDS = re.compile(
+_IS_WORDS = regex(
     r"\b(?:headline|title|line|message|subject|text|sentence|lyrics?|answer|quote|example|story|joke"
     r"|slogan|caption|clue|password|punchline|proverb|saying)\b[^:]{0,40} (?:is|was|were|are|ran"
     r"|went)\s*$",
@@ -192,7 +193,7 @@ _DOUBT = Sought(
     r"|'d\b",
     re.IGNORECASE,
 )
-_UNDOES = re.compile(
+_UNDOES = regex(
     r"\b(?:kidding|joking|just a joke|said (?:nobody|no one)|not really|or not|or maybe|i think|"
     r"i guess|i believe|i suppose|i thought|i assume|i hope|i reckon|i imagine|hopefully|not sure|"
     r"don't quote me|(?:if|as far as) i (?:remember|recall|know)|"
@@ -200,45 +201,45 @@ _UNDOES = re.compile(
     r"she says|he says|in my dreams?|but only|as if|sort of|kind of|right$|just like that)\b",
     re.IGNORECASE,
 )
-_IS_LIST = re.compile(r"\b(?:an?|so|very) [a-z-]+$", re.IGNORECASE)
-_LISTED = re.compile(
+_IS_LIST = regex(r"\b(?:an?|so|very) [a-z-]+$", re.IGNORECASE)
+_LISTED = regex(
     r"(?:and |or )?(?!(?:no|her|his|its|their|my|our|the|an?|it|he|she|they|which|who)\b)"
     r"[a-z-]+ [a-z-]+(?: (?:for|of|with|in|to|where|that) .{1,60})?[.! ]*"
 )
-_I_SAID = re.compile(r"i (?:said|wrote|told you|claimed) ", re.IGNORECASE)
-_QUOTED = re.compile(r"[\"\u201c\u201d\u201e\u00ab*]|(?<!\w)'(?=\w)[^']{1,80}'(?!\w)|^'|'$")
-_ASKS = re.compile(
+_I_SAID = regex(r"i (?:said|wrote|told you|claimed) ", re.IGNORECASE)
+_QUOTED = regex(r"[\"\u201c\u201d\u201e\u00ab*]|(?<!\w)'(?=\w)[^']{1,80}'(?!\w)|^'|'$")
+_ASKS = regex(
     r"(?:do|does|did|is|are|was|were|can|could|will|would|should|has|have|had|may|what|who|where|"
     r"when|why|how|which|don't|isn't|aren't|can't|won't|any)\b",
     re.IGNORECASE,
 )
-_ASKS_BACK = re.compile(
+_ASKS_BACK = regex(
     r"(?:do|does|did|is|are|was|were|can|could|will|would|should|has|have|had|am|don't|isn't|"
     r"aren't|didn't|haven't)(?:n't)? (?:i|we|my|it|he|she|they)\s*\??$|(?:right|no|yes|correct"
     r"|eh)\??$",
     re.IGNORECASE,
 )
-_DONE = re.compile(r"[a-z]+ed(?: (?:my|our|the|an?|it|him|her|them|at|in|for|to)\b|[ .!]*$)")
-_CORRECTED = re.compile(r"not (?:at |on |in |to |for )?[\w.:' ]{1,40}", re.IGNORECASE)
-_DENIAL = re.compile(
+_DONE = regex(r"[a-z]+ed(?: (?:my|our|the|an?|it|him|her|them|at|in|for|to)\b|[ .!]*$)")
+_CORRECTED = regex(r"not (?:at |on |in |to |for )?[\w.:' ]{1,40}", re.IGNORECASE)
+_DENIAL = regex(
     r"(?:\W*\w+){0,3}? ?(?:\w+n't|do not|does not|never|have no|has no)\b", re.IGNORECASE
 )
-_COMPARES = re.compile(r"\b(?:[a-z]+er|more|less) than\s+$", re.IGNORECASE)
+_COMPARES = regex(r"\b(?:[a-z]+er|more|less) than\s+$", re.IGNORECASE)
 """What is measured by something else is not doubted."""
-_NEXT = re.compile(r"(?:an? |any )?[a-z][\w\-]*(?: [a-z][\w\-]*)?[.!]?(?:$|,)")
-_OPENS_CLAUSE = re.compile(
+_NEXT = regex(r"(?:an? |any )?[a-z][\w\-]*(?: [a-z][\w\-]*)?[.!]?(?:$|,)")
+_OPENS_CLAUSE = regex(
     rf"(?:{_SUBJECTS}|it\b|they\b|you\b|there\b|this\b|that\b|yes\b|no\b|then\b|now\b|so\b|neither\b|nor\b)",
     re.IGNORECASE,
 )
-_ADDED = re.compile(r"(?:\w+ )?\w+ing\b|like\b", re.IGNORECASE)
+_ADDED = regex(r"(?:\w+ )?\w+ing\b|like\b", re.IGNORECASE)
 """What a comma adds to what was said, and does not say anew: ``starting on Monday``."""
 _GOING_ON = frozenset("and but comma".split())
 """What joins two things that are said of the same: ``moved to Bonn but moved back``."""
 _CONSEQUENCES = frozenset("so because which".split())
-_FINITE = re.compile(r"\b(?:is|are|was|were|has|have|had|will)\b", re.IGNORECASE)
+_FINITE = regex(r"\b(?:is|are|was|were|has|have|had|will)\b", re.IGNORECASE)
 
 
-_SAINT = re.compile(r"\bSt\.(?= [A-Z])")
+_SAINT = regex(r"\bSt\.(?= [A-Z])")
 """Its full stop ends no sentence."""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tiers.records import FactType
 
+from ..regexes import regex
 from ..times import DAYS
 from . import phrases
 from .lexicon import (
@@ -24,67 +25,67 @@ from .lexicon import (
 from .statement import DIED, HAS, KIND, NAME, PLACE, PLAN, RELATION, TIME, Claim, Said, of_speaker
 from .subjects import kind_of, of_possession
 
-_WHERE = re.compile(r",? (?:at|in|from|over at|over in) (?:the |[A-Z]).{2,40}$")
+_WHERE = regex(r",? (?:at|in|from|over at|over in) (?:the |[A-Z]).{2,40}$")
 """Where somebody is to be found who is called by name: ``Dr. Marsh at the Elm clinic``."""
-_NAMED = re.compile(r"(?:called|named|spelled|spelt) (.+)")
+_NAMED = regex(r"(?:called|named|spelled|spelt) (.+)")
 _STATE_OF = {
     word: (line[0].partition("/")[0], state.partition("/")[0])
     for line in STATES
     for state in line
     for word in state.split("/")
 }
-_TRIP = re.compile(r"(?:trip|flight|visit|journey|holiday|vacation|drive) to (.+)", re.IGNORECASE)
-_FAVOURITE = re.compile(r"(?:all-time )?favou?rite ([\w\- ]+)")
+_TRIP = regex(r"(?:trip|flight|visit|journey|holiday|vacation|drive) to (.+)", re.IGNORECASE)
+_FAVOURITE = regex(r"(?:all-time )?favou?rite ([\w\- ]+)")
 _VAGUE = frozenset(
     "part thing moment bit one memory time way place piece far there things times people person "
     "it is".split()
 )
-DATED = re.compile(
+DATED = regex(
     r"(?:birthday|anniversary|wedding|graduation|exam|interview|surgery|operation|flight|train|bus"
     r"|ferry|appointment|deadline|due date|course|inspection|meeting|concert|party|hearing|trial"
     r"|session|class|lesson|shift|workshop|conference|match|game|race|trip|holiday|check-?in"
     r"|review|stand-?up|test|first day|first day of work|defence|scan|lease|contract|passport"
     r"|visa|licence|license|subscription|viewing|performance|opening|launch|move)$"
 )
-_ROLE = re.compile(
+_ROLE = regex(
     r"(?:er|or|ist|ian|ant|ent|eur|man|woman|nurse|chef|cook|pilot|vet|judge|clerk|mason|priest"
     r"|coach"
     r"|guide|mechanic|architect|student|apprentice|diabetic|vegan|vegetarian)$"
 )
-_AGE = re.compile(
+_AGE = regex(
     r"(?:\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: and a half)?(?: (?:years|months|weeks) old)?", re.IGNORECASE
 )
-_KNOWN = re.compile(
+_KNOWN = regex(
     r"(?:major|minor|subject|instrument|hobby|profession|occupation|job|trade|religion|faith|diet"
     r"|language|tongue|nationality|star sign|zodiac sign|employer|job title|size"
     r"|blood type|pronouns|username|handle|nickname)$"
 )
-_WEEKDAY = re.compile(rf"(?:{'|'.join(DAYS)})s?", re.IGNORECASE)
-_FIXED = re.compile(r"^(?:scheduled|booked|set|planned|arranged)(?: for)?(?: |$)")
-_YEARLY = re.compile(r"(?:birthday|anniversary|date of birth|name day)$")
-NUMBERED = re.compile(
+_WEEKDAY = regex(rf"(?:{'|'.join(DAYS)})s?", re.IGNORECASE)
+_FIXED = regex(r"^(?:scheduled|booked|set|planned|arranged)(?: for)?(?: |$)")
+_YEARLY = regex(r"(?:birthday|anniversary|date of birth|name day)$")
+NUMBERED = regex(
     r"(?:number|size|age|height|weight|rent|salary|budget|pin|code|postcode|zip|extension|room|gate"
     r"|seat|locker|floor|score|mileage|dose|dosage|blood pressure|shift|id)$"
 )
-_LANGUAGE = re.compile(
+_LANGUAGE = regex(
     r"[A-Z][a-z]*(?:ish|ese|ian|ean|ench|utch|erman|reek|atin|abic|indi|rdu|arin|ech|ai|alan|ansh)"
 )
-_SPOKEN = re.compile(
+_SPOKEN = regex(
     r"(?:(?:quite|pretty|very|rather|a bit|still) )?(?:fluent|native|rusty|basic|poor|decent"
     r"|passable|nonexistent|limited|perfect|good|terrible|conversational|intermediate)"
 )
-_HEALTH = re.compile(
+_HEALTH = regex(
     r"(?:blood (?:pressure|sugar)|cholesterol|iron(?: levels?)?|eyesight|hearing|vision|sight"
     r"|resting pulse|heart rate|vitamin d(?: levels?)?|(?:left |right )?(?:eye|ear|knee|hip|back))"
 )
-_AILING = re.compile(
+_AILING = regex(
     r"(?:(?:very|too|rather|quite|a bit|pretty|slightly) )?(?:high|low|bad|poor|weak|blind|deaf"
     r"|borderline|artificial|failing|going|made of glass)"
 )
 _NO_NEWS = frozenset(
     "day life week world year heart home head mind face time favorite favourite".split()
 )
-_LIKES_MOST = re.compile(
+_LIKES_MOST = regex(
     r"the ([\w\- ]+) (?:that )?i (?:like|love) (?:most|best|the most)", re.IGNORECASE
 )
 
@@ -416,7 +417,7 @@ def is_trade(rest: str) -> bool:
     return found is not None and _ROLE.search(_AT_WORK.sub("", found[1])) is not None
 
 
-_AT_WORK = re.compile(r" (?:with|at|in|for|on) .{2,60}$")
+_AT_WORK = regex(r" (?:with|at|in|for|on) .{2,60}$")
 _ROLE_WORDS_MAX = 4
 _NOT_ROLES = frozenset(
     "person people human guy girl boy kid man woman member part owl wreck being beginner newbie "
@@ -452,7 +453,7 @@ def _value(said: Said, rest: str) -> Iterator[Claim]:
     )
 
 
-_EXACT = re.compile(r"[\w./:@+\-]*[\dA-Z@][\w./:@+\-]*")
+_EXACT = regex(r"[\w./:@+\-]*[\dA-Z@][\w./:@+\-]*")
 """One word that is no common one: ``eu-west-1``, ``v2``, ``OAuth``, ``bo@site.org``. A thing is
 one of these."""
 _COLOURS = frozenset(

@@ -5,35 +5,36 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from ..regexes import regex
 from . import phrases
 from .copula import DATED, NUMBERED
 from .frames import led
 from .statement import LED, NAME, PLACE, TIME, Claim, Said, of_speaker
 from .values import changed
 
-_REACTION = re.compile(
+_REACTION = regex(
     r"me (?:an? |the )?(?:(?:bad|terrible|nasty) )?(?:rash|hives|migraines?|heartburn|asthma)"
 )
-_REACTION_OF = re.compile(
+_REACTION_OF = regex(
     r"me out in (?:an? )?(?:hives|rash|spots|blotches|welts)"
     r"|my (?:throat|face|tongue|lips|eyes|skin|mouth|hands|stomach) (?:swell|itch|water|burn|tingle"
     r"|close|blister|hurt|ache)s?(?: up| shut)?|me (?:ill|sick|wheeze|vomit|itch|swell up"
     r"|sneeze|cough|queasy|nauseous|itchy|dizzy)"
 )
-_SUITS = re.compile(
+_SUITS = regex(
     r"(?:works?|suits?|fits?) (?:(?:me|us) best|best for (?:me|us))[.! ]*$"
     r"|(?:is|are) (?:best|easiest) for (?:me|us)[.! ]*$"
     r"|(?:is|are)(?:n't| not)? (?:really |totally )?my (?:thing|cup of tea|passion)[.! ]*$"
 )
-_RISEN = re.compile(r"^(?:up |down )?to ")
+_RISEN = regex(r"^(?:up |down )?to ")
 _CHANGES = frozenset("go rise increase drop fall climb come".split())
 _HOUSEHOLD = frozenset("rent mortgage deposit".split())
 """Of whom there is one that a speaker pays, so that "the" says whose it is."""
-_HANDED = re.compile(r"(?:over )?(the .+?)(?: over)? to (.+)")
-_TAKEN_OVER = re.compile(rf"over from {phrases.NAME} as (?:my|our) (\w+)")
-_RENAMED = re.compile(rf"((?:the|my|our) .+?)(?: from {phrases.NAME})? to ({phrases.NAME})")
-_NAME_CHANGED = re.compile(rf"(?:its|my|our|his|her) (name|surname) to ({phrases.NAME})")
-_NAMED_SO = re.compile(rf"(?:to|spelled|spelt) ({phrases.NAME})")
+_HANDED = regex(r"(?:over )?(the .+?)(?: over)? to (.+)")
+_TAKEN_OVER = regex(rf"over from {phrases.NAME} as (?:my|our) (\w+)")
+_RENAMED = regex(rf"((?:the|my|our) .+?)(?: from {phrases.NAME})? to ({phrases.NAME})")
+_NAME_CHANGED = regex(rf"(?:its|my|our|his|her) (name|surname) to ({phrases.NAME})")
+_NAMED_SO = regex(rf"(?:to|spelled|spelt) ({phrases.NAME})")
 
 
 def exchanged(said: Said) -> Iterator[Claim]:

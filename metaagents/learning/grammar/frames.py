@@ -9,6 +9,7 @@ from typing import cast
 
 from tiers.records import FactType
 
+from ..regexes import regex
 from . import phrases
 from .everyday import EVERYDAY
 from .forms import TABLE
@@ -26,7 +27,7 @@ PLANNED = frozenset(
     "renovate swim climb throw drive".split()
 )
 """What is told of as a plan; much else that people are going to do is a manner of speaking."""
-OFTEN = re.compile(
+OFTEN = regex(
     r"\b(?:daily|weekly|nightly|(?:before|after) (?:bed|work|school|breakfast|lunch|dinner))\b"
     r"|\b(?:every|each) (?:(?:other|second|third|fourth|last) )?"
     r"(?:day|night|week|weekend|month|year|morning|evening|afternoon"
@@ -39,43 +40,41 @@ OFTEN = re.compile(
 )
 CIRCUMSTANCES_MAX = 3
 """So many of them are taken from the end of a clause, one after the other."""
-_CIRCUMSTANCE = re.compile(
+_CIRCUMSTANCE = regex(
     r",? (?:with|for|on|in|at|near|by|from|to|over|after|before|during|outside|behind|next to"
     r"|around|because of|thanks to|that|which|who|where|whose) | (?=[a-z]{2,12}ing [a-z])",
     re.IGNORECASE,
 )
-_PLACED = re.compile(r"\b(?:in|near|outside|on|at|with) ", re.IGNORECASE)
-_SOMEHOW = re.compile(
-    r"^(?:up|down|over|out|just|right|back|still|not far) (?=(?:in|near|outside) )"
-)
+_PLACED = regex(r"\b(?:in|near|outside|on|at|with) ", re.IGNORECASE)
+_SOMEHOW = regex(r"^(?:up|down|over|out|just|right|back|still|not far) (?=(?:in|near|outside) )")
 _SOMEWHERE = frozenset("live stay be reside settle".split())
 """Verbs that say where somebody is, with whom or in what before or after it."""
-_STRESSED = re.compile(
+_STRESSED = regex(
     r"(?:^|(?<= ))(?:very|rather|really|quite|pretty|extremely|just|right|fairly|also) (?=[a-z])"
 )
-_ASTRAY = re.compile(
+_ASTRAY = regex(
     r"\b(?:and|or|but|not|no|never|unlike|that|which|who|where|whose|i|you|he|she|we|they|\w+n't)\b",
     re.IGNORECASE,
 )
-_OF_ALL = re.compile(
+_OF_ALL = regex(
     r"(?:at all|at the moment|for now|for the moment|in (?:my|our) life|on (?:me|us)"
     r"|with (?:me|us)|to my name)"
 )
-GAPPED = re.compile(r"\b(in|at|for|on|to|with) .*? and [A-Z][\w'-]* \1 ")
+GAPPED = regex(r"\b(in|at|for|on|to|with) .*? and [A-Z][\w'-]* \1 ")
 """What is said of somebody else without saying it again: ``in Bonn and Eve in Mainz``."""
-_POINTS = re.compile(
+_POINTS = regex(
     r"\b(?:it|them|him|her|they|he|she|this|that|these|those|there|here|which|so|mine|both)\b"
 )
-_RELATIVE = re.compile(r",? (?:that|which|who|where|whose) (?!(?:is|was) (?:it|all|why)\b)")
-_DENIES = re.compile(r"\b(?:no|not|never|nobody|nothing|none|cannot|\w+n't)\b")
-_OPEN = re.compile(
+_RELATIVE = regex(r",? (?:that|which|who|where|whose) (?!(?:is|was) (?:it|all|why)\b)")
+_DENIES = regex(r"\b(?:no|not|never|nobody|nothing|none|cannot|\w+n't)\b")
+_OPEN = regex(
     r"\b(?:i|we|one another|each other|you|your|yours|if|unless|without|except|instead|though|but"
     r"|or|than|as if|again)\b|[?\"]",
     re.IGNORECASE,
 )
 _FAMILY = frozenset("kids children pets siblings twins triplets grandchildren".split())
-_NONE = re.compile(r"^(?:any|no) (?=[A-Za-z])")
-_TO_NOBODY = re.compile(
+_NONE = regex(r"^(?:any|no) (?=[A-Za-z])")
+_TO_NOBODY = regex(
     r" to (?:my|the|his|her|their|this) (?:job|work|desk|sea|game|sport|career|idea"
     rf"|{'|'.join(sorted(POSSESSIONS))})"
 )

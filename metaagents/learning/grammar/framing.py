@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ..regexes import regex
 from ..rewording import third_person
 from . import phrases
 from .frames import OFTEN, Filled
 from .lexicon import ACQUAINTANCES, BODY, POSSESSIONS
 from .statement import AHEAD, DIED, HAS, RELATION, Claim, Said, of_speaker
 
-_CALLED = re.compile(r"(.+?) (?:called|named) (.+)")
-_OTHERS = re.compile(
+_CALLED = regex(r"(.+?) (?:called|named) (.+)")
+_OTHERS = regex(
     r"the (?:(?:client|customer|vendor|supplier|landlord|patient|guest|tenant|applicant)"
     r"|(?:[a-z\-]+ )?(?:team|department|squad))"
 )

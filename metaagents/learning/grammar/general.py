@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from ...distinctive import DAYS, MONTHS
 from ..plain_speech import LOOSE_ENDS
+from ..regexes import regex
 from . import phrases
 from .activity import ALONE
 from .frames import GAPPED, OFTEN
@@ -59,34 +60,34 @@ _BEGINS = frozenset("start begin finish leave fly move travel join retire marry"
 _STATED_OF_ALL = _TURNS | frozenset(("carry", "need"))
 _BY_ITSELF = ALONE | frozenset("write read run walk train exercise practise practice".split())
 
-_NAMED = re.compile(rf"(?:(?<![\w'])[{CAPITALS}][\w&'.-]*|\+?\w*\d[\w.:/%-]*)")
-_NUMBER = re.compile(
+_NAMED = regex(rf"(?:(?<![\w'])[{CAPITALS}][\w&'.-]*|\+?\w*\d[\w.:/%-]*)")
+_NUMBER = regex(
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty"
     r"|fifty|sixty|hundred|thousand|first|second|third)\b"
 )
-_MEASURED = re.compile(
+_MEASURED = regex(
     rf"[+\u20ac$\u00a3-]*(?:(?:about|around|plot|number|room|flat|line) )?(?:{_NUMBER.pattern})"
 )
 _MONTH = "|".join(MONTHS)
 _DAY = "|".join(DAYS)
-_ON_DAYS = re.compile(rf"\b(?:{_DAY})s\b", re.IGNORECASE)
-_DATE = re.compile(
+_ON_DAYS = regex(rf"\b(?:{_DAY})s\b", re.IGNORECASE)
+_DATE = regex(
     rf"\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})|(?:{_MONTH}) \d{{1,4}}", re.IGNORECASE
 )
-_ROUND = re.compile(
+_ROUND = regex(
     rf"{OFTEN.pattern}|\b(?:every|each)\b|\b(?:{_DAY})s\b"
     r"|\bin the (?:morning|evening|afternoons?)\b|\bat (?:night|weekends)\b|\b(?:monthly|yearly)\b",
     re.IGNORECASE,
 )
 """How often something comes, said in more ways than make a habit of any verb."""
-_LONG = re.compile(
+_LONG = regex(
     rf"\b(?:in (?:{_MONTH}|\d{{4}}|spring|summer|autumn|winter)|in (?:the )?\d{{4}}s"
     r"|(?:since|as of) \w+|for good|for ever)\b",
     re.IGNORECASE,
 )
 """A time of weeks and more: what is told of it is of a life, not of a day."""
-_BY_A_DAY = re.compile(r"by (?!(?:noon|midnight|\d[\d:.]*(?: ?[ap]m)?)$)")
-_BRIEFLY = re.compile(
+_BY_A_DAY = regex(r"by (?!(?:noon|midnight|\d[\d:.]*(?: ?[ap]m)?)$)")
+_BRIEFLY = regex(
     rf"since (?:yesterday|this|last (?:night|week)|lunch|breakfast|{_DAY}|\d{{1,2}}[:.])",
     re.IGNORECASE,
 )
@@ -96,45 +97,41 @@ _PARTICLES = frozenset(
 )
 """Alone they say nothing of what somebody does."""
 
-_TAIL = re.compile(
+_TAIL = regex(
     r",? (?:whatever|wherever|no matter|since (?:an?|my|the)) .*$|, (?:and|for) .*$", re.IGNORECASE
 )
 """What is added to a clause and need not be told."""
-_ADDED = re.compile(r" (?:with|without|in|of|for|since|because|from|on) .*$")
-_BEFORE = re.compile(r"^(?:(?:in|at|on|with|for|from|to|of) )?(?:my |our )?", re.IGNORECASE)
-_NOBODYS = re.compile(
+_ADDED = regex(r" (?:with|without|in|of|for|since|because|from|on) .*$")
+_BEFORE = regex(r"^(?:(?:in|at|on|with|for|from|to|of) )?(?:my |our )?", re.IGNORECASE)
+_NOBODYS = regex(
     r"(?:her|his|their|its|your|after|before|since|during|while|with|by|from|in|on|at|for)\b",
     re.IGNORECASE,
 )
-_EACH_OTHER = re.compile(r"\b(?:each other|one another)\b")
-_THIS_PROJECT = re.compile(
+_EACH_OTHER = regex(r"\b(?:each other|one another)\b")
+_THIS_PROJECT = regex(
     r"\bth(?:is|ese) (?=(?:project|repo|repository|codebase|team|company|handbook|reports?|service"
     r"|docs|app|monorepo|package|library)\b)"
 )
 """What is known to everybody who works on it."""
 
-_FOR_ALL = re.compile(r" (?:for|with|to|in|about) (?:everything|everyone|everybody)$")
-_MUCH = re.compile(r"\b(?:a lot of|a bit of|lots of|plenty of|loads of) (?!my\b|our\b|the\b)")
-_WELL_KNOWN = re.compile(
+_FOR_ALL = regex(r" (?:for|with|to|in|about) (?:everything|everyone|everybody)$")
+_MUCH = regex(r"\b(?:a lot of|a bit of|lots of|plenty of|loads of) (?!my\b|our\b|the\b)")
+_WELL_KNOWN = regex(
     r"\bthe (?=(?:sea|ocean|mountains|beach|countryside|outdoors|theatre|cinema|opera|forest|gym"
     r"|pool|piano|violin|guitar|cello)\b)"
 )
-_SAYING = re.compile(
-    r"(?:my|our) (?:fingers?|mouth|eyes?|hands?|word|promises|distance|cool|breath)\b"
-)
-_KIND = re.compile(
+_SAYING = regex(r"(?:my|our) (?:fingers?|mouth|eyes?|hands?|word|promises|distance|cool|breath)\b")
+_KIND = regex(
     rf"an? (?:[\w-]+ ){{0,3}}?[{CAPITALS}\d]|the [\w' -]{{2,40}} (?:of|at|for) "
     r"|(?:spelled|spelt|pronounced) ."
 )
-_WITH = re.compile(
+_WITH = regex(
     rf"(?:with|at|on|in|from) (?:(?:the|a) (?:(?!\w+ing\b)\w+ ){{0,3}}?)?[{CAPITALS}]"
     r"|(?:half )?[A-Z][a-z]+(?:ish|ese|(?<!m)an|erman|ch|ic|i|ss|ek|ist|im)$"
 )
 """Where somebody belongs, and of what people or faith they are."""
-_CALLED = re.compile(
-    rf"(?:called|named) (?:[{CAPITALS}]|(?!off\b)[\w-]+$)|at [\w/-]+(?:\.[\w/-]+)+"
-)
-_STATE = re.compile(
+_CALLED = regex(rf"(?:called|named) (?:[{CAPITALS}]|(?!off\b)[\w-]+$)|at [\w/-]+(?:\.[\w/-]+)+")
+_STATE = regex(
     r"(?:deaf|blind|mute|electric|fluent|bilingual|retired|vegan|vegetarian|diabetic|dyslexic"
     r"|autistic|non-?binary|[a-z]+-free|gay|lesbian|bisexual|transgender"
     r"|pregnant|divorced|widowed|single|adopted|hard of hearing|colou?r[- ]blind"
@@ -142,7 +139,7 @@ _STATE = re.compile(
     r"|diagnosed with .+|about [a-z]+ .+)(?: .*)?"
 )
 """What somebody is for long."""
-_KEPT = re.compile(
+_KEPT = regex(
     r"(?:(?:always|only|also|still|now) )?(?:stored|named|kept|refreshed|limited|required|frozen"
     r"|hosted|encrypted|measured|counted|billed|written|formatted|sorted|versioned|allowed"
     r"|forbidden|owned|maintained|managed|handled|supported|based|located|reviewed|signed"
@@ -151,30 +148,30 @@ _KEPT = re.compile(
     r"|run)\b.*"
 )
 """What is done with things as a rule, by a project or a firm."""
-_IS_ONE = re.compile(rf"(?:(?:an?|the) .*)?[{CAPITALS}\d](?!\d* ?%)")
-_STANDING = re.compile(r"(?:off|on|with|at|in|an?|without|out of) ")
-_OF_MANY = re.compile(
+_IS_ONE = regex(rf"(?:(?:an?|the) .*)?[{CAPITALS}\d](?!\d* ?%)")
+_STANDING = regex(r"(?:off|on|with|at|in|an?|without|out of) ")
+_OF_MANY = regex(
     r"all |every |each |\w+ing$"
     r"|(?!the )[\w-]+(?: [\w-]+)?s(?: (?:in|of|from|for|on|about) [\w' -]+)?$",
     re.IGNORECASE,
 )
 """Things of a kind, of which a rule is told."""
-_OF_ALL = re.compile(r"(?:all|every|each) ", re.IGNORECASE)
-_I_KNOW = re.compile(r" (?:i|we) (?:know|have|use|trust|see|go to)$|^the new ", re.IGNORECASE)
-_HARMS = re.compile(r"me (?:sneeze|itch|sick|ill|cough|swell|vomit|dizzy|drowsy|wheeze)\b")
-_AMONG = re.compile(r"(?:with|in|at|next to|above|below|behind|near) ")
-_TO_NAME = re.compile(rf"(?:by|to|through|via) [{CAPITALS}]|with (?:the )?[{CAPITALS}]")
-_WHERE = {"go": _TO_NAME, "live": _AMONG, "sit": re.compile(rf"in [{CAPITALS}]")}
+_OF_ALL = regex(r"(?:all|every|each) ", re.IGNORECASE)
+_I_KNOW = regex(r" (?:i|we) (?:know|have|use|trust|see|go to)$|^the new ", re.IGNORECASE)
+_HARMS = regex(r"me (?:sneeze|itch|sick|ill|cough|swell|vomit|dizzy|drowsy|wheeze)\b")
+_AMONG = regex(r"(?:with|in|at|next to|above|below|behind|near) ")
+_TO_NAME = regex(rf"(?:by|to|through|via) [{CAPITALS}]|with (?:the )?[{CAPITALS}]")
+_WHERE = {"go": _TO_NAME, "live": _AMONG, "sit": regex(rf"in [{CAPITALS}]")}
 """Verbs that say something with where or with whom only."""
-_CHOSEN = re.compile(rf"(?:with|against|on|for) (?:the )?[{CAPITALS}]")
-_DEFINITE = re.compile(rf"an? |the |my |[{CAPITALS}]")
-_RELEASED = re.compile(r"go live|release|ship|launch|deprecate|be (?:released|shipped|live)")
-_TO_A_DAY = re.compile(rf"to (?:{_DAY})s?\b", re.IGNORECASE)
-_EXAM = re.compile(r"\b(?:driving|language|citizenship|theory|swimming) test\b")
-_OWN = re.compile(r"\b(?:my|our)\b")
-_THEIRS = re.compile(r"\b(?:his|her|their)\b")
-_IS_CAPITAL = re.compile(rf"[{CAPITALS}]|[a-z]+[{CAPITALS}]")
-_DOING = re.compile(r"\w+ing\b")
+_CHOSEN = regex(rf"(?:with|against|on|for) (?:the )?[{CAPITALS}]")
+_DEFINITE = regex(rf"an? |the |my |[{CAPITALS}]")
+_RELEASED = regex(r"go live|release|ship|launch|deprecate|be (?:released|shipped|live)")
+_TO_A_DAY = regex(rf"to (?:{_DAY})s?\b", re.IGNORECASE)
+_EXAM = regex(r"\b(?:driving|language|citizenship|theory|swimming) test\b")
+_OWN = regex(r"\b(?:my|our)\b")
+_THEIRS = regex(r"\b(?:his|her|their)\b")
+_IS_CAPITAL = regex(rf"[{CAPITALS}]|[a-z]+[{CAPITALS}]")
+_DOING = regex(r"\w+ing\b")
 
 
 def told_whole(said: Said) -> Iterator[Claim]:
@@ -468,7 +465,7 @@ def _was(said: Said) -> bool:
     return rest.startswith(("diagnosed with ", "born ")) or (is_long and is_so)
 
 
-_BY_WHOM = re.compile(rf"(?:by|after|from|an?|to the) |(?:at|in|to) (?:the )?[{CAPITALS}]")
+_BY_WHOM = regex(rf"(?:by|after|from|an?|to the) |(?:at|in|to) (?:the )?[{CAPITALS}]")
 
 
 def _is_done(said: Said) -> bool:

@@ -14,13 +14,14 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ...distinctive import MONTHS
+from ..regexes import regex
 from ..times import DAYS
 from .lexicon import CAPITALS
 from .verbs import FORMS
 
-_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
-_NAME = re.compile(rf"[{CAPITALS}][\w'.&-]*")
-_I = re.compile(r"I(?:'|\b)")
+_WORD = regex(r"[^\W_]+(?:['-][^\W_]+)*")
+_NAME = regex(rf"[{CAPITALS}][\w'.&-]*")
+_I = regex(r"I(?:'|\b)")
 _LONG_WORDS = 15
 _NAMES_MAX = 2
 
@@ -53,7 +54,7 @@ class Mark(NamedTuple):
 def _words(words: str, pattern: str = "") -> Found:
     """Return what finds one of some words, or a pattern."""
     sought = frozenset(words.split())
-    more = re.compile(pattern, re.IGNORECASE) if pattern else None
+    more = regex(pattern, re.IGNORECASE) if pattern else None
 
     def found(sentence: Sentence) -> float:
         is_said = not sought.isdisjoint(sentence.words)

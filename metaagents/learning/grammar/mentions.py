@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from tiers.lexical import sentences, words
 
 from ...distinctive import MONTHS
+from ..regexes import regex
 from ..times import DAYS
 from .clauses import is_play
 from .copula import attribute_of
@@ -19,10 +20,10 @@ from .lexicon import CAPITALS, NO_PERSON, PERSONS, PETS, TITLES
 from .statement import Claim
 
 _KINDS = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
-_ASKED = re.compile(r"\b(?:is|was|isn't|wasn't|are|were) $", re.IGNORECASE)
+_ASKED = regex(r"\b(?:is|was|isn't|wasn't|are|were) $", re.IGNORECASE)
 """Before it, who somebody is stands in question: ``Is my doctor Dr. Stern?``"""
 _CAPITAL = rf"[{CAPITALS}][\w\-]+"
-_MENTION = re.compile(
+_MENTION = regex(
     rf"\b(?:[Mm]y|[Oo]ur) (?:(?:older|younger|little|big|elder|twin|best|dear|good|new) )?"
     rf"({_KINDS}),? ((?:(?:Dr|Mrs?|Ms|Prof)\.? )?{_CAPITAL}(?: {_CAPITAL})?)(?!\w)"
 )

@@ -9,28 +9,29 @@ from __future__ import annotations
 import re
 
 from ...distinctive import MONTHS
+from ..regexes import regex
 from ..times import DAYS
 from .lexicon import CAPITALS
 from .phrases import NAME
 
-_ENDS_IN_NAME = re.compile(rf"(?<![\w'])[{CAPITALS}][\w.'-]+$")
-_REST_OF_NAME = re.compile(
+_ENDS_IN_NAME = regex(rf"(?<![\w'])[{CAPITALS}][\w.'-]+$")
+_REST_OF_NAME = regex(
     r"(?!(?i:i|we|my|our|he|she|it|they|you|his|her|their|your|there|this|that)\b)"
     rf"{NAME}(?=[.,;!?]|$| (?:in|at|for|since|until|with|on|by|from|any ?more|now|again|these|this"
     r"|last|next|every|yet|either|but|because|though|although|while|as)\b)"
 )
-_DENIED = re.compile(
+_DENIED = regex(
     r"\b(?:not|never|no longer|cannot|\w+n't|quit|left|stopped|gave up|moved (?:away|out))\b",
     re.IGNORECASE,
 )
-_TELLS_WHICH = re.compile(r"(?:the|an?|that|in|near|as in|i mean)\b", re.IGNORECASE)
-_ENDS_SOMEWHERE = re.compile(r" (?:in|to|from|for|at|near) [a-z]{3,}$")
-_LOWERED_REST = re.compile(
+_TELLS_WHICH = regex(r"(?:the|an?|that|in|near|as in|i mean)\b", re.IGNORECASE)
+_ENDS_SOMEWHERE = regex(r" (?:in|to|from|for|at|near) [a-z]{3,}$")
+_LOWERED_REST = regex(
     r"(?!\w+ly\b|(?:thanks|either|though|anyway|now|yet|sorry|too|so|sir|mate|please)\b)"
     r"[a-z.]+(?: [a-z]+)?[.! ]*$"
 )
 """What may be the country of a place that is typed without capitals."""
-_FINITE = re.compile(r"\b(?:is|are|was|were|has|have|had|will)\b", re.IGNORECASE)
+_FINITE = regex(r"\b(?:is|are|was|were|has|have|had|will)\b", re.IGNORECASE)
 
 
 def is_rest_of_name(before: str, rest: str) -> bool:

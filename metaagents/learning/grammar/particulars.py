@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ...claims.forms import is_past
+from ..regexes import regex
 from . import phrases
 from .copula import is_trade
 from .frames import GAPPED
@@ -18,25 +19,25 @@ from .lexicon import EVALUATIVE, MADE_UP, OCCASIONS, POSSESSIONS, READ_ELSEWHERE
 from .statement import PLACE, Claim, Said, of_speaker
 from .verbs import FORMS
 
-_KNOWN = re.compile(
+_KNOWN = regex(
     r"(?:the|all|both|every|each) |[^ ]+ [^ ]|(?:staging|production|prod)$", re.IGNORECASE
 )
 """A thing that who listens can tell from others: by an article, or by more than one word."""
-_EXACT = re.compile(r"^no |\d|(?<![A-Z])[A-Z]|\w/\w|\bby (?:an?|the) [a-z]|_")
-_BEFORE = re.compile(
+_EXACT = regex(r"^no |\d|(?<![A-Z])[A-Z]|\w/\w|\bby (?:an?|the) [a-z]|_")
+_BEFORE = regex(
     r"^(?:(?:out|up|off|down) )?"
     r"(?:(?:to|into|at|by|in|on|for|with|from|before|after|under|behind|as|until) )?"
     r"(?:no |every |each )?"
 )
 """What may stand between a verb and its value."""
-_ALL = re.compile(r"^(?:all|both|every|each) (?:the |our |my )?", re.IGNORECASE)
+_ALL = regex(r"^(?:all|both|every|each) (?:the |our |my )?", re.IGNORECASE)
 _DONE = frozenset(("past", "participle"))
-_CAPITAL = re.compile(r"\b(?:number (?=\d)|[A-Z]\w*)")
+_CAPITAL = regex(r"\b(?:number (?=\d)|[A-Z]\w*)")
 """What praises nobody, whatever it says elsewhere: ``number 12``, ``Go``."""
 _WAYS = (phrases.as_thing, phrases.as_quantity, phrases.as_time, phrases.as_name)
-_IS_AT = re.compile(r"(?:on|at) (?:[A-Z][\w.]* )?v?\d")
-_COUNTED = re.compile(r"[A-Z]|.*\d|no ")
-_PASSES = re.compile(
+_IS_AT = regex(r"(?:on|at) (?:[A-Z][\w.]* )?v?\d")
+_COUNTED = regex(r"[A-Z]|.*\d|no ")
+_PASSES = regex(
     r"\b(?:late|early|left|behind|ahead|away|to go|open|never|stuck)\b|^at \d+ ?(?:%|percent)"
 )
 """How something stands at the moment."""

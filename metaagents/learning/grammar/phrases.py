@@ -8,6 +8,7 @@ from tiers.lexical import words
 
 from ...distinctive import MONTHS
 from ..plain_speech import LOOSE_ENDS, POINTING
+from ..regexes import regex
 from ..times import CLOCK, DAYS
 from .lexicon import CAPITALS, EVALUATIVE, OCCASIONS, TITLES
 from .verbs import FORMS
@@ -20,13 +21,11 @@ _PART = rf"(?:{_CAPITAL}|\d{{1,4}})"
 NAME = rf"(?:(?:the )?{_PART}(?:(?: {_JOINED}){{0,2}} {_PART}){{0,4}})"
 """What is written with capitals, as an expression without groups."""
 
-_IS_NAME = re.compile(NAME)
-_PLACE = re.compile(rf"({NAME})((?:, {NAME}){{0,2}})")
-_INITIALS = re.compile(rf"[{CAPITALS}]\.[{CAPITALS}]$|, (?:Inc|Ltd|Co|Corp|Jr|Sr)$")
+_IS_NAME = regex(NAME)
+_PLACE = regex(rf"({NAME})((?:, {NAME}){{0,2}})")
+_INITIALS = regex(rf"[{CAPITALS}]\.[{CAPITALS}]$|, (?:Inc|Ltd|Co|Corp|Jr|Sr)$")
 """They end with a full stop of their own: ``D.C.``."""
-_COMPANY = re.compile(
-    r",? (?:together )?with (?:my|our|his|her|their|a|an|two|three) [\w' ]{1,40}$"
-)
+_COMPANY = regex(r",? (?:together )?with (?:my|our|his|her|their|a|an|two|three) [\w' ]{1,40}$")
 _DATE_LIKE = (
     rf"(?:(?:(?:{'|'.join(DAYS)}),? )?(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)?"
     rf" (?:{'|'.join(MONTHS)})(?:,? \d{{4}})?"
@@ -34,11 +33,11 @@ _DATE_LIKE = (
     rf"|\d{{4}}-\d{{2}}-\d{{2}}"
     rf"|(?:{'|'.join(DAYS)})s?(?:,? (?:at )?{CLOCK})?)"
 )
-TIME = re.compile(
+TIME = regex(
     rf"(?:(?:on|at|in|to|for|until) )?(?:{_DATE_LIKE}(?:,? (?:at )?{CLOCK})?|{CLOCK})",
     re.IGNORECASE,
 )
-QUANTITY = re.compile(
+QUANTITY = regex(
     r"(?:about |around |only )?(?:[\u20ac$\u00a3#+]|number |no\. )?(?:\d[\w.,:/\-]*|one|two|three"
     r"|four"
     r"|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen"
@@ -55,12 +54,12 @@ AMOUNT = (
     rf"|\d[\d.,]*k? ?(?:[\u20ac$\u00a3]|{MONEY}\b)))"
 )
 """A sum of money, as an expression without groups."""
-PASSED_ON = re.compile(
+PASSED_ON = regex(
     r"\b(?:messages?|e-?mails?|letter|repl(?:y|ies)|minutes?|seconds?(?!-)|function|variable|dict|array"
     r"|loop|exception|branch|commit|compiler|stack trace|class (?:called|named))\b"
 )
 """What is owned by nobody: what passes between people, spare minutes, parts of a program."""
-PASSING = re.compile(
+PASSING = regex(
     r"(?<!allergy)(?<!aversion)(?<!intolerance)"
     r" to (?!(?:the|an?|my|our)\b|(?:work|school|church|college)$)"
     r"[a-z]+(?: .{1,40})?$|\bin (?:mind|tow|stock|front of)\b|\bdown the (?:street|road|hall)\b"
@@ -70,11 +69,11 @@ PASSING = re.compile(
     r"|marbles|patience|appetite|cool|two left feet)$"
 )
 """What somebody has to do, in mind or for the moment, or only as a manner of speaking."""
-_COUNTED = re.compile(
+_COUNTED = regex(
     r"(?:\d{1,3}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty) [a-z]",
     re.IGNORECASE,
 )
-_ARTICLE = re.compile(r"(?:an?|the|some|another|one) ", re.IGNORECASE)
+_ARTICLE = regex(r"(?:an?|the|some|another|one) ", re.IGNORECASE)
 _PRONOUNS = frozenset("my our his her their its your".split())
 _FINITE = frozenset(
     "is are was were am has have had do does did can could will would should must isn't aren't "

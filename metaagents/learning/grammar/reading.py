@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ..regexes import regex
 from . import phrases
 from .activity import active
 from .copula import copula, is_trade
@@ -28,18 +29,16 @@ _NO_HABITS = frozenset(
 )
 _EXCLUSIVE = frozenset("drink eat wear fly use buy read watch cook drive smoke listen".split())
 """Of these, what somebody does only is what they do again and again."""
-_DAILY = re.compile(r"(?:(?:get|wake) up|go to (?:bed|sleep)) (?:at|by|before|around) ")
+_DAILY = regex(r"(?:(?:get|wake) up|go to (?:bed|sleep)) (?:at|by|before|around) ")
 """What is told with an hour and without a day happens each day."""
-_ABED = re.compile(
-    r"(?:in bed|up|awake|out of bed|at (?:my|the) [a-z]+|home) (?:at|by|before|from) .+"
-)
+_ABED = regex(r"(?:in bed|up|awake|out of bed|at (?:my|the) [a-z]+|home) (?:at|by|before|from) .+")
 """Where somebody usually is at an hour."""
 _NEEDS_MORE = frozenset("go get give do take have be can will".split())
 """Verbs that alone say nothing."""
 _LASTING = frozenset(("identity", "constraint"))
-_AWAY = re.compile(r"(?:(?:away|off|back|over|out|down|up) )?(?:on \w+ )?(?:in|at|to) (.+)")
-_EXPECTED = re.compile(r"\b(?:baby|child|twins|boy|girl|surgery|operation|guests|party)\b")
-_DONE_TO = re.compile(
+_AWAY = regex(r"(?:(?:away|off|back|over|out|down|up) )?(?:on \w+ )?(?:in|at|to) (.+)")
+_EXPECTED = regex(r"\b(?:baby|child|twins|boy|girl|surgery|operation|guests|party)\b")
+_DONE_TO = regex(
     rf"(?:my|our|his|her) (?:[a-z]+ )?(?:{'|'.join(sorted(BODY | POSSESSIONS))}|eyes|ears|teeth"
     r"|hair) [a-z]{2,}(?:ed|en)"
 )
@@ -49,17 +48,17 @@ _OF_MIND = frozenset(
 )
 """Who thinks so plans nothing."""
 _SOON = frozenset("leave fly start arrive turn finish".split())
-_BEFORE_THING = re.compile(
+_BEFORE_THING = regex(
     r"^(?:(?:up|out|down|back|off|over|away|in|on) )?"
     r"(?:(?:to|into|at|by|in|on|for|with|from|before|after) )?(?:my |our )?"
 )
 
-_OF_THEIRS = re.compile(r"(?:(?:in|up|out|off|down|over) )?(?:the|my|our) [a-z]")
+_OF_THEIRS = regex(r"(?:(?:in|up|out|off|down|over) )?(?:the|my|our) [a-z]")
 """What somebody does to it at a time to come is planned, whatever it is."""
-_TO_US = re.compile(r"^(?:(?:to )?(?:stay|visit|live|see|help)\b ?(?:with )?)?(?:me|us)$")
+_TO_US = regex(r"^(?:(?:to )?(?:stay|visit|live|see|help)\b ?(?:with )?)?(?:me|us)$")
 """Whom somebody comes to, where that is who speaks."""
-_WHOM = re.compile(r"\b(?:him|them|it|her(?= (?:once|twice|every|each|on|in|at|\w+ times)\b|$))\b")
-_WHOSE = re.compile(r"(?:his|her|their|your) ", re.IGNORECASE)
+_WHOM = regex(r"\b(?:him|them|it|her(?= (?:once|twice|every|each|on|in|at|\w+ times)\b|$))\b")
+_WHOSE = regex(r"(?:his|her|their|your) ", re.IGNORECASE)
 """What is put right is somebody's whom the clause does not name."""
 
 

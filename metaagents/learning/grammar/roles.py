@@ -6,10 +6,10 @@ verbs that tell of what stands, even where what they are of is known only to who
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from ..regexes import regex
 from .activity import ALONE
 from .lexicon import AT_HAND, BODY, CAPITALS, MOMENTARY, OF_THE_MOMENT
 from .statement import Said
@@ -25,19 +25,19 @@ _BEGUN = frozenset("join found inherit".split())
 """What somebody has done to one of a kind lasts, if nothing else is said."""
 _HURTS = frozenset("hurt ache swell bleed itch".split())
 
-_NAMED = re.compile(rf"(?<![\w'])[{CAPITALS}\d]")
-_SOMEHOW = re.compile(r"\b(?:\w+ly|well|better|best|worse|fine)$|\b(?:truth|pressure|stress)\b")
+_NAMED = regex(rf"(?<![\w'])[{CAPITALS}\d]")
+_SOMEHOW = regex(r"\b(?:\w+ly|well|better|best|worse|fine)$|\b(?:truth|pressure|stress)\b")
 """How somebody does it, or what everybody does."""
-_PUT = re.compile(r"(?:my|our|the) .+ (?:in|on|under|behind|inside|above|at) (?:the|my|our|an?) .+")
-_OWN = re.compile(r"(?:my|our) own (?!(?:opinions?|views?|theor\w+|style|mind|life|will)\b)\w")
-_FROM = re.compile(rf"come from (?:the )?[{CAPITALS}]")
-_ONE = re.compile(r"an? (?!queue|chat|conversation|game|round)")
-_WAS = re.compile(
+_PUT = regex(r"(?:my|our|the) .+ (?:in|on|under|behind|inside|above|at) (?:the|my|our|an?) .+")
+_OWN = regex(r"(?:my|our) own (?!(?:opinions?|views?|theor\w+|style|mind|life|will)\b)\w")
+_FROM = regex(rf"come from (?:the )?[{CAPITALS}]")
+_ONE = regex(r"an? (?!queue|chat|conversation|game|round)")
+_WAS = regex(
     r"(?:an?|the|in|on|at|with|afraid|scared|called) |(?:vegan|vegetarian|married|left-handed)\b"
 )
-_CODE = re.compile(r"\b[A-Za-z]\w*_\w+")
+_CODE = regex(r"\b[A-Za-z]\w*_\w+")
 """A name as programs have them."""
-_SWITCHED = re.compile(r"(?:(?:switched|turned|set) )?(?:on|off|enabled|disabled|to)\b")
+_SWITCHED = regex(r"(?:(?:switched|turned|set) )?(?:on|off|enabled|disabled|to)\b")
 
 
 def stands(said: Said) -> bool:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from ...claims.forms import is_base_form
+from ..regexes import regex
 from ..rewording import third_person
 from .statement import Claim, of_speaker
 
@@ -29,14 +30,14 @@ _FOR_GOOD = (
     r"|when (?:answering|replying|writing|talking|explaining) ?(?:to me|to us|me)?)"
 )
 _OPENING = r"(?:(?:please|also|and|so|oh|hi|hello|hey|btw|by the way|one more thing|note)[,:]? )*"
-_STANDING = re.compile(
+_STANDING = regex(
     rf"{_OPENING}(?P<front>{_FOR_GOOD}),? (?:please )?"
     rf"(?P<how>always |never |don't |do not |only )?(?P<act>{_ANSWERING} .+)"
     rf"|{_OPENING}(?P<always>always |never )(?P<then>{_ANSWERING} .+)"
     rf"|{_OPENING}(?P<not>don't |do not |only |try to )?(?P<what>{_ANSWERING} .+? {_FOR_GOOD})",
     re.IGNORECASE,
 )
-_STYLE = re.compile(
+_STYLE = regex(
     rf"{_OPENING}(?:"
     r"(?P<keep>keep (?:your |all |the )?(?:answers|replies|responses|messages|summaries|it)"
     r"(?: to me)? (?:short|brief|simple|concise|to the point|under .+|below .+|to .+|in .+))"
@@ -50,7 +51,7 @@ _STYLE = re.compile(
     r")",
     re.IGNORECASE,
 )
-_RULE = re.compile(
+_RULE = regex(
     r"(?P<who>(?!(?:i|you|we|he|she|it|they|this|that|there|\w+ing|someone|somebody|my|your|his|her)\b)"
     r"[\w'&./-]+(?: [\w'&./-]+){0,8}?) (?:must|ha(?:s|ve) to) (?P<act>(?:not |never |always )?"
     r"(?:be (?:[a-z]+(?:ed|en|un|pt|nt|ld|de)|made|run|set|read|kept) .+"
@@ -58,34 +59,34 @@ _RULE = re.compile(
     re.IGNORECASE,
 )
 """``Customer data must never leave the EU``."""
-_WISH = re.compile(
+_WISH = regex(
     r"(?:i'd|i would|i) (?:(?:like|want|prefer|expect) you to|rather you)"
     r" (?P<act>(?:always |never )?.+)"
     r"|(?:i'd|i would) (?:rather|prefer to|like to) (?:have|get|see) (?P<style>.+? than .+)",
     re.IGNORECASE,
 )
-_ASKED = re.compile(
+_ASKED = regex(
     r"^(?:could|can|would|will) you (?:please )?(always|never|from now on,?) ", re.IGNORECASE
 )
 """``Could you always give temperatures in Celsius?``: a question by its manners only."""
-_DENIED = re.compile(r"(?:don't|do not|never) ", re.IGNORECASE)
-_ONCE = re.compile(
+_DENIED = regex(r"(?:don't|do not|never) ", re.IGNORECASE)
+_ONCE = regex(
     r"\b(?:yet|now|today|tonight|tomorrow|until|till|again|this|that|these|those|it|them|here|there"
     r"|up|above|below|following|attached|instead|too|so|anymore|if)\b",
     re.IGNORECASE,
 )
 _YOURS = (
-    (re.compile(r"\byour\b", re.IGNORECASE), "its"),
-    (re.compile(r"\byou (\w+)", re.IGNORECASE), lambda found: f"it {_of_one(found[1])}"),
-    (re.compile(r"\byou\b", re.IGNORECASE), "it"),
+    (regex(r"\byour\b", re.IGNORECASE), "its"),
+    (regex(r"\byou (\w+)", re.IGNORECASE), lambda found: f"it {_of_one(found[1])}"),
+    (regex(r"\byou\b", re.IGNORECASE), "it"),
 )
-_REASON = re.compile(
+_REASON = regex(
     r",? please, |, (?:please\b|i |it's|it is|that's|thanks|because|since|so |or "
     r"|everything|even if|no )| because | or (?:else|i) ",
     re.IGNORECASE,
 )
-_PLEASE = re.compile(r",? please$", re.IGNORECASE)
-_GOOD = re.compile(_FOR_GOOD, re.IGNORECASE)
+_PLEASE = regex(r",? please$", re.IGNORECASE)
+_GOOD = regex(_FOR_GOOD, re.IGNORECASE)
 CHARS_MAX = 160
 
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from tiers.records import FactType
 
 from ...distinctive import MONTHS
+from ..regexes import regex
 from ..times import (
     DAYS,
     When,
@@ -50,7 +51,7 @@ AHEAD = frozenset("book sign plan order register enrol enroll apply expect".spli
 _ENDS = frozenset(("stop", "quit", "give"))
 _TASTES = frozenset("love like hate enjoy prefer adore dislike".split())
 
-_MARKS = re.compile(
+_MARKS = regex(
     r",? (?:since (?:i was|he was|she was) [\w ]{1,20}|by (?:trade|training|education)"
     r"|by profession|for the time being|by now|by the way|this time|for us|for me|daily basis"
     r"|of all (?:places|things|people)"
@@ -60,22 +61,22 @@ _MARKS = re.compile(
     r"|since the \w+|every now and then|actually|originally|you know|please|thankfully)[\s.!]*$",
     re.IGNORECASE,
 )
-_PUT_OFF = re.compile(r"(?:moved|postponed|rescheduled|pushed|put off|brought forward)(?: to)?")
+_PUT_OFF = regex(r"(?:moved|postponed|rescheduled|pushed|put off|brought forward)(?: to)?")
 """What has another time now has one that is to come."""
-_NAMED = re.compile(r"(?<!\bin )(?<!\bat )(?<!\bto )(?<!\bfrom )(?<!\bnear )(?<![\w'])[A-Z][a-z]")
+_NAMED = regex(r"(?<!\bin )(?<!\bat )(?<!\bto )(?<!\bfrom )(?<!\bnear )(?<![\w'])[A-Z][a-z]")
 """A capital after no word of place: it may be somebody."""
-_HOW_OFTEN = re.compile(
+_HOW_OFTEN = regex(
     r" (?:a lot|quite a bit|quite often|very often|all the time|every so often|most days"
     r"|now and then"
     r"|from time to time|on and off|off and on|regularly|frequently|occasionally)$"
 )
 _BEARS = frozenset("allergic intolerant sensitive addicted".split())
-_NEGATED = re.compile(r"\b(?:not|never|no|cannot|\w+n't)\b", re.IGNORECASE)
-_CHANGED = re.compile(r"now|these days|nowadays|any ?more|again|from now on|after all|currently")
+_NEGATED = regex(r"\b(?:not|never|no|cannot|\w+n't)\b", re.IGNORECASE)
+_CHANGED = regex(r"now|these days|nowadays|any ?more|again|from now on|after all|currently")
 _STILL_DENIED = ("doesn't", "does not", "don't", "do not", "isn't", "is not", "aren't", "can't")
 _THING_WORDS_MAX = 3
-_MINE = re.compile(r"\b(?:my|our)\b", re.IGNORECASE)
-_ME = re.compile(r"\b(?:me|myself|us)\b", re.IGNORECASE)
+_MINE = regex(r"\b(?:my|our)\b", re.IGNORECASE)
+_ME = regex(r"\b(?:me|myself|us)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -306,7 +307,7 @@ def unread(clause: Clause, speaker: str) -> Said | None:
     return found and Said(found[0], Verbal("", "", "", "past"), (), speaker, clause)
 
 
-_REGULAR = re.compile(r"\b(?:weekly|fortnightly|biweekly|regular|annual|yearly)\b", re.IGNORECASE)
+_REGULAR = regex(r"\b(?:weekly|fortnightly|biweekly|regular|annual|yearly)\b", re.IGNORECASE)
 """What says of itself that its day or month is each of that name: no date is made of it."""
 
 

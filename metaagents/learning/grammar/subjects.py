@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from tiers.lexical import words
 
 from ..marks import Sought
+from ..regexes import regex
 from .lexicon import CAPITALS, NO_PERSON, ONE_AT_A_TIME, PERSONS, PETS, PLURALS, TITLES
 from .verbs import AFTER_DONE, FORMS, is_base, is_verb, past_base, third_person_base
 
@@ -30,8 +31,8 @@ _ARTICLES = frozenset(("the", "a", "an"))
 _CHANGED = frozenset("new current present".split())
 _NOT_SO_NOW = frozenset("former old ex late previous future would-be prospective".split())
 """Who was or will be somebody's is not so now."""
-_WHICH = re.compile(r"(?<=\w) (?:to|from|with|in|at|on|for|about) .+")
-_IS_CAPITAL = re.compile(rf"[{CAPITALS}][\w'\u2019.\-]*")
+_WHICH = regex(r"(?<=\w) (?:to|from|with|in|at|on|for|about) .+")
+_IS_CAPITAL = regex(rf"[{CAPITALS}][\w'\u2019.\-]*")
 _KIN_IN_TWO_WORDS = {
     "little one": "child",
     "other half": "partner",
@@ -43,7 +44,7 @@ _KIN_IN_TWO_WORDS = {
     "middle one": "child",
 }
 _FINITE = frozenset("is are was were has have must".split())
-_POSSESSIVE = re.compile(r"(.+?)['\u2019]s?$")
+_POSSESSIVE = regex(r"(.+?)['\u2019]s?$")
 
 
 @dataclass(frozen=True)

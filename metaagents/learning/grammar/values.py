@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 
 from ..plain_speech import NO_ALLERGEN, NO_MEAL, NO_ROLE
+from ..regexes import regex
 from . import phrases
 from .lexicon import (
     BODY,
@@ -26,40 +27,38 @@ from .lexicon import (
 )
 from .subjects import kind_of
 
-_DEGREE = re.compile(
+_DEGREE = regex(
     r"\b(?:phd|doctorate|master'?s?|bachelor'?s?|degree|diploma|apprenticeship|internship|mba|msc"
     r"|bsc|course|training as|residency|thesis|dissertation|certification|traineeship)\b",
     re.IGNORECASE,
 )
-_EXAM = re.compile(
+_EXAM = regex(
     r"\b(?:exams?|test|finals|driving test|licen[cs]e|certification|bar|a-levels|viva|audition)\b",
     re.IGNORECASE,
 )
-_BUSINESS = re.compile(
+_BUSINESS = regex(
     r"\b(?:shop|store|business|studio|company|bakery|caf\u00e9|cafe|restaurant|firm|practice|agency"
     r"|gallery|start-?up|school|bar|pub|salon|farm|blog|podcast|channel|clinic|garage|hotel|b&b"
     r"|bookshop|workshop|nursery|kennel|charity|newsletter)\b",
     re.IGNORECASE,
 )
-_BEGUN = re.compile(
+_BEGUN = regex(
     rf"{_DEGREE.pattern}|{_BUSINESS.pattern}|\b(?:school|university|uni|college|job|therapy|chemo|project)\b"
 )
-_GROUP = re.compile(
+_GROUP = regex(
     r"\b(?:club|choir|band|team|council|society|union|orchestra|league|group|party|gym|class|board"
     r"|committee|association|army|navy|church|crew|squad|troupe|company|course|guild)\b|[A-Z]",
 )
-_AGE = re.compile(r"(\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: years old)?", re.IGNORECASE)
-_ILLNESS = re.compile(
+_AGE = regex(r"(\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: years old)?", re.IGNORECASE)
+_ILLNESS = regex(
     r"(?:(?:chronic|severe|mild|bad|type \w+|stage \w+|rheumatoid|seasonal|clinical|postnatal|acute"
     r"|bronchial|juvenile|ulcerative|breast|skin|lung|prostate|bowel|thyroid|social|cluster"
     rf"|gestational|early-onset|hereditary) )*{ILLNESS}",
     re.IGNORECASE,
 )
-_ALLERGY = re.compile(r"(?:an? )?(?:severe |bad |mild |strong |serious )?([\w\- ]{2,30}) allergy")
-_OUTGROWN = re.compile(
-    r"(?:my|our|his|her|their|the|an?) ([\w\- ]{2,30}?)(?: allergy| intolerance)"
-)
-_REMOVED = re.compile(
+_ALLERGY = regex(r"(?:an? )?(?:severe |bad |mild |strong |serious )?([\w\- ]{2,30}) allergy")
+_OUTGROWN = regex(r"(?:my|our|his|her|their|the|an?) ([\w\- ]{2,30}?)(?: allergy| intolerance)")
+_REMOVED = regex(
     r"(?:my|an?|the) ([\w\- ]{2,30}) (?:taken out|removed|replaced|operated on|pulled|fixed)|"
     r"my ([\w\- ]{2,30}) out|"
     r"((?:(?:an?|two|three|several) )?(?:[\w\-]+ )?(?:surgery|surgeries|operations?|bypass"
@@ -68,25 +67,25 @@ _REMOVED = re.compile(
     r"|an operation|\w+ replacements?|\w+ transplant|a stroke"
     r"|a heart attack|a miscarriage))(?: on my [\w ]+)?"
 )
-_CHANGE = re.compile(rf"({phrases.NAME}) to ({phrases.NAME})(?: .{{1,40}})?")
-_PART = re.compile(
+_CHANGE = regex(rf"({phrases.NAME}) to ({phrases.NAME})(?: .{{1,40}})?")
+_PART = regex(
     r"(?:(?:an?|my) (?:ligament|tendon|muscle|meniscus|nerve|bone|cartilage) in )?"
     r"(?:my|our|his|her|their|the) (?:left |right |big |little )?([\w\-]+)"
 )
 _AGE_MAX = 120
-_KNOWN_THE = re.compile(
+_KNOWN_THE = regex(
     r"the (?:sea|ocean|mountains|beach|countryside|outdoors|cold|heat|rain|snow|theatre|theater"
     r"|cinema"
     r"|opera|ballet|sun|dark|forest|desert|(?:smell|taste|sound) of .+|[A-Z].+)"
 )
-_MEDICINE = re.compile(
+_MEDICINE = regex(
     r"\b(?:insulin|metformin|medication|medicine|antibiotics|antidepressants|blood thinners|statins"
     r"|beta blockers|steroids|painkillers|the pill|tablets|chemo|chemotherapy|dialysis|vitamins?"
     r"|supplements|aspirin|ibuprofen|warfarin|lithium|inhaler|\w+(?:pril|statin|olol|prazole"
     r"|cillin))\b"
 )
-_LEADING = re.compile(r"\b(?:head|chief|lead|senior|deputy|vice|managing|executive|general) $")
-_FIRM = re.compile(
+_LEADING = regex(r"\b(?:head|chief|lead|senior|deputy|vice|managing|executive|general) $")
+_FIRM = regex(
     r" |(?:tech|bank|soft|corp|works|labs?|media|group|systems|robotics|foods|energy|press|rail)$"
     r"|[a-z][A-Z]|^[A-Z]{2,}",
 )
@@ -303,12 +302,12 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "place": phrases.as_place,
     "name": phrases.as_name,
     "own-place": _own_place,
-    "beside-place": part_of(re.compile(rf"((?:near|outside|close to|by) {phrases.NAME})")),
+    "beside-place": part_of(regex(rf"((?:near|outside|close to|by) {phrases.NAME})")),
     "firm": _firm,
     "role": _role,
     "thing": worth,
     "subject": worth,
-    "habit": matching(re.compile(r"\b(?:sugar|meat|alcohol|coffee|cigarettes|caffeine|gluten)\b")),
+    "habit": matching(regex(r"\b(?:sugar|meat|alcohol|coffee|cigarettes|caffeine|gluten)\b")),
     "hobby": worth,
     "sport": _sport,
     "owned": _owned,
@@ -324,8 +323,8 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "allergen": _allergen,
     "diet": _diet,
     "age": _age,
-    "from-to": part_of(re.compile(rf"{phrases.NAME} to ({phrases.NAME})")),
-    "wheelchair": part_of(re.compile(r"(a wheelchair)")),
+    "from-to": part_of(regex(rf"{phrases.NAME} to ({phrases.NAME})")),
+    "wheelchair": part_of(regex(r"(a wheelchair)")),
     "act": lambda rest: (
         phrases.as_thing(rest)
         or phrases.as_thing(re.sub(r"^be | (?:at|in|on|to|by) (?:the )?", " ", rest).strip())
@@ -334,13 +333,13 @@ KINDS: dict[str, Callable[[str], str | None]] = {
         re.sub(r"^(?:just )?(?:in|near|outside|(?:north|south|east|west) of|close to) ", "", rest)
     ),
     "home-in": part_of(
-        re.compile(
+        regex(
             r"(an? (?:[a-z\-]+ ){0,2}(?:place|flat|house|apartment|home|room|cottage|cabin|studio)"
             rf"(?: of my own| together)? in {phrases.NAME})"
         )
     ),
     "trade": matching(
-        re.compile(
+        regex(
             r"^(?:the )?(?:[a-z]+ )?(?:books|payroll|accounts|accounting|bookkeeping|consulting"
             r"|translations?|marketing|research|sales|design|admin|catering|cleaning|gardening"
             r"|childcare|logistics|security|maintenance|customer service|data entry|tech support)\b"
@@ -348,7 +347,7 @@ KINDS: dict[str, Callable[[str], str | None]] = {
         )
     ),
     "leaning": part_of(
-        re.compile(
+        regex(
             r"(an? (?:(?:real|total|bit of a) )?(?:(?:morning|night|evening|dog|cat|tea"
             r"|coffee|beach"
             r"|city|country|mountain|sea|winter|summer|outdoors) person|night owl|early (?:bird"
@@ -356,74 +355,72 @@ KINDS: dict[str, Callable[[str], str | None]] = {
         )
     ),
     "own-age": lambda rest: rest if _years(rest) and rest.lower() not in TOO_YOUNG else None,
-    "home-days": part_of(
-        re.compile(r"(home(?: (?:on|every|most|\w+ days?|\w+ times?) [\w, ]{3,40})?)")
-    ),
+    "home-days": part_of(regex(r"(home(?: (?:on|every|most|\w+ days?|\w+ times?) [\w, ]{3,40})?)")),
     "rank": part_of(
-        re.compile(
+        regex(
             r"((?:an? |the )?(?:[a-z]+ ){0,2}(?:lead|leader|head|manager|partner|director|captain"
             r"|chair|editor|supervisor|coordinator)(?: of [\w\- ]{2,30})?)"
         )
     ),
     "papers": matching(
-        re.compile(r"\b(?:passport|licen[cs]e|citizenship|nationality|visa|residence permit)$")
+        regex(r"\b(?:passport|licen[cs]e|citizenship|nationality|visa|residence permit)$")
     ),
     "carried": matching(
-        re.compile(
+        regex(
             r"^(?:an? |my )?(?:\w+ )?(?:epipen|epi-pen|inhaler|insulin pump|cane|walking stick"
             r"|crutches|wheelchair|screen reader|hearing aids?)\b",
             re.IGNORECASE,
         )
     ),
-    "undergone": part_of(re.compile(r"(being [a-z]+(?:ed|en|n|t)\b.{0,40})")),
-    "given": part_of(re.compile(r"(?:my|our) ([\w ]{2,24}) to .{2,40}")),
-    "home": matching(re.compile(r"^(?:a|an) (?:flat|house|apartment|room|home)\b")),
+    "undergone": part_of(regex(r"(being [a-z]+(?:ed|en|n|t)\b.{0,40})")),
+    "given": part_of(regex(r"(?:my|our) ([\w ]{2,24}) to .{2,40}")),
+    "home": matching(regex(r"^(?:a|an) (?:flat|house|apartment|room|home)\b")),
     "firm-name": lambda rest: phrases.as_place(rest) if _FIRM.search(rest) else None,
-    "helper": part_of(re.compile(rf"(an? (?:new |good )?(?:{'|'.join(sorted(CARERS))}))")),
+    "helper": part_of(regex(rf"(an? (?:new |good )?(?:{'|'.join(sorted(CARERS))}))")),
     "skill": part_of(
-        re.compile(
+        regex(
             r"(the [a-z]+|to (?:cook|play|speak|paint|skate|surf|juggle|drive|swim|sail|fly|dance"
             r"|knit|ski|code|sew|ride)\b.*)"
         )
     ),
     "tongue": part_of(
-        re.compile(
+        regex(
             r"([A-Z][a-z]*(?:ish|ese|ian|ean|ench|utch|erman|reek|atin|abic|indi|rdu|arin|ech|ai))"
         )
     ),
-    "post": part_of(re.compile(rf"the ({'|'.join(sorted(OFFICES))})")),
+    "post": part_of(regex(rf"the ({'|'.join(sorted(OFFICES))})")),
     "age-number": _years,
     "kin": _kin,
     "undone": _undone,
     "shift": matching(
-        re.compile(r"\b(?:shifts?|part[- ]time|full[- ]time|nights|weekends|freelance|remotely)\b")
+        regex(r"\b(?:shifts?|part[- ]time|full[- ]time|nights|weekends|freelance|remotely)\b")
     ),
     "office": _office,
     "dated-occasion": matching(
-        re.compile(
+        regex(
             r"\b(?:appointment|interview|exam|surgery|operation|scan|check-?up|audition|hearing|viewing"
             r"|rehearsal|recital|blood test|mri|(?:meeting|call) with)\b"
         )
     ),
     "kept": _kept,
-    "put-down": part_of(re.compile(r"(?:my|our) ([\w ]{2,24}) (?:down|to sleep)")),
-    "tickets": matching(re.compile(r"^(?:\w+ )?tickets? (?:for|to) ")),
+    "put-down": part_of(regex(r"(?:my|our) ([\w ]{2,24}) (?:down|to sleep)")),
+    "tickets": matching(regex(r"^(?:\w+ )?tickets? (?:for|to) ")),
     "booked": matching(
-        re.compile(
+        regex(
             r"\b(?:trip|flights?|holiday|hotel|room|table|tickets?|cruise|cottage|tour|train|cabin"
             r"|chalet|villa|apartment|flat|campsite|hostel|ferry|venue|seats?|session|lessons?"
             r"|appointment|sleeper|photographer|hall)\b"
         )
     ),
     "medicine": matching(_MEDICINE),
-    "ear": part_of(re.compile(r"((?:my|one|his|her|both) (?:left |right )?(?:ears?|eyes?))")),
+    "ear": part_of(regex(r"((?:my|one|his|her|both) (?:left |right )?(?:ears?|eyes?))")),
     "worn": matching(
-        re.compile(
+        regex(
             r"\b(?:hearing aids?|glasses|contact lenses|contacts|braces|wig|pacemaker|prosthesis)\b"
         )
     ),
     "infection": matching(
-        re.compile(
+        regex(
             r"^(?:the |a |an )?(?:\w+ )?(?:flu|covid|cold|measles|pneumonia|bronchitis"
             r"|chickenpox|malaria|infection|virus)$",
             re.IGNORECASE,
@@ -433,33 +430,31 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "marital": lambda rest: rest.lower() if rest.lower() in MARITAL else None,
     "fond": _fond,
     "taken": part_of(
-        re.compile(
-            r"(my (?:coffee|tea|eggs|steak|curry|chocolate|food|pizza|toast) [a-z][\w ]{2,24})"
-        )
+        regex(r"(my (?:coffee|tea|eggs|steak|curry|chocolate|food|pizza|toast) [a-z][\w ]{2,24})")
     ),
-    "languages": part_of(re.compile(r"((?:two|three|four|five|six|\d) languages)")),
-    "bilingual": part_of(re.compile(r"((?:bilingual(?:ly)?|speaking \w+|with two languages).*)")),
+    "languages": part_of(regex(r"((?:two|three|four|five|six|\d) languages)")),
+    "bilingual": part_of(regex(r"((?:bilingual(?:ly)?|speaking \w+|with two languages).*)")),
     "year": part_of(
-        re.compile(
+        regex(
             r"((?:first|second|third|fourth|fifth|sixth|final|last) year (?:of|at|as|in) .+"
             r"|\w+ (?:grade|form)|(?:year|grade|class) \w+)"
         )
     ),
     "school": matching(
-        re.compile(
+        regex(
             r"\b(?:school|university|college|kindergarten|nursery|academy|uni|conservatory)\b",
             re.IGNORECASE,
         )
     ),
     "lover": _lover,
     "commute": matching(
-        re.compile(
+        regex(
             r"^(?:work|school|the office|university|college|town|the (?:train )?station"
             r"|the university)$"
         )
     ),
     "child": matching(
-        re.compile(
+        regex(
             r"\b(?:child|baby|twins|boy|girl|daughter|son|grandchild)\b"
             r"|^(?:first|second|third|fourth)(?: one)?$"
         )
@@ -470,7 +465,7 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "language": _language,
     "degree": matching(_DEGREE),
     "class": matching(
-        re.compile(r"\b(?:class|classes|lessons|course|medication|tablets|insulin|pills)\b")
+        regex(r"\b(?:class|classes|lessons|course|medication|tablets|insulin|pills)\b")
     ),
     "exam": matching(_EXAM),
     "begun": matching(_BEGUN),

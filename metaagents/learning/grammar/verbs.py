@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,6 +9,7 @@ from typing import Literal, TypeAlias
 
 from ...claims.forms import PAST_FORM_OF, PAST_OF
 from ...claims.forms import is_base_form as is_base_verb
+from ..regexes import regex
 from ..rewording import third_person
 from .lexicon import MARITAL
 
@@ -81,7 +81,7 @@ _IRREGULAR = {
 _MORE = {"got": ("get", "past"), "learned": ("learn", "past"), "traveled": ("travel", "past")}
 
 
-_DOUBLES = re.compile(r"[^aeiou]*[aeiou][^aeiouwxy]")
+_DOUBLES = regex(r"[^aeiou]*[aeiou][^aeiouwxy]")
 """Verbs that double the letter that they end with: ``swapped``."""
 
 
@@ -159,7 +159,7 @@ HABITUAL = frozenset(
     "hardly".split()
 )
 _HEAD_WORDS_MAX = 9
-_REFLEXIVE = re.compile(r"^(?:myself|ourselves|himself|herself|themselves) ")
+_REFLEXIVE = regex(r"^(?:myself|ourselves|himself|herself|themselves) ")
 
 
 @dataclass(frozen=True)
