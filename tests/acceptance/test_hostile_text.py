@@ -120,7 +120,7 @@ async def test_what_is_no_text_is_refused_by_name(tmp_path: Path, given: Any) ->
         for name, call in (*said.items(), *(("reason", one) for one in reasons)):
             with pytest.raises(UsageError, match=f"^({name}|Fact)"):
                 await call
-        with pytest.raises(UsageError, match=r"^turn"):
+        with pytest.raises(UsageError, match=r"^since"):
             await graph.beliefs.query(since="yesterday")  # type: ignore[arg-type]
         assert [one.text for one in (await agent.recall("rains", kinds=["fact"])).items] == [
             "It rains."

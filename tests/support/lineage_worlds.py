@@ -291,7 +291,10 @@ class WorldMaker:
             (old, new)
             for old in self._current()
             for new in self._current()
-            if old is not new and old.graph == new.graph and old.agent == new.agent
+            if old is not new
+            and old.graph == new.graph
+            and old.agent == new.agent
+            and (old.private or not new.private)
         ]
         if pairs:
             old, new = self._draw.choice(pairs)

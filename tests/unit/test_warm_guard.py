@@ -320,7 +320,7 @@ def test_commands_about_points_leave_in_two_guarded_places() -> None:
     """No other module of the tier speaks to an engine about points."""
     commands = re.compile(
         r"_?(?:shard|client|engine|copy)\.(?:update|query\w*|scroll|count|retrieve|upsert\w*|delete|facet"
-        r"|search\w*|\w+_payload|\w+_vectors|batch_update_points|upload\w*)\("
+        r"|search\w*|\w+_payload|\w+_vectors|batch_update_points|upload\w*)[(,]"
     )
     found = {
         path.name: set(commands.findall(path.read_text("utf-8")))
