@@ -144,7 +144,10 @@ def test_the_file_is_one_that_onnx_accepts(tmp_path: Path, precision: Precision)
 
 
 def test_int8_gives_the_vectors_of_onnxruntimes_own_quantizer(tmp_path: Path) -> None:
-    """To the last bit, so that what was embedded by a model that it made stays comparable."""
+    """To the last bit, where one does the same operations of both.
+
+    The tool notes shapes in its file, of which onnxruntime makes another, slower sum.
+    """
     write_model(model_source() / "model.safetensors", tmp_path / "ours.onnx", "int8")
     write_model(model_source() / "model.safetensors", tmp_path / "whole.onnx", "fp32")
     whole = onnx.load(tmp_path / "whole.onnx")
@@ -160,7 +163,11 @@ def test_int8_gives_the_vectors_of_onnxruntimes_own_quantizer(tmp_path: Path) ->
     tokenizer = Tokenizer.from_file(str(model_source() / "tokenizer.json"))
     tokenizer.no_padding()
     ours, theirs = (
-        onnxruntime.InferenceSession(tmp_path / name, providers=["CPUExecutionProvider"])
+        onnxruntime.InferenceSession(
+            tmp_path / name,
+            providers=["CPUExecutionProvider"],
+            disabled_optimizers=["SkipLayerNormFusion"],
+        )
         for name in ("ours.onnx", "theirs.onnx")
     )
     for text in CHAT:

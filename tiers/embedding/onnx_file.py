@@ -43,7 +43,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """An input, an output or something in between of a graph.
+    """An input or an output of a graph.
 
     Attributes:
         name: Its name.
@@ -62,7 +62,6 @@ def model_bytes(
     constants: Mapping[str, npt.NDArray[np.generic]],
     inputs: Iterable[Value],
     outputs: Iterable[Value],
-    known: Iterable[Value] = (),
     *,
     opset: int,
     ir_version: int,
@@ -75,7 +74,6 @@ def model_bytes(
         constants: Arrays of ``float32``, ``uint8``, ``int8`` or ``int64`` by name.
         inputs: What it is given.
         outputs: What it gives.
-        known: Shapes in between, of which a runtime makes faster operations.
         opset: The version of the standard operations.
         ir_version: The version of the format.
     """
@@ -86,7 +84,6 @@ def model_bytes(
             *(_message(5, _tensor(key, array)) for key, array in constants.items()),
             *(_message(11, _value(value)) for value in inputs),
             *(_message(12, _value(value)) for value in outputs),
-            *(_message(13, _value(value)) for value in known),
         ]
     )
     version = _text(1, "") + _whole(2, opset)
