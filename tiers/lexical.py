@@ -92,6 +92,8 @@ def ungrouped(text: str) -> list[str]:
     By a comma or a space that does not break, which nobody writes between other things. To a search
     they are words beside those of ``words``, by which what was filed before is found.
     """
+    if "," not in text and text.isascii():
+        return []
     return [re.sub(r"\D", "", number) for number in _GROUPED.findall(text)]
 
 

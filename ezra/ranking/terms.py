@@ -174,9 +174,12 @@ def reading_of(bag: Bag, turn: Speaks, happened_at: datetime) -> Reading:
 def bag_of(text: str) -> Bag:
     """Return the terms of a text, not remembering them."""
     found = words(text)
+    has_figures = not "".join(found).isalpha()  # most texts have none, and are read once
     counts: dict[int, int] = {}
     terms, has_time, has_number = 0, False, False
-    for key, is_time, is_number in map(_read_word, (*found, *ungrouped(text))):
+    for key, is_time, is_number in map(
+        _read_word, (*found, *ungrouped(text)) if has_figures else found
+    ):
         if key is not None:
             counts[key] = counts.get(key, 0) + 1
             terms += 1
@@ -184,8 +187,10 @@ def bag_of(text: str) -> Bag:
         has_number |= is_number
     if has_time and "good" in found:
         has_time = tells_time(words(without_greeting(text)))
-    has_time = has_time or tells_clock(text)
-    tells_nothing = _only_asks(text, len(found)) or only_greets(words(_said(text)))
+    has_time = has_time or (has_figures and tells_clock(text))
+    speaker, _, said = text.partition(": ")
+    greeting = found[len(words(speaker)) :] if said else found
+    tells_nothing = _only_asks(text, len(found)) or only_greets(greeting)
     return (counts, terms, len(found), has_time, has_number, tells_nothing)
 
 
