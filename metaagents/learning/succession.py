@@ -57,7 +57,7 @@ _SCALES = tuple(
 )  # fmt: skip
 """Words of which one rules out the others, where they are said of the same."""
 _OPPOSITE = {"is": {"not", "never", "over"}, "not": {"is"}, "never": {"is"}, "over": set()}
-_OWN = regex(r"\b(?:i|i'm|i've|im|my|mine|me|myself|we|we're|we've|our|ours|us)\b", re.IGNORECASE)
+_OWN = regex(r"\b(?!(?-i:US)\b)(?:i|i'm|i've|im|my|mine|me|myself|we|we're|we've|our|ours|us)\b", re.IGNORECASE)
 _NAMELESS = regex(r"(?:the )?user(?:'s)? ", re.IGNORECASE)
 _FILLING = {
     "works at": "work employ employed job",

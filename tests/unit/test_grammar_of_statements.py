@@ -19,6 +19,10 @@ NOW = datetime(2026, 3, 11, 9, 30, tzinfo=UTC)
     ("said", "told"),
     [
         ("I moved to Turin last month.", "Ada moved to Turin in February 2026"),
+        ("Globex pays in US dollars.", "Globex pays in US dollars"),
+        ("I have a US passport.", "Ada has a US passport"),
+        ("My brother lives in Bangor, ME.", "Ada's brother lives in Bangor, ME"),
+        ("My brother in law works for Airbus.", "Ada's brother-in-law works for Airbus"),
         ("We've been living in Turin since 2020.", "Ada lives in Turin since 2020"),
         (
             "My check-up is next Monday at 3 pm.",

@@ -94,7 +94,7 @@ _OFFERED = regex(
     re.IGNORECASE,
 )
 _POINTS_BACK = regex(r"(?:he|she|they)\b", re.IGNORECASE)
-_WE = regex(r"\b(?:i|we|us|our|ours|ourselves)\b", re.IGNORECASE)
+_WE = regex(r"\b(?!(?-i:US)\b)(?:i|we|us|our|ours|ourselves)\b", re.IGNORECASE)
 _TIME = regex(rf"\b{PHRASE}", re.IGNORECASE)
 
 

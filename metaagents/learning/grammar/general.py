@@ -25,6 +25,7 @@ from .lexicon import (
     CAPITALS,
     EVALUATIVE,
     FAILING,
+    INITIALS,
     LIFE_CHANGES,
     MADE_UP,
     MOMENTARY,
@@ -194,7 +195,7 @@ def _stands_alone(said: Said) -> bool:
     """Whether a clause is understood without what was said around it."""
     lemma, rest = said.verbal.lemma, said.verbal.rest
     plain = _THIS_PROJECT.sub("", _FOR_ALL.sub("", rest).replace(",", ""))
-    told = {word.lower() for word in plain.split() if word != "IT"}
+    told = {word.lower() for word in plain.split() if word not in INITIALS}
     is_empty = not said.times and told <= _PARTICLES
     if is_empty or len(rest.split()) > _WORDS_MAX or told & OUTSIDE or _EACH_OTHER.search(rest):
         return False

@@ -7,6 +7,9 @@ CAPITALS = "A-Z\u00c0-\u00de" + "".join(
 )
 """Capital letters of Latin alphabets, to be put between brackets of an expression."""
 
+INITIALS = frozenset(("IT", "US"))
+"""A trade and a country; in small letters they are words that point at something."""
+
 SPOUSES = frozenset("husband wife spouse partner fiance fianc\u00e9 fianc\u00e9e".split())
 COMPANIONS = frozenset("girlfriend boyfriend".split()) | SPOUSES
 RELATIVES = frozenset(

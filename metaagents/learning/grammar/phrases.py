@@ -10,7 +10,7 @@ from ...distinctive import MONTHS
 from ..plain_speech import LOOSE_ENDS, POINTING
 from ..regexes import regex
 from ..times import CLOCK, DAYS
-from .lexicon import CAPITALS, EVALUATIVE, OCCASIONS, TITLES
+from .lexicon import CAPITALS, EVALUATIVE, INITIALS, OCCASIONS, TITLES
 from .verbs import FORMS
 
 THING_WORDS_MAX = 9
@@ -122,7 +122,7 @@ def as_thing(text: str, barred: frozenset[str] = frozenset()) -> str | None:
         r"^one (?=[a-z])|(?<=\w) as (?=an? [a-z])", lambda found: " - " * (found.start() > 0), plain
     )
     told = [
-        one if one == "IT" else one.lower() for one in (word.strip(",;:") for word in plain.split())
+        one if one in INITIALS else one.lower() for one in (word.strip(",;:") for word in plain.split())
     ]
     if not told or len(told) > THING_WORDS_MAX or {told[0], told[-1]} & LOOSE_ENDS:
         return None

@@ -76,7 +76,7 @@ _CHANGED = regex(r"now|these days|nowadays|any ?more|again|from now on|after all
 _STILL_DENIED = ("doesn't", "does not", "don't", "do not", "isn't", "is not", "aren't", "can't")
 _THING_WORDS_MAX = 3
 _MINE = regex(r"\b(?:my|our)\b", re.IGNORECASE)
-_ME = regex(r"\b(?:me|myself|us)\b", re.IGNORECASE)
+_ME = regex(r"\b(?!(?-i:US|ME)\b)(?:me|myself|us)\b", re.IGNORECASE)  # not the states
 
 
 @dataclass(frozen=True)
