@@ -20,7 +20,20 @@ from .grammar.activity import BY_THEMSELVES
 from .grammar.claims import claims_of
 from .grammar.clauses import without_lead
 from .grammar.frames import OFTEN
-from .grammar.statement import DIED, HABIT, HAS, LEFT, NAME, PLAN, RELATION, TIME, Claim
+from .grammar.statement import (
+    DIED,
+    DOES,
+    HABIT,
+    HAS,
+    KIND,
+    LEFT,
+    NAME,
+    PLAN,
+    RELATION,
+    TIME,
+    Claim,
+)
+from .grammar.verbs import FORMS
 from .likeness import REMEMBERED_CHARS_MAX, REMEMBERED_TEXTS, difference, read
 from .regexes import regex
 from .rewording import in_24_hours, in_third_person
@@ -40,8 +53,11 @@ RELATIONS = frozenset(
 )
 _AT_PLACES = MEMBERSHIPS | frozenset(("visited", "is from", "was born in", "grew up in"))
 """Of these the value is a name, and may be told with what stands behind its comma."""
-USES = frozenset(("drives", "uses", "wears"))
+USES = frozenset(("drives", "uses", "wears", "rents"))
 """What ends for who has the thing no more; who sold the piano may play on."""
+QUIT = "quit"
+TAKEN = frozenset("drink eat smoke take use have".split())
+"""Verbs of what is given up by its name alone: ``coffee``."""
 MARITAL = "state single"
 _LASTING = frozenset((NAME, "is a", "was born", "was born in", "grew up in", "is from", "age"))
 """What stays true of who has died."""
@@ -57,7 +73,10 @@ _SCALES = tuple(
 )  # fmt: skip
 """Words of which one rules out the others, where they are said of the same."""
 _OPPOSITE = {"is": {"not", "never", "over"}, "not": {"is"}, "never": {"is"}, "over": set()}
-_OWN = regex(r"\b(?!(?-i:US)\b)(?:i|i'm|i've|im|my|mine|me|myself|we|we're|we've|our|ours|us)\b", re.IGNORECASE)
+_OWN = regex(
+    r"\b(?!(?-i:US)\b)(?:i|i'm|i've|im|my|mine|me|myself|we|we're|we've|our|ours|us)\b",
+    re.IGNORECASE,
+)
 _NAMELESS = regex(r"(?:the )?user(?:'s)? ", re.IGNORECASE)
 _FILLING = {
     "works at": "work employ employed job",
@@ -118,7 +137,17 @@ def _told_of(fact: Fact) -> str | None:
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def _claims(text: str, speaker: str) -> tuple[Claim, ...]:
-    return tuple(claims_of(text, speaker))
+    return tuple(claims_of(_as_spoken(text, speaker), speaker))
+
+
+def _as_spoken(text: str, speaker: str) -> str:
+    """Return a text as who it is told of would have said what is theirs in it.
+
+    What is stored is told of somebody, ``Ada sold Ada's boat``; that it was hers, "my" had said.
+    """
+    name = re.escape(speaker)
+    theirs = re.sub(rf"(?<=\w ){name}'s\b", "my", text)
+    return re.sub(rf"^(\w+) and {name}\b(?!')", r"\1 and I", theirs)
 
 
 def effect(older: Fact, newer: Fact) -> Effect | None:
@@ -145,8 +174,16 @@ def _ends(new: Claim, old: Claim) -> bool:
         if new.attribute == old.attribute:
             return _replaces(new, old)
         return old.sense == "is" and _leaves(new, old)
-    is_over = new.attribute == DIED and _is_named(new.subject, old)
+    is_over = (new.attribute == DIED and _is_named(new.subject, old)) or _is_kept_no_more(new, old)
     return old.sense == "is" and (is_over or _is_couple(new, old))
+
+
+def _is_kept_no_more(new: Claim, old: Claim) -> bool:
+    """Whether somebody has no more what a thing of theirs was: ``my car is a Golf``."""
+    is_theirs = old.attribute == KIND and spelled(old.subject).startswith(
+        f"{spelled(new.subject)}'s "
+    )
+    return is_theirs and new.attribute == HAS and new.sense == "over" and _value(new) == _value(old)
 
 
 def _gives_up(new: Claim, old: Claim) -> bool:
@@ -155,25 +192,44 @@ def _gives_up(new: Claim, old: Claim) -> bool:
     A verb without its object is denied only where the habit has none either: who no longer runs
     may run a shop on Mondays.
     """
-    if old.sense != "is" or not new.given_up:
+    if old.sense != "is":
         return False
-    is_habit = old.attribute == HABIT
     is_over = new.attribute == old.attribute and new.sense == "over" and bool(new.value)
-    given_up = new.given_up if is_habit else new.value
-    if not (is_habit or is_over) or not f"{old.value} ".startswith(f"{given_up} "):
+    given_up, done = (new.value, old.value) if is_over else (new.given_up, _done(old))
+    if new.attribute == QUIT and not given_up:
+        given_up = f"{done.partition(' ')[0]} {new.value}" if _is_taken(done) else ""
+    if not given_up or not f"{done} ".startswith(f"{given_up} "):
         return False
-    rest = old.value[len(given_up) :].strip()
-    is_alone = is_habit and " " not in given_up
+    rest = done[len(given_up) :].strip()
+    is_alone = not is_over and " " not in given_up
     if is_alone and new.given_up not in BY_THEMSELVES:
         return False
     is_circumstance = _CIRCUMSTANCE.match(rest) or (is_alone and rest[:1].isdigit())
     return not rest or bool(is_circumstance or OFTEN.match(rest))
 
 
+def _done(claim: Claim) -> str:
+    """Return what somebody does, by its verb: ``play tennis on Sundays``; else ``""``.
+
+    An attribute may be a verb: ``plays``, ``is learning``.
+    """
+    if claim.attribute in {HABIT, DOES}:
+        return claim.value
+    being, _, last = claim.attribute.rpartition(" ")
+    lemma, form = FORMS.get(last, ("", ""))
+    is_doing = (being, form) in {("", "present"), ("is", "ing")}
+    return f"{lemma} {claim.value}".strip() if is_doing else ""
+
+
+def _is_taken(done: str) -> bool:
+    return done.partition(" ")[0] in TAKEN
+
+
 def _is_couple(new: Claim, old: Claim) -> bool:
     """Whether two are parted of whom one had the other: ``Tom and Ada got divorced``."""
     one, joint, other = new.subject.partition(" and ")
     is_parted = new.attribute == MARITAL and new.value in _PARTED and new.sense == "is"
+    is_parted |= new.attribute == RELATION and new.sense == "over"
     if not joint or not is_parted or old.attribute not in RELATIONS - {"lives with"}:
         return False
     had = {spelled(old.subject), spelled(old.value)}

@@ -71,9 +71,11 @@ be | | post | is a | state identity
 be | | office | is a | state identity
 retire | | nothing | retired | event identity
 resign | from | thing | left | end identity
+leave | | membership | left | end identity
 leave | | left | left | end identity dated
 quit | | left | left | end identity
 quit | | doing | quit | event
+quit | | habit | quit | event
 quit | | theirs | left | end quiet
 leave | | theirs | left | end quiet
 stop | | doing | quit | event
@@ -146,6 +148,8 @@ put | | put-down | died | event
 be | operated on | nothing | had | event identity
 be | stolen/wrecked/totalled/destroyed/nicked/pinched/broken into/smashed | nothing | lost | event
 sell | | theirs | has | end
+cancel | | contract | has | end
+give | up | home-let | has | end
 donate | | theirs | has | end
 lose | | theirs | lost | event dated
 hurt | | body | hurt | event

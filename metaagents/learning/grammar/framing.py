@@ -105,7 +105,7 @@ def _is_news(said: Said, filling: Filled) -> bool:
     if frame.has("state"):
         return _is_lasting(said, filling)
     if frame.has("ongoing") and (verbal.is_progressive or verbal.tense == "present"):
-        return verbal.sense == "is"
+        return verbal.sense in {"is", "over"}
     is_denial = verbal.sense == "not" and frame.fact_type == "identity"
     is_done = verbal.tense in {"past", "perfect"}
     return is_done and (verbal.sense in {"is", "never"} or is_denial)

@@ -122,7 +122,8 @@ def as_thing(text: str, barred: frozenset[str] = frozenset()) -> str | None:
         r"^one (?=[a-z])|(?<=\w) as (?=an? [a-z])", lambda found: " - " * (found.start() > 0), plain
     )
     told = [
-        one if one in INITIALS else one.lower() for one in (word.strip(",;:") for word in plain.split())
+        one if one in INITIALS else one.lower()
+        for one in (word.strip(",;:") for word in plain.split())
     ]
     if not told or len(told) > THING_WORDS_MAX or {told[0], told[-1]} & LOOSE_ENDS:
         return None

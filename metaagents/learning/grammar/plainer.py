@@ -391,6 +391,7 @@ _WAYS: tuple[tuple[str, Put], ...] = (
     ),
     (rf"^this (?={_PROJECT} )", "the "),
     (rf"^(in (?:this|our|the) {_PROJECT}),? (?!i\b|we\b)([^,.;:]{{8,}})", _in_place),
+    (r"\b(gave|given|threw|thrown) ((?:the|my|our) [\w\- ]{2,24}?) away\b", r"\1 away \2"),
     (r"\b((?:mother|father|brother|sister|son|daughter)s?) in law\b", r"\1-in-law"),
     # What lives in the house is that of who speaks.
     (

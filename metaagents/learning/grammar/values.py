@@ -471,6 +471,14 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "begun": matching(_BEGUN),
     "business": matching(_BUSINESS),
     "group": _group,
+    "membership": matching(
+        regex(
+            r"\b(?:club|choir|band|council|society|union|orchestra|league|gym|board|committee"
+            r"|association|church|guild|squad)$"
+        )
+    ),
+    "contract": matching(regex(r"\b(?:subscription|membership|policy|insurance|contract)\b")),
+    "home-let": matching(regex(r"^(?:flat|house|apartment|studio|room|office|allotment)\b")),
     "left": _left,
     "doing": _doing,
     "change": _change,
