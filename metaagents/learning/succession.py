@@ -36,7 +36,7 @@ from .grammar.statement import (
 from .grammar.verbs import FORMS
 from .likeness import REMEMBERED_CHARS_MAX, REMEMBERED_TEXTS, difference, read
 from .regexes import regex
-from .rewording import in_24_hours, in_third_person
+from .rewording import as_it_is_now, in_24_hours, in_third_person
 
 Effect: TypeAlias = Literal["ends", "denies", "repeats"]
 
@@ -137,7 +137,9 @@ def _told_of(fact: Fact) -> str | None:
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def _claims(text: str, speaker: str) -> tuple[Claim, ...]:
-    return tuple(claims_of(_as_spoken(text, speaker), speaker))
+    now = as_it_is_now(text)
+    more = claims_of(now, speaker) if now else ()
+    return (*claims_of(_as_spoken(text, speaker), speaker), *more)
 
 
 def _as_spoken(text: str, speaker: str) -> str:

@@ -478,7 +478,9 @@ KINDS: dict[str, Callable[[str], str | None]] = {
         )
     ),
     "contract": matching(regex(r"\b(?:subscription|membership|policy|insurance|contract)\b")),
-    "home-let": matching(regex(r"^(?:flat|house|apartment|studio|room|office|allotment)\b")),
+    "home-let": matching(
+        regex(r"^(?:flat|house|apartment|studio|office|allotment)(?: (?:in|on|at|near) .+)?$")
+    ),
     "left": _left,
     "doing": _doing,
     "change": _change,
