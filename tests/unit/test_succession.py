@@ -29,7 +29,6 @@ def _effect(old: str, new: str, later: str = "ada") -> Effect | None:
         ("I'm learning Dutch.", "I'm no longer learning Dutch."),
         ("I drink coffee every morning.", "I quit coffee."),
         ("My car is a Golf.", "I sold the Golf."),
-        ("Ada has a boat.", "Ada sold Ada's boat."),
         ("I have a dog.", "We gave the dog away."),
         ("I have a subscription to Wired.", "I cancelled my Wired subscription."),
         ("I rent a flat in Ghent.", "I gave up my flat in Ghent."),
@@ -102,6 +101,21 @@ def test_who_has_no_capital_is_somebody_too(who: str) -> None:
     died = _said("Rex died in spring 2026", "bot", 2)
     assert effect(learnt(f"{who} has a dog called Rex", 1), died) == "ends"
     assert effect(learnt(f"{who} drives a Skoda", 1), learnt(f"{who} drives a Volvo", 2)) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Ada has a boat", "Ada sold Ada's boat"),
+        ("Ada has a piano", "Ada gave Ada's piano to Ada's niece"),
+    ],
+)
+def test_what_is_learnt_of_somebody_is_read_as_they_said_it(old: str, new: str) -> None:
+    older, newer = (
+        _said(text, "bot", day).model_copy(update={"subject": "Ada"})
+        for day, text in enumerate((old, new), start=1)
+    )
+    assert effect(older, newer) == "ends"
 
 
 @pytest.mark.parametrize(
