@@ -267,7 +267,10 @@ _WRITTEN: tuple[tuple[str, Build], ...] = (
     ),
     *(
         (
-            rf"(?i:(?:my|our) (?:new |current )?(?P<attribute>{written}) is) (?P<value>{value})",
+            (
+                rf"(?i:(?:my|our) (?:new |current )?(?P<attribute>{written})"
+                rf" (?:is(?: now)?|(?:has )?changed to)) (?P<value>{value})"
+            ),
             _attribute(fact_type),
         )
         for written, fact_type, value in _ATTRIBUTES

@@ -129,10 +129,11 @@ def _in_order(found: re.Match[str]) -> str:
 CHANGE = r"(?:raised|lowered|increased|decreased|reduced|cut|changed|bumped|set|lifted|dropped)"
 CHANGED_THING = r"(?:[\w'-]+ ){0,5}?[\w'-]+(?<!s)"
 CHANGED_VALUE = (
-    r"(?: from [^,;]{1,30}?)? to (?P<value>(?:[A-Z][A-Z\d.-]+|[\u20ac$\u00a3+-]?\d[\w.%]*)"
+    r"(?: from [^,;]{1,30}?)? to (?P<value>(?:[A-Z][A-Z\d.-]+|[\w.+-]+@[\w.-]+"
+    r"|[\u20ac$\u00a3+-]?\d[\w.%]*)"
     r"(?: [\w%/]+){0,3}?)\.?"
 )
-"""A number and its unit, or a code: what else something is changed to need not be what it is."""
+"""A number and its unit, a code or an address: what it is; else it may be what it is for."""
 
 _CHANGED = regex(
     rf"(?:[\w'-]+ ){{1,4}}?(?:ha(?:s|ve) )?(?:just )?{CHANGE}"
@@ -173,6 +174,8 @@ def _by(told: Mapping[str, str], place: int) -> Callable[[re.Match[str]], str]:
 
 _IN_FULL: tuple[tuple[re.Pattern[str], _Replacement], ...] = (
     (_CLOCK, lambda found: in_24_hours(found[0])),
+    (regex(r"\bkids\b"), _literal("children")),
+    (regex(r"\bkid\b"), _literal("child")),
     (
         regex(rf"(?<=\d )({'|'.join(_UNITS)})\b\.?(?! [A-Z])", re.IGNORECASE),
         _by(_UNITS, 1),

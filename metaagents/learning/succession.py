@@ -16,10 +16,12 @@ from tiers.learning import spelled
 from tiers.lexical import words
 from tiers.records import Fact
 
+from ..distinctive import DAYS
 from .grammar.activity import BY_THEMSELVES
 from .grammar.claims import claims_of
 from .grammar.clauses import without_lead
 from .grammar.frames import OFTEN
+from .grammar.standing import language_asked
 from .grammar.statement import (
     DIED,
     DOES,
@@ -64,11 +66,12 @@ _LASTING = frozenset((NAME, "is a", "was born", "was born in", "grew up in", "is
 _PARTED = frozenset("divorced separated single widowed".split())
 _CIRCUMSTANCE = regex(r"(?:with|at|in|on|from|for|before|after|by|near|along) ")
 _EACH = regex(r"\bevery \d+ [a-z]+")
+_ON_DAYS = regex(rf"\bon (?:{'|'.join(DAYS)})s\b", re.IGNORECASE)
 _SCALES = tuple(
     frozenset(told.split())
     for told in (
         "dark light", "morning afternoon evening night", "aisle window middle", "hot cold",
-        "metric imperial", "short long", "early late", "spicy mild", "formal informal",
+        "metric imperial", "part full", "short long", "early late", "spicy mild", "formal informal",
     )
 )  # fmt: skip
 """Words of which one rules out the others, where they are said of the same."""
@@ -79,8 +82,9 @@ _OWN = regex(
 )
 _NAMELESS = regex(r"(?:the )?user(?:'s)? ", re.IGNORECASE)
 _FILLING = {
-    "works at": "work employ employed job",
-    "lives in": "live home reside based",
+    "works at": "work employ employed employer job",
+    "lives in": "live living home reside based",
+    NAME: "name called",
     "married to": "married wife husband spouse marry",
     "has": "have has mother father parent own",
     "sees": "see",
@@ -137,6 +141,8 @@ def _told_of(fact: Fact) -> str | None:
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def _claims(text: str, speaker: str) -> tuple[Claim, ...]:
+    if asked := language_asked(text):
+        return (asked,)
     now = as_it_is_now(text)
     more = claims_of(now, speaker) if now else ()
     return (*claims_of(_as_spoken(text, speaker), speaker), *more)
@@ -255,7 +261,14 @@ def _replaces(new: Claim, old: Claim) -> bool:
         return False  # "Lyon, France" may be the Lyon that was said
     if new.is_single and (old.is_single or new.corrects):
         return _units(new) == _units(old)
-    return _is_put_right(new, old) or _is_other_count(new, old) or _is_other_kind(new, old)
+    ways = (_is_put_right, _is_other_count, _is_other_kind, _is_on_other_days)
+    return any(replaces(new, old) for replaces in ways)
+
+
+def _is_on_other_days(new: Claim, old: Claim) -> bool:
+    """Whether what was done on one day of the week is done on another now."""
+    one, two = (_ON_DAYS.subn("", claim.value) for claim in (new, old))
+    return new.attribute == HABIT and new.is_change and one == two and bool(one[1])
 
 
 def _is_put_right(new: Claim, old: Claim) -> bool:
@@ -265,7 +278,7 @@ def _is_put_right(new: Claim, old: Claim) -> bool:
 
 def _is_other_kind(new: Claim, old: Claim) -> bool:
     """Whether both are of the same things, of which somebody has one kind at a time."""
-    if new.attribute not in {"prefers", "use", "uses"} or _head(new) != _head(old):
+    if new.attribute not in {"prefers", "use", "uses", "works"} or _head(new) != _head(old):
         return False
     # "I prefer aisle seats now": of the same things another kind. Dark mode is no light mode.
     is_other = new.attribute == "prefers" and new.is_change
@@ -359,7 +372,8 @@ def _repeats(older: Fact, newer: Fact, before: tuple[Claim, ...], after: tuple[C
     one, two = (in_24_hours(resolved_text(fact)) for fact in (older, newer))
     if difference(read(one), read(two)) in {"numbers", "negation"}:
         return False
-    filling = {word for claim in before for word in _FILLING.get(claim.attribute, "").split()}
+    made = (*before, *after)
+    filling = {word for claim in made for word in _FILLING.get(claim.attribute, "").split()}
     filling |= {"favourite", "like", "most", "best"} if _is_told_freely(before) else set()
     left, right = read(one), read(two)
     rest = (left.content ^ right.content) - filling

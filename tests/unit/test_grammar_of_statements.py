@@ -20,6 +20,10 @@ NOW = datetime(2026, 3, 11, 9, 30, tzinfo=UTC)
     [
         ("I moved to Turin last month.", "Ada moved to Turin in February 2026"),
         ("Globex pays in US dollars.", "Globex pays in US dollars"),
+        ("I was born on 3 May.", "Ada was born on 3 May"),
+        ("I was born on May 3rd, 1990.", "Ada was born on 3 May 1990"),
+        ("My email has changed to ada@new.org.", "Ada's email is ada@new.org"),
+        ("The budget for Q3 was cut to 30k.", "the budget for Q3 is 30k"),
         ("I have a US passport.", "Ada has a US passport"),
         ("My brother lives in Bangor, ME.", "Ada's brother lives in Bangor, ME"),
         ("My brother in law works for Airbus.", "Ada's brother-in-law works for Airbus"),

@@ -26,6 +26,11 @@ def _effect(old: str, new: str, later: str = "ada") -> Effect | None:
     [
         ("I live in Rome.", "I've moved to Turin."),
         ("I play tennis on Sundays.", "I stopped playing tennis."),
+        ("We meet on Tuesdays.", "We meet on Thursdays from now on."),
+        ("I go to the gym on Mondays.", "I go to the gym on Wednesdays instead."),
+        ("I work part-time.", "I work full-time now."),
+        ("My name is Ada Miller.", "My name is Ada Jones now."),
+        ("Ada asks the assistant to answer in German", "Ada asks the assistant to answer in Dutch"),
         ("I'm learning Dutch.", "I'm no longer learning Dutch."),
         ("I drink coffee every morning.", "I quit coffee."),
         ("My car is a Golf.", "I sold the Golf."),
@@ -151,6 +156,12 @@ def test_what_is_learnt_of_a_denial_says_that_it_never_was_so() -> None:
     [
         ("I have a cat.", "I have a rabbit."),
         ("I play tennis.", "I stopped playing tennis with Bob."),
+        ("We meet on Tuesdays.", "We meet on Thursdays."),
+        ("I go to the gym on Mondays.", "I go to the pool on Wednesdays instead."),
+        (
+            "Ada asks the assistant to answer in German",
+            "Ada asks the assistant to answer in Dutch when Ada writes in Dutch",
+        ),
         ("I take ramipril.", "I stopped taking naproxen."),
         ("My sister is learning Dutch.", "I stopped learning Dutch."),
         ("I run a bakery.", "I stopped running."),
@@ -217,6 +228,9 @@ def test_a_user_without_a_name_is_each_agents_own() -> None:
     [
         ("My doctor is Dr. Sato.", "Dr. Sato is my doctor."),
         ("I live in Rome.", "My home is in Rome."),
+        ("I live in Rome.", "I'm living in Rome."),
+        ("I work at Acme.", "My employer is Acme."),
+        ("My wife is Anna.", "My wife's name is Anna."),
         ("The sister of Otto is Klara.", "Klara is the sister of Otto."),
         ("The exam is on 12 April.", "The exam is on April 12."),
         ("I am married to Kim.", "Kim is my wife."),

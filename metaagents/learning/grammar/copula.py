@@ -122,6 +122,8 @@ def copula(said: Said) -> Iterator[Claim]:
 def attribute_of(noun: str) -> str:
     """Return how a relation is filed: whoever is a husband or a wife is a spouse."""
     kind = kind_of(noun)
+    if noun == "employer":
+        return "works at"
     return "married to" if kind in SPOUSES and kind != "partner" else noun.lower()
 
 
@@ -185,21 +187,21 @@ def _name(said: Said, rest: str) -> Iterator[Claim]:
             subject=whose,
             is_single=True,
             fact_type="identity",
-            is_news=is_news and is_kind,
+            is_news=is_news and (is_kind or said.is_change),
         )
+        if of_name and of_name[1] and subject.owner and kind_of(of_name[1]) in PERSONS:
+            yield _named_as(said, name, of_name[1], is_news=False)
         if called and subject.owner and not _is_pet(said):
-            yield _named_as(said, name, is_news=False)
+            yield _named_as(said, name, subject.noun, is_news=False)
         return
     if subject.sort == "owned":
-        yield _named_as(
-            said, name, is_news=is_news and subject.noun.lower().split()[-1] not in _NO_NEWS
-        )
+        is_worth = subject.noun.lower().split()[-1] not in _NO_NEWS
+        yield _named_as(said, name, subject.noun, is_news=is_news and is_worth)
     else:
         yield said.claim("is", name, is_single=True)  # news where it puts something right
 
 
-def _named_as(said: Said, name: str, *, is_news: bool) -> Claim:
-    noun = said.subject.noun
+def _named_as(said: Said, name: str, noun: str, *, is_news: bool) -> Claim:
     return said.claim(
         attribute_of(noun),
         name,

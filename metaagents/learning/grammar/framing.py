@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ...distinctive import MONTHS
 from ..regexes import regex
 from ..rewording import third_person
 from . import phrases
@@ -18,6 +20,8 @@ _OTHERS = regex(
     r"|(?:[a-z\-]+ )?(?:team|department|squad))"
 )
 """Whom people deal with at work and name by what they are."""
+_MONTH = regex("|".join(MONTHS), re.IGNORECASE)
+_YEAR = regex(r" \d{4}$")
 _FOR_LIFE = frozenset("illness allergen diet".split())
 """What somebody has had is had still, unless they say otherwise."""
 
@@ -48,12 +52,24 @@ def framed(said: Said, filling: Filled) -> Iterator[Claim]:
         is_news=_is_news(said, filling),
         is_loose=filling.is_loose and not frame.has("one"),
     )
+    if frame.attribute == "was born":
+        claim = _without_guessed_year(said, claim)
     if frame.has("begin"):
         claim = replace(claim, is_change=True)
     if verbal.lemma in AHEAD or (frame.has("state") and not _is_bounded(said)):
         claim = replace(claim, valid_from=None, valid_to=None)
     yield claim
     yield from _of_others(said, filling, replace(claim, is_news=False))
+
+
+def _without_guessed_year(said: Said, claim: Claim) -> Claim:
+    """Return a birth on the day that was said: of ``born on 3 May`` nobody knows the year."""
+    year = _YEAR.search(said.told_time)
+    is_said = year is None or year[0] in said.clause.text or not _MONTH.search(said.clause.text)
+    if year is None or is_said:
+        return claim
+    text, value = (told.replace(year[0], "") for told in (claim.text, claim.value))
+    return replace(claim, text=text, value=value, valid_from=None)
 
 
 def _told(said: Said, filling: Filled) -> str:

@@ -408,8 +408,8 @@ _WAYS: tuple[tuple[str, Put], ...] = (
     (rf"^([Tt]he|[Oo]ur) new ((?:[\w-]+ ){{0,3}}{_POST}) is (?!now)(?={_NAME})", r"\1 \2 is now "),
     (
         (
-            rf"^([Tt]he|[Oo]ur|[Mm]y) ({CHANGED_THING}) (?:was|has been|got) (?:just )?{CHANGE}"
-            rf"{CHANGED_VALUE}$"
+            rf"^([Tt]he|[Oo]ur|[Mm]y) ({CHANGED_THING}) (?:(?:was|has been|got) "
+            rf"(?:just )?{CHANGE}|(?:has )?changed){CHANGED_VALUE}$"
         ),
         r"\1 \2 is now \g<value>",
     ),

@@ -250,6 +250,7 @@ def _habit(said: Said) -> Iterator[Claim]:
     yield said.claim(
         HABIT,
         f"{verbal.lemma} {of_speaker(verbal.rest, said.speaker)}",
+        text=f"{said.told()} now" if said.is_change and verbal.sense == "is" else said.told(),
         is_news=is_known and is_worth and _is_somebody(said),
         fact_type="preference",
         valid_from=None,

@@ -13,6 +13,7 @@ from ...claims.forms import is_base_form
 from ..regexes import regex
 from ..rewording import third_person
 from .statement import Claim, of_speaker
+from .verbs import Sense
 
 _ANSWERING = (
     r"(?:answer|reply|respond|write|talk|speak|explain|address|call|format|phrase|sign|quote|cite"
@@ -112,6 +113,27 @@ def requested(sentence: str, speaker: str) -> Iterator[Claim]:
         if wanted and not _ONCE.search(_GOOD.sub("", wanted)):
             text = f"{speaker} asks the assistant {of_speaker(_of_it(wanted), speaker)}"
             yield Claim(speaker, "asks for", wanted, text, "preference", is_news=True)
+
+
+def language_asked(told: str) -> Claim | None:
+    """Return in which language somebody is to be answered, by a request as ``requested`` tells it.
+
+    Of one for some occasions only, ``in French when I write to you in French``, nothing is said.
+    """
+    found = _LANGUAGE.fullmatch(told)
+    if found is None:
+        return None
+    who, language = found["who"], found["language"]
+    sense: Sense = "not" if found["no"] else "is"
+    return Claim(who, "is answered in", language, told, "preference", sense, is_single=True)
+
+
+_LANGUAGE = regex(
+    r"(?P<who>.+?) asks the assistant (?P<no>not |never )?(?:always )?to (?:always )?"
+    r"(?:answer|reply|respond|write|talk|speak)(?: to [^ ]+)? (?:only )?in "
+    r"(?P<language>[A-Z][a-z]+)"
+    r"(?:,? (?:from now on|in (?:the )?future|going forward|by default|at all times))?\.?"
+)
 
 
 def _asked(sentence: str) -> str:

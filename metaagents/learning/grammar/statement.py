@@ -56,7 +56,8 @@ _MARKS = regex(
     r"|by profession|for the time being|by now|by the way|this time|for us|for me|daily basis"
     r"|of all (?:places|things|people)"
     r"|now|these days|nowadays|at the moment|currently|any ?more|again|too|as well|after all"
-    r"|from now on|also|already|so far|for good|finally|recently|lately|at last|of course|yet"
+    r"|instead|from now on|also|already|so far|for good|finally|recently|lately|at last"
+    r"|of course|yet"
     r"|in (?:my|our|his|her) (?:whole |entire )?li(?:fe|ves)|all in all"
     r"|since the \w+|every now and then|actually|originally|you know|please|thankfully)[\s.!]*$",
     re.IGNORECASE,
@@ -72,7 +73,7 @@ _HOW_OFTEN = regex(
 )
 _BEARS = frozenset("allergic intolerant sensitive addicted".split())
 _NEGATED = regex(r"\b(?:not|never|no|cannot|\w+n't)\b", re.IGNORECASE)
-_CHANGED = regex(r"now|these days|nowadays|any ?more|again|from now on|after all|currently")
+_CHANGED = regex(r"now|these days|nowadays|any ?more|again|instead|from now on|after all|currently")
 _STILL_DENIED = ("doesn't", "does not", "don't", "do not", "isn't", "is not", "aren't", "can't")
 _THING_WORDS_MAX = 3
 _MINE = regex(r"\b(?:my|our)\b", re.IGNORECASE)
