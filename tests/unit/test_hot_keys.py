@@ -17,8 +17,11 @@ NAMES = st.text(
 OWNERS = st.tuples(NAMES, NAMES, NAMES)
 
 
+STORE = RedisHotStore(FakeAsyncRedis())
+
+
 def _key(owner: tuple[str, str, str]) -> str:
-    return RedisHotStore(FakeAsyncRedis())._key(scope_of(*owner), "test")
+    return STORE._key(scope_of(*owner), "test")
 
 
 @given(OWNERS, OWNERS)
