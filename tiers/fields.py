@@ -273,7 +273,7 @@ class Misfit:
 
     Attributes:
         place: The names and numbers that lead to it; empty if it is the whole.
-        value: What was given there; ``None`` if nothing was.
+        value: What was given there; ``None`` if nothing was, and how many if they were too many.
         accepted: What would be.
         problem: What is wrong with it, as a sentence.
     """
@@ -292,6 +292,8 @@ class Misfit:
     def of(cls, found: Mapping[str, Any]) -> Self:
         """Return it from pydantic's own account of one error."""
         value = None if found["type"] == "missing" else found.get("input")
+        if found["type"] == "too_long":
+            value = found["ctx"]["actual_length"] or value
         # A validator of ours says what it accepts; pydantic puts its own two words before.
         said = found["msg"].removeprefix("Value error, ")
         words = _ACCEPTED.get(found["type"])
