@@ -1,4 +1,4 @@
-"""The form of the command line: its help and its answers, word for word.
+"""The form of the command line: its answers, word for word. Its help is in ``test_help``.
 
 A change of a word is meant, or it is none: ``cd tests && python -m support.transcripts
 cli/form/*.txt`` writes down what is said now, and the difference is there to be read.
@@ -11,14 +11,9 @@ from pathlib import Path
 
 import pytest
 from support.cli_doors import served
-from support.transcripts import FORM, helps, played
+from support.transcripts import FORM, played
 
 from tiers.ids import system_clock
-
-
-def test_the_help_of_every_command_is_as_it_was_written_down() -> None:
-    """Of groups too: what it takes, what it says of itself, its examples."""
-    assert list(helps()) == (FORM / "help.txt").read_text().splitlines()
 
 
 @pytest.mark.parametrize("name", ["answers", "bridge", "doors"])

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.command import COMMAND
-from support.doors import commands, run
+from support.doors import run
 from support.processes import kept
+from support.transcripts import FORM, every_help, helps
 
 from ezra.cli.help import listed
 
@@ -23,30 +22,22 @@ NEEDS_NO_MEMORY = {
 }
 
 
-def below(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Return every command with its path, groups as well."""
-    yield path, command
-    for name, one in getattr(command, "commands", {}).items():
-        yield from below(one, (*path, name))
+def test_every_command_explains_itself_in_80_columns() -> None:
+    """A sentence, examples that begin with its name, --json, and a help text for every option.
 
-
-EVERY = list(below(commands()))
-
-
-@pytest.mark.parametrize(("path", "command"), EVERY, ids=[" ".join(path) for path, _ in EVERY])
-def test_every_command_explains_itself_in_80_columns(path: tuple[str, ...], command: Any) -> None:
-    """A sentence, examples that begin with its name, --json, and a help text for every option."""
-    done = run(*path, "--help")
-    assert done.code == 0
-    assert max(map(len, done.out.splitlines())) <= 80
-    if hasattr(command, "commands"):
-        return
-    examples = done.out.split(" Examples", 1)[1]
-    assert f"ezra {path[0]}" in examples
-    options = {name for one in command.params for name in one.opts}
-    assert "--json" in options or path in SPEAKS_ANOTHER_LANGUAGE
-    assert {"--home", "--url"} & options or path in NEEDS_NO_MEMORY
-    assert [one.name for one in command.params if not one.help] == []
+    Word for word as it was written down: what each takes, what it says of itself, its examples.
+    """
+    told = list(every_help())
+    assert list(helps(told)) == (FORM / "help.txt").read_text().splitlines()
+    assert [path for path, _, said in told if max(map(len, said.splitlines())) > 80] == []
+    for path, command, said in told:
+        if hasattr(command, "commands"):
+            continue
+        assert f"ezra {path[0]}" in said.split(" Examples", 1)[1], path
+        options = {name for one in command.params for name in one.opts}
+        assert "--json" in options or path in SPEAKS_ANOTHER_LANGUAGE, path
+        assert {"--home", "--url"} & options or path in NEEDS_NO_MEMORY, path
+        assert [one.name for one in command.params if not one.help] == [], path
 
 
 def test_the_overview_says_what_exit_codes_mean() -> None:

@@ -10,16 +10,14 @@ down what they say now.
 
 from __future__ import annotations
 
-import io
-import os
 import re
 import shlex
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import chdir, redirect_stdout, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import chdir
 from pathlib import Path
-from unittest.mock import patch
+from typing import Any
 
 from .command import COMMAND
 from .doors import commands, run
@@ -114,32 +112,32 @@ def played(lines: Iterator[str], folder: Path, **where: str) -> Iterator[str]:
             yield f"exit code {done.code}"
 
 
-def helps() -> Iterator[str]:
-    """Yield what every command and every group says of itself, in a terminal of 80 columns.
+def every_help() -> Iterator[tuple[tuple[str, ...], Any, str]]:
+    """Yield every command and every group by its path, with what it says of itself.
 
-    Without the frames.
+    In a terminal of 80 columns.
     """
-    waiting: list[tuple[tuple[str, ...], object]] = [((), commands())]
+    waiting: list[tuple[tuple[str, ...], Any]] = [((), commands())]
     while waiting:
         path, command = waiting.pop(0)
-        yield " ".join((PROMPT.strip(), *path, "--help"))
-        yield from filter(None, (one.strip(_FRAME) for one in _help(path).splitlines()))
+        done = run(*path, "--help")
+        assert (done.code, done.err) == (0, "")
+        yield path, command, done.out
         inner = getattr(command, "commands", {}).items()
         waiting = [((*path, name), one) for name, one in inner] + waiting
 
 
-def _help(path: tuple[str, ...]) -> str:
-    """Return the help of a command, whatever the program is that asks for it."""
-    said = io.StringIO()
-    with patch.dict(os.environ, {"COLUMNS": "80"}), redirect_stdout(said), suppress(SystemExit):
-        commands().main([*path, "--help"], prog_name="ezra")
-    return said.getvalue()
+def helps(told: Iterable[tuple[tuple[str, ...], Any, str]]) -> Iterator[str]:
+    """Yield helps as they are written down: without the frames."""
+    for path, _, said in told:
+        yield " ".join((PROMPT.strip(), *path, "--help"))
+        yield from filter(None, (one.strip(_FRAME) for one in said.splitlines()))
 
 
 def renew(file: Path) -> None:
     """Write a transcript anew."""
     if file.name == "help.txt":
-        file.write_text("\n".join(helps()) + "\n")
+        file.write_text("\n".join(helps(every_help())) + "\n")
         return
     text = file.read_text()
     with tempfile.TemporaryDirectory() as name:
