@@ -265,11 +265,11 @@ def _router(
     hydrator = Hydrator(stores.hot, cold.turns, cold.semantic, way.recaller, limits, clock)
     ledger = TurnLedger(cold.desk, stores.hot, way.meter, limits, ids, clock, stores.telemetry)
     return Router(
-        policy=policy,
+        admission=policy,
         hydrator=hydrator,
         fetcher=way.fetcher,
         ledger=ledger,
-        model=model,
+        answering=model,
         limits=limits,
         ids=ids,
         telemetry=stores.telemetry,
