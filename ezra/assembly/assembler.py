@@ -42,7 +42,7 @@ from tiers.ports import Embedder, HotStore, LanguageModel
 from tiers.records import WorkKind
 from tiers.upkeep import ArchivalVectors
 
-from ..contradiction import ContradictionJudge, Handlers, RulesJudge, Settler
+from ..contradiction import ContradictionJudge, Handlers, RivalFinder, RulesJudge, Settler
 from ..mesh import Connector, Mesh, Source, opened_mesh
 from ..models.reranking import Reranker
 from ..recaller import Recaller
@@ -389,17 +389,16 @@ def _settler(
     settings: Settings, stores: _Stores, handlers: Handlers, judge: ContradictionJudge | None
 ) -> Settler:
     cold = stores.cold
-    return Settler(
-        cold.beliefs,
+    finder = RivalFinder(
         cold.history,
         cold.rivals,
         stores.warm,
         stores.embedder,
-        handlers,
-        judge=judge,
+        judge,
         similarity=settings.contradiction_similarity,
         timeout_seconds=settings.step_timeout_seconds,
     )
+    return Settler(cold.beliefs, cold.history, handlers, finder)
 
 
 def _keeper(

@@ -8,6 +8,7 @@ the second time. It may stop after any write: the next pass finds what is left b
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -32,10 +33,11 @@ LEAD_SHARE = 0.25
 """Of a summary's life, that it is told early at most: short lives are not told at their birth."""
 
 
+@dataclass(eq=False, kw_only=True)
 class LifecycleAgent:
     """Compresses, consolidates and evicts for one graph at a time.
 
-    Args:
+    Attributes:
         graphs: Where a graph's own retention is.
         turns: Where uncovered turns come from.
         episodic: Where summaries and episodes go.
@@ -48,47 +50,37 @@ class LifecycleAgent:
         log: The audit feed, which says what was evicted.
     """
 
-    def __init__(
-        self,
-        *,
-        graphs: stores.GraphStore,
-        turns: stores.TurnStore,
-        episodic: stores.EpisodicStore,
-        grains: stores.GrainStore,
-        warm: WarmStore,
-        writer: Writer,
-        policy: LifecyclePolicy,
-        redactor: stores.Redactor,
-        fleet: stores.FleetStore,
-        log: stores.RecordLog,
-    ) -> None:
-        self._log = log
-        self._turns = turns
-        self._episodic = episodic
-        self._grains = grains
-        self._warm = warm
-        self._writer = writer
-        self._policy = policy
-        self._fleet = fleet
-        self._rewriter = Rewriter(writer, policy)
+    graphs: stores.GraphStore
+    turns: stores.TurnStore
+    episodic: stores.EpisodicStore
+    grains: stores.GrainStore
+    warm: WarmStore
+    writer: Writer
+    policy: LifecyclePolicy
+    redactor: stores.Redactor
+    fleet: stores.FleetStore
+    log: stores.RecordLog
+
+    def __post_init__(self) -> None:
+        self._done = LifecycleReport()
+        self._rewriter = Rewriter(self.writer, self.policy)
         self._compressor = Compressor(
-            graphs=graphs,
-            turns=turns,
-            episodic=episodic,
-            writer=writer,
-            policy=policy,
+            graphs=self.graphs,
+            turns=self.turns,
+            episodic=self.episodic,
+            writer=self.writer,
+            policy=self.policy,
             done=self._compressed,
         )
         self._roller = Roller(
-            episodic=episodic,
-            grains=grains,
-            redactor=redactor,
-            writer=writer,
+            episodic=self.episodic,
+            grains=self.grains,
+            redactor=self.redactor,
+            writer=self.writer,
             rewriter=self._rewriter,
-            policy=policy,
+            policy=self.policy,
             done=self._told,
         )
-        self._done = LifecycleReport()
 
     @property
     def done(self) -> LifecycleReport:
@@ -119,7 +111,7 @@ class LifecycleAgent:
         Returns:
             What has left the ring and waits; it is due at once where a pass did all it may do.
         """
-        pace = Pace(is_slow=self._writer.is_slow)
+        pace = Pace(is_slow=self.writer.is_slow)
         held = await self._compressor.days(scope, now, pace, everything=everything)
         if everything:
             return Waiting(0, None if held.since is None else now)
@@ -140,34 +132,34 @@ class LifecycleAgent:
         Returns:
             How many entries were evicted.
         """
-        pace = Pace(is_slow=self._writer.is_slow)
+        pace = Pace(is_slow=self.writer.is_slow)
         held = {
             agent.id: await self._compressor.days(
                 scope.for_agent(agent.id), now, pace, everything=everything
             )
-            for agent in await self._fleet.agents(scope)
+            for agent in await self.fleet.agents(scope)
         }
         await self._roller.days(scope, held, now, pace, everything=everything)
         life = await self._compressor.summary_ttl(scope)
-        lead = min(self._policy.consolidate_before, LEAD_SHARE * life)
+        lead = min(self.policy.consolidate_before, LEAD_SHARE * life)
         is_told = await self._roller.leaving(scope, lead, now, pace)
         await self._roller.periods(scope, held, now, pace, everything=everything)
-        if not is_told or await self._episodic.due_summaries(scope, now, 1):
+        if not is_told or await self.episodic.due_summaries(scope, now, 1):
             return 0
-        evicted = await self._warm.delete_expired(scope, now)
+        evicted = await self.warm.delete_expired(scope, now)
         for named, count in by_event(evicted):
             reason = f"{count} expired entries of the warm index"
-            await self._log.append_audit(scope.for_graph(), "evicted", named, reason, now)
+            await self.log.append_audit(scope.for_graph(), "evicted", named, reason, now)
         self._done = self._done.plus(evicted=len(evicted))
         return len(evicted)
 
     async def is_compact(self, scope: Scope) -> bool:
         """Whether every turn of the graph is in an episode of every grain."""
-        for agent in await self._fleet.agents(scope):
-            if await self._turns.waiting_turns(scope.for_agent(agent.id), 0, 1):
+        for agent in await self.fleet.agents(scope):
+            if await self.turns.waiting_turns(scope.for_agent(agent.id), 0, 1):
                 return False
         for grain in GRAINS:
-            if await self._grains.loose(scope, grain, LAST_MOMENT, 1):
+            if await self.grains.loose(scope, grain, LAST_MOMENT, 1):
                 return False
         return True
 
