@@ -28,7 +28,8 @@ Driver exceptions never leave ``tiers``; they are chained as the cause. Absence 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Self
 
@@ -260,3 +261,18 @@ class TierRejected(TierError):
 
 class CorruptRecord(TierError):
     """A stored record cannot be read back."""
+
+
+@contextmanager
+def refused(tell: Callable[[str], EzraError], *others: type[Exception]) -> Iterator[None]:
+    """Turn what the system says of a file in the block into an error that names it.
+
+    Args:
+        tell: Makes the error of what the system says.
+        others: What besides an ``OSError`` is told: a path with a NUL is a ``ValueError``.
+    """
+    kinds: tuple[type[Exception], ...] = (OSError, *others)
+    try:
+        yield
+    except kinds as error:
+        raise tell(getattr(error, "strerror", None) or str(error)) from error
