@@ -276,3 +276,34 @@ def refused(tell: Callable[[str], EzraError], *others: type[Exception]) -> Itera
         yield
     except kinds as error:
         raise tell(getattr(error, "strerror", None) or str(error)) from error
+
+
+def check_within(field: str, value: float, least: float, most: float) -> None:
+    """Refuse a number outside of its bounds, both of which are accepted.
+
+    Raises:
+        UsageError: It is below or above them, or no number: ``True`` is none.
+    """
+    if isinstance(value, bool) or not least <= value <= most:
+        raise UsageError(field, value, f"{least:,} to {most:,}")
+
+
+def check_at_most(field: str, count: int, most: int) -> None:
+    """Refuse more of something than is taken at once.
+
+    Raises:
+        UsageError: There are more.
+    """
+    if count > most:
+        raise UsageError(field, count, f"at most {most:,}")
+
+
+def check_whole(field: str, value: object, least: int, most: int) -> None:
+    """Refuse what is no whole number within its bounds, both of which are accepted.
+
+    Raises:
+        UsageError: It is none.
+    """
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    if not (is_whole and least <= value <= most):  # type: ignore[operator]
+        raise UsageError(field, value, f"a whole number, {least:,} to {most:,}")

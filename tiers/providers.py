@@ -22,7 +22,15 @@ from typing import TypeVar
 
 from pydantic import JsonValue, ValidationError
 
-from .errors import ConfigError, EzraError, TierRejected, TierTimeout, TierUnavailable, UsageError
+from .errors import (
+    ConfigError,
+    EzraError,
+    TierRejected,
+    TierTimeout,
+    TierUnavailable,
+    UsageError,
+    check_within,
+)
 from .fields import Misfit
 from .health import TierHealth
 
@@ -191,10 +199,8 @@ class CallLimits:
         if not 0 < self.timeout_seconds <= TIMEOUT_SECONDS_MAX:
             accepted = f"above 0, at most {TIMEOUT_SECONDS_MAX:g}"
             raise UsageError("timeout_seconds", self.timeout_seconds, accepted)
-        if not 1 <= self.attempts <= ATTEMPTS_MAX:
-            raise UsageError("attempts", self.attempts, f"1 to {ATTEMPTS_MAX}")
-        if not 1 <= self.concurrency <= CONCURRENCY_MAX:
-            raise UsageError("concurrency", self.concurrency, f"1 to {CONCURRENCY_MAX}")
+        check_within("attempts", self.attempts, 1, ATTEMPTS_MAX)
+        check_within("concurrency", self.concurrency, 1, CONCURRENCY_MAX)
         pace = self.requests_per_minute
         if pace is not None and not 0 < pace < math.inf:
             raise UsageError("requests_per_minute", pace, "above 0, or None for no limit")

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BeforeValidator, Field, JsonValue
 
-from tiers.errors import UsageError
+from tiers.errors import UsageError, check_whole
 from tiers.lexical import is_blank
 from tiers.moments import local
 from tiers.records import ALL_TOPICS_MAX, IDS_MAX, Grain, Kind, Scope, SearchMode, Turn
@@ -243,16 +243,16 @@ Kinds: TypeAlias = Annotated[Sequence[KindNamed], Field(max_length=KINDS_NAMED_M
 def _check(asked: RecallRequest) -> None:
     if not _is_said(asked.text):
         raise UsageError("query", asked.text, "a question that is not blank")
-    _between("limit", asked.limit, 1, LIMIT_MAX)
-    _between("depth", asked.depth, 0, DEPTH_MAX)
-    _between("min_days_ago", asked.min_days_ago, 0, DAYS_MAX)
+    check_whole("limit", asked.limit, 1, LIMIT_MAX)
+    check_whole("depth", asked.depth, 0, DEPTH_MAX)
+    check_whole("min_days_ago", asked.min_days_ago, 0, DAYS_MAX)
     if asked.token_budget is not None:
-        _between("token_budget", asked.token_budget, 1, TOKENS_MAX)
-    _between("all_topics", len(asked.all_topics), 0, ALL_TOPICS_MAX)
+        check_whole("token_budget", asked.token_budget, 1, TOKENS_MAX)
+    check_whole("all_topics", len(asked.all_topics), 0, ALL_TOPICS_MAX)
     if asked.half_life_days is not None and not _is_span(asked.half_life_days):
         raise UsageError("half_life_days", asked.half_life_days, f"above 0, {DAYS_MAX} at most")
     if asked.max_days_ago is not None:
-        _between("max_days_ago", asked.max_days_ago, asked.min_days_ago, DAYS_MAX)
+        check_whole("max_days_ago", asked.max_days_ago, asked.min_days_ago, DAYS_MAX)
     if asked.as_of is None:
         return
     if not _is_moment(asked.as_of):
@@ -269,7 +269,7 @@ def _ids(given: object) -> tuple[str, ...]:
     ids = tuple(dict.fromkeys(given))
     if not all(isinstance(one, str) and one and one.isprintable() for one in ids):
         raise UsageError("ids", ids, "a list of ids")
-    _between("ids", len(ids), 0, IDS_MAX)
+    check_whole("ids", len(ids), 0, IDS_MAX)
     return ids
 
 
@@ -283,12 +283,6 @@ def _is_moment(given: object) -> bool:
 
 def _is_span(days: object) -> bool:
     return isinstance(days, int | float) and not isinstance(days, bool) and 0 < days <= DAYS_MAX
-
-
-def _between(name: str, value: object, least: int, most: int) -> None:
-    is_whole = isinstance(value, int) and not isinstance(value, bool)
-    if not (is_whole and least <= value <= most):  # type: ignore[operator]
-        raise UsageError(name, value, f"a whole number, {least:,} to {most:,}")
 
 
 def _one_of(name: str, value: object, accepted: Sequence[_T]) -> _T:
