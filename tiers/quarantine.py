@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic import Field
 
 from .fields import Moment, Record, Source, Text
-from .owned import Owned
+from .fleet import Owned
 
 Detector: TypeAlias = Literal[
     "override",

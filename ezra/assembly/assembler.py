@@ -21,8 +21,7 @@ from metaagents.learning.extraction import ExtractionAgent, ExtractionPolicy
 from metaagents.learning.judging import JudgeAgent, JudgePolicy
 from metaagents.learning.moves import CoreKeeper
 from metaagents.learning.rules import LearningPolicy
-from metaagents.lifecycle.agent import LifecycleAgent
-from metaagents.lifecycle.handlers import ConsolidateHandler, RetainHandler
+from metaagents.lifecycle.agent import ConsolidateHandler, LifecycleAgent, RetainHandler
 from metaagents.lifecycle.keeper import GraphKeeper
 from metaagents.lifecycle.retention import BeliefRetention
 from metaagents.lifecycle.retired_traces import RetiredTraces

@@ -3,10 +3,13 @@
 Every record it makes has an id derived from what it stands for and is stored together with its
 coverage, so a pass that is repeated, breaks off anywhere, or runs twice at once, changes nothing
 the second time. It may stop after any write: the next pass finds what is left by asking the store.
+
+The lifecycle's queued work that is of a whole graph: consolidating, and retention.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,6 +24,7 @@ from .building import by_event
 from .compressing import Compressor
 from .periods import LAST_MOMENT
 from .reports import LifecycleReport, Pace, Waiting
+from .retirement import Retirement
 from .rewriting import Rewriter
 from .rolling import Roller
 from .rules import LifecyclePolicy
@@ -194,3 +198,48 @@ class LifecycleAgent:
 
     def _told(self, grain: Grain) -> None:
         self._done = self._done.plus(**{grain: 1})
+
+
+log = logging.getLogger(__name__)
+
+
+class ConsolidateHandler:
+    """Carries out work of the kind ``consolidate``.
+
+    Args:
+        lifecycle: Does it.
+    """
+
+    def __init__(self, lifecycle: LifecycleAgent) -> None:
+        self._lifecycle = lifecycle
+
+    async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
+        """Consolidate each item's graph once."""
+        for scope in _graphs_of(items):
+            await self._lifecycle.consolidate(scope, now)
+        return {}
+
+
+class RetainHandler:
+    """Carries out work of the kind ``retain``.
+
+    Args:
+        retirement: Does it.
+    """
+
+    def __init__(self, retirement: Retirement) -> None:
+        self._retirement = retirement
+
+    async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
+        """Retire what is past its retention in each item's graph."""
+        for scope in _graphs_of(items):
+            report = await self._retirement.run(scope, now)
+            for line in report.grains:
+                if line.refused:
+                    log.warning("retention of %r, %s: %s", scope.graph_id, line.grain, line.refused)
+        return {}
+
+
+def _graphs_of(items: Sequence[Work]) -> list[Scope]:
+    scopes = [item.scope.for_graph() for item in items]
+    return list({(one.tenant, one.graph_id): one for one in scopes}.values())

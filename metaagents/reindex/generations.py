@@ -1,22 +1,63 @@
-"""The open generations of a tenant: one serves, one may be built, some are left behind."""
+"""The open generations of a tenant: one serves, one may be built, some are left behind.
+
+What stands in for a warm index that cannot be opened for want of disk.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import TracebackType
-from typing import Self, TypeAlias
+from typing import NoReturn, Self, TypeAlias
 
 from tiers.errors import ConfigError, CorruptRecord, DiskFull, TierError
-from tiers.ports import Embedder, WarmStore
+from tiers.ports import Embedder, Expired, WarmStore
+from tiers.records import Hit, IndexEntry, Kind, Scope, SearchQuery
 from tiers.upkeep import Generation, WarmGenerations
 
-from .away import AwayIndex
 from .rules import Plan, Reembedding, from_the_start, plan, progress, started
+
+
+class AwayIndex:
+    """A ``WarmStore`` that answers every call with why there is none.
+
+    Args:
+        reason: What opening it was refused with.
+    """
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    async def upsert(self, scope: Scope, entries: Sequence[IndexEntry]) -> None:
+        """Refuse."""
+        self._refuse("upsert", scope, entries)
+
+    async def search(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
+        """Refuse."""
+        self._refuse("search", scope, query)
+
+    async def delete(self, scope: Scope, ids: Sequence[str]) -> None:
+        """Refuse."""
+        self._refuse("delete", scope, ids)
+
+    async def delete_expired(self, scope: Scope, now: datetime) -> Expired:
+        """Refuse."""
+        self._refuse("delete expired", scope, now)
+
+    async def count(self, scope: Scope, kind: Kind | None = None) -> int:
+        """Refuse."""
+        self._refuse("count", scope, kind)
+
+    async def flush(self) -> None:
+        """Do nothing: nothing was written."""
+
+    def _refuse(self, operation: str, *_: object) -> NoReturn:
+        raise DiskFull("warm", operation, self._reason)
+
 
 log = logging.getLogger(__name__)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from ..beliefs import Commitment
 from ..errors import Conflict
 from ..fields import ALL_TOPICS
-from ..fleet import Scope
-from ..owned import Owned
+from ..fleet import Owned, Scope
 
 
 def sees(scope: Scope, record: Owned) -> bool:
