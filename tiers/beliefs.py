@@ -8,7 +8,8 @@ from typing import Any, Literal, TypeAlias
 from pydantic import Field
 
 from .fields import Moment, Record, Text, Whole
-from .fleet import MergeStrategy, Owned
+from .fleet import MergeStrategy
+from .owned import Owned
 
 TRUST_AT_FIRST = 1.0
 """Trust in an agent of which the log says nothing yet."""

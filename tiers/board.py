@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, JsonValue, StringConstraints
 
 from .errors import Conflict
 from .fields import NAME_CHARS_MAX, Moment, Name, Record, Text, printable
-from .fleet import Owned
+from .owned import Owned
 
 CardKind: TypeAlias = Literal["message", "task", "action"]
 Priority: TypeAlias = Literal["low", "normal", "high", "urgent"]

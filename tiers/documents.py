@@ -15,8 +15,8 @@ from pydantic import Field, JsonValue, StringConstraints
 
 from .errors import UsageError
 from .fields import UNRECORDED, Moment, Name, Record, Text, Whole
-from .fleet import Owned
 from .ids import derived_id
+from .owned import Owned
 from .taint import SET_ASIDE
 
 PATH_CHARS_MAX = 1_024

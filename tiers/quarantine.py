@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic import Field
 
 from .fields import Moment, Record, Source, Text
-from .fleet import Owned
+from .owned import Owned
 
 Detector: TypeAlias = Literal[
     "override",

@@ -62,7 +62,6 @@ from .fleet import Departure as Departure
 from .fleet import GraphState as GraphState
 from .fleet import Inject as Inject
 from .fleet import MergeStrategy as MergeStrategy
-from .fleet import Owned as Owned
 from .fleet import Parent as Parent
 from .fleet import Retention as Retention
 from .fleet import Scope as Scope
@@ -71,6 +70,7 @@ from .fleet import Standing as Standing
 from .fleet import Usage as Usage
 from .mesh import MeshResult as MeshResult
 from .mesh import Provenance as Provenance
+from .owned import Owned as Owned
 from .rules import FORMER_VERSIONS_MAX as FORMER_VERSIONS_MAX
 from .rules import FormerSteps as FormerSteps
 from .rules import Rule as Rule

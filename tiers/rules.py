@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from .fields import Moment, Record, Text, Whole
-from .fleet import Owned
+from .owned import Owned
 
 FORMER_VERSIONS_MAX = 32
 _SAYS_WHEN = re.compile(r"(?:when(?:ever)?|if)\s+\S", re.IGNORECASE)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from tiers.errors import Conflict, UsageError
 from tiers.fields import in_utc
-from tiers.fleet import REDACTED
+from tiers.owned import REDACTED
 from tiers.records import (
     BeliefQuery,
     Commitment,

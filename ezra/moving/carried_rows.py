@@ -17,13 +17,13 @@ from tiers.beliefs import TrustRow
 from tiers.board import Card
 from tiers.documents import Document, FormerDocument, Passage, document_id, passage_digest
 from tiers.evidence import ChainedAudit
-from tiers.fleet import REDACTED, Owned
 from tiers.grains import MADE_OF, RETIRED
 from tiers.history.unlike import unlike
 from tiers.history.verification import LogVerifier
 from tiers.ids import derived_id
 from tiers.knowledge import statement_of
 from tiers.learning import is_live
+from tiers.owned import REDACTED, Owned
 from tiers.quarantine import Quarantined
 from tiers.records import (
     NAME_CHARS_MAX,

@@ -15,8 +15,8 @@ from support.two_doors import house
 from ezra import Fact
 from ezra.documents.ingesting import Ingested, Ingestion, Plan
 from tiers.errors import WasRedacted
-from tiers.fleet import REDACTED
 from tiers.history.verification import verify_export
+from tiers.owned import REDACTED
 from tiers.records import AuditFilter
 
 

@@ -32,7 +32,7 @@ from support.redactions import (
 from support.tier_samples import NOW, scope_of
 
 from tiers.errors import NotFound
-from tiers.fleet import REDACTED
+from tiers.owned import REDACTED
 from tiers.records import AuditFilter, BeliefQuery, GraphState, HistoricBelief, Settlement
 
 STRATEGIST = OPERATOR.for_agent("strategist")

@@ -39,7 +39,7 @@ from support.redactions import (
 from support.tier_samples import NOW, scope_of
 
 from tiers.errors import Conflict, NotFound, UsageError
-from tiers.fleet import REDACTED
+from tiers.owned import REDACTED
 from tiers.records import AuditFilter, FormerSteps, Scope, Summary
 
 ONLY = AuditFilter(kinds=("redacted",))

@@ -11,7 +11,7 @@ from support.tier_samples import NOW, scope_of
 
 from tiers.cold.stores import quarantine as store
 from tiers.errors import Conflict, NotFound, UsageError
-from tiers.fleet import REDACTED
+from tiers.owned import REDACTED
 from tiers.quarantine import HELD_PAGE_MAX
 from tiers.records import GraphState, Scope
 

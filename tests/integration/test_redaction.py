@@ -16,7 +16,7 @@ from metaagents.lifecycle.agent import LifecycleAgent
 from metaagents.lifecycle.rules import LifecyclePolicy
 from metaagents.lifecycle.writing import Writer
 from metaagents.model import BudgetedModel
-from tiers.fleet import REDACTED
+from tiers.owned import REDACTED
 from tiers.records import Scope, Turn
 
 WORD = "xylograph"

@@ -16,10 +16,10 @@ from ..board import TASK_LOGS, Card
 from ..documents import Document, Passage
 from ..errors import NotFound, UsageError
 from ..fields import AuditKind
-from ..fleet import REDACTED
 from ..grains import RETIRED
 from ..ids import derived_id
 from ..lexical import estimate_tokens
+from ..owned import REDACTED
 from ..quarantine import Quarantined
 from ..records import Commitment, Episode, Fact, Kind, Owned, Receipt, Rule, Summary, Turn
 from ..taint import SET_ASIDE

@@ -17,7 +17,7 @@ from pydantic import JsonValue
 
 from ..evidence import ChainedAudit
 from ..fields import AuditKind
-from ..fleet import REDACTED
+from ..owned import REDACTED
 from ..records import AuditEvent
 from .chain import FIRST_PREVIOUS_HASH, SALT_BYTES, canonical, iso, stored_digest
 from .findings import Problems

@@ -5,7 +5,8 @@ from __future__ import annotations
 from ..beliefs import Commitment
 from ..errors import Conflict
 from ..fields import ALL_TOPICS
-from ..fleet import Owned, Scope
+from ..fleet import Scope
+from ..owned import Owned
 
 
 def sees(scope: Scope, record: Owned) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from pydantic import JsonValue
 
 from ..beliefs import Commitment, ProjectedBelief
-from ..fleet import REDACTED
+from ..owned import REDACTED
 from .chain import canonical, committed_content, iso
 from .fold import Fold, FoldedBelief
 

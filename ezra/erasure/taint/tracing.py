@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from tiers.errors import NotFound, UsageError, check_within
-from tiers.fleet import Owned
 from tiers.history.sight import sees
 from tiers.ids import first_id
+from tiers.owned import Owned
 from tiers.records import Receipt, Record, Scope
 from tiers.taint import Exposure, Reason, Resting, TaintedKind
 

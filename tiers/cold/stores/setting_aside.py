@@ -14,10 +14,10 @@ from pydantic import JsonValue
 
 from ...board import TASK_LOGS, Card
 from ...documents import Document, Passage
-from ...fleet import Owned
 from ...forms import is_current, is_searchable
 from ...history.rolling_back import TrustMove, comes_back, roll_back_plan, trust_back, undo_plan
 from ...learning import DENIAL_COSTS
+from ...owned import Owned
 from ...records import Commitment, Episode, Fact, HistoricBelief, Record, Rule, Scope, Summary, Turn
 from ...taint import SET_ASIDE, Reason, Resting, RollBack, RolledBack, TaintedKind
 from ..conditions import Absent, Among
