@@ -16,20 +16,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .public import *  # noqa: F403 - the list is there
+    from .public import *  # noqa: F403 - what is there
 
-_PUBLIC = ".public"
+
+def _public() -> dict[str, Any]:
+    """Return what people need, by name."""
+    return {
+        name: one
+        for name, one in vars(import_module(".public", __name__)).items()
+        if not name.startswith("_")
+    }
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has that name
-    if name.startswith("__") and name != "__all__":
-        raise AttributeError(name)
-    public = import_module(_PUBLIC, __name__)
-    if name != "__all__" and name not in public.__all__:
+    if name == "__all__":
+        return sorted(_public())
+    if name.startswith("__") or name not in (public := _public()):
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    return getattr(public, name)
+    return public[name]
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *import_module(_PUBLIC, __name__).__all__})
+    return sorted({*globals(), *_public()})

@@ -33,13 +33,3 @@ def place_of(cursor: str) -> Place:
     if not is_one or not _FIRST <= int(at) <= _LAST:
         raise UsageError("after", cursor, "the cursor of a page; empty begins")
     return Place(moment(int(at)), record_id)
-
-
-def check_page(limit: int) -> None:
-    """Refuse a page that is empty or too long.
-
-    Raises:
-        UsageError: It is.
-    """
-    if not 1 <= limit <= PAGE_MAX:
-        raise UsageError("limit", limit, f"1 to {PAGE_MAX}")

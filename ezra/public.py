@@ -1,180 +1,95 @@
-"""Everything people need. ``ezra`` itself hands it out, loaded when it is first asked for."""
+"""Everything people need, and nothing else: ``ezra`` hands it out, loaded when first asked for."""
 
-from metaagents.learning.core import CoreBlock
-from metaagents.lifecycle.conservation import ConservationReport
-from metaagents.lifecycle.reports import LifecycleReport
-from metaagents.lifecycle.retirement import RetentionReport
-from metaagents.work import WorkReport
-from tiers.documents import Citation, Document, Passage, Revised
-from tiers.errors import (
-    BudgetExceeded,
-    ConfigError,
-    Conflict,
-    CorruptRecord,
-    DiskFull,
-    ErasedMeanwhile,
-    EzraError,
-    IntegrityError,
-    NotFound,
-    PolicyDenied,
-    TierError,
-    TierRejected,
-    TierTimeout,
-    TierUnavailable,
-    UnfitRecord,
-    UsageError,
-    WasRedacted,
-    WriteRefused,
-)
-from tiers.knowledge import Entity, Neighbour
-from tiers.records import (
-    AgentRecord,
-    Ancestor,
-    AuditEvent,
-    AuditFilter,
-    BeliefEvent,
-    BranchPoint,
-    Budget,
-    Changed,
-    Commitment,
-    Episode,
-    Fact,
-    GraphState,
-    HistoricBelief,
-    Hit,
-    LoggedBelief,
-    MeshResult,
-    Parent,
-    Receipt,
-    Retention,
-    Rule,
-    SessionGraph,
-    SignedHead,
-    Summary,
-    ToolOutput,
-    Turn,
-    Usage,
-)
+# ruff: noqa: PLC0414 - what stands here is what people import
+from metaagents.learning.core import CoreBlock as CoreBlock
+from metaagents.lifecycle.conservation import ConservationReport as ConservationReport
+from metaagents.lifecycle.reports import LifecycleReport as LifecycleReport
+from metaagents.lifecycle.retirement import RetentionReport as RetentionReport
+from metaagents.work import WorkReport as WorkReport
+from tiers.documents import Citation as Citation
+from tiers.documents import Document as Document
+from tiers.documents import Passage as Passage
+from tiers.documents import Revised as Revised
+from tiers.errors import BudgetExceeded as BudgetExceeded
+from tiers.errors import ConfigError as ConfigError
+from tiers.errors import Conflict as Conflict
+from tiers.errors import CorruptRecord as CorruptRecord
+from tiers.errors import DiskFull as DiskFull
+from tiers.errors import ErasedMeanwhile as ErasedMeanwhile
+from tiers.errors import EzraError as EzraError
+from tiers.errors import IntegrityError as IntegrityError
+from tiers.errors import NotFound as NotFound
+from tiers.errors import PolicyDenied as PolicyDenied
+from tiers.errors import TierError as TierError
+from tiers.errors import TierRejected as TierRejected
+from tiers.errors import TierTimeout as TierTimeout
+from tiers.errors import TierUnavailable as TierUnavailable
+from tiers.errors import UnfitRecord as UnfitRecord
+from tiers.errors import UsageError as UsageError
+from tiers.errors import WasRedacted as WasRedacted
+from tiers.errors import WriteRefused as WriteRefused
+from tiers.knowledge import Entity as Entity
+from tiers.knowledge import Neighbour as Neighbour
+from tiers.records import AgentRecord as AgentRecord
+from tiers.records import Ancestor as Ancestor
+from tiers.records import AuditEvent as AuditEvent
+from tiers.records import AuditFilter as AuditFilter
+from tiers.records import BeliefEvent as BeliefEvent
+from tiers.records import BranchPoint as BranchPoint
+from tiers.records import Budget as Budget
+from tiers.records import Changed as Changed
+from tiers.records import Commitment as Commitment
+from tiers.records import Episode as Episode
+from tiers.records import Fact as Fact
+from tiers.records import GraphState as GraphState
+from tiers.records import HistoricBelief as HistoricBelief
+from tiers.records import Hit as Hit
+from tiers.records import LoggedBelief as LoggedBelief
+from tiers.records import MeshResult as MeshResult
+from tiers.records import Parent as Parent
+from tiers.records import Receipt as Receipt
+from tiers.records import Retention as Retention
+from tiers.records import Rule as Rule
+from tiers.records import SessionGraph as SessionGraph
+from tiers.records import SignedHead as SignedHead
+from tiers.records import Summary as Summary
+from tiers.records import ToolOutput as ToolOutput
+from tiers.records import Turn as Turn
+from tiers.records import Usage as Usage
 
-from .app import Ezra
-from .beliefs.difference import BeliefDiff
-from .beliefs.history import History
-from .beliefs.spans import Explanation
-from .contradiction import Contradiction
-from .documents import Documents
-from .erasure.holdings import HeldRecord, Holding
-from .erasure.redaction import RedactionReport
-from .handles.agent import Agent
-from .handles.branches import Step
-from .handles.catalog import Catalog
-from .handles.explanation import Story
-from .handles.graph import Graph
-from .handles.knowledge import Applied, Change, Knowledge
-from .handles.recording import PastTurn, Recorded
-from .handles.remembering_facts import RememberedFact
-from .handles.tool_outputs import OutputRange
-from .handles.turn import Completion, OpenTurn
-from .models import EchoModel, ScriptedModel
-from .moving.graph_status import GraphStatus
-from .recall.injecting import Injected
-from .recall.memory_search import MemorySearch
-from .recaller import Reason, RecallResult
-from .receipts.comparing import ContextDiff
-from .receipts.context_report import ContextReport
-from .receipts.readings import Reading, Readings
-from .receipts.rebuilding import ReplayedContext
-from .settings import Settings
-
-__all__ = [
-    "Agent",
-    "AgentRecord",
-    "Ancestor",
-    "Applied",
-    "AuditEvent",
-    "AuditFilter",
-    "BeliefDiff",
-    "BeliefEvent",
-    "BranchPoint",
-    "Budget",
-    "BudgetExceeded",
-    "Catalog",
-    "Change",
-    "Changed",
-    "Citation",
-    "Commitment",
-    "Completion",
-    "ConfigError",
-    "Conflict",
-    "ConservationReport",
-    "ContextDiff",
-    "ContextReport",
-    "Contradiction",
-    "CoreBlock",
-    "CorruptRecord",
-    "DiskFull",
-    "Document",
-    "Documents",
-    "EchoModel",
-    "Entity",
-    "Episode",
-    "ErasedMeanwhile",
-    "Explanation",
-    "Ezra",
-    "EzraError",
-    "Fact",
-    "Graph",
-    "GraphState",
-    "GraphStatus",
-    "HeldRecord",
-    "HistoricBelief",
-    "History",
-    "Hit",
-    "Holding",
-    "Injected",
-    "IntegrityError",
-    "Knowledge",
-    "LifecycleReport",
-    "LoggedBelief",
-    "MemorySearch",
-    "MeshResult",
-    "Neighbour",
-    "NotFound",
-    "OpenTurn",
-    "OutputRange",
-    "Parent",
-    "Passage",
-    "PastTurn",
-    "PolicyDenied",
-    "Reading",
-    "Readings",
-    "Reason",
-    "RecallResult",
-    "Receipt",
-    "Recorded",
-    "RedactionReport",
-    "RememberedFact",
-    "ReplayedContext",
-    "Retention",
-    "RetentionReport",
-    "Revised",
-    "Rule",
-    "ScriptedModel",
-    "SessionGraph",
-    "Settings",
-    "SignedHead",
-    "Step",
-    "Story",
-    "Summary",
-    "TierError",
-    "TierRejected",
-    "TierTimeout",
-    "TierUnavailable",
-    "ToolOutput",
-    "Turn",
-    "UnfitRecord",
-    "Usage",
-    "UsageError",
-    "WasRedacted",
-    "WorkReport",
-    "WriteRefused",
-]
+from .app import Ezra as Ezra
+from .beliefs.difference import BeliefDiff as BeliefDiff
+from .beliefs.history import History as History
+from .beliefs.spans import Explanation as Explanation
+from .contradiction import Contradiction as Contradiction
+from .documents import Documents as Documents
+from .erasure.holdings import HeldRecord as HeldRecord
+from .erasure.holdings import Holding as Holding
+from .erasure.redaction import RedactionReport as RedactionReport
+from .handles.agent import Agent as Agent
+from .handles.branches import Step as Step
+from .handles.catalog import Catalog as Catalog
+from .handles.explanation import Story as Story
+from .handles.graph import Graph as Graph
+from .handles.knowledge import Applied as Applied
+from .handles.knowledge import Change as Change
+from .handles.knowledge import Knowledge as Knowledge
+from .handles.recording import PastTurn as PastTurn
+from .handles.recording import Recorded as Recorded
+from .handles.remembering_facts import RememberedFact as RememberedFact
+from .handles.tool_outputs import OutputRange as OutputRange
+from .handles.turn import Completion as Completion
+from .handles.turn import OpenTurn as OpenTurn
+from .models import EchoModel as EchoModel
+from .models import ScriptedModel as ScriptedModel
+from .moving.graph_status import GraphStatus as GraphStatus
+from .recall.injecting import Injected as Injected
+from .recall.memory_search import MemorySearch as MemorySearch
+from .recaller import Reason as Reason
+from .recaller import RecallResult as RecallResult
+from .receipts.comparing import ContextDiff as ContextDiff
+from .receipts.context_report import ContextReport as ContextReport
+from .receipts.readings import Reading as Reading
+from .receipts.readings import Readings as Readings
+from .receipts.rebuilding import ReplayedContext as ReplayedContext
+from .settings import Settings as Settings

@@ -170,10 +170,11 @@ class RecallResult:
         return len(self.items) + len(self.left_out)
 
 
+@dataclass(eq=False)
 class Recaller:
     """Asks the tiers and fuses what they answer.
 
-    Args:
+    Attributes:
         warm: The hybrid index; knows whose vectors it answers with.
         words: Word search in the cold tier: finds what is not indexed yet.
         semantic: Core facts, own and inherited.
@@ -181,19 +182,11 @@ class Recaller:
         timeout_seconds: Deadline of each leg.
     """
 
-    def __init__(
-        self,
-        warm: SwitchingIndex,
-        words: LexicalIndex,
-        semantic: SemanticStore,
-        embedder: Embedder | None,
-        timeout_seconds: float,
-    ) -> None:
-        self._warm = warm
-        self._words = words
-        self._semantic = semantic
-        self._embedder = embedder
-        self._timeout = timeout_seconds
+    warm: SwitchingIndex
+    words: LexicalIndex
+    semantic: SemanticStore
+    embedder: Embedder | None
+    timeout_seconds: float
 
     async def vector(
         self, text: str, names: Sequence[str], state: Degradation
@@ -202,13 +195,13 @@ class Recaller:
 
         Without one, and while the index does not hold every record yet, ``state`` says so.
         """
-        serving = self._warm.serving
+        serving = self.warm.serving
         if serving.partial:
             state.lose("warm", "index", "it is not whole: what it lacks is found in the cold tier")
-        if self._embedder is None:
+        if self.embedder is None:
             state.lose("dense", "dense", "no embedding model is installed")
         elif serving.embedder is None or serving.partial:
-            state.lose("dense", "dense", f"still embedding with {self._embedder.model_id}")
+            state.lose("dense", "dense", f"still embedding with {self.embedder.model_id}")
         if serving.embedder is None:
             return None
         asked = without_names(meant_by(text), names)
@@ -225,7 +218,7 @@ class Recaller:
         none: tuple[Seen, ...] = ()
 
         async def search(asked: SearchQuery) -> Sequence[Seen]:
-            return await state.answer("warm", leg, self._warm.sight(scope, asked, known), none)
+            return await state.answer("warm", leg, self.warm.sight(scope, asked, known), none)
 
         return await self._standing(scope, query, leg, state, search)
 
@@ -240,7 +233,7 @@ class Recaller:
 
         async def search(asked: SearchQuery) -> Sequence[Seen]:
             none: tuple[Hit, ...] = ()
-            return await state.answer("warm", leg, self._warm.search(scope, asked), none)
+            return await state.answer("warm", leg, self.warm.search(scope, asked), none)
 
         standing = await self._standing(scope, query, leg, state, search)
         return tuple(one for one in standing if isinstance(one, Hit))
@@ -256,7 +249,7 @@ class Recaller:
         away: frozenset[RecordKey] | None = None
         if not keys:
             return frozenset()
-        call = self._words.live(scope, query, keys)
+        call = self.words.live(scope, query, keys)
         return await state.answer("cold", "live", call, away)
 
     async def standing_turns(
@@ -309,12 +302,12 @@ class Recaller:
     ) -> tuple[Hit, ...]:
         """Return archival facts by meaning and words; by words alone while the index is away."""
         none: tuple[Hit, ...] = ()
-        call = self._semantic.recall_archival(scope, query, limit=query.limit)
+        call = self.semantic.recall_archival(scope, query, limit=query.limit)
         found: tuple[Hit, ...] | None = None
         found = await state.answer("cold", "archival", call, found)
         if found is not None:
             return found
-        by_words = self._words.search_words(scope, query)
+        by_words = self.words.search_words(scope, query)
         return await state.answer("cold", "archival by words", by_words, none)
 
     async def inherited(
@@ -356,12 +349,12 @@ class Recaller:
         """
         none: tuple[Hit, ...] = ()
         asked = query.model_copy(update={"as_of": ancestor.as_of})
-        call = self._words.search_words(seen_from_below(scope, ancestor), asked)
+        call = self.words.search_words(seen_from_below(scope, ancestor), asked)
         found = await state.answer("cold", "words of ancestors", call, none)
         facts = [hit.id for hit in found if hit.kind == "fact"]
         if ancestor.as_of is not None and facts:
             unknown: tuple[Fact, ...] = ()
-            readable = self._semantic.facts(scope, facts)
+            readable = self.semantic.facts(scope, facts)
             kept = {one.id for one in await state.answer("cold", "facts", readable, unknown)}
             found = tuple(hit for hit in found if hit.kind != "fact" or hit.id in kept)
         whence = {"inherited_from": ancestor.graph_id, "path": ancestor.path}
@@ -402,16 +395,16 @@ class Recaller:
         return [next(made) if cosine is None else cosine for cosine in told]
 
     def _is_measured_by_index(self) -> bool:
-        serving = self._warm.serving.embedder
-        return self._embedder is not None and serving is self._embedder
+        serving = self.warm.serving.embedder
+        return self.embedder is not None and serving is self.embedder
 
     async def _similarities(
         self, text: str, hits: Sequence[Hit], names: Sequence[str], state: Degradation
     ) -> list[float]:
-        if self._embedder is None:
+        if self.embedder is None:
             return [0.0] * len(hits)
         empty: tuple[Vector, ...] = ()
-        call = _embed_beside(self._embedder, without_names(text, names), [hit.text for hit in hits])
+        call = _embed_beside(self.embedder, without_names(text, names), [hit.text for hit in hits])
         vectors = await state.answer("dense", "relevance", call, empty)
         state.used.pop("dense", None)
         if not vectors:

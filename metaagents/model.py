@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel
@@ -23,32 +24,26 @@ M = TypeVar("M", bound=BaseModel)
 _T = TypeVar("_T")
 
 
+@dataclass(eq=False)
 class BudgetedModel:
     """Asks a language model on behalf of a graph or of one of its agents.
 
-    Args:
+    Attributes:
         model: The model.
         usage: Where calls are counted.
         graphs: Where the budgets of a graph and its agents are.
         timeout_seconds: The most that one call may take.
     """
 
-    def __init__(
-        self,
-        model: LanguageModel,
-        usage: UsageStore,
-        graphs: GraphStore,
-        timeout_seconds: float,
-    ) -> None:
-        self._model = model
-        self._usage = usage
-        self._graphs = graphs
-        self._timeout_seconds = timeout_seconds
+    model: LanguageModel
+    usage: UsageStore
+    graphs: GraphStore
+    timeout_seconds: float
 
     @property
     def name(self) -> str:
         """Which model it is."""
-        return self._model.name
+        return self.model.name
 
     async def write(self, scope: Scope, messages: Sequence[dict[str, str]]) -> str:
         """Return the model's answer as text; it may be anything.
@@ -56,7 +51,7 @@ class BudgetedModel:
         Raises:
             EzraError: There is none: no budget left, too late, refused, or broken.
         """
-        return await self._asked(scope, "complete", self._model.complete(messages))
+        return await self._asked(scope, "complete", self.model.complete(messages))
 
     async def fill(self, scope: Scope, messages: Sequence[dict[str, str]], schema: type[M]) -> M:
         """Return an answer that fits ``schema``; what it says may be anything.
@@ -64,7 +59,7 @@ class BudgetedModel:
         Raises:
             EzraError: There is none: no budget left, too late, refused, or broken.
         """
-        answer = await self._asked(scope, "generate", self._model.generate(messages, schema))
+        answer = await self._asked(scope, "generate", self.model.generate(messages, schema))
         try:
             # Checked again: an instance may have been made without looking at what is in it.
             return schema.model_validate(answer.model_dump(warnings=False))
@@ -79,10 +74,10 @@ class BudgetedModel:
             _discard(call)
             raise
         try:
-            async with asyncio.timeout(self._timeout_seconds):
+            async with asyncio.timeout(self.timeout_seconds):
                 return await call
         except TimeoutError as late:
-            reason = f"no answer within {self._timeout_seconds:g} s"
+            reason = f"no answer within {self.timeout_seconds:g} s"
             raise TierTimeout("model", operation, reason) from late
         except EzraError:
             raise
@@ -91,11 +86,11 @@ class BudgetedModel:
             raise TierRejected("model", operation, reason) from error
 
     async def _charge(self, scope: Scope) -> None:
-        standing = await self._graphs.standing(scope)
+        standing = await self.graphs.standing(scope)
         if standing is None:
             raise NotFound("session graph", scope.graph_id)
         of_agent = Budget() if standing.agent is None else standing.agent.budget
-        await self._usage.charge(scope, Usage(model_calls=1), of_agent, standing.graph.budget)
+        await self.usage.charge(scope, Usage(model_calls=1), of_agent, standing.graph.budget)
 
 
 def _discard(call: Awaitable[object]) -> None:

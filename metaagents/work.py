@@ -116,10 +116,11 @@ def batches_of(items: Sequence[Work]) -> list[list[Work]]:
     return [*together.values(), *([item] for item in lost)]
 
 
+@dataclass(eq=False)
 class Worker:
     """Runs queued work of the kinds it has handlers for.
 
-    Args:
+    Attributes:
         queue: The durable queue.
         handlers: Who carries out which kind.
         owner: Names this runtime in the leases it takes.
@@ -129,28 +130,19 @@ class Worker:
             process that died is taken over.
     """
 
-    def __init__(
-        self,
-        queue: WorkQueue,
-        handlers: Mapping[WorkKind, WorkHandler],
-        owner: str,
-        clock: Callable[[], datetime],
-        tenant: str | None = None,
-        lease_seconds: float = LEASE_SECONDS,
-    ) -> None:
-        self._queue = queue
-        self._handlers = handlers
-        self._owner = owner
-        self._clock = clock
-        self._tenant = tenant
-        self._lease_seconds = lease_seconds
-        self._pass = asyncio.Lock()
-        self._is_full = False
+    queue: WorkQueue
+    handlers: Mapping[WorkKind, WorkHandler]
+    owner: str
+    clock: Callable[[], datetime]
+    tenant: str | None = None
+    lease_seconds: float = LEASE_SECONDS
+    _pass: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    _is_full: bool = field(default=False, init=False)
 
     @property
     def kinds(self) -> tuple[WorkKind, ...]:
         """The kinds of work this worker carries out."""
-        return tuple(self._handlers)
+        return tuple(self.handlers)
 
     async def run_once(self, scope: Scope | None = None) -> WorkReport:
         """Claim one batch and carry it out. Never raises for an item that fails.
@@ -186,13 +178,13 @@ class Worker:
 
     async def _run_claimed(self, scope: Scope | None) -> WorkReport:
         report = WorkReport()
-        items = await self._queue.claim(
+        items = await self.queue.claim(
             self.kinds,
-            self._owner,
+            self.owner,
             BATCH_LIMIT,
-            self._lease_seconds,
-            self._clock(),
-            tenant=self._tenant,
+            self.lease_seconds,
+            self.clock(),
+            tenant=self.tenant,
             scope=scope,
         )
         if not items:
@@ -212,11 +204,11 @@ class Worker:
 
     async def _give_back_all(self, held: Iterable[Work]) -> None:
         """Let others have at once what a pass held when it was told to stop: nobody failed."""
-        now = self._clock()
+        now = self.clock()
         try:
             async with asyncio.timeout(GIVE_BACK_SECONDS_MAX):
                 for item in list(held):
-                    await self._queue.defer(item, now)
+                    await self.queue.defer(item, now)
         except (TierError, TimeoutError) as error:
             log.warning("claimed work was not given back and waits for its lease: %s", error)
 
@@ -226,10 +218,10 @@ class Worker:
 
         async def renew() -> None:
             while True:
-                await asyncio.sleep(self._lease_seconds / RENEWALS_PER_LEASE)
+                await asyncio.sleep(self.lease_seconds / RENEWALS_PER_LEASE)
                 for item in list(held.values()):
                     try:
-                        await self._queue.renew(item, self._lease_seconds, self._clock())
+                        await self.queue.renew(item, self.lease_seconds, self.clock())
                     except TierError as error:
                         log.warning("the claim of work %s was not renewed: %s", item.key, error)
 
@@ -241,11 +233,11 @@ class Worker:
             await asyncio.wait([renewing])
 
     async def _handled(self, batch: Sequence[Work]) -> Mapping[str, datetime]:
-        handler = self._handlers[batch[0].kind]
+        handler = self.handlers[batch[0].kind]
         limit = asyncio.timeout(HANDLER_SECONDS_MAX)
         try:
             async with limit:
-                return await handler.handle(batch, self._clock())
+                return await handler.handle(batch, self.clock())
         except TimeoutError as late:
             if not limit.expired():
                 raise
@@ -255,7 +247,7 @@ class Worker:
     async def _run_batch(
         self, batch: Sequence[Work], held: dict[str, Work], report: WorkReport
     ) -> None:
-        if len(batch) == 1 and not await self._queue.begin(batch[0]):
+        if len(batch) == 1 and not await self.queue.begin(batch[0]):
             del held[batch[0].id]  # somebody else's by now
             return
         try:
@@ -274,7 +266,7 @@ class Worker:
             return
         self._is_full = False
         done = [item for item in batch if item.id not in later]
-        for item in await self._queue.complete_all(done):
+        for item in await self.queue.complete_all(done):
             if item.kind in UNFENCED:
                 await self._repeat(item)
         for item in done:
@@ -289,7 +281,7 @@ class Worker:
     async def _put_off(
         self, item: Work, until: datetime, held: dict[str, Work], report: WorkReport
     ) -> None:
-        await self._queue.defer(item, until)
+        await self.queue.defer(item, until)
         report.deferred[item.kind] += 1
         del held[item.id]
 
@@ -301,7 +293,7 @@ class Worker:
         again = WorkDraft(
             kind=item.kind, key=item.key, agent_id=item.agent_id, payload=item.payload
         )
-        await self._queue.enqueue(item.scope, [again], self._clock())
+        await self.queue.enqueue(item.scope, [again], self.clock())
 
     async def _wait_for_room(
         self, batch: Sequence[Work], held: dict[str, Work], full: DiskFull, report: WorkReport
@@ -310,17 +302,17 @@ class Worker:
         if not self._is_full:
             log.warning("work waits for room: %s", full)
         self._is_full = True
-        later = self._clock() + timedelta(seconds=FULL_SECONDS)
+        later = self.clock() + timedelta(seconds=FULL_SECONDS)
         for item in batch:
             del held[item.id]
-            await self._queue.defer(item, later)
+            await self.queue.defer(item, later)
             report.deferred[item.kind] += 1
         report.problems.append(str(full))
 
     async def _give_up(self, item: Work, report: WorkReport) -> None:
         """Park an item whose attempts ended without an outcome: they took the pass or process."""
         problem = f"{ATTEMPTS_MAX} attempts ended without an outcome; {item.problem or 'no reason'}"
-        await self._queue.fail(item, problem, None)
+        await self.queue.fail(item, problem, None)
         report.failed[item.kind] += 1
         report.problems.append(f"{item.kind} {item.key}: {problem}")
         # Problems may quote content: they stay in the queue, whose parked work can be read.
@@ -328,8 +320,8 @@ class Worker:
 
     async def _give_back(self, item: Work, error: EzraError, report: WorkReport) -> None:
         problem = f"{type(error).__name__}: {error}"
-        again = retry_at(item.attempts + 1, self._clock())
-        await self._queue.fail(item, problem, again)
+        again = retry_at(item.attempts + 1, self.clock())
+        await self.queue.fail(item, problem, again)
         report.failed[item.kind] += 1
         report.problems.append(f"{item.kind} {item.key}: {problem}")
         name = type(error).__name__

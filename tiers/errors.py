@@ -28,7 +28,8 @@ Driver exceptions never leave ``tiers``; they are chained as the cause. Absence 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Self
 
@@ -260,3 +261,49 @@ class TierRejected(TierError):
 
 class CorruptRecord(TierError):
     """A stored record cannot be read back."""
+
+
+@contextmanager
+def refused(tell: Callable[[str], EzraError], *others: type[Exception]) -> Iterator[None]:
+    """Turn what the system says of a file in the block into an error that names it.
+
+    Args:
+        tell: Makes the error of what the system says.
+        others: What besides an ``OSError`` is told: a path with a NUL is a ``ValueError``.
+    """
+    kinds: tuple[type[Exception], ...] = (OSError, *others)
+    try:
+        yield
+    except kinds as error:
+        raise tell(getattr(error, "strerror", None) or str(error)) from error
+
+
+def check_within(field: str, value: float, least: float, most: float) -> None:
+    """Refuse a number outside of its bounds, both of which are accepted.
+
+    Raises:
+        UsageError: It is below or above them, or no number: ``True`` is none.
+    """
+    if isinstance(value, bool) or not least <= value <= most:
+        raise UsageError(field, value, f"{least:,} to {most:,}")
+
+
+def check_at_most(field: str, count: int, most: int) -> None:
+    """Refuse more of something than is taken at once.
+
+    Raises:
+        UsageError: There are more.
+    """
+    if count > most:
+        raise UsageError(field, count, f"at most {most:,}")
+
+
+def check_whole(field: str, value: object, least: int, most: int) -> None:
+    """Refuse what is no whole number within its bounds, both of which are accepted.
+
+    Raises:
+        UsageError: It is none.
+    """
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    if not (is_whole and least <= value <= most):  # type: ignore[operator]
+        raise UsageError(field, value, f"a whole number, {least:,} to {most:,}")

@@ -14,7 +14,7 @@ import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from random import Random
@@ -22,7 +22,15 @@ from typing import TypeVar
 
 from pydantic import JsonValue, ValidationError
 
-from .errors import ConfigError, EzraError, TierRejected, TierTimeout, TierUnavailable, UsageError
+from .errors import (
+    ConfigError,
+    EzraError,
+    TierRejected,
+    TierTimeout,
+    TierUnavailable,
+    UsageError,
+    check_within,
+)
 from .fields import Misfit
 from .health import TierHealth
 
@@ -191,10 +199,8 @@ class CallLimits:
         if not 0 < self.timeout_seconds <= TIMEOUT_SECONDS_MAX:
             accepted = f"above 0, at most {TIMEOUT_SECONDS_MAX:g}"
             raise UsageError("timeout_seconds", self.timeout_seconds, accepted)
-        if not 1 <= self.attempts <= ATTEMPTS_MAX:
-            raise UsageError("attempts", self.attempts, f"1 to {ATTEMPTS_MAX}")
-        if not 1 <= self.concurrency <= CONCURRENCY_MAX:
-            raise UsageError("concurrency", self.concurrency, f"1 to {CONCURRENCY_MAX}")
+        check_within("attempts", self.attempts, 1, ATTEMPTS_MAX)
+        check_within("concurrency", self.concurrency, 1, CONCURRENCY_MAX)
         pace = self.requests_per_minute
         if pace is not None and not 0 < pace < math.inf:
             raise UsageError("requests_per_minute", pace, "above 0, or None for no limit")
@@ -203,12 +209,13 @@ class CallLimits:
             raise UsageError("first_delay_seconds", self.first_delay_seconds, accepted)
 
 
+@dataclass(eq=False, repr=False)
 class ProviderCalls:
     """Makes calls within limits, and turns failures into the errors of ``tiers.errors``.
 
     No error, and no cause of one, holds the key.
 
-    Args:
+    Attributes:
         tier: What the errors name: ``embedding`` or ``model``.
         provider: ``gemini`` or ``openai``.
         model: The model's name at the provider.
@@ -219,34 +226,25 @@ class ProviderCalls:
         clock: Monotonic seconds, for the pace.
     """
 
-    def __init__(
-        self,
-        tier: str,
-        provider: str,
-        model: str,
-        *,
-        key: str | None,
-        key_variable: str,
-        limits: CallLimits,
-        random: Random | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.tier = tier
-        self.provider = provider
-        self.model = model
-        self.engine = f"{provider}/{model}"
-        self.limits = limits
-        self._key = key
-        self._key_variable = key_variable
-        self._random = random or Random()  # noqa: S311 - spreads retries, hides nothing
-        self._clock = clock
-        pace = limits.requests_per_minute
+    tier: str
+    provider: str
+    model: str
+    _: KW_ONLY
+    key: str | None
+    key_variable: str
+    limits: CallLimits
+    random: Random = field(default_factory=Random)
+    clock: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
+        self.engine = f"{self.provider}/{self.model}"
+        pace = self.limits.requests_per_minute
         self._bucket = None if pace is None else TokenBucket(pace)
-        self._slots = asyncio.Semaphore(limits.concurrency)
+        self._slots = asyncio.Semaphore(self.limits.concurrency)
 
     def take_turn(self) -> float:
         """Take leave for one request and return 0, or return the seconds until there is one."""
-        return 0.0 if self._bucket is None else self._bucket.take(self._clock())
+        return 0.0 if self._bucket is None else self._bucket.take(self.clock())
 
     async def call(
         self, operation: str, attempt: Callable[[], Awaitable[_T]], *, has_turn: bool = False
@@ -320,7 +318,7 @@ class ProviderCalls:
         """Return what a person can do about an error."""
         match error:
             case ConfigError():
-                return f"set {self._key_variable} to a key that the provider takes"
+                return f"set {self.key_variable} to a key that the provider takes"
             case TierRejected():
                 return "check the name of the model, its settings and the address"
             case _:
@@ -362,14 +360,14 @@ class ProviderCalls:
         if asked is not None and asked > _RETRY_AFTER_SECONDS_MAX:
             return None
         first = self.limits.first_delay_seconds
-        return retry_delay(failed, first, asked, self._random.random())
+        return retry_delay(failed, first, asked, self.random.random())
 
     def _error(self, operation: str, failure: ProviderFailure, failed: int) -> EzraError:
         if failure.key_refused:
             # What the provider says is left out: it may say the key.
-            how = "refuses the key" if self._key else "wants a key, and none is set"
+            how = "refuses the key" if self.key else "wants a key, and none is set"
             status = f" (HTTP {failure.status})" if failure.status else ""
-            return ConfigError(self._key_variable, f"{self.engine} {how}{status}")
+            return ConfigError(self.key_variable, f"{self.engine} {how}{status}")
         reason = f"{self.engine}: {self._shown(failure.reason)}"
         if failed > 1:
             reason += f" (attempt {failed})"
@@ -385,10 +383,10 @@ class ProviderCalls:
         cause = failure.__cause__
         if failure.key_refused or cause is None:
             return None
-        return None if self._key and self._key in f"{cause} {cause!r}" else cause
+        return None if self.key and self.key in f"{cause} {cause!r}" else cause
 
     def _shown(self, said: str) -> str:
         """Return what a provider said, as one short line without the key."""
-        text = said.replace(self._key, "[key]") if self._key else said
+        text = said.replace(self.key, "[key]") if self.key else said
         text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
         return text if len(text) <= _REASON_CHARS else f"{text[:_REASON_CHARS]}…"

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import IO
 
-from .errors import UsageError
+from .errors import UsageError, refused
 
 
 class SavedFile:
@@ -34,10 +34,8 @@ class SavedFile:
         Raises:
             UsageError: It cannot be written there.
         """
-        try:
+        with refused(self._unwritable, ValueError):
             number = os.open(self._draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except (OSError, ValueError) as error:
-            raise self._unwritable(error) from error
         self._file = os.fdopen(number, "wb")
 
     def write(self, chunk: bytes) -> None:
@@ -46,10 +44,8 @@ class SavedFile:
         Raises:
             UsageError: The disk is full.
         """
-        try:
+        with refused(self._unwritable):
             self._opened.write(chunk)
-        except OSError as error:
-            raise self._unwritable(error) from error
 
     def finish(self) -> None:
         """Put the file in its place, durably.
@@ -57,13 +53,11 @@ class SavedFile:
         Raises:
             UsageError: It cannot be written there.
         """
-        try:
+        with refused(self._unwritable):
             self._opened.flush()
             os.fsync(self._opened.fileno())
             self._draft.replace(self._path)
             sync_folder(self._path.parent)
-        except OSError as error:
-            raise self._unwritable(error) from error
 
     def close(self) -> None:
         """Leave nothing behind that is not finished. May be repeated."""
@@ -79,9 +73,8 @@ class SavedFile:
             raise UsageError("file", "closed", "an open file")
         return self._file
 
-    def _unwritable(self, error: OSError | ValueError) -> UsageError:
-        reason = getattr(error, "strerror", None) or str(error)
-        return UsageError("path", str(self._path), f"a file that can be written ({reason})")
+    def _unwritable(self, why: str) -> UsageError:
+        return UsageError("path", str(self._path), f"a file that can be written ({why})")
 
 
 def replace_file(path: Path, content: bytes, *, mode: int = 0o600) -> None:

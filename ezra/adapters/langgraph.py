@@ -3,14 +3,16 @@
 A store's items are facts of the agent's session graph, so scope, history, audit and redaction are
 theirs: an item that is put again supersedes the one before, one that is deleted is forgotten and
 leaves its tombstone, and recall finds it like any other fact.
+
+Calls from other threads into the event loop in which an agent lives.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from tiers.errors import EzraError, UsageError
 from tiers.extras import needs
@@ -20,7 +22,6 @@ from tiers.records import IDS_MAX, Fact
 from ..handles.agent import Agent
 from ..recall.request import LIMIT_MAX
 from ..wire.tools import ToolSpec, agent_tools, problem_told
-from .home_loop import HomeLoop
 from .keeping import (
     Kept,
     Namespace,
@@ -34,6 +35,46 @@ from .keeping import (
     searched_text,
 )
 from .matching import check_filter, matches
+
+R = TypeVar("R")
+
+
+class HomeLoop:
+    """The event loop that is running where this is made.
+
+    Raises:
+        UsageError: None is.
+    """
+
+    def __init__(self) -> None:
+        running = _running()
+        if running is None:
+            raise UsageError("agent", "no event loop", "made in the event loop in which it lives")
+        self._loop = running
+
+    def wait(self, start: Callable[[], Coroutine[Any, Any, R]], instead: str) -> R:
+        """Run a coroutine there and return what it does; for other threads.
+
+        Args:
+            start: Makes the coroutine.
+            instead: What to do in the loop's own thread, which would wait for itself.
+
+        Raises:
+            UsageError: It is the loop's own thread, or the loop does not run any more.
+        """
+        if _running() is self._loop:
+            raise UsageError("call", "one that blocks the event loop", instead)
+        if not self._loop.is_running():
+            raise UsageError("call", "an event loop that is over", "one that runs")
+        return asyncio.run_coroutine_threadsafe(start(), self._loop).result()
+
+
+def _running() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
 
 with needs("langgraph", "ezra.adapters.langgraph"):
     from langchain_core.tools import StructuredTool, ToolException

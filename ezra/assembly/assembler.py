@@ -21,8 +21,7 @@ from metaagents.learning.extraction import ExtractionAgent, ExtractionPolicy
 from metaagents.learning.judging import JudgeAgent, JudgePolicy
 from metaagents.learning.moves import CoreKeeper
 from metaagents.learning.rules import LearningPolicy
-from metaagents.lifecycle.agent import LifecycleAgent
-from metaagents.lifecycle.handlers import ConsolidateHandler, RetainHandler
+from metaagents.lifecycle.agent import ConsolidateHandler, LifecycleAgent, RetainHandler
 from metaagents.lifecycle.keeper import GraphKeeper
 from metaagents.lifecycle.retention import BeliefRetention
 from metaagents.lifecycle.retired_traces import RetiredTraces
@@ -42,7 +41,7 @@ from tiers.ports import Embedder, HotStore, LanguageModel
 from tiers.records import WorkKind
 from tiers.upkeep import ArchivalVectors
 
-from ..contradiction import ContradictionJudge, Handlers, RulesJudge, Settler
+from ..contradiction import ContradictionJudge, Handlers, RivalFinder, RulesJudge, Settler
 from ..mesh import Connector, Mesh, Source, opened_mesh
 from ..models.reranking import Reranker
 from ..recaller import Recaller
@@ -265,11 +264,11 @@ def _router(
     hydrator = Hydrator(stores.hot, cold.turns, cold.semantic, way.recaller, limits, clock)
     ledger = TurnLedger(cold.desk, stores.hot, way.meter, limits, ids, clock, stores.telemetry)
     return Router(
-        policy=policy,
+        admission=policy,
         hydrator=hydrator,
         fetcher=way.fetcher,
         ledger=ledger,
-        model=model,
+        answering=model,
         limits=limits,
         ids=ids,
         telemetry=stores.telemetry,
@@ -389,17 +388,16 @@ def _settler(
     settings: Settings, stores: _Stores, handlers: Handlers, judge: ContradictionJudge | None
 ) -> Settler:
     cold = stores.cold
-    return Settler(
-        cold.beliefs,
+    finder = RivalFinder(
         cold.history,
         cold.rivals,
         stores.warm,
         stores.embedder,
-        handlers,
-        judge=judge,
+        judge,
         similarity=settings.contradiction_similarity,
         timeout_seconds=settings.step_timeout_seconds,
     )
+    return Settler(cold.beliefs, cold.history, handlers, finder)
 
 
 def _keeper(

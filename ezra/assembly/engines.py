@@ -23,7 +23,7 @@ from tiers.cold.sqlite import (
     sqlite_cold_store,
 )
 from tiers.cold.sqlite.health import sqlite_health
-from tiers.errors import ConfigError
+from tiers.errors import ConfigError, refused
 from tiers.extras import needs
 from tiers.health import TierHealth
 from tiers.ports import HotStore, LanguageModel, WarmStore
@@ -355,8 +355,6 @@ def _qdrant_place(settings: Settings) -> str:
 
 
 def _made(home: Path) -> Path:
-    try:
+    with refused(lambda why: ConfigError("EZRA_HOME", f"cannot make {home}: {why}")):
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError("EZRA_HOME", f"cannot make {home}: {error.strerror}") from error
     return home

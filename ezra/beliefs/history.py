@@ -14,7 +14,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
-from tiers.errors import NotFound, UsageError
+from tiers.errors import NotFound, UsageError, check_within
 from tiers.fields import AuditKind, Text, Word
 from tiers.previews import with_previews
 from tiers.records import (
@@ -430,8 +430,7 @@ class History:
         if seq is None:
             return await self.seq_at(given[0])
         last = await self.seq_at()
-        if isinstance(seq, bool) or not 0 <= seq <= last:
-            raise UsageError("seq", seq, f"0 to {last}")
+        check_within("seq", seq, 0, last)
         return seq
 
     async def _first_seq(self, point: Point) -> int:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from tiers.errors import ConfigError
+from tiers.errors import ConfigError, refused
 from tiers.saved_file import replace_file
 
 FILE_NAME = "bridge.toml"
@@ -238,11 +238,9 @@ def write_file(state: Path, changes: Mapping[str, str | float | None]) -> Path:
             said[name] = value
     _checked(state, said)
     lines = [f"{name} = {_shown(said[name])}\n" for name in _VARIABLES if name in said]
-    try:
+    with refused(lambda why: ConfigError(str(path), f"cannot be written: {why}")):
         state.mkdir(parents=True, exist_ok=True, mode=0o700)
         replace_file(path, "".join(lines).encode())
-    except OSError as error:
-        raise ConfigError(str(path), f"cannot be written: {error.strerror or error}") from error
     return path
 
 

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from tiers.documents import Document
-from tiers.errors import UsageError
+from tiers.errors import UsageError, check_at_most
 from tiers.forms import told
 from tiers.records import ALL_TOPICS_MAX, NAME_CHARS_MAX, TEXT_CHARS_MAX, Fact, Hit
 
@@ -94,8 +94,7 @@ def labels(
     if category is not None:
         found.append(_label("category", CATEGORY, category))
     given = tuple(tags)
-    if len(given) > TAGS_MAX:
-        raise UsageError("tags", len(given), f"at most {TAGS_MAX}")
+    check_at_most("tags", len(given), TAGS_MAX)
     if private is not None:
         found.append(f"{SCOPE}{'private' if private else 'shared'}")
     return tuple(dict.fromkeys([*found, *(_label("tags", TAG, one) for one in given)]))

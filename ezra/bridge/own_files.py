@@ -9,25 +9,21 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from tiers.errors import ConfigError
+from tiers.errors import ConfigError, refused
 
 _AGAIN_SECONDS = 0.01
 
 
-@contextmanager
-def usable(folder: Path) -> Iterator[None]:
+def usable(folder: Path) -> AbstractContextManager[None]:
     """Tell of what cannot be done with a folder in the block.
 
     Raises:
         ConfigError: The folder cannot be read or written; names it.
     """
-    try:
-        yield
-    except OSError as error:
-        raise ConfigError(str(folder), f"cannot be used: {error.strerror or error}") from error
+    return refused(lambda why: ConfigError(str(folder), f"cannot be used: {why}"))
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 from tiers.board import Card, TaskStatus
-from tiers.errors import NotFound, PolicyDenied, UsageError
+from tiers.errors import NotFound, PolicyDenied, UsageError, check_within
 from tiers.records import ALL_TOPICS_MAX, Fact, Hit, Kind
 
 from ..recall.request import LIMIT_MAX, ModeName
@@ -241,8 +241,7 @@ async def dashboard(bridge: Bridge, days: int = 30) -> Dashboard:
         Away: The memory is away.
         UsageError: ``days`` is out of range.
     """
-    if not 1 <= days <= DAYS_MAX:
-        raise UsageError("days", days, f"1 to {DAYS_MAX:,}")
+    check_within("days", days, 1, DAYS_MAX)
     graph = await bridge.graph()
     by_type, by_agent = Counter[str](), Counter[str]()
     by_day: dict[str, Counter[str]] = {}

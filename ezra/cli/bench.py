@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tiers.errors import UsageError
+from tiers.errors import UsageError, refused
 
 from ..evaluation.speed.picture import picture
 from ..evaluation.speed.results import Report, headings
@@ -96,7 +96,5 @@ def _numbers(field: str, text: str) -> tuple[int, ...]:
 
 
 def _drawn(path: Path, text: str) -> None:
-    try:
+    with refused(lambda why: UsageError("picture", str(path), f"a file to write ({why})")):
         path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError("picture", str(path), f"a file to write ({error.strerror})") from error

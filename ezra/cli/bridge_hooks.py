@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tiers.errors import ConfigError, EzraError, UsageError
+from tiers.errors import ConfigError, EzraError, UsageError, check_within
 
 from ..bridge.config import AGENT_VARIABLE, BridgeConfig, bridge_config
 from ..bridge.hook_drain import Drained
@@ -244,8 +244,7 @@ def show_log(
         ezra bridge hooks log
         ezra bridge hooks log --limit 500 --json
     """
-    if not 1 <= limit <= LINES_MAX:
-        raise UsageError("--limit", limit, f"1 to {LINES_MAX:,}")
+    check_within("--limit", limit, 1, LINES_MAX)
     log = log_of(os.environ)
     lines = log.lines(limit)
     return Answer({"files": [str(one) for one in log.paths], "lines": lines}, lines)

@@ -13,7 +13,7 @@ from typing import IO, Annotated, Any
 
 import typer
 
-from tiers.errors import UsageError
+from tiers.errors import UsageError, refused
 from tiers.saved_file import replace_file
 
 from ..bridge import carrying, reading
@@ -262,11 +262,11 @@ async def export(door: Door, file: Annotated[str, typer.Argument()] = FROM_INPUT
         return Answer(..., (_json_line(line) for line in lines))
     path = Path(file)
     text = "".join(json_lines.dumps(one, ensure_ascii=False) + "\n" for one in lines)
-    try:
+    # A path without a name is no OSError.
+    with refused(
+        lambda why: UsageError("FILE", file, f"a file that can be written: {why}"), ValueError
+    ):
         replace_file(path, text.encode(), mode=0o666)
-    except (OSError, ValueError) as error:  # a path without a name is no OSError
-        reason = getattr(error, "strerror", None) or error
-        raise UsageError("FILE", file, f"a file that can be written: {reason}") from error
     return Answer({"file": file, "lines": len(lines)}, f"{len(lines)} lines in {file}")
 
 
@@ -305,19 +305,20 @@ def _lines(file: str) -> tuple[list[dict[str, Any]], list[str]]:
     """
     lines: list[dict[str, Any]] = []
     unread: list[str] = []
-    try:
-        with _opened(file) as data:
-            for number, line in enumerate(data, 1):
-                if number > carrying.LINES_MAX:
-                    raise UsageError("FILE", file, f"at most {carrying.LINES_MAX:,} lines")
-                try:
-                    found = carrying.read_line(number, line)
-                except UsageError as error:
-                    unread.append(str(error))
-                else:
-                    lines += [] if found is None else [found]
-    except OSError as error:
-        raise UsageError("FILE", file, f"a file that can be read: {error.strerror}") from error
+
+    def told(why: str) -> UsageError:
+        return UsageError("FILE", file, f"a file that can be read: {why}")
+
+    with refused(told), _opened(file) as data:
+        for number, line in enumerate(data, 1):
+            if number > carrying.LINES_MAX:
+                raise UsageError("FILE", file, f"at most {carrying.LINES_MAX:,} lines")
+            try:
+                found = carrying.read_line(number, line)
+            except UsageError as error:
+                unread.append(str(error))
+            else:
+                lines += [] if found is None else [found]
     return lines, unread
 
 

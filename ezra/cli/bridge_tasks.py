@@ -9,7 +9,7 @@ from typing import Annotated, cast, get_args
 import typer
 
 from tiers.board import TaskStatus
-from tiers.errors import UsageError
+from tiers.errors import UsageError, check_within
 
 from ..bridge.client import Bridge
 from ..bridge.noted import CurrentTask, Notes
@@ -185,8 +185,7 @@ async def suspend_tasks(door: Door, limit: int = 10) -> Answer:
         ezra bridge suspend-tasks
         ezra bridge suspend-tasks --json
     """
-    if not 1 <= limit <= LATEST_MAX:
-        raise UsageError("--limit", limit, f"1 to {LATEST_MAX}")
+    check_within("--limit", limit, 1, LATEST_MAX)
     return await door.write(
         "suspend_tasks",
         told=lambda one: f"{len(one.result.get('suspended', ()))} suspended",

@@ -11,7 +11,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from tiers.errors import UsageError
+from tiers.errors import UsageError, refused
 from tiers.records import Kind
 
 from ..evaluation.metrics import Figures
@@ -140,12 +140,12 @@ def _chosen_kinds(text: str) -> tuple[Kind, ...] | None:
 
 
 def _write(path: Path, asked: tuple[Asked, ...], mode: Literal["a", "w"]) -> None:
-    try:
-        with path.open(mode, encoding="utf-8") as file:
-            for one in asked:
-                file.write(json_text.dumps(one.as_json(), ensure_ascii=False) + "\n")
-    except OSError as error:
-        raise UsageError("per-question", path, f"a file to write ({error.strerror})") from error
+    def told(why: str) -> UsageError:
+        return UsageError("per-question", path, f"a file to write ({why})")
+
+    with refused(told), path.open(mode, encoding="utf-8") as file:
+        for one in asked:
+            file.write(json_text.dumps(one.as_json(), ensure_ascii=False) + "\n")
 
 
 def _show(screen: Screen, found: Evaluation) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .detector import Settled, Settler
+from .finding import RivalFinder
 from .judges import ContradictionJudge, ModelJudge, NliJudge, RulesJudge
 from .records import Contradiction, Judgement
 from .strategies import Callback, Handlers, Resolver
@@ -16,6 +17,7 @@ __all__ = [
     "ModelJudge",
     "NliJudge",
     "Resolver",
+    "RivalFinder",
     "RulesJudge",
     "Settled",
     "Settler",

@@ -21,16 +21,14 @@ from tiers.beliefs import (
 )
 from tiers.errors import Conflict, TierError
 from tiers.fleet import MergeStrategy, Scope
-from tiers.ports import Embedder, WarmStore
 
-from .finding import SIMILARITY, Charge, Notes, Opposed, RivalFinder
-from .judges import ContradictionJudge
+from .finding import Charge, Notes, Opposed, RivalFinder
 from .records import FOUND_BY_KEY, Contradiction
 from .rules import compare
 from .strategies import Handlers, agreement, settle, tell
 
 if TYPE_CHECKING:
-    from tiers.cold.stores import BeliefHistory, BeliefStore, RivalSearch
+    from tiers.cold.stores import BeliefHistory, BeliefStore
 
 log = logging.getLogger(__name__)
 
@@ -83,49 +81,21 @@ class _Commit:
     notes: Notes = field(default_factory=Notes)
 
 
+@dataclass(eq=False)
 class Settler:
     """Commits to beliefs: finds what contradicts them, and settles it by the graph's strategy.
 
-    Args:
+    Attributes:
         beliefs: The log, which has the last word on what is active.
         history: What is active, and how far agents are trusted.
-        rivals: Finds active beliefs by their words, also those that are not indexed yet.
-        warm: The hybrid index.
-        embedder: Says how alike two claims are; ``None`` leaves all to words and rules.
         handlers: Who is asked and told.
-        judge: Asked about claims that are alike; ``None`` leaves it to the rules.
-        similarity: The cosine from which the judge is asked, 0 to 1.
-        timeout_seconds: Deadline of each search and embedding.
-
-    Raises:
-        UsageError: A number is out of range.
+        finder: Finds what a claim contradicts.
     """
 
-    def __init__(
-        self,
-        beliefs: BeliefStore,
-        history: BeliefHistory,
-        rivals: RivalSearch,
-        warm: WarmStore,
-        embedder: Embedder | None,
-        handlers: Handlers,
-        *,
-        judge: ContradictionJudge | None = None,
-        similarity: float = SIMILARITY,
-        timeout_seconds: float = 2.0,
-    ) -> None:
-        self._beliefs = beliefs
-        self._history = history
-        self._handlers = handlers
-        self._finder = RivalFinder(
-            history,
-            rivals,
-            warm,
-            embedder,
-            judge,
-            similarity=similarity,
-            timeout_seconds=timeout_seconds,
-        )
+    beliefs: BeliefStore
+    history: BeliefHistory
+    handlers: Handlers
+    finder: RivalFinder
 
     async def commit(
         self,
@@ -156,7 +126,7 @@ class Settler:
             await self._settle_unkeyed(commit)
         for _ in range(ATTEMPTS_MAX):
             settlements = () if commit.is_known else tuple(one for _, one in commit.made)
-            answer = await self._beliefs.commit(scope, belief, settlements)
+            answer = await self.beliefs.commit(scope, belief, settlements)
             if not answer.unsettled and not answer.is_stale:
                 return await self._done(commit, answer)
             if answer.is_stale:
@@ -179,11 +149,11 @@ class Settler:
 
     async def _tell(self, commit: _Commit, made: list[_Decision]) -> None:
         """Tell the callback of what was settled, all of it within the time of one answer."""
-        callback = self._handlers.callback
+        callback = self.handlers.callback
         if callback is None:
             return
         now = asyncio.get_running_loop().time
-        until = now() + self._handlers.timeout_seconds
+        until = now() + self.handlers.timeout_seconds
         for found, _ in made:
             problem = await tell(found, callback, max(0.0, until - now()))
             if problem:
@@ -195,7 +165,7 @@ class Settler:
         if not ids:
             return
         query = BeliefQuery(ids=ids, statuses=("active",), limit=len(ids))
-        active = {one.id for one in await self._history.query(commit.scope, query)}
+        active = {one.id for one in await self.history.query(commit.scope, query)}
         commit.made = [one for one in commit.made if one[0].rival.id in active]
 
     async def _settle_keyed(self, commit: _Commit, belief: Commitment, rival: Rival) -> None:
@@ -213,12 +183,12 @@ class Settler:
         if _says_the_same(belief, rival.belief):
             settlement = agreement(replace(found, reason=""))
         else:
-            settlement = await settle(found, self._handlers)
+            settlement = await settle(found, self.handlers)
         commit.made.append((found, settlement))
 
     async def _settle_unkeyed(self, commit: _Commit) -> None:
         """Find what a claim without a key contradicts or says again, and settle it."""
-        found = await self._finder.find(
+        found = await self.finder.find(
             commit.scope, commit.belief, commit.judged_ids, commit.notes, commit.charge
         )
         commit.is_known = found.is_known
@@ -226,7 +196,7 @@ class Settler:
         if not found.opposed:
             return
         try:
-            rows = await self._history.trusts(commit.scope.for_graph())
+            rows = await self.history.trusts(commit.scope.for_graph())
         except TierError as error:
             log.warning("rivals of a claim left out: %s", error)
             commit.notes.lose(error.tier, f"rivals: {error}")
@@ -241,7 +211,7 @@ class Settler:
             settlement = (
                 agreement(contradiction)
                 if one.judgement.agrees
-                else await settle(contradiction, self._handlers)
+                else await settle(contradiction, self.handlers)
             )
             commit.made.append((contradiction, settlement))
 

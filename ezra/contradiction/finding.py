@@ -98,10 +98,11 @@ class Found:
     is_known: bool = False
 
 
+@dataclass(eq=False)
 class RivalFinder:
     """Finds what a claim without a key contradicts.
 
-    Args:
+    Attributes:
         history: What is active.
         rivals: Finds active beliefs by their words, also those that are not indexed yet.
         warm: The hybrid index; asked when the claim has a vector.
@@ -114,29 +115,22 @@ class RivalFinder:
         UsageError: A number is out of range.
     """
 
-    def __init__(
-        self,
-        history: BeliefHistory,
-        rivals: RivalSearch,
-        warm: WarmStore,
-        embedder: Embedder | None,
-        judge: ContradictionJudge | None,
-        *,
-        similarity: float,
-        timeout_seconds: float,
-    ) -> None:
-        if not 0 < similarity <= 1:
-            raise UsageError("similarity", similarity, "above 0, at most 1")
-        if not 0 < timeout_seconds < math.inf:
-            raise UsageError("timeout_seconds", timeout_seconds, "above 0")
-        self._history = history
-        self._rivals = rivals
-        self._warm = warm
-        self._embedder = embedder
-        self._judge = None if judge is None or isinstance(judge, RulesJudge) else judge
+    history: BeliefHistory
+    rivals: RivalSearch
+    warm: WarmStore
+    embedder: Embedder | None
+    judge: ContradictionJudge | None = None
+    similarity: float = SIMILARITY
+    timeout_seconds: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.similarity <= 1:
+            raise UsageError("similarity", self.similarity, "above 0, at most 1")
+        if not 0 < self.timeout_seconds < math.inf:
+            raise UsageError("timeout_seconds", self.timeout_seconds, "above 0")
+        if isinstance(self.judge, RulesJudge):
+            self.judge = None  # the rules are asked first as it is
         self._rules = RulesJudge()
-        self._similarity = similarity
-        self._timeout = timeout_seconds
 
     async def find(
         self,
@@ -169,7 +163,7 @@ class RivalFinder:
         active = {one.id: one for one in by_words}
         unread = [one for one in ids if one not in active]
         query = BeliefQuery(ids=(belief.id, *unread), limit=_LOADED_MAX + 1)
-        loading = self._history.query(scope, query)
+        loading = self.history.query(scope, query)
         loaded = await self._answer("cold", "rivals", loading, (), notes)
         if any(one.id == belief.id for one in loaded):
             return Found(is_known=True)
@@ -183,14 +177,14 @@ class RivalFinder:
         self, scope: Scope, belief: Commitment, notes: Notes
     ) -> tuple[Commitment, ...]:
         """Return active beliefs filed like a claim that share words with it."""
-        asking = self._rivals.worded_like(scope, belief, _FOUND_MAX)
+        asking = self.rivals.worded_like(scope, belief, _FOUND_MAX)
         return await self._answer("cold", "words", asking, (), notes)
 
     async def _meaning_like(
         self, scope: Scope, belief: Commitment, vector: Vector | None, notes: Notes
     ) -> list[str]:
         """Return ids of beliefs of the topic whose meaning is like a claim's; none without one."""
-        if vector is None or self._embedder is None:
+        if vector is None or self.embedder is None:
             return []
         topics = belief.topics if belief.topic is None else (belief.topic,)
         narrow = scope.model_copy(update={"topics": topics, "lineage": ()})
@@ -201,9 +195,9 @@ class RivalFinder:
             limit=_FOUND_MAX,
             now=belief.recorded_at,
             vector=vector,
-            model_id=self._embedder.model_id,
+            model_id=self.embedder.model_id,
         )
-        asking = self._warm.search(narrow, query)
+        asking = self.warm.search(narrow, query)
         return [hit.id for hit in await self._answer("warm", "warm", asking, (), notes)]
 
     async def _opposed(
@@ -223,8 +217,8 @@ class RivalFinder:
             Opposed(rival, judgement, self._rules.name)
             for rival, judgement in zip(rivals, said, strict=True)
         ]
-        if self._judge is not None:
-            candidates = await self._asked(self._judge, belief, candidates, notes, charge)
+        if self.judge is not None:
+            candidates = await self._asked(self.judge, belief, candidates, notes, charge)
         opposed = [
             one
             for one in candidates
@@ -251,7 +245,7 @@ class RivalFinder:
         alike = [
             one
             for one in await self._with_similarity(belief, open_ones, notes)
-            if one.similarity is not None and one.similarity >= self._similarity
+            if one.similarity is not None and one.similarity >= self.similarity
         ]
         alike = sorted(alike, key=lambda one: -(one.similarity or 0.0))[:JUDGED_MAX]
         if not alike or not await _is_paid(judge, charge, notes):
@@ -272,10 +266,10 @@ class RivalFinder:
     ) -> list[Opposed]:
         """Return the candidates with the cosine of their claim and the new one, where known."""
         unknown = [one.belief.claim for one in candidates if one.similarity is None]
-        if self._embedder is None or not unknown:
+        if self.embedder is None or not unknown:
             return list(candidates)
         texts = [belief.claim, *unknown]
-        embedding = self._embedder.embed(texts, urgent=True)
+        embedding = self.embedder.embed(texts, urgent=True)
         vectors = await self._answer("dense", "similarity", embedding, (), notes)
         if len(vectors) != len(texts):
             return list(candidates)
@@ -288,9 +282,9 @@ class RivalFinder:
         ]
 
     async def _vector(self, claim: str, notes: Notes) -> Vector | None:
-        if self._embedder is None:
+        if self.embedder is None:
             return None
-        embedding = self._embedder.embed([claim], urgent=True)
+        embedding = self.embedder.embed([claim], urgent=True)
         vectors = await self._answer("dense", "vector", embedding, (), notes)
         return vectors[0] if len(vectors) == 1 else None
 
@@ -299,10 +293,10 @@ class RivalFinder:
     ) -> _T:
         """Return what a tier answers, or ``empty`` when it fails or is late; the notes say so."""
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout(self.timeout_seconds):
                 return await call
         except TimeoutError:
-            notes.lose(capability, f"{what}: no answer within {self._timeout:g} s")
+            notes.lose(capability, f"{what}: no answer within {self.timeout_seconds:g} s")
         except (TierError, ConfigError) as error:
             log.warning("rivals of a claim: %s left out: %s", what, error)
             notes.lose(capability, f"{what}: {error}")

@@ -10,7 +10,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
 
-from tiers.errors import EzraError, TierRejected, TierTimeout, UsageError
+from tiers.errors import EzraError, TierRejected, TierTimeout, UsageError, check_at_most
 from tiers.ports import LanguageModel
 from tiers.provider_clients import JsonEndpoint, checked_base_url, checked_key
 from tiers.providers import CallLimits, ProviderCalls, first_problem, unreadable
@@ -146,7 +146,7 @@ class NliJudge(JsonEndpoint):
             TierTimeout: No answer in time.
             TierRejected: The server refused the request, or its answer cannot be read.
         """
-        _check_count(rivals)
+        check_at_most("rivals", len(rivals), RIVALS_MAX)
         ours = _readable(claim)
         pairs = [pair for one in map(_readable, rivals) for pair in ([ours, one], [one, ours])]
         scores: list[float] = []
@@ -268,7 +268,7 @@ class ModelJudge:
         """
         if not rivals:
             return ()
-        _check_count(rivals)
+        check_at_most("rivals", len(rivals), RIVALS_MAX)
         ids = [f"r{number}" for number in range(1, len(rivals) + 1)]
         messages = [
             {"role": "system", "content": _TASK},
@@ -334,11 +334,6 @@ def _fenced(claim: str, rivals: dict[str, str]) -> str:
 def _readable(text: str) -> str:
     """Return a text without lone surrogates, which no UTF-8 can say."""
     return text.encode("utf-8", "replace").decode()
-
-
-def _check_count(rivals: Sequence[str]) -> None:
-    if len(rivals) > RIVALS_MAX:
-        raise UsageError("rivals", len(rivals), f"at most {RIVALS_MAX}")
 
 
 def _checked_label(label: str) -> str:

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from tiers.errors import UsageError
+from tiers.errors import UsageError, refused
 
 from .formats import is_known
 from .parsed import FILE_BYTES_MAX
@@ -132,7 +132,7 @@ def read_file(path: Path) -> bytes:
     Raises:
         UsageError: It cannot be read, is no plain file, or is larger than is read.
     """
-    try:
+    with refused(lambda why: UsageError("path", path.name, f"a file that can be read: {why}")):
         # Whoever opens a pipe or a device would wait for it.
         number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(number, "rb") as file:
@@ -140,8 +140,6 @@ def read_file(path: Path) -> bytes:
             if not stat.S_ISREG(about.st_mode):
                 raise UsageError("path", path.name, "a file")
             data = file.read(FILE_BYTES_MAX + 1)
-    except OSError as error:
-        raise UsageError("path", path.name, f"a file that can be read: {error.strerror}") from error
     if len(data) > FILE_BYTES_MAX:
         raise UsageError("path", path.name, f"{FILE_BYTES_MAX // 2**20} MiB at most")
     return data

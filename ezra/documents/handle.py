@@ -15,7 +15,7 @@ from tiers.documents import (
     Revised,
     document_id,
 )
-from tiers.errors import Conflict, UsageError, WasRedacted
+from tiers.errors import Conflict, UsageError, WasRedacted, check_within
 from tiers.fields import TOPICS_MAX
 from tiers.records import Scope, Standing
 
@@ -179,7 +179,7 @@ class Documents:
         Raises:
             UsageError: An argument is not acceptable.
         """
-        _check_limit(limit)
+        check_within("limit", limit, 1, DOCUMENTS_PER_CALL_MAX)
         _check_moment(as_of)
         scope = await self._access.reading()
         try:
@@ -220,7 +220,7 @@ class Documents:
         Raises:
             UsageError: ``limit`` is out of range.
         """
-        _check_limit(limit)
+        check_within("limit", limit, 1, DOCUMENTS_PER_CALL_MAX)
         scope = await self._access.reading()
         return await self._runtime.shelf.revisions(scope, document_id, before=before, limit=limit)
 
@@ -238,7 +238,7 @@ class Documents:
         Raises:
             UsageError: ``limit`` is out of range.
         """
-        _check_limit(limit)
+        check_within("limit", limit, 1, DOCUMENTS_PER_CALL_MAX)
         scope = await self._access.reading()
         return await self._runtime.shelf.passages_of(scope, document_id, behind=behind, limit=limit)
 
@@ -364,11 +364,6 @@ class DocumentsOfAgent:
         """The documents that the agent sees, and those that it puts."""
         access = Access(self._scope, self._writing, lambda: self._standing)
         return Documents(self._runtime, access)
-
-
-def _check_limit(limit: int) -> None:
-    if not 1 <= limit <= DOCUMENTS_PER_CALL_MAX:
-        raise UsageError("limit", limit, f"1 to {DOCUMENTS_PER_CALL_MAX:,}")
 
 
 def _check_moment(as_of: datetime | None) -> None:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from pydantic import Field
 
-from tiers.errors import UsageError
+from tiers.errors import check_within
 from tiers.fields import Moment, Record
 from tiers.records import Scope
 
@@ -68,8 +68,7 @@ async def holding_of(
             limit is out of range, or no page gave the cursor.
         TierError: The cold tier failed.
     """
-    if not 1 <= limit <= PAGE_MAX:
-        raise UsageError("limit", limit, f"1 to {PAGE_MAX:,}")
+    check_within("limit", limit, 1, PAGE_MAX)
     whose.check()
     agents: tuple[HeldRecord, ...] = ()
     behind = cursor.removeprefix(_AGENTS)

@@ -16,7 +16,7 @@ from tiers.board import (
     Priority,
     TaskStatus,
 )
-from tiers.errors import Conflict, NotFound, UsageError
+from tiers.errors import Conflict, NotFound, UsageError, check_at_most
 from tiers.records import Scope, Turn
 from tiers.turn_desk import Charge
 from tiers.upkeep import Page
@@ -180,8 +180,7 @@ class AgentBoard(BoardReader):
         """
         if isinstance(ids, str):
             ids = (ids,)
-        if len(ids) > CARDS_MAX:
-            raise UsageError("ids", len(ids), f"at most {CARDS_MAX:,}")
+        check_at_most("ids", len(ids), CARDS_MAX)
         scope = await self._reading()
         told = (scope, tuple(ids), self._id, self._runtime.clock())
         async with self._runtime.meter.refusals(scope):

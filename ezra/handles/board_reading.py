@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 from pydantic import Field
 
 from tiers.board import CARDS_MAX, Card, CardQuery, TaskStatus
-from tiers.errors import NotFound, UsageError
+from tiers.errors import NotFound, check_at_most, check_within
 from tiers.recollection import Place
 from tiers.records import Scope
 from tiers.upkeep import Page
 
 from ..checks import checked
 from ..operations import Limit, Name, Told, Tool, operation
-from ..paging import check_page, cursor_of, place_of
+from ..paging import PAGE_MAX, cursor_of, place_of
 from ..runtime import Runtime
 
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ class BoardReader:
         Raises:
             UsageError: There are more.
         """
-        if len(ids) > CARDS_MAX:
-            raise UsageError("ids", len(ids), f"at most {CARDS_MAX:,}")
+        check_at_most("ids", len(ids), CARDS_MAX)
         return await self._runtime.board.cards(await self._reading(), ids)
 
     @operation("POST", "/thread")
@@ -171,7 +170,7 @@ async def page_of(
     Raises:
         UsageError: ``limit`` is out of range, or no page gave ``after``.
     """
-    check_page(limit)
+    check_within("limit", limit, 1, PAGE_MAX)
     behind = place_of(after) if after else None
     # One more tells whether there is a further page.
     found = await board.latest(await reading(), query, behind=behind, limit=limit + 1)

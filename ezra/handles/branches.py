@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from tiers.beliefs import BranchPoint
-from tiers.errors import Conflict, UsageError
+from tiers.errors import Conflict, UsageError, check_within
 from tiers.records import (
     Budget,
     Commitment,
@@ -114,8 +114,7 @@ async def run_forward(
     Raises:
         UsageError: The graph is no branch and no turns are given, or the limit is not acceptable.
     """
-    if not 1 <= limit <= TURNS_MAX:
-        raise UsageError("limit", limit, f"1 to {TURNS_MAX}")
+    check_within("limit", limit, 1, TURNS_MAX)
     if turns is not None:
         steps = [Step(number, turn) for number, turn in enumerate(turns[:limit], 1)]
         return tuple([await take(step) for step in steps])

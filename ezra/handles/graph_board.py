@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from tiers.board import AGENTS_MAX, Card, CardCount, CardKind, CardQuery, TaskStatus
-from tiers.errors import UsageError
+from tiers.errors import UsageError, check_at_most
 from tiers.records import Scope
 from tiers.upkeep import Page
 
@@ -118,8 +118,7 @@ class GraphBoard(BoardReader):
         if agent_ids is None:
             members = await self._runtime.fleet.agents(self._scope)
             agent_ids = [one.id for one in members if one.left_at is None]
-        if len(agent_ids) > AGENTS_MAX:
-            raise UsageError("agent_ids", len(agent_ids), f"at most {AGENTS_MAX:,}")
+        check_at_most("agent_ids", len(agent_ids), AGENTS_MAX)
         found: dict[str, int] = {}
         for agent_id in dict.fromkeys(agent_ids):
             checked(CardQuery, kind="message", inbox_of=agent_id)

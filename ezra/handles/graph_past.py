@@ -10,7 +10,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
-from tiers.errors import NotFound, UsageError
+from tiers.errors import NotFound, UsageError, check_within
 from tiers.previews import with_previews
 from tiers.records import AuditEvent, AuditFilter, Receipt, Scope, Turn
 
@@ -57,8 +57,7 @@ class GraphPast:
         Raises:
             UsageError: A number is out of range.
         """
-        if not 1 <= limit <= TURNS_MAX:
-            raise UsageError("limit", limit, f"1 to {TURNS_MAX:,}")
+        check_within("limit", limit, 1, TURNS_MAX)
         if before is not None and before < 1:
             raise UsageError("before", before, "the seq of a turn, from 1")
         scope = self._scope.for_agent(agent_id)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
-from tiers.errors import UsageError
+from tiers.errors import UsageError, check_within
 from tiers.plans import GRAINS
 from tiers.recollection import Place
 from tiers.records import (
@@ -163,8 +163,7 @@ async def _latest(
     tier: FactTier | None = None,
 ) -> tuple[Hit, ...]:
     """Return so many and one more, which tells whether there is a further page."""
-    if not 1 <= limit <= LATEST_MAX:
-        raise UsageError("limit", limit, f"1 to {LATEST_MAX}")
+    check_within("limit", limit, 1, LATEST_MAX)
     behind = place_of(after) if after else None
     named = () if topics is None else checked(Turn, topics=topics).topics
     every = () if all_topics is None else checked(Turn, topics=all_topics).topics

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tiers.errors import NotFound, UsageError
+from tiers.errors import NotFound, UsageError, check_whole
 from tiers.fields import OUTPUT_CHARS_MAX
 from tiers.previews import output_key
 from tiers.records import Scope, Turn
@@ -70,10 +70,10 @@ async def read_tool_output(
         UsageError: A number is out of range, or differs from that of the key.
     """
     if index is not None:
-        _between("index", index, 0, OUTPUTS_MAX)
-    _between("start", start, 0, OUTPUT_CHARS_MAX)
+        check_whole("index", index, 0, OUTPUTS_MAX)
+    check_whole("start", start, 0, OUTPUT_CHARS_MAX)
     if length is not None:
-        _between("length", length, 1, OUTPUT_CHARS_MAX)
+        check_whole("length", length, 1, OUTPUT_CHARS_MAX)
     turn, named = await _turn(runtime, scope, key)
     if named is not None and index not in (None, named):
         raise UsageError("index", index, f"{named}, as the key says, or none")
@@ -110,8 +110,3 @@ async def _turn(runtime: Runtime, scope: Scope, key: str) -> tuple[Turn, int | N
             break  # an empty text would say that the tool returned nothing
         return found, int(parsed["index"]) if parsed is not None and number else None
     raise NotFound("turn", named[-1])
-
-
-def _between(name: str, value: int, least: int, most: int) -> None:
-    if isinstance(value, bool) or not least <= value <= most:
-        raise UsageError(name, value, f"a whole number, {least:,} to {most:,}")

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from pydantic import TypeAdapter, ValidationError
 
-from tiers.errors import ConfigError
+from tiers.errors import ConfigError, refused
 from tiers.fields import Misfit
 
 from .mcp_tools import McpSource
@@ -98,11 +98,11 @@ def _made(name: str, spec: SourceSpec, seconds: float) -> Source:
 
 
 def _parsed(path: Path) -> dict[str, Any]:
-    try:
-        with path.expanduser().open("rb") as file:
-            content = file.read(FILE_BYTES_MAX + 1)
-    except OSError as error:
-        raise ConfigError(VARIABLE, f"{path} cannot be read: {error.strerror}") from error
+    def told(why: str) -> ConfigError:
+        return ConfigError(VARIABLE, f"{path} cannot be read: {why}")
+
+    with refused(told), path.expanduser().open("rb") as file:
+        content = file.read(FILE_BYTES_MAX + 1)
     if len(content) > FILE_BYTES_MAX:
         raise ConfigError(VARIABLE, f"{path} has more than {FILE_BYTES_MAX} bytes")
     try:

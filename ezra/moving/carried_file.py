@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, runtime_checkable
 
-from tiers.errors import Conflict, NotFound, UsageError
+from tiers.errors import Conflict, NotFound, UsageError, refused
 from tiers.fleet import CATALOG
 from tiers.records import Record, SessionGraph
 from tiers.upkeep import Table
@@ -333,13 +333,14 @@ def _not_whole(path: Path, line: int, why: str) -> UsageError:
 
 def _opened(path: Path) -> BinaryIO:
     """Open a file that can be read twice: a pipe can not, and whoever opens one waits."""
-    try:
+
+    def told(why: str) -> UsageError:
+        return UsageError("file", str(path), f"a file that can be read ({why})")
+
+    with refused(told, ValueError):
         kind = path.stat().st_mode
         if stat.S_ISREG(kind):
             return path.open("rb")
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError("file", str(path), f"a file that can be read ({reason})") from error
     found = "a directory" if stat.S_ISDIR(kind) else "no file: it can be read only once"
     accepted = f"a file that can be read twice, first to check it; this is {found}"
     raise UsageError("file", str(path), accepted)

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import Field, JsonValue, ValidationError
 
 from metaagents.lifecycle.building import index_work
-from tiers.errors import Conflict, NotFound, UsageError
+from tiers.errors import Conflict, NotFound, UsageError, check_within
 from tiers.fields import AuditKind, Misfit
 from tiers.fleet import CATALOG
 from tiers.forms import is_searchable
@@ -69,8 +69,7 @@ class GraphRows:
         Raises:
             UsageError: An argument is not acceptable.
         """
-        if not 1 <= limit <= PAGE_ROWS_MAX:
-            raise UsageError("limit", limit, f"1 to {PAGE_ROWS_MAX:,}")
+        check_within("limit", limit, 1, PAGE_ROWS_MAX)
         graph = self._scope.graph_id
         page = await self._runtime.archive.export_rows(self._scope.tenant, table, after, limit)
         own = (one for one in page.rows if graph_of(one) == graph and not _is_indexing(one))

@@ -16,7 +16,7 @@ from uuid import uuid4
 from filelock import FileLock, Timeout
 from pydantic import Field, ValidationError
 
-from tiers.errors import ConfigError
+from tiers.errors import ConfigError, refused
 from tiers.records import Moment, Record
 from tiers.saved_file import replace_file
 
@@ -142,7 +142,5 @@ class Ledger:
 
     def _write(self, text: str) -> None:
         """Replace the file in one step: whoever dies leaves the former or the new one."""
-        try:
+        with refused(lambda why: ConfigError(_SETTING, f"cannot write {self._path}: {why}")):
             replace_file(self._path, text.encode(), mode=0o666)
-        except OSError as error:
-            raise ConfigError(_SETTING, f"cannot write {self._path}: {error.strerror}") from error

@@ -25,7 +25,7 @@ from ..ranking.priors import classes_of_statement, is_used_since
 from ..recaller import with_vector
 from ..turn.shadowing import CoreFacts, core_seen, hidden_among
 from .past import find_former
-from .question import Search, everything, queries
+from .request import Search, everything, queries
 
 DENSE_CANDIDATES = 160
 """How many the leg of meaning brings. Measured: with 120 a quarter of a point of recall is lost."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from tiers.errors import UsageError
+from tiers.errors import UsageError, check_within
 from tiers.fencing import entry, fenced, named
 from tiers.forms import told
 from tiers.lexical import estimate_tokens
@@ -92,8 +92,7 @@ async def inject(
         UsageError: The budget is out of range, or a kind is none that can be injected.
     """
     wanted = checked_injectable(kinds)
-    if isinstance(token_budget, bool) or not 1 <= token_budget <= TOKENS_MAX:
-        raise UsageError("token_budget", token_budget, f"1 to {TOKENS_MAX:,}")
+    check_within("token_budget", token_budget, 1, TOKENS_MAX)
     if not query.strip():
         return Injected()
     state = Degradation(runtime.settings.step_timeout_seconds, runtime.telemetry)

@@ -12,7 +12,7 @@ from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from metaagents.lifecycle.periods import day_of, period_of, period_start
-from tiers.errors import NotFound, UsageError
+from tiers.errors import NotFound, UsageError, check_whole
 from tiers.forms import hit_of
 from tiers.plans import ANY_GRAIN, AnyGrain
 from tiers.records import Episode, Hit, Scope, SearchQuery, Summary
@@ -263,11 +263,6 @@ def _began(hit: Hit) -> datetime:
 def _check(grain: str, min_days_ago: int, max_days_ago: int, max_results: int) -> None:
     if grain not in ANY_GRAIN:
         raise UsageError("grain", grain, ", ".join(ANY_GRAIN))
-    _between("min_days_ago", min_days_ago, 0, DAYS_MAX)
-    _between("max_days_ago", max_days_ago, min_days_ago, DAYS_MAX)
-    _between("max_results", max_results, 1, RESULTS_MAX)
-
-
-def _between(name: str, value: object, least: int, most: int) -> None:
-    if not (isinstance(value, int) and least <= value <= most):
-        raise UsageError(name, value, f"a whole number, {least} to {most}")
+    check_whole("min_days_ago", min_days_ago, 0, DAYS_MAX)
+    check_whole("max_days_ago", max_days_ago, min_days_ago, DAYS_MAX)
+    check_whole("max_results", max_results, 1, RESULTS_MAX)

@@ -13,7 +13,7 @@ from tiers.records import Ancestor, Citation, Hit, Kind, SearchQuery
 from tiers.together import together
 
 from .candidates import LEG_CANDIDATES
-from .question import Search, everything
+from .request import Search, everything
 
 ANCESTORS_MAX = 32
 """So many ancestors are asked by words: a tenant's catalog, and what a branch left."""

@@ -10,7 +10,7 @@ from tiers.together import together
 
 from ..ranking.cues import Cues, shared_words, stems_in
 from ..ranking.pool import FORMER
-from .question import Search
+from .request import Search
 
 LATEST_MAX = 64
 """So many of those that gave way last are compared by meaning; words find any."""

@@ -1,23 +1,32 @@
-"""What a caller of recall asks for, checked before anything is read."""
+"""What a caller of recall asks for, checked before anything is read.
+
+What one search knows so far, and what the engines are asked of the own graph.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict, TypeVar, get_args
 from zoneinfo import ZoneInfo
 
 from pydantic import BeforeValidator, Field, JsonValue
 
-from tiers.errors import UsageError
+from tiers.errors import UsageError, check_whole
 from tiers.lexical import is_blank
 from tiers.moments import local
-from tiers.records import ALL_TOPICS_MAX, IDS_MAX, Grain, Kind, Scope, SearchMode, Turn
+from tiers.recollection import WordStatistics
+from tiers.records import ALL_TOPICS_MAX, IDS_MAX, Grain, Kind, Scope, SearchMode, SearchQuery, Turn
 
 from ..checks import checked
+from ..ranking.cues import Cues
+from ..ranking.pool import Pool
 from ..ranking.priors import ScopeClass
+from ..ranking.scoring import Scored
 from ..ranking.times import between
+from ..recaller import Degradation, QuestionVector
+from ..runtime import Runtime
 
 _T = TypeVar("_T")
 
@@ -243,16 +252,16 @@ Kinds: TypeAlias = Annotated[Sequence[KindNamed], Field(max_length=KINDS_NAMED_M
 def _check(asked: RecallRequest) -> None:
     if not _is_said(asked.text):
         raise UsageError("query", asked.text, "a question that is not blank")
-    _between("limit", asked.limit, 1, LIMIT_MAX)
-    _between("depth", asked.depth, 0, DEPTH_MAX)
-    _between("min_days_ago", asked.min_days_ago, 0, DAYS_MAX)
+    check_whole("limit", asked.limit, 1, LIMIT_MAX)
+    check_whole("depth", asked.depth, 0, DEPTH_MAX)
+    check_whole("min_days_ago", asked.min_days_ago, 0, DAYS_MAX)
     if asked.token_budget is not None:
-        _between("token_budget", asked.token_budget, 1, TOKENS_MAX)
-    _between("all_topics", len(asked.all_topics), 0, ALL_TOPICS_MAX)
+        check_whole("token_budget", asked.token_budget, 1, TOKENS_MAX)
+    check_whole("all_topics", len(asked.all_topics), 0, ALL_TOPICS_MAX)
     if asked.half_life_days is not None and not _is_span(asked.half_life_days):
         raise UsageError("half_life_days", asked.half_life_days, f"above 0, {DAYS_MAX} at most")
     if asked.max_days_ago is not None:
-        _between("max_days_ago", asked.max_days_ago, asked.min_days_ago, DAYS_MAX)
+        check_whole("max_days_ago", asked.max_days_ago, asked.min_days_ago, DAYS_MAX)
     if asked.as_of is None:
         return
     if not _is_moment(asked.as_of):
@@ -269,7 +278,7 @@ def _ids(given: object) -> tuple[str, ...]:
     ids = tuple(dict.fromkeys(given))
     if not all(isinstance(one, str) and one and one.isprintable() for one in ids):
         raise UsageError("ids", ids, "a list of ids")
-    _between("ids", len(ids), 0, IDS_MAX)
+    check_whole("ids", len(ids), 0, IDS_MAX)
     return ids
 
 
@@ -285,14 +294,110 @@ def _is_span(days: object) -> bool:
     return isinstance(days, int | float) and not isinstance(days, bool) and 0 < days <= DAYS_MAX
 
 
-def _between(name: str, value: object, least: int, most: int) -> None:
-    is_whole = isinstance(value, int) and not isinstance(value, bool)
-    if not (is_whole and least <= value <= most):  # type: ignore[operator]
-        raise UsageError(name, value, f"a whole number, {least:,} to {most:,}")
-
-
 def _one_of(name: str, value: object, accepted: Sequence[_T]) -> _T:
     for one in accepted:
         if value == one:
             return one
     raise UsageError(name, value, ", ".join(map(str, accepted)))
+
+
+WORD_CANDIDATES = 90
+"""How many the leg of words brings. Measured: with 120 nothing more is found."""
+
+CONVERSATION: tuple[Kind, ...] = ("turn", "tool_output", "summary", "episode", "belief")
+STATEMENTS: tuple[Kind, ...] = ("fact", "rule")
+
+
+@dataclass
+class Search:
+    """What one search knows so far.
+
+    Attributes:
+        runtime: What the runtime is made of.
+        scope: Who asks.
+        request: What is asked.
+        now: When it is asked; the moment of ``as_of`` for a question to the past.
+        state: Which tiers answered.
+        pool: What was found.
+        hot: Ids of turns in the asking agent's ring.
+        leads: Own turns to look around, the best of each leg first.
+        names: Names of the graph's speakers.
+        cues: What the question says about its answer.
+        vector: The question's vector, and whose it is.
+        statistics: How rare the question's words are.
+        scored: The pool, weighed.
+    """
+
+    runtime: Runtime
+    scope: Scope
+    request: RecallRequest
+    now: datetime
+    state: Degradation
+    pool: Pool
+    hot: dict[str, Turn] = field(default_factory=dict)
+    leads: dict[str, None] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
+    cues: Cues = field(default_factory=Cues)
+    vector: QuestionVector | None = None
+    statistics: WordStatistics | None = None
+    scored: Scored | None = None
+
+    @property
+    def classes(self) -> tuple[ScopeClass, ...]:
+        """The scope classes that are asked."""
+        return wanted_classes(self.request, self.runtime.settings.priors.class_weights)
+
+    @property
+    def asks_all_classes(self) -> bool:
+        """Whether nothing is left out for its scope class."""
+        return len(self.classes) == len(get_args(ScopeClass))
+
+
+def queries(search: Search) -> list[SearchQuery]:
+    """Return what the engines are asked of the own graph: one query unless classes are left out.
+
+    A class whose weight is 0 is not asked for, so that it takes nobody's place.
+    """
+    base, scope = everything(search), search.scope
+    if search.asks_all_classes:
+        return [base]
+    asked = [_of_class(base, one, scope) for one in search.classes]
+    if search.request.scope_name == "any" and "session" in search.classes:
+        # Facts and rules that are neither the user's nor the agent's are the session's.
+        asked.append(_narrowed(base, STATEMENTS))
+    return [one for one in asked if one is not None and one.kinds]
+
+
+def everything(search: Search) -> SearchQuery:
+    """Return the query for all that is asked, whatever its scope class."""
+    request = search.request
+    since, until = request.window(search.now, search.runtime.settings.zone)
+    return checked(
+        SearchQuery,
+        text=request.text,
+        kinds=request.kinds,
+        limit=max(WORD_CANDIDATES, request.limit),
+        now=search.runtime.clock(),
+        mode=MODES[request.mode],
+        as_of=request.as_of,
+        since=since,
+        until=until,
+        grains=request.grains,
+        topics=request.topics,
+        all_topics=request.all_topics,
+        ids=request.ids,
+    )
+
+
+def _of_class(base: SearchQuery, one: ScopeClass, scope: Scope) -> SearchQuery | None:
+    """Return the query for one scope class; ``None`` when the handle has no such identity."""
+    owner = {"user": scope.user_id, "agent": scope.agent_id}.get(one, "")
+    if owner is None:
+        return None
+    among = {"session": CONVERSATION, "tenant": ("document",)}.get(one, STATEMENTS)
+    owners = {"user": {"user_id": owner}, "agent": {"writer_id": owner}}
+    return _narrowed(base, among).model_copy(update=owners.get(one, {}))
+
+
+def _narrowed(base: SearchQuery, among: Sequence[Kind]) -> SearchQuery:
+    return base.model_copy(update={"kinds": tuple(kind for kind in base.kinds if kind in among)})

@@ -2,6 +2,10 @@
 
 Read ``recollect`` top to bottom. What the engines are asked is in ``candidates``; what is decided
 about their answers is in ``ezra.ranking``, which is pure.
+
+Rules among the candidates: how they did, and which steps they have, or had.
+
+A rule is refined under its own id, and the index is a moment behind.
 """
 
 from __future__ import annotations
@@ -13,16 +17,17 @@ from datetime import datetime
 
 from tiers.forms import hit_of
 from tiers.previews import has_long_output, may_be_long, shown_outputs, shown_text
-from tiers.records import Fact, FactTier, Hit, Kind, Scope, Span, Turn
+from tiers.records import Fact, FactTier, Hit, Kind, Rule, Scope, Span, Turn
+from tiers.together import together
 
 from ..models.reranking.blending import reranked
 from ..ranking.choosing import Ranked, folded, varied, within_budget
 from ..ranking.cues import read_cues
-from ..ranking.pool import FORMER, Pool
+from ..ranking.pool import FORMER, Candidate, Pool
 from ..ranking.priors import classes_of, factors, is_used_since
 from ..ranking.scoring import DIGITS, Question, Scored, score
 from ..ranking.weights import DEFAULT_WEIGHTS
-from ..recaller import Degradation, Reason, RecallResult
+from ..recaller import Degradation, Reason, RecallResult, seen_from_below
 from ..runtime import Runtime
 from .candidates import (
     ask_engines,
@@ -34,9 +39,57 @@ from .candidates import (
 )
 from .passages import cited, find_on_shelves
 from .past import still, tell_periods
-from .playbooks import remember_outcomes
-from .question import Search
-from .request import KINDS, RecallRequest
+from .request import KINDS, RecallRequest, Search
+
+
+async def remember_outcomes(search: Search) -> None:
+    """Tell rules how they did, and their steps, where only the index found them or of the past.
+
+    How they had done by a moment in the past is not known.
+    """
+    found: dict[str, list[Candidate]] = {}
+    for one in search.pool:
+        if one.kind == "rule" and one.hit is not None:
+            found.setdefault(one.graph_id, []).append(one)
+    if not found:
+        return
+    scope = search.scope
+    asked = [(scope, search.request.as_of)]
+    asked += [(seen_from_below(scope, one), one.as_of) for one in scope.carrying("rule")]
+    await together(
+        _tell(search, scope, moment, found[scope.graph_id])
+        for scope, moment in asked
+        if scope.graph_id in found
+    )
+
+
+async def _tell(
+    search: Search, scope: Scope, moment: datetime | None, rules: Sequence[Candidate]
+) -> None:
+    """Tell rules of one graph, read as of a moment, what the index does not know of them."""
+    found = [
+        (one, one.hit)
+        for one in rules
+        if one.hit is not None and (moment is not None or one.hit.successes is None)
+    ]
+    if not found:
+        return
+    none: tuple[Rule, ...] = ()
+    call = search.runtime.playbooks.rules(scope, [one.id for one, _ in found])
+    known = {one.id: one for one in await search.state.answer("cold", "outcomes", call, none)}
+    for candidate, hit in found:
+        rule = known.get(candidate.id)
+        told = {"version": None} if rule is None else _told(rule, moment)
+        if moment is not None:
+            told |= {"successes": None, "failures": None}
+        search.pool.tell(candidate, hit.model_copy(update=told))
+
+
+def _told(rule: Rule, moment: datetime | None) -> dict[str, object]:
+    then = rule if moment is None else rule.at(moment)
+    names = ("text", "successes", "failures", "version")
+    return {name: getattr(then, name) for name in names}
+
 
 RANKED_MAX = 160
 """So many of the best get their priors, which seldom change a score by more than a third."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import takewhile
 
-from tiers.errors import UsageError
+from tiers.errors import check_within
 from tiers.lexical import estimate_tokens
 from tiers.records import Scope, Turn
 
@@ -89,8 +89,7 @@ async def context_report(
     Raises:
         UsageError: The limit is out of range.
     """
-    if isinstance(limit, bool) or not 1 <= limit <= REPORT_TURNS_MAX:
-        raise UsageError("limit", limit, f"1 to {REPORT_TURNS_MAX}")
+    check_within("limit", limit, 1, REPORT_TURNS_MAX)
     own = scope if scope.agent_id == agent_id else scope.for_agent(agent_id)
     turns = await runtime.turns.recent_turns(own, limit + 1)
     receipts = await receipts_of(runtime, scope.for_graph(), [one.id for one in turns])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tiers.errors import UsageError
+from tiers.errors import check_within
 from tiers.fields import Moment, Record
 from tiers.records import Scope
 
@@ -59,8 +59,7 @@ async def readings_of(
         UsageError: The limit is out of range.
         TierError: The cold tier failed.
     """
-    if not 1 <= limit <= PAGE_MAX:
-        raise UsageError("limit", limit, f"1 to {PAGE_MAX:,}")
+    check_within("limit", limit, 1, PAGE_MAX)
     record = await described(runtime, scope, record_id)
     others = await heirs_of(runtime, scope)
     family, notes = looked_through(scope, others, reads_others=reads_others)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 
-from tiers.errors import UsageError
+from tiers.errors import check_within
 from tiers.lexical import STOP_WORDS, stem, words
 from tiers.records import TOPICS_MAX
 
@@ -40,8 +40,7 @@ def derive_topics(script: Script, limit: int = TOPICS_DEFAULT) -> Script:
     Raises:
         UsageError: ``limit`` is not between 1 and 64.
     """
-    if not 1 <= limit <= TOPICS_MAX:
-        raise UsageError("limit", limit, f"1 to {TOPICS_MAX}")
+    check_within("limit", limit, 1, TOPICS_MAX)
     return Script(conversations=tuple(_with_topics(one, limit) for one in script.conversations))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -20,10 +21,11 @@ if TYPE_CHECKING:
     from tiers.cold.stores import FleetStore, GraphStore, RecordLog
 
 
+@dataclass(eq=False, kw_only=True)
 class Membership:
     """The members of session graphs that speak through this runtime.
 
-    Args:
+    Attributes:
         graphs: The graphs.
         fleet: Their members.
         events: The audit feed.
@@ -33,25 +35,14 @@ class Membership:
         heartbeat: The longest a member that speaks goes without a sign of life being written.
     """
 
-    def __init__(
-        self,
-        *,
-        graphs: GraphStore,
-        fleet: FleetStore,
-        events: RecordLog,
-        keeper: GraphKeeper,
-        clock: Callable[[], datetime],
-        tenant: str,
-        heartbeat: timedelta,
-    ) -> None:
-        self._graphs = graphs
-        self._fleet = fleet
-        self._events = events
-        self._keeper = keeper
-        self._clock = clock
-        self._tenant = tenant
-        self._heartbeat = heartbeat
-        self._held: Counter[tuple[str, str]] = Counter()
+    graphs: GraphStore
+    fleet: FleetStore
+    events: RecordLog
+    keeper: GraphKeeper
+    clock: Callable[[], datetime]
+    tenant: str
+    heartbeat: timedelta
+    _held: Counter[tuple[str, str]] = field(default_factory=Counter, init=False)
 
     async def spawn(self, agent: AgentRecord) -> Standing:
         """Add a member, or re-attach one of the same id, and return how it stands.
@@ -67,14 +58,14 @@ class Membership:
         return standing
 
     async def _attached(self, agent: AgentRecord) -> Standing:
-        was_new = await self._fleet.spawn(agent)
+        was_new = await self.fleet.spawn(agent)
         standing = await self._standing(scope_of(agent))
-        now = self._clock()
+        now = self.clock()
         if standing.graph.state is GraphState.CLOSED:
-            await self._keeper.reopen(scope_of(agent), now)
+            await self.keeper.reopen(scope_of(agent), now)
         event: AuditKind = "spawned" if was_new else "reattached"
         reason = f"topics {', '.join(agent.topics) or 'none'}"
-        await self._events.append_audit(scope_of(agent), event, (), reason, now)
+        await self.events.append_audit(scope_of(agent), event, (), reason, now)
         return standing
 
     async def standing(self, agent: AgentRecord) -> Standing:
@@ -97,11 +88,11 @@ class Membership:
             UsageError: It has left.
         """
         self._check_stays(agent, standing)
-        member, now = standing.agent or agent, self._clock()
+        member, now = standing.agent or agent, self.clock()
         if member.released:
             return await self._attached(member.model_copy(update={"seen_at": now}))
-        if now - member.seen_at >= self._heartbeat:
-            await self._fleet.beat(scope_of(member), [member.id], now)
+        if now - member.seen_at >= self.heartbeat:
+            await self.fleet.beat(scope_of(member), [member.id], now)
         return standing
 
     async def looked_at(self, agent: AgentRecord) -> Standing:
@@ -130,13 +121,13 @@ class Membership:
 
     async def missing(self, scope: Scope, agent_id: str) -> NotFound:
         """Return the error for a name that is no member of a graph, with one that is near it."""
-        known = await self._fleet.agent_names(scope.for_graph(), KNOWN_MAX)
+        known = await self.fleet.agent_names(scope.for_graph(), KNOWN_MAX)
         return await asyncio.to_thread(NotFound("agent", agent_id).beside, known)
 
     async def leave(self, agent: AgentRecord) -> None:
         """Let a member leave, whoever holds it. Idempotent; the last one closes the graph."""
         self._held.pop((agent.graph_id, agent.id), None)
-        await self._keeper.leave(scope_of(agent), self._clock())
+        await self.keeper.leave(scope_of(agent), self.clock())
 
     def forget(self, agent: AgentRecord) -> None:
         """Hold a member by one handle less."""
@@ -149,7 +140,7 @@ class Membership:
         """Whether a member has left; asked of the cold tier only where no handle holds it here."""
         if self._held.get((agent.graph_id, agent.id)):
             return False
-        standing = await self._graphs.standing(scope_of(agent))
+        standing = await self.graphs.standing(scope_of(agent))
         return standing is None or standing.agent is None or has_left(standing.agent)
 
     async def scope_at(self, scope: Scope, moment: datetime | None) -> Scope:
@@ -161,7 +152,7 @@ class Membership:
         if moment is None or not scope.lineage:
             return scope
         read = {one.graph_id for one in scope.lineage}
-        then = await self._graphs.lineage_at(scope, moment)
+        then = await self.graphs.lineage_at(scope, moment)
         lineage = tuple(one for one in then if one.graph_id in read)
         return scope.model_copy(update={"lineage": lineage})
 
@@ -176,10 +167,10 @@ class Membership:
         Who was spawned in this process and not let go lives as long as the process. That is no
         act of its own, so its last sign of life stays where it is.
         """
-        await self._keeper.release_silent(self._tenant, self._clock(), held=frozenset(self._held))
+        await self.keeper.release_silent(self.tenant, self.clock(), held=frozenset(self._held))
 
     async def _standing(self, scope: Scope) -> Standing:
-        standing = await self._graphs.standing(scope)
+        standing = await self.graphs.standing(scope)
         if standing is None:
             raise NotFound("session graph", scope.graph_id)
         return standing

@@ -12,7 +12,7 @@ from pathlib import Path
 from fastapi.responses import FileResponse
 from starlette.types import Receive, Scope, Send
 
-from tiers.errors import ConfigError, TierUnavailable, UsageError
+from tiers.errors import ConfigError, TierUnavailable, UsageError, refused
 
 from ..beliefs.proofs import Exported
 from ..handles.graph import Graph
@@ -102,8 +102,7 @@ async def _written(graph: Graph, folder: Path) -> Exported:
 
 
 def _made() -> Path:
-    try:
+    with refused(
+        lambda why: ConfigError("TMPDIR", f"an export needs a folder for its file: {why}")
+    ):
         return Path(tempfile.mkdtemp(prefix="ezra-export-"))
-    except OSError as error:
-        reason = f"an export needs a folder for its file: {error.strerror}"
-        raise ConfigError("TMPDIR", reason) from error

@@ -18,7 +18,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -96,10 +96,11 @@ class _Keys:
     since: float
 
 
+@dataclass(eq=False)
 class IdentityProvider:
     """Lets those in for whom a provider vouches.
 
-    Args:
+    Attributes:
         issuer: The provider's address, as its tokens have it in ``iss``.
         audience: What its tokens for this server have in ``aud``.
         tenant: The server's.
@@ -112,35 +113,27 @@ class IdentityProvider:
         ConfigError: An address is none that keys may be had from: https, or this machine's own.
     """
 
-    def __init__(
-        self,
-        issuer: str,
-        audience: str,
-        tenant: str,
-        *,
-        keys_url: str | None = None,
-        claim: str = "ezra",
-        seconds: Callable[[], float] = time.monotonic,
-        now: Callable[[], float] = time.time,
-    ) -> None:
-        _check_address("EZRA_SERVE_JWT_ISSUER", issuer)
-        if keys_url is not None:
-            _check_address("EZRA_SERVE_JWT_KEYS_URL", keys_url)
-        self._issuer = issuer
-        self._audience = audience
-        self._tenant = tenant
-        self._keys_url = keys_url
-        self._claim = claim
-        self._seconds = seconds
-        self._now = now
-        self._keys: _Keys | None = None
-        self._asked_at: float | None = None
-        self._asking = asyncio.Lock()
-        self._until: Latest[str, float] = Latest(SUBJECTS_MAX)
+    issuer: str
+    audience: str
+    tenant: str
+    _: KW_ONLY
+    keys_url: str | None = None
+    claim: str = "ezra"
+    seconds: Callable[[], float] = time.monotonic
+    now: Callable[[], float] = time.time
+    _keys: _Keys | None = field(default=None, init=False)
+    _asked_at: float | None = field(default=None, init=False)
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    _until: Latest[str, float] = field(default_factory=lambda: Latest(SUBJECTS_MAX), init=False)
+
+    def __post_init__(self) -> None:
+        _check_address("EZRA_SERVE_JWT_ISSUER", self.issuer)
+        if self.keys_url is not None:
+            _check_address("EZRA_SERVE_JWT_KEYS_URL", self.keys_url)
 
     def counts(self, token_id: str) -> bool:
         """Return whether the last token of somebody who was let in has not expired."""
-        return self._now() < self._until.get(token_id, 0.0)
+        return self.now() < self._until.get(token_id, 0.0)
 
     async def find(self, given: str) -> Identified | None:
         """Return for whom a token vouches; ``None`` if it does not count.
@@ -156,8 +149,8 @@ class IdentityProvider:
                 given,
                 key,
                 algorithms=ALGORITHMS,
-                audience=self._audience,
-                issuer=self._issuer,
+                audience=self.audience,
+                issuer=self.issuer,
                 leeway=LEEWAY_SECONDS,
                 options={"require": list(_REQUIRED)},
             )
@@ -167,15 +160,15 @@ class IdentityProvider:
 
     def _identified(self, claims: Mapping[str, Any]) -> Identified | None:
         try:
-            said = _Claim.model_validate(claims.get(self._claim))
+            said = _Claim.model_validate(claims.get(self.claim))
             subject = _Subject.model_validate({"sub": claims["sub"], "exp": claims["exp"]})
         except ValidationError:
             return None
-        if said.tenant not in (None, self._tenant):
+        if said.tenant not in (None, self.tenant):
             return None
         if said.agent_id is not None and said.role != "agent":
             return None
-        name = hashlib.sha256(f"{self._issuer}\n{subject.sub}".encode()).hexdigest()
+        name = hashlib.sha256(f"{self.issuer}\n{subject.sub}".encode()).hexdigest()
         found = Identified(
             f"jwt-{name[:12]}",
             Caller(name=subject.sub, **said.model_dump(exclude={"tenant"})),
@@ -207,11 +200,11 @@ class IdentityProvider:
             if self._keys is None and self._was_asked_just_now():
                 # Who has no keys yet and shows tokens one by one must not wait for each.
                 raise _away(f"asked less than {AGAIN_SECONDS:g} s ago, without an answer")
-            self._asked_at = self._seconds()
+            self._asked_at = self.seconds()
             try:
-                self._keys = _Keys(await self._asked(), self._seconds())
+                self._keys = _Keys(await self._asked(), self.seconds())
             except TierUnavailable:
-                if self._keys is None or self._seconds() - self._keys.since > STALE_SECONDS:
+                if self._keys is None or self.seconds() - self._keys.since > STALE_SECONDS:
                     raise
             return self._keys
 
@@ -219,24 +212,24 @@ class IdentityProvider:
         """Whether what is kept will do: it is not old, or was asked for a moment ago."""
         if self._keys is None:
             return False
-        now = self._seconds()
+        now = self.seconds()
         if self._was_asked_just_now():
             return now - self._keys.since <= STALE_SECONDS
         return now - self._keys.since <= KEYS_SECONDS and name in self._keys.by_id
 
     def _was_asked_just_now(self) -> bool:
-        return self._asked_at is not None and self._seconds() - self._asked_at < AGAIN_SECONDS
+        return self._asked_at is not None and self.seconds() - self._asked_at < AGAIN_SECONDS
 
     async def _asked(self) -> dict[str, jwt.PyJWK]:
         hooks = bounded(ANSWER_BYTES_MAX)
         async with httpx2.AsyncClient(
             timeout=ASK_SECONDS, follow_redirects=False, event_hooks=hooks
         ) as http:
-            where = self._keys_url
+            where = self.keys_url
             if where is None:
-                found = await _document(http, self._issuer.rstrip("/") + DISCOVERY)
+                found = await _document(http, self.issuer.rstrip("/") + DISCOVERY)
                 where = str(found.get("jwks_uri", ""))
-                if found.get("issuer") != self._issuer:
+                if found.get("issuer") != self.issuer:
                     raise _away(f"the discovery document is of {found.get('issuer')!r}")
                 if not _may_ask(where):
                     raise _away(f"the discovery document has the keys at {where!r}")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import Token
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from time import perf_counter
@@ -28,6 +29,7 @@ Attributes: TypeAlias = Mapping[str, str | int | float | bool | Sequence[str]]
 Observe: TypeAlias = Callable[[float], None]
 
 
+@dataclass(eq=False, slots=True)
 class Watched:
     """Something under way: a span around it, and how long it takes. A context manager, used once.
 
@@ -38,36 +40,22 @@ class Watched:
         seconds: How long it took, once it is over.
     """
 
-    __slots__ = (
-        *("_attributes", "_kind", "_name", "_observe", "_parent", "_since", "_span", "_token"),
-        *("_tracer", "seconds"),
-    )
-
-    def __init__(
-        self,
-        tracer: Tracer,
-        name: str,
-        attributes: Attributes,
-        kind: SpanKind,
-        parent: Context | None,
-        observe: Observe | None,
-    ) -> None:
-        self._tracer = tracer
-        self._name = name
-        self._attributes = attributes
-        self._kind = kind
-        self._parent = parent
-        self._observe = observe
-        self._span: Span = trace.INVALID_SPAN
-        self._token: Token[Context] | None = None
-        self._since = 0.0
-        self.seconds = 0.0
+    tracer: Tracer
+    name: str
+    attributes: Attributes
+    kind: SpanKind
+    parent: Context | None
+    observe: Observe | None
+    seconds: float = field(default=0.0, init=False)
+    _span: Span = field(default=trace.INVALID_SPAN, init=False)
+    _token: Token[Context] | None = field(default=None, init=False)
+    _since: float = field(default=0.0, init=False)
 
     def __enter__(self) -> Self:
         self._since = perf_counter()
-        self._span = self._tracer.start_span(self._name, self._parent, self._kind, self._attributes)
+        self._span = self.tracer.start_span(self.name, self.parent, self.kind, self.attributes)
         if self._span.get_span_context().is_valid:
-            self._token = attach(trace.set_span_in_context(self._span, self._parent))
+            self._token = attach(trace.set_span_in_context(self._span, self.parent))
         return self
 
     def __exit__(
@@ -82,8 +70,8 @@ class Watched:
             detach(self._token)
         self._span.end()
         self.seconds = perf_counter() - self._since
-        if self._observe is not None:
-            self._observe(self.seconds)
+        if self.observe is not None:
+            self.observe(self.seconds)
 
     @property
     def trace_id(self) -> str | None:

@@ -51,10 +51,11 @@ class Asker:
     standing: Standing
 
 
+@dataclass(eq=False)
 class Fetcher:
     """Asks the sources of a runtime for its agents.
 
-    Args:
+    Attributes:
         mesh: The sources.
         hot: Keeps the latest result of each agent.
         log: The audit feed.
@@ -65,34 +66,23 @@ class Fetcher:
         model_seconds: The deadline of the model.
     """
 
-    def __init__(
-        self,
-        mesh: Mesh,
-        hot: HotStore,
-        log: RecordLog,
-        meter: Meter,
-        model: LanguageModel | None,
-        telemetry: Telemetry,
-        clock: Callable[[], datetime],
-        model_seconds: float,
-    ) -> None:
-        self._mesh = mesh
-        self._hot = hot
-        self._log = log
-        self._meter = meter
-        self._model = model
-        self._telemetry = telemetry
-        self._clock = clock
-        self._model_seconds = model_seconds
+    mesh: Mesh
+    hot: HotStore
+    log: RecordLog
+    meter: Meter
+    model: LanguageModel | None
+    telemetry: Telemetry
+    clock: Callable[[], datetime]
+    model_seconds: float
 
     @property
     def sources(self) -> tuple[SourceAbout, ...]:
         """Every source, as people and models are told of it."""
-        return self._mesh.about
+        return self.mesh.about
 
     def open_to(self, agent: AgentRecord) -> tuple[SourceAbout, ...]:
         """Return the sources that an agent may ask."""
-        return tuple(one for one in self._mesh.about if self._may_ask(agent, one.name))
+        return tuple(one for one in self.mesh.about if self._may_ask(agent, one.name))
 
     def may_see(self, agent: AgentRecord, result: MeshResult) -> bool:
         """Whether an agent may still have what was fetched: it may ask its source, now as then."""
@@ -107,13 +97,13 @@ class Fetcher:
             UsageError: There is no such question, or a slot is not acceptable.
         """
         try:
-            check_source(agent, ask.source, self._mesh.access(ask.source))
+            check_source(agent, ask.source, self.mesh.access(ask.source))
         except PolicyDenied as denial:
-            await self._log.append_audit(scope, "denied", (), str(denial), self._clock())
+            await self.log.append_audit(scope, "denied", (), str(denial), self.clock())
             raise
-        if ask.source not in self._mesh:
+        if ask.source not in self.mesh:
             raise NotFound("mesh source", ask.source)
-        self._mesh.check(ask, self._clock())
+        self.mesh.check(ask, self.clock())
 
     async def for_turn(
         self, asker: Asker, ask: MeshAsk, message: str, state: Degradation
@@ -131,7 +121,7 @@ class Fetcher:
             state.skipped.append(f"{leg}: no question fits: {found.reason}")
         if found is None or isinstance(found, Unfit):
             return None
-        keep = self._hot.put_mesh(asker.scope, _at_hand(found))
+        keep = self.hot.put_mesh(asker.scope, _at_hand(found))
         await state.answer("hot", "keep mesh result", keep, None)
         note = self._note(asker.scope, found.source, found.question, _counted(found))
         await state.answer("cold", "audit", note, None)
@@ -149,28 +139,28 @@ class Fetcher:
         await self.check(asker.agent, asker.scope, ask)
         if ask.question is None and not message.strip():
             raise UsageError("question", None, "a question by name, or a message")
-        with self._telemetry.leg("mesh", f"mesh source {ask.source}"):
+        with self.telemetry.leg("mesh", f"mesh source {ask.source}"):
             found = await self._in_time(self._asked(asker, ask, message), ask.source)
         if isinstance(found, Unfit):
             raise UsageError("message", message, f"what a question is about: {found.reason}")
         await self._note(asker.scope, found.source, found.question, _counted(found))
         with suppress(TierError):  # a copy at hand; the answer itself is what was asked for
-            await self._hot.put_mesh(asker.scope, _at_hand(found))
+            await self.hot.put_mesh(asker.scope, _at_hand(found))
         return found
 
     async def _asked(self, asker: Asker, ask: MeshAsk, message: str) -> MeshResult | Unfit:
         """Ask the source; a question that failed is in the audit feed as well."""
-        if self._mesh.is_python(ask.source):
-            return await self._mesh.call(ask.source, message, asker.scope)
+        if self.mesh.is_python(ask.source):
+            return await self.mesh.call(ask.source, message, asker.scope)
 
         async def propose(about: SourceAbout, said: str) -> Proposal | None:
             return await self._proposed(asker, about, said)
 
-        plan = await self._mesh.plan(ask, message, self._clock(), propose)
+        plan = await self.mesh.plan(ask, message, self.clock(), propose)
         if isinstance(plan, Unfit):
             return plan
         try:
-            return await self._mesh.ask(plan, ask.source)
+            return await self.mesh.ask(plan, ask.source)
         except TierError as error:
             with suppress(TierError):  # what the source said is told either way
                 reason = f"failed, {type(error).__name__}"
@@ -190,12 +180,12 @@ class Fetcher:
 
         Where the budget has no call left, or the model fails, rules alone have decided.
         """
-        if self._model is None:
+        if self.model is None:
             return None
         try:
-            await self._meter.charge(asker.scope, asker.standing, Usage(model_calls=1))
-            with self._telemetry.model(self._model.name):
-                return await self._model.generate(proposal_messages(about, said), Proposal)
+            await self.meter.charge(asker.scope, asker.standing, Usage(model_calls=1))
+            with self.telemetry.model(self.model.name):
+                return await self.model.generate(proposal_messages(about, said), Proposal)
         except (BudgetExceeded, TierError, UsageError):
             return None
 
@@ -203,15 +193,15 @@ class Fetcher:
         told = [f"source {source}"]
         told += [f"question {question}"] if question else []
         told += [outcome] if outcome else []
-        await self._log.append_audit(scope, "fetched", (), ", ".join(told), self._clock())
+        await self.log.append_audit(scope, "fetched", (), ", ".join(told), self.clock())
 
     def _deadline(self, name: str) -> float:
         """Return how long a turn waits; a model that proposes has a deadline of its own."""
-        thinking = 0.0 if self._model is None or self._mesh.is_python(name) else self._model_seconds
-        return self._mesh.seconds(name) + thinking
+        thinking = 0.0 if self.model is None or self.mesh.is_python(name) else self.model_seconds
+        return self.mesh.seconds(name) + thinking
 
     def _may_ask(self, agent: AgentRecord, source: str) -> bool:
-        return may_ask(agent, source, self._mesh.access(source))
+        return may_ask(agent, source, self.mesh.access(source))
 
 
 def _at_hand(result: MeshResult) -> MeshResult:

@@ -6,6 +6,7 @@ late is left out, and the turn's ``degradation`` says so.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from metaagents.learning.core import CoreBlock
@@ -38,10 +39,11 @@ class Sifted(NamedTuple):
     passed_over: tuple[Hit, ...] = ()
 
 
+@dataclass(eq=False)
 class Hydrator:
     """Reads what the tiers hold for a message.
 
-    Args:
+    Attributes:
         hot: The ring, pinned beliefs and mesh result per agent.
         turns: What was said before.
         semantic: Core facts.
@@ -50,41 +52,32 @@ class Hydrator:
         clock: Where the time comes from.
     """
 
-    def __init__(
-        self,
-        hot: HotStore,
-        turns: TurnStore,
-        semantic: SemanticStore,
-        recaller: Recaller,
-        limits: RouterLimits,
-        clock: Clock,
-    ) -> None:
-        self._hot = hot
-        self._turns = turns
-        self._semantic = semantic
-        self._recaller = recaller
-        self._limits = limits
-        self._clock = clock
+    hot: HotStore
+    turns: TurnStore
+    semantic: SemanticStore
+    recaller: Recaller
+    limits: RouterLimits
+    clock: Clock
 
     async def read(self, turn: Admission) -> Hydrated:
         """Return what is held for a message; core facts and rules as the opening has them."""
         meant, conversation = await both(self._by_meaning(turn), self._conversation(turn))
         if turn.opening is None:
             return Hydrated(meant, conversation)
-        now = self._clock() if turn.scope.lineage else turn.request.at
+        now = self.clock() if turn.scope.lineage else turn.request.at
         core = resolve_core(turn.scope, turn.opening.core, turn.opening.nearer, now=now)
-        block = self._limits.core_block_of(core, turn.scope)
+        block = self.limits.core_block_of(core, turn.scope)
         return Hydrated(meant, conversation, block, core.shadowed, turn.opening.rules)
 
     async def core_of(self, scope: Scope) -> CoreBlock:
         """Return the core block of a context for the scope, without what is hidden."""
-        core = await core_seen(self._semantic, scope, self._clock)
-        return self._limits.core_block_of(core, scope)
+        core = await core_seen(self.semantic, scope, self.clock)
+        return self.limits.core_block_of(core, scope)
 
     async def _by_meaning(self, turn: Admission) -> Meant:
         """Read what is found by the question's vector, once that is made."""
         text = turn.request.input
-        vector = await self._recaller.vector(text, turn.names, turn.degradation)
+        vector = await self.recaller.vector(text, turn.names, turn.degradation)
         archival, warm, said, inherited = await together(
             side(turn, vector)
             for side in (self._archival, self._summaries, self._said, self._inherited)
@@ -95,20 +88,20 @@ class Hydrator:
 
     async def _archival(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
         query = self._query(turn, vector, ("fact",), ARCHIVAL_LIMIT, "archival")
-        found = await self._recaller.archival(turn.scope, query, turn.degradation)
+        found = await self.recaller.archival(turn.scope, query, turn.degradation)
         return await self._sifted(turn, query, found)
 
     async def _summaries(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
         query = self._query(turn, vector, ("summary", "episode"), SUMMARY_LIMIT)
-        return Sifted(await self._recaller.found(turn.scope, query, "warm", turn.degradation))
+        return Sifted(await self.recaller.found(turn.scope, query, "warm", turn.degradation))
 
     async def _said(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
         """Recall what was said by the message's own words; the ring's turns come anyway."""
-        limit = TURN_LIMIT + self._limits.ring_capacity
+        limit = TURN_LIMIT + self.limits.ring_capacity
         query = self._query(turn, vector, ("turn",), limit)
-        found = await self._recaller.found(turn.scope, query, "turns", turn.degradation)
+        found = await self.recaller.found(turn.scope, query, "turns", turn.degradation)
         about, passed_over = await self._sifted(turn, query, found)
-        shown = await with_previews_of(self._turns, turn.scope, about, turn.degradation)
+        shown = await with_previews_of(self.turns, turn.scope, about, turn.degradation)
         return Sifted(shown, passed_over)
 
     async def _inherited(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
@@ -116,8 +109,8 @@ class Hydrator:
         if not turn.scope.lineage:
             return Sifted(())
         query = self._query(turn, vector, ("episode", "fact"), SUMMARY_LIMIT)
-        found = await self._recaller.inherited(turn.scope, query, turn.names, turn.degradation)
-        seen = await unhidden(self._semantic, turn.scope, found, self._clock, turn.degradation)
+        found = await self.recaller.inherited(turn.scope, query, turn.names, turn.degradation)
+        seen = await unhidden(self.semantic, turn.scope, found, self.clock, turn.degradation)
         return Sifted(seen)
 
     def _query(
@@ -128,13 +121,13 @@ class Hydrator:
         limit: int,
         tier: FactTier | None = None,
     ) -> SearchQuery:
-        text, now = turn.request.subject, self._clock()
+        text, now = turn.request.subject, self.clock()
         query = SearchQuery(text=text, kinds=kinds, tier=tier, limit=limit, now=now)
         return with_vector(query, vector)
 
     async def _sifted(self, turn: Admission, query: SearchQuery, found: tuple[Hit, ...]) -> Sifted:
         names, degradation = turn.names, turn.degradation
-        about = await self._recaller.relevant(query.text, found, names, degradation)
+        about = await self.recaller.relevant(query.text, found, names, degradation)
         ids = {hit.id for hit in about}
         return Sifted(about, tuple(hit for hit in found if hit.id not in ids))
 
@@ -155,31 +148,31 @@ class Hydrator:
     async def _shown(self, turn: Admission) -> tuple[HotState, TailPlan | None]:
         """Return the ring, and what of the conversation is shown where the window is known."""
         hot = await self._ring(turn)
-        policy = self._limits.window_of(turn.agent)
+        policy = self.limits.window_of(turn.agent)
         if policy is None:
             return hot, None
-        room = int(self._limits.context_tokens * TAIL_SHARE)
+        room = int(self.limits.context_tokens * TAIL_SHARE)
         return hot, plan_tail(await self._last_turns(turn, hot), room, policy)
 
     async def _ring(self, turn: Admission) -> HotState:
         """Return the ring but for turns whose words were destroyed in cold while hot was away."""
         degradation = turn.degradation
-        hot = await degradation.answer("hot", "hot", self._hot.read(turn.scope), HotState())
-        if "hot" not in degradation.lost and ring_has_gap(hot, self._limits.ring_capacity):
+        hot = await degradation.answer("hot", "hot", self.hot.read(turn.scope), HotState())
+        if "hot" not in degradation.lost and ring_has_gap(hot, self.limits.ring_capacity):
             hot = await self._rebuilt(turn, hot)
-        now = self._clock()
-        ring = await self._recaller.standing_turns(turn.scope, hot.turns, now, degradation)
+        now = self.clock()
+        ring = await self.recaller.standing_turns(turn.scope, hot.turns, now, degradation)
         return hot.model_copy(update={"turns": ring})
 
     async def _rebuilt(self, turn: Admission, hot: HotState) -> HotState:
-        capacity = self._limits.ring_capacity
-        call = self._turns.recent_turns(turn.scope, capacity)
+        capacity = self.limits.ring_capacity
+        call = self.turns.recent_turns(turn.scope, capacity)
         found = await turn.degradation.answer("cold", "rebuild", call, hot.turns)
         recent = tuple(map(with_previews, found))
         if len(recent) <= len(hot.turns):
             return hot
         if not turn.is_rehearsal:
-            restore = self._hot.restore(turn.scope, recent, capacity)
+            restore = self.hot.restore(turn.scope, recent, capacity)
             await turn.degradation.answer("hot", "rebuild", restore, None)
         return hot.model_copy(update={"turns": recent})
 
@@ -189,7 +182,7 @@ class Hydrator:
         wanted = turns_wanted(ring[-1] if ring else None)
         if len(ring) >= wanted or (ring and ring[0].seq == 1):
             return ring[-wanted:]
-        call = self._turns.recent_turns(turn.scope, wanted)
+        call = self.turns.recent_turns(turn.scope, wanted)
         recent = await turn.degradation.answer("cold", "tail", call, ring)
         return tuple(map(with_previews, recent))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from tiers.ids import Clock, IdFactory
@@ -32,10 +33,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+@dataclass(eq=False)
 class TurnLedger:
     """Keeps receipts and turns, and charges them.
 
-    Args:
+    Attributes:
         desk: Where a turn and its receipt become durable.
         hot: The ring that a turn is shown in next.
         meter: What the turn costs, under the budgets.
@@ -45,23 +47,13 @@ class TurnLedger:
         telemetry: Told of each turn.
     """
 
-    def __init__(
-        self,
-        desk: TurnDesk,
-        hot: HotStore,
-        meter: Meter,
-        limits: RouterLimits,
-        ids: IdFactory,
-        clock: Clock,
-        telemetry: Telemetry,
-    ) -> None:
-        self._desk = desk
-        self._hot = hot
-        self._meter = meter
-        self._limits = limits
-        self._ids = ids
-        self._clock = clock
-        self._telemetry = telemetry
+    desk: TurnDesk
+    hot: HotStore
+    meter: Meter
+    limits: RouterLimits
+    ids: IdFactory
+    clock: Clock
+    telemetry: Telemetry
 
     async def keep_receipt(self, prepared: Prepared, context: Context, answers: str) -> str | None:
         """Charge a context and keep its receipt, whose id is returned; ``None`` if cold is away.
@@ -78,19 +70,19 @@ class TurnLedger:
         receipt = receipt_of(
             prepared,
             context,
-            self._ids.new(),
-            budget=self._limits.context_tokens,
+            self.ids.new(),
+            budget=self.limits.context_tokens,
             answers=answers,
-            now=self._clock(),
+            now=self.clock(),
         )
         used = facts_used(context.slots)
         work = [uses_work(receipt.id, admission.agent.id, used)] if used else []
         charge = charge_of(admission.standing, Usage(tokens=context.tokens))
 
         async def keep() -> str:
-            async with self._meter.refusals(admission.scope):
+            async with self.meter.refusals(admission.scope):
                 may_wait = admission.opening is not None
-                await self._desk.keep_receipt(
+                await self.desk.keep_receipt(
                     admission.scope, receipt, work, charge, may_wait=may_wait, since=admission.since
                 )
             return receipt.id
@@ -103,7 +95,7 @@ class TurnLedger:
         Raises:
             BudgetExceeded: No model call is left, or no write to keep the answer by.
         """
-        call = self._meter.charge_answer(admission.scope, admission.standing)
+        call = self.meter.charge_answer(admission.scope, admission.standing)
         await _charged(admission, "usage", call)
 
     async def write(
@@ -116,11 +108,11 @@ class TurnLedger:
             ErasedMeanwhile: An erasure that ran while it was open reaches it.
         """
         admission = turn.admission
-        record = record_of(turn, response, tool_outputs, self._clock())
+        record = record_of(turn, response, tool_outputs, self.clock())
         answered = [response, *(output.output for output in tool_outputs)]
         tokens = sum(estimate_tokens(text) for text in answered if text)
-        async with self._meter.refusals(admission.scope):
-            stored, was_new = await self._desk.keep_turn(
+        async with self.meter.refusals(admission.scope):
+            stored, was_new = await self.desk.keep_turn(
                 admission.scope,
                 record,
                 follow_up(record, admission.agent.id),
@@ -130,12 +122,12 @@ class TurnLedger:
             )
         overflow: tuple[Turn, ...] = ()
         if was_new:
-            ring = self._limits.ring_capacity
-            append = self._hot.append(admission.scope, with_previews(stored), ring)
+            ring = self.limits.ring_capacity
+            append = self.hot.append(admission.scope, with_previews(stored), ring)
             overflow = await admission.degradation.answer(
                 "hot", "append to the ring", append, overflow
             )
-            self._telemetry.numbers.tokens("reply", tokens)
+            self.telemetry.numbers.tokens("reply", tokens)
         return Written(stored, was_new, overflow)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from tiers.errors import UsageError
+from tiers.errors import UsageError, check_whole
 from tiers.fields import OUTPUT_CHARS_MAX
 from tiers.records import ToolOutput
 
@@ -30,10 +30,8 @@ def check_usage(tokens: object) -> None:
     Raises:
         UsageError: It is none.
     """
-    if tokens is None:
-        return
-    if isinstance(tokens, bool) or not isinstance(tokens, int) or not 0 <= tokens <= USAGE_MAX:
-        raise UsageError("usage_tokens", tokens, f"a whole number, 0 to {USAGE_MAX:,}")
+    if tokens is not None:
+        check_whole("usage_tokens", tokens, 0, USAGE_MAX)
 
 
 def outputs_of(given: Iterable[ToolOutputLike]) -> list[ToolOutput]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tiers.errors import NotFound, PolicyDenied
@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 RULE_LIMIT = 4
 
 
+@dataclass(eq=False)
 class TurnPolicy:
     """Lets turns in.
 
-    Args:
+    Attributes:
         desk: What a turn begins with.
         membership: How the agent stands when the turn begins.
         fetcher: Knows which sources are open to whom.
@@ -39,21 +40,12 @@ class TurnPolicy:
         clock: Where the time comes from.
     """
 
-    def __init__(
-        self,
-        desk: TurnDesk,
-        membership: Membership,
-        fetcher: Fetcher,
-        log: RecordLog,
-        names: NamesOf,
-        clock: Clock,
-    ) -> None:
-        self._desk = desk
-        self._membership = membership
-        self._fetcher = fetcher
-        self._log = log
-        self._names = names
-        self._clock = clock
+    desk: TurnDesk
+    membership: Membership
+    fetcher: Fetcher
+    log: RecordLog
+    names: NamesOf
+    clock: Clock
 
     async def admit(
         self,
@@ -91,7 +83,7 @@ class TurnPolicy:
             degradation,
             topics,
             opening,
-            await self._names(scope),
+            await self.names(scope),
         )
 
     async def rehearse(
@@ -107,16 +99,16 @@ class TurnPolicy:
             raise NotFound("agent", request.speaker)
         scope = scope_of(agent, standing.lineage)
         begun = Admission(request, "", agent, scope, standing, degradation, is_rehearsal=True)
-        call = self._desk.opening(scope, lambda _: scope, request.input, RULE_LIMIT)
+        call = self.desk.opening(scope, lambda _: scope, request.input, RULE_LIMIT)
         opening = await degradation.answer("cold", "opening", call, None)
-        return replace(begun, opening=opening, names=await self._names(scope))
+        return replace(begun, opening=opening, names=await self.names(scope))
 
     async def _decided(self, agent: AgentRecord, scope: Scope, request: Request) -> tuple[str, ...]:
         """Return a turn's topics, by the topics and sources of the agent alone."""
         async with self._denials(scope):
             topics = topics_for(agent, request.topics, "speak")
         if request.mesh is not None:
-            await self._fetcher.check(agent, scope, request.mesh)
+            await self.fetcher.check(agent, scope, request.mesh)
         return topics
 
     async def _opened(self, agent: AgentRecord, scope: Scope, request: Request) -> Opening:
@@ -127,10 +119,10 @@ class TurnPolicy:
             topics_for(member, request.topics, "speak")
             return scope_of(member, standing.lineage)
 
-        found = await self._desk.opening(scope, asker, request.input, RULE_LIMIT)
+        found = await self.desk.opening(scope, asker, request.input, RULE_LIMIT)
         if found is None:
             raise NotFound("session graph", scope.graph_id)
-        return found._replace(standing=await self._membership.seen(agent, found.standing))
+        return found._replace(standing=await self.membership.seen(agent, found.standing))
 
     @asynccontextmanager
     async def _denials(self, scope: Scope) -> AsyncIterator[None]:
@@ -138,5 +130,5 @@ class TurnPolicy:
         try:
             yield
         except PolicyDenied as denial:
-            await self._log.append_audit(scope, "denied", (), str(denial), self._clock())
+            await self.log.append_audit(scope, "denied", (), str(denial), self.clock())
             raise

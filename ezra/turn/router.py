@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from metaagents.learning.core import CoreBlock
@@ -57,40 +58,29 @@ class Rehearsal(NamedTuple):
     degradation: Degradation
 
 
+@dataclass(eq=False, kw_only=True)
 class Router:
     """Carries a message through the eight steps.
 
-    Args:
-        policy: Lets the turn in.
+    Attributes:
+        admission: Lets the turn in.
         hydrator: Reads what the tiers hold for it.
         fetcher: Asks mesh sources.
         ledger: Keeps the receipt and the turn, and charges them.
-        model: Answers in ``complete``.
+        answering: Answers in ``complete``.
         limits: Sizes and deadlines.
         ids: Names turns.
         telemetry: Told of each turn and step.
     """
 
-    def __init__(
-        self,
-        *,
-        policy: TurnPolicy,
-        hydrator: Hydrator,
-        fetcher: Fetcher,
-        ledger: TurnLedger,
-        model: LanguageModel,
-        limits: RouterLimits,
-        ids: IdFactory,
-        telemetry: Telemetry,
-    ) -> None:
-        self._policy = policy
-        self._hydrator = hydrator
-        self._fetcher = fetcher
-        self._ledger = ledger
-        self._model = model
-        self._limits = limits
-        self._ids = ids
-        self._telemetry = telemetry
+    admission: TurnPolicy
+    hydrator: Hydrator
+    fetcher: Fetcher
+    ledger: TurnLedger
+    answering: LanguageModel
+    limits: RouterLimits
+    ids: IdFactory
+    telemetry: Telemetry
 
     async def open_turn(
         self, agent: AgentRecord, standing: Standing, request: Request
@@ -102,9 +92,9 @@ class Router:
             standing: How it last stood; counts, without ancestors, while the cold tier is away.
             request: The message.
         """
-        turn_id, degradation = self._ids.new(), self._degradation()
+        turn_id, degradation = self.ids.new(), self._degradation()
         step_ms: dict[str, float] = {}
-        with self._telemetry.turn(scope_of(agent), turn_id) as whole:
+        with self.telemetry.turn(scope_of(agent), turn_id) as whole:
             with self._step("parse", step_ms):
                 parsed = self.parse(request)
             with self._step("policy", step_ms):
@@ -123,8 +113,8 @@ class Router:
                 ezra__context__slots=len(context.slots),
                 ezra__degraded=tuple(degradation.lost),
             )
-        self._telemetry.numbers.turn("opened")
-        self._telemetry.numbers.tokens("context", context.tokens)
+        self.telemetry.numbers.turn("opened")
+        self.telemetry.numbers.tokens("context", context.tokens)
         return opened(prepared, context, receipt_id, step_ms)
 
     async def rehearse(self, standing: Standing, request: Request) -> Rehearsal:
@@ -139,7 +129,7 @@ class Router:
         Raises:
             NotFound: There is no such agent.
         """
-        admission = await self._policy.rehearse(standing, request, self._degradation())
+        admission = await self.admission.rehearse(standing, request, self._degradation())
         found = await self.hydrate(admission)
         mesh = self._mesh_at_hand(admission, found)
         beliefs = self.beliefs(admission)
@@ -148,7 +138,7 @@ class Router:
 
     async def core_of(self, scope: Scope) -> CoreBlock:
         """Return the core block of a context for the scope, without what is hidden."""
-        return await self._hydrator.core_of(scope)
+        return await self.hydrator.core_of(scope)
 
     def parse(self, request: Request) -> Parsed:
         """Step 1: intent, entities and urgency, by heuristics."""
@@ -167,7 +157,7 @@ class Router:
         Then see how the agent stands now: what it may touch, and whom its graph inherits from,
         may have changed since the last turn.
         """
-        return await self._policy.admit(agent, standing, request, turn_id, degradation)
+        return await self.admission.admit(agent, standing, request, turn_id, degradation)
 
     def beliefs(self, admission: Admission) -> tuple[Commitment, ...]:
         """Step 3: the active beliefs in scope, as the opening's one reading has them."""
@@ -179,7 +169,7 @@ class Router:
         Archival facts and summaries wait for the question's vector; hot turns are read while it
         is made. Core facts and rules are what the opening has read.
         """
-        return await self._hydrator.read(admission)
+        return await self.hydrator.read(admission)
 
     async def fetch(self, admission: Admission, found: Hydrated) -> MeshResult | None:
         """Step 5: ask the mesh source the caller named; the result also stays in the hot tier."""
@@ -187,14 +177,14 @@ class Router:
         if request.mesh is None:
             return self._mesh_at_hand(admission, found)
         asker = Asker(admission.agent, admission.scope, admission.standing)
-        return await self._fetcher.for_turn(
+        return await self.fetcher.for_turn(
             asker, request.mesh, request.input, admission.degradation
         )
 
     def _mesh_at_hand(self, admission: Admission, found: Hydrated) -> MeshResult | None:
         """Return the mesh result that the hot tier holds, if the agent may still see it."""
         mesh = found.conversation.hot.mesh
-        is_seen = mesh is not None and self._fetcher.may_see(admission.agent, mesh)
+        is_seen = mesh is not None and self.fetcher.may_see(admission.agent, mesh)
         return mesh if is_seen else None
 
     async def assemble(self, prepared: Prepared) -> tuple[Context, str | None]:
@@ -204,7 +194,7 @@ class Router:
             BudgetExceeded: The agent or the graph has no tokens left for it.
         """
         context = self._packed(prepared)
-        return context, await self._ledger.keep_receipt(prepared, context, self._model.name)
+        return context, await self.ledger.keep_receipt(prepared, context, self.answering.name)
 
     def _packed(self, prepared: Prepared) -> Context:
         admission, found = prepared.admission, prepared.found
@@ -231,7 +221,7 @@ class Router:
             mesh=prepared.mesh,
             lineage=admission.scope.lineage,
         )
-        return assemble(material, self._limits.context_tokens)
+        return assemble(material, self.limits.context_tokens)
 
     async def model(self, turn: TurnState) -> str:
         """Step 7: the configured model's answer.
@@ -240,22 +230,22 @@ class Router:
             BudgetExceeded: No model call is left, or no write to keep the answer by.
             TierTimeout: The model was later than its deadline; nothing was remembered.
         """
-        with self._telemetry.model(self._model.name) as timed:
-            await self._ledger.charge_answer(turn.admission)
+        with self.telemetry.model(self.answering.name) as timed:
+            await self.ledger.charge_answer(turn.admission)
             try:
-                async with asyncio.timeout(self._limits.model_timeout_seconds):
+                async with asyncio.timeout(self.limits.model_timeout_seconds):
                     answer = await self._answer(turn)
             except TimeoutError as late:
-                seconds = self._limits.model_timeout_seconds
+                seconds = self.limits.model_timeout_seconds
                 raise TierTimeout("model", "complete", f"no answer within {seconds:g} s") from late
         turn.step_ms["model"] = timed.seconds * 1000
         return answer
 
     async def _answer(self, turn: TurnState) -> str:
         """Ask the model, and note what it used where it says so."""
-        if not isinstance(self._model, CountingModel):
-            return await self._model.complete(turn.context.messages)
-        answer, turn.used_tokens = await self._model.complete_counted(turn.context.messages)
+        if not isinstance(self.answering, CountingModel):
+            return await self.answering.complete(turn.context.messages)
+        answer, turn.used_tokens = await self.answering.complete_counted(turn.context.messages)
         return answer
 
     async def write_back(
@@ -271,20 +261,20 @@ class Router:
             ErasedMeanwhile: An erasure that ran while it was open reaches it.
         """
         admission = turn.admission
-        with self._telemetry.write_back(admission.scope, admission.turn_id) as timed:
-            written = await self._ledger.write(turn, response, tool_outputs)
+        with self.telemetry.write_back(admission.scope, admission.turn_id) as timed:
+            written = await self.ledger.write(turn, response, tool_outputs)
         turn.step_ms["write_back"] = timed.seconds * 1000
-        self._telemetry.numbers.turn("written" if written.was_new else "repeated")
-        self._telemetry.numbers.evicted(len(written.overflow))
+        self.telemetry.numbers.turn("written" if written.was_new else "repeated")
+        self.telemetry.numbers.evicted(len(written.overflow))
         return written
 
     def _degradation(self) -> Degradation:
-        return Degradation(self._limits.step_timeout_seconds, self._telemetry)
+        return Degradation(self.limits.step_timeout_seconds, self.telemetry)
 
     @contextmanager
     def _step(self, name: str, step_ms: dict[str, float]) -> Iterator[None]:
         """Watch a step, and note how long it took."""
-        with self._telemetry.step(name) as timed:
+        with self.telemetry.step(name) as timed:
             yield
         step_ms[name] = timed.seconds * 1000
 

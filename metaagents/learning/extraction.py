@@ -155,10 +155,11 @@ class _Read:
     unheard: tuple[str, ...] = ()
 
 
+@dataclass(eq=False, kw_only=True)
 class ExtractionAgent:
     """Reads new turns of one agent at a time and stores facts, playbooks and their outcomes.
 
-    Args:
+    Attributes:
         turns: What is read.
         semantic: Where facts go.
         procedural: Where new playbooks go.
@@ -171,30 +172,16 @@ class ExtractionAgent:
         embedder: Sees steps that a reply did in other words; without one the words do.
     """
 
-    def __init__(
-        self,
-        *,
-        turns: TurnStore,
-        semantic: SemanticStore,
-        procedural: ProceduralStore,
-        playbooks: Playbooks,
-        watermarks: Watermarks,
-        model: BudgetedModel | None,
-        events: RecordLog,
-        policy: ExtractionPolicy,
-        embedder: Embedder | None = None,
-        guard: GuardPolicy = DEFAULT,
-    ) -> None:
-        self._guard = guard
-        self._turns = turns
-        self._semantic = semantic
-        self._procedural = procedural
-        self._playbooks = playbooks
-        self._watermarks = watermarks
-        self._model = model
-        self._events = events
-        self._policy = policy
-        self._embedder = embedder
+    turns: TurnStore
+    semantic: SemanticStore
+    procedural: ProceduralStore
+    playbooks: Playbooks
+    watermarks: Watermarks
+    model: BudgetedModel | None
+    events: RecordLog
+    policy: ExtractionPolicy
+    embedder: Embedder | None = None
+    guard: GuardPolicy = DEFAULT
 
     async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
         """Read on for each item's agent, in turns, as far as one go allows.
@@ -208,10 +195,10 @@ class ExtractionAgent:
                 raise CorruptRecord("cold", item.kind, f"work {item.id} names no agent")
         await compiled()
         waiting = deque(items)
-        pause = timedelta(seconds=self._policy.pause_seconds)
+        pause = timedelta(seconds=self.policy.pause_seconds)
         later: dict[str, datetime] = {}
         passes = asked = 0
-        while waiting and passes < self._policy.passes_max:
+        while waiting and passes < self.policy.passes_max:
             item = waiting.popleft()
             done = await self._read_on(item.scope, now)
             passes, asked = passes + 1, asked + done.asked
@@ -220,7 +207,7 @@ class ExtractionAgent:
                 later[item.id] = now + pause if done.asked else now
             else:
                 later.pop(item.id, None)
-            if done.failed or asked >= self._policy.model_passes_max:
+            if done.failed or asked >= self.policy.model_passes_max:
                 break
         return {item.id: later.get(item.id, now) for item in waiting}
 
@@ -236,22 +223,22 @@ class ExtractionAgent:
         await self._store(read, found, now)
         if read.unheard:
             await self._tell(scope, "guarded", read.unheard, "not learnt from as it was said", now)
-        await self._watermarks.advance(scope, WATERMARK, read.end, now)
+        await self.watermarks.advance(scope, WATERMARK, read.end, now)
         return _Pass(read.has_more, said.asked, said.asked and said.answer is None)
 
     async def _read(self, scope: Scope) -> _Read | None:
         """Return what the next pass reads, or ``None`` if there is nothing new."""
-        start = await self._watermarks.watermark(scope, WATERMARK)
-        limit = self._policy.turns_per_pass
-        turns = await self._turns.turns_after(scope, start, limit)
+        start = await self.watermarks.watermark(scope, WATERMARK)
+        limit = self.policy.turns_per_pass
+        turns = await self.turns.turns_after(scope, start, limit)
         if not turns:
             return None
         taken = self._fitting(turns)
-        before = min(start, self._policy.context_turns)
-        earlier = await self._turns.turns_after(scope, start - before, before) if before else ()
-        heard = await asyncio.to_thread(heard_all, _kept(taken), self._guard)
-        before_them = await asyncio.to_thread(heard_all, _kept(earlier), self._guard)
-        window = Window(heard, before_them, zone=self._policy.zone)
+        before = min(start, self.policy.context_turns)
+        earlier = await self.turns.turns_after(scope, start - before, before) if before else ()
+        heard = await asyncio.to_thread(heard_all, _kept(taken), self.guard)
+        before_them = await asyncio.to_thread(heard_all, _kept(earlier), self.guard)
+        window = Window(heard, before_them, zone=self.policy.zone)
         has_more = len(taken) < len(turns) or len(turns) == limit
         end = taken[-1].seq
         shown, replies = await self._rules(scope, window), await self._replies(scope, window)
@@ -262,22 +249,22 @@ class ExtractionAgent:
 
     def _fitting(self, turns: Sequence[Turn]) -> Sequence[Turn]:
         """Return as many of the turns as one question has room for, at least one."""
-        if self._model is None:
+        if self.model is None:
             return turns
         chars = 0
         for place, turn in enumerate(turns):
             chars += shown_chars(turn)
-            if place and chars > self._policy.prompt_chars_max:
+            if place and chars > self.policy.prompt_chars_max:
                 return turns[:place]
         return turns
 
     async def _rules(self, scope: Scope, window: Window) -> dict[str, Rule]:
         """Return the playbooks that were in the contexts of the turns, for their readers' eyes."""
-        if self._model is None:
+        if self.model is None:
             return {}
         ids = [one for turn in (*window.new, *window.earlier) for one in turn.rules]
-        wanted = list(dict.fromkeys(ids))[: self._policy.rules_per_pass_max]
-        found = await self._playbooks.rules(scope, wanted) if wanted else ()
+        wanted = list(dict.fromkeys(ids))[: self.policy.rules_per_pass_max]
+        found = await self.playbooks.rules(scope, wanted) if wanted else ()
         users = {turn.user_id for turn in window.new} | {None}
         return {rule.id: rule for rule in found if rule.user_id in users}
 
@@ -288,14 +275,14 @@ class ExtractionAgent:
             return Replies()
         asked = await asyncio.to_thread(in_question, turns, window.new)
         ids = list(dict.fromkeys(one for turn in asked for one in turn.rules))
-        found = await self._playbooks.rules(scope, ids[:RULES_IN_QUESTION_MAX]) if ids else ()
-        if not found or self._embedder is None:
+        found = await self.playbooks.rules(scope, ids[:RULES_IN_QUESTION_MAX]) if ids else ()
+        if not found or self.embedder is None:
             return Replies({rule.id: rule for rule in found})
         texts = [text for turn in asked for text in units(turn)]
         texts += [step for turn in asked for rule in found for step in steps_at(rule, turn)]
         texts = list(dict.fromkeys(texts))[:EMBEDDED_MAX]
         try:
-            vectors = await self._embedder.embed(texts)
+            vectors = await self.embedder.embed(texts)
         except EzraError:
             vectors = ()  # The words do.
         told = dict(zip(texts, vectors, strict=False))
@@ -305,27 +292,27 @@ class ExtractionAgent:
         """Ask a model, if there is one and something to ask about."""
         window = read.window
         said = (turn.input.strip() or turn.tool_outputs for turn in window.new)
-        if self._model is None or not any(said):
+        if self.model is None or not any(said):
             return _Said()
         users = {(turn.user_id, turn.private) for turn in window.new}
         earlier = [turn for turn in window.earlier if (turn.user_id, turn.private) in users]
         messages = messages_of(window.shown(), earlier, window.shown_rules())
         try:
-            answer = await self._model.fill(read.scope, messages, Extraction)
+            answer = await self.model.fill(read.scope, messages, Extraction)
             # It is an Extraction, which does not mean that anybody has checked it.
             return _Said(Extraction.model_validate(dict(answer.__dict__)), asked=True)
         except ValidationError:
-            problem = f"{self._model.name}: the answer does not fit its form"
+            problem = f"{self.model.name}: the answer does not fit its form"
             return _Said(problem=problem, asked=True)
         except BudgetExceeded as refusal:
             return _Said(problem=str(refusal))
         except EzraError as error:
-            return _Said(problem=f"{self._model.name}: {_named(error)}", asked=True)
+            return _Said(problem=f"{self.model.name}: {_named(error)}", asked=True)
 
     async def _found(self, read: _Read, answer: Extraction | None) -> Findings:
         """Return what a pass may store. Off the event loop: a pass may read megabytes."""
         return await asyncio.to_thread(
-            _findings, read.window, answer, self._policy.limits, self._guard
+            _findings, read.window, answer, self.policy.limits, self.guard
         )
 
     async def _store(self, read: _Read, found: Findings, now: datetime) -> None:
@@ -338,7 +325,7 @@ class ExtractionAgent:
             if gone.isdisjoint(playbook.source_ids):
                 await self._put_playbook(read, playbook, found, now)
         for outcome in found.outcomes:
-            await self._playbooks.record_outcome(
+            await self.playbooks.record_outcome(
                 read.scope, outcome.rule_id, outcome.cause, now, is_success=outcome.is_success
             )
         for refinement in found.refinements:
@@ -355,7 +342,7 @@ class ExtractionAgent:
         """Return which of the turns were redacted since they were read: a model takes its time."""
         known = (*read.window.earlier, *read.window.new)
         start = min(turn.seq for turn in known) - 1
-        there = await self._turns.turns_after(read.scope, start, read.end - start)
+        there = await self.turns.turns_after(read.scope, start, read.end - start)
         return frozenset(turn.id for turn in known) - {turn.id for turn in _kept(there)}
 
     async def _put_fact(self, read: _Read, draft: FactDraft, now: datetime) -> None:
@@ -380,13 +367,13 @@ class ExtractionAgent:
         ).stamped(scope, _id_of(read, "fact", draft.whose, said.text), now)
         payload = {"id": record.id, "denies": True} if draft.denies else {"id": record.id}
         judge = WorkDraft(kind="judge", key=record.id, payload=dict(payload))
-        await self._semantic.put_fact(scope, record, [_index(scope, record.id), judge])
+        await self.semantic.put_fact(scope, record, [_index(scope, record.id), judge])
 
     async def _put_playbook(
         self, read: _Read, draft: PlaybookDraft, found: Findings, now: datetime
     ) -> None:
         scope = _acting_for(read.scope, draft.whose)
-        known = await self._procedural.match_rules(scope, draft.trigger, TRIGGERS_COMPARED)
+        known = await self.procedural.match_rules(scope, draft.trigger, TRIGGERS_COMPARED)
         record = Rule(
             trigger=draft.trigger,
             steps=draft.steps,
@@ -402,13 +389,13 @@ class ExtractionAgent:
             found.drop("there is a playbook for it", count=1)
             return
         if all(rule.id != record.id for rule in known):
-            await self._procedural.put_rule(scope, record, [_index(scope, record.id)])
+            await self.procedural.put_rule(scope, record, [_index(scope, record.id)])
 
     async def _refine(self, scope: Scope, refinement: Refinement, now: datetime) -> None:
         rule = refinement.rule
         work = [_index(scope.for_agent(rule.agent_id), rule.id)]
         sources = [refinement.source_id]
-        await self._playbooks.refine(scope, rule, refinement.steps, sources, now, work)
+        await self.playbooks.refine(scope, rule, refinement.steps, sources, now, work)
 
     async def _tell(
         self, scope: Scope, kind: AuditKind, turn_ids: Sequence[str], reason: str, now: datetime
@@ -416,9 +403,9 @@ class ExtractionAgent:
         """Tell the audit feed, once: a pass that is repeated has nothing new to tell."""
         named = tuple(turn_ids[:SOURCES_NAMED_MAX])
         about = AuditFilter(kinds=(kind,), record_id=named[0] if named else None)
-        events = await self._events.audit(scope, limit=EVENTS_COMPARED, only=about)
+        events = await self.events.audit(scope, limit=EVENTS_COMPARED, only=about)
         if not any((one.record_ids, one.reason) == (named, reason) for one in events):
-            await self._events.append_audit(scope, kind, named, reason, now)
+            await self.events.append_audit(scope, kind, named, reason, now)
 
 
 def _findings(

@@ -4,27 +4,30 @@ Every fact is compared with the live facts of its identity bucket: by key, by wo
 with the nearest, and what is still open by a language model, in one question for all facts of a
 pass. A fact is stamped in the same step in which others give way, so nothing is judged twice and
 nothing is judged for ever: where the model fails, the rules do.
+
+Duplicates among many facts, without comparing each with each. Pure.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from tiers.errors import CorruptRecord, EzraError
-from tiers.learning import is_live
+from tiers.learning import fact_key, is_live
 from tiers.ports import Embedder, WarmStore
 from tiers.records import Fact, Scope, Work, WorkDraft
 
 from ..model import BudgetedModel
-from .likeness import read
+from .likeness import NEAR_OVERLAP, Reading, overlap, rare_words, read
 from .moves import CoreKeeper, Told, move, told_nobody
 from .neighbours import Neighbourhood, Neighbours
 from .opinions import Opinions, Question
-from .pairing import LikeFacts
 from .regexes import compiled
+from .rewording import in_plain_wording
 from .weighing import (
     Comparer,
     Judged,
@@ -40,6 +43,73 @@ from .weighing import (
 
 if TYPE_CHECKING:
     from tiers.cold.stores import FactReview, LexicalIndex, RecordLog, SemanticStore
+
+COMPARED_MAX = 200
+"""Facts with one word or key in common that a fact is compared with, at most."""
+
+_Mark: TypeAlias = tuple[str | None, str, str, str]
+_Readings: TypeAlias = tuple[Reading, ...]
+"""Of a text as it stands, and in plain wording."""
+
+
+@dataclass
+class LikeFacts:
+    """Takes facts up one by one and says which of two that say the same gives way.
+
+    Facts are compared where they have an owner, and a key or one of their rarer words, in common.
+    """
+
+    facts: dict[str, Fact] = field(default_factory=dict)
+    _readings: dict[str, _Readings] = field(default_factory=dict)
+    _by_mark: dict[_Mark, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def take(self, fact: Fact) -> list[tuple[Fact, str]]:
+        """Take a live fact up; return each fact that gives way, and the id of what says the same.
+
+        Nothing gives way twice, or to what gave way.
+        """
+        readings = tuple(read(text) for text in (fact.text, in_plain_wording(fact.text)))
+        marks = _marks(fact, readings)
+        ended: list[tuple[Fact, str]] = []
+        for known in self._known(marks):
+            other = self.facts[known]
+            both = zip(readings, self._readings[known], strict=True)
+            is_near = any(overlap(one, two) >= NEAR_OVERLAP for one, two in both)
+            if not is_near and fact_key(fact) != fact_key(other):
+                continue
+            if relation(Pair.of(fact, other), None) != "duplicate":
+                continue
+            for one in verdicts(fact, {known: "duplicate"}, [other]):
+                if one.fact_id == fact.id:
+                    return [*ended, (fact, one.by)]
+                ended.append((other, one.by))
+                self._drop(known)
+        self.facts[fact.id] = fact
+        self._readings[fact.id] = readings
+        for mark in marks:
+            self._by_mark[mark].append(fact.id)
+        return ended
+
+    def _known(self, marks: list[_Mark]) -> list[str]:
+        found: dict[str, None] = {}
+        for mark in marks:
+            recent = self._by_mark.get(mark, ())[-COMPARED_MAX:]
+            found |= dict.fromkeys(one for one in recent if one in self.facts)
+        return list(found)
+
+    def _drop(self, fact_id: str) -> None:
+        del self.facts[fact_id], self._readings[fact_id]
+
+
+def _marks(fact: Fact, readings: _Readings) -> list[_Mark]:
+    """Return under what a fact is found by what may say the same."""
+    writer = fact.agent_id if fact.private else ""
+    key = fact_key(fact)
+    keys = [] if key is None else [key]
+    rare = dict.fromkeys(word for one in readings for word in rare_words(one, NEAR_OVERLAP))
+    told = [*keys, *(("", word) for word in rare)]
+    return [(fact.user_id, writer, one, two) for one, two in told]
+
 
 LOOK_AGAIN_SECONDS = 2.0
 """When a fact is looked at again around which the world did not stand still."""
@@ -75,10 +145,11 @@ class _Case:
     found: dict[str, Relation]
 
 
+@dataclass(eq=False, kw_only=True)
 class JudgeAgent:
     """Judges new facts.
 
-    Args:
+    Attributes:
         review: Facts as they are compared and settled.
         semantic: The facts.
         warm: Finds neighbours by vector.
@@ -93,30 +164,17 @@ class JudgeAgent:
         told: Hears of each fact that becomes core here.
     """
 
-    def __init__(
-        self,
-        *,
-        review: FactReview,
-        semantic: SemanticStore,
-        warm: WarmStore,
-        words: LexicalIndex,
-        embedder: Embedder | None,
-        model: BudgetedModel | None,
-        comparer: Comparer | None,
-        events: RecordLog,
-        policy: JudgePolicy,
-        keeper: CoreKeeper | None = None,
-        told: Told = told_nobody,
-    ) -> None:
-        self._review = review
-        self._semantic = semantic
-        self._near = (review, semantic, warm, words, embedder, policy.hits, policy.nearest)
-        self._model = model
-        self._comparer = comparer
-        self._events = events
-        self._policy = policy
-        self._keeper = keeper
-        self._told = told
+    review: FactReview
+    semantic: SemanticStore
+    warm: WarmStore
+    words: LexicalIndex
+    embedder: Embedder | None
+    model: BudgetedModel | None
+    comparer: Comparer | None
+    events: RecordLog
+    policy: JudgePolicy
+    keeper: CoreKeeper | None = None
+    told: Told = told_nobody
 
     async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
         """Judge the oldest facts of a graph that are not judged yet, those of the items with them.
@@ -130,7 +188,7 @@ class JudgeAgent:
                 raise CorruptRecord("cold", "judge", f"work {item.id} names no fact")
         await compiled()
         whole = items[0].scope.for_graph()
-        facts = await self._review.unjudged(whole, self._policy.facts_per_pass)
+        facts = await self.review.unjudged(whole, self.policy.facts_per_pass)
         unsettled = await self._judge(whole, facts, now)
         seen = {fact.id for fact in facts}
         later = {}
@@ -138,7 +196,7 @@ class JudgeAgent:
             fact_id = str(item.payload["id"])
             if fact_id in unsettled:
                 later[item.id] = now + timedelta(seconds=LOOK_AGAIN_SECONDS)
-            elif fact_id not in seen and len(facts) == self._policy.facts_per_pass:
+            elif fact_id not in seen and len(facts) == self.policy.facts_per_pass:
                 later[item.id] = now
         return later
 
@@ -151,11 +209,11 @@ class JudgeAgent:
         """
         whole = scope.for_graph()
         count = 0
-        for _ in range(self._policy.passes_max):
-            facts = await self._review.unjudged(whole, self._policy.facts_per_pass)
+        for _ in range(self.policy.passes_max):
+            facts = await self.review.unjudged(whole, self.policy.facts_per_pass)
             unsettled = await self._judge(whole, facts, now)
             count += len(facts) - len(unsettled)
-            if len(facts) < self._policy.facts_per_pass or len(unsettled) == len(facts):
+            if len(facts) < self.policy.facts_per_pass or len(unsettled) == len(facts):
                 break
         return count + await self._look_again(whole, now)
 
@@ -163,7 +221,15 @@ class JudgeAgent:
         """Judge facts, oldest first, and return the ids of those that did not hold still."""
         if not facts:
             return set()
-        neighbourhood = Neighbourhood(*self._near)
+        neighbourhood = Neighbourhood(
+            self.review,
+            self.semantic,
+            self.warm,
+            self.words,
+            self.embedder,
+            self.policy.hits,
+            self.policy.nearest,
+        )
         await neighbourhood.prepare(facts)
         cases = [await self._case(neighbourhood, fact, now) for fact in facts]
         opinions = await self._opinions(whole, cases, now)
@@ -171,14 +237,14 @@ class JudgeAgent:
         for case in cases:
             if not await self._settle(whole, neighbourhood, case, opinions, now):
                 unsettled.add(case.fact.id)
-        if self._keeper is not None and any(fact.tier == "core" for fact in facts):
-            await self._keeper.keep_cap(whole, now)
+        if self.keeper is not None and any(fact.tier == "core" for fact in facts):
+            await self.keeper.keep_cap(whole, now)
         return unsettled
 
     async def _case(self, neighbourhood: Neighbourhood, fact: Fact, now: datetime) -> _Case:
         """Compare a fact with its neighbours by rules."""
         neighbours = await neighbourhood.of(fact, now)
-        judged = await self._compared(fact, neighbours.found[: self._policy.nearest])
+        judged = await self._compared(fact, neighbours.found[: self.policy.nearest])
         found: dict[str, Relation] = {}
         for rival in neighbours.rivals:
             told = relation(Pair.of(fact, rival), judged.get(rival.id))
@@ -187,10 +253,10 @@ class JudgeAgent:
         return _Case(fact, neighbours, found)
 
     async def _compared(self, fact: Fact, nearest: Sequence[Fact]) -> dict[str, Judged]:
-        if self._comparer is None or not nearest:
+        if self.comparer is None or not nearest:
             return {}
         try:
-            judged = await self._comparer.judge(fact.text, [one.text for one in nearest])
+            judged = await self.comparer.judge(fact.text, [one.text for one in nearest])
         except EzraError:
             return {}
         if len(judged) != len(nearest):
@@ -201,7 +267,7 @@ class JudgeAgent:
         self, whole: Scope, cases: Sequence[_Case], now: datetime
     ) -> dict[tuple[str, str], Opinion]:
         """Ask the model what the rules left open; nothing when nothing is, or there is none."""
-        if self._model is None:
+        if self.model is None:
             return {}
         question = Question(
             [case.fact for case in cases], {case.fact.id: self._open(case) for case in cases}
@@ -209,10 +275,10 @@ class JudgeAgent:
         if question.is_empty:
             return {}
         try:
-            answer = await self._model.fill(whole, question.messages, Opinions)
+            answer = await self.model.fill(whole, question.messages, Opinions)
         except EzraError:
             ids = [case.fact.id for case in cases]
-            await self._events.append_audit(whole, "judged", ids, "model unavailable", now)
+            await self.events.append_audit(whole, "judged", ids, "model unavailable", now)
             return {}
         return question.heard(answer)
 
@@ -226,7 +292,7 @@ class JudgeAgent:
         content = read(case.fact.text).content
         return [
             one
-            for one in case.neighbours.found[: self._policy.nearest]
+            for one in case.neighbours.found[: self.policy.nearest]
             if one.id not in case.found
             and age(one) < age(case.fact)
             and not content.isdisjoint(read(one.text).content)
@@ -241,7 +307,7 @@ class JudgeAgent:
         now: datetime,
     ) -> bool:
         """Stamp a fact and let others give way; ``False`` when it kept changing meanwhile."""
-        for number in range(self._policy.tries):
+        for number in range(self.policy.tries):
             fact, rivals = await self._as_they_are(case)
             if fact is None:
                 return True
@@ -258,10 +324,10 @@ class JudgeAgent:
             if before is not None:
                 # First, so that who dies in between leaves a core fact too many and none too few.
                 reason = f"takes the place of core fact {before.id}"
-                await move(self._semantic, whole, fact, "core", reason, now, self._told)
+                await move(self.semantic, whole, fact, "core", reason, now, self.told)
             known = {one.id: one for one in (fact, *rivals.values())}
             again = [_out_of_index(known[one.fact_id]) for one in ended]
-            if await self._review.settle(whole, fact.id, ended, now, again):
+            if await self.review.settle(whole, fact.id, ended, now, again):
                 return True
         return False
 
@@ -274,7 +340,7 @@ class JudgeAgent:
         whole = Scope.of_graph(fact.tenant, fact.graph_id)
         sight = whole.for_agent(fact.agent_id) if fact.private else whole
         ids = [fact.id, *(one.id for one in case.neighbours.rivals)]
-        facts = {one.id: one for one in await self._semantic.facts(sight, ids) if is_live(one)}
+        facts = {one.id: one for one in await self.semantic.facts(sight, ids) if is_live(one)}
         current = facts.pop(fact.id, None)
         if current is None or current.judged_at is not None:
             return None, {}
@@ -285,8 +351,8 @@ class JudgeAgent:
         like = LikeFacts()
         cursor = ""
         taken = count = 0
-        while taken < self._policy.reviewed_max:
-            page = await self._review.live_facts(whole, cursor, self._policy.facts_per_pass)
+        while taken < self.policy.reviewed_max:
+            page = await self.review.live_facts(whole, cursor, self.policy.facts_per_pass)
             for fact in page.rows:
                 for gone, by in like.take(fact):
                     count += await self._let_go(whole, gone, by, now)
@@ -299,7 +365,7 @@ class JudgeAgent:
     async def _let_go(self, whole: Scope, gone: Fact, by: str, now: datetime) -> bool:
         sight = whole.for_agent(gone.agent_id) if gone.private else whole
         again = [_out_of_index(gone)]
-        return await self._semantic.supersede(sight, gone.id, by, now, again, how="duplicate")
+        return await self.semantic.supersede(sight, gone.id, by, now, again, how="duplicate")
 
 
 def _out_of_index(gone: Fact) -> WorkDraft:

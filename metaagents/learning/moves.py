@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -22,21 +23,19 @@ def told_nobody(tier: FactTier) -> None:
     del tier
 
 
+@dataclass(eq=False)
 class CoreKeeper:
     """Promotes what earned it and keeps core in its cap.
 
-    Args:
+    Attributes:
         semantic: The facts.
         policy: When to move.
         told: Hears of each move.
     """
 
-    def __init__(
-        self, semantic: SemanticStore, policy: LearningPolicy, told: Told = told_nobody
-    ) -> None:
-        self._semantic = semantic
-        self._policy = policy
-        self._told = told
+    semantic: SemanticStore
+    policy: LearningPolicy
+    told: Told = told_nobody
 
     async def promote(self, scope: Scope, facts: Sequence[Fact], now: datetime) -> bool:
         """Promote those of the facts that were used often enough; return whether there are any.
@@ -45,17 +44,17 @@ class CoreKeeper:
         """
         promoted = False
         for fact in in_order_of_promotion(facts):
-            reason = promotion_reason(fact, self._policy)
+            reason = promotion_reason(fact, self.policy)
             if reason is not None:
-                promoted |= await move(self._semantic, scope, fact, "core", reason, now, self._told)
+                promoted |= await move(self.semantic, scope, fact, "core", reason, now, self.told)
         return promoted
 
     async def keep_cap(self, scope: Scope, now: datetime) -> None:
         """Demote what core has too much of; nothing while the graph is within its cap."""
         whole = scope.for_graph()
-        core = await self._semantic.core(whole)
-        for fact, reason in demotions(core, self._policy):
-            await move(self._semantic, whole, fact, "archival", reason, now, self._told)
+        core = await self.semantic.core(whole)
+        for fact, reason in demotions(core, self.policy):
+            await move(self.semantic, whole, fact, "archival", reason, now, self.told)
 
 
 async def move(

@@ -3,11 +3,15 @@
 Every record it makes has an id derived from what it stands for and is stored together with its
 coverage, so a pass that is repeated, breaks off anywhere, or runs twice at once, changes nothing
 the second time. It may stop after any write: the next pass finds what is left by asking the store.
+
+The lifecycle's queued work that is of a whole graph: consolidating, and retention.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -20,6 +24,7 @@ from .building import by_event
 from .compressing import Compressor
 from .periods import LAST_MOMENT
 from .reports import LifecycleReport, Pace, Waiting
+from .retirement import Retirement
 from .rewriting import Rewriter
 from .rolling import Roller
 from .rules import LifecyclePolicy
@@ -32,10 +37,11 @@ LEAD_SHARE = 0.25
 """Of a summary's life, that it is told early at most: short lives are not told at their birth."""
 
 
+@dataclass(eq=False, kw_only=True)
 class LifecycleAgent:
     """Compresses, consolidates and evicts for one graph at a time.
 
-    Args:
+    Attributes:
         graphs: Where a graph's own retention is.
         turns: Where uncovered turns come from.
         episodic: Where summaries and episodes go.
@@ -48,47 +54,37 @@ class LifecycleAgent:
         log: The audit feed, which says what was evicted.
     """
 
-    def __init__(
-        self,
-        *,
-        graphs: stores.GraphStore,
-        turns: stores.TurnStore,
-        episodic: stores.EpisodicStore,
-        grains: stores.GrainStore,
-        warm: WarmStore,
-        writer: Writer,
-        policy: LifecyclePolicy,
-        redactor: stores.Redactor,
-        fleet: stores.FleetStore,
-        log: stores.RecordLog,
-    ) -> None:
-        self._log = log
-        self._turns = turns
-        self._episodic = episodic
-        self._grains = grains
-        self._warm = warm
-        self._writer = writer
-        self._policy = policy
-        self._fleet = fleet
-        self._rewriter = Rewriter(writer, policy)
+    graphs: stores.GraphStore
+    turns: stores.TurnStore
+    episodic: stores.EpisodicStore
+    grains: stores.GrainStore
+    warm: WarmStore
+    writer: Writer
+    policy: LifecyclePolicy
+    redactor: stores.Redactor
+    fleet: stores.FleetStore
+    log: stores.RecordLog
+
+    def __post_init__(self) -> None:
+        self._done = LifecycleReport()
+        self._rewriter = Rewriter(self.writer, self.policy)
         self._compressor = Compressor(
-            graphs=graphs,
-            turns=turns,
-            episodic=episodic,
-            writer=writer,
-            policy=policy,
+            graphs=self.graphs,
+            turns=self.turns,
+            episodic=self.episodic,
+            writer=self.writer,
+            policy=self.policy,
             done=self._compressed,
         )
         self._roller = Roller(
-            episodic=episodic,
-            grains=grains,
-            redactor=redactor,
-            writer=writer,
+            episodic=self.episodic,
+            grains=self.grains,
+            redactor=self.redactor,
+            writer=self.writer,
             rewriter=self._rewriter,
-            policy=policy,
+            policy=self.policy,
             done=self._told,
         )
-        self._done = LifecycleReport()
 
     @property
     def done(self) -> LifecycleReport:
@@ -119,7 +115,7 @@ class LifecycleAgent:
         Returns:
             What has left the ring and waits; it is due at once where a pass did all it may do.
         """
-        pace = Pace(is_slow=self._writer.is_slow)
+        pace = Pace(is_slow=self.writer.is_slow)
         held = await self._compressor.days(scope, now, pace, everything=everything)
         if everything:
             return Waiting(0, None if held.since is None else now)
@@ -140,34 +136,34 @@ class LifecycleAgent:
         Returns:
             How many entries were evicted.
         """
-        pace = Pace(is_slow=self._writer.is_slow)
+        pace = Pace(is_slow=self.writer.is_slow)
         held = {
             agent.id: await self._compressor.days(
                 scope.for_agent(agent.id), now, pace, everything=everything
             )
-            for agent in await self._fleet.agents(scope)
+            for agent in await self.fleet.agents(scope)
         }
         await self._roller.days(scope, held, now, pace, everything=everything)
         life = await self._compressor.summary_ttl(scope)
-        lead = min(self._policy.consolidate_before, LEAD_SHARE * life)
+        lead = min(self.policy.consolidate_before, LEAD_SHARE * life)
         is_told = await self._roller.leaving(scope, lead, now, pace)
         await self._roller.periods(scope, held, now, pace, everything=everything)
-        if not is_told or await self._episodic.due_summaries(scope, now, 1):
+        if not is_told or await self.episodic.due_summaries(scope, now, 1):
             return 0
-        evicted = await self._warm.delete_expired(scope, now)
+        evicted = await self.warm.delete_expired(scope, now)
         for named, count in by_event(evicted):
             reason = f"{count} expired entries of the warm index"
-            await self._log.append_audit(scope.for_graph(), "evicted", named, reason, now)
+            await self.log.append_audit(scope.for_graph(), "evicted", named, reason, now)
         self._done = self._done.plus(evicted=len(evicted))
         return len(evicted)
 
     async def is_compact(self, scope: Scope) -> bool:
         """Whether every turn of the graph is in an episode of every grain."""
-        for agent in await self._fleet.agents(scope):
-            if await self._turns.waiting_turns(scope.for_agent(agent.id), 0, 1):
+        for agent in await self.fleet.agents(scope):
+            if await self.turns.waiting_turns(scope.for_agent(agent.id), 0, 1):
                 return False
         for grain in GRAINS:
-            if await self._grains.loose(scope, grain, LAST_MOMENT, 1):
+            if await self.grains.loose(scope, grain, LAST_MOMENT, 1):
                 return False
         return True
 
@@ -202,3 +198,48 @@ class LifecycleAgent:
 
     def _told(self, grain: Grain) -> None:
         self._done = self._done.plus(**{grain: 1})
+
+
+log = logging.getLogger(__name__)
+
+
+class ConsolidateHandler:
+    """Carries out work of the kind ``consolidate``.
+
+    Args:
+        lifecycle: Does it.
+    """
+
+    def __init__(self, lifecycle: LifecycleAgent) -> None:
+        self._lifecycle = lifecycle
+
+    async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
+        """Consolidate each item's graph once."""
+        for scope in _graphs_of(items):
+            await self._lifecycle.consolidate(scope, now)
+        return {}
+
+
+class RetainHandler:
+    """Carries out work of the kind ``retain``.
+
+    Args:
+        retirement: Does it.
+    """
+
+    def __init__(self, retirement: Retirement) -> None:
+        self._retirement = retirement
+
+    async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
+        """Retire what is past its retention in each item's graph."""
+        for scope in _graphs_of(items):
+            report = await self._retirement.run(scope, now)
+            for line in report.grains:
+                if line.refused:
+                    log.warning("retention of %r, %s: %s", scope.graph_id, line.grain, line.refused)
+        return {}
+
+
+def _graphs_of(items: Sequence[Work]) -> list[Scope]:
+    scopes = [item.scope.for_graph() for item in items]
+    return list({(one.tenant, one.graph_id): one for one in scopes}.values())

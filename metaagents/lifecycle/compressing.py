@@ -43,10 +43,11 @@ class Held:
 NOT_DONE = Held(FIRST_MOMENT, None)
 
 
+@dataclass(eq=False, kw_only=True)
 class Compressor:
     """Writes the summaries of one agent at a time.
 
-    Args:
+    Attributes:
         graphs: Where a graph's own retention is.
         turns: Where uncovered turns come from.
         episodic: Where summaries go.
@@ -55,43 +56,31 @@ class Compressor:
         done: Told of each summary that was stored, with the turns it covers.
     """
 
-    def __init__(
-        self,
-        *,
-        graphs: GraphStore,
-        turns: TurnStore,
-        episodic: EpisodicStore,
-        writer: Writer,
-        policy: rules.LifecyclePolicy,
-        done: Callable[[int], None],
-    ) -> None:
-        self._graphs = graphs
-        self._turns = turns
-        self._episodic = episodic
-        self._writer = writer
-        self._policy = policy
-        self._done = done
+    graphs: GraphStore
+    turns: TurnStore
+    episodic: EpisodicStore
+    writer: Writer
+    policy: rules.LifecyclePolicy
+    done: Callable[[int], None]
 
     async def summary_ttl(self, scope: Scope) -> timedelta:
         """Return how long the graph keeps its summaries."""
-        graph = await self._graphs.graph(scope.tenant, scope.graph_id)
+        graph = await self.graphs.graph(scope.tenant, scope.graph_id)
         own = None if graph is None else graph.retention.summary_ttl_hours
-        return self._policy.summary_ttl if own is None else timedelta(hours=own)
+        return self.policy.summary_ttl if own is None else timedelta(hours=own)
 
     async def overflow(self, scope: Scope, now: datetime, pace: Pace) -> Waiting:
         """Compress what has left the ring of the scope's agent, as far as it is ready."""
         for _ in range(PAGES_PER_PASS):
-            turns = await self._turns.waiting_turns(
-                scope, self._policy.ring_capacity, TURNS_PER_PAGE
-            )
-            groups = rules.group_turns(turns, self._policy)
-            ready = rules.ready_groups(groups, self._policy, now)
+            turns = await self.turns.waiting_turns(scope, self.policy.ring_capacity, TURNS_PER_PAGE)
+            groups = rules.group_turns(turns, self.policy)
+            ready = rules.ready_groups(groups, self.policy, now)
             if not await self._compress(scope, ready, now, pace):
                 return Waiting(len(turns), now)
             taken = {id(group) for group in ready}
             left = [group for group in groups if id(group) not in taken]
             if len(turns) < TURNS_PER_PAGE or not ready:
-                return Waiting(sum(map(len, left)), rules.due_again(left, self._policy))
+                return Waiting(sum(map(len, left)), rules.due_again(left, self.policy))
         return Waiting(TURNS_PER_PAGE, now)
 
     async def days(
@@ -109,17 +98,17 @@ class Compressor:
             pace: How much may be done.
             everything: Whether the day is over or not.
         """
-        before = None if everything else rules.days_over_until(now, self._policy)
+        before = None if everything else rules.days_over_until(now, self.policy)
         for _ in range(PAGES_PER_PASS):
-            turns = await self._turns.waiting_turns(scope, 0, TURNS_PER_PAGE, before=before)
-            unsettled = set() if everything else rules.unsettled_days(turns, self._policy, now)
-            groups = rules.group_turns(turns, self._policy)
+            turns = await self.turns.waiting_turns(scope, 0, TURNS_PER_PAGE, before=before)
+            unsettled = set() if everything else rules.unsettled_days(turns, self.policy, now)
+            groups = rules.group_turns(turns, self.policy)
             settled = [group for group in groups if self._day(group[0]) not in unsettled]
             is_last = len(turns) < TURNS_PER_PAGE
             ready = settled
             if not is_last:
                 # The others may go on behind the page.
-                finished = {id(group) for group in rules.finished_groups(groups, self._policy)}
+                finished = {id(group) for group in rules.finished_groups(groups, self.policy)}
                 ready = [group for group in settled if id(group) in finished] or settled
             if not await self._compress(scope, ready, now, pace, is_warm=everything):
                 return NOT_DONE
@@ -131,7 +120,7 @@ class Compressor:
         return NOT_DONE
 
     def _day(self, turn: Turn) -> date:
-        return day_of(turn.occurred_at, self._policy.zone)
+        return day_of(turn.occurred_at, self.policy.zone)
 
     async def _compress(
         self,
@@ -151,12 +140,12 @@ class Compressor:
             if pace.is_over:
                 return False
             pace.count()
-            wording = await self._writer.summary(scope, group)
+            wording = await self.writer.summary(scope, group)
             summary = summary_of(scope, group, wording, now, expires_at)
             work = [index_work(summary.id, summary.agent_id)] if is_warm else []
             try:
-                if await self._episodic.put_summary(scope, summary, work):
-                    self._done(len(group))
+                if await self.episodic.put_summary(scope, summary, work):
+                    self.done(len(group))
             except Conflict:
                 # Another runtime covered some of these turns since they were read; the next pass
                 # regroups what it left.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -30,10 +31,11 @@ Review: TypeAlias = Callable[[Scope, datetime], Awaitable[object]]
 """Looks through the facts of a graph for the last time."""
 
 
+@dataclass(eq=False, kw_only=True)
 class GraphKeeper:
     """Moves members and graphs from one state to the next.
 
-    Args:
+    Attributes:
         graphs: The graphs.
         fleet: Their members.
         hot: Cleared when a member goes.
@@ -43,24 +45,13 @@ class GraphKeeper:
         review: Looks through a graph's facts before it is archived.
     """
 
-    def __init__(
-        self,
-        *,
-        graphs: GraphStore,
-        fleet: FleetStore,
-        hot: HotStore,
-        queue: WorkQueue,
-        lifecycle: LifecycleAgent,
-        policy: StatePolicy,
-        review: Review | None = None,
-    ) -> None:
-        self._graphs = graphs
-        self._fleet = fleet
-        self._hot = hot
-        self._queue = queue
-        self._lifecycle = lifecycle
-        self._policy = policy
-        self._review = review
+    graphs: GraphStore
+    fleet: FleetStore
+    hot: HotStore
+    queue: WorkQueue
+    lifecycle: LifecycleAgent
+    policy: StatePolicy
+    review: Review | None = None
 
     async def leave(
         self, scope: Scope, now: datetime, *, silent_since: datetime | None = None
@@ -75,7 +66,7 @@ class GraphKeeper:
         reason = ""
         if silent_since is not None:
             reason = f"no sign of life since {silent_since:%Y-%m-%dT%H:%M:%SZ} or before"
-        departure = await self._fleet.leave(scope, now, silent_since=silent_since, reason=reason)
+        departure = await self.fleet.leave(scope, now, silent_since=silent_since, reason=reason)
         if not departure.left:
             return departure
         await self._clear(scope)
@@ -93,11 +84,11 @@ class GraphKeeper:
             now: The current time.
             held: Graph and id of members that stay, however silent they are.
         """
-        silent_since = self._policy.silent_since(now)
+        silent_since = self.policy.silent_since(now)
         released = 0
         # Those that stay may be the longest silent of all: they take no place from the others.
         limit = min(RELEASED_PER_PASS + len(held), SILENT_MAX)
-        for member in await self._fleet.silent(tenant, silent_since, limit):
+        for member in await self.fleet.silent(tenant, silent_since, limit):
             if (member.graph_id, member.id) in held:
                 continue
             scope = Scope.of_graph(tenant, member.graph_id).for_agent(member.id)
@@ -108,10 +99,10 @@ class GraphKeeper:
     async def close(self, scope: Scope, now: datetime) -> None:
         """Let every member of the scope's graph leave and close it. Idempotent."""
         whole = scope.for_graph()
-        for member in await self._fleet.agents(whole):
+        for member in await self.fleet.agents(whole):
             own = whole.for_agent(member.id)
             if member.left_at is None or member.released:
-                await self._fleet.leave(own, now, reason="the graph was closed")
+                await self.fleet.leave(own, now, reason="the graph was closed")
         await self.close_deserted(whole, now)
 
     async def close_deserted(self, scope: Scope, now: datetime) -> bool:
@@ -120,21 +111,21 @@ class GraphKeeper:
         What was still in the rings is queued for compression, so that it lives on in summaries.
         Who spawns meanwhile finds the graph open.
         """
-        members = await self._fleet.agents(scope)
+        members = await self.fleet.agents(scope)
         gone = [member for member in members if member.left_at is not None]
         if len(gone) < len(members):
             return False
         for member in gone:
             await self._clear(scope.for_agent(member.id))
-        await self._queue.enqueue(scope, _everything(gone), now)
-        is_closed = await self._graphs.set_state(
+        await self.queue.enqueue(scope, _everything(gone), now)
+        is_closed = await self.graphs.set_state(
             scope, GraphState.CLOSED, now, only_from=[GraphState.ACTIVE], event="closed"
         )
         if not is_closed:
             return False
-        if any(member.left_at is None for member in await self._fleet.agents(scope)):
+        if any(member.left_at is None for member in await self.fleet.agents(scope)):
             # It came after we looked and saw an open graph: it may not find it closed.
-            await self._graphs.set_state(
+            await self.graphs.set_state(
                 scope, GraphState.ACTIVE, now, only_from=[GraphState.CLOSED], event="reopened"
             )
             return False
@@ -146,11 +137,11 @@ class GraphKeeper:
         Raises:
             Conflict: It is archived: read it, or inherit from it.
         """
-        if await self._graphs.set_state(
+        if await self.graphs.set_state(
             scope, GraphState.ACTIVE, now, only_from=[GraphState.CLOSED], event="reopened"
         ):
             return True
-        graph = await self._graphs.graph(scope.tenant, scope.graph_id)
+        graph = await self.graphs.graph(scope.tenant, scope.graph_id)
         if graph is not None and graph.state is GraphState.ARCHIVED:
             raise Conflict(f"session graph {graph.id!r}", "active or closed", "archived")
         return False
@@ -163,17 +154,17 @@ class GraphKeeper:
         Rings are cleared. Beliefs stay word for word. The graph can be read and inherited from then
         on, not written.
         """
-        graph = await self._graphs.graph(scope.tenant, scope.graph_id)
+        graph = await self.graphs.graph(scope.tenant, scope.graph_id)
         if graph is None or graph.state is not GraphState.CLOSED:
             return False
-        if self._review is not None:
-            await self._review(scope, now)
-        await self._lifecycle.consolidate(scope, now, everything=True)
-        if not await self._lifecycle.is_compact(scope):
+        if self.review is not None:
+            await self.review(scope, now)
+        await self.lifecycle.consolidate(scope, now, everything=True)
+        if not await self.lifecycle.is_compact(scope):
             return False
-        for member in await self._fleet.agents(scope):
+        for member in await self.fleet.agents(scope):
             await self._clear(scope.for_agent(member.id))
-        return await self._graphs.set_state(
+        return await self.graphs.set_state(
             scope, GraphState.ARCHIVED, now, only_from=[GraphState.CLOSED], event="archived"
         )
 
@@ -182,15 +173,15 @@ class GraphKeeper:
         for graph in graphs:
             scope = Scope.of_graph(graph.tenant, graph.id)
             if graph.state is GraphState.ACTIVE:
-                if is_deserted(graph, await self._fleet.agents(scope)):
+                if is_deserted(graph, await self.fleet.agents(scope)):
                     await self.close_deserted(scope, now)
-            elif is_due_for_archive(graph, now, self._policy):
+            elif is_due_for_archive(graph, now, self.policy):
                 await self.archive(scope, now)
 
     async def _clear(self, scope: Scope) -> None:
         """Clear an agent's hot state; while the tier is away it is left to its time to live."""
         try:
-            await self._hot.clear(scope.for_graph().for_agent(scope.agent_id or ""))
+            await self.hot.clear(scope.for_graph().for_agent(scope.agent_id or ""))
         except TierError as error:
             log.warning("the ring of %r stays until it expires: %s", scope.agent_id, error)
 

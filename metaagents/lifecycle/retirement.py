@@ -104,10 +104,11 @@ class RetentionReport:
         return sum(one.retired for one in self.grains)
 
 
+@dataclass(eq=False, kw_only=True)
 class Retirement:
     """Carries out retention for one graph at a time; may break off anywhere and be repeated.
 
-    Args:
+    Attributes:
         graphs: Where a graph's own retention is.
         grains: What is past its retention, and what retires it.
         review: Which facts ended when.
@@ -118,26 +119,14 @@ class Retirement:
         traces: Cleans what the records leave elsewhere.
     """
 
-    def __init__(
-        self,
-        *,
-        graphs: GraphStore,
-        grains: GrainStore,
-        review: FactReview,
-        episodic: EpisodicStore,
-        policy: RetentionPolicy,
-        hot: HotStore,
-        fleet: FleetStore,
-        traces: RetiredTraces,
-    ) -> None:
-        self._graphs = graphs
-        self._traces = traces
-        self._grains = grains
-        self._review = review
-        self._episodic = episodic
-        self._policy = policy
-        self._hot = hot
-        self._fleet = fleet
+    graphs: GraphStore
+    grains: GrainStore
+    review: FactReview
+    episodic: EpisodicStore
+    policy: RetentionPolicy
+    hot: HotStore
+    fleet: FleetStore
+    traces: RetiredTraces
 
     async def run(
         self, scope: Scope, now: datetime, *, dry_run: bool = False, force: bool = False
@@ -153,13 +142,13 @@ class Retirement:
         Raises:
             NotFound: There is no such graph.
         """
-        graph = await self._graphs.graph(scope.tenant, scope.graph_id)
+        graph = await self.graphs.graph(scope.tenant, scope.graph_id)
         if graph is None:
             raise NotFound("session graph", scope.graph_id)
         whole = scope.for_graph()
-        policy = self._policy.under(graph.retention)
-        sweep = _Sweep(self._grains, self._review, whole, policy, now, dry_run, force)
-        stand_ins = StandIns(self._grains, self._episodic, whole)
+        policy = self.policy.under(graph.retention)
+        sweep = _Sweep(self.grains, self.review, whole, policy, now, dry_run, force)
+        stand_ins = StandIns(self.grains, self.episodic, whole)
         plan = plan_of(policy.plan)
         grains = [
             await sweep.grain(grain, plan[grain], stand_ins) if grain in plan else Retired(grain)
@@ -179,10 +168,10 @@ class Retirement:
         if "working" in plan and not grains[0].refused:
             kept = plan["working"]
             reason = f"retention: receipts kept for {kept.amount}{kept.unit}, as turns are"
-            await self._traces.blank_receipts(scope, kept.since(now), reason, now)
+            await self.traces.blank_receipts(scope, kept.since(now), reason, now)
             reason = f"retention: roll-backs can be undone for {kept.amount}{kept.unit}"
-            await self._traces.confirm_roll_backs(scope, kept.since(now), reason, now)
-        await self._traces.clean_index(scope, sweep.retired, now)
+            await self.traces.confirm_roll_backs(scope, kept.since(now), reason, now)
+        await self.traces.clean_index(scope, sweep.retired, now)
 
     async def _clear_rings(self, scope: Scope, since: datetime) -> None:
         """Clear the rings that hold turns as they were before they lost their content.
@@ -190,13 +179,13 @@ class Retirement:
         They are filled again from cold. While the tier is away they are left to the next pass.
         """
         try:
-            for member in await self._fleet.agents(scope):
+            for member in await self.fleet.agents(scope):
                 own = scope.for_agent(member.id)
-                state = await self._hot.read(own)
+                state = await self.hot.read(own)
                 ring = state.turns
                 is_old = any(one.retired_at is None and one.recorded_at < since for one in ring)
                 if is_old or (state.mesh is not None and state.mesh.queried_at < since):
-                    await self._hot.clear(own)
+                    await self.hot.clear(own)
         except TierError as error:
             log.warning("retired turns stay in the rings of %r for now: %s", scope.graph_id, error)
 

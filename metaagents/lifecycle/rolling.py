@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -43,10 +44,11 @@ REDACTED_MEANWHILE = "made of what was redacted meanwhile"
 _MOMENT = timedelta(microseconds=1)
 
 
+@dataclass(eq=False, kw_only=True)
 class Roller:
     """Writes the episodes of one graph at a time.
 
-    Args:
+    Attributes:
         episodic: Where episodes go.
         grains: What is in none of them yet.
         redactor: Says whether what an episode was made of was redacted while it was made.
@@ -56,24 +58,13 @@ class Roller:
         done: Told of each episode that was stored, by its grain.
     """
 
-    def __init__(
-        self,
-        *,
-        episodic: EpisodicStore,
-        grains: GrainStore,
-        redactor: Redactor,
-        writer: Writer,
-        rewriter: Rewriter,
-        policy: rules.LifecyclePolicy,
-        done: Callable[[Grain], None],
-    ) -> None:
-        self._episodic = episodic
-        self._grains = grains
-        self._redactor = redactor
-        self._writer = writer
-        self._rewriter = rewriter
-        self._policy = policy
-        self._done = done
+    episodic: EpisodicStore
+    grains: GrainStore
+    redactor: Redactor
+    writer: Writer
+    rewriter: Rewriter
+    policy: rules.LifecyclePolicy
+    done: Callable[[Grain], None]
 
     async def days(
         self,
@@ -85,13 +76,13 @@ class Roller:
         everything: bool,
     ) -> None:
         """Tell the days that are over, save those of which something is held back, by agent."""
-        zone = self._policy.zone
+        zone = self.policy.zone
 
         def is_free(one: Told) -> bool:
             back = held.get(one.agent_id)
             return back is None or not back.has(day_of(one.starts_at, zone))
 
-        before = LAST_MOMENT if everything else rules.days_over_until(now, self._policy)
+        before = LAST_MOMENT if everything else rules.days_over_until(now, self.policy)
         await self._roll(scope, "daily", before, now, pace, is_free)
 
     async def leaving(self, scope: Scope, lead: timedelta, now: datetime, pace: Pace) -> bool:
@@ -99,12 +90,12 @@ class Roller:
 
         With what else there is of the same day and audience. Whether all of it is told now.
         """
-        over_until = rules.days_over_until(now, self._policy)
+        over_until = rules.days_over_until(now, self.policy)
         for _ in range(PAGES_PER_PASS):
             due = [
                 one
-                for one in await self._episodic.due_summaries(scope, now + lead, LOOSE_PER_PAGE)
-                if one.starts_at < over_until or rules.is_leaving_early(one, self._policy)
+                for one in await self.episodic.due_summaries(scope, now + lead, LOOSE_PER_PAGE)
+                if one.starts_at < over_until or rules.is_leaving_early(one, self.policy)
             ]
             if not due:
                 return True
@@ -124,9 +115,9 @@ class Roller:
     ) -> None:
         """Tell the weeks, months, quarters and years that are over, from the bottom up."""
         since = [one.since for one in held.values() if one.since is not None]
-        until = LAST_MOMENT if everything else rules.days_over_until(now, self._policy)
+        until = LAST_MOMENT if everything else rules.days_over_until(now, self.policy)
         until = min([until, *since])
-        loose = await self._grains.loose(scope, "daily", until, 1)
+        loose = await self.grains.loose(scope, "daily", until, 1)
         until = min([until, *(one.starts_at for one in loose)])
         await self._roll(scope, "weekly", self._begun(until, "weekly"), now, pace)
         for grain in _OF_THE_YEAR:
@@ -139,17 +130,17 @@ class Roller:
         """Return when the period of a moment began: those before it are over."""
         if moment >= LAST_MOMENT:
             return moment
-        return period_start(moment, grain, self._policy.zone)
+        return period_start(moment, grain, self.policy.zone)
 
     async def _company(self, scope: Scope, due: Sequence[Told]) -> list[Told]:
         """Return what else is loose of the days and audiences of what is due."""
-        zone = self._policy.zone
+        zone = self.policy.zone
         ends = [bounds(period_of(one.starts_at, "daily", zone), "daily", zone).ends for one in due]
         wanted = {(rules.audience_of(one), day_of(one.starts_at, zone)) for one in due}
         known = {one.id for one in due}
         return [
             one
-            for one in await self._grains.loose(scope, "daily", max(ends), LOOSE_PER_PAGE)
+            for one in await self.grains.loose(scope, "daily", max(ends), LOOSE_PER_PAGE)
             if one.id not in known
             and (rules.audience_of(one), day_of(one.starts_at, zone)) in wanted
         ]
@@ -178,10 +169,10 @@ class Roller:
         """Return the oldest loose records, whole periods of them, and whether there are more."""
         found: Sequence[Told] = ()
         for limit in (LOOSE_PER_PAGE, LOOSE_MAX):
-            found = await self._grains.loose(scope, grain, before, limit)
+            found = await self.grains.loose(scope, grain, before, limit)
             if len(found) < limit:
                 return found, False
-            whole = rules.whole_periods(found, grain, self._policy.zone)
+            whole = rules.whole_periods(found, grain, self.policy.zone)
             if whole:
                 return whole, True
         return found, True
@@ -191,7 +182,7 @@ class Roller:
     ) -> bool:
         """Tell periods; whether all of it was told and read back."""
         is_done = True
-        for period, members in rules.group_by_period(loose, grain, self._policy.zone):
+        for period, members in rules.group_by_period(loose, grain, self.policy.zone):
             for part in _parts(members):
                 if pace.is_over:
                     return False
@@ -203,16 +194,16 @@ class Roller:
         self, scope: Scope, grain: Grain, period: str, members: Sequence[Told], now: datetime
     ) -> bool:
         """Store the episode of a period; whether it is there."""
-        wording = await self._writer.episode(scope, grain, period, members)
+        wording = await self.writer.episode(scope, grain, period, members)
         episode = episode_of(scope, grain, period, members, wording, now)
         work = [index_work(episode.id, episode.agent_id)]
         try:
-            is_new = await self._episodic.put_episode(scope, episode, work)
+            is_new = await self.episodic.put_episode(scope, episode, work)
         except Conflict:
             # Another runtime told some of it since it was read; the next pass has what it left.
             return False
         if is_new:
-            self._done(grain)
+            self.done(grain)
             await self._check(scope, episode, members, now)
         return await self._is_there(scope, episode)
 
@@ -224,23 +215,23 @@ class Roller:
         The redaction may have looked for it before it was there. Members that retention has
         emptied since are no reason: that what was made of them stays is the point of it.
         """
-        left = {one.id: one for one in await self._redactor.left_of(scope, episode)}
+        left = {one.id: one for one in await self.redactor.left_of(scope, episode)}
         gone = [one.id for one in members if one.id not in left]
-        redacted = await self._redactor.redacted(scope, gone) if gone else ()
+        redacted = await self.redactor.redacted(scope, gone) if gone else ()
         told = {one.id: one.text for one in members}
         changed = [one for one in left.values() if _said(one) != told[one.id]]
         if redacted or changed:
-            again = await self._redactor.redact(scope, [episode.id], REDACTED_MEANWHILE, now)
-            await self._rewriter.rewrite(scope, again, self._redactor)
+            again = await self.redactor.redact(scope, [episode.id], REDACTED_MEANWHILE, now)
+            await self.rewriter.rewrite(scope, again, self.redactor)
 
     async def _is_there(self, scope: Scope, episode: Episode) -> bool:
         """Whether an episode can be read back with a text, or is gone because somebody asked."""
         own = scope.for_graph().for_agent(episode.agent_id)
         until = episode.ends_at + _MOMENT if episode.ends_at < LAST_MOMENT else None
-        found = await self._episodic.episodes(own, episode.starts_at, until, episode.grain)
+        found = await self.episodic.episodes(own, episode.starts_at, until, episode.grain)
         if any(one.id == episode.id and one.text.strip() for one in found):
             return True
-        if await self._redactor.redacted(scope, [episode.id]):
+        if await self.redactor.redacted(scope, [episode.id]):
             return True
         log.error("the %s episode %s was stored and is not there", episode.grain, episode.id)
         return False

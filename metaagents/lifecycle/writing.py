@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo
@@ -65,10 +66,11 @@ class _Draft(NamedTuple):
     told: int
 
 
+@dataclass(eq=False, kw_only=True)
 class Writer:
     """Makes the text of summaries and episodes.
 
-    Args:
+    Attributes:
         model: Writes, if there is one; what it writes is checked.
         fleet: Where the prompts of agents are.
         prompts: What the model is told, by grain, where it differs from the defaults.
@@ -76,31 +78,22 @@ class Writer:
         guard: What of a turn is kept from memory.
     """
 
-    def __init__(
-        self,
-        *,
-        model: BudgetedModel | None,
-        fleet: FleetStore,
-        prompts: Mapping[AnyGrain, str],
-        policy: LifecyclePolicy,
-        guard: GuardPolicy = DEFAULT,
-    ) -> None:
-        self._guard = guard
-        self._model = model
-        self._fleet = fleet
-        self._prompts = prompts
-        self._policy = policy
-        self._failures = 0
-        self._rests = 0
+    model: BudgetedModel | None
+    fleet: FleetStore
+    prompts: Mapping[AnyGrain, str]
+    policy: LifecyclePolicy
+    guard: GuardPolicy = DEFAULT
+    _failures: int = field(default=0, init=False)
+    _rests: int = field(default=0, init=False)
 
     @property
     def is_slow(self) -> bool:
         """Whether a text takes as long as a model takes to answer."""
-        return self._model is not None
+        return self.model is not None
 
     async def summary(self, scope: Scope, turns: Sequence[Turn]) -> Wording:
         """Return the text of a level-0 summary of one agent's turns, of which there is one."""
-        zone, budget = self._policy.zone, self._policy.summary_tokens
+        zone, budget = self.policy.zone, self.policy.summary_tokens
         material = await asyncio.to_thread(self._heard, turns, zone)
         return await self._best(scope, turns[0].agent_id, material, budget)
 
@@ -108,12 +101,12 @@ class Writer:
         self, scope: Scope, grain: Grain, period: str, members: Sequence[Summary | Episode]
     ) -> Wording:
         """Return the text of an episode of one agent, made of members, of which there is one."""
-        zone, budget = self._policy.zone, self._policy.episode_tokens[grain]
+        zone, budget = self.policy.zone, self.policy.episode_tokens[grain]
         material = await asyncio.to_thread(material_of_members, grain, period, members, zone)
         return await self._best(scope, members[0].agent_id, material, budget)
 
     def _heard(self, turns: Sequence[Turn], zone: ZoneInfo) -> Material:
-        return material_of_turns(heard_all(turns, self._guard), zone)
+        return material_of_turns(heard_all(turns, self.guard), zone)
 
     async def _best(self, scope: Scope, agent_id: str, material: Material, budget: int) -> Wording:
         """Return what the model wrote if it may be taken and tells enough, else an extract."""
@@ -126,7 +119,7 @@ class Writer:
         return extract.wording
 
     async def _written(self, scope: Scope, material: Material, budget: int) -> _Draft | None:
-        if self._model is None or not material.texts:
+        if self.model is None or not material.texts:
             return None
         if self._rests:
             self._rests -= 1
@@ -134,18 +127,16 @@ class Writer:
         prompt = await self._prompt(scope, material.grain)
         asked = messages(prompt, material.period, material.shown, budget)
         try:
-            answer: object = await self._model.write(scope, asked)
+            answer: object = await self.model.write(scope, asked)
         except EzraError as error:
             # Its message may quote what was asked.
             log.warning("a %s text is an extract: %s", material.grain, type(error).__name__)
             self._note_failure(error)
             return None
         self._failures = 0
-        draft, reason = await asyncio.to_thread(
-            _checked, answer, material, budget, self._model.name
-        )
+        draft, reason = await asyncio.to_thread(_checked, answer, material, budget, self.model.name)
         if draft is None:
-            log.warning("a %s text of %s is refused: %s", material.grain, self._model.name, reason)
+            log.warning("a %s text of %s is refused: %s", material.grain, self.model.name, reason)
         return draft
 
     def _note_failure(self, error: EzraError) -> None:
@@ -156,10 +147,10 @@ class Writer:
             self._failures, self._rests = 0, RESTS
 
     async def _prompt(self, scope: Scope, grain: AnyGrain) -> str:
-        for agent in await self._fleet.agents(scope.for_graph()):
+        for agent in await self.fleet.agents(scope.for_graph()):
             if agent.id == scope.agent_id and agent.prompts.get(grain, "").strip():
                 return agent.prompts[grain]
-        own = self._prompts.get(grain, "")
+        own = self.prompts.get(grain, "")
         return own if own.strip() else DEFAULT_PROMPTS[grain]
 
 

@@ -56,10 +56,11 @@ class ReembedReport:
     problems: list[str] = field(default_factory=list)
 
 
+@dataclass(eq=False)
 class Reembedder:
     """Builds a generation, one runtime at a time, and lets it serve when it is complete.
 
-    Args:
+    Attributes:
         generations: What is open.
         upkeep: The walk over all records.
         records: Where the searchable form of a record comes from.
@@ -69,52 +70,41 @@ class Reembedder:
         batch_records: Records embedded and written between two saves of the place.
     """
 
-    def __init__(
-        self,
-        generations: OpenGenerations,
-        upkeep: ColdUpkeep,
-        records: LexicalIndex,
-        leases: LeaseStore,
-        owner: str,
-        clock: Callable[[], datetime],
-        *,
-        batch_records: int = BATCH_RECORDS,
-    ) -> None:
-        self._generations = generations
-        self._upkeep = upkeep
-        self._records = records
-        self._leases = leases
-        self._owner = owner
-        self._clock = clock
-        self._batch_records = batch_records
-        self._failures = 0
-        self._not_before: datetime | None = None
+    generations: OpenGenerations
+    upkeep: ColdUpkeep
+    records: LexicalIndex
+    leases: LeaseStore
+    owner: str
+    clock: Callable[[], datetime]
+    batch_records: int = BATCH_RECORDS
+    _failures: int = field(default=0, init=False)
+    _not_before: datetime | None = field(default=None, init=False)
 
     @property
     def progress(self) -> Reembedding | None:
         """How far re-embedding has come; ``None`` when there is nothing to do."""
-        return self._generations.progress
+        return self.generations.progress
 
     async def begin(self) -> None:
         """Do what opening must not leave to a later pass: count, finish if there is nothing.
 
         Generations that are no longer needed are dropped here; if that fails, later.
         """
-        await self._generations.refresh()
-        building = self._generations.building
+        await self.generations.refresh()
+        building = self.generations.building
         if building is None:
             try:
-                await self._generations.drop_idle()
+                await self.generations.drop_idle()
             except (TierError, ConfigError) as error:
                 log.warning("an index that is no longer needed stays for now: %s", error)
             return
         if started(building.mark):
             return
-        total = await self._upkeep.count_searchable(self._generations.tenant, self._clock())
-        mark = building.mark.model_copy(update={"total": total, "marked_at": self._clock()})
-        await self._generations.advance(mark)
+        total = await self.upkeep.count_searchable(self.generations.tenant, self.clock())
+        mark = building.mark.model_copy(update={"total": total, "marked_at": self.clock()})
+        await self.generations.advance(mark)
         if total == 0:
-            await self._generations.complete()
+            await self.generations.complete()
 
     async def run_pass(self) -> ReembedReport:
         """Build for a bounded number of batches, or notice that another runtime has; for the clock.
@@ -122,7 +112,7 @@ class Reembedder:
         Never raises for what fails: everything is as it was after the last batch, and a later
         pass, not at once when failures repeat, goes on from there.
         """
-        waits = self._not_before is not None and self._clock() < self._not_before
+        waits = self._not_before is not None and self.clock() < self._not_before
         return await self._run(0 if waits else BATCHES_PER_PASS)
 
     async def run_to_end(self) -> ReembedReport:
@@ -132,14 +122,14 @@ class Reembedder:
     async def _run(self, batches: int) -> ReembedReport:
         report = ReembedReport()
         try:
-            await self._generations.reopen()
-            await self._generations.refresh()
-            if batches and self._generations.building is not None:
+            await self.generations.reopen()
+            await self.generations.refresh()
+            if batches and self.generations.building is not None:
                 await self._build(batches, report)
-            report.dropped = await self._generations.drop_idle()
+            report.dropped = await self.generations.drop_idle()
         except EzraError as error:
             self._failures += 1
-            self._not_before = self._clock() + timedelta(seconds=retry_seconds(self._failures))
+            self._not_before = self.clock() + timedelta(seconds=retry_seconds(self._failures))
             report.problems.append(f"{type(error).__name__}: {error}")
             log.warning("re-embedding stopped and goes on later: %s", error)
         else:
@@ -159,32 +149,32 @@ class Reembedder:
                 lease = await self._lease()
         finally:
             if lease is not None:
-                await self._leases.release(lease)
+                await self.leases.release(lease)
 
     async def _lease(self) -> Lease | None:
-        name = f"{LEASE_NAME}/{self._generations.tenant}"
-        return await self._leases.acquire(name, self._owner, LEASE_SECONDS, self._clock())
+        name = f"{LEASE_NAME}/{self.generations.tenant}"
+        return await self.leases.acquire(name, self.owner, LEASE_SECONDS, self.clock())
 
     async def _batch(self, report: ReembedReport) -> bool:
         """Index the next records and save the place; return whether there are no more."""
-        building = self._generations.building
+        building = self.generations.building
         if building is None:
             return True
-        tenant, mark = self._generations.tenant, building.mark
-        page = await self._upkeep.searchable_after(
-            tenant, mark.cursor, self._batch_records, self._clock()
+        tenant, mark = self.generations.tenant, building.mark
+        page = await self.upkeep.searchable_after(
+            tenant, mark.cursor, self.batch_records, self.clock()
         )
         await self._fill(building, by_owner(tenant, page.rows), report)
         report.records += len(page.rows)
         come = {
             "cursor": page.cursor or mark.cursor,
             "done": mark.done + len(page.rows),
-            "marked_at": self._clock(),
+            "marked_at": self.clock(),
         }
-        await self._generations.advance(mark.model_copy(update=come))
+        await self.generations.advance(mark.model_copy(update=come))
         if page.cursor is not None:
             return False
-        await self._generations.complete()
+        await self.generations.complete()
         report.completed = True
         return True
 
@@ -230,7 +220,7 @@ class Reembedder:
         so what was written is compared once more.
         """
         store = building.opened.store
-        async with self._generations.writing:
+        async with self.generations.writing:
             now = [entry for entry in await self._read(scope, ids) if entry.text in vectors]
             written = {entry.id: entry for entry in now}
             await store.delete(scope, [record_id for record_id in ids if record_id not in written])
@@ -244,7 +234,7 @@ class Reembedder:
         return again
 
     async def _read(self, scope: Scope, ids: Sequence[str]) -> list[IndexEntry]:
-        return indexable(await self._records.entries(scope, ids))
+        return indexable(await self.records.entries(scope, ids))
 
 
 async def _upserted(store: WarmStore, scope: Scope, entries: Sequence[IndexEntry]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tiers.errors import EzraError
@@ -25,6 +26,7 @@ BATCHES_PER_PASS = 16
 BATCHES_MAX = 100_000
 
 
+@dataclass(eq=False)
 class ArchivalKeeper:
     """Gives every fact the vector of the model that serves, wherever the fact came from.
 
@@ -32,20 +34,17 @@ class ArchivalKeeper:
     all are found the same way, as facts without a vector of the serving model. Until its turn
     comes, a fact is recalled by its words.
 
-    Args:
+    Attributes:
         vectors: The cold tier's facts.
         records: Where the searchable form of a fact comes from.
         index: Knows which model serves.
         tenant: Whose facts.
     """
 
-    def __init__(
-        self, vectors: ArchivalVectors, records: LexicalIndex, index: SwitchingIndex, tenant: str
-    ) -> None:
-        self._vectors = vectors
-        self._records = records
-        self._index = index
-        self._tenant = tenant
+    vectors: ArchivalVectors
+    records: LexicalIndex
+    index: SwitchingIndex
+    tenant: str
 
     async def run_pass(self) -> int:
         """Embed a bounded number of facts and return how many; for the clock.
@@ -74,24 +73,24 @@ class ArchivalKeeper:
         Raises:
             EzraError: As ``ArchivalVectors.ensure_vector_index`` does, and as ``run_to_end``.
         """
-        await self._vectors.ensure_vector_index(dimensions, update=True, progress=progress)
+        await self.vectors.ensure_vector_index(dimensions, update=True, progress=progress)
         await self.run_to_end()
-        return self._vectors.archival
+        return self.vectors.archival
 
     async def _run(self, batches: int) -> int:
         done = 0
         before: tuple[RecordRef, ...] = ()
         for _ in range(batches):
-            embedder = self._index.serving.embedder
-            if embedder is None or embedder.dimensions != self._vectors.vector_length:
+            embedder = self.index.serving.embedder
+            if embedder is None or embedder.dimensions != self.vectors.vector_length:
                 break
-            refs = await self._vectors.facts_without_vectors(
-                self._tenant, embedder.model_id, FACTS_PER_BATCH
+            refs = await self.vectors.facts_without_vectors(
+                self.tenant, embedder.model_id, FACTS_PER_BATCH
             )
             if refs == before:
                 break  # nobody can read them, so they stay without a vector
             before = refs
-            for scope, ids in by_owner(self._tenant, refs).items():
+            for scope, ids in by_owner(self.tenant, refs).items():
                 await self._embed(scope, ids, embedder)
             done += len(refs)
             if len(refs) < FACTS_PER_BATCH:
@@ -99,6 +98,6 @@ class ArchivalKeeper:
         return done
 
     async def _embed(self, scope: Scope, ids: list[str], embedder: Embedder) -> None:
-        entries = await self._records.entries(scope, ids)
+        entries = await self.records.entries(scope, ids)
         vectors = await vectors_of((entry.text for entry in entries), embedder)
-        await self._vectors.store_vectors(scope, with_vectors(entries, vectors), embedder.model_id)
+        await self.vectors.store_vectors(scope, with_vectors(entries, vectors), embedder.model_id)

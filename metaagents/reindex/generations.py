@@ -1,22 +1,63 @@
-"""The open generations of a tenant: one serves, one may be built, some are left behind."""
+"""The open generations of a tenant: one serves, one may be built, some are left behind.
+
+What stands in for a warm index that cannot be opened for want of disk.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import TracebackType
-from typing import Self, TypeAlias
+from typing import NoReturn, Self, TypeAlias
 
 from tiers.errors import ConfigError, CorruptRecord, DiskFull, TierError
-from tiers.ports import Embedder, WarmStore
+from tiers.ports import Embedder, Expired, WarmStore
+from tiers.records import Hit, IndexEntry, Kind, Scope, SearchQuery
 from tiers.upkeep import Generation, WarmGenerations
 
-from .away import AwayIndex
 from .rules import Plan, Reembedding, from_the_start, plan, progress, started
+
+
+class AwayIndex:
+    """A ``WarmStore`` that answers every call with why there is none.
+
+    Args:
+        reason: What opening it was refused with.
+    """
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    async def upsert(self, scope: Scope, entries: Sequence[IndexEntry]) -> None:
+        """Refuse."""
+        self._refuse("upsert", scope, entries)
+
+    async def search(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
+        """Refuse."""
+        self._refuse("search", scope, query)
+
+    async def delete(self, scope: Scope, ids: Sequence[str]) -> None:
+        """Refuse."""
+        self._refuse("delete", scope, ids)
+
+    async def delete_expired(self, scope: Scope, now: datetime) -> Expired:
+        """Refuse."""
+        self._refuse("delete expired", scope, now)
+
+    async def count(self, scope: Scope, kind: Kind | None = None) -> int:
+        """Refuse."""
+        self._refuse("count", scope, kind)
+
+    async def flush(self) -> None:
+        """Do nothing: nothing was written."""
+
+    def _refuse(self, operation: str, *_: object) -> NoReturn:
+        raise DiskFull("warm", operation, self._reason)
+
 
 log = logging.getLogger(__name__)
 
@@ -55,13 +96,14 @@ class Building:
     mark: Generation
 
 
+@dataclass(eq=False)
 class OpenGenerations:
     """Opens what a tenant needs of its generations, and switches from one to the next.
 
     An async context manager; whatever it opens it closes. Every generation it holds is told of
     every write, or it is dropped: none is ever behind without its mark saying so.
 
-    Args:
+    Attributes:
         engine: The warm indexes.
         tenant: Whose.
         wanted: The embedder that is to be used; ``None`` for words only.
@@ -69,29 +111,21 @@ class OpenGenerations:
         clock: Where the time comes from.
     """
 
-    def __init__(
-        self,
-        engine: WarmGenerations,
-        tenant: str,
-        wanted: Embedder | None,
-        models: EmbedderSource,
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._engine = engine
-        self._tenant = tenant
-        self._wanted = wanted
-        self._models = models
-        self._clock = clock
-        self._stack = AsyncExitStack()
-        self._served: Generation | None = None
-        self._serving: OpenGeneration | None = None
-        self._building: Building | None = None
-        self._left: tuple[OpenGeneration, ...] = ()
-        self._idle: tuple[Generation, ...] = ()
-        self._is_away = False
-        self._marking = asyncio.Lock()
-        self.writing = asyncio.Lock()
-        """Held while entries are written, so that nothing older can overtake them."""
+    engine: WarmGenerations
+    tenant: str
+    wanted: Embedder | None
+    models: EmbedderSource
+    clock: Callable[[], datetime]
+    writing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    """Held while entries are written, so that nothing older can overtake them."""
+    _stack: AsyncExitStack = field(default_factory=AsyncExitStack, init=False)
+    _served: Generation | None = field(default=None, init=False)
+    _serving: OpenGeneration | None = field(default=None, init=False)
+    _building: Building | None = field(default=None, init=False)
+    _left: tuple[OpenGeneration, ...] = field(default=(), init=False)
+    _idle: tuple[Generation, ...] = field(default=(), init=False)
+    _is_away: bool = field(default=False, init=False)
+    _marking: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     async def __aenter__(self) -> Self:
         try:
@@ -99,7 +133,7 @@ class OpenGenerations:
         except DiskFull as full:
             log.warning("going on without the warm index: %s", full)
             store = AwayIndex(full.reason.removeprefix(f"{full.PREFIX}: "))
-            model_id = None if self._wanted is None else self._wanted.model_id
+            model_id = None if self.wanted is None else self.wanted.model_id
             self._serving = OpenGeneration(model_id, store, None, partial=True)
             self._is_away = True
         return self
@@ -133,7 +167,7 @@ class OpenGenerations:
             if chosen.build is chosen.serve:
                 self._building = Building(self._serving, chosen.serve)
             elif chosen.build is not None:
-                behind = await self._open(chosen.build, self._wanted, stack)
+                behind = await self._open(chosen.build, self.wanted, stack)
                 self._building = Building(behind, chosen.build)
             self._served, self._idle = chosen.serve, chosen.idle
             self._stack = stack.pop_all()
@@ -145,11 +179,6 @@ class OpenGenerations:
         trace: TracebackType | None,
     ) -> None:
         await self._stack.aclose()
-
-    @property
-    def tenant(self) -> str:
-        """Whose generations these are."""
-        return self._tenant
 
     @property
     def serving(self) -> OpenGeneration:
@@ -190,14 +219,14 @@ class OpenGenerations:
         async with self._marking:
             await self._drop_idle()
             if self._served is not None and self._lacks_vectors():
-                self._served = from_the_start(self._served, self._clock())
-                await self._engine.mark(self._tenant, self._served)
+                self._served = from_the_start(self._served, self.clock())
+                await self.engine.mark(self.tenant, self._served)
 
     async def advance(self, mark: Generation) -> None:
         """Write down how far building has come."""
         async with self._marking:
             if self._building is not None:
-                await self._engine.mark(self._tenant, mark)
+                await self.engine.mark(self.tenant, mark)
                 self._building = replace(self._building, mark=mark)
 
     async def complete(self) -> None:
@@ -211,11 +240,11 @@ class OpenGenerations:
             if building is None:
                 return
             if building.opened is not self._serving and self._served is not None:
-                left = from_the_start(self._served, self._clock())
-                await self._engine.mark(self._tenant, left)
-            done = {"state": "complete", "cursor": "", "marked_at": self._clock()}
+                left = from_the_start(self._served, self.clock())
+                await self.engine.mark(self.tenant, left)
+            done = {"state": "complete", "cursor": "", "marked_at": self.clock()}
             mark = building.mark.model_copy(update=done)
-            await self._engine.mark(self._tenant, mark)
+            await self.engine.mark(self.tenant, mark)
             self._switch(building.opened, mark)
 
     async def refresh(self) -> None:
@@ -224,7 +253,7 @@ class OpenGenerations:
             building = self._building
             if building is None:
                 return
-            for mark in await self._engine.generations(self._tenant):
+            for mark in await self.engine.generations(self.tenant):
                 if mark.model_id != building.opened.model_id:
                     continue
                 if mark.state == "complete":
@@ -263,7 +292,7 @@ class OpenGenerations:
     async def _drop_idle(self) -> tuple[str | None, ...]:
         dropped = []
         while self._idle:
-            await self._engine.drop(self._tenant, self._idle[0].model_id)
+            await self.engine.drop(self.tenant, self._idle[0].model_id)
             dropped.append(self._idle[0].model_id)
             self._idle = self._idle[1:]
         if dropped:
@@ -275,27 +304,27 @@ class OpenGenerations:
 
         A model that cannot be opened after all is planned without.
         """
-        known = await self._engine.generations(self._tenant)
+        known = await self.engine.generations(self.tenant)
         wanted = Generation(
-            model_id=self._wanted.model_id if self._wanted else None,
-            dimensions=self._wanted.dimensions if self._wanted else WORDS_DIMENSIONS,
-            marked_at=self._clock(),
+            model_id=self.wanted.model_id if self.wanted else None,
+            dimensions=self.wanted.dimensions if self.wanted else WORDS_DIMENSIONS,
+            marked_at=self.clock(),
         )
         models = {one.model_id for one in known if one.model_id is not None}
         while True:
             chosen = plan(known, wanted, models)
             serve = chosen.serve.model_id
-            if self._wanted is None or serve is None:
+            if self.wanted is None or serve is None:
                 return chosen, None
             if serve == wanted.model_id:
-                return chosen, self._wanted
+                return chosen, self.wanted
             embedder = await self._embedder(serve, stack)
             if embedder is not None:
                 return chosen, embedder
             models.remove(serve)
 
     async def _embedder(self, model_id: str, stack: AsyncExitStack) -> Embedder | None:
-        source = self._models(model_id)
+        source = self.models(model_id)
         if source is None:
             return None
         try:
@@ -307,7 +336,7 @@ class OpenGenerations:
     async def _open(
         self, generation: Generation, embedder: Embedder | None, stack: AsyncExitStack
     ) -> OpenGeneration:
-        opening = self._engine.opened(generation.model_id, generation.dimensions)
+        opening = self.engine.opened(generation.model_id, generation.dimensions)
         store = await stack.enter_async_context(opening)
         partial = generation.state == "building"
         return OpenGeneration(generation.model_id, store, embedder, partial)

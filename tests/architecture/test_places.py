@@ -64,6 +64,7 @@ OF_ONE_CALL = frozenset(
         "metaagents.lifecycle.material:statements",
         *("metaagents.claims.agreement:_names", "metaagents.claims.agreement:_nouns"),
         *("metaagents.claims.support:_of_sentence", "metaagents.lifecycle.material:sources"),
+        "metaagents.claims.reading:owned",
         *("ezra.evaluation.summaries:_in", "ezra.evaluation.summaries:_statements"),
         "ezra.evaluation.summaries:_turns",
         *("tiers.cold.redaction:_found", "tiers.health:details"),
@@ -201,11 +202,13 @@ def _modules() -> Iterator[tuple[str, ast.Module]]:
 
 def _memories(module: str, tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            yield from (f"{module}:{name}" for name in _own_fields(node))
         if not isinstance(node, ast.FunctionDef):
             continue
         if any("cache" in ast.unparse(one) for one in node.decorator_list):
             yield f"{module}:{node.name}"
-        if node.name == "__init__":
+        if node.name in ("__init__", "__post_init__"):
             yield from (f"{module}:{name}" for name in _kept(node))
 
 
@@ -222,3 +225,18 @@ def _kept(maker: ast.FunctionDef) -> Iterator[str]:
                 is_made or isinstance(node.value, ast.Dict | ast.DictComp)
             ):
                 yield target.attr
+
+
+def _own_fields(made: ast.ClassDef) -> Iterator[str]:
+    """Yield the fields of a dataclass that it fills with mappings of its own."""
+    for node in made.body:
+        value = node.value if isinstance(node, ast.AnnAssign) else None
+        given = (
+            {one.arg: one.value for one in value.keywords} if isinstance(value, ast.Call) else {}
+        )
+        if "init" in given and "default_factory" in given and isinstance(node, ast.AnnAssign):
+            made_by = given["default_factory"]
+            called = made_by.body if isinstance(made_by, ast.Lambda) else made_by
+            maker = called.func if isinstance(called, ast.Call) else called
+            if isinstance(maker, ast.Name) and maker.id in _MAPPINGS:
+                yield ast.unparse(node.target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from types import ModuleType
@@ -26,6 +27,13 @@ def test_all_is_sorted_and_complete() -> None:
     ]
     assert list(ezra.__all__) == sorted(ezra.__all__)
     assert sorted(found) == sorted(ezra.__all__)
+    handed_on = [
+        one.asname
+        for node in ast.parse(inspect.getsource(public)).body
+        if isinstance(node, ast.ImportFrom)
+        for one in node.names
+    ]
+    assert sorted(handed_on, key=str) == ezra.__all__
 
 
 def test_the_error_tree_is_drawn_as_it_is() -> None:

@@ -13,7 +13,7 @@ from support.console import HOSTILE, House
 from support.console_facts import GRAPH, Told, cursor_at, many_facts, told
 
 from ezra.service.console.facts import MOVES, ROWS
-from ezra.service.console.fields import LATEST
+from ezra.service.console.pages import LATEST
 from tiers.records import AuditFilter, Fact
 
 from .conftest import DESKTOP, PHONE, Shots, Tabs

@@ -14,7 +14,7 @@ from support.cold_backends import Cold
 from support.cold_samples import IDS, OPERATOR, OTHER_AGENT, SCOPE
 from support.tier_samples import NOW, scope_of
 
-from ezra.contradiction import Contradiction, Handlers, Judgement, Settled, Settler
+from ezra.contradiction import Contradiction, Handlers, Judgement, RivalFinder, Settled, Settler
 from ezra.contradiction.detector import ATTEMPTS_MAX
 from ezra.contradiction.finding import JUDGED_MAX
 from tiers.cold.sqlite import sqlite_cold_store
@@ -102,15 +102,10 @@ class House:
     def settler(self, **given: Any) -> Settler:
         """Return a settler; without an embedder if none is given."""
         parts = {"rivals": self.cold.rivals, "beliefs": self.cold.beliefs, **given}
-        return Settler(
-            parts.pop("beliefs"),
-            self.cold.history,
-            parts.pop("rivals"),
-            self.warm,
-            parts.pop("embedder", None),
-            self.handlers,
-            **parts,
-        )
+        beliefs, embedder = parts.pop("beliefs"), parts.pop("embedder", None)
+        history, rivals = self.cold.history, parts.pop("rivals")
+        finder = RivalFinder(history, rivals, self.warm, embedder, **parts)
+        return Settler(beliefs, history, self.handlers, finder)
 
     async def commit(
         self, belief: Commitment, strategy: Any = "last_write_wins", **given: Any

@@ -71,7 +71,7 @@ async def test_r9_20_a_damaged_index_is_set_aside_and_built_again(
             assert "warm" in found.degraded
             agent = await graph.spawn_agent("agent", topics={"tyres"})
             assert "warm" in (await agent.turn("How many laps does a tyre last?")).degraded
-            store = ezra._runtime.reembedder._generations.serving.store
+            store = ezra._runtime.reembedder.generations.serving.store
             scope = Scope.of_graph("default", "garage")
             assert await store.count(scope) == 0
             await ezra._runtime.reembedder.run_pass()
@@ -83,7 +83,7 @@ async def test_r9_20_a_damaged_index_is_set_aside_and_built_again(
     assert healthy
     assert str(kept) in "\n".join(lines_of(report))
     async with running(tmp_path) as ezra:
-        store = ezra._runtime.reembedder._generations.serving.store
+        store = ezra._runtime.reembedder.generations.serving.store
         assert await store.count(scope) == RECORDS
 
 

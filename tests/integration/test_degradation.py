@@ -127,7 +127,7 @@ async def test_r9_41_a_leg_that_hangs_ends_at_its_deadline(
     async with Ezra.open(settings, clock=MovingClock()) as ezra:
         agent = await agent_with_memory(ezra)
         runtime = ezra._runtime
-        apart = {"warm": runtime.warm.serving.store, "desk": runtime.router._ledger._desk}
+        apart = {"warm": runtime.warm.serving.store, "desk": runtime.router.ledger.desk}
         store = apart[part] if part in apart else getattr(runtime, part)
         with monkeypatch.context() as hanging:
             for name, _ in inspect.getmembers(store, inspect.iscoroutinefunction):

@@ -17,7 +17,7 @@ from support.hostile_model import FAULTS, INVENTED, TWIST, HostileModel
 from support.lifecycle_house import BERLIN, WHOLE, House, house, lifecycle_of
 
 from metaagents.lifecycle import reports
-from metaagents.lifecycle.handlers import ConsolidateHandler
+from metaagents.lifecycle.agent import ConsolidateHandler
 from metaagents.lifecycle.keeper import GraphKeeper
 from metaagents.lifecycle.rules import LifecyclePolicy
 from metaagents.lifecycle.states import StatePolicy

@@ -26,7 +26,7 @@ from support.tier_samples import TWIN_SCOPES, belief_of, mesh_of, scope_of, turn
 
 from tiers.errors import ConfigError, TierTimeout, TierUnavailable
 from tiers.hot import RedisHotStore, redis_health, redis_hot_store
-from tiers.hot.permissions import STORE_COMMANDS
+from tiers.hot.health import STORE_COMMANDS
 from tiers.records import HotState
 
 AGENTS = [scope_of(agent_id=f"agent{number}") for number in range(40)]

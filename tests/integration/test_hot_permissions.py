@@ -11,8 +11,8 @@ from support.redis_server import RedisServer, running_redis
 from support.tier_samples import belief_of, mesh_of, scope_of, turn_of
 
 from tiers.errors import ConfigError, TierRejected
-from tiers.hot import permissions, redis_health, redis_hot_store
-from tiers.hot.permissions import STORE_COMMANDS
+from tiers.hot import health, redis_health, redis_hot_store
+from tiers.hot.health import STORE_COMMANDS
 
 SCOPE = scope_of()
 RAW = "p@ss:/?#%"
@@ -56,8 +56,8 @@ async def _everything(url: str) -> None:
 
 def test_documented_rule_is_the_tested_one() -> None:
     """The rule that people copy grants exactly the commands that the tests grant."""
-    assert permissions.__doc__ is not None
-    rule = permissions.__doc__.split("::")[1].split("Besides")[0].split()
+    assert health.__doc__ is not None
+    rule = health.__doc__.split("::")[1].split("Besides")[0].split()
     assert rule[:3] == ["ACL", "SETUSER", "ezra"]
     assert {word for word in rule if word.startswith("+")} == {
         f"+{name.lower()}" for name in STORE_COMMANDS

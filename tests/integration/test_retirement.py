@@ -13,7 +13,7 @@ import pytest
 from support.lifecycle_house import WHOLE, House, house
 
 from metaagents.lifecycle import retirement, standins
-from metaagents.lifecycle.handlers import RetainHandler
+from metaagents.lifecycle.agent import RetainHandler
 from metaagents.lifecycle.retired_traces import RetiredTraces
 from metaagents.lifecycle.retirement import RetentionPolicy, RetentionReport, Retirement
 from tiers.errors import NotFound

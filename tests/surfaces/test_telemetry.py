@@ -21,7 +21,7 @@ from support.spans import kept_spans
 
 from ezra import Ezra, NotFound
 from ezra.service.logs import JsonLines, TextLines, log_to_stderr
-from ezra.service.mcp_watching import CALL
+from ezra.service.mcp import CALL
 from ezra.service.tokens import TokenFile
 from ezra.service.turnstile import AT_WORK_MAX, Turnstile
 from ezra.telemetry.numbers import OTHER

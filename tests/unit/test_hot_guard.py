@@ -18,7 +18,7 @@ import tiers.hot
 from tiers.errors import TierRejected
 from tiers.hot import RedisHotStore, guard
 from tiers.hot.guard import KEYLESS, GuardedClient, send_without_key
-from tiers.hot.permissions import STORE_COMMANDS
+from tiers.hot.health import STORE_COMMANDS
 
 SCOPE = scope_of("acme", "race", "a b")
 KEY = "ezra:{acme/race/a%20b}:hot"

@@ -8,7 +8,7 @@ from itertools import combinations
 import pytest
 from support.tier_samples import NOW
 
-from metaagents.learning.pairing import LikeFacts
+from metaagents.learning.judging import LikeFacts
 from metaagents.learning.rewording import in_plain_wording
 from metaagents.learning.weighing import say_the_same
 from tiers.records import Fact

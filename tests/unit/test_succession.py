@@ -116,6 +116,7 @@ def test_who_has_no_capital_is_somebody_too(who: str) -> None:
     ],
 )
 def test_what_is_learnt_of_somebody_is_read_as_they_said_it(old: str, new: str) -> None:
+    """What is told of Ada says "Ada's boat" where she had said "my boat"."""
     older, newer = (
         _said(text, "bot", day).model_copy(update={"subject": "Ada"})
         for day, text in enumerate((old, new), start=1)

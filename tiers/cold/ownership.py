@@ -7,7 +7,7 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
-from ..errors import BudgetExceeded, Conflict, UsageError
+from ..errors import BudgetExceeded, Conflict, UsageError, check_within
 from ..fleet import Budget, Scope, Usage
 from ..records import NAME_CHARS_MAX, Owned, Receipt, Topics, Turn, WorkDraft, WorkKind
 
@@ -128,8 +128,7 @@ def check_limit(limit: int, most: int = 10_000) -> None:
     Raises:
         UsageError: It is.
     """
-    if not 1 <= limit <= most:
-        raise UsageError("limit", limit, f"1 to {most}")
+    check_within("limit", limit, 1, most)
 
 
 def check_lease(owner: str, lease_seconds: float) -> None:

@@ -11,22 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ..errors import UsageError
 from ..knowledge import ALIAS_STEPS_MAX, Entity
 from .digests import Step
 
 Joined = tuple[str, str]
 """The two names that an alias fact joins, as digests: whose name it is, and the other name."""
-
-
-def check_depth(depth: int, most: int) -> None:
-    """Refuse a depth outside 1 to ``most``.
-
-    Raises:
-        UsageError: It is.
-    """
-    if not 1 <= depth <= most:
-        raise UsageError("depth", depth, f"1 to {most}")
 
 
 class Walk:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Unpack
 
-from ..errors import UsageError
+from ..errors import check_within
 from ..extras import needs
 from ..google_api import google_failure
 from ..provider_clients import (
@@ -69,8 +69,7 @@ class GeminiEmbedder(RemoteEmbedder):
         base_url: str | None = None,
         **options: Unpack[RemoteOptions],
     ) -> None:
-        if not DIMENSIONS_MIN <= dimensions <= DIMENSIONS_MAX:
-            raise UsageError("dimensions", dimensions, f"{DIMENSIONS_MIN} to {DIMENSIONS_MAX}")
+        check_within("dimensions", dimensions, DIMENSIONS_MIN, DIMENSIONS_MAX)
         self._key = checked_key(api_key, _KEY_VARIABLE)
         self._url = checked_base_url(base_url or BASE_URL, "EZRA_GEMINI_BASE_URL")
         self._dimensions = dimensions

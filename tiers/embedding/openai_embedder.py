@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from pydantic import BaseModel, ValidationError
 
-from ..errors import TierUnavailable, UsageError
+from ..errors import TierUnavailable, UsageError, check_within
 from ..extras import needs
 from ..provider_clients import checked_base_url, checked_key
 from ..providers import answered, first_problem, unanswered, unreadable
@@ -69,8 +69,7 @@ class OpenAIEmbedder(RemoteEmbedder):
     ) -> None:
         if dimensions is not None and not 1 <= dimensions <= DIMENSIONS_MAX:
             raise UsageError("dimensions", dimensions, f"1 to {DIMENSIONS_MAX}, or None")
-        if not 1 <= max_characters <= CHARACTERS_MAX:
-            raise UsageError("max_characters", max_characters, f"1 to {CHARACTERS_MAX}")
+        check_within("max_characters", max_characters, 1, CHARACTERS_MAX)
         self._key = None if api_key is None else checked_key(api_key, _KEY_VARIABLE)
         self._url = checked_base_url(base_url or BASE_URL, "EZRA_OPENAI_BASE_URL")
         self._asked_dimensions = dimensions

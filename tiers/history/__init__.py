@@ -35,7 +35,7 @@ comes to, ``spans`` how a moment of the past is found without reading what lies 
 * Proof. Heads cover a Merkle tree (RFC 9162) over the events' hashes and are made from the last
   head's frontier and the events since. The verifier (``tiers/history/verification.py``) is the
   same for an export and for ``history.verify()``, which also compares the stored projection with
-  the fold, and every row that look-ups go by with what it was made of (``tiers/evidence.py``).
+  the fold, and every row that look-ups go by with what it was made of (``tiers/beliefs.py``).
   The audit feed is chained per graph (``tiers/history/audit_chain.py``) and is part of both.
   Heads are numbered, and each names the head before it and how far the feed had come. How far
   log, feed and heads had come is noted beside them: whoever cuts the end of all of these at once,

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Self
 
-from ..errors import UsageError
+from ..errors import UsageError, check_within
 
 EMPTY_ROOT = hashlib.sha256(b"").digest()
 HASH_BYTES = 32
@@ -149,8 +149,7 @@ def consistency_proof(leaves: Sequence[bytes], first: int) -> tuple[bytes, ...]:
     Raises:
         UsageError: There are not as many leaves.
     """
-    if not 0 <= first <= len(leaves):
-        raise UsageError("first", first, f"0 to {len(leaves)}")
+    check_within("first", first, 0, len(leaves))
     if first in {0, len(leaves)}:
         return ()
     path: list[bytes] = []

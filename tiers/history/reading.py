@@ -13,7 +13,7 @@ from typing import IO, Any, NamedTuple, NoReturn, TypeAlias
 from pydantic import ValidationError
 
 from ..beliefs import LoggedBelief, SignedHead
-from ..errors import UsageError
+from ..errors import UsageError, refused
 from ..evidence import ChainedAudit
 from ..fields import Misfit
 from .export import (
@@ -66,19 +66,19 @@ def read_export(path: Path) -> Iterator[ExportLine]:
     """
     digest = hashlib.sha256()
     number = 0
-    try:
-        with _opened(path) as file:
-            while raw := file.readline(LINE_BYTES_MAX + 1):
-                number += 1
-                if len(raw) > LINE_BYTES_MAX:
-                    _skip_line(file, raw)
-                    yield ExportLine(number, None, f"is longer than {LINE_BYTES_MAX} bytes")
-                    continue
-                yield _line(number, raw, digest.copy())
-                digest.update(raw)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError("path", str(path), f"a file that can be read ({reason})") from error
+
+    def told(why: str) -> UsageError:
+        return UsageError("path", str(path), f"a file that can be read ({why})")
+
+    with refused(told, ValueError), _opened(path) as file:
+        while raw := file.readline(LINE_BYTES_MAX + 1):
+            number += 1
+            if len(raw) > LINE_BYTES_MAX:
+                _skip_line(file, raw)
+                yield ExportLine(number, None, f"is longer than {LINE_BYTES_MAX} bytes")
+                continue
+            yield _line(number, raw, digest.copy())
+            digest.update(raw)
 
 
 def parsed(text: str) -> Any:  # noqa: ANN401 - whatever JSON may be

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from filelock import FileLock, Timeout
 from pydantic import TypeAdapter, ValidationError
 
-from ..errors import ConfigError, IntegrityError, UsageError
+from ..errors import ConfigError, IntegrityError, UsageError, refused
 from ..fields import Moment, Record, in_utc
 from ..saved_file import replace_file, sync_folder
 from .chain import canonical, written
@@ -261,8 +261,6 @@ def _write_rotations(path: Path, rotations: Sequence[Rotation]) -> None:
     """Replace the file of rotations in one step."""
     file = _rotations_path(path)
     lines = [canonical(written(one, "rotated_at")).decode() for one in rotations]
-    try:
+    with refused(lambda why: ConfigError(KEY_FILE_SETTING, f"cannot write {file}: {why}")):
         replace_file(file, ("[\n" + ",\n".join(lines) + "\n]\n").encode(), mode=0o666)
         sync_folder(file.parent)
-    except OSError as error:
-        raise ConfigError(KEY_FILE_SETTING, f"cannot write {file}: {error.strerror}") from error

@@ -17,7 +17,7 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from ..errors import ConfigError, UsageError
+from ..errors import ConfigError, UsageError, refused
 from ..saved_file import sync_folder
 
 KEY_SETTING = "EZRA_SIGNING_KEY"
@@ -125,14 +125,12 @@ class SigningKey:
             serialization.PrivateFormat.PKCS8,
             serialization.NoEncryption(),
         )
-        try:
+        with refused(lambda why: ConfigError(setting, f"cannot write {path}: {why}")):
             number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(number, "wb") as file:
                 file.write(pem)
                 file.flush()
                 os.fsync(number)
-        except OSError as error:
-            raise ConfigError(setting, f"cannot write {path}: {error.strerror}") from error
 
 
 def key_id(public_key: str) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ..errors import TierTimeout, TierUnavailable, UsageError
+from ..errors import TierTimeout, TierUnavailable, UsageError, check_within
 from .translation import translated
 
 RETRIES_MAX = 10
@@ -43,8 +43,7 @@ class CallLimits:
     def __post_init__(self) -> None:
         if not self.timeout_seconds > 0:
             raise UsageError("timeout_seconds", self.timeout_seconds, "more than 0")
-        if not 0 <= self.retries_max <= RETRIES_MAX:
-            raise UsageError("retries_max", self.retries_max, f"0 to {RETRIES_MAX}")
+        check_within("retries_max", self.retries_max, 0, RETRIES_MAX)
 
 
 async def limited(

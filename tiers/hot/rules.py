@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic_core import PydanticSerializationError
 
-from ..errors import UsageError
+from ..errors import UsageError, check_within
 from ..records import Commitment, Owned, Record, Scope, Turn
 from .view import is_runtime, may_see
 
@@ -35,8 +35,7 @@ def check_capacity(capacity: int) -> None:
     Raises:
         UsageError: It is one.
     """
-    if isinstance(capacity, bool) or not 1 <= capacity <= CAPACITY_MAX:
-        raise UsageError("capacity", capacity, f"1 to {CAPACITY_MAX}")
+    check_within("capacity", capacity, 1, CAPACITY_MAX)
 
 
 def check_owner(scope: Scope, record: Owned) -> None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from qdrant_edge import SparseVector
 
-from ..errors import CorruptRecord, TierUnavailable, UsageError
+from ..errors import CorruptRecord, TierUnavailable, UsageError, check_within
 from ..moments import moment
 from ..ports import Expired
 from ..records import Hit, IndexEntry, Kind, Scope, SearchQuery
@@ -282,8 +282,7 @@ class IndexStore:
             CorruptRecord: A stored entry cannot be read back.
         """
         self._use("export_entries")
-        if not 1 <= limit <= PAGE_ROWS_MAX:
-            raise UsageError("limit", limit, f"1 to {PAGE_ROWS_MAX}")
+        check_within("limit", limit, 1, PAGE_ROWS_MAX)
         offset = _offset(cursor)
         rows: list[IndexEntry] = []
         chosen = of_tenant("export_entries", tenant)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from tiers.errors import UsageError
+from tiers.errors import check_within
 
 from .entity_graph import EntityGraph
 
@@ -89,8 +89,7 @@ def check_blockers(
     Raises:
         UsageError: ``stale_days`` is out of range.
     """
-    if not 0 <= stale_days <= STALE_DAYS_MAX:
-        raise UsageError("stale_days", stale_days, f"0 to {STALE_DAYS_MAX}")
+    check_within("stale_days", stale_days, 0, STALE_DAYS_MAX)
     stale_before = now - timedelta(days=stale_days)
     waiting = [
         _blocked(graph, one.id, now, is_stale=one.changed_at <= stale_before)

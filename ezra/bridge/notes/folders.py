@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tiers.documents import PATH_CHARS_MAX
-from tiers.errors import UsageError
+from tiers.errors import UsageError, refused
 from tiers.fields import TEXT_CHARS_MAX
 
 from .names import is_note
@@ -115,16 +115,13 @@ def text_of(file: NoteFile) -> str:
     """
     if len(file.name) > PATH_CHARS_MAX:
         raise UsageError("path", file.name, f"a name of {PATH_CHARS_MAX} characters at most")
-    try:
+    with refused(lambda why: UsageError("path", file.name, f"a file that can be read: {why}")):
         # A link, or something that never ends, may have taken the file's place meanwhile.
         descriptor = os.open(file.path, _OPEN)
         with os.fdopen(descriptor, "rb") as stream:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise UsageError("path", file.name, "a regular file")
             content = stream.read(FILE_BYTES_MAX + 1)
-    except OSError as error:
-        reason = error.strerror or "it cannot be read"
-        raise UsageError("path", file.name, f"a file that can be read: {reason}") from error
     return _decoded(file.name, content)
 
 

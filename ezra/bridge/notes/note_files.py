@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from tiers.errors import Conflict, UsageError
+from tiers.errors import Conflict, UsageError, refused
 from tiers.saved_file import replace_file
 
 from ...documents.parsed import cleaned
@@ -84,15 +84,12 @@ def write_note(folder: Path, name: str, text: str, seen: LocalNote | None) -> Lo
         UsageError: The name cannot be one of a note here, or the system refuses it.
     """
     path = _path_of(folder, name) if seen is None else seen.path
-    try:
+    with refused(lambda why: UsageError("note", name, f"a file that can be written: {why}")):
         _check_inside(folder, path, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         _check_seen(path, name, None if seen is None else seen.digest)
         line_end = "\n" if seen is None else seen.line_end
         replace_file(path, text.replace("\n", line_end).encode(), mode=_FILE_MODE)
-    except OSError as error:
-        reason = error.strerror or "it cannot be written"
-        raise UsageError("note", name, f"a file that can be written: {reason}") from error
     return LocalNote(path, text, digest_of(text), line_end)
 
 
@@ -103,13 +100,10 @@ def remove_note(folder: Path, name: str, seen: LocalNote) -> None:
         Conflict: It says something else now; nothing was removed.
         UsageError: The system refuses it.
     """
-    try:
+    with refused(lambda why: UsageError("note", name, f"a file that can be removed: {why}")):
         _check_inside(folder, seen.path, name)
         _check_seen(seen.path, name, seen.digest)
         seen.path.unlink()
-    except OSError as error:
-        reason = error.strerror or "it cannot be removed"
-        raise UsageError("note", name, f"a file that can be removed: {reason}") from error
 
 
 def _path_of(folder: Path, name: str) -> Path:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from tiers.errors import UsageError
+from tiers.errors import UsageError, check_within
 
 from .entity_graph import EntityGraph
 from .rules import LINKS, RELATIONS
@@ -93,10 +93,8 @@ def related(
         NotFound: There is no such entity.
         UsageError: A number is out of range, or there is no such relation.
     """
-    if not 1 <= depth <= DEPTH_MAX:
-        raise UsageError("depth", depth, f"1 to {DEPTH_MAX}")
-    if not 1 <= limit <= LIMIT_MAX:
-        raise UsageError("limit", limit, f"1 to {LIMIT_MAX}")
+    check_within("depth", depth, 1, DEPTH_MAX)
+    check_within("limit", limit, 1, LIMIT_MAX)
     there = sorted({*known, LINKS, *(edge.relation for edge in graph.edges())})
     for one in relations:
         if one not in there:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from tiers.errors import UsageError
+from tiers.errors import UsageError, check_within
 from tiers.records import IDS_MAX, Hit
 
 from ..memories import TYPE
@@ -86,8 +86,7 @@ async def search(
     Raises:
         UsageError: An argument is not acceptable.
     """
-    if not 1 <= limit <= LIMIT_MAX:
-        raise UsageError("limit", limit, f"1 to {LIMIT_MAX}")
+    check_within("limit", limit, 1, LIMIT_MAX)
     if days is not None and not 1 <= days <= DAYS_MAX:
         raise UsageError("days", days, f"1 to {DAYS_MAX}")
     since = None if days is None else now - timedelta(days=days)

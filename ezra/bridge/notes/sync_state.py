@@ -14,7 +14,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from tiers.errors import ConfigError, UsageError
+from tiers.errors import ConfigError, UsageError, refused
 from tiers.saved_file import replace_file
 
 FILE_BYTES_MAX = 64 * 1024 * 1024
@@ -114,11 +114,8 @@ class SyncState:
             for name, one in sorted(agreed.items())
         }
         content = json.dumps({"version": _VERSION, "notes": notes}, ensure_ascii=False)
-        try:
+        with refused(lambda why: ConfigError(str(self.path), f"cannot be written: {why}")):
             replace_file(self.path, content.encode())
-        except OSError as error:
-            reason = f"cannot be written: {error.strerror or error}"
-            raise ConfigError(str(self.path), reason) from error
 
 
 def _agreed(said: Any) -> dict[str, Agreed]:  # noqa: ANN401 - whatever the file says

@@ -17,6 +17,7 @@ from tiers.errors import (
     TierError,
     UsageError,
     WasRedacted,
+    refused,
 )
 
 from .memory_labels import labels_of, shown_title
@@ -173,14 +174,14 @@ async def sync_memories(
 
 
 def _read_folder(folder: Path, is_known: bool) -> dict[str, LocalNote]:  # noqa: FBT001
-    try:
+    def told(why: str) -> UsageError:
+        return UsageError("folder", str(folder), f"a folder that can be made and read: {why}")
+
+    with refused(told):
         if not folder.is_dir():
             if is_known or folder.exists():
                 raise UsageError("folder", str(folder), "the folder that was synced before")
             folder.mkdir(parents=True)
-    except OSError as error:
-        accepted = f"a folder that can be made and read: {error.strerror}"
-        raise UsageError("folder", str(folder), accepted) from error
     return local_notes(folder)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from tiers.errors import NotFound, UsageError
+from tiers.errors import NotFound, UsageError, check_within
 from tiers.history.sight import sees
 from tiers.ids import first_id
 from tiers.owned import Owned
@@ -136,8 +136,7 @@ async def trace(
         NotFound: The graph has no such record.
         UsageError: A number is out of range.
     """
-    if not 1 <= limit <= PAGE_MAX:
-        raise UsageError("limit", limit, f"1 to {PAGE_MAX:,}")
+    check_within("limit", limit, 1, PAGE_MAX)
     if after < 0:
         raise UsageError("after", after, "the cursor of a page, or 0 to begin")
     found = await traced(runtime, scope, record_id, reads_others=reads_others)

@@ -10,7 +10,7 @@ from typing import Literal, Self, TypeVar
 
 from pydantic import Field, ValidationError, model_validator
 
-from tiers.errors import UsageError
+from tiers.errors import UsageError, refused
 from tiers.fields import Misfit
 from tiers.records import Moment, Name, Record, Source, Text
 
@@ -244,11 +244,8 @@ def templates(name: str) -> TemplateSet:
 
 
 def _read(name: str, form: type[R]) -> R:
-    try:
+    with refused(lambda why: UsageError("set", name, f"a set of this installation ({why})")):
         text = (files(__package__) / FOLDER / f"{name}.json").read_text(encoding="utf-8")
-    except OSError as error:
-        accepted = f"a set of this installation ({error.strerror or error})"
-        raise UsageError("set", name, accepted) from error
     return parsed(name, text, form)
 
 

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import Protocol
 
-from tiers.errors import ConfigError, TierError, UsageError
+from tiers.errors import ConfigError, TierError, UsageError, check_within
 from tiers.records import Hit
 
 from .port import TEXTS_MAX, Reranker
@@ -48,8 +48,7 @@ def blend(
     """
     if len(fused) != len(reranked):
         raise UsageError("reranked", len(reranked), f"one score for each of {len(fused)}")
-    if not 0 <= weight <= 1:
-        raise UsageError("weight", weight, "0 to 1")
+    check_within("weight", weight, 0, 1)
     ours, theirs = _scaled(fused), _scaled(reranked)
     return [weight * their + (1 - weight) * our for our, their in zip(ours, theirs, strict=True)]
 
@@ -108,8 +107,7 @@ async def reranked(
     Raises:
         UsageError: ``candidates`` is out of range, or ``blend`` refuses the weight.
     """
-    if not 1 <= candidates <= TEXTS_MAX:
-        raise UsageError("candidates", candidates, f"1 to {TEXTS_MAX}")
+    check_within("candidates", candidates, 1, TEXTS_MAX)
     kept, head = tuple(hits), hits[:candidates]
     if reranker is None or len(head) < 2:  # noqa: PLR2004 - one has no order
         return kept, False

@@ -12,7 +12,7 @@ from typing import TypeAlias, TypedDict, Unpack
 
 from pydantic import JsonValue, ValidationError
 
-from tiers.errors import UsageError
+from tiers.errors import check_at_most
 from tiers.health import TierHealth
 from tiers.provider_clients import JsonEndpoint, checked_base_url, checked_key
 from tiers.providers import CallLimits, ProviderCalls, first_problem, unreadable
@@ -121,8 +121,7 @@ class RemoteReranker(JsonEndpoint, ABC):
 
         Question and texts are cut at ``TEXT_CHARS_SENT`` characters.
         """
-        if len(texts) > TEXTS_MAX:
-            raise UsageError("texts", len(texts), f"at most {TEXTS_MAX}")
+        check_at_most("texts", len(texts), TEXTS_MAX)
         asked, sent, step = _sent(query), [_sent(text) for text in texts], self._texts_per_request
         self.check_open("rerank")
         async with self._calls.deadline("rerank"):

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from tiers.errors import UsageError
+from tiers.errors import UsageError, refused
 
 FILE_BYTES_MAX = 200_000_000
 LINES_MAX = 1_000_000
@@ -101,17 +101,16 @@ def read_source(path: Path) -> Source:
 
 
 def _read_bytes(path: Path) -> bytes:
-    try:
+    def told(why: str) -> UsageError:
+        return UsageError("paths", shown_path(path), f"paths of files that can be read ({why})")
+
+    with refused(told, ValueError):  # a NUL in the path itself
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
             what = "a directory" if stat.S_ISDIR(status.st_mode) else "not a regular file"
             raise UsageError("paths", shown_path(path), f"paths of files; this is {what}")
         with path.open("rb") as file:
             data = file.read(FILE_BYTES_MAX + 1)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path itself
-        reason = getattr(error, "strerror", None) or str(error)
-        accepted = f"paths of files that can be read ({reason})"
-        raise UsageError("paths", shown_path(path), accepted) from error
     if len(data) > FILE_BYTES_MAX:
         raise UsageError("paths", shown_path(path), f"files of at most {FILE_BYTES_MAX} bytes")
     return data

@@ -16,7 +16,6 @@ from __future__ import annotations
 from . import (
     agents,
     audit,
-    belief_story,
     beliefs,
     decisions,
     documents,
@@ -45,7 +44,6 @@ _SHOWN_BY = (
     turns,
     playground,
     beliefs,
-    belief_story,
     facts,
     decisions,
     documents,

@@ -16,7 +16,7 @@ from tiers.records import AgentRecord, AuditEvent, AuditFilter, SessionGraph
 
 from ..handle_pool import HandlePool
 from .charts import LineChart, line_chart
-from .fields import LATEST
+from .pages import LATEST
 from .sampling import COUNTERS, Sample
 
 DAYS = 14

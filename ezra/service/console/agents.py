@@ -14,8 +14,7 @@ from ...handles.graph import Graph
 from ..caller import Caller
 from ..handle_pool import HandlePool, acting
 from ..taking import Names
-from .fields import LATEST
-from .pages import View, href, pages
+from .pages import LATEST, View, href, pages
 
 MOVES_SHOWN = 30
 _OF_FACTS = frozenset({"promoted", "demoted", "superseded", "deduplicated", "forgotten"})

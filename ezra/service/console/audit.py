@@ -9,8 +9,7 @@ from tiers.records import AuditEvent, AuditFilter
 
 from ..handle_pool import HandlePool
 from ..taking import Names
-from .fields import LATEST, Count, FormTime, Number, Word
-from .pages import Query, View, href, paged, pages
+from .pages import LATEST, Count, FormTime, Number, Query, View, Word, href, paged, pages
 
 EVENTS_PER_PAGE = 50
 NEW_MAX = 100

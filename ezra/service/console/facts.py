@@ -14,8 +14,7 @@ from tiers.upkeep import Page
 from ...handles.graph import Graph
 from ..handle_pool import HandlePool
 from .charts import Segment, spans
-from .fields import LATEST, Number
-from .pages import Query, View, further, paged, pages
+from .pages import LATEST, Number, Query, View, further, paged, pages
 
 ROWS = 50
 """So many rows come at once."""

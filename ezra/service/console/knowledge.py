@@ -20,8 +20,7 @@ from tiers.records import Fact
 
 from ...handles.graph import Graph
 from ...handles.listings import LATEST_MAX
-from .fields import FormTime
-from .pages import Query, Sent, View, href, pages
+from .pages import FormTime, Query, Sent, View, href, pages
 from .rings import Edge, Rings, around
 
 SHOWN = 120

@@ -3,6 +3,8 @@
 A page asks handles and returns a ``View``. What it may show was checked before it is called, from
 the names in its path; a page that is given ``needs=None`` checks by ``caller.check`` itself. Its
 parameters say what it is given, see ``Taking``; what is asked beside the path is a ``Query``.
+
+What forms and addresses of the console say: names, numbers, times.
 """
 
 from __future__ import annotations
@@ -10,17 +12,26 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property, partial, wraps
 from types import UnionType
-from typing import Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
 from urllib.parse import quote, unquote, urlencode
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+)
 
 from tiers.errors import UsageError
-from tiers.fields import Misfit
+from tiers.fields import NAME_CHARS_MAX, Misfit
 
 from ...wire import Need
+from ...wire.points import Time
 from ..caller import Caller
 from ..taking import Names, Taking, types_of
 
@@ -326,3 +337,29 @@ def _takes_many(annotation: Any) -> bool:  # noqa: ANN401 - annotations have no 
 
 
 pages = Pages()
+
+
+LATEST = 2**53 - 1
+"""Behind the last event of every feed, and the last turn: browsers count no further."""
+
+Word: TypeAlias = Annotated[
+    str, StringConstraints(max_length=NAME_CHARS_MAX, strip_whitespace=True)
+]
+Name: TypeAlias = Annotated[Word, StringConstraints(min_length=1)]
+Count: TypeAlias = Annotated[int, Field(ge=0, le=LATEST)]
+Number: TypeAlias = Annotated[int, Field(ge=1, le=LATEST)]
+
+
+def _zoned(value: object) -> object:
+    """Return a time without a zone, as ``datetime-local`` sends it, as one of UTC."""
+    if not isinstance(value, str):
+        return value
+    try:
+        has_zone = datetime.fromisoformat(value).tzinfo is not None
+    except ValueError:
+        return value
+    return value if has_zone else f"{value}+00:00"
+
+
+FormTime: TypeAlias = Annotated[Time, BeforeValidator(_zoned)]
+"""A moment; UTC where the form says no zone."""

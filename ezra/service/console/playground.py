@@ -15,8 +15,7 @@ from ...handles.agent import Agent
 from ...handles.turn import OpenTurn
 from ..caller import Caller
 from ..handle_pool import HandlePool
-from .fields import Number, Word
-from .pages import Query, Sent, View, href, pages
+from .pages import Number, Query, Sent, View, Word, href, pages
 from .turns import shares_of
 
 WHY: Mapping[str, str] = {

@@ -21,8 +21,7 @@ from ...recaller import Reason, RecallResult
 from ..caller import Caller
 from ..handle_pool import HandlePool, acting
 from .charts import Segment, stacked
-from .fields import FormTime
-from .pages import Query, View, pages
+from .pages import FormTime, Query, View, pages
 
 WITHIN_DAYS = 36_500
 

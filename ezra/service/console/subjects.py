@@ -16,8 +16,7 @@ from ...erasure.holdings import HeldRecord
 from ...handles.graph import Graph
 from ..caller import Caller
 from ..handle_pool import HandlePool
-from .fields import Name
-from .pages import Query, View, pages
+from .pages import Name, Query, View, pages
 
 RECORDS_PER_PAGE = 200
 PAGES_LOOKED_THROUGH_MAX = 20

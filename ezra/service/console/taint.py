@@ -7,8 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from ...handles.graph import Graph
-from .fields import Word
-from .pages import Query, View, pages
+from .pages import Query, View, Word, pages
 
 NODES_PER_PAGE = 100
 ITEMS_SHOWN = 100

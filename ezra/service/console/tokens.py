@@ -12,8 +12,7 @@ from ..caller import Caller, Role, roles_table
 from ..handle_pool import HandlePool
 from ..issuing import Issuing
 from ..tokens import DEFAULT_EXPIRY, Token, expiry_of
-from .fields import Name
-from .pages import Query, Sent, View, href, pages
+from .pages import Name, Query, Sent, View, href, pages
 
 SHOWN_MAX = 500
 """So many of the latest tokens are shown."""

@@ -13,8 +13,7 @@ from ...handles.graph import Graph
 from ...receipts.rebuilding import ReplayedContext
 from ...turn.assemble import Slot
 from ...turn.receipts import KeptSlot
-from .fields import Number
-from .pages import Query, View, href, paged, pages
+from .pages import Number, Query, View, href, paged, pages
 
 TURNS_PER_PAGE = 25
 SHOWN_MAX = 200

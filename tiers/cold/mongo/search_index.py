@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 from pymongo.errors import OperationFailure
 
-from ...errors import ConfigError, TierRejected, TierTimeout, UsageError
+from ...errors import ConfigError, TierRejected, TierTimeout, check_within
 from ..stores.statements import FACTS
 from .database import Database
 from .rendering import EMBEDDING, EMBEDDING_MODEL, Document
@@ -133,8 +133,7 @@ async def ensure_search_index(
         TierTimeout: It does not answer yet. It is being built on: asking again is harmless.
         UsageError: A number of dimensions that no index can have.
     """
-    if not 1 <= num_dimensions <= DIMENSIONS_MAX:
-        raise UsageError("num_dimensions", num_dimensions, f"1 to {DIMENSIONS_MAX}")
+    check_within("num_dimensions", num_dimensions, 1, DIMENSIONS_MAX)
     started = time.monotonic()
     outcome = await _ensured(database, num_dimensions, update=update)
     await _answering(database, started + timeout_seconds, progress)

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import get_args
 
-from ...errors import UsageError
+from ...errors import UsageError, check_within
 from ...ports import WarmStore
 from ..stores import COLLECTIONS, ColdStores, stores_over
 from .database import TIMEOUT_SECONDS
@@ -71,5 +71,4 @@ def _check(driver: str, timeout_seconds: float, connections_max: int) -> None:
     if not 0 < timeout_seconds <= _TIMEOUT_SECONDS_LIMIT:
         accepted = f"above 0, at most {_TIMEOUT_SECONDS_LIMIT}"
         raise UsageError("timeout_seconds", timeout_seconds, accepted)
-    if not 1 <= connections_max <= _CONNECTIONS_LIMIT:
-        raise UsageError("connections_max", connections_max, f"1 to {_CONNECTIONS_LIMIT}")
+    check_within("connections_max", connections_max, 1, _CONNECTIONS_LIMIT)

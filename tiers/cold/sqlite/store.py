@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import get_args
 
-from ...errors import ConfigError, UsageError
+from ...errors import ConfigError, UsageError, refused
 from ...ports import WarmStore
 from ..stores import COLLECTIONS, ColdStores, stores_over
 from .database import Synchronous
@@ -50,9 +50,6 @@ async def sqlite_cold_store(
 
 
 def _made(folder: Path) -> Path:
-    try:
+    with refused(lambda why: ConfigError("EZRA_HOME", f"cannot make {folder}: {why}")):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        reason = f"cannot make {folder}: {error.strerror}"
-        raise ConfigError("EZRA_HOME", reason) from error
     return folder

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from ...beliefs import BranchPoint, Changed, Commitment, Committed, HistoricBelief, Settlement
-from ...errors import Conflict, NotFound, UsageError
+from ...errors import Conflict, NotFound, UsageError, check_at_most, check_within
 from ...history import plan
 from ...history.chain import canonical
 from ...history.sight import check_known, check_seen, sees
@@ -132,8 +132,7 @@ class BeliefStore(OverEngine):
             UsageError: The trust is not from 0 to 1, or the agent or the topic has no name.
             Conflict: The graph is archived.
         """
-        if not 0.0 <= trust <= 1.0:
-            raise UsageError("trust", trust, "0 to 1")
+        check_within("trust", trust, 0, 1)
         if not agent_id:
             raise UsageError("agent_id", agent_id, "the id of an agent")
         _check_topic(topic)
@@ -156,8 +155,7 @@ class BeliefStore(OverEngine):
             UsageError: There are more than ``CHANGED_MAX`` beliefs, one is another graph's or
                 has no ``origin_id``, or two are of one id or key.
         """
-        if len(beliefs) > CHANGED_MAX:
-            raise UsageError("beliefs", len(beliefs), f"at most {CHANGED_MAX:,}")
+        check_at_most("beliefs", len(beliefs), CHANGED_MAX)
         filed = [_filed(belief) for belief in beliefs]
         _check_adopted(scope, filed)
         told = plan.adopt_plan(point, filed)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from ...board import AGENTS_MAX, CARDS_MAX, COUNTS_MAX, Card, CardCount, CardQuery
-from ...errors import Conflict, UsageError
+from ...errors import Conflict, UsageError, check_at_most
 from ...moments import microseconds
 from ...recollection import Place
 from ...records import Scope
@@ -211,8 +211,7 @@ class Board(OverEngine):
         Raises:
             UsageError: They are more than ``AGENTS_MAX``.
         """
-        if len(agent_ids) > AGENTS_MAX:
-            raise UsageError("agent_ids", len(agent_ids), f"at most {AGENTS_MAX:,}")
+        check_at_most("agent_ids", len(agent_ids), AGENTS_MAX)
         readers = tuple(dict.fromkeys(agent_ids))
         finds = [_unread(scope, reader) for reader in readers]
         found = await self._store.read("unread", lambda: numbers(*finds))
@@ -350,7 +349,6 @@ def check_reader(scope: Scope, ids: Sequence[str], reader: str) -> None:
     Raises:
         UsageError: It is one of these.
     """
-    if len(ids) > CARDS_MAX:
-        raise UsageError("ids", len(ids), f"at most {CARDS_MAX:,}")
+    check_at_most("ids", len(ids), CARDS_MAX)
     if not reader or (scope.agent_id is not None and reader != scope.agent_id):
         raise UsageError("reader", reader, f"the scope's agent, {scope.agent_id!r}")

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from ... import knowledge
+from ...errors import check_within
 from ...moments import earliest, microseconds
 from ...recollection import Place
 from ...records import Fact, Scope
@@ -19,7 +20,7 @@ from ..conditions import Among, Beyond, Condition, Holds, Is
 from ..digests import Step, edge_of, key_of, keys_of
 from ..ownership import check_limit
 from ..port import RECORDS_MAX, Count, Find, Steps, asked, every
-from ..walking import Joined, Said, Walk, check_depth, entities_of, has_met, next_walk, shortest
+from ..walking import Joined, Said, Walk, entities_of, has_met, next_walk, shortest
 from .over_engine import OverEngine, reading
 from .statements import FACTS, nearest, of_family, readable, standing
 
@@ -80,7 +81,7 @@ class KnowledgeGraph(OverEngine):
             as_of: As for ``entities``.
             without: Facts that are no step, such as those that a nearer definition hides.
         """
-        check_depth(depth, knowledge.NEIGHBOUR_DEPTH_MAX)
+        check_within("depth", depth, 1, knowledge.NEIGHBOUR_DEPTH_MAX)
         check_limit(limit, knowledge.NEIGHBOURS_MAX)
         return _Reading(scope, as_of, without).neighbours(keys_of(names), depth, limit)
 
@@ -101,7 +102,7 @@ class KnowledgeGraph(OverEngine):
         there is none of at most ``depth`` facts, 1 to ``PATH_DEPTH_MAX``, or none among the
         ``PATH_FACTS_MAX`` facts that are nearest to either end.
         """
-        check_depth(depth, knowledge.PATH_DEPTH_MAX)
+        check_within("depth", depth, 1, knowledge.PATH_DEPTH_MAX)
         ends = key_of(start), key_of(end)
         if not all(ends):
             return None

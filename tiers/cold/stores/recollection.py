@@ -10,7 +10,7 @@ from datetime import datetime
 from itertools import chain, pairwise
 from typing import Any, TypeAlias
 
-from ...errors import UsageError
+from ...errors import UsageError, check_within
 from ...forms import hit_of, said_text
 from ...learning import held_until, was_true
 from ...moments import microseconds
@@ -285,8 +285,7 @@ def _check_around(ids: Sequence[str], before: int, after: int) -> None:
     if len(dict.fromkeys(ids)) > IDS_MAX:
         raise UsageError("turn_ids", len(ids), f"at most {IDS_MAX} ids")
     for name, number in (("before", before), ("after", after)):
-        if not 0 <= number <= TURNS_EACH_WAY_MAX:
-            raise UsageError(name, number, f"0 to {TURNS_EACH_WAY_MAX}")
+        check_within(name, number, 0, TURNS_EACH_WAY_MAX)
 
 
 def _said(turn: KeptTurn) -> Said:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, get_args
 
-from ...errors import Conflict, NotFound, UsageError
+from ...errors import Conflict, NotFound, check_at_most
 from ...fields import AuditKind
 from ...records import Scope
 from ...taint import Reason, Resting, RollBack, TaintedKind
@@ -51,7 +51,7 @@ class TaintStore(OverEngine):
     def described(self, scope: Scope, ids: Sequence[str]) -> Steps[tuple[Resting, ...]]:
         """Return the records of the scope's graph among some ids, in no order."""
         check_whole_graph(scope)
-        _check_page(ids)
+        check_at_most("ids", len(ids), PAGE_IDS)
         found = yield from found_by(_named(scope, dict.fromkeys(_TAINTED_KINDS, ids)))
         return tuple((yield from _with_kept(scope, _resting(found))))
 
@@ -67,7 +67,7 @@ class TaintStore(OverEngine):
             UsageError: There are more than ``PAGE_IDS`` ids.
         """
         check_whole_graph(scope)
-        _check_page(ids)
+        check_at_most("ids", len(ids), PAGE_IDS)
         return tuple((yield from _with_kept(scope, (yield from _resting_on(scope, ids)))))
 
     async def set_aside(
@@ -278,8 +278,3 @@ def _tell(
 
 def _scope(roll_back: RollBack) -> Scope:
     return Scope.of_graph(roll_back.tenant, roll_back.graph_id)
-
-
-def _check_page(ids: Sequence[str]) -> None:
-    if len(ids) > PAGE_IDS:
-        raise UsageError("ids", len(ids), f"at most {PAGE_IDS}")
