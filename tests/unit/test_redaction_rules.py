@@ -399,6 +399,7 @@ def test_a_cursor_that_no_page_gave_is_refused(cursor: str) -> None:
         ("Ren\u00e9 M\u00fcller", "<td>M&uuml;ller</td><td>Ren&#xe9;</td>"),
         ("Ren\u00e9e", "/people?name=Ren%C3%A9e&all=1"),
         ("김 민수", "민수에게 준 김 씨"),
+        ("राम शर्मा", "शर्मा जी, राम"),
         ("김민수", "어제 김민수를 만났다."),
         ("محمد علي", "عَلِيّ ومُحَمَّد، محمد"),
     ],
@@ -422,12 +423,22 @@ def test_marks_that_were_left_before_accents_went_are_known_again() -> None:
     assert subject.is_told_by(emptied.model_copy(update={"mentions": before}))
 
 
+def test_marks_that_were_left_before_signs_of_vowels_belonged_to_words_are_known_again() -> None:
+    """What retention emptied then has digests of the pieces between them."""
+    emptied = retired_form(turn_by(SCOPE, "x"), LATER)
+    before = "".join(_mark(emptied.id, f"w {one}") for one in ("र", "म", "शर"))
+    subject = Subject("राम शर्मा")
+    assert not subject.is_told_by(emptied)
+    assert subject.is_told_by(emptied.model_copy(update={"mentions": before}))
+
+
 @pytest.mark.parametrize(
     ("subject", "text"),
     [
         ("Ann Smith", "Ann Lee"),
         ("ann smith", "ann, smithy"),
         ("the car", "The bus and a car."),
+        ("राम शर्मा", "मेरी बहन शर्मीला मुंबई में रहती है"),
         ("77190", "177190 771901 7719"),
         ("7719", "77 19"),
         ("Ann", json.dumps("Jo\u00e9\nAnnual")),

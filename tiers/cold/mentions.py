@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from urllib.parse import unquote
 
-from ..lexical import STOP_WORDS, UNSEEN, words
+from ..lexical import STOP_WORDS, UNSEEN, pieces, words
 
 MARK_CHARS = 6
 MARKS_MAX = 20_000
@@ -166,6 +166,7 @@ class Name:
     def __init__(self, subject: str) -> None:
         plain = unicodedata.normalize("NFKC", subject).strip()
         self._parts = list(dict.fromkeys(words(plain)))
+        self._pieces = list(dict.fromkeys(pieces(plain)))
         self._is_name = _is_name(plain, self._parts)
         is_given = [match.group()[:1].isupper() for match in _LETTERS.finditer(plain)]
         self._has_capitals = self._is_name and all(is_given[:1] + is_given[-1:])
@@ -195,8 +196,15 @@ class Name:
 
         if self._number:
             return has(f"n {self._number}")
-        parts = [one for one in self._parts if one not in STOP_WORDS]
-        return self._is_told(parts, lambda one: has(f"w {one}"), lambda one: has(f"c {one}"))
+        # Marks of before signs of vowels belonged to words are those of the pieces between them.
+        return any(
+            self._is_told(
+                [one for one in parts if one not in STOP_WORDS],
+                lambda one: has(f"w {one}"),
+                lambda one: has(f"c {one}"),
+            )
+            for parts in (self._parts, self._pieces)
+        )
 
     def _is_told(
         self, parts: Sequence[str], has_word: Callable[[str], bool], is_name: Callable[[str], bool]
