@@ -251,6 +251,7 @@ _ACCEPTED: Mapping[str, str] = {
     "missing": "a value",
     "extra_forbidden": "no such field",
     "string_type": "text",
+    "string_unicode": "text without lone surrogates",
     "string_too_short": "text of at least {min_length} characters",
     "string_too_long": "text of at most {max_length} characters",
     **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "a whole number"),

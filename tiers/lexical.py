@@ -15,7 +15,17 @@ SENTENCE_CHARS_MAX = 2_000
 # Scripts written without spaces: each of these characters stands as a word of its own.
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _APOSTROPHES = "'\u2019"
-_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+(?:[{_APOSTROPHES}][^\W_{_UNSPACED}]+)*")
+_ALONE = re.compile(f"[{_UNSPACED}]")
+_PIECE = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+(?:[{_APOSTROPHES}][^\W_{_UNSPACED}]+)*")
+_MARKED_BLOCKS = ((0x300, 0xE00), (0x1CD0, 0x1D00), (0x1DC0, 0x1E00), (0xA8E0, 0xA900))
+_MARKS = frozenset(
+    char
+    for block in _MARKED_BLOCKS
+    for char in map(chr, range(*block))
+    if unicodedata.category(char)[0] == "M"
+)
+"""Of scripts that put spaces between words: a sign of a vowel is as much of a word as a letter."""
+_DOTTED_I = "i\u0307"  # what the Turkish capital becomes in lower case
 _ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")  # finds the same in half the time
 _POSSESSIVE = re.compile(rf"[{_APOSTROPHES}]s$")
 
@@ -72,6 +82,7 @@ def is_blank(text: str) -> bool:
 def words(text: str) -> list[str]:
     """Return the words of ``text`` in order: lower case, letters and digits of any script only.
 
+    Signs of vowels belong to their letters, and accents that no letter is composed with.
     Compatibility forms are unified (NFKC), ``don't`` becomes ``dont``, a possessive ``'s`` goes,
     and a word is cut at ``WORD_CHARS_MAX``. Chinese and Japanese characters stand alone.
     """
@@ -80,10 +91,20 @@ def words(text: str) -> list[str]:
         if "'" not in text and max(map(len, found), default=0) <= WORD_CHARS_MAX:
             return found
     else:
-        found = _WORD.findall(unicodedata.normalize("NFKC", text).lower())
-    return [
-        _bare(word) if not word.isalnum() or len(word) > WORD_CHARS_MAX else word for word in found
-    ]
+        lower = _lower(text).replace(_DOTTED_I, "i")
+        found = _PIECE.findall(lower) if _MARKS.isdisjoint(lower) else _with_marks(lower)
+    return _cut_to_size(found)
+
+
+def pieces(text: str) -> list[str]:
+    """Return what ``words`` made of ``text`` before signs of vowels belonged to words.
+
+    To a search they are words beside those of ``words``, by which what was filed before is found.
+    Nothing of a text that has no such signs.
+    """
+    if text.isascii() or _MARKS.isdisjoint(lower := _lower(text)):
+        return []
+    return _cut_to_size(_PIECE.findall(lower))
 
 
 def ungrouped(text: str) -> list[str]:
@@ -102,7 +123,7 @@ def content_words(text: str) -> list[str]:
 
     Stop words are left out, unless there is nothing else.
     """
-    found = dict.fromkeys((*words(text), *ungrouped(text)))
+    found = dict.fromkeys((*words(text), *ungrouped(text), *pieces(text)))
     return [word for word in found if word not in STOP_WORDS] or list(found)
 
 
@@ -150,6 +171,33 @@ def estimate_tokens(text: str) -> int:
         return (len(text) + 3) // 4
     plain = len(text.encode("ascii", "ignore"))
     return math.ceil(plain / 4 + (len(text) - plain) / 2)
+
+
+def _lower(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).lower()
+
+
+def _with_marks(lower: str) -> list[str]:
+    """Return the words of a text: pieces, the marks behind them, and what goes on behind those."""
+    spans: list[tuple[int, int]] = []
+    going_on = -1
+    for match in _PIECE.finditer(lower):
+        begin, end = match.span()
+        stands_alone = _ALONE.match(lower, begin) is not None
+        if begin == going_on and not stands_alone:
+            begin = spans.pop()[0]
+        letters = end
+        while end < len(lower) and lower[end] in _MARKS:
+            end += 1
+        going_on = end if end > letters and not stands_alone else -1
+        spans.append((begin, end))
+    return [lower[begin:end] for begin, end in spans]
+
+
+def _cut_to_size(found: list[str]) -> list[str]:
+    return [
+        _bare(word) if not word.isalnum() or len(word) > WORD_CHARS_MAX else word for word in found
+    ]
 
 
 def _bare(word: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
 from pydantic import JsonValue
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 ANSWER_BYTES_MAX = 4 * 1024 * 1024
 """Of one answer of a ``JsonEndpoint``; far above what a list of scores takes."""
+
+PROVIDER_BYTES_MAX = 16 * 1024 * 1024
+"""Of one answer of a provider: above what the most vectors, or a million characters, take.
+
+Who answers without end would fill the memory of this process until its time is up.
+"""
 
 _CONNECT_SECONDS = 10.0
 _KEY_CHARS = 4096
@@ -88,7 +94,7 @@ def trusted_certificates() -> ssl.SSLContext:
 
 
 def make_http_client(
-    limits: CallLimits, *, answer_bytes_max: int | None = None
+    limits: CallLimits, *, answer_bytes_max: int = PROVIDER_BYTES_MAX
 ) -> httpx2.AsyncClient:
     """Return a client for one provider, made for these limits; the caller closes it.
 
@@ -97,18 +103,11 @@ def make_http_client(
 
     Args:
         limits: Of time and connections.
-        answer_bytes_max: The most that is read of an answer of a stranger, who sends it as it is
-            and sets no cookies; see ``bounded``. ``None``: whoever reads it minds that.
+        answer_bytes_max: The most that is read of an answer, which comes as it is; see ``bounded``.
     """
     import httpx2  # noqa: PLC0415 - only who uses a provider pays for it
 
     from .bounded_answers import bounded  # noqa: PLC0415 - loads httpx2
-
-    strict: dict[str, Any] = {}
-    if answer_bytes_max is not None:
-        # A jar that takes nothing: what a stranger sets would pile up and be sent back.
-        strict["cookies"] = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
-        strict["event_hooks"] = bounded(answer_bytes_max)
 
     _load_connecting()
     seconds = limits.timeout_seconds
@@ -117,7 +116,9 @@ def make_http_client(
         timeout=httpx2.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS)),
         limits=httpx2.Limits(max_connections=limits.concurrency),
         follow_redirects=False,
-        **strict,
+        # A jar that takes nothing: what a stranger sets would pile up and be sent back.
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+        event_hooks=bounded(answer_bytes_max),
     )
 
 
@@ -193,10 +194,7 @@ class JsonEndpoint:
         http = self._http
         if http is None:
             raise TierUnavailable(self._calls.tier, "post", f"{self._calls.engine} is not open")
-        # Not compressed: what is counted is then what came, and a small answer gains nothing.
-        headers = {"accept-encoding": "identity"}
-        if self._key:
-            headers["authorization"] = f"Bearer {self._key}"
+        headers = {"authorization": f"Bearer {self._key}"} if self._key else {}
         content = bytearray()
         with transport_failures():
             async with http.stream("POST", self._url, json=body, headers=headers) as answer:

@@ -159,6 +159,10 @@ def answered(
 
 def unanswered(problem: BaseException, *, late: bool) -> ProviderFailure:
     """Return the failure of a request that got no answer, or only a part of one."""
+    from .bounded_answers import AnswerRefused  # noqa: PLC0415 - loads httpx2
+
+    if isinstance(problem, AnswerRefused):
+        return unreadable(problem)  # another attempt would get the same
     reason = f"no answer: {type(problem).__name__}: {problem}"
     return ProviderFailure(reason, unreachable=not late, late=late)
 

@@ -9,6 +9,9 @@ from tiers.errors import UsageError
 
 from ..checks import check_text
 
+SUBJECT_CHARS_MAX = 1_000
+"""A name is no longer; what is, each text of a graph would be compared with."""
+
 
 class Whose(NamedTuple):
     """Which records are erased: one of the three is given. Nobody wrote what has a blank agent."""
@@ -32,8 +35,11 @@ class Whose(NamedTuple):
         """Refuse a subject that names nobody: each text with a full stop would speak of ".".
 
         Raises:
-            UsageError: It has neither letter nor digit.
+            UsageError: It has neither letter nor digit, or is too long for a name.
         """
+        if self.subject is not None and len(self.subject) > SUBJECT_CHARS_MAX:
+            accepted = f"a name of at most {SUBJECT_CHARS_MAX} characters"
+            raise UsageError("subject", self.subject, accepted)
         if self.subject is not None and not any(map(str.isalnum, self.subject)):
             raise UsageError("subject", self.subject, "a name with a letter or a digit")
 

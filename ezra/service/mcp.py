@@ -40,6 +40,7 @@ from .caller import Caller
 from .handle_pool import HandlePool
 from .mcp_agents import Seat, Seats
 from .mcp_resources import INSTRUCTIONS, add_prompts, add_resources
+from .mcp_server import MemoryServer
 from .mcp_tools import MemoryTools, tools_of
 
 _THEIRS = "OpenTelemetryMiddleware"
@@ -162,7 +163,7 @@ def mcp_server(
 
     tools = tools_of(MemoryTools(pool, found, seat), drop, check)
     with _root_logger_kept():
-        server: MCPServer[Any] = MCPServer(
+        server: MCPServer[Any] = MemoryServer(
             "ezra",
             title="ezra memory",
             instructions=INSTRUCTIONS,

@@ -93,10 +93,40 @@ def _form(
 
 _NAMED = (
     r"(?i:api[_ -]?key|secret(?:[_ -]access)?(?:[_ -]key)?|access[_ -]?(?:key|token)"
-    r"|auth[_ -]?token|"
+    r"|auth[_ -]?token|account[_ -]?key|"
     r"client[_ -]?secret|token|bearer)\w{0,16}[\"']?\s{0,3}(?:[:=]|\bis\b|\s)\s{0,3}[\"']?"
 )
-_PASSWORD = r"(?i:pass(?:word|wort|wd|phrase|code)|pwd|kennwort|mot de passe|contrase\u00f1a)"  # noqa: S105
+_PASSWORD = (
+    r"(?:(?i:pass(?:word|wort|wd|phrase|code)|pwd|kennwort|mot de passe|contrase\u00f1a)"  # noqa: S105
+    r"|_PASS|_pass)"
+)
+_BY_PREFIX = {
+    "gldt- glrt- glptt- glcbt- glft- glimt- glagent- glsoat-": r"[A-Za-z0-9_\-]{20,64}",
+    "shpat_ shpca_ shppa_ shpss_": r"[0-9a-fA-F]{32}",
+    "sq0atp- sq0csp- sq0idp-": r"[A-Za-z0-9_\-]{22,43}",
+    "hvs. hvb. hvr.": r"[A-Za-z0-9_\-]{24,200}",
+    "dp.pt. dp.st. dp.ct. dp.sa.": r"[A-Za-z0-9._\-]{40,100}",
+    "lin_api_ lin_oauth_": r"[A-Za-z0-9]{32,64}",
+    "dckr_pat_ dckr_oat_": r"[A-Za-z0-9_\-]{24,64}",
+    "SK key- dapi": r"[0-9a-f]{32}\b",
+    "gsk_ ntn_ pplx-": r"[A-Za-z0-9]{40,64}",
+    "xapp-": r"\d-[A-Za-z0-9-]{20,200}",
+    "whsec_": r"[A-Za-z0-9+/=]{24,100}",
+    "GOCSPX-": r"[A-Za-z0-9_\-]{28}",
+    "pypi-AgEI": r"[A-Za-z0-9_\-]{50,1000}",
+    "AGE-SECRET-KEY-1": r"[0-9A-Z]{58}",
+    "figd_": r"[A-Za-z0-9_\-]{36,60}",
+    "PMAK-": r"[0-9a-f]{24}-[0-9a-f]{34}",
+    "ATATT3": r"[A-Za-z0-9_\-=]{50,300}",
+    "NRAK-": r"[A-Z0-9]{27}",
+    "sbp_": r"[0-9a-f]{40}",
+    "xai-": r"[A-Za-z0-9]{60,100}",
+    "r8_": r"[A-Za-z0-9]{37}",
+}
+"""How tokens of an issuer begin, and what follows (the rules of gitleaks and TruffleHog)."""
+_ISSUED = "|".join(
+    f"(?:{'|'.join(map(re.escape, some.split()))}){rest}" for some, rest in _BY_PREFIX.items()
+)
 FORMS = (
     _form("private key", "-----BEGIN", r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
           r"(?:[^-]{0,20000}-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----)?"),
@@ -112,7 +142,17 @@ FORMS = (
           r"SG\.[A-Za-z0-9_\-]{16,32}\.[A-Za-z0-9_\-]{32,64}|dop_v1_[a-f0-9]{64})"),
     _form("token", "eyJ", r"\beyJ[A-Za-z0-9_\-]{8,2000}\.eyJ[A-Za-z0-9_\-]{8,4000}"
           r"\.[A-Za-z0-9_\-]{8,1000}"),
-    _form("password", "://", r"://[^/\s:@]{1,64}:([^/\s:@]{3,128})@", lambda _: True),
+    _form("token", " ".join(_BY_PREFIX),
+          rf"(?<![A-Za-z0-9])(?:{_ISSUED})"),
+    _form("token", ":AA", r"\b\d{8,10}:AA[A-Za-z0-9_\-]{32,33}\b"),
+    _form("web hook", "hooks.slack.com/",
+          r"\bhooks\.slack\.com/[a-z]{4,20}/([A-Za-z0-9/+]{20,200})"),
+    _form("password", "Basic ", r"(?i:authorization)[\"']?\s{0,3}[:=]\s{0,3}[\"']?Basic\s{1,3}"
+          r"([A-Za-z0-9+/=]{8,400})"),
+    _form("password", "sshpass", r"\bsshpass\s{1,3}-p\s{0,3}(\S{5,127})", _is_mixed),
+    _form("password", "curl", r"\bcurl\s[^\n]{0,300}?(?<=\s)(?:-u|--user)[\s=]{0,3}[\"']?"
+          r"[^\s:\"']{1,64}:([^\s\"']{3,128})"),
+    _form("password", "://", r"://[^/\s:@]{0,64}:([^/\s:@]{3,128})@", lambda _: True),
     _form("password", "pass Pass PASS pwd PWD kennwort Kennwort mot contrase",
           _PASSWORD + r"[\"']?\s{0,3}(?:[:=]|\bis\b|\bist\b|\best\b"
           r"|\bes\b)\s{0,3}[\"']?(\S{5,127}[^\s.,;:)\"'])",

@@ -8,12 +8,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from support.disk_filler import FACTS
 
+from tiers.cold.sqlite import sqlite_cold_store
 from tiers.errors import DiskFull
 from tiers.warm.disk import AMPLE_BYTES, WRITE_BYTES_MIN, Room, check_room
 
@@ -24,13 +26,32 @@ TESTS = Path(__file__).parents[1]
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """Mount a file system of 320 MB, and take it away again."""
-    folder = tmp_path / "disk"
+    with _mounted(tmp_path / "disk", SIZE) as folder:
+        yield folder
+
+
+@contextmanager
+def _mounted(folder: Path, size: str) -> Iterator[Path]:
     folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", folder], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], check=True)
     try:
         yield folder
     finally:
         subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+async def test_a_disk_that_never_had_room_to_spare_is_said_to_be_full(tmp_path: Path) -> None:
+    """Nothing was set aside to open a memory with, and SQLite says that the disk failed."""
+    with _mounted(tmp_path / "tiny", "3m") as folder:
+        async with sqlite_cold_store(folder):
+            pass
+        (folder / "filler").write_bytes(bytes(shutil.disk_usage(folder).free))
+        with pytest.raises(DiskFull, match="the disk is full"):
+            async with sqlite_cold_store(folder):
+                pytest.fail("it opened without a byte")
+        (folder / "filler").unlink()
+        async with sqlite_cold_store(folder):
+            pass
 
 
 async def test_r9_17_a_full_disk_kills_nobody(small_disk: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import traceback
 
 import pytest
@@ -20,6 +21,7 @@ from ezra.models import GeminiModel, OpenAIModel
 from tiers.embedding.gemini_embedder import GeminiEmbedder
 from tiers.embedding.openai_embedder import OpenAIEmbedder
 from tiers.errors import ConfigError, EzraError, TierRejected, TierTimeout, TierUnavailable
+from tiers.provider_clients import PROVIDER_BYTES_MAX
 
 
 async def test_two_refusals_and_an_answer_are_an_answer(
@@ -88,6 +90,31 @@ async def test_every_failure_is_an_error_of_the_tree(
             assert len(server.seen) == requests
             server.always = None
             assert await call()
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (Fault(body=b" " * (PROVIDER_BYTES_MAX + 1)), "has more than 16777216 bytes"),
+        (
+            Fault(body=gzip.compress(b" " * 1_000_000), headers={"content-encoding": "gzip"}),
+            "is compressed, which was not asked for",
+        ),
+    ],
+    ids=["endless", "compressed"],
+)
+async def test_an_answer_is_read_no_further_than_its_limit(
+    server: ModelServer, embedder: Make, model: Make, fault: Fault, reason: str
+) -> None:
+    """Who answers without end fills no memory, as bytes or unpacked, and is not asked again."""
+    server.always = fault
+    async with embedder(attempts=3) as opened, model(attempts=3) as answering:
+        for call in (lambda: opened.embed(["text"]), lambda: answering.complete(question())):
+            server.seen.clear()
+            with pytest.raises(TierRejected, match=reason):
+                await call()
+            assert len(server.seen) == 1
+            assert server.seen[0].headers["accept-encoding"] == "identity"
 
 
 async def test_a_server_that_hangs_is_a_timeout(

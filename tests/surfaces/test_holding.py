@@ -95,3 +95,20 @@ async def test_wrong_questions_are_named(runtime: Any) -> None:
     for asked in wrong:
         with pytest.raises(UsageError):
             await graph.holding(**asked)
+
+
+async def test_a_subject_is_no_longer_than_a_name(runtime: Any) -> None:
+    """Each text of the graph is compared with it: a long one held everybody up for a minute."""
+    graph = await runtime.create_session_graph("imola")
+    await held_by(graph, subject="Jane " * 200)
+    for ask in (graph.holding(subject="x y" * 500), graph.erase(subject="x y" * 500, reason="c")):
+        with pytest.raises(UsageError, match=r"^subject: .*a name of at most 1000 characters"):
+            await ask
+
+
+async def test_halves_of_surrogate_pairs_are_refused_in_words(runtime: Any) -> None:
+    """A text that was cut within an emoji: the error says what would do."""
+    agent = await (await runtime.create_session_graph("imola")).spawn_agent("concierge")
+    for ask in (agent.turn("cut \ud83d"), agent.remember("cut \ud83d")):
+        with pytest.raises(UsageError, match="accepted: text without lone surrogates"):
+            await ask

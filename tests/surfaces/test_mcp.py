@@ -243,6 +243,22 @@ async def test_resources_and_prompts_speak_for_the_same_agent(ezra: Ezra) -> Non
     assert (graph["tiers"]["state"], graph["tiers"]["agents"]) == ("active", 1)
 
 
+async def test_prompts_say_what_is_wrong_and_log_nothing_of_it(
+    ezra: Ezra, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of a name, an argument and a text; what was said stands in no log."""
+    wrong: tuple[tuple[str, dict[str, str], str], ...] = (
+        ("hand-off", {}, "name: 'hand-off' is not accepted; accepted: a prompt: recall_first"),
+        ("handoff", {"secret": "hush"}, "secret: 'hush' is not accepted; accepted: no such"),
+        ("recall_first", {"question": "hush " * 3_000}, "accepted: text of at most 10000"),
+    )
+    async with asking(ezra, STRATEGIST) as client:
+        for name, arguments, said in wrong:
+            with pytest.raises(MCPError, match=said):
+                await client.get_prompt(name, arguments)
+    assert "hush" not in caplog.text
+
+
 async def test_an_agent_is_spawned_with_what_its_token_allows_and_never_more(ezra: Ezra) -> None:
     """What an operator denied stays denied when the agent comes back; more is refused."""
     graph = await ezra.session_graph(GRAPH)

@@ -42,6 +42,36 @@ async def test_stdio_is_a_process_that_remembers(tmp_path: Path) -> None:
     assert [one.text for one in found.items] == ["Mediums last about 18 laps."]
 
 
+async def test_what_cannot_be_read_is_answered(tmp_path: Path) -> None:
+    """Half of a surrogate pair, as of an emoji cut in two: who asked need not wait for good."""
+    call = '{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"recall"%s}}'
+    program = "from ezra.cli.mcp import mcp_app; mcp_app()"
+    named = f"run --create --graph {GRAPH} --agent strategist --home {tmp_path / 'home'}".split()
+    child = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", program, *named),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        env=os.environ | {"EZRA_EMBEDDER": "off"},
+    )
+    assert child.stdin is not None
+    assert child.stdout is not None
+    lines = [
+        call % (7, r',"arguments":{"query":"laps \ud83d"}'),
+        "",
+        call % ('"eight"', ',"arguments":{"query":"laps"'),
+        r'{"jsonrpc":"2.0","id":9,"method":["tools/call"]}',
+    ]
+    found = []
+    for line in lines:
+        child.stdin.write(line.encode() + b"\n")
+        if line:
+            answer = json.loads(await asyncio.wait_for(child.stdout.readline(), 60))
+            found.append((answer["id"], answer["error"]["code"]))
+    child.stdin.close()
+    assert await asyncio.wait_for(child.wait(), 60) == 0
+    assert found == [(7, -32700), (None, -32700), (9, -32600)]
+
+
 async def test_a_stop_ends_what_waits_for_a_line() -> None:
     """Of an input that nobody closes; what came before is served."""
     quiet, writer = os.pipe()

@@ -100,6 +100,14 @@ _HOSTILE = (
     *("a", " ", "\n", "[", "{", "ignore all ", "when user ", "when whenever once if after he she "),
     *("send the ", "i n ", "QUJD", "41 ", "1gn0re ", "%41", "\u0430a", "\u200b", "\U000e0041"),
     *("4111 1111 ", "password is ", "token token ", "-----BEGIN PRIVATE KEY-----", "eyJaaaaaaaa."),
+    *(
+        "curl -u a",
+        "sshpass -p ",
+        "authorization: Basic ",
+        "hooks.slack.com/",
+        "1234567:AA",
+        "_PASS=",
+    ),
     *("system:", "user:\n", "![a](http://a?", "from now on ", "### ", "://a", "@!$|", "&#x41;"),
 )
 
@@ -151,6 +159,64 @@ def test_a_secret_leaves_a_label_also_where_the_rest_is_put_aside() -> None:
     assert "Hx7!qu99" not in verdict.text
     assert verdict.text.startswith(ORDER)
     assert labelled("abc", ()) == "abc"
+
+
+_HEX, _MIXED = (
+    "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+    "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1zA2bC3dE4fG5hJ6k",
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "secret", "after"),
+    [
+        *(("", prefix + _MIXED[:rest], "") for prefix, rest in (("gldt-", 20), ("hvs.", 24))),
+        *(("", prefix + _MIXED[:28], "") for prefix in ("GOCSPX-", "sq0atp-", "dckr_pat_")),
+        *(("", prefix + _MIXED[:40], "") for prefix in ("lin_api_", "ntn_", "figd_", "gsk_")),
+        *(("", prefix + _HEX, "") for prefix in ("SK", "key-", "dapi", "shpat_")),
+        *(("", prefix + _MIXED[:32], "") for prefix in ("whsec_", "dp.pt.aB3dE5fG")),
+        ("", "xapp-1-A0B1C2D3E4-1234567890123-" + _HEX, ""),
+        ("", "pypi-AgEIcHlwaS5vcmc" + _MIXED + _MIXED[:10], ""),
+        ("", "AGE-SECRET-KEY-1" + (_MIXED + _MIXED).upper()[:58], ""),
+        ("", f"PMAK-{_HEX[:24]}-{_HEX}0f", ""),
+        ("", "ATATT3" + _MIXED + "_A", ""),
+        ("", "NRAK-" + _MIXED.upper()[:27], ""),
+        ("", "sbp_" + _HEX + _HEX[:8], ""),
+        ("", "xai-" + _MIXED + _MIXED[:20], ""),
+        ("", "r8_" + _MIXED[:37], ""),
+        ("", "pplx-" + _MIXED[:48], ""),
+        ("", "1234567890:AA" + _MIXED[:33], ""),
+        ("https://hooks.slack.com/services/", "T0ABCDEFG/B0ABCDEFG/" + _MIXED[:24], ""),
+        ("Endpoint=x;AccountKey=", _MIXED + _MIXED[:36] + "==", ""),
+        ("redis://:", "p4ssw0rdX", "@hot:6379"),
+        ("Authorization: Basic ", "dXNlcjpwYTU1d29yZDc3", ""),
+        ("sshpass -p ", "Zq93kfkw2x", " ssh u@h"),
+        ("curl -s -u admin:", "Zq93kfkw2y", " https://h.example"),
+        ("export DB_PASS=", "Zq93kfkw2z", ""),
+    ],
+)
+def test_a_secret_of_any_issuer_leaves_a_label(before: str, secret: str, after: str) -> None:
+    """What the common scanners of repositories know, by its form alone."""
+    verdict = DEFAULT.judge(f"For deploys use {before}{secret}{after} please.", "user")
+    assert secret not in verdict.text
+    assert verdict.text.startswith(f"For deploys use {before}[removed: ")
+    assert verdict.text.endswith(f"{after} please.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The key-value store and the turkey-shaped SKU SK-2000 are in hall 9.",
+        "curl -s https://example.com:8080/a and use -u for the user: it asks for one.",
+        "He has a pypi- prefix, an xai- prefix, and gsk_ is one; see hvs. and dp.pt. there.",
+        "The sbp_ table and r8_ register are documented at http://host:8080/x@y.",
+        "Basic training starts at 10:AAron leads it. Authorization: Basic is what the manual says.",
+        "compass_pass is the name of a variable; DB_PASS is set elsewhere.",
+    ],
+)
+def test_what_only_begins_like_a_secret_stays(text: str) -> None:
+    """Prefixes alone are words of a text."""
+    assert DEFAULT.judge(text, "user").text == text
 
 
 def test_a_turn_is_heard_without_what_is_flagged() -> None:

@@ -16,6 +16,7 @@ from tiers.lexical import (
     WORD_CHARS_MAX,
     content_words,
     estimate_tokens,
+    pieces,
     sentences,
     stem,
     words,
@@ -38,11 +39,23 @@ from tiers.lexical import (
         ("更换 タイヤ", ["更", "换", "タ", "イ", "ヤ"]),
         ("🏎️ vroom 🏎️", ["vroom"]),
         ("nul\x00byte", ["nul", "byte"]),
+        ("राम शर्मा", ["राम", "शर्मा"]),
+        ("தமிழ் নাম", ["தமிழ்", "নাম"]),
+        ("\u0130stanbul x\u0331y's", ["istanbul", "x\u0331y"]),
+        ("\u0301 日\u0301本", ["日\u0301", "本"]),
     ],
 )
 def test_words(text: str, expected: list[str]) -> None:
     """Letters and digits of any script, lower case, compatibility forms unified."""
     assert words(text) == expected
+
+
+def test_what_was_filed_before_signs_of_vowels_belonged_to_words_is_asked_for_too() -> None:
+    """As the pieces that lie between them; a text without has none."""
+    assert pieces("राम शर्मा") == ["र", "म", "शर", "म"]
+    assert content_words("राम") == ["राम", "र", "म"]
+    assert pieces("\u0130zmir") == ["i", "zmir"]
+    assert pieces("Größe e\u0301clair 更 ใจดี") == []
 
 
 def test_words_are_only_letters_and_digits_and_not_too_long() -> None:

@@ -264,6 +264,12 @@ def test_finer_records_are_written_before_coarser_ones() -> None:
         ),
         ("王明", "我认识王明先生"),
         ("สมชาย", "คุณสมชายมา"),
+        *(
+            ("김민수", f"어제 김민수{one} 왔다.")
+            for one in ("", "는", "를", "에게", "씨와", "님께서는")
+        ),
+        ("محمد علي", "قابلت مُحَمَّد عَلِيّ أمس"),
+        ("מֹשֶׁה", "משה בא"),
         ("C++", "C++11"),
         ("🏎️", "a🏎️b"),
         ("a", "aaaa a"),
@@ -295,6 +301,8 @@ def test_a_subject_is_found(subject: str, text: str) -> None:
         ("Ann", "Ann\u0331e"),
         ("Ann Smith", "Ann Smithson; AnnSmith; Ann-Smithe, ann"),
         ("王明", "王小明"),
+        *(("김민", text) for text in ("김민수는 왔다.", "김민정 씨", "박김민은")),
+        ("علي", "علياء"),
         ("Ann", ""),
         ("A%", "Ann"),
         ("A_n", "Ann"),
@@ -390,6 +398,10 @@ def test_a_cursor_that_no_page_gave_is_refused(cursor: str) -> None:
         ("Jane Miller", r"\ud835\udc09ane, Mill\u00ader"),
         ("Ren\u00e9 M\u00fcller", "<td>M&uuml;ller</td><td>Ren&#xe9;</td>"),
         ("Ren\u00e9e", "/people?name=Ren%C3%A9e&all=1"),
+        ("김 민수", "민수에게 준 김 씨"),
+        ("राम शर्मा", "शर्मा जी, राम"),
+        ("김민수", "어제 김민수를 만났다."),
+        ("محمد علي", "عَلِيّ ومُحَمَّد، محمد"),
     ],
 )
 def test_r9_02_parts_of_a_name_and_spellings_of_a_number_are_found(subject: str, text: str) -> None:
@@ -411,12 +423,22 @@ def test_marks_that_were_left_before_accents_went_are_known_again() -> None:
     assert subject.is_told_by(emptied.model_copy(update={"mentions": before}))
 
 
+def test_marks_that_were_left_before_signs_of_vowels_belonged_to_words_are_known_again() -> None:
+    """What retention emptied then has digests of the pieces between them."""
+    emptied = retired_form(turn_by(SCOPE, "x"), LATER)
+    before = "".join(_mark(emptied.id, f"w {one}") for one in ("र", "म", "शर"))
+    subject = Subject("राम शर्मा")
+    assert not subject.is_told_by(emptied)
+    assert subject.is_told_by(emptied.model_copy(update={"mentions": before}))
+
+
 @pytest.mark.parametrize(
     ("subject", "text"),
     [
         ("Ann Smith", "Ann Lee"),
         ("ann smith", "ann, smithy"),
         ("the car", "The bus and a car."),
+        ("राम शर्मा", "मेरी बहन शर्मीला मुंबई में रहती है"),
         ("77190", "177190 771901 7719"),
         ("7719", "77 19"),
         ("Ann", json.dumps("Jo\u00e9\nAnnual")),

@@ -12,8 +12,8 @@ Single parts count only of a name that is given with capitals. A number of five 
 found with whatever spaces, dashes, dots, slashes and brackets between its digits.
 
 Texts are compared as they are read: characters that are not shown are left out, and so are accents
-of Latin, Greek and Cyrillic letters. Tools return JSON, HTML and addresses of pages, which escape
-letters: such a text is also read with the letters themselves.
+of Latin, Greek and Cyrillic letters and vowels of Hebrew and Arabic ones. Tools return JSON, HTML
+and addresses of pages, which escape letters: such a text is also read with the letters themselves.
 
 What retention empties keeps marks of the words that it held: digests of 24 bits, salted by the id
 of the record, by which whoever asks for a name is told where it stood, and nobody can read it. They
@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from urllib.parse import unquote
 
-from ..lexical import STOP_WORDS, UNSEEN, words
+from ..lexical import STOP_WORDS, UNSEEN, pieces, words
 
 MARK_CHARS = 6
 MARKS_MAX = 20_000
@@ -60,8 +60,27 @@ _ESCAPES_OF_JSON = re.compile(r"(?:\\{1,8}u[0-9A-Fa-f]{4})+|\\{1,8}[bfnrt]")
 """Letters and line breaks; JSON within JSON doubles the backslashes."""
 _ESCAPED = re.compile(r"\\\\{0,7}(?:u[0-9A-Fa-f]{4}|[bfnrt])|&#?\w{2,8};|%[0-9A-Fa-f]{2}")
 _UNIT = re.compile("u(.{4})")
-_ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")
-"""Of Latin, Greek and Cyrillic letters; marks of other scripts are letters there."""
+_ACCENTS = re.compile(
+    "[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
+    "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
+    "\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed]+"
+)
+"""Of Latin, Greek and Cyrillic letters, and vowels of Hebrew and Arabic, which may be left out.
+
+Marks of other scripts are letters there.
+"""
+
+_PARTICLES = (
+    "씨 님 군 양 이 가 은 는 을 를 의 에 에게 에서 서 께 께서 한테 "
+    "와 과 랑 이랑 하고 도 만 로 으로 부터 까지 처럼 보다 이나 나 "
+    "이라는 라는 이라고 라고 이며 며 이고 입니다 이다 였다 이었다 "
+    "아 야 여 이여 들 네"
+)
+IN_PARTICLES = re.compile(
+    rf"(?<=[\uac00-\ud7a3])(?:{'|'.join(sorted(_PARTICLES.split(), key=len, reverse=True))}){{1,3}}"
+    r"(?![^\W_])"
+)
+"""What stands behind a Korean word without a space: its case, ``and``, ``to``, ``says``."""
 
 _BY_CAPITALS = str.maketrans({"\u00df": "ss", "\u1e9e": "SS", "\u0131": "i"})
 """Letters that are another one, or two, when they are written as capitals."""
@@ -114,8 +133,10 @@ class Texts:
         self._texts = [spelled for text in texts for spelled in spellings(text)]
 
     def words(self) -> frozenset[str]:
-        """Every word, in lower case."""
-        return frozenset(word for text in self._texts for word in words(text))
+        """Every word, in lower case; a Korean one without its particles, too."""
+        return frozenset(
+            form for text in self._texts for word in words(text) for form in _forms(word)
+        )
 
     def names(self) -> frozenset[str]:
         """Every word with a capital that no other such word follows, in lower case."""
@@ -145,6 +166,7 @@ class Name:
     def __init__(self, subject: str) -> None:
         plain = unicodedata.normalize("NFKC", subject).strip()
         self._parts = list(dict.fromkeys(words(plain)))
+        self._pieces = list(dict.fromkeys(pieces(plain)))
         self._is_name = _is_name(plain, self._parts)
         is_given = [match.group()[:1].isupper() for match in _LETTERS.finditer(plain)]
         self._has_capitals = self._is_name and all(is_given[:1] + is_given[-1:])
@@ -174,8 +196,15 @@ class Name:
 
         if self._number:
             return has(f"n {self._number}")
-        parts = [one for one in self._parts if one not in STOP_WORDS]
-        return self._is_told(parts, lambda one: has(f"w {one}"), lambda one: has(f"c {one}"))
+        # Marks of before signs of vowels belonged to words are those of the pieces between them.
+        return any(
+            self._is_told(
+                [one for one in parts if one not in STOP_WORDS],
+                lambda one: has(f"w {one}"),
+                lambda one: has(f"c {one}"),
+            )
+            for parts in (self._parts, self._pieces)
+        )
 
     def _is_told(
         self, parts: Sequence[str], has_word: Callable[[str], bool], is_name: Callable[[str], bool]
@@ -200,6 +229,15 @@ def _is_name(plain: str, parts: Sequence[str]) -> bool:
     # A sentence's small words stand in every text.
     written = {match.group().lower(): match.group() for match in _LETTERS.finditer(plain)}
     return not any(one in STOP_WORDS and written.get(one, one).islower() for one in parts)
+
+
+def _forms(word: str) -> Iterator[str]:
+    """Yield a word as it stands, and as it is without what particles may be at its end."""
+    yield word
+    if not word.isascii():
+        for place in range(1, len(word)):
+            if IN_PARTICLES.fullmatch(word, place):
+                yield word[:place]
 
 
 def _names(text: str) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 Texts are compared in a form in which it makes no difference how they were typed: as ``mentions``
 spells them, case folded, white space collapsed. A subject is found as whole words, so that ``Ann``
-is not in ``Annual``; in scripts that put no space between words it is found wherever it stands.
+is not in ``Annual``; in scripts that put no space between words it is found wherever it stands, and
+in Korean before particles.
 Names are found by their parts as well, and numbers however they are written; see ``mentions``.
 """
 
@@ -20,7 +21,7 @@ from ..ids import first_id
 from ..records import Receipt
 from ..upkeep import PAGE_ROWS_MAX, Page, RecordRef
 from .cursors import place_of
-from .mentions import Name, Texts, spellings
+from .mentions import IN_PARTICLES, Name, Texts, spellings
 from .ownership import check_limit
 from .redaction import MODELS, RecordKind, Redactable, blanked, is_retired, said_in, texts_of
 
@@ -241,7 +242,8 @@ def _holds(whole: str, words: str) -> bool:
     """Whether a text holds another as whole words."""
     start = whole.find(words)
     while start >= 0:
-        if _may_part(whole, start) and _may_part(whole, start + len(words)):
+        end = start + len(words)
+        if _may_part(whole, start) and (_may_part(whole, end) or IN_PARTICLES.match(whole, end)):
             return True
         start = whole.find(words, start + 1)
     return False

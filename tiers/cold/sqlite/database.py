@@ -21,6 +21,7 @@ from typing import Literal, Self, TypeAlias, TypeVar
 
 from ...errors import ConfigError, DiskFull, TierTimeout, TierUnavailable
 from ...together import to_the_end
+from .file_size import has_no_room
 from .threads import Threads
 from .translation import translated
 from .writing import Asked, WriteQueue, told
@@ -125,6 +126,7 @@ class Database:
 
         Raises:
             ConfigError: The file has another version, or is not ezra's.
+            DiskFull: There is no room to open it, not even for reading.
             TierError: The file cannot be opened or is damaged.
         """
         if self._state == "open":
@@ -135,8 +137,10 @@ class Database:
         self._reading.start()
         try:
             await self._on_writer("open", self._open)
-        except BaseException:
+        except BaseException as error:
             await self.close()
+            if isinstance(error, TierUnavailable) and has_no_room(self._path.parent):
+                raise DiskFull("cold", "open", str(error.__cause__)) from error
             raise
         self._state = "open"
 

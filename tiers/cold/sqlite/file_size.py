@@ -81,6 +81,13 @@ def give_room(folder: Path) -> None:
             os.truncate(note, 0)
 
 
+def has_no_room(folder: Path) -> bool:
+    """Whether a disk is too full to open a database on; SQLite says no more than that it failed."""
+    with suppress(OSError):
+        return shutil.disk_usage(folder).free < _ROOM_BYTES
+    return False
+
+
 def _bytes_said(header: bytes) -> int:
     """Return how long a file is by its header; 0 where that does not say."""
     if len(header) < _HEADER_BYTES or header[_CHANGES] != header[_PAGES_VALID_FOR]:
