@@ -52,8 +52,8 @@ def _asked(*houses: House) -> list[str]:
     """Return every text that was embedded for the new model."""
     asked: list[str] = []
     for one in houses:
-        assert isinstance(one.generations._wanted, ScriptedEmbedder)
-        asked += one.generations._wanted.asked
+        assert isinstance(one.generations.wanted, ScriptedEmbedder)
+        asked += one.generations.wanted.asked
     return sorted(asked)
 
 
@@ -141,7 +141,7 @@ async def test_who_lost_the_lease_in_a_long_batch_stops_after_it(tmp_path: Path)
     await filled_store(tmp_path, opened=reference_generations)
     clock = MovingClock()
     async with _one(tmp_path, clock, "one") as one:
-        new = one.generations._wanted
+        new = one.generations.wanted
         assert isinstance(new, ScriptedEmbedder)
 
         async def take_too_long() -> None:
@@ -159,7 +159,7 @@ async def test_who_waits_after_a_failure_still_notices_the_switch(tmp_path: Path
     """Another runtime's model may work where this one's is away."""
     facts = await filled_store(tmp_path, opened=reference_generations)
     async with _two(tmp_path, MovingClock()) as (one, two):
-        new = one.generations._wanted
+        new = one.generations.wanted
         assert isinstance(new, ScriptedEmbedder)
         new.is_down = True
         assert (await one.reembedder.run_pass()).problems

@@ -15,9 +15,9 @@ from .lexicon import ACQUAINTANCES, BODY, POSSESSIONS
 from .statement import AHEAD, DIED, HAS, RELATION, Claim, Said, of_speaker
 
 _CALLED = regex(r"(.+?) (?:called|named) (.+)")
+_MET = "(?:user|client|customer|vendor|supplier|landlord|patient|guest|tenant|applicant|driver)"
 _OTHERS = regex(
-    r"the (?:(?:client|customer|vendor|supplier|landlord|patient|guest|tenant|applicant)"
-    r"|(?:[a-z\-]+ )?(?:team|department|squad))"
+    rf"the (?:{_MET}|(?:[a-z\-]+ )?(?:team|department|squad))|{_MET} #?\w*\d[\w-]*", re.IGNORECASE
 )
 """Whom people deal with at work and name by what they are."""
 _MONTH = regex("|".join(MONTHS), re.IGNORECASE)

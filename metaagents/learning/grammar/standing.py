@@ -19,7 +19,8 @@ _ANSWERING = (
     r"(?:answer|reply|respond|write|talk|speak|explain|address|call|format|phrase|sign|quote|cite"
     r"|recommend|suggest|use|include|add|give|send|show|list|schedule|book|plan|remind|avoid|keep"
     r"|put|round|order|buy|offer|ask|propose|mention|start|begin|end|convert|measure|spell|deploy"
-    r"|merge|commit|name|tag|ping|stick|assume|check|run|leave)"
+    r"|merge|commit|name|tag|ping|stick|assume|check|run|leave|restart|reboot|delete|drop|disable"
+    r"|push|publish|contact|email|approve|edit|overwrite|expose|store)"
 )
 _FOR_GOOD = (
     r"(?:from now on|in (?:the )?future|going forward|as a rule|in general|by default|every time"
