@@ -234,6 +234,13 @@ async def test_bad_input_is_refused_by_name(
     assert await graph.documents.list(removed=True) == ()
 
 
+async def test_a_list_that_is_too_long_is_refused_with_how_many_it_has(doors: House) -> None:
+    """A line of the error has no room for the list, and what kind of list it is helps nobody."""
+    graph = await _graph(doors, "many")
+    with pytest.raises(UsageError, match=r"^document_ids: 1001 is not accepted; .* at most 1000"):
+        await graph.documents.remove(["x"] * 1_001, reason="x")
+
+
 async def test_writes_are_counted_and_refused(doors: House) -> None:
     """One for each revision, none for what is there already; an archived graph takes no more."""
     graph = await _graph(doors, "budget", budget=Budget(writes=2))
