@@ -106,7 +106,9 @@ def checked_ids(field: str, given: object, most: int = NAMED_MAX) -> tuple[str, 
     accepted = f"a list of at most {most:,} ids"
     if not isinstance(given, Collection) or isinstance(given, str | bytes | Mapping):
         raise UsageError(field, given, accepted)
-    if len(given) > most or not all(isinstance(one, str) for one in given):
+    if len(given) > most:
+        raise UsageError(field, len(given), accepted)
+    if not all(isinstance(one, str) for one in given):
         raise UsageError(field, given, accepted)
     return tuple(given)
 
