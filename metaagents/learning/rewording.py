@@ -98,15 +98,6 @@ def in_plain_wording(text: str) -> str:
     return f"{plain[:1].upper()}{plain[1:]}{ending}"
 
 
-def as_it_is_now(text: str) -> str:
-    """Return what something is since somebody changed it; ``""`` where a text tells of no change.
-
-    ``We raised the retry limit from 3 to 5``: the retry limit is 5.
-    """
-    found = _CHANGED.fullmatch(text)
-    return f"{found['thing']} is {found['value']}" if found else ""
-
-
 def in_24_hours(text: str) -> str:
     """Return a text with its clock times as ``18:00``, however they are written."""
 
@@ -125,20 +116,6 @@ def _in_order(found: re.Match[str]) -> str:
     first, other = sorted((found["one"] or found["a"], found["other"] or found["b"]))
     return f"{verb}{first} and {other}"
 
-
-CHANGE = r"(?:raised|lowered|increased|decreased|reduced|cut|changed|bumped|set|lifted|dropped)"
-CHANGED_THING = r"(?:[\w'-]+ ){0,5}?[\w'-]+(?<!s)"
-CHANGED_VALUE = (
-    r"(?: from [^,;]{1,30}?)? to (?P<value>(?:[A-Z][A-Z\d.-]+|[\w.+-]+@[\w.-]+"
-    r"|[\u20ac$\u00a3+-]?\d[\w.%]*)"
-    r"(?: [\w%/]+){0,3}?)\.?"
-)
-"""A number and its unit, a code or an address: what it is; else it may be what it is for."""
-
-_CHANGED = regex(
-    rf"(?:[\w'-]+ ){{1,4}}?(?:ha(?:s|ve) )?(?:just )?{CHANGE}"
-    rf" (?P<thing>(?:the|our|my|[A-Z][\w-]*'s) {CHANGED_THING}){CHANGED_VALUE}"
-)
 
 _IN_A_PAIR = regex(
     r"(?:^|(?<=[a-z] ))(?P<one>[A-Z][\w-]+) and (?P<other>[A-Z][\w-]+)(?=$| [a-z])"

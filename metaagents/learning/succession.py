@@ -18,6 +18,7 @@ from tiers.records import Fact
 
 from ..distinctive import DAYS
 from .grammar.activity import BY_THEMSELVES
+from .grammar.changes import as_it_is_now
 from .grammar.claims import claims_of
 from .grammar.clauses import without_lead
 from .grammar.frames import OFTEN
@@ -38,7 +39,7 @@ from .grammar.statement import (
 from .grammar.verbs import FORMS
 from .likeness import REMEMBERED_CHARS_MAX, REMEMBERED_TEXTS, difference, read
 from .regexes import regex
-from .rewording import as_it_is_now, in_24_hours, in_third_person
+from .rewording import in_24_hours, in_third_person
 
 Effect: TypeAlias = Literal["ends", "denies", "repeats"]
 
@@ -66,7 +67,9 @@ _LASTING = frozenset((NAME, "is a", "was born", "was born in", "grew up in", "is
 _PARTED = frozenset("divorced separated single widowed".split())
 _CIRCUMSTANCE = regex(r"(?:with|at|in|on|from|for|before|after|by|near|along) ")
 _EACH = regex(r"\bevery \d+ [a-z]+")
-_ON_DAYS = regex(rf"\bon (?:{'|'.join(DAYS)})s\b", re.IGNORECASE)
+_ON_DAYS = regex(
+    rf"\bon (?:{'|'.join(DAYS)})s\b|\bat \d{{1,2}}(?:[:.]\d\d)?(?: ?[ap]m)?(?!\w)", re.IGNORECASE
+)
 _SCALES = tuple(
     frozenset(told.split())
     for told in (
@@ -266,7 +269,7 @@ def _replaces(new: Claim, old: Claim) -> bool:
 
 
 def _is_on_other_days(new: Claim, old: Claim) -> bool:
-    """Whether what was done on one day of the week is done on another now."""
+    """Whether what was done on one day of the week, or at an hour, is done on another now."""
     one, two = (_ON_DAYS.subn("", claim.value) for claim in (new, old))
     return new.attribute == HABIT and new.is_change and one == two and bool(one[1])
 

@@ -28,6 +28,8 @@ def _effect(old: str, new: str, later: str = "ada") -> Effect | None:
         ("I play tennis on Sundays.", "I stopped playing tennis."),
         ("We meet on Tuesdays.", "We meet on Thursdays from now on."),
         ("I go to the gym on Mondays.", "I go to the gym on Wednesdays instead."),
+        ("I go to bed at 10.", "I go to bed at 11 these days."),
+        ("The project is called Falcon.", "We renamed the project to Eagle."),
         ("I work part-time.", "I work full-time now."),
         ("My name is Ada Miller.", "My name is Ada Jones now."),
         ("Ada asks the assistant to answer in German", "Ada asks the assistant to answer in Dutch"),
@@ -158,6 +160,7 @@ def test_what_is_learnt_of_a_denial_says_that_it_never_was_so() -> None:
         ("I have a cat.", "I have a rabbit."),
         ("I play tennis.", "I stopped playing tennis with Bob."),
         ("We meet on Tuesdays.", "We meet on Thursdays."),
+        ("I get up at 6.", "I go to bed at 11 now."),
         ("I go to the gym on Mondays.", "I go to the pool on Wednesdays instead."),
         (
             "Ada asks the assistant to answer in German",

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from ..marks import Put, Sought, reworded
-from ..rewording import CHANGE, CHANGED_THING, CHANGED_VALUE
 from ..times import DAYS
+from .changes import CHANGES
 from .dates import NUMBER, TIMES
 from .lexicon import CAPITALS, CARERS, PERSONS, PETS
 from .openings import OPENINGS
@@ -25,11 +25,6 @@ _LOVED = (
     r"(?:nuts about|wild about|big on|hooked on|a sucker for|an? (?:big |great |real )?lover of"
     r"|an? (?:big |avid |keen )?reader of)"
 )
-_POST = (
-    r"(?:lead|owner|contact|captain|chair|head|admin|maintainer|director|coordinator|engineer"
-    r"|manager|officer|treasurer|secretary|host|reviewer|approver|moderator)"
-)
-"""What one person is at a time."""
 _PROJECT = r"(?:repo|repository|project|codebase|team|service|company|monorepo)"
 _OPENS = r"(?:^|[,;:.!?\u2013\u2014-]\s|\b(?:and|but|so|because|that|since|while|as|well|hi) )\s*"
 _OWN = rf"{_OPENS}(?:[Mm]y|[Oo]ur|[Tt]he) (?:[\w\-]{{2,20}} ){{0,2}}?[\w\-]{{2,20}}"
@@ -397,22 +392,7 @@ _WAYS: tuple[tuple[str, Put], ...] = (
     ),
     (rf"^this (?={_PROJECT} )", "the "),
     (rf"^(in (?:this|our|the) {_PROJECT}),? (?!i\b|we\b)([^,.;:]{{8,}})", _in_place),
-    # Who has a post has it until somebody else does; what was changed is what it was changed to.
-    (
-        (
-            rf"^({_NAME}) (?:is|takes over as|took over as|has taken over as|becomes|became) "
-            rf"(the|our) (?:new )?((?:[\w-]+ ){{0,3}}{_POST})(?: (?:now|from now on))?(?=$|[.!])"
-        ),
-        r"\2 \3 is now \1",
-    ),
-    (rf"^([Tt]he|[Oo]ur) new ((?:[\w-]+ ){{0,3}}{_POST}) is (?!now)(?={_NAME})", r"\1 \2 is now "),
-    (
-        (
-            rf"^([Tt]he|[Oo]ur|[Mm]y) ({CHANGED_THING}) (?:(?:was|has been|got) "
-            rf"(?:just )?{CHANGE}|(?:has )?changed){CHANGED_VALUE}$"
-        ),
-        r"\1 \2 is now \g<value>",
-    ),
+    *CHANGES,
     (r"\b((?:mother|father|brother|sister|son|daughter)s?) in law\b", r"\1-in-law"),
     # What lives in the house is that of who speaks.
     (
