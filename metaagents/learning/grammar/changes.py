@@ -19,6 +19,7 @@ _TO_VALUE = (
     r"|[\u20ac$\u00a3+-]?\d[\w.%]*)(?: [\w%/]+){0,3}?)\.?"
 )
 """A number and its unit, a code or an address: what it is; else it may be what it is for."""
+_TO_NAME = rf"(?:from {_NAME} )?(?:to |as )?(?={_NAME}$)"
 _WAS = r"(?:was|has been|got)"
 
 CHANGES: tuple[tuple[str, Put], ...] = (
@@ -38,11 +39,11 @@ CHANGES: tuple[tuple[str, Put], ...] = (
         r"\1 \2 is now \g<value>",
     ),
     (
-        rf"^([Tt]he|[Oo]ur|[Mm]y) ({_THING}) {_WAS} renamed (?:to |as )?(?={_NAME}$)",
+        rf"^([Tt]he|[Oo]ur|[Mm]y) ({_THING}) {_WAS} renamed {_TO_NAME}",
         r"\1 \2 is now called ",
     ),
     (
-        rf"^(?:I|[Ww]e)(?: have|'ve)? renamed (the|our|my) ({_THING}) (?:to |as )?(?={_NAME}$)",
+        rf"^(?:I|[Ww]e)(?: have|'ve)? renamed (the|our|my) ({_THING}) {_TO_NAME}",
         r"\1 \2 is now called ",
     ),
 )
