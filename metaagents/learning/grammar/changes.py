@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from ..marks import Put
 from ..regexes import regex
-from .lexicon import CAPITALS
+from .lexicon import FULL_NAME
 
-_NAME = rf"[{CAPITALS}][\w'.\-]{{1,30}}(?: [{CAPITALS}][\w'.\-]{{1,30}}){{0,2}}"
 _POST = (
     r"(?:lead|owner|contact|captain|chair|head|admin|maintainer|director|coordinator|engineer"
     r"|manager|officer|treasurer|secretary|host|reviewer|approver|moderator)"
@@ -19,18 +18,21 @@ _TO_VALUE = (
     r"|[\u20ac$\u00a3+-]?\d[\w.%]*)(?: [\w%/]+){0,3}?)\.?"
 )
 """A number and its unit, a code or an address: what it is; else it may be what it is for."""
-_TO_NAME = rf"(?:from {_NAME} )?(?:to |as )?(?={_NAME}$)"
+_TO_NAME = rf"(?:from {FULL_NAME} )?(?:to |as )?(?={FULL_NAME}$)"
 _WAS = r"(?:was|has been|got)"
 
 CHANGES: tuple[tuple[str, Put], ...] = (
     (
         (
-            rf"^({_NAME}) (?:is|takes over as|took over as|has taken over as|becomes|became) "
+            rf"^({FULL_NAME}) (?:is|takes over as|took over as|has taken over as|becomes|became) "
             rf"(the|our) (?:new )?((?:[\w-]+ ){{0,3}}{_POST})(?: (?:now|from now on))?(?=$|[.!])"
         ),
         r"\2 \3 is now \1",
     ),
-    (rf"^([Tt]he|[Oo]ur) new ((?:[\w-]+ ){{0,3}}{_POST}) is (?!now)(?={_NAME})", r"\1 \2 is now "),
+    (
+        rf"^([Tt]he|[Oo]ur) new ((?:[\w-]+ ){{0,3}}{_POST}) is (?!now)(?={FULL_NAME})",
+        r"\1 \2 is now ",
+    ),
     (
         (
             rf"^([Tt]he|[Oo]ur|[Mm]y) ({_THING}) (?:{_WAS} (?:just )?{_CHANGED}|(?:has )?changed)"

@@ -7,6 +7,9 @@ CAPITALS = "A-Z\u00c0-\u00de" + "".join(
 )
 """Capital letters of Latin alphabets, to be put between brackets of an expression."""
 
+FULL_NAME = rf"[{CAPITALS}][\w'.\-]{{1,30}}(?: [{CAPITALS}][\w'.\-]{{1,30}}){{0,2}}"
+"""One to three words with capitals, as an expression without groups."""
+
 INITIALS = frozenset(("IT", "US"))
 """A trade and a country; in small letters they are words that point at something."""
 

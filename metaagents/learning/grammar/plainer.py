@@ -12,13 +12,12 @@ from ..marks import Put, Sought, reworded
 from ..times import DAYS
 from .changes import CHANGES
 from .dates import NUMBER, TIMES
-from .lexicon import CAPITALS, CARERS, PERSONS, PETS
+from .lexicon import CAPITALS, CARERS, FULL_NAME, PERSONS, PETS
 from .openings import OPENINGS
 from .verbs import FORMS, HABITUAL
 
 _KIN = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
 _CARER = "|".join(sorted(CARERS, key=len, reverse=True))
-_NAME = rf"[{CAPITALS}][\w'.\-]{{1,30}}(?: [{CAPITALS}][\w'.\-]{{1,30}}){{0,2}}"
 _WHO = rf"[{CAPITALS}][\w'\-]{{1,30}}(?: [{CAPITALS}][\w'\-]{{1,30}}){{0,2}}"
 """A name that a sentence may end with."""
 _LOVED = (
@@ -161,7 +160,7 @@ _WAYS: tuple[tuple[str, Put], ...] = (
         r"\b(?:make|made) (?:the|a|our|my) (?:big |final )?move (?:over |back |out )?to ",
         lambda found: f"{'moved' if found[0].startswith('made') else 'move'} to ",
     ),
-    (rf"\bborn ((?:on|in) [^,.;!?]{{3,30}}?\d) in ({_NAME})", r"born in \2 \1"),
+    (rf"\bborn ((?:on|in) [^,.;!?]{{3,30}}?\d) in ({FULL_NAME})", r"born in \2 \1"),
     # "Two years ago after thirty years as a midwife": the years before say nothing of after.
     (
         (
@@ -366,18 +365,18 @@ _WAYS: tuple[tuple[str, Put], ...] = (
     (r"^\s*by (?:trade|training|profession|education),? (?=i\b|i'|my\b|s?he\b)", ""),
     # Where somebody lives, works or comes from, told of the place.
     (
-        rf"\b({_NAME}) is where (I|we) (live|work|grew up|was born|were born)\b",
+        rf"\b({FULL_NAME}) is where (I|we) (live|work|grew up|was born|were born)\b",
         r"\2 \3 in \1",
     ),
     (
         (
-            rf"\b({_NAME}) (?:has been|became) (?:my |our )?home"
+            rf"\b({FULL_NAME}) (?:has been|became) (?:my |our )?home"
             r"(?: now)?(?=$|[.,!;]| (?:since|for) )"
         ),
         r"I have lived in \1",
     ),
-    (rf"\b({_NAME}) is (?:my |our )?home(?: now)?(?=$|[.,!;])", r"I live in \1"),
-    (rf"\b[Hh]ome (?:for (?:me|us) )?(?:is|has been) (?={_NAME})", "I live in "),
+    (rf"\b({FULL_NAME}) is (?:my |our )?home(?: now)?(?=$|[.,!;])", r"I live in \1"),
+    (rf"\b[Hh]ome (?:for (?:me|us) )?(?:is|has been) (?={FULL_NAME})", "I live in "),
     (
         (
             r"\bhome (?:for (?:me|us) )?is (?=an? [a-z \-]*(?:flat|house|cottage|boat|farm|van"
@@ -415,7 +414,7 @@ _WAYS: tuple[tuple[str, Put], ...] = (
     (
         (
             rf"\b([Mm]y (?:[a-z]+ )?(?:{_KIN})) (?:goes by|answers to)(?: the name(?: of)?)?"
-            rf" (?={_NAME})"
+            rf" (?={FULL_NAME})"
         ),
         r"\1 is called ",
     ),
