@@ -1,6 +1,6 @@
-"""What a caller of recall asks for, checked before anything is read.
+"""What a caller of recall asks for, checked before anything is read, and what is asked for it.
 
-What one search knows so far, and what the engines are asked of the own graph.
+A ``Search`` holds what is known so far, and what the engines are asked of the own graph.
 """
 
 from __future__ import annotations

@@ -3,9 +3,8 @@
 Read ``recollect`` top to bottom. What the engines are asked is in ``candidates``; what is decided
 about their answers is in ``ezra.ranking``, which is pure.
 
-Rules among the candidates: how they did, and which steps they have, or had.
-
-A rule is refined under its own id, and the index is a moment behind.
+Of the rules among the candidates it is told how they did, and which steps they have or had: a rule
+is refined under its own id, and the index is a moment behind.
 """
 
 from __future__ import annotations

@@ -3,10 +3,8 @@
 Who asks comes from the process (stdio) or from the bearer token of each request (HTTP), never
 from what a tool is given.
 
-Watches what is asked over MCP: a span, a count and a time by method and tool.
-
-In the place of the SDK's own middleware, whose spans tell messages of errors and whatever name a
-caller gives a tool.
+What is asked has a span, a count and a time by method and tool. The SDK's own middleware is not
+used for it: its spans tell messages of errors and whatever name a caller gives a tool.
 """
 
 from __future__ import annotations

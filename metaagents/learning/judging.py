@@ -5,7 +5,7 @@ with the nearest, and what is still open by a language model, in one question fo
 pass. A fact is stamped in the same step in which others give way, so nothing is judged twice and
 nothing is judged for ever: where the model fails, the rules do.
 
-Duplicates among many facts, without comparing each with each. Pure.
+Of many facts at once, ``LikeFacts`` finds those that say the same without comparing each with each.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Every record it makes has an id derived from what it stands for and is stored to
 coverage, so a pass that is repeated, breaks off anywhere, or runs twice at once, changes nothing
 the second time. It may stop after any write: the next pass finds what is left by asking the store.
 
-The lifecycle's queued work that is of a whole graph: consolidating, and retention.
+Consolidating and retention are of a whole graph, and are done as queued work.
 """
 
 from __future__ import annotations

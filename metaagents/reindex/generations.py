@@ -1,6 +1,6 @@
 """The open generations of a tenant: one serves, one may be built, some are left behind.
 
-What stands in for a warm index that cannot be opened for want of disk.
+Where there is no room on the disk to open one, something stands in for it.
 """
 
 from __future__ import annotations

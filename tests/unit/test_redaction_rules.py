@@ -301,7 +301,11 @@ def test_a_subject_is_found(subject: str, text: str) -> None:
         ("Ann", "Ann\u0331e"),
         ("Ann Smith", "Ann Smithson; AnnSmith; Ann-Smithe, ann"),
         ("王明", "王小明"),
-        *(("김민", text) for text in ("김민수는 왔다.", "김민정 씨", "박김민은")),
+        *(("박지", text) for text in ("박지은 과장", "박지아는 왔다.")),
+        *(
+            ("김민", text)
+            for text in ("김민서는 왔다.", "김민가", "김민수는 왔다.", "김민정 씨", "박김민은")
+        ),
         ("علي", "علياء"),
         ("Ann", ""),
         ("A%", "Ann"),

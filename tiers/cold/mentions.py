@@ -70,16 +70,21 @@ _ACCENTS = re.compile(
 Marks of other scripts are letters there.
 """
 
-_PARTICLES = (
-    "씨 님 군 양 이 가 은 는 을 를 의 에 에게 에서 서 께 께서 한테 "
-    "와 과 랑 이랑 하고 도 만 로 으로 부터 까지 처럼 보다 이나 나 "
-    "이라는 라는 이라고 라고 이며 며 이고 입니다 이다 였다 이었다 "
-    "아 야 여 이여 들 네"
+_VOWEL_LAST = "".join(map(chr, range(0xAC00, 0xD7A4, 28)))
+"""Korean syllables without a consonant at their end; most particles have a form for either."""
+_PARTICLES = {
+    rf"(?<=[{_VOWEL_LAST}])": "가 는 를 와 나 랑 로 며 라는 라고 였다 야 여",
+    rf"(?<=[^{_VOWEL_LAST}])": "이 은 을 과 이나 이랑 으로 이며 이라는 이라고 이었다 아 이여",
+    "": (
+        "씨 님 군 양 의 에 에게 에서 께 께서 한테 하고 도 만 부터 까지 처럼 보다 "
+        "입니다 이고 이다 들 네"
+    ),
+}
+_PARTICLE = "|".join(
+    f"{behind}(?:{'|'.join(sorted(some.split(), key=len, reverse=True))})"
+    for behind, some in _PARTICLES.items()
 )
-IN_PARTICLES = re.compile(
-    rf"(?<=[\uac00-\ud7a3])(?:{'|'.join(sorted(_PARTICLES.split(), key=len, reverse=True))}){{1,3}}"
-    r"(?![^\W_])"
-)
+IN_PARTICLES = re.compile(rf"(?<=[\uac00-\ud7a3])(?:{_PARTICLE}){{1,3}}(?![^\W_])")
 """What stands behind a Korean word without a space: its case, ``and``, ``to``, ``says``."""
 
 _BY_CAPITALS = str.maketrans({"\u00df": "ss", "\u1e9e": "SS", "\u0131": "i"})

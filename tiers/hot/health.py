@@ -1,6 +1,4 @@
-"""What a Redis says about itself, for ``ezra doctor``.
-
-What the user of the URL must be allowed, and how to find out what is missing.
+"""What a Redis says about itself, and what its user is not allowed, for ``ezra doctor``.
 
 The smallest rule under which everything works, here for the prefix ``ezra``::
 

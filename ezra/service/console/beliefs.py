@@ -1,6 +1,6 @@
 """What a graph believes and believed: a timeline with a moment to choose, and what was settled.
 
-One belief's whole story, and what proves that the log is as it was written.
+One belief has a page for its whole story, and for what proves that the log is as it was written.
 """
 
 from __future__ import annotations

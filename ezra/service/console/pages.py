@@ -4,7 +4,7 @@ A page asks handles and returns a ``View``. What it may show was checked before 
 the names in its path; a page that is given ``needs=None`` checks by ``caller.check`` itself. Its
 parameters say what it is given, see ``Taking``; what is asked beside the path is a ``Query``.
 
-What forms and addresses of the console say: names, numbers, times.
+The names, numbers and times that forms and addresses say are read here for all pages.
 """
 
 from __future__ import annotations

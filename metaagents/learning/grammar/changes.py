@@ -6,10 +6,7 @@ from ..marks import Put
 from ..regexes import regex
 from .lexicon import FULL_NAME
 
-_POST = (
-    r"(?:lead|owner|contact|captain|chair|head|admin|maintainer|director|coordinator|engineer"
-    r"|manager|officer|treasurer|secretary|host|reviewer|approver|moderator)"
-)
+_POST = r"(?:lead|captain|chair|head|director|coordinator|manager|treasurer|secretary)"
 """What one person is at a time."""
 _CHANGED = r"(?:raised|lowered|increased|decreased|reduced|cut|changed|bumped|set|lifted|dropped)"
 _THING = r"(?:[\w'-]+ ){0,5}?[\w'-]+(?<!s)"
@@ -52,7 +49,7 @@ CHANGES: tuple[tuple[str, Put], ...] = (
 """Ways of telling of a change, and what is so since."""
 
 _WE_CHANGED = regex(
-    rf"(?:[\w'-]+ ){{1,4}}?(?:ha(?:s|ve) )?(?:just )?{_CHANGED}"
+    rf"(?:I|[Ww]e|(?!No\b|Nobody|None|Neither){FULL_NAME})(?: has| have|'ve)?(?: just)? {_CHANGED}"
     rf" (?P<thing>(?:the|our|my|[A-Z][\w-]*'s) {_THING}){_TO_VALUE}"
 )
 

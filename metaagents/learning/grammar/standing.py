@@ -89,6 +89,12 @@ _REASON = regex(
 )
 _PLEASE = regex(r",? please$", re.IGNORECASE)
 _GOOD = regex(_FOR_GOOD, re.IGNORECASE)
+_LANGUAGE = regex(
+    r"(?P<who>.+?) asks the assistant (?P<no>not |never )?(?:always )?to (?:always )?"
+    r"(?:answer|reply|respond|write|talk|speak)(?: to [^ ]+)? (?:only )?in "
+    r"(?P<language>[A-Z][a-z]+)"
+    r"(?:,? (?:from now on|in (?:the )?future|going forward|by default|at all times))?\.?"
+)
 CHARS_MAX = 160
 
 
@@ -127,14 +133,6 @@ def language_asked(told: str) -> Claim | None:
     who, language = found["who"], found["language"]
     sense: Sense = "not" if found["no"] else "is"
     return Claim(who, "is answered in", language, told, "preference", sense, is_single=True)
-
-
-_LANGUAGE = regex(
-    r"(?P<who>.+?) asks the assistant (?P<no>not |never )?(?:always )?to (?:always )?"
-    r"(?:answer|reply|respond|write|talk|speak)(?: to [^ ]+)? (?:only )?in "
-    r"(?P<language>[A-Z][a-z]+)"
-    r"(?:,? (?:from now on|in (?:the )?future|going forward|by default|at all times))?\.?"
-)
 
 
 def _asked(sentence: str) -> str:

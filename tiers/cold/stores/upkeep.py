@@ -2,9 +2,7 @@
 
 One is for building an index. The other reads everything out, table by table, and puts it into
 another store: what follows from a record (coverage, consolidation, words and their totals) is not
-read out; the rows that are put in bring it about, see ``arrival``.
-
-Storing rows that come from another cold tier as they are, with what follows from them.
+read out; the rows that are put in, as they are, bring it about.
 """
 
 from __future__ import annotations
