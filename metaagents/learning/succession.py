@@ -18,14 +18,16 @@ from tiers.records import Fact
 
 from ..distinctive import DAYS
 from .grammar.activity import BY_THEMSELVES
-from .grammar.changes import as_it_is_now
+from .grammar.changes import restated
 from .grammar.claims import claims_of
 from .grammar.clauses import without_lead
 from .grammar.frames import OFTEN
+from .grammar.lexicon import TRADES
 from .grammar.standing import language_asked
 from .grammar.statement import (
     DIED,
     DOES,
+    DONE,
     HABIT,
     HAS,
     KIND,
@@ -59,6 +61,8 @@ _AT_PLACES = MEMBERSHIPS | frozenset(("visited", "is from", "was born in", "grew
 USES = frozenset(("drives", "uses", "wears", "rents"))
 """What ends for who has the thing no more; who sold the piano may play on."""
 QUIT = "quit"
+ARRANGED = "plans"
+_WORKING = frozenset(("is a", "works as"))
 TAKEN = frozenset("drink eat smoke take use have".split())
 """Verbs of what is given up by its name alone: ``coffee``."""
 MARITAL = "state single"
@@ -78,6 +82,14 @@ _SCALES = tuple(
     )
 )  # fmt: skip
 """Words of which one rules out the others, where they are said of the same."""
+_ON_NAMED = regex(r"(?P<where>on|in|at|to) (?!\w+days?\b)[A-Z][\w.+#-]*(?: [A-Z\d][\w.+#-]*){0,3}")
+_STUDIES = regex(r"\bstud(?:y|ies|ying)\b")
+_HOW_MUCH = regex(
+    r"^(?:(?:an?|\d+|two|three|four|five|six|several|some|my) )?"
+    r"(?:(?:cup|glass|pint|can|pack)s? of )?"
+    r"|(?: (?:an?|each|every|per) (?:day|week|month|year|morning|evening|night))$"
+)
+"""Around what somebody takes, how much of it: ``two coffees a day``."""
 _OPPOSITE = {"is": {"not", "never", "over"}, "not": {"is"}, "never": {"is"}, "over": set()}
 _OWN = regex(
     r"\b(?!(?-i:US)\b)(?:i|i'm|i've|im|my|mine|me|myself|we|we're|we've|our|ours|us)\b",
@@ -128,7 +140,10 @@ def claims(fact: Fact) -> tuple[Claim, ...]:
         return ()
     found = _claims(fact.text, _told_of(fact) or speaker_of(fact))
     # Whom an application names counts for more than whom the words seem to be about.
-    is_named = fact.subject is None or any(_is_of(one.subject, fact.subject) for one in found)
+    named = fact.subject
+    is_named = named is None or any(
+        _is_of(one.subject, named) or _is_theirs(one.subject, named) for one in found
+    )
     return found if is_named else ()
 
 
@@ -146,9 +161,9 @@ def _told_of(fact: Fact) -> str | None:
 def _claims(text: str, speaker: str) -> tuple[Claim, ...]:
     if asked := language_asked(text):
         return (asked,)
-    now = as_it_is_now(text)
-    more = claims_of(now, speaker) if now else ()
-    return (*claims_of(_as_spoken(text, speaker), speaker), *more)
+    spoken = _as_spoken(text, speaker)
+    more = restated(spoken)
+    return (*claims_of(spoken, speaker), *(claims_of(more, speaker) if more else ()))
 
 
 def _as_spoken(text: str, speaker: str) -> str:
@@ -180,21 +195,40 @@ def _ends(new: Claim, old: Claim) -> bool:
     if old.sense == "over" or (new.is_ahead != old.is_ahead and not _cancels(new, old)):
         return False
     if _is_of(new.subject, old.subject):
-        if _gives_up(new, old):
+        if _gives_up(new, old) or _is_other_trade(new, old):
             return True
         if new.attribute == old.attribute:
             return _replaces(new, old)
-        return old.sense == "is" and _leaves(new, old)
+        return old.sense == "is" and (_leaves(new, old) or _is_given_away(new, old))
     is_over = (new.attribute == DIED and _is_named(new.subject, old)) or _is_kept_no_more(new, old)
     return old.sense == "is" and (is_over or _is_couple(new, old))
 
 
 def _is_kept_no_more(new: Claim, old: Claim) -> bool:
     """Whether somebody has no more what a thing of theirs was: ``my car is a Golf``."""
-    is_theirs = old.attribute == KIND and spelled(old.subject).startswith(
-        f"{spelled(new.subject)}'s "
-    )
-    return is_theirs and new.attribute == HAS and new.sense == "over" and _value(new) == _value(old)
+    if new.attribute in {"cancelled", TIME}:
+        return _is_called_off(new, old)
+    is_theirs = old.attribute == KIND and _is_theirs(old.subject, new.subject)
+    is_gone = new.attribute in {HAS, "changed"} and new.sense == "over"
+    return is_theirs and is_gone and _value(new) == _value(old)
+
+
+def _is_given_away(new: Claim, old: Claim) -> bool:
+    """Whether somebody has by name no more what they had: ``a dog called Rex``."""
+    return new.attribute == "have" and new.sense == "over" and _is_named(new.value, old)
+
+
+def _is_called_off(new: Claim, old: Claim) -> bool:
+    """Whether what somebody had before them is off or moved: ``my appointment``.
+
+    Of what has more of a name than that it may be another.
+    """
+    if new.attribute == TIME and not new.is_change:
+        return False
+    thing = spelled(new.subject).removeprefix("the ").removeprefix(f"{spelled(old.subject)}'s ")
+    planned = _ON_DAYS.sub("", spelled(old.value))
+    is_planned = old.attribute == ARRANGED and thing != spelled(new.subject)
+    return is_planned and frozenset(words(thing)) == frozenset(words(planned)) - {"a", "an", "the"}
 
 
 def _gives_up(new: Claim, old: Claim) -> bool:
@@ -208,7 +242,9 @@ def _gives_up(new: Claim, old: Claim) -> bool:
     is_over = new.attribute == old.attribute and new.sense == "over" and bool(new.value)
     given_up, done = (new.value, old.value) if is_over else (new.given_up, _done(old))
     if new.attribute == QUIT and not given_up:
-        given_up = f"{done.partition(' ')[0]} {new.value}" if _is_taken(done) else ""
+        verb, _, taken = done.partition(" ")
+        is_some = _is_taken(done) and _value(new) == read(_HOW_MUCH.sub("", taken)).content
+        given_up = done if is_some else f"{verb} {new.value}" if _is_taken(done) else ""
     if not given_up or not f"{done} ".startswith(f"{given_up} "):
         return False
     rest = done[len(given_up) :].strip()
@@ -226,6 +262,8 @@ def _done(claim: Claim) -> str:
     """
     if claim.attribute in {HABIT, DOES}:
         return claim.value
+    if claim.attribute == "studied":  # of who studied nothing is said of now
+        return f"study {claim.value}" if _STUDIES.search(claim.text) else ""
     being, _, last = claim.attribute.rpartition(" ")
     lemma, form = FORMS.get(last, ("", ""))
     is_doing = (being, form) in {("", "present"), ("is", "ing")}
@@ -247,6 +285,10 @@ def _is_couple(new: Claim, old: Claim) -> bool:
     return had == {spelled(one), spelled(other)}
 
 
+def _is_theirs(thing: str, owner: str) -> bool:
+    return spelled(thing).startswith(f"{spelled(owner)}'s ")
+
+
 def _is_of(one: str, other: str) -> bool:
     ours, theirs = (spelled(text).removeprefix("the ") for text in (one, other))
     return ours == theirs
@@ -264,7 +306,10 @@ def _replaces(new: Claim, old: Claim) -> bool:
         return False  # "Lyon, France" may be the Lyon that was said
     if new.is_single and (old.is_single or new.corrects):
         return _units(new) == _units(old)
-    ways = (_is_put_right, _is_other_count, _is_other_kind, _is_on_other_days)
+    ways = (
+        *(_is_moved, _is_put_right, _is_other_count, _is_other_kind, _is_on_other_days),
+        _is_on_another,
+    )
     return any(replaces(new, old) for replaces in ways)
 
 
@@ -272,6 +317,21 @@ def _is_on_other_days(new: Claim, old: Claim) -> bool:
     """Whether what was done on one day of the week, or at an hour, is done on another now."""
     one, two = (_ON_DAYS.subn("", claim.value) for claim in (new, old))
     return new.attribute == HABIT and new.is_change and one == two and bool(one[1])
+
+
+def _is_moved(new: Claim, old: Claim) -> bool:
+    """Whether who is at one place, of one sort, has gone to another: ``my sister``, ``my son``."""
+    if new.attribute == "goes to":
+        return new.is_change and _head(new) == _head(old)
+    return new.is_change and new.attribute == "lives in"
+
+
+def _is_on_another(new: Claim, old: Claim) -> bool:
+    """Whether a thing is on another of what it was on: ``our CI runs on Jenkins``."""
+    is_thing = "'s " in new.subject or new.subject.startswith("the ")
+    places = [_ON_NAMED.fullmatch(one.value) for one in (new, old)]
+    ours, theirs = (found["where"] if found else "" for found in places)
+    return new.is_change and is_thing and bool(ours) and ours == theirs
 
 
 def _is_put_right(new: Claim, old: Claim) -> bool:
@@ -306,7 +366,9 @@ def _comes_each(new: Claim, old: Claim) -> bool:
 
 def _is_other_count(new: Claim, old: Claim) -> bool:
     """Whether both say how many of the same there are: ``eight members``, ``eleven members``."""
-    if not (new.attribute in {HAS, "uses", "run"} or _comes_each(new, old)):
+    is_weight = new.value.startswith("weigh ")
+    is_many = new.attribute in {HAS, "uses", "run"} or new.is_change or is_weight
+    if not (is_many or _comes_each(new, old)):
         return False
     one, two = read(old.value), read(new.value)
     rest = one.content - one.numbers
@@ -315,21 +377,55 @@ def _is_other_count(new: Claim, old: Claim) -> bool:
 
 def _leaves(new: Claim, old: Claim) -> bool:
     """Whether a claim says that what another attribute held is over."""
-    is_parted = new.attribute == MARITAL and new.value in _PARTED
-    if is_parted and old.attribute in RELATIONS - {"lives with"}:
+    if _is_past(new, old):
         return True
-    if new.attribute == MARITAL and new.value == "married" and new.sense != "is":
-        return old.attribute == "married to"
-    if new.attribute == DIED and old.attribute not in _LASTING:
-        return True
-    if new.attribute == "cancelled" and old.attribute == TIME:
-        return True
-    is_it = _value(new) == _value(old) or _is_of_namesake(old.value, new.value)
+    is_there = old.attribute in {DOES, "run"} and _closes(old.value, new.value)
+    is_it = (
+        _value(new) == _value(old)
+        or (new.attribute == "changed" and is_there)
+        or _is_of_namesake(old.value, new.value)
+    )
     if not _value(new) or not is_it or new.sense != "over":
         return _cancels(new, old)
     ended = {LEFT: MEMBERSHIPS, RELATION: RELATIONS, "married to": RELATIONS, HAS: USES}
-    is_ended = new.attribute == "changed" or old.attribute in ended.get(new.attribute, frozenset())
+    is_ended = new.attribute == "changed" and old.attribute not in _LASTING | {"visited", DONE}
+    is_ended |= old.attribute in ended.get(new.attribute, frozenset())
     return is_ended or _cancels(new, old)
+
+
+def _is_past(new: Claim, old: Claim) -> bool:
+    """Whether what has come to pass ends what another attribute held, whatever that was."""
+    held = old.attribute
+    return (
+        (new.attribute == MARITAL and _is_over_by(new, held))
+        or (new.attribute == DIED and held not in _LASTING)
+        or (new.attribute == "cancelled" and held == TIME)
+        or (new.attribute == "retired" and held.startswith("works "))
+        or (new.attribute == DONE and held == "is training for" and _is_of_it(new, old))
+    )
+
+
+def _is_of_it(new: Claim, old: Claim) -> bool:
+    """Whether what was done is what another claim is about: ``ran the marathon``."""
+    return read(new.value.partition(" ")[2]).content == _value(old)
+
+
+def _is_over_by(new: Claim, held: str) -> bool:
+    """Whether somebody lives without the one they had: divorced, not married any more."""
+    is_parted = new.value in _PARTED and held in RELATIONS - {"lives with"}
+    is_denied = new.value == "married" and new.sense != "is"
+    return is_parted or (is_denied and held == "married to")
+
+
+def _is_other_trade(new: Claim, old: Claim) -> bool:
+    """Whether somebody is something else for a living now: ``a teacher now``."""
+    is_now = new.is_change and new.sense == old.sense == "is" and _value(new) != _value(old)
+    return is_now and all(one.attribute in _WORKING and _is_trade(one) for one in (new, old))
+
+
+def _is_trade(claim: Claim) -> bool:
+    """Whether a claim is of what somebody does for a living."""
+    return claim.attribute == "works as" or _head(claim) in TRADES
 
 
 def _cancels(new: Claim, old: Claim) -> bool:
@@ -340,8 +436,14 @@ def _cancels(new: Claim, old: Claim) -> bool:
 
 def _is_named(name: str, old: Claim) -> bool:
     """Whether who has died is whom somebody had: ``a cat called Minka``."""
-    told = words(old.value)
-    return old.attribute == HAS and words(name) == told[-len(words(name)) :] and "called" in told
+    is_so_called = not {"called", "named"}.isdisjoint(words(old.value))
+    return old.attribute == HAS and is_so_called and _closes(old.value, name)
+
+
+def _closes(text: str, name: str) -> bool:
+    """Whether a text ends with a name: ``host on AWS``."""
+    told, sought = words(text), words(name)
+    return bool(sought) and told[-len(sought) :] == sought
 
 
 def _value(claim: Claim) -> frozenset[str]:

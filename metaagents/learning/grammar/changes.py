@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ..marks import Put
 from ..regexes import regex
 from .lexicon import FULL_NAME
@@ -12,10 +14,13 @@ _CHANGED = r"(?:raised|lowered|increased|decreased|reduced|cut|changed|bumped|se
 _THING = r"(?:[\w'-]+ ){0,5}?[\w'-]+(?<!s)"
 _TO_VALUE = (
     r"(?: from [^,;]{1,30}?)? to (?P<value>(?:[A-Z][A-Z\d.-]+|[\w.+-]+@[\w.-]+"
-    r"|[\u20ac$\u00a3+-]?\d[\w.%]*)(?: [\w%/]+){0,3}?)\.?"
+    r"|[a-z][\w.-]*[\d_][\w.-]*|[\u20ac$\u00a3+-]?\d[\w.%]*|(?:two|three|four|five|six|seven|eight|nine|ten|twelve)\b)"
+    r"(?: [\w%/]+){0,3}?)\.?"
 )
 """A number and its unit, a code or an address: what it is; else it may be what it is for."""
+_OWNED = r"(?:[Tt]he|[Oo]ur|[Mm]y|[A-Z][\w-]*'s)"
 _TO_NAME = rf"(?:from {FULL_NAME} )?(?:to |as )?(?={FULL_NAME}$)"
+_NAMED = r"i?[A-Z][\w.+#-]*(?: [A-Z\d][\w.+#-]*){0,3}"
 _WAS = r"(?:was|has been|got)"
 
 CHANGES: tuple[tuple[str, Put], ...] = (
@@ -45,19 +50,180 @@ CHANGES: tuple[tuple[str, Put], ...] = (
         rf"^(?:I|[Ww]e)(?: have|'ve)? renamed (the|our|my) ({_THING}) {_TO_NAME}",
         r"\1 \2 is now called ",
     ),
+    (r"^((?:[Tt]he|[Oo]ur|[Mm]y) .{2,40}?) (?:has )?slipped (?:to|until) ", r"\1 moved to "),
+    (
+        r"^I(?:'m| am) (?:down|up) to (?=\d[\d.,]* ?(?:kg|kilos|pounds|lbs?|stone)\b)",
+        "I now weigh ",
+    ),
+    (
+        (
+            r"^(I|[Ww]e)(?:'ve| have)? (?:got|changed to|switched to|have) a new "
+            r"((?:phone |mobile |cell )?number|e-?mail(?: address)?|address)[,;:.]? (?:and )?"
+            r"(?:it's|it is|that's) (?=\S+$)"
+        ),
+        lambda found: f"{'My' if found[1] == 'I' else 'Our'} new {found[2]} is ",
+    ),
+    (
+        (
+            r"^(My|Our|The) (.{2,40}?) used to be .{1,40}?[,;] (?:but )?"
+            r"(?:now it's|now it is|it's now) (?=.)"
+        ),
+        r"\1 \2 is now ",
+    ),
+    (
+        rf"^(I|[Ww]e)(?:'re| are|'m| am) going to ({_NAMED}) instead of {_NAMED}",
+        r"\1 plan to go to \2",
+    ),
+    (
+        (
+            rf"^({FULL_NAME}) (?:isn't|is not|is no longer) (our|the|my) "
+            r"((?:[\w-]+ ){0,3}[\w-]+?)(?: any ?more| any longer)?[,;]? (?:but )?"
+            rf"({FULL_NAME}) is(?: now)?$"
+        ),
+        r"\2 \3 is now \4",
+    ),
 )
 """Ways of telling of a change, and what is so since."""
 
-_WE_CHANGED = regex(
-    rf"(?:I|[Ww]e|(?!No\b|Nobody|None|Neither){FULL_NAME})(?: has| have|'ve)?(?: just)? {_CHANGED}"
-    rf" (?P<thing>(?:the|our|my|[A-Z][\w-]*'s) {_THING}){_TO_VALUE}"
+_PARTS = {
+    "who": rf"(?P<who>I|[Ww]e|(?!No\b|Nobody|None|Neither){FULL_NAME}|{_OWNED} [\w-]+)",
+    "whose": r"(?P<whose>[Mm]y|[Oo]ur|[A-Z][\w-]*'s)",
+    "did": r"(?: has| have|'ve)?(?: (?:just|finally|recently|now|already))?",
+    "had": rf"{_OWNED} {_THING}",
+    "name": _NAMED,
+    "word": r"[a-z]+",
+    "words": r"[a-z]+(?: [a-z]+)?",
+    "anything": r".+?",
+    "to_value": _TO_VALUE,
+    "from_to": rf" from (?P<old>{_NAMED}) to (?P<new>{_NAMED})(?: .{{1,40}})?",
+    "with": rf" (?:with|for|by) (?:an? )?(?P<new>{_NAMED})",
+    "site": rf"{_OWNED} (?:[\w-]+ )?(?:office|studio|clinic|school|shop|store|club|warehouse|lab)",
+    "gone": r"(?:run away|ran away|died|burnt down|(?:(?:been|was|got) )?stolen)",
+    "come_to": r"(?:come|came|grown|grew|started|begun|learned|learnt) to (?:like|love|enjoy)",
+    "handed_in": r"(?:handed in|submitted|finished|completed|defended)",
+    "writing": r"(?:thesis|dissertation|novel|book|paper|report)",
+}
+_RESTATED: tuple[tuple[str, str], ...] = (
+    (f"<who><did> {_CHANGED} <thing:had><to_value>", "{thing} is {value}"),
+    ("<thing:had><did> (?:went|gone|came|come)(?: up| down)?<to_value>", "{thing} is {value}"),
+    ("<thing:had><did> (?:rose|risen|fell|fallen|grew|grown)<to_value>", "{thing} is {value}"),
+    ("<thing:site><did> moved to <place:name>", "{thing} is in {place}"),
+    (
+        "<who><did> (?:switched|migrated|moved|changed|converted)(?: over)?(?: <had>)?<from_to>",
+        "{who} switched from {old} to {new}",
+    ),
+    (
+        "<who><did> (?:replaced|swapped)(?: out)? (?:my|our|the) <old:name><with>",
+        "{who} switched from {old} to {new}",
+    ),
+    ("<who><did> (?:moved (?:away from|off)|got off) <old:name>", "{who} stopped using {old}"),
+    ("<who><did> (?:got|gotten) rid of <old:name>", "{who} stopped using {old}"),
+    ("<who><did> (?:ditched|phased out|abandoned|dropped) <old:name>", "{who} stopped using {old}"),
+    ("<who><did> traded(?: in)? my <thing:anything>(?: in)? for .+", "{who} sold my {thing}"),
+    ("<who> had to trade(?: in)? my <thing:anything>(?: in)? for .+", "{who} sold my {thing}"),
+    ("<who><did> (?:gave|given) <pet:name> (?:away|up)", "{who} no longer {have} {pet}"),
+    ("<who> had to give <pet:name> (?:away|up)", "{who} no longer {have} {pet}"),
+    ("<whose> <thing:word><did> <gone>", "{who} no longer {have} a {thing}"),
+    (
+        "<whose> <thing:word> (?:was|has been) (?:sold|written off|put down)",
+        "{who} no longer {have} a {thing}",
+    ),
+    ("<whose> <part:word><did> healed", "{who} no longer {have} a broken {part}"),
+    (
+        f".+ (?:taken|took|taking) (?P<who>me|us|{FULL_NAME}) off (?:the )?<drug:word>",
+        "{who} stopped taking {drug}",
+    ),
+    ("<who><did> (?:went|gone) (?P<time>part|full)[ -]time", "{who} {work} {time}-time"),
+    (
+        "<who><did> (?:started|begun|got|found|landed) (?:another|a|my) (?:new )?job(?: .+)?",
+        "{who} {be} no longer unemployed",
+    ),
+    ("<who><did> (?:gone|went) off <thing:words>", "{who} no longer {like} {thing}"),
+    ("<who><did> <come_to> <thing:words>", "{who} no longer {hate} {thing}"),
+    (
+        "<who><did> (?:come|came|gone|went) off (?:the|my|our) <diet:word> diet",
+        "{who} {be} no longer on a {diet} diet",
+    ),
+    ("<who><did> passed my driving test(?: .+)?", "{who} {have} a driving licence"),
+    ("<who><did> (?:got|received) my driving licen[cs]e(?: .+)?", "{who} {have} a driving licence"),
+    ("<who><did> (?:learned|learnt) (?:how )?to <skill:word>", "{who} can {skill}"),
+    ("<who><did> (?:stopped|quit) going to <place:anything>", "{who} no longer {go} to {place}"),
+    ("<who><did> graduated(?: .+)?", "{who} {be} no longer at university"),
+    (
+        "<who><did> <handed_in> (?:my|our|the) <piece:writing>",
+        "{who} stopped writing a {piece}",
+    ),
+    ("<who>(?: got|<did> been| was) promoted to <post:anything>", "{who} {be} a {post} now"),
+    ("<who><did> (?:taken|took) over <team:had> from <old:name>", "{who} leads {team}"),
+    ("<who><did> (?:stepped|stood) down as <post:anything>", "{who} {be} no longer {post}"),
+    ("<who><did> (?:gave|given) birth(?: .+)?", "{who} {be} no longer pregnant"),
+    ("<who><did> had (?:the|a|her|our|my) baby(?: .+)?", "{who} {be} no longer pregnant"),
+    (
+        "<who><did> (?:started|begun|gone back to) eating (?:meat|chicken|beef)(?: again)?",
+        "{who} {be} no longer vegetarian",
+    ),
+    (
+        "<who><did> (?:closed|cancelled) (?:my|our) <account:name> accounts?(?: .+)?",
+        "{who} no longer {bank} with {account}",
+    ),
+    (
+        "<who><did> (?:cut out|given up|gave up|sworn off|came off|come off) <thing:word>(?<!ing)",
+        "{who} quit {thing}",
+    ),
+    (
+        "<who><did> moved out of <host:anything>(?:'s|') (?:place|house|home|flat|apartment)",
+        "{who} no longer {live} with {host}",
+    ),
+    ("<who><did> dropped out of <what:word> school", "{who} stopped studying {what}"),
+    ("<thing:had> (?:is|has been|was) (?:off|called off)", "{thing} was cancelled"),
 )
+"""Ways of telling of a change, and what else each says.
+
+In brackets, what stands there and what it is called: ``<old:name>`` is a name, the old one. In
+braces, what is called so, or a verb as it follows whom the text is about.
+"""
 
 
-def as_it_is_now(text: str) -> str:
-    """Return what something is since somebody changed it; ``""`` where a text tells of no change.
+def _spelled_out(way: str) -> str:
+    """Return a way of telling as a pattern."""
 
-    ``We raised the retry limit from 3 to 5``: the retry limit is 5.
+    def part(found: re.Match[str]) -> str:
+        return f"(?P<{found[1]}>{_PARTS[found[2]]})" if found[2] else _PARTS[found[1]]
+
+    return re.sub(r"(?<!P)<(\w+)(?::(\w+))?>", part, way)
+
+
+_WAYS = tuple((regex(_spelled_out(way)), told) for way, told in _RESTATED)
+_SPEAKING = {"my": "I", "our": "we", "me": "I", "us": "we"}
+_OF_ONE = {
+    "bank": "banks",
+    "go": "goes",
+    "hate": "hates",
+    "have": "has",
+    "like": "likes",
+    "live": "lives",
+    "work": "works",
+}
+
+
+def restated(text: str) -> str:
+    """Return what is so, or is over, since a change; ``""`` where a text tells of none.
+
+    ``We raised the retry limit from 3 to 5``: the retry limit is 5. ``I closed my ING account``: I
+    no longer bank with ING.
     """
-    found = _WE_CHANGED.fullmatch(text)
-    return f"{found['thing']} is {found['value']}" if found else ""
+    for way, told in _WAYS:
+        if found := way.fullmatch(text.rstrip(".!")):
+            parts = found.groupdict()
+            about = parts.get("who") or parts.get("whose") or ""
+            who = _SPEAKING.get(about.lower(), about.removesuffix("'s"))
+            return told.format(**{**parts, **_agreeing(who)})
+    return ""
+
+
+def _agreeing(who: str) -> dict[str, str]:
+    """Return whom a text is about, and verbs as they follow it."""
+    is_one = who not in {"I", "We", "we"}
+    being = "is" if is_one else "am" if who == "I" else "are"
+    verbs = {verb: one if is_one else verb for verb, one in _OF_ONE.items()}
+    return {**verbs, "who": who, "be": being}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 
+from .changes import restated
 from .clauses import Clause, clauses
 from .reading import read
-from .statement import Claim, Said, taken_apart, unread
+from .statement import Claim, Said, of_speaker, taken_apart, unread
 
 
 def claims_of(text: str, speaker: str, at: datetime | None = None) -> list[Claim]:
@@ -29,7 +31,26 @@ def claims_in(parts: Iterable[Clause], speaker: str, at: datetime | None = None)
         if before is not None and clause.sentence - before.clause.sentence > 1:
             before = None
         said = taken_apart(clause, speaker, at, before)
-        if said is not None:
-            found += read(said)
+        made = read(said) if said is not None else []
+        if not any(one.is_news for one in made):
+            made = _of_change(clause, said, made, speaker, at)
+        found += made
         before = said or unread(clause, speaker) or before
     return found
+
+
+def _of_change(
+    clause: Clause, said: Said | None, made: list[Claim], speaker: str, at: datetime | None
+) -> list[Claim]:
+    """Return the claims of a clause that tells of a change as news; others as they are.
+
+    As it says it, where that can be read: what else it says is found when facts are compared.
+    """
+    told = restated(clause.text)
+    if not told:
+        return made
+    if said is not None:
+        made = made or [said.claim(said.verbal.lemma, of_speaker(said.verbal.rest, speaker))]
+    else:
+        made = claims_in([replace(clause, text=told)], speaker, at)
+    return [replace(one, is_news=True) for one in made[:1]] + made[1:]

@@ -44,7 +44,8 @@ DATED = regex(
     r"(?:birthday|anniversary|wedding|graduation|exam|interview|surgery|operation|flight|train|bus"
     r"|ferry|appointment|deadline|due date|course|inspection|meeting|concert|party|hearing|trial"
     r"|session|class|lesson|shift|workshop|conference|match|game|race|trip|holiday|check-?in"
-    r"|review|stand-?up|test|first day|first day of work|defence|scan|lease|contract|passport"
+    r"|review|stand-?up|release|rollout|go-live|milestone|demo|test|first day|first day of work"
+    r"|defence|scan|lease|contract|passport"
     r"|visa|licence|license|subscription|viewing|performance|opening|launch|move)$"
 )
 _ROLE = regex(
@@ -277,7 +278,8 @@ def _state(said: Said, rest: str) -> Iterator[Claim]:
     word = rest.lower().split()[0] if rest else ""
     plain = rest.lower()
     moved = re.fullmatch(
-        r"(?:postponed|moved|rescheduled|pushed back|put off|brought forward)(?: to(?: (.+))?)?",
+        r"(?:postponed|moved|rescheduled|pushed(?: back| out)?|put off|(?:brought|pulled) forward"
+        r"|shifted|delayed)(?: (?:to|until|till)(?: (.+))?)?",
         plain,
     )
     if moved:
@@ -289,7 +291,7 @@ def _state(said: Said, rest: str) -> Iterator[Claim]:
             value,
             is_single=True,
             is_change=True,
-            is_news=said.subject.sort == "owned" and DATED.search(said.subject.head) is not None,
+            is_news=DATED.search(said.subject.head) is not None,
             valid_from=None,
             valid_to=None,
         )
@@ -310,7 +312,8 @@ def _state(said: Said, rest: str) -> Iterator[Claim]:
 def _cancelled(said: Said) -> Iterator[Claim]:
     trip = _TRIP.search(said.subject.noun)
     noun = re.sub(r" (?:on|in|at|to) .*", "", said.subject.text)
-    yield said.claim("cancelled", "", subject=noun, sense="over")
+    is_known = said.subject.sort == "owned" or " with " in noun
+    yield said.claim("cancelled", "", subject=noun, sense="over", is_news=is_known)
     if trip and said.subject.owner:
         place = re.sub(r" in .*", "", trip[1])
         yield said.claim(PLAN, place, subject=said.subject.owner, sense="over")
@@ -408,8 +411,9 @@ def _role(said: Said, rest: str) -> Iterator[Claim]:
     is_news = is_news and few and subject.sort != "thing"
     kind: FactType = "world" if will else "identity"
     attribute = f"{PLAN} to be" if will else "is a"
+    text = said.told_now()
     yield said.claim(
-        attribute, thing, fact_type=kind, is_news=is_news, is_loose=used, is_ahead=will
+        attribute, thing, text=text, fact_type=kind, is_news=is_news, is_loose=used, is_ahead=will
     )
 
 
@@ -455,7 +459,7 @@ def _value(said: Said, rest: str) -> Iterator[Claim]:
     )
 
 
-_EXACT = regex(r"[\w./:@+\-]*[\dA-Z@][\w./:@+\-]*")
+_EXACT = regex(r"[\w./:@+\-]*[\dA-Z@_][\w./:@+\-]*")
 """One word that is no common one: ``eu-west-1``, ``v2``, ``OAuth``, ``bo@site.org``. A thing is
 one of these."""
 _COLOURS = frozenset(

@@ -47,7 +47,10 @@ def exchanged(said: Said) -> Iterator[Claim]:
 def measured(said: Said) -> Iterator[Claim]:
     """Yield what a thing costs, holds, or when it opens: a verb and a number or a time."""
     verbal, rest = said.verbal, said.verbal.rest
-    if verbal.lemma in {"postpone", "reschedule", "move"} or said.subject.sort == "speaker":
+    if (
+        verbal.lemma in {"postpone", "reschedule", "move", "slip", "shift"}
+        or said.subject.sort == "speaker"
+    ):
         yield from _moved(said)
         return
     if verbal.lemma == "take" and rest.startswith("place"):
@@ -87,7 +90,13 @@ def _timed(said: Said, rest: str, *, is_change: bool = False) -> Iterator[Claim]
     change = is_change or said.is_change
     if value:
         yield said.claim(
-            TIME, value, is_single=True, is_change=change, valid_from=None, valid_to=None
+            TIME,
+            value,
+            is_single=True,
+            is_news=is_change and DATED.search(said.subject.head) is not None,
+            is_change=change,
+            valid_from=None,
+            valid_to=None,
         )
     elif phrases.as_thing(rest):
         yield said.claim(PLACE, rest, is_single=True, is_change=change)

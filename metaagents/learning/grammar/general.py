@@ -188,7 +188,8 @@ def told_whole(said: Said) -> Iterator[Claim]:
     said_of = replace(said, verbal=replace(verbal, rest=bare))
     if _stands_alone(said_of) and (stands(said_of) or lasts(said_of)):
         value = of_speaker(verbal.rest, said.speaker)
-        yield said.claim(verbal.lemma, value, is_news=True, is_ahead=verbal.tense == "ahead")
+        is_ahead = verbal.tense == "ahead"
+        yield said.claim(verbal.lemma, value, text=said.told_now(), is_news=True, is_ahead=is_ahead)
 
 
 def _stands_alone(said: Said) -> bool:

@@ -54,6 +54,21 @@ OFFICES = frozenset(
     "cfo "
     "assistant professor adviser advisor agent".split()
 )
+TRADES = (
+    CARERS
+    | OFFICES - {"captain", "chair", "chairman", "chairwoman", "head", "leader", "treasurer"}
+    | frozenset(
+        "nurse engineer developer programmer designer architect chef cook waiter waitress baker "
+        "butcher plumber electrician carpenter mechanic builder painter farmer gardener pilot "
+        "driver sailor soldier firefighter police policeman policewoman paramedic pharmacist "
+        "scientist researcher analyst consultant administrator technician tester writer "
+        "journalist editor translator librarian photographer actor actress musician salesman "
+        "saleswoman cashier clerk receptionist recruiter economist banker broker judge priest "
+        "student apprentice intern trainee freelancer lecturer headteacher tutor carer cleaner "
+        "courier".split()
+    )
+)
+"""What somebody is for a living, one at a time where they say what they are now."""
 PETS = frozenset(
     "dog puppy cat kitten rabbit bunny hamster parrot tortoise turtle horse pony goldfish fish "
     "bird "

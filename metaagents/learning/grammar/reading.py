@@ -133,6 +133,7 @@ def _plain(said: Said) -> Iterator[Claim]:
         yield said.claim(
             verbal.lemma,
             of_speaker(verbal.rest, said.speaker),
+            text=said.told_now(),
             is_news=is_state and is_exact and said.subject.sort == "owned",
         )
 
@@ -237,7 +238,8 @@ def _habit(said: Said) -> Iterator[Claim]:
         return  # "I see her twice a year": whom, another clause says
     rest = OFTEN.sub("", verbal.rest).replace("  ", " ").strip()
     thing = _BEFORE_THING.sub("", f"{rest} ").strip()
-    if thing and phrases.as_thing(thing) is None and phrases.as_time(thing) is None:
+    is_hour = thing.isdigit() and _DAILY.match(f"{verbal.lemma} {verbal.rest}") is not None
+    if thing and not (is_hour or phrases.as_thing(thing) or phrases.as_time(thing)):
         return
     is_bare = not thing and (verbal.lemma in _NEEDS_MORE or verbal.sense == "never")
     is_abed = verbal.lemma == "be" and _ABED.fullmatch(rest) is not None
@@ -250,7 +252,7 @@ def _habit(said: Said) -> Iterator[Claim]:
     yield said.claim(
         HABIT,
         f"{verbal.lemma} {of_speaker(verbal.rest, said.speaker)}",
-        text=f"{said.told()} now" if said.is_change and verbal.sense == "is" else said.told(),
+        text=said.told_now(),
         is_news=is_known and is_worth and _is_somebody(said),
         fact_type="preference",
         valid_from=None,

@@ -62,7 +62,10 @@ _MARKS = regex(
     r"|since the \w+|every now and then|actually|originally|you know|please|thankfully)[\s.!]*$",
     re.IGNORECASE,
 )
-_PUT_OFF = regex(r"(?:moved|postponed|rescheduled|pushed|put off|brought forward)(?: to)?")
+_PUT_OFF = regex(
+    r"(?:moved|postponed|rescheduled|pushed(?: back| out)?|put off|(?:brought|pulled) forward"
+    r"|shifted|delayed)(?: (?:to|until|till))?"
+)
 """What has another time now has one that is to come."""
 _NAMED = regex(r"(?<!\bin )(?<!\bat )(?<!\bto )(?<!\bfrom )(?<!\bnear )(?<![\w'])[A-Z][a-z]")
 """A capital after no word of place: it may be somebody."""
@@ -191,6 +194,11 @@ class Said:
             told = f"{told} any more"
         not_so = of_speaker(self.clause.not_so, self.speaker)
         return f"{told}, {not_so}" if not_so else told
+
+    def told_now(self) -> str:
+        """Return the clause as it is told, and that it is so now where a mark says since when."""
+        is_new = self.is_change and self.verbal.sense == "is" and self.verbal.tense == "present"
+        return f"{self.told()} now" if is_new else self.told()
 
     def told_as_said(self) -> str:
         """Return the clause of its subject with its times as they were said."""

@@ -67,7 +67,7 @@ _REMOVED = regex(
     r"|an operation|\w+ replacements?|\w+ transplant|a stroke"
     r"|a heart attack|a miscarriage))(?: on my [\w ]+)?"
 )
-_CHANGE = regex(rf"({phrases.NAME}) to ({phrases.NAME})(?: .{{1,40}})?")
+_CHANGE = regex(rf"(i?{phrases.NAME}) to (i?{phrases.NAME})(?: .{{1,40}})?")
 _PART = regex(
     r"(?:(?:an?|my) (?:ligament|tendon|muscle|meniscus|nerve|bone|cartilage) in )?"
     r"(?:my|our|his|her|their|the) (?:left |right |big |little )?([\w\-]+)"
