@@ -97,9 +97,16 @@ _PARTS = {
     "to_value": _TO_VALUE,
     "from_to": rf" from (?P<old>{_NAMED}) to (?P<new>{_NAMED})(?: .{{1,40}})?",
     "with": rf" (?:with|for|by) (?:an? )?(?P<new>{_NAMED})",
+    "team": r"(?:[Tt]eam )?",
+    "version": rf"{_NAMED}(?<=\d)",
+    "month": r"[A-Z][a-z]{2,8}(?: \d{4})?",
     "site": rf"{_OWNED} (?:[\w-]+ )?(?:office|studio|clinic|school|shop|store|club|warehouse|lab)",
-    "gone": r"(?:run away|ran away|died|burnt down|(?:(?:been|was|got) )?stolen)",
+    "gone": r"(?:run away|ran away|burnt down|(?:(?:been|was|got) )?stolen)",
+    "thing": r"[\w-]+",
     "come_to": r"(?:come|came|grown|grew|started|begun|learned|learnt) to (?:like|love|enjoy)",
+    "turned": r"(?: am|'m| is|'s| are|'re| became| become| turned| went)",
+    "is_back": r"(?:(?: am|'m| is|'s| are|'re) back|<did> (?:come|came|got) back)",
+    "upgraded": r"(?:upgraded|updated|downgraded|bumped)",
     "handed_in": r"(?:handed in|submitted|finished|completed|defended)",
     "writing": r"(?:thesis|dissertation|novel|book|paper|report)",
 }
@@ -107,6 +114,14 @@ _RESTATED: tuple[tuple[str, str], ...] = (
     (f"<who><did> {_CHANGED} <thing:had><to_value>", "{thing} is {value}"),
     ("<thing:had><did> (?:went|gone|came|come)(?: up| down)?<to_value>", "{thing} is {value}"),
     ("<thing:had><did> (?:rose|risen|fell|fallen|grew|grown)<to_value>", "{thing} is {value}"),
+    ("<thing:had> (?:is|are|was) (?:down|up)<to_value>", "{thing} is {value}"),
+    (
+        "<thing:had> (?:was|has been|got) extended (?:to|until) (?:next )?<end:month>",
+        "{thing} ends in {end}",
+    ),
+    ("<thing:had> is owned by <team><owner:name>(?: now)?", "the owner of {thing} is {owner}"),
+    ("<team><owner:name> (?:now )?owns <thing:had>(?: now)?", "the owner of {thing} is {owner}"),
+    ("<who><did> <upgraded>(?: <had>)?(?: from .+)? to <new:version>", "{who} {use} {new}"),
     ("<thing:site><did> moved to <place:name>", "{thing} is in {place}"),
     (
         "<who><did> (?:switched|migrated|moved|changed|converted)(?: over)?(?: <had>)?<from_to>",
@@ -116,6 +131,24 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "<who><did> (?:replaced|swapped)(?: out)? (?:my|our|the) <old:name><with>",
         "{who} switched from {old} to {new}",
     ),
+    (
+        "<who><did> (?:bought|got) (?:an? )?<new:name> to replace (?:my|our|the) <old:name>",
+        "{who} switched from {old} to {new}",
+    ),
+    ("<who><did> (?:stopped|quit) seeing <old:name>", "{who} switched from {old} to Another"),
+    (
+        "<who><did> (?:retired|dropped|fired|sacked) <old:name> as (?:our|my|the) <post:words>",
+        "{old} is no longer my {post}",
+    ),
+    (
+        "<old:name> (?:was|has been|got) replaced by <new:name> as (?:our |the )?<post:name>",
+        "the {post} is {new}",
+    ),
+    (
+        f"<firm:name><did> (?:laid|let) (?P<who>me|us|{FULL_NAME}) (?:off|go)",
+        "{who} left {firm}",
+    ),
+    (f"<firm:name><did> (?:fired|sacked) (?P<who>me|{FULL_NAME})", "{who} left {firm}"),
     ("<who><did> (?:moved (?:away from|off)|got off) <old:name>", "{who} stopped using {old}"),
     ("<who><did> (?:got|gotten) rid of <old:name>", "{who} stopped using {old}"),
     ("<who><did> (?:ditched|phased out|abandoned|dropped) <old:name>", "{who} stopped using {old}"),
@@ -123,7 +156,19 @@ _RESTATED: tuple[tuple[str, str], ...] = (
     ("<who> had to trade(?: in)? my <thing:anything>(?: in)? for .+", "{who} sold my {thing}"),
     ("<who><did> (?:gave|given) <pet:name> (?:away|up)", "{who} no longer {have} {pet}"),
     ("<who> had to give <pet:name> (?:away|up)", "{who} no longer {have} {pet}"),
-    ("<whose> <thing:word><did> <gone>", "{who} no longer {have} a {thing}"),
+    (
+        "<who><did> (?:unsubscribed from|cancelled) <to:name>",
+        "{who} cancelled my {to} subscription",
+    ),
+    (
+        "<who><did> (?:called off|cancelled) (?:the|my|our) <event:words>",
+        "{theirs} {event} was cancelled. The {event} was cancelled.",
+    ),
+    (
+        "<who><did> had my <thing:words> (?:removed|taken out|taken off|pulled)",
+        "{who} no longer {have} {thing}",
+    ),
+    ("<whose> <thing:thing><did> <gone>", "{who} no longer {have} a {thing}"),
     (
         "<whose> <thing:word> (?:was|has been) (?:sold|written off|put down)",
         "{who} no longer {have} a {thing}",
@@ -149,6 +194,20 @@ _RESTATED: tuple[tuple[str, str], ...] = (
     ("<who><did> (?:learned|learnt) (?:how )?to <skill:word>", "{who} can {skill}"),
     ("<who><did> (?:stopped|quit) going to <place:anything>", "{who} no longer {go} to {place}"),
     ("<who><did> graduated(?: .+)?", "{who} {be} no longer at university"),
+    (
+        "<who><did> (?:finished|completed|got) my degree at <place:name>",
+        "{who} {be} no longer a student at {place}",
+    ),
+    ("<who><turned> (?:vegan|vegetarian)(?: now)?", "{who} no longer {eat} meat"),
+    ("<who><is_back> from <time:words>", "{who} {be} no longer on {time}"),
+    (
+        "<who><did> (?:got over|overcame|overcome|lost|conquered) my fear of <it:words>",
+        "{who} {be} no longer afraid of {it}",
+    ),
+    (
+        "<whose> (?:baby|son|daughter|twins|little one) (?:was|were|is|has been) born(?: .+)?",
+        "{who} stopped expecting a baby",
+    ),
     (
         "<who><did> <handed_in> (?:my|our|the) <piece:writing>",
         "{who} stopped writing a {piece}",
@@ -188,7 +247,8 @@ def _spelled_out(way: str) -> str:
     """Return a way of telling as a pattern."""
 
     def part(found: re.Match[str]) -> str:
-        return f"(?P<{found[1]}>{_PARTS[found[2]]})" if found[2] else _PARTS[found[1]]
+        told = _spelled_out(_PARTS[found[2] or found[1]])
+        return f"(?P<{found[1]}>{told})" if found[2] else told
 
     return re.sub(r"(?<!P)<(\w+)(?::(\w+))?>", part, way)
 
@@ -197,11 +257,13 @@ _WAYS = tuple((regex(_spelled_out(way)), told) for way, told in _RESTATED)
 _SPEAKING = {"my": "I", "our": "we", "me": "I", "us": "we"}
 _OF_ONE = {
     "bank": "banks",
+    "eat": "eats",
     "go": "goes",
     "hate": "hates",
     "have": "has",
     "like": "likes",
     "live": "lives",
+    "use": "uses",
     "work": "works",
 }
 
@@ -226,4 +288,5 @@ def _agreeing(who: str) -> dict[str, str]:
     is_one = who not in {"I", "We", "we"}
     being = "is" if is_one else "am" if who == "I" else "are"
     verbs = {verb: one if is_one else verb for verb, one in _OF_ONE.items()}
-    return {**verbs, "who": who, "be": being}
+    theirs = f"{who}'s" if is_one else "my"
+    return {**verbs, "who": who, "be": being, "theirs": theirs}

@@ -411,9 +411,8 @@ def _role(said: Said, rest: str) -> Iterator[Claim]:
     is_news = is_news and few and subject.sort != "thing"
     kind: FactType = "world" if will else "identity"
     attribute = f"{PLAN} to be" if will else "is a"
-    text = said.told_now()
     yield said.claim(
-        attribute, thing, text=text, fact_type=kind, is_news=is_news, is_loose=used, is_ahead=will
+        attribute, thing, fact_type=kind, is_news=is_news, is_loose=used, is_ahead=will
     )
 
 

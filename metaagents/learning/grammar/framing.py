@@ -91,7 +91,7 @@ def _told(said: Said, filling: Filled) -> str:
 def _of_others(said: Said, filling: Filled, claim: Claim) -> Iterator[Claim]:
     """Yield what else is over or true by a claim: of owners, of couples, of what has a name."""
     subject, attribute = said.subject, filling.frame.attribute
-    if attribute == DIED and subject.owner:
+    if attribute == DIED and subject.owner and subject.kind:
         yield replace(claim, subject=subject.owner, attribute=HAS, value=subject.noun, sense="over")
     if subject.beside and (attribute == RELATION or filling.value in {"divorced", "separated"}):
         parted = replace(claim, attribute="married to", value=subject.beside)

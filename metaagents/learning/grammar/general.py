@@ -188,8 +188,7 @@ def told_whole(said: Said) -> Iterator[Claim]:
     said_of = replace(said, verbal=replace(verbal, rest=bare))
     if _stands_alone(said_of) and (stands(said_of) or lasts(said_of)):
         value = of_speaker(verbal.rest, said.speaker)
-        is_ahead = verbal.tense == "ahead"
-        yield said.claim(verbal.lemma, value, text=said.told_now(), is_news=True, is_ahead=is_ahead)
+        yield said.claim(verbal.lemma, value, is_news=True, is_ahead=verbal.tense == "ahead")
 
 
 def _stands_alone(said: Said) -> bool:

@@ -133,7 +133,6 @@ def _plain(said: Said) -> Iterator[Claim]:
         yield said.claim(
             verbal.lemma,
             of_speaker(verbal.rest, said.speaker),
-            text=said.told_now(),
             is_news=is_state and is_exact and said.subject.sort == "owned",
         )
 
@@ -252,7 +251,6 @@ def _habit(said: Said) -> Iterator[Claim]:
     yield said.claim(
         HABIT,
         f"{verbal.lemma} {of_speaker(verbal.rest, said.speaker)}",
-        text=said.told_now(),
         is_news=is_known and is_worth and _is_somebody(said),
         fact_type="preference",
         valid_from=None,

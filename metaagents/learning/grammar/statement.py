@@ -189,16 +189,21 @@ class Said:
             of_speaker(self.verbal.rest if rest is None else rest, self.speaker),
             *(when.text for when in self.times),
         ]
-        told = " ".join(word for word in words if word).replace(" to on ", " to ")
+        told = (
+            " ".join(word for word in words if word)
+            .replace(" to on ", " to ")
+            .replace(" to in ", " to ")
+        )
         if self.verbal.sense == "over" and self.verbal.told.startswith(_STILL_DENIED):
             told = f"{told} any more"
         not_so = of_speaker(self.clause.not_so, self.speaker)
         return f"{told}, {not_so}" if not_so else told
 
-    def told_now(self) -> str:
-        """Return the clause as it is told, and that it is so now where a mark says since when."""
-        is_new = self.is_change and self.verbal.sense == "is" and self.verbal.tense == "present"
-        return f"{self.told()} now" if is_new else self.told()
+    @property
+    def _is_now(self) -> bool:
+        """Whether a mark says that it is so since lately: ``now``, ``these days``."""
+        is_so = self.verbal.sense == "is" and self.verbal.tense == "present"
+        return self.is_change and is_so and not self.times
 
     def told_as_said(self) -> str:
         """Return the clause of its subject with its times as they were said."""
@@ -228,6 +233,10 @@ class Said:
             sentence=self.clause.sentence,
         )
         made = replace(made, **more)  # type: ignore[arg-type]
+        if self._is_now and not made.is_single and "text" not in more:
+            made = replace(
+                made, text=f"{made.text} now"
+            )  # one value takes the other's place anyway
         if self.clause.denied:
             made = replace(made, text=f"It is not true that {made.text}")
         # "My cousin" may be one of several: another value is another cousin's, unless put right.

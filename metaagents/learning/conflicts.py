@@ -1,0 +1,373 @@
+"""Which claims cannot stand side by side: of one value at a time, or one ends the other. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from tiers.learning import spelled
+from tiers.lexical import words
+
+from ..distinctive import DAYS
+from .grammar.activity import BY_THEMSELVES
+from .grammar.frames import OFTEN
+from .grammar.lexicon import TRADES
+from .grammar.phrases import as_time
+from .grammar.statement import (
+    DIED,
+    DOES,
+    DONE,
+    HABIT,
+    HAS,
+    KIND,
+    LEFT,
+    NAME,
+    PLAN,
+    RELATION,
+    TIME,
+    Claim,
+)
+from .grammar.verbs import FORMS
+from .likeness import read
+from .regexes import regex
+from .rewording import in_24_hours
+
+MEMBERSHIPS = frozenset(
+    "works at|works as|lives in|member of|sings in|plays for|place|volunteers at|goes to|stays in|"
+    "works in|studied at".split("|")
+)
+"""What somebody leaves; the place of a thing is filed as such too."""
+RELATIONS = frozenset(
+    (
+        "married to|engaged to|partner|girlfriend|boyfriend|fiance|fianc\u00e9|fianc\u00e9e|"
+        "lives with"
+    ).split("|")
+)
+_AT_PLACES = MEMBERSHIPS | frozenset(("visited", "is from", "was born in", "grew up in"))
+"""Of these the value is a name, and may be told with what stands behind its comma."""
+USES = frozenset(("drives", "uses", "wears", "rents"))
+"""What ends for who has the thing no more; who sold the piano may play on."""
+QUIT = "quit"
+ARRANGED = "plans"
+_WORKING = frozenset(("is a", "works as"))
+TAKEN = frozenset("drink eat smoke take use have".split())
+"""Verbs of what is given up by its name alone: ``coffee``."""
+MARITAL = "state single"
+_LASTING = frozenset(
+    (NAME, KIND, "is a", "was born", "was born in", "grew up in", "is from", "age")
+)
+"""What stays true of who has died."""
+_PARTED = frozenset("divorced separated single widowed".split())
+_CIRCUMSTANCE = regex(r"(?:with|at|in|on|from|for|before|after|by|near|along) ")
+_EACH = regex(r"\bevery \d+ [a-z]+")
+_ON_DAYS = regex(
+    rf"\bon (?:{'|'.join(DAYS)})s\b|\bat \d{{1,2}}(?:[:.]\d\d)?(?: ?[ap]m)?(?!\w)", re.IGNORECASE
+)
+_SCALES = tuple(
+    frozenset(told.split())
+    for told in (
+        "dark light", "morning afternoon evening night", "aisle window middle", "hot cold",
+        "metric imperial", "part full", "short long", "early late", "spicy mild", "formal informal",
+    )
+)  # fmt: skip
+"""Words of which one rules out the others, where they are said of the same."""
+_ON_NAMED = regex(
+    r"(?P<where>(?:(?:tracked|hosted|stored|deployed|written|built|kept|managed|handled|owned"
+    r"|logged) )?(?:on|in|at|to|by)) (?:team )?(?!\w+days?\b)[A-Z][\w.+#-]*"
+    r"(?: [A-Z\d][\w.+#-]*){0,3}"
+)
+_STUDIES = regex(r"\bstud(?:y|ies|ying)\b")
+_HOW_MUCH = regex(
+    r"^(?:(?:an?|\d+|two|three|four|five|six|several|some|my) )?"
+    r"(?:(?:cup|glass|pint|can|pack)s? of )?"
+    r"|(?: (?:an?|each|every|per) (?:day|week|month|year|morning|evening|night))$"
+)
+"""Around what somebody takes, how much of it: ``two coffees a day``."""
+_OPPOSITE = {"is": {"not", "never", "over"}, "not": {"is"}, "never": {"is"}, "over": set()}
+
+
+def ends(new: Claim, old: Claim) -> bool:
+    """Whether what a later claim says is not so beside what an earlier one said."""
+    if old.sense == "over" and new.sense == "never" and is_of(new.subject, old.subject):
+        return new.attribute == old.attribute and _value(new) == _value(old)
+    if old.sense == "over" or (new.is_ahead != old.is_ahead and not _cancels(new, old)):
+        return False
+    if is_of(new.subject, old.subject):
+        if _gives_up(new, old) or _is_other_trade(new, old):
+            return True
+        if new.attribute == old.attribute:
+            return _replaces(new, old)
+        return old.sense == "is" and (_leaves(new, old) or _is_given_away(new, old))
+    is_over = (new.attribute == DIED and _is_named(new.subject, old)) or _is_kept_no_more(new, old)
+    return old.sense == "is" and (is_over or _is_couple(new, old))
+
+
+def _is_kept_no_more(new: Claim, old: Claim) -> bool:
+    """Whether somebody has no more what a thing of theirs was: ``my car is a Golf``."""
+    if new.attribute in {"cancelled", TIME}:
+        return _is_called_off(new, old)
+    is_what = old.attribute == KIND and is_theirs(old.subject, new.subject)
+    is_gone = new.attribute in {HAS, "changed"} and new.sense == "over"
+    return is_what and is_gone and _value(new) == _value(old)
+
+
+def _is_given_away(new: Claim, old: Claim) -> bool:
+    """Whether somebody has by name no more what they had: ``a dog called Rex``."""
+    return new.attribute == "have" and new.sense == "over" and _is_named(new.value, old)
+
+
+def _is_called_off(new: Claim, old: Claim) -> bool:
+    """Whether what somebody had before them is off or moved: ``my appointment``.
+
+    Of what has more of a name than that it may be another.
+    """
+    if new.attribute == TIME and not new.is_change:
+        return False
+    thing = spelled(new.subject).removeprefix("the ").removeprefix(f"{spelled(old.subject)}'s ")
+    planned = _ON_DAYS.sub("", spelled(old.value))
+    is_planned = old.attribute == ARRANGED and thing != spelled(new.subject)
+    return is_planned and frozenset(words(thing)) == frozenset(words(planned)) - {"a", "an", "the"}
+
+
+def _gives_up(new: Claim, old: Claim) -> bool:
+    """Whether it is denied at all times what somebody does at some: ``every morning, at work``.
+
+    A verb without its object is denied only where the habit has none either: who no longer runs
+    may run a shop on Mondays.
+    """
+    if old.sense != "is":
+        return False
+    is_over = new.attribute == old.attribute and new.sense == "over" and bool(new.value)
+    given_up, done = (new.value, old.value) if is_over else (new.given_up, _done(old))
+    if new.attribute == QUIT and not given_up:
+        verb, _, taken = done.partition(" ")
+        is_some = _is_taken(done) and _value(new) == read(_HOW_MUCH.sub("", taken)).content
+        given_up = done if is_some else f"{verb} {new.value}" if _is_taken(done) else ""
+    if not given_up or not f"{done} ".startswith(f"{given_up} "):
+        return False
+    rest = done[len(given_up) :].strip()
+    is_alone = not is_over and " " not in given_up
+    if is_alone and new.given_up not in BY_THEMSELVES:
+        return False
+    is_circumstance = _CIRCUMSTANCE.match(rest) or (is_alone and rest[:1].isdigit())
+    return not rest or bool(is_circumstance or OFTEN.match(rest))
+
+
+def _done(claim: Claim) -> str:
+    """Return what somebody does, by its verb: ``play tennis on Sundays``; else ``""``.
+
+    An attribute may be a verb: ``plays``, ``is learning``.
+    """
+    if claim.attribute in {HABIT, DOES}:
+        return claim.value
+    if claim.attribute == "studied":  # of who studied nothing is said of now
+        return f"study {claim.value}" if _STUDIES.search(claim.text) else ""
+    being, _, last = claim.attribute.rpartition(" ")
+    lemma, form = FORMS.get(last, ("", ""))
+    is_doing = (being, form) in {("", "present"), ("is", "ing")}
+    return f"{lemma} {claim.value}".strip() if is_doing else ""
+
+
+def _is_taken(done: str) -> bool:
+    return done.partition(" ")[0] in TAKEN
+
+
+def _is_couple(new: Claim, old: Claim) -> bool:
+    """Whether two are parted of whom one had the other: ``Tom and Ada got divorced``."""
+    one, joint, other = new.subject.partition(" and ")
+    if new.attribute == MARITAL and new.value == "married" and old.attribute == "engaged to":
+        return {spelled(old.subject), spelled(old.value)} == {spelled(one), spelled(other)}
+    is_parted = new.attribute == MARITAL and new.value in _PARTED and new.sense == "is"
+    is_parted |= new.attribute == RELATION and new.sense == "over"
+    if not joint or not is_parted or old.attribute not in RELATIONS - {"lives with"}:
+        return False
+    had = {spelled(old.subject), spelled(old.value)}
+    return had == {spelled(one), spelled(other)}
+
+
+def is_theirs(thing: str, owner: str) -> bool:
+    """Whether a thing is told of as somebody's: ``Ada's budget``."""
+    return spelled(thing).startswith(f"{spelled(owner)}'s ")
+
+
+def is_of(one: str, other: str) -> bool:
+    """Whether two subjects are the same, however they are written."""
+    ours, theirs = (spelled(text).removeprefix("the ") for text in (one, other))
+    return ours == theirs
+
+
+def _replaces(new: Claim, old: Claim) -> bool:
+    """Whether two values of one attribute cannot stand side by side."""
+    if _is_on_other_days(new, old):
+        return True
+    same = _value(new) == _value(old)
+    if same:
+        return new.sense in _OPPOSITE[old.sense]
+    if new.sense != "is" or old.sense != "is":
+        is_all = old.sense == "is" and _is_of_namesake(old.value, new.value)
+        return is_all and new.attribute in _AT_PLACES
+    if _is_of_namesake(new.value, old.value) or _is_of_namesake(old.value, new.value):
+        return False  # "Lyon, France" may be the Lyon that was said
+    if new.is_single and (old.is_single or new.corrects):
+        return _units(new) == _units(old)
+    ways = (*(_is_moved, _is_put_right, _is_other_count, _is_other_kind, _is_on_another),)
+    return any(replaces(new, old) for replaces in ways)
+
+
+def _is_on_other_days(new: Claim, old: Claim) -> bool:
+    """Whether what was done on one day, at an hour or so often is done at another now."""
+    one, two = (_ON_DAYS.subn("", claim.value) for claim in (new, old))
+    is_day = one == two and bool(one[1])
+    is_often = OFTEN.sub("", new.value) == OFTEN.sub("", old.value) != old.value != new.value
+    is_habit = new.attribute == HABIT and new.is_change and new.sense == old.sense == "is"
+    return is_habit and (is_day or is_often)
+
+
+def _is_moved(new: Claim, old: Claim) -> bool:
+    """Whether who is at one place, of one sort, has gone to another: ``my sister``, ``my son``."""
+    if new.attribute == "goes to":
+        return new.is_change and _head(new) == _head(old)
+    return new.is_change and new.attribute == "lives in"
+
+
+def _is_on_another(new: Claim, old: Claim) -> bool:
+    """Whether a thing is on another of what it was on: ``our CI runs on Jenkins``."""
+    is_thing = "'s " in new.subject or new.subject.startswith("the ") or new.attribute == "be"
+    places = [_ON_NAMED.fullmatch(one.value) for one in (new, old)]
+    ours, theirs = (found["where"] if found else "" for found in places)
+    return new.is_change and is_thing and bool(ours) and ours == theirs
+
+
+def _is_put_right(new: Claim, old: Claim) -> bool:
+    """Whether a claim names what the other has as wrong: ``called Felix, not Max``."""
+    return bool(new.not_so and _value(old)) and _value(old) <= frozenset(words(new.not_so))
+
+
+def _is_other_kind(new: Claim, old: Claim) -> bool:
+    """Whether both are of the same things, of which somebody has one kind at a time."""
+    if new.attribute not in {"prefers", "use", "uses", "works"} or _head(new) != _head(old):
+        return False
+    # "I prefer aisle seats now": of the same things another kind. Dark mode is no light mode.
+    is_other = new.attribute == "prefers" and new.is_change
+    return is_other or any(_is_one_of_each(scale, new.value, old.value) for scale in _SCALES)
+
+
+def _is_one_of_each(scale: frozenset[str], one: str, other: str) -> bool:
+    """Whether two values differ in which of some words they have, and in nothing else."""
+    ours, theirs = set(words(one)), set(words(other))
+    return ours ^ theirs <= scale and bool(ours & scale) and bool(theirs & scale)
+
+
+def _is_of_namesake(exact: str, name: str) -> bool:
+    """Whether a place or firm is told by name and more: ``London, Ontario`` is a London."""
+    return bool(name) and exact.lower().startswith(f"{name.lower()},")
+
+
+def _comes_each(new: Claim, old: Claim) -> bool:
+    """Whether both say after how long something comes again: ``every 30 days``."""
+    return all(_EACH.search(one.value) is not None for one in (new, old))
+
+
+def _is_other_count(new: Claim, old: Claim) -> bool:
+    """Whether both say how many of the same there are: ``eight members``, ``eleven members``."""
+    is_weight = new.value.startswith("weigh ")
+    is_many = new.attribute in {HAS, "uses", "use", "run"} or new.is_change or is_weight
+    if not (is_many or _comes_each(new, old)):
+        return False
+    one, two = read(old.value), read(new.value)
+    rest = one.content - one.numbers
+    return bool(rest and one.numbers and two.numbers) and rest == two.content - two.numbers
+
+
+def _leaves(new: Claim, old: Claim) -> bool:
+    """Whether a claim says that what another attribute held is over."""
+    if _is_past(new, old):
+        return True
+    is_there = old.attribute in {DOES, "run"} and _closes(old.value, new.value)
+    is_it = (
+        _value(new) == _value(old)
+        or (new.attribute == "changed" and is_there)
+        or _is_of_namesake(old.value, new.value)
+    )
+    if not _value(new) or not is_it or new.sense != "over":
+        return _cancels(new, old)
+    ended = {LEFT: MEMBERSHIPS, RELATION: RELATIONS, "married to": RELATIONS, HAS: USES}
+    is_ended = new.attribute == "changed" and old.attribute not in _LASTING | {"visited", DONE}
+    is_ended |= old.attribute in ended.get(new.attribute, frozenset())
+    return is_ended or _cancels(new, old)
+
+
+def _is_past(new: Claim, old: Claim) -> bool:
+    """Whether what has come to pass ends what another attribute held, whatever that was."""
+    held = old.attribute
+    return (
+        (new.attribute == MARITAL and _is_over_by(new, held))
+        or (new.attribute == DIED and held not in _LASTING)
+        or (new.attribute == "cancelled" and held == TIME)
+        or (new.attribute == "retired" and held.startswith("works "))
+        or (new.attribute == DONE and held == "is training for" and _is_of_it(new, old))
+    )
+
+
+def _is_of_it(new: Claim, old: Claim) -> bool:
+    """Whether what was done is what another claim is about: ``ran the marathon``."""
+    return read(new.value.partition(" ")[2]).content == _value(old)
+
+
+def _is_over_by(new: Claim, held: str) -> bool:
+    """Whether somebody lives without the one they had: divorced, not married any more."""
+    is_parted = new.value in _PARTED and held in RELATIONS - {"lives with"}
+    is_denied = new.value == "married" and new.sense != "is"
+    return is_parted or (is_denied and held == "married to")
+
+
+def _is_other_trade(new: Claim, old: Claim) -> bool:
+    """Whether somebody is something else for a living now: ``a teacher now``."""
+    is_now = new.is_change and new.sense == old.sense == "is" and _value(new) != _value(old)
+    return is_now and all(one.attribute in _WORKING and _is_trade(one) for one in (new, old))
+
+
+def _is_trade(claim: Claim) -> bool:
+    """Whether a claim is of what somebody does for a living."""
+    return claim.attribute == "works as" or _head(claim) in TRADES
+
+
+def _cancels(new: Claim, old: Claim) -> bool:
+    """Whether a trip is off that was planned."""
+    is_off = new.attribute == PLAN and new.sense == "over" and old.is_ahead
+    return is_off and bool(_value(new)) and _value(new) <= _value(old)
+
+
+def _is_named(name: str, old: Claim) -> bool:
+    """Whether who has died is whom somebody had: ``a cat called Minka``."""
+    is_so_called = not {"called", "named"}.isdisjoint(words(old.value))
+    return old.attribute == HAS and is_so_called and _closes(old.value, name)
+
+
+def _closes(text: str, name: str) -> bool:
+    """Whether a text ends with a name: ``host on AWS``."""
+    told, sought = words(text), words(name)
+    return bool(sought) and told[-len(sought) :] == sought
+
+
+def _value(claim: Claim) -> frozenset[str]:
+    value = in_24_hours(claim.value)
+    return read(value).content or frozenset(words(value))
+
+
+def _units(claim: Claim) -> frozenset[str]:
+    """Return the words beside the number of a value: euros are no months."""
+    known = read(claim.value)
+    if (
+        claim.attribute in {TIME, NAME, "place", "address"}
+        or not known.numbers
+        or as_time(claim.value)
+        or not known.content - known.numbers
+    ):
+        return frozenset()
+    is_measure = claim.attribute != "is" and claim.attribute.endswith("s")
+    is_measure |= claim.attribute == "number"
+    return known.content - known.numbers if is_measure else frozenset()
+
+
+def _head(claim: Claim) -> str:
+    return next(iter(words(claim.value)[-1:]), "")
