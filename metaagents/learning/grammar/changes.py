@@ -85,12 +85,19 @@ CHANGES: tuple[tuple[str, Put], ...] = (
 )
 """Ways of telling of a change, and what is so since."""
 
+_NOBODY = (
+    r"(?!(?:Who|Whoever|What|Which|When|Where|Why|How|He|She|It|They|You|This|That|These|Those|One"
+    r"|Some|Somebody|Someone|Anybody|Anyone|Everybody|Everyone|Nobody|None|No|Neither|Has|Have|Had"
+    r"|Do|Does|Did|Is|Are|Was|Were|Will|Would|Could|Should|Can|If|Once|When|After|Before|Until|Unless"
+    r"|Because|Since|While|Maybe|Perhaps|Not)\b)"
+)
+"""Capitals at the beginning of a sentence that are no name."""
 _PARTS = {
-    "who": rf"(?P<who>I|[Ww]e|(?!No\b|Nobody|None|Neither){FULL_NAME}|{_OWNED} [\w-]+)",
+    "who": rf"(?P<who>I|[Ww]e|{_NOBODY}{FULL_NAME}|{_OWNED} [\w-]+)",
     "whose": r"(?P<whose>[Mm]y|[Oo]ur|[A-Z][\w-]*'s)",
     "did": r"(?: has| have|'ve)?(?: (?:just|finally|recently|now|already))?",
     "had": rf"{_OWNED} {_THING}",
-    "name": _NAMED,
+    "name": rf"{_NOBODY}{_NAMED}",
     "word": r"[a-z]+",
     "words": r"[a-z]+(?: [a-z]+)?",
     "anything": r".+?",
@@ -100,6 +107,7 @@ _PARTS = {
     "team": r"(?:[Tt]eam )?",
     "version": rf"{_NAMED}(?<=\d)",
     "month": r"[A-Z][a-z]{2,8}(?: \d{4})?",
+    "date": rf"{_OWNED} (?:[\w-]+ )?(?:meeting|wedding|trip|party|interview|call)(?: with .+)?",
     "site": rf"{_OWNED} (?:[\w-]+ )?(?:office|studio|clinic|school|shop|store|club|warehouse|lab)",
     "gone": r"(?:run away|ran away|burnt down|(?:(?:been|was|got) )?stolen)",
     "thing": r"[\w-]+",
@@ -226,7 +234,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "{who} no longer {bank} with {account}",
     ),
     (
-        "<who><did> (?:cut out|given up|gave up|sworn off|came off|come off) <thing:word>(?<!ing)",
+        "<who><did> (?:cut out|given up|gave up) (?!hope|faith|every|any)<thing:word>(?<!ing)",
         "{who} quit {thing}",
     ),
     (
@@ -234,7 +242,8 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "{who} no longer {live} with {host}",
     ),
     ("<who><did> dropped out of <what:word> school", "{who} stopped studying {what}"),
-    ("<thing:had> (?:is|has been|was) (?:off|called off)", "{thing} was cancelled"),
+    ("<thing:had> (?:has been|was) called off", "{thing} was cancelled"),
+    ("<thing:date> is (?:off|called off)", "{thing} was cancelled"),
 )
 """Ways of telling of a change, and what else each says.
 

@@ -44,10 +44,12 @@ def _of_change(
 ) -> list[Claim]:
     """Return the claims of a clause that tells of a change as news; others as they are.
 
-    As it says it, where that can be read: what else it says is found when facts are compared.
+    As it says it, where that can be read: what else it says is found when facts are compared. What
+    a thing without a name has come to passes.
     """
     told = restated(clause.text)
-    if not told:
+    is_passing = said is not None and said.subject.sort == "thing" and said.subject.text.islower()
+    if not told or is_passing:
         return made
     if said is not None:
         made = made or [said.claim(said.verbal.lemma, of_speaker(said.verbal.rest, speaker))]
