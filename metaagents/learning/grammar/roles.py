@@ -6,6 +6,7 @@ verbs that tell of what stands, even where what they are of is known only to who
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
@@ -23,6 +24,12 @@ _GONE_BY = frozenset("belong share follow rely depend use read support".split())
 """Verbs of what somebody has a part in, or goes by."""
 _BEGUN = frozenset("join found inherit".split())
 """What somebody has done to one of a kind lasts, if nothing else is said."""
+_SYSTEM = regex(
+    r"\b(?:service|api|server|module|package|library|job|pipeline|app|worker|queue|database|cluster"
+    r"|frontend|backend|component|plugin|system|container|schema|table|repo|project|client|model"
+    r"|agent)\b|\w[-_]\w",
+    re.IGNORECASE,
+)
 _HURTS = frozenset("hurt ache swell bleed itch".split())
 
 _NAMED = regex(rf"(?<![\w'])[{CAPITALS}\d]")
@@ -35,6 +42,17 @@ _ONE = regex(r"an? (?!queue|chat|conversation|game|round)")
 _WAS = regex(
     r"(?:an?|the|in|on|at|with|afraid|scared|called) |(?:vegan|vegetarian|married|left-handed)\b"
 )
+_PROCESSED = regex(
+    r"(?:shipped|delivered|paid|refunded|closed|resolved|returned|approved|rejected|cancelled|opened"
+    r"|reopened|escalated|merged|reverted|signed|sent|received|invoiced|dispatched)\b"
+)
+"""What is done with orders, tickets and invoices."""
+_NUMBERED = regex(r"[A-Z][\w-]*(?: [\w-]+)? #?[A-Z-]*\d[\w-]*")
+_EXACT = regex(r"#[\w-]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S+")
+"""A channel or an address: what a thing is is said by it."""
+_HAVING = regex(r"an? .+ (?:called|named) [\w-]+$")
+_CAUSE = regex(r"the (?:root )?(?:cause|reason|culprit)(?: of .+| for .+)?", re.IGNORECASE)
+_ONE_THING = regex(r"(?:an?|the|our|my) \w")
 _CODE = regex(r"\b[A-Za-z]\w*_\w+")
 """A name as programs have them."""
 _SWITCHED = regex(r"(?:(?:switched|turned|set) )?(?:on|off|enabled|disabled|to)\b")
@@ -43,7 +61,24 @@ _SWITCHED = regex(r"(?:(?:switched|turned|set) )?(?:on|off|enabled|disabled|to)\
 def stands(said: Said) -> bool:
     """Whether a clause that is understood alone tells somebody's part, or how a thing is set."""
     told = _BY_TENSE.get(said.verbal.tense)
-    return told is not None and told(said)
+    return told is not None and (_is_at_work(said) or told(said))
+
+
+def _is_at_work(said: Said) -> bool:
+    """``Order 88312 was shipped``, ``the payments-api depends on the ledger service``."""
+    verbal, rest = said.verbal, said.verbal.rest
+    if verbal.aim or verbal.habit or verbal.sense not in {"is", "over"}:
+        return False
+    if verbal.lemma != "be":
+        is_named = said.subject.sort == "thing" and _SYSTEM.search(said.subject.text) is not None
+        is_joined = verbal.lemma in {"depend", "rely"} and rest.startswith("on ")
+        is_had = verbal.lemma == "have" and _HAVING.match(rest) is not None
+        return verbal.tense == "present" and is_named and (is_joined or is_had)
+    if verbal.tense != "present":
+        is_cause = _CAUSE.fullmatch(said.subject.text) is not None
+        is_done = _PROCESSED.match(rest) and _NUMBERED.fullmatch(said.subject.text)
+        return bool(is_done) or (is_cause and _ONE_THING.match(rest) is not None)
+    return said.subject.sort in {"thing", "owned"} and _EXACT.fullmatch(rest) is not None
 
 
 def _is_part(said: Said) -> bool:

@@ -57,6 +57,7 @@ _RULE = regex(
     r"(?P<who>(?!(?:i|you|we|he|she|it|they|this|that|there|\w+ing|someone|somebody|my|your|his|her)\b)"
     r"[\w'&./-]+(?: [\w'&./-]+){0,8}?) (?:must|ha(?:s|ve) to) (?P<act>(?:not |never |always )?"
     r"(?:be (?:[a-z]+(?:ed|en|un|pt|nt|ld|de)|made|run|set|read|kept) .+"
+    r"|be (?:in|at|under|below|above|over|within) .+"
     r"|(?!(?:be|have|feel|look|seem|mean|love|know|think|come|go|taste|smell|sound)\b)[a-z]+ .+))",
     re.IGNORECASE,
 )

@@ -202,8 +202,10 @@ class Said:
     @property
     def _is_now(self) -> bool:
         """Whether a mark says that it is so since lately: ``now``, ``these days``."""
-        is_so = self.verbal.sense == "is" and self.verbal.tense == "present"
-        return self.is_change and is_so and not self.times
+        verbal = self.verbal
+        is_so = verbal.sense == "is" and verbal.tense == "present" and not self.times
+        is_one = verbal.lemma == "be" and " " not in verbal.rest  # what is so called is one thing
+        return self.is_change and is_so and not is_one
 
     def told_as_said(self) -> str:
         """Return the clause of its subject with its times as they were said."""

@@ -12,7 +12,7 @@ from tiers.lexical import words
 from ..marks import Sought
 from ..regexes import regex
 from .lexicon import CAPITALS, NO_PERSON, ONE_AT_A_TIME, PERSONS, PETS, PLURALS, TITLES
-from .verbs import AFTER_DONE, FORMS, is_base, is_verb, past_base, third_person_base
+from .verbs import AFTER_DONE, FORMS, is_base, is_known_verb, is_verb, past_base, third_person_base
 
 Sort: TypeAlias = Literal["speaker", "owned", "named", "thing"]
 
@@ -222,12 +222,17 @@ def _name_end(told: Sequence[str], start: int) -> int:
     return end
 
 
+_BEING = (["is"], ["was"], ["has"])
+
+
 def _thing(told: Sequence[str]) -> tuple[Subject, int] | None:
     end = _noun_end(told, 0)
     first = told[0].lower().partition("'")[0]
     is_nobody = first in NO_PERSON and not (first in _OF_SEVERAL and end != 1)
-    if end is None or is_nobody or is_verb(told[0]):
-        return None
+    is_numbered = told[0][:1].isupper() and told[1][-1].isdigit() and told[2:3] in _BEING
+    is_asked = is_verb(told[0]) or (is_known_verb(first) and told[1][:1].isdigit())
+    if end is None or is_nobody or (is_asked and not is_numbered):
+        return None  # "ship 5 boxes to Tom"
     noun = [
         one.lower() if at == 0 and one.lower() in {"the", "a", "an"} else one
         for at, one in enumerate(told[:end])
