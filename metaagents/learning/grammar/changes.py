@@ -10,7 +10,10 @@ from .lexicon import FULL_NAME
 
 _POST = r"(?:lead|captain|chair|head|director|coordinator|manager|treasurer|secretary)"
 """What one person is at a time."""
-_CHANGED = r"(?:raised|lowered|increased|decreased|reduced|cut|changed|bumped|set|lifted|dropped)"
+_CHANGED = (
+    r"(?:raised|lowered|increased|decreased|reduced|cut|changed|bumped|set|lifted|dropped|switched"
+    r"|updated|upgraded|downgraded)"
+)
 _THING = r"(?:[\w'-]+ ){0,5}?[\w'-]+(?<!s)"
 _TO_VALUE = (
     r"(?: from [^,;]{1,30}?)? to (?P<value>(?:[A-Z][A-Z\d.-]+|[\w.+-]+@[\w.-]+"
@@ -69,6 +72,13 @@ CHANGES: tuple[tuple[str, Put], ...] = (
             r"(?:now it's|now it is|it's now) (?=.)"
         ),
         r"\1 \2 is now ",
+    ),
+    (
+        (
+            rf"^(I|[Ww]e)(?: have|'ve got| got|'ve) a new ((?:[\w-]+ ){{0,2}}[a-z-]+),"
+            rf" (?:called |named )?(?={FULL_NAME}$)"
+        ),
+        lambda found: f"{'My' if found[1] == 'I' else 'Our'} new {found[2]} is ",
     ),
     (
         rf"^(I|[Ww]e)(?:'re| are|'m| am) going to ({_NAMED}) instead of {_NAMED}",
@@ -221,6 +231,14 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "{who} stopped writing a {piece}",
     ),
     ("<who>(?: got|<did> been| was) promoted to <post:anything>", "{who} {be} a {post} now"),
+    (
+        "<new:name><did> (?:taken|took) over <task:words> from (?P<who>me|us|[A-Z][\\w-]+)",
+        "{who} {be} no longer responsible for {task}",
+    ),
+    (
+        "<new:name><did> replaced <old:name> as (?:manager|head|lead|director) of <team:had>",
+        "{new} leads {team}",
+    ),
     ("<who><did> (?:taken|took) over <team:had> from <old:name>", "{who} leads {team}"),
     ("<who><did> (?:stepped|stood) down as <post:anything>", "{who} {be} no longer {post}"),
     ("<who><did> (?:gave|given) birth(?: .+)?", "{who} {be} no longer pregnant"),
