@@ -36,7 +36,7 @@ REQUEST_BYTES_MAX = 1_000_000
 SIGNALS = "SIGTERM", "SIGINT"
 IMPORTED = (
     *("ezra.app", "ezra.remote", "ezra.service.app", "ezra.service.listening", "ezra.service.mcp"),
-    *("ezra.assembly.assembler", "tiers.warm", "tiers.cold.sqlite"),
+    *("ezra.assembly.assembler", "tiers.warm", "tiers.cold.sqlite", "ezra.documents.markdown"),
 )
 """What most commands need; whatever else one needs it imports by itself."""
 
@@ -183,6 +183,7 @@ def work() -> None:
     import_module("ezra.service.app").openapi_document()
     import_module("ezra.service.mcp_tools")._described()
     import_module("tiers.provider_clients").trusted_certificates()
+    import_module("metaagents.learning.regexes").compile_all()  # and whatever reads a text
     gc.freeze()  # looked through for garbage, shared memory is copied
     served(socket.socket(fileno=int(sys.argv[1])))
     try:
