@@ -5,7 +5,7 @@ So a run of tests starts one process that imports, and waits. The program that `
 returns hands it the arguments, environment, folder and open files of a command, and stands for it:
 it passes signals on, and ends as the command ends. The command is a process of its own, with its
 own locks and files, whose ``main`` is called as the installed one calls it. The program that
-``warm_python`` returns stands for ``python -m MODULE`` in the same way.
+``warm_python`` returns stands for ``python -m MODULE`` and ``python -c PROGRAM`` in the same way.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def warm_command() -> Path:
 
 
 def warm_python() -> Path:
-    """Return a program that is ``python -m MODULE``, but for where its process comes from."""
+    """Return a program that is ``python -m`` or ``-c``, but for where its process comes from."""
     return _programs() / PYTHON
 
 
@@ -196,6 +196,10 @@ def work() -> None:
 
 
 def _command() -> None:
+    if Path(sys.argv[0]).name == PYTHON and "-c" in sys.argv[1:3]:
+        del sys.argv[: sys.argv.index("-c")]
+        exec(sys.argv.pop(1), {"__name__": "__main__"})  # noqa: S102 - as asked
+        return
     if Path(sys.argv[0]).name == PYTHON:
         del sys.argv[:2]  # the program and ``-m``
         runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
