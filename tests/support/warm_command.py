@@ -189,7 +189,7 @@ def work() -> None:
     try:
         _command()
     except SystemExit as ended:
-        if isinstance(ended.code, str):
+        if not isinstance(ended.code, int | None):
             raise  # Python says it
         _left(ended.code or 0)
     _left(0)
