@@ -12,6 +12,7 @@ import pytest
 import typer.testing
 from qdrant_client.embed import type_inspector
 from support.cold_backends import is_left_to_the_slow_run
+from support.collected import note
 from support.ready_models import ready_model
 from support.ready_tables import prepare_from_ready
 from support.session import SESSION
@@ -62,6 +63,14 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True, specname="pytest_collection_modifyitems")
+def pytest_note_collected(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+    """Keep how all are marked, before some are left out for it."""
+    found = [*items]
+    yield
+    note(config.args, found)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections import Counter
@@ -9,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from support.collected import marks
 
 ROOT = Path(__file__).parents[2]
 OTHER_DOOR = {"in process": "remote", "embedded": "server"}
@@ -20,35 +22,31 @@ SERVERS_IN_THE_SLOW_RUN = {
 
 
 COLLECTING = """
-import sys, pytest
-
-class Told:
-    @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, items):
-        for one in items:
-            own = [mark.name for mark in one.callspec.marks] if hasattr(one, "callspec") else []
-            slow = one.get_closest_marker("slow") is not None
-            judged = "by its case" if "slow" in own else "slow" if slow else "not slow"
-            print(judged, one.nodeid, sep="\\t")
+import json, pytest
 
 quietly = ["--collect-only", "-qq", "-p", "no:cacheprovider"]
-sys.exit(pytest.main([*quietly, "tests/contract", "tests/acceptance"], plugins=[Told()]))
-"""
-"""Prints the mark by which the normal run judges, and the id, of each test of two folders.
+code = pytest.main([*quietly, "tests/contract", "tests/acceptance"])
+from support.collected import marks
 
-A case that its file marks as slow is left out on purpose, as a test is.
+print(json.dumps(marks()))
+raise SystemExit(code)
 """
+"""Prints the mark by which the normal run judges each test of two folders, by its id, in a line."""
 
 
 @cache
 def collected() -> dict[str, list[str]]:
     """Return the ids of the contract and acceptance tests, by mark."""
-    command = [sys.executable, "-c", COLLECTING]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=800)
+    judged = marks()
+    if judged is None:
+        command = [sys.executable, "-c", COLLECTING]
+        run = subprocess.run(
+            command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=800
+        )
+        judged = json.loads(run.stdout.splitlines()[-1])
     found: dict[str, list[str]] = {"slow": [], "not slow": []}
-    for line in run.stdout.splitlines():
-        mark, tab, node_id = line.partition("\t")
-        if tab and mark in found:
+    for node_id, mark in judged.items():
+        if mark in found:
             found[mark].append(node_id)
     return found
 

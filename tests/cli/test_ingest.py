@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 from support.cli_doors import Door, module_door
-from support.command import COMMAND
 from support.document_files import pdf_of, word_of
 from support.processes import PATIENCE_SECONDS
+from support.warm_command import warm_command
 
 
 @pytest.fixture
@@ -214,7 +214,7 @@ def test_what_changes_in_a_watched_folder_changes_in_the_documents(
     door = Door("embedded", ("--home", str(home)))
     door.done("graph", "create", "papers")
     (book / "broken.pdf").unlink()
-    command = [COMMAND, "ingest", book, "--graph", "papers", "--watch", "--json"]
+    command = [warm_command(), "ingest", book, "--graph", "papers", "--watch", "--json"]
     with _lines(command, variables) as (process, lines):
         first = _next(lines)
         assert first["totals"]["new"] == 6

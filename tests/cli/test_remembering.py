@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pexpect
 from support.cli_doors import Door, module_door, served
-from support.command import COMMAND
+from support.warm_command import warm_command
 
 from ezra.service.tokens import TokenFile
 from tiers.ids import system_clock
@@ -21,7 +21,7 @@ def test_forgetting_on_a_terminal_asks(tmp_path: Path) -> None:
     said = ["forget", "imola", "strategist", fact, "--reason", "a guess", "--home", str(home)]
     for answer, code in (("n", 1), ("y", 0)):
         child = pexpect.spawn(
-            str(COMMAND), said, env={"PATH": str(COMMAND.parent), "EZRA_EMBEDDER": "off"},
+            str(warm_command()), said, env={"EZRA_EMBEDDER": "off"},
             encoding="utf-8", timeout=30, dimensions=(24, 200),
         )  # fmt: skip
         child.expect_exact(f"Forget {fact} (Softs last 9 laps.)? [y/N]: ")

@@ -17,6 +17,7 @@ import typer
 from support.command import COMMAND
 from support.doors import Door
 from support.processes import kept
+from support.warm_command import warm_command
 
 from ezra.cli import main
 from ezra.cli.screen import NOBODY_READS
@@ -74,11 +75,11 @@ class Terminal:
 
 
 @contextmanager
-def on_terminal(door: Door, *arguments: str) -> Iterator[Terminal]:
+def on_terminal(door: Door, *arguments: str, program: Path = COMMAND) -> Iterator[Terminal]:
     """Run a command on a terminal for the length of the block."""
     known = {**kept(), "TERM": "xterm-256color", "EZRA_EMBEDDER": "off"}
     process = pexpect.spawn(
-        str(COMMAND),
+        str(program),
         list(arguments),
         env={**known, **door.variables},
         dimensions=(ROWS, COLUMNS),
@@ -119,7 +120,7 @@ def test_top_shows_the_members_of_a_graph_and_ends_on_sigterm(embedded: Door) ->
 
 def test_tables_have_colours_on_a_terminal_and_fit_it(server: Door) -> None:
     """States are coloured, no row is cut, and no line is wider than the terminal."""
-    with on_terminal(server, "status") as terminal:
+    with on_terminal(server, "status", program=warm_command()) as terminal:
         assert terminal.end() == 0
     assert b"\x1b[" in terminal.raw
     head, *rows = [line.rstrip() for line in terminal.text.splitlines() if line.strip()]

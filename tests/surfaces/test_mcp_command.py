@@ -14,6 +14,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 from support.mcp_client import resource, told
 from support.runtime import running
+from support.warm_command import warm_python
 from typer.testing import CliRunner
 
 from ezra.cli.mcp import CLIENTS, PLACEHOLDER, mcp_app
@@ -48,7 +49,7 @@ async def test_what_cannot_be_read_is_answered(tmp_path: Path) -> None:
     program = "from ezra.cli.mcp import mcp_app; mcp_app()"
     named = f"run --create --graph {GRAPH} --agent strategist --home {tmp_path / 'home'}".split()
     child = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", program, *named),
+        *(warm_python(), "-c", program, *named),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         env=os.environ | {"EZRA_EMBEDDER": "off"},
