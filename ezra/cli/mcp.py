@@ -89,6 +89,7 @@ def run_stdio(
 async def _embedded(settings: Settings, caller: Caller, *, create: bool) -> None:
     from ..app import Ezra
     from ..service.handle_pool import HandlePool
+    from ..telemetry.lag import what_stays_left_out
 
     with needs("serve", "ezra mcp run"):
         from ..service.mcp import mcp_server
@@ -105,7 +106,8 @@ async def _embedded(settings: Settings, caller: Caller, *, create: bool) -> None
                 raise
             await ezra.create_session_graph(graph_id)
         server = mcp_server(HandlePool(ezra, time.monotonic), caller)
-        await until_stopped(server.run_stdio_async, stopped)
+        with what_stays_left_out():
+            await until_stopped(server.run_stdio_async, stopped)
 
 
 async def _bridged(url: str, token: str | None, caller: Caller, *, create: bool) -> None:

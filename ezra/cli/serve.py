@@ -51,9 +51,9 @@ async def _served(settings: Settings, screen: Screen, *, has_access: bool, json:
     from ..app import Ezra
     from ..service.app import check_place, service_app
     from ..service.credentials import credentials_of
-    from ..service.lag import what_stays_left_out
     from ..service.listening import listening
     from ..service.logs import log_to_stderr
+    from ..telemetry.lag import what_stays_left_out
 
     stopped = stopped_by_signals()
     tokens = credentials_of(settings)

@@ -18,6 +18,7 @@ async def worker(folder: Folder) -> Answer:
         EZRA_MONGODB_URI=mongodb://db/ ezra worker
     """
     from ..app import Ezra
+    from ..telemetry.lag import what_stays_left_out
 
     folder.only("worker")
     stopped = stopped_by_signals()
@@ -26,7 +27,8 @@ async def worker(folder: Folder) -> Answer:
         started = {"tenant": settings.tenant, "embedder": ezra.embedder}
         told = f"working for tenant {settings.tenant!r}; stop with Ctrl-C"
         Answer(started, told).tell(json=folder.json)
-        await stopped.wait()
+        with what_stays_left_out():
+            await stopped.wait()
         Screen().note("stopping; what was claimed and not finished is given back")
     return Answer()
 

@@ -13,9 +13,9 @@ from fastapi import FastAPI
 
 from tiers.errors import ConfigError
 
+from ..telemetry.lag import watch_lag
 from .connections import ConnectionLimits, Guard
 from .console.sampling import look_on
-from .lag import watch_lag
 from .limits import beside
 
 KEEP_ALIVE_SECONDS = 30

@@ -11,8 +11,8 @@ import sys
 
 import pytest
 
-from ezra.service import lag
-from ezra.service.lag import what_stays_left_out
+from ezra.telemetry import lag
+from ezra.telemetry.lag import what_stays_left_out
 
 
 def once() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ... import Agent, Ezra, Graph, Settings
 from ...assembly.embedders import wanted_embedder
+from ...telemetry.lag import what_stays_left_out
 from .agents import looked_after
 from .talk import past_turns, questions, said
 from .vectors import BagOfWords
@@ -24,8 +25,9 @@ async def measured(sizes: Sequence[int], turns: int, asked: int) -> dict[str, ob
     """Return figures for each size, smallest first.
 
     Vectors cost nothing, save where a question is embedded by the installed model, if there is one.
+    Garbage is collected as in ``ezra serve``, ``worker`` and ``mcp run``.
     """
-    with tempfile.TemporaryDirectory(prefix="ezra-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="ezra-bench-") as folder, what_stays_left_out():
         settings = Settings(home=Path(folder), embedder="auto", promote_at_uses=1_000_000)
         model = wanted_embedder(settings)
         vectors = BagOfWords()

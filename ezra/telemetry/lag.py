@@ -7,7 +7,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..telemetry import Numbers
+from .numbers import Numbers
 
 OLDEST = 2
 EVERY_SECONDS = 0.01
