@@ -32,7 +32,7 @@ from ..recall.asking import ask
 from ..recall.injecting import bringing
 from ..recall.memory_search import MemorySearch, search_memory
 from ..recall.request import Answers, DaysAgo, Kinds, Narrowing, ScopeName, request_of
-from ..recaller import Degradation, RecallResult
+from ..recaller import RecallResult
 from ..rights.access import Access
 from ..rights.policy import scope_of, topics_for
 from ..runtime import Runtime
@@ -468,7 +468,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
 
         Whether these may still be read cannot be known then, and they could not be read anyway.
         """
-        state = Degradation(self._runtime.settings.step_timeout_seconds, self._runtime.telemetry)
+        state = self._runtime.degradation()
         unknown: Scope | None = None
         found = await state.answer("cold", "standing", self._scope(), unknown)
         return found or scope_of(self._record)

@@ -10,7 +10,7 @@ from tiers.upkeep import Page
 
 from ..checks import check_source, checked, checked_id, checked_ids
 from ..operations import Ids, operation
-from ..recaller import Degradation, with_vector
+from ..recaller import with_vector
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
 from .listings import LATEST_MAX, facts_page
@@ -196,7 +196,7 @@ class AgentFacts(ABC):
         )
         topics = None if scope_topics is None else checked(Turn, topics=scope_topics).topics
         scope = await self._scope()
-        state = Degradation(self._runtime.settings.step_timeout_seconds, self._runtime.telemetry)
+        state = self._runtime.degradation()
         asked = with_vector(asked, await self._runtime.recaller.vector(query, (), state))
         found = await self._runtime.semantic.recall_archival(
             scope, asked, user_id=user_id, scope_topics=topics, limit=limit

@@ -178,7 +178,7 @@ class Teller:
         ring = self.runtime.settings.ring_capacity
         shown = tuple(map(with_previews, turns[-ring:]))
         call = self.runtime.hot.restore(scope, shown, ring)
-        await state.answer("hot", "append to the ring", call, None)
+        await state.fill_ring(scope, "append to the ring", call, None)
 
 
 class AgentRecording(ABC):
@@ -336,7 +336,7 @@ async def _record_batch(batch: Mapping[int, Told]) -> Sequence[tuple[Turn, bool]
     async with runtime.meter.refusals(scope if len(of_agent) == 1 else scope.for_graph()):
         kept = await runtime.desk.keep_turns(writes)
     by_place = dict(zip(batch, kept, strict=True))
-    state = Degradation(runtime.settings.step_timeout_seconds, runtime.telemetry)
+    state = runtime.degradation()
     for teller, past in of_agent.items():
         own, _ = stands[teller]
         await teller.keep_at_hand(own, [by_place[place] for place in past], state)

@@ -124,8 +124,8 @@ class TurnLedger:
         if was_new:
             ring = self.limits.ring_capacity
             append = self.hot.append(admission.scope, with_previews(stored), ring)
-            overflow = await admission.degradation.answer(
-                "hot", "append to the ring", append, overflow
+            overflow = await admission.degradation.fill_ring(
+                admission.scope, "append to the ring", append, overflow
             )
             self.telemetry.numbers.tokens("reply", tokens)
         return Written(stored, was_new, overflow)

@@ -280,6 +280,7 @@ _PROCESS = (
     Place("process", "ezra.telemetry.spans:own_version", "none", "nothing"),
     Place("process", "ezra.rights.membership:_held", "name", "nothing"),
     Place("process", "ezra.runtime:_names", "name", "nothing"),
+    Place("process", "ezra.recaller:_behind", "name", "nothing"),
     Place("process", "tiers.fleet:_whole", "name", "nothing"),
     Place("process", "tiers.cold.sight:_owned", "name", "nothing"),
     Place("process", "tiers.cold.sight:_seen", "name", "nothing"),
