@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import TypeVar, get_args
 from uuid import UUID
 
@@ -19,15 +21,24 @@ from .arguments import checked_name
 _R = TypeVar("_R", bound=Record)
 
 
-def checked(record: type[_R], **values: object) -> _R:
+def checked(
+    record: type[_R], names: Mapping[str, str] = MappingProxyType({}), /, **values: object
+) -> _R:
     """Return ``record(**values)`` of what a caller said; what does not fit is a ``UsageError``.
 
     A plain one, as it comes over a wire: the caller makes no record, and knows of none.
+
+    Args:
+        record: Of which kind.
+        names: What the caller calls a field that has another name.
+        values: Its fields.
     """
     try:
         return record(**values)
     except UnfitRecord as error:
-        raise UsageError(error.field, error.value, error.accepted) from error
+        field, *inner = re.split(r"(?=[.\[])", error.field, maxsplit=1)
+        told = "".join((names.get(field, field), *inner))
+        raise UsageError(told, error.value, error.accepted) from error
 
 
 SKEW = timedelta(minutes=1)

@@ -21,7 +21,7 @@ from tiers.records import Scope, Standing
 
 from ..checks import check_text, checked, checked_ids
 from ..guarding import Write, admitted
-from ..operations import Sent, composed, operation
+from ..operations import Reason, Sent, composed, operation
 from ..rights.access import Access, access_of_operator
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
@@ -247,7 +247,7 @@ class Documents:
         self,
         document_ids: Annotated[Sequence[str], Field(max_length=DOCUMENTS_PER_CALL_MAX)],
         *,
-        reason: str,
+        reason: Reason,
     ) -> tuple[str, ...]:
         """Remove documents and return which were there: no answer has them from now on.
 

@@ -22,7 +22,7 @@ from tiers.turn_desk import Charge
 from tiers.upkeep import Page
 
 from ..checks import checked, checked_id
-from ..operations import Id, Limit, Long, Name, Told, Tool, Words, operation
+from ..operations import Id, Limit, Long, Name, Posted, Told, Tool, Words, operation
 from ..rights.access import Access
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
@@ -50,10 +50,10 @@ class AgentBoard(BoardReader):
     async def send(
         self,
         to: str | Sequence[str],
-        text: str,
+        text: Posted,
         *,
         type: str = "message",  # noqa: A002 - what people call it
-        subject: str = "",
+        subject: Posted = "",
         priority: Priority = "normal",
         tags: Iterable[str] = (),
         thread: str | None = None,
@@ -93,7 +93,7 @@ class AgentBoard(BoardReader):
     async def reply(
         self,
         message_id: str,
-        text: str,
+        text: Posted,
         *,
         type: str = "message",  # noqa: A002 - what people call it
         priority: Priority = "normal",
@@ -200,7 +200,7 @@ class AgentBoard(BoardReader):
     async def log(
         self,
         action: Annotated[str, Told("What sort of thing: commit, test, review.", Id)],
-        text: Annotated[str, Told(hint=Long)] = "",
+        text: Annotated[Posted, Told(hint=Long)] = "",
         *,
         tags: Iterable[str] = (),
         files: Annotated[str | Sequence[str], Told("What it touched.", Files)] = (),
@@ -233,9 +233,8 @@ class AgentBoard(BoardReader):
             files = (files,)
         said: dict[str, Any] = {"type": not_blank("action", action), "text": text, "tags": tags}
         said |= {"details": {"files": list(files)} if files else {}, "thread": task_id or ""}
-        card = checked(
-            Card, kind="action", changed_at=self._runtime.clock(), **said, machine=machine
-        )
+        called, now = {"type": "action", "thread": "task_id"}, self._runtime.clock()
+        card = checked(Card, called, kind="action", changed_at=now, **said, machine=machine)
         scope, card = await self._stamped(card, id, topics, "log", shared=shared)
         return await self._posted(scope, card)
 
@@ -248,9 +247,9 @@ class AgentBoard(BoardReader):
     )
     async def start_task(
         self,
-        title: Annotated[str, Told(hint=Words)],
+        title: Annotated[Posted, Told(hint=Words)],
         *,
-        text: Annotated[str, Told("The same at length.", Long)] = "",
+        text: Annotated[Posted, Told("The same at length.", Long)] = "",
         priority: Annotated[Priority, Told()] = "normal",
         tags: Annotated[Iterable[str], Told("For finding it.", Tags)] = (),
         parent: Annotated[str | None, Told("The task that it is a part of.", Name)] = None,
@@ -280,7 +279,8 @@ class AgentBoard(BoardReader):
         """
         said: dict[str, Any] = {"title": not_blank("title", title), "text": text, "tags": tags}
         said |= {"priority": priority, "thread": parent or "", "status": "created"}
-        card = checked(Card, kind="task", changed_at=self._runtime.clock(), **said, machine=machine)
+        called, now = {"thread": "parent"}, self._runtime.clock()
+        card = checked(Card, called, kind="task", changed_at=now, **said, machine=machine)
         scope, card = await self._stamped(card, id, topics, "start a task", shared=shared)
         log = log_of(scope, card, Change(machine=machine), None, begun_id(card.id))
         return await self._posted(scope, card, log)
@@ -291,9 +291,9 @@ class AgentBoard(BoardReader):
         task_id: str,
         *,
         status: TaskStatus | None = None,
-        note: str | None = None,
-        title: str | None = None,
-        text: str | None = None,
+        note: Posted | None = None,
+        title: Posted | None = None,
+        text: Posted | None = None,
         priority: Priority | None = None,
         tags: Iterable[str] | None = None,
         id: str | None = None,  # noqa: A002 - what people call it
@@ -342,7 +342,7 @@ class AgentBoard(BoardReader):
     async def finish_task(
         self,
         task_id: str,
-        outcome: str | None = None,
+        outcome: Posted | None = None,
         *,
         id: str | None = None,  # noqa: A002 - what people call it
         machine: str = "",
@@ -354,14 +354,21 @@ class AgentBoard(BoardReader):
         Raises:
             Conflict: It failed, or was completed with another outcome.
         """
-        change = checked(Change, status="completed", note=outcome, ends=True, machine=machine)
+        change = checked(
+            Change,
+            {"note": "outcome"},
+            status="completed",
+            note=outcome,
+            ends=True,
+            machine=machine,
+        )
         return await self._change(task_id, change, id)
 
     @operation("POST", "/tasks/fail", changes=True, own_id="id")
     async def fail_task(
         self,
         task_id: str,
-        reason: str | None = None,
+        reason: Posted | None = None,
         *,
         id: str | None = None,  # noqa: A002 - what people call it
         machine: str = "",
@@ -373,7 +380,9 @@ class AgentBoard(BoardReader):
         Raises:
             Conflict: It was completed, or failed for another reason.
         """
-        change = checked(Change, status="failed", note=reason, ends=True, machine=machine)
+        change = checked(
+            Change, {"note": "reason"}, status="failed", note=reason, ends=True, machine=machine
+        )
         return await self._change(task_id, change, id)
 
     @operation("POST", "/tasks/suspend", changes=True, repeats=False)
@@ -406,7 +415,9 @@ class AgentBoard(BoardReader):
         shared: bool,
     ) -> Card:
         said = said | {"machine": machine, "thread": thread or ""}
-        draft = checked(Card, kind="message", changed_at=self._runtime.clock(), **said)
+        draft = checked(
+            Card, {"title": "subject"}, kind="message", changed_at=self._runtime.clock(), **said
+        )
         scope, card = await self._stamped(draft, message_id, topics, "send", shared=shared)
         if not card.thread:
             card = card.model_copy(update={"thread": card.id})

@@ -29,7 +29,7 @@ from tiers.recollection import Place
 from tiers.records import Fact, Moment, Record, Scope, Text, Topics, Turn
 
 from ..checks import checked
-from ..operations import Sent, operation
+from ..operations import Reason, Sent, operation
 from ..rights.access import Access, access_of_operator
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
@@ -276,7 +276,7 @@ class Knowledge:
         predicate: str,
         object: str | None = None,  # noqa: A002 - the third of a triple is called that
         *,
-        reason: str,
+        reason: Reason,
     ) -> tuple[str, ...]:
         """End facts on request, as ``agent.forget`` does, and return their ids.
 

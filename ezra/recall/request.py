@@ -30,6 +30,7 @@ from ..runtime import Runtime
 
 _T = TypeVar("_T")
 
+_EVERY = {"topics": "all_topics"}
 LIMIT_MAX = 100
 DAYS_MAX = 36_500
 _FIRST_DAY = 3  # of the calendar in which every time zone has a day before
@@ -159,7 +160,7 @@ def request_of(
         min_days_ago=more.get("min_days_ago", 0),
         max_days_ago=more.get("max_days_ago"),
         topics=() if topics is None else checked(Turn, topics=topics).topics,
-        all_topics=() if all_topics is None else checked(Turn, topics=all_topics).topics,
+        all_topics=() if all_topics is None else checked(Turn, _EVERY, topics=all_topics).topics,
         ids=_ids(more.get("ids", ())),
         token_budget=more.get("token_budget"),
         depth=more.get("depth", 1),
@@ -374,6 +375,7 @@ def everything(search: Search) -> SearchQuery:
     since, until = request.window(search.now, search.runtime.settings.zone)
     return checked(
         SearchQuery,
+        {"text": "query"},
         text=request.text,
         kinds=request.kinds,
         limit=max(WORD_CANDIDATES, request.limit),

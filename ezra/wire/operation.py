@@ -6,10 +6,10 @@ REST makes a route of it, the remote client a call, and neither says again what 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -23,6 +23,7 @@ from pydantic import (
 from tiers.errors import UsageError
 from tiers.fields import Misfit
 
+from ..arguments import check_call
 from ..operations import Verb
 
 Need: TypeAlias = Literal["see", "act", "read", "operate"]
@@ -51,6 +52,9 @@ class Asked(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    method: ClassVar[Callable[..., Any] | None] = None
+    """The handle's method that is asked: what it refuses itself is refused in its words."""
+
     @property
     def writes(self) -> bool:
         """Whether an operation that otherwise only reads is asked to store something."""
@@ -76,7 +80,19 @@ class Asked(BaseModel):
         try:
             return parse(given)
         except ValidationError as error:
-            raise refusal_of(Misfit.first_of(error), "request") from error
+            misfit = Misfit.first_of(error)
+            name = misfit.place[0] if misfit.place else None
+            is_alone = isinstance(given, Mapping) and name in given and not _has_fields(given[name])
+            if is_alone and cls.method is not None:
+                check_call(cls.method, {str(name): given[name]})
+            raise refusal_of(misfit, "request") from error
+
+
+def _has_fields(value: object) -> bool:
+    """Whether a value is a record as it comes over a wire, or has some: they say more of it."""
+    return isinstance(value, Mapping) or (
+        isinstance(value, list) and any(isinstance(one, Mapping) for one in value)
+    )
 
 
 class Nothing(Asked):
