@@ -51,12 +51,14 @@ class _Form:
         fits: Whether something has it.
         item: The form of what is listed, where it is a list and that can be told.
         most: How many characters or members it has at most, where that is said.
+        has_fields: Whether it is a record, or what has the fields of one.
     """
 
     words: str
     fits: Callable[[object], bool]
     item: _Forms | None = None
     most: int | None = None
+    has_fields: bool = False
 
 
 _Forms: TypeAlias = tuple[_Form, ...]
@@ -92,6 +94,12 @@ def check_call(method: Callable[..., Any], given: Mapping[str, object]) -> None:
     begin, end = (given.get(name) if name in forms else None for name in ("since", "until"))
     if words := misordered(begin, end):
         raise UsageError("until", end, words)
+
+
+def takes_fields(method: Callable[..., Any], name: str) -> bool:
+    """Whether an argument of a method may be a record or have some: they say more of themselves."""
+    forms = _forms_of(method).get(name, ())
+    return any(one.has_fields for form in forms for one in (form, *(form.item or ())))
 
 
 def checked_name(field: str, given: object) -> str:
@@ -182,7 +190,7 @@ def _forms(hint: Any, bounds: tuple[Any, ...] = ()) -> _Forms:  # noqa: ANN401 -
         choices = get_args(hint)
         return (_Form(", ".join(choices), choices.__contains__),)
     if origin is Mapping:
-        return (_Form("fields", lambda value: isinstance(value, Mapping)),)
+        return (_Form("fields", lambda value: isinstance(value, Mapping), has_fields=True),)
     if origin in _LISTS:
         item = _forms(get_args(hint)[0]) or None
         return (_Form("a set, list or tuple", _is_list, item, _most(bounds)),)
@@ -200,7 +208,8 @@ def _plain(hint: Any, bounds: tuple[Any, ...]) -> _Forms:  # noqa: ANN401 - a ty
         return (_Form(_PLAIN[hint], lambda value: isinstance(value, hint), most=_most(bounds)),)
     if isinstance(hint, type) and issubclass(hint, Record | tuple):
         article = "an" if hint.__name__[0] in "AEIOU" else "a"
-        return (_Form(f"{article} {hint.__name__}", lambda value: isinstance(value, hint)),)
+        words = f"{article} {hint.__name__}"
+        return (_Form(words, lambda value: isinstance(value, hint), has_fields=True),)
     return ()
 
 

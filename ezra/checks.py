@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import TypeVar, get_args
@@ -39,6 +40,21 @@ def checked(
         field, *inner = re.split(r"(?=[.\[])", error.field, maxsplit=1)
         told = "".join((names.get(field, field), *inner))
         raise UsageError(told, error.value, error.accepted) from error
+
+
+@contextmanager
+def called(**names: str) -> Iterator[None]:
+    """Tell what is refused in the block by what its caller calls it.
+
+    Args:
+        names: That, by what it is called further in.
+    """
+    try:
+        yield
+    except UsageError as error:
+        if error.field not in names:
+            raise
+        raise UsageError(names[error.field], error.value, error.accepted) from error
 
 
 SKEW = timedelta(minutes=1)

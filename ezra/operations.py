@@ -229,9 +229,20 @@ def check_arguments(method: Callable[..., Any], given: Mapping[str, object]) -> 
         UsageError: One of them is not what the signature says, or a name that is none.
     """
     check_call(method, given)
-    for one in getattr(method, "__in_path__", ()):
+    for one in _in_path_of(method):
         if one in given:
             checked_name(one, given[one])
+
+
+@cache
+def _in_path_of(method: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the parameters of a method that stand in its path, under whatever name."""
+    marked = (
+        name
+        for name, hint in hints_of(method).items()
+        if any(isinstance(one, InPath) for one in _marks_of(hint))
+    )
+    return tuple(dict.fromkeys((*getattr(method, "__in_path__", ()), *marked)))
 
 
 @cache

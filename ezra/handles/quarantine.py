@@ -11,7 +11,7 @@ from tiers.quarantine import HELD_PAGE_MAX, Held, Quarantined
 from tiers.records import Commitment, Fact, Record, Rule, Scope, Standing
 
 from ..beliefs.commit import believe
-from ..checks import check_text
+from ..checks import called, check_text
 from ..documents import Documents
 from ..documents.draft import Draft
 from ..operations import Reason, operation
@@ -46,7 +46,9 @@ class QuarantineReview:
         Raises:
             UsageError: ``limit`` is out of range.
         """
-        return await self._runtime.quarantine.in_quarantine(self._scope, behind=after, limit=limit)
+        waiting = self._runtime.quarantine.in_quarantine
+        with called(behind="after"):
+            return await waiting(self._scope, behind=after, limit=limit)
 
     @operation("POST", "/{text_id}/release", changes=True, repeats=False)
     async def release(self, text_id: str, *, reason: Reason) -> str:

@@ -268,7 +268,7 @@ def _of_mapping(given: Mapping[str, object]) -> PastTurn:
         if name not in PastTurn.model_fields:
             raise UsageError(str(name), value, f"one of {', '.join(PastTurn.model_fields)}")
     outputs = fields.get("tool_outputs", ())
-    if isinstance(outputs, str | bytes) or not isinstance(outputs, Iterable):
+    if isinstance(outputs, str | bytes | Mapping) or not isinstance(outputs, Iterable):
         accepted = 'a list of {"tool": …, "output": …}'
         raise UsageError("tool_outputs", type(outputs).__name__, accepted)
     # Checked as a reply's are: what they say of one that does not fit is the same.

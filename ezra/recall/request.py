@@ -220,11 +220,13 @@ def checked_kinds(kinds: Sequence[Kind] | None) -> tuple[Kind, ...]:
     """
     if kinds is None:
         return KINDS
-    wanted = tuple(dict.fromkeys(map(kind_named, kinds)))
-    unknown = [kind for kind in wanted if kind not in KINDS]
-    if unknown or not wanted:
-        raise UsageError("kinds", unknown or wanted, _KINDS_TOLD)
-    return wanted
+    named = tuple(map(kind_named, kinds))
+    for place, one in enumerate(named):
+        if one not in KINDS:
+            raise UsageError(f"kinds[{place}]", one, _KINDS_TOLD)
+    if not named:
+        raise UsageError("kinds", named, _KINDS_TOLD)
+    return tuple(dict.fromkeys(named))
 
 
 def kind_named(name: Any) -> Any:  # noqa: ANN401 - whatever a caller gave for a kind

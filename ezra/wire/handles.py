@@ -24,7 +24,14 @@ from ..handles.tenant import Tenant
 from ..handles.turn import OpenTurn
 from ..operations import EventsPage
 from ..recall.request import KINDS_NAMED_MAX, KindNamed, ModeName, ScopeName
-from .agents import CatalogRememberAsked, CompleteAsked, RememberAsked, ReplyAsked, TurnAsked
+from .agents import (
+    CatalogRememberAsked,
+    CompleteAsked,
+    RememberAsked,
+    ReplyAsked,
+    ToolOutputAsked,
+    TurnAsked,
+)
 from .derivation import Handle
 from .graphs import (
     AGENT_PATH,
@@ -178,6 +185,7 @@ _ASKED_OF: Mapping[type[Asked], Callable[..., Any]] = {
     RememberAsked: Agent.remember,
     ReplyAsked: OpenTurn.reply,
     SpawnAsked: Graph.spawn_agent,
+    ToolOutputAsked: Agent.read_tool_output,
     TurnAsked: Agent.turn,
 }
 for _asked, _method in _ASKED_OF.items():

@@ -23,7 +23,7 @@ from pydantic import (
 from tiers.errors import UsageError
 from tiers.fields import Misfit
 
-from ..arguments import check_call
+from ..arguments import check_call, takes_fields
 from ..operations import Verb
 
 Need: TypeAlias = Literal["see", "act", "read", "operate"]
@@ -80,19 +80,33 @@ class Asked(BaseModel):
         try:
             return parse(given)
         except ValidationError as error:
-            misfit = Misfit.first_of(error)
+            misfit = _misfit_of(error)
             name = misfit.place[0] if misfit.place else None
-            is_alone = isinstance(given, Mapping) and name in given and not _has_fields(given[name])
-            if is_alone and cls.method is not None:
-                check_call(cls.method, {str(name): given[name]})
+            if cls.method is not None and isinstance(given, Mapping) and name in given:
+                _check_as_called(cls.method, str(name), given[name])
             raise refusal_of(misfit, "request") from error
 
 
-def _has_fields(value: object) -> bool:
-    """Whether a value is a record as it comes over a wire, or has some: they say more of it."""
-    return isinstance(value, Mapping) or (
-        isinstance(value, list) and any(isinstance(one, Mapping) for one in value)
-    )
+def _misfit_of(error: ValidationError) -> Misfit:
+    """Return the first of what does not fit; of what may be text or a record, that of the record.
+
+    Of a union pydantic tells each member's refusal, under its name: ``parent.Parent.id``.
+    """
+    first, *others = error.errors(include_url=False)
+    name, *member = first["loc"]
+    if member == ["str"] and isinstance(first["input"], Mapping):
+        for one in others:
+            if one["loc"][0] == name and len(one["loc"]) > len(first["loc"]):
+                return Misfit.of({**one, "loc": (name, *one["loc"][2:])})
+    return Misfit.of(first)
+
+
+def _check_as_called(method: Callable[..., Any], name: str, value: object) -> None:
+    """Refuse an argument as its method does; of a record its model says which field is wrong."""
+    some = value if isinstance(value, list) else [value]
+    if any(isinstance(one, Mapping) for one in some) and takes_fields(method, name):
+        return
+    check_call(method, {name: value})
 
 
 class Nothing(Asked):

@@ -21,7 +21,7 @@ def _time(value: object) -> datetime:
     if isinstance(value, str):
         value = _read(value)
     if not isinstance(value, datetime) or value.tzinfo is None:
-        raise ValueError("must be a time of ISO 8601 with its zone")
+        raise ValueError("a time of ISO 8601 with its zone")
     return in_utc(value)
 
 
@@ -54,7 +54,7 @@ def _point(value: object) -> datetime | int:
     if not isinstance(value, int):
         return _time(value)
     if isinstance(value, bool) or not 0 <= value <= COUNT_MAX:
-        raise ValueError("must be the number of a turn, or a time of ISO 8601 with its zone")
+        raise ValueError("the number of a turn, or a time of ISO 8601 with its zone")
     return value
 
 
