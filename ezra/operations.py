@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, wraps
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 from pydantic import Field
 
@@ -21,6 +21,9 @@ from tiers.errors import WriteRefused
 from tiers.fields import NAME_CHARS_MAX, NAMED_MAX, TEXT_CHARS_MAX, TOPICS_MAX, Source
 
 from .arguments import check_call, checked_name, hints_of
+
+if TYPE_CHECKING:
+    from .runtime import Runtime
 
 Verb: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -208,7 +211,8 @@ def checks_arguments(*in_path: str) -> Callable[[_F], _F]:
             for name, source in _kept_of(method).items():
                 if not isinstance(given.get(name), str):
                     continue
-                kept = await _without_secrets(self, name, given[name], source)
+                runtime = getattr(self, "_runtime", None)
+                kept = await without_secrets(runtime, name, given[name], source)
                 if name in named:
                     named[name] = kept
                 else:
@@ -264,20 +268,19 @@ def _marks_of(hint: Any) -> Iterator[Any]:  # noqa: ANN401 - a type
             yield from one.__metadata__
 
 
-async def _without_secrets(handle: object, name: str, text: str, source: Source) -> str:
-    """Return a text as the write guard of a handle's runtime lets it be stored.
+async def without_secrets(runtime: Runtime | None, name: str, text: str, source: Source) -> str:
+    """Return a text as the write guard of a runtime lets it be stored; without one, as it is.
 
     Raises:
         WriteRefused: The settings keep secrets out instead of labelling them.
     """
-    runtime = getattr(handle, "_runtime", None)
     if runtime is None:
         return text
     judge = runtime.settings.guard_policy.judge_secrets
     is_long = len(text) > _BESIDE_CHARS
     verdict = await asyncio.to_thread(judge, text, source) if is_long else judge(text, source)
     if verdict.action in ("allow", "redact"):
-        return str(verdict.text)
+        return verdict.text
     raise WriteRefused(name, verdict.detectors, ACCEPTED_WITHOUT_SECRETS, None)
 
 

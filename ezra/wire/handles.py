@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, Strict, TypeAdapter
+from pydantic import BeforeValidator, Field, Strict, TypeAdapter
 
 from tiers.fields import Record
 from tiers.records import AuditFilter, Grain
@@ -23,7 +23,14 @@ from ..handles.quarantine import QuarantineReview
 from ..handles.tenant import Tenant
 from ..handles.turn import OpenTurn
 from ..operations import EventsPage
-from ..recall.request import KINDS_NAMED_MAX, KindNamed, ModeName, ScopeName
+from ..recall.request import (
+    KINDS_NAMED_MAX,
+    KindNamed,
+    ModeName,
+    ScopeName,
+    checked_grains,
+    checked_kinds,
+)
 from .agents import (
     CatalogRememberAsked,
     CompleteAsked,
@@ -51,12 +58,20 @@ class RecallAsked(Asked):
 
     query: str
     limit: Number = 10
-    kinds: Annotated[tuple[KindNamed, ...], Field(max_length=KINDS_NAMED_MAX), LISTED] | None = None
+    kinds: (
+        Annotated[
+            tuple[KindNamed, ...],
+            Field(max_length=KINDS_NAMED_MAX),
+            BeforeValidator(checked_kinds),
+            LISTED,
+        ]
+        | None
+    ) = None
     scope: ScopeName = "any"
     as_of: Time | None = None
     rerank: Switch = True
     mode: ModeName = "hybrid"
-    grains: Annotated[tuple[Grain, ...], LISTED] = ()
+    grains: Annotated[tuple[Grain, ...], BeforeValidator(checked_grains), LISTED] = ()
     min_days_ago: Number = 0
     max_days_ago: Number | None = None
     topics: Annotated[tuple[str, ...], LISTED] | None = None

@@ -49,6 +49,9 @@ async def test_reasons_keep_no_secret(tmp_path: Path) -> None:
         beliefs = [await agent.commit(f"Stop on lap {lap}.", topic="tyres") for lap in (18, 30)]
         await agent.forget(fact_id, reason=SAID)
         await agent.forget_facts([other_id], reason=SAID)
+        await agent.knowledge.add("Ada", "likes", "tea")
+        deletion = {"op": "DELETE", "subject": "Ada", "predicate": "likes", "reason": SAID}
+        await agent.knowledge.apply([deletion])
         await graph.beliefs.set_trust("strategist", 0.5, reason=SAID)
         await graph.beliefs.revert(beliefs[0].id, reason=SAID)
         await graph.beliefs.redact(beliefs[1].id, reason=SAID)
