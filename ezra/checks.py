@@ -37,9 +37,7 @@ def checked(
     try:
         return record(**values)
     except UnfitRecord as error:
-        field, *inner = re.split(r"(?=[.\[])", error.field, maxsplit=1)
-        told = "".join((names.get(field, field), *inner))
-        raise UsageError(told, error.value, error.accepted) from error
+        raise UsageError(_as_called(error.field, names), error.value, error.accepted) from error
 
 
 @contextmanager
@@ -52,9 +50,15 @@ def called(**names: str) -> Iterator[None]:
     try:
         yield
     except UsageError as error:
-        if error.field not in names:
+        told = _as_called(error.field, names)
+        if told == error.field:
             raise
-        raise UsageError(names[error.field], error.value, error.accepted) from error
+        raise UsageError(told, error.value, error.accepted) from error
+
+
+def _as_called(field: str, names: Mapping[str, str]) -> str:
+    name, *inner = re.split(r"(?=[.\[])", field, maxsplit=1)
+    return "".join((names.get(name, name), *inner))
 
 
 SKEW = timedelta(minutes=1)

@@ -83,8 +83,8 @@ class TierNews:
 
     is_closed: bool = False
     clock: Callable[[], float] = time.monotonic
-    _resting_until: float = -math.inf
-    _behind: dict[tuple[str, str, str | None], None] = field(default_factory=dict)
+    _resting_until: float = field(default=-math.inf, init=False)
+    _behind: dict[tuple[str, str, str | None], None] = field(default_factory=dict, init=False)
 
     def close(self) -> None:
         """Take note that the runtime is over."""

@@ -9,19 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
-from tiers.board import (
-    CARDS_MAX,
-    STATES_AFTER,
-    Card,
-    Priority,
-    TaskStatus,
-)
+from tiers.board import CARDS_MAX, STATES_AFTER, Card, Priority, TaskStatus
 from tiers.errors import Conflict, NotFound, UsageError, check_at_most
 from tiers.records import Scope, Turn
 from tiers.turn_desk import Charge
 from tiers.upkeep import Page
 
-from ..checks import checked, checked_id
+from ..checks import called, checked, checked_id
 from ..operations import Id, Limit, Long, Name, Posted, Told, Tool, Words, operation
 from ..rights.access import Access
 from ..rights.metering import charge_of_write
@@ -178,8 +172,7 @@ class AgentBoard(BoardReader):
             Conflict: The graph is archived.
             UsageError: There are more than 1,000 ids, or the agent has left.
         """
-        if isinstance(ids, str):
-            ids = (ids,)
+        ids = (ids,) if isinstance(ids, str) else ids
         check_at_most("ids", len(ids), CARDS_MAX)
         scope = await self._reading()
         told = (scope, tuple(ids), self._id, self._runtime.clock())
@@ -229,12 +222,12 @@ class AgentBoard(BoardReader):
             Conflict: The id is taken, or was used for other words, or the graph is archived.
             UsageError: An argument is not acceptable, or the agent has left.
         """
-        if isinstance(files, str):
-            files = (files,)
+        files = (files,) if isinstance(files, str) else files
         said: dict[str, Any] = {"type": not_blank("action", action), "text": text, "tags": tags}
         said |= {"details": {"files": list(files)} if files else {}, "thread": task_id or ""}
-        called, now = {"type": "action", "thread": "task_id"}, self._runtime.clock()
-        card = checked(Card, called, kind="action", changed_at=now, **said, machine=machine)
+        said |= {"kind": "action", "changed_at": self._runtime.clock(), "machine": machine}
+        with called(type="action", thread="task_id"):
+            card = checked(Card, **said)
         scope, card = await self._stamped(card, id, topics, "log", shared=shared)
         return await self._posted(scope, card)
 
@@ -278,9 +271,9 @@ class AgentBoard(BoardReader):
             UsageError: An argument is not acceptable, or the agent has left.
         """
         said: dict[str, Any] = {"title": not_blank("title", title), "text": text, "tags": tags}
-        said |= {"priority": priority, "thread": parent or "", "status": "created"}
-        called, now = {"thread": "parent"}, self._runtime.clock()
-        card = checked(Card, called, kind="task", changed_at=now, **said, machine=machine)
+        said |= {"priority": priority, "thread": parent or "", "status": "created", "kind": "task"}
+        with called(thread="parent"):
+            card = checked(Card, changed_at=self._runtime.clock(), **said, machine=machine)
         scope, card = await self._stamped(card, id, topics, "start a task", shared=shared)
         log = log_of(scope, card, Change(machine=machine), None, begun_id(card.id))
         return await self._posted(scope, card, log)
@@ -354,14 +347,8 @@ class AgentBoard(BoardReader):
         Raises:
             Conflict: It failed, or was completed with another outcome.
         """
-        change = checked(
-            Change,
-            {"note": "outcome"},
-            status="completed",
-            note=outcome,
-            ends=True,
-            machine=machine,
-        )
+        with called(note="outcome"):
+            change = checked(Change, status="completed", note=outcome, ends=True, machine=machine)
         return await self._change(task_id, change, id)
 
     @operation("POST", "/tasks/fail", changes=True, own_id="id")
@@ -380,9 +367,8 @@ class AgentBoard(BoardReader):
         Raises:
             Conflict: It was completed, or failed for another reason.
         """
-        change = checked(
-            Change, {"note": "reason"}, status="failed", note=reason, ends=True, machine=machine
-        )
+        with called(note="reason"):
+            change = checked(Change, status="failed", note=reason, ends=True, machine=machine)
         return await self._change(task_id, change, id)
 
     @operation("POST", "/tasks/suspend", changes=True, repeats=False)
@@ -414,10 +400,9 @@ class AgentBoard(BoardReader):
         thread: str | None,
         shared: bool,
     ) -> Card:
-        said = said | {"machine": machine, "thread": thread or ""}
-        draft = checked(
-            Card, {"title": "subject"}, kind="message", changed_at=self._runtime.clock(), **said
-        )
+        said |= {"machine": machine, "thread": thread or "", "kind": "message"}
+        with called(title="subject"):
+            draft = checked(Card, changed_at=self._runtime.clock(), **said)
         scope, card = await self._stamped(draft, message_id, topics, "send", shared=shared)
         if not card.thread:
             card = card.model_copy(update={"thread": card.id})
