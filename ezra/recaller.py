@@ -152,13 +152,10 @@ class Degradation:
                 return empty
             return await self._answer(tier, leg, call, empty, watched)
 
-    async def fill_ring(self, scope: Scope, leg: str, call: Awaitable[_T], empty: _T) -> _T:
-        """Return what a write into an agent's ring answers, or ``empty``; it is caught up later."""
-        lost = len(self.skipped)
-        answer = await self.answer("hot", leg, call, empty)
-        if len(self.skipped) > lost:
+    def ring_filled(self, scope: Scope) -> None:
+        """Take note that an agent's ring was written; where hot was away it is caught up later."""
+        if "hot" in self.lost:
             self.news.fell_behind(scope)
-        return answer
 
     async def _answer(
         self, tier: str, leg: str, call: Awaitable[_T], empty: _T, watched: Watched

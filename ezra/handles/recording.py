@@ -178,7 +178,8 @@ class Teller:
         ring = self.runtime.settings.ring_capacity
         shown = tuple(map(with_previews, turns[-ring:]))
         call = self.runtime.hot.restore(scope, shown, ring)
-        await state.fill_ring(scope, "append to the ring", call, None)
+        await state.answer("hot", "append to the ring", call, None)
+        state.ring_filled(scope)
 
 
 class AgentRecording(ABC):

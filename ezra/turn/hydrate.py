@@ -181,7 +181,8 @@ class Hydrator:
         if not turn.is_rehearsal:
             news.caught_up(turn.scope)
             restore = self.hot.restore(turn.scope, recent, capacity)
-            await turn.degradation.fill_ring(turn.scope, "rebuild", restore, None)
+            await turn.degradation.answer("hot", "rebuild", restore, None)
+            turn.degradation.ring_filled(turn.scope)
         return hot.model_copy(update={"turns": recent})
 
     async def _last_turns(self, turn: Admission, hot: HotState) -> tuple[Turn, ...]:

@@ -124,9 +124,10 @@ class TurnLedger:
         if was_new:
             ring = self.limits.ring_capacity
             append = self.hot.append(admission.scope, with_previews(stored), ring)
-            overflow = await admission.degradation.fill_ring(
-                admission.scope, "append to the ring", append, overflow
+            overflow = await admission.degradation.answer(
+                "hot", "append to the ring", append, overflow
             )
+            admission.degradation.ring_filled(admission.scope)
             self.telemetry.numbers.tokens("reply", tokens)
         return Written(stored, was_new, overflow)
 
