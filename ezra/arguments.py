@@ -13,7 +13,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    TypeAlias,
+    Union,
+    Unpack,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from annotated_types import Ge, Le
 from pydantic import AfterValidator, BeforeValidator
@@ -23,6 +33,9 @@ from tiers.fields import Record, misordered
 
 COUNT_MAX = 2**53 - 1
 """The greatest whole number that every reader of JSON holds exactly; every store takes it."""
+
+_NAMED_CHARS_MAX = 4_096
+"""What stands in an address is no longer; as escaped text a server takes it."""
 
 _LISTS = (Iterable, Sequence, Collection, tuple)
 _NO_LISTS = (str, bytes, bytearray, Mapping)
@@ -37,20 +50,29 @@ class _Form:
         words: What is accepted.
         fits: Whether something has it.
         item: The form of what is listed, where it is a list and that can be told.
+        most: How many characters or members it has at most, where that is said.
+        has_fields: Whether it is a record, or what has the fields of one.
     """
 
     words: str
     fits: Callable[[object], bool]
     item: _Forms | None = None
+    most: int | None = None
+    has_fields: bool = False
 
 
 _Forms: TypeAlias = tuple[_Form, ...]
 
 
-_TURN = _Form(
-    "the number of a turn", lambda value: isinstance(value, int) and not isinstance(value, bool)
-)
-"""One of the points of a history, which knows whether it has such a turn, and its words."""
+def _is_turn(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= COUNT_MAX
+
+
+_TURN = _Form("the number of a turn", _is_turn)
+"""One of the points of a history, which knows whether it has such a turn."""
+
+ENCODABLE = "text without lone surrogates"
+"""What is accepted where half of a character was given: no store and no wire can carry it."""
 
 
 def check_call(method: Callable[..., Any], given: Mapping[str, object]) -> None:
@@ -61,10 +83,12 @@ def check_call(method: Callable[..., Any], given: Mapping[str, object]) -> None:
         given: Its arguments by name; those that it does not name are not looked at.
 
     Raises:
-        UsageError: One of them is not.
+        UsageError: One of them is not, or is none of those that the method names.
     """
-    forms = _forms_of(method)
+    forms, named = _forms_of(method), _named_of(method)
     for name, value in given.items():
+        if named and name not in named:
+            raise UsageError(name, value, f"one of {', '.join(named)}")
         if name in forms:
             _check(name, value, forms[name])
     begin, end = (given.get(name) if name in forms else None for name in ("since", "until"))
@@ -72,15 +96,36 @@ def check_call(method: Callable[..., Any], given: Mapping[str, object]) -> None:
         raise UsageError("until", end, words)
 
 
+def takes_fields(method: Callable[..., Any], name: str) -> bool:
+    """Whether an argument of a method may be a record or have some: they say more of themselves."""
+    forms = _forms_of(method).get(name, ())
+    return any(one.has_fields for form in forms for one in (form, *(form.item or ())))
+
+
 def checked_name(field: str, given: object) -> str:
     """Return a name, or an id, as it is given, if it is one: an empty one leads nowhere.
 
     Raises:
-        UsageError: It is none.
+        UsageError: It is none, or longer than any is.
     """
     if not isinstance(given, str) or not given:
         raise UsageError(field, given, "a name of at least one character")
+    if len(given) > _NAMED_CHARS_MAX:
+        raise UsageError(field, given, f"a name of at most {_NAMED_CHARS_MAX:,} characters")
+    check_encodable(field, given)
     return given
+
+
+def check_encodable(field: str, given: str) -> None:
+    """Refuse text that UTF-8 cannot carry.
+
+    Raises:
+        UsageError: Half of a surrogate pair is in it.
+    """
+    try:
+        given.encode()
+    except UnicodeEncodeError:
+        raise UsageError(field, given, ENCODABLE) from None
 
 
 def _check(field: str, value: object, forms: _Forms) -> None:
@@ -89,7 +134,15 @@ def _check(field: str, value: object, forms: _Forms) -> None:
         *others, last = (one.words for one in forms if one.words)
         words = f"{', '.join(others)} or {last}" if others else last
         raise UsageError(field, value, words)
-    if found.item is not None and isinstance(value, Collection):  # who iterates once does it later
+    is_long = found.most is not None and isinstance(value, Collection) and len(value) > found.most
+    if isinstance(value, str):
+        if is_long:
+            raise UsageError(field, value, f"text of at most {found.most} characters")
+        check_encodable(field, value)
+    elif is_long and isinstance(value, Collection):
+        raise UsageError(field, len(value), f"at most {found.most} of them")
+    elif found.item is not None and isinstance(value, Collection):
+        # Who can be read but once is read later.
         for number, one in enumerate(value):
             _check(f"{field}[{number}]", one, found.item)
 
@@ -97,13 +150,27 @@ def _check(field: str, value: object, forms: _Forms) -> None:
 @cache
 def _forms_of(method: Callable[..., Any]) -> dict[str, _Forms]:
     """Return the forms of the parameters whose types can be told by looking at a value."""
-    hints = get_type_hints(method, include_extras=True)
-    made = {
-        one.name: _forms(hints[one.name])
-        for one in list(inspect.signature(method).parameters.values())[1:]
-        if one.kind is not one.VAR_KEYWORD
-    }
+    made = {name: _forms(hint) for name, hint in hints_of(method).items()}
     return {name: forms for name, forms in made.items() if forms}
+
+
+@cache
+def _named_of(method: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of what a method takes that unpacks some; of others Python itself knows."""
+    hints = get_type_hints(method, include_extras=True).values()
+    return tuple(hints_of(method)) if any(get_origin(one) is Unpack for one in hints) else ()
+
+
+def hints_of(method: Callable[..., Any]) -> dict[str, Any]:
+    """Return the types of what a method takes, of each part of what it unpacks as well."""
+    hints, found = get_type_hints(method, include_extras=True), {}
+    for one in list(inspect.signature(method).parameters.values())[1:]:
+        hint = hints[one.name]
+        if one.kind is not one.VAR_KEYWORD:
+            found[one.name] = hint
+        elif get_origin(hint) is Unpack:
+            found |= get_type_hints(get_args(hint)[0], include_extras=True)
+    return found
 
 
 def _forms(hint: Any, bounds: tuple[Any, ...] = ()) -> _Forms:  # noqa: ANN401 - a type
@@ -122,9 +189,11 @@ def _forms(hint: Any, bounds: tuple[Any, ...] = ()) -> _Forms:  # noqa: ANN401 -
     if origin is Literal:
         choices = get_args(hint)
         return (_Form(", ".join(choices), choices.__contains__),)
+    if origin is Mapping:
+        return (_Form("fields", lambda value: isinstance(value, Mapping), has_fields=True),)
     if origin in _LISTS:
         item = _forms(get_args(hint)[0]) or None
-        return (_Form("a set, list or tuple", _is_list, item),)
+        return (_Form("a set, list or tuple", _is_list, item, _most(bounds)),)
     return _plain(hint, bounds)
 
 
@@ -136,16 +205,17 @@ def _plain(hint: Any, bounds: tuple[Any, ...]) -> _Forms:  # noqa: ANN401 - a ty
     if hint is datetime:
         return (_Form("a time with its zone", _is_time),)
     if hint in _PLAIN:
-        return (_Form(_PLAIN[hint], lambda value: isinstance(value, hint)),)
-    if isinstance(hint, type) and issubclass(hint, Record):
+        return (_Form(_PLAIN[hint], lambda value: isinstance(value, hint), most=_most(bounds)),)
+    if isinstance(hint, type) and issubclass(hint, Record | tuple):
         article = "an" if hint.__name__[0] in "AEIOU" else "a"
-        return (_Form(f"{article} {hint.__name__}", lambda value: isinstance(value, hint)),)
+        words = f"{article} {hint.__name__}"
+        return (_Form(words, lambda value: isinstance(value, hint), has_fields=True),)
     return ()
 
 
 def _number(kind: type, bounds: tuple[Any, ...]) -> _Form:
     """Return the form of a number within its bounds; a whole one is none below 0 if not said."""
-    said = [part for one in bounds for part in getattr(one, "metadata", (one,))]
+    said = _said(bounds)
     least = next((one.ge for one in said if isinstance(one, Ge)), 0 if kind is int else None)
     most = next((one.le for one in said if isinstance(one, Le)), None)
     kinds = (int,) if kind is int else (int, float)
@@ -161,6 +231,17 @@ def _number(kind: type, bounds: tuple[Any, ...]) -> _Form:
         return is_one and (least is None or value >= least) and (top is None or value <= top)
 
     return _Form(words, fits)
+
+
+def _most(bounds: tuple[Any, ...]) -> int | None:
+    """Return how long something is at most, if that is said."""
+    found = (getattr(one, "max_length", None) for one in (*bounds, *_said(bounds)))
+    return next((one for one in found if one is not None), None)
+
+
+def _said(bounds: tuple[Any, ...]) -> list[Any]:
+    """Return bounds one by one; pydantic keeps those of a field together."""
+    return [part for one in bounds for part in getattr(one, "metadata", (one,))]
 
 
 def _is_list(value: object) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import TypeVar, get_args
 from uuid import UUID
 
@@ -19,15 +22,43 @@ from .arguments import checked_name
 _R = TypeVar("_R", bound=Record)
 
 
-def checked(record: type[_R], **values: object) -> _R:
+def checked(
+    record: type[_R], names: Mapping[str, str] = MappingProxyType({}), /, **values: object
+) -> _R:
     """Return ``record(**values)`` of what a caller said; what does not fit is a ``UsageError``.
 
     A plain one, as it comes over a wire: the caller makes no record, and knows of none.
+
+    Args:
+        record: Of which kind.
+        names: What the caller calls a field that has another name.
+        values: Its fields.
     """
     try:
         return record(**values)
     except UnfitRecord as error:
-        raise UsageError(error.field, error.value, error.accepted) from error
+        raise UsageError(_as_called(error.field, names), error.value, error.accepted) from error
+
+
+@contextmanager
+def called(**names: str) -> Iterator[None]:
+    """Tell what is refused in the block by what its caller calls it.
+
+    Args:
+        names: That, by what it is called further in.
+    """
+    try:
+        yield
+    except UsageError as error:
+        told = _as_called(error.field, names)
+        if told == error.field:
+            raise
+        raise UsageError(told, error.value, error.accepted) from error
+
+
+def _as_called(field: str, names: Mapping[str, str]) -> str:
+    name, *inner = re.split(r"(?=[.\[])", field, maxsplit=1)
+    return "".join((names.get(name, name), *inner))
 
 
 SKEW = timedelta(minutes=1)

@@ -31,6 +31,7 @@ from tiers.records import (
     Source,
 )
 
+from .operations import ACCEPTED_WITHOUT_SECRETS
 from .runtime import Runtime
 
 R = TypeVar("R", bound=Record)
@@ -45,7 +46,7 @@ ACCEPTED: Mapping[Detector, str] = {
     "forgery": "plain text, without marks of roles, prompts and calls of tools",
     "exfiltration": "a statement, without orders to give memories or credentials away",
     "hidden": "text in plain spelling",
-    "secret": "text without keys, tokens, passwords and card numbers",
+    "secret": ACCEPTED_WITHOUT_SECRETS,
     "order": "a statement, without standing orders to the assistant",
     "trigger": "a statement, without orders that wait for an occasion",
     "protected": "text that sets no protected setting",

@@ -7,18 +7,20 @@ over MCP and by the adapters for frameworks.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar, cast
+from functools import cache, wraps
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 from pydantic import Field
 
-from tiers.fields import NAME_CHARS_MAX, NAMED_MAX, TEXT_CHARS_MAX, TOPICS_MAX
+from tiers.errors import WriteRefused
+from tiers.fields import NAME_CHARS_MAX, NAMED_MAX, TEXT_CHARS_MAX, TOPICS_MAX, Source
 
-from .arguments import check_call, checked_name
+from .arguments import check_call, checked_name, hints_of
 
 Verb: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -43,6 +45,9 @@ Topics = Annotated[
     Field(max_length=TOPICS_MAX, description="Topics, among yours; all of yours if not given."),
 ]
 Limit = Annotated[int, Field(ge=1, le=ITEMS_MAX, description="How many at most.")]
+EVENTS_MAX = 10_000
+EventsPage: TypeAlias = Annotated[int, Field(ge=1, le=EVENTS_MAX)]
+"""So many events of a feed are on a page."""
 Moment = Annotated[
     str,
     Field(
@@ -90,6 +95,27 @@ class Told:
     words: str = ""
     hint: Any = None
     default: Any = ...
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Annotates a text that is stored as it is said, but for secrets: a label stands for each.
+
+    Attributes:
+        source: Whose words it is, for the write guard.
+    """
+
+    source: Source
+
+
+Reason: TypeAlias = Annotated[str, Field(max_length=TEXT_CHARS_MAX), Kept("user")]
+"""Why something is done: it stays in the audit feed, and in what proves that it was done."""
+Posted: TypeAlias = Annotated[str, Kept("agent")]
+"""What an agent writes on a board."""
+
+ACCEPTED_WITHOUT_SECRETS = "text without keys, tokens, passwords and card numbers"
+_BESIDE_CHARS = 2_000
+"""Longer texts are looked at beside the event loop."""
 
 
 @dataclass(frozen=True)
@@ -155,23 +181,104 @@ def operation(
     """
 
     def offer(method: _F) -> _F:
-        names = tuple(inspect.signature(method).parameters)
-        in_path = [one for one in names if f"{{{one}}}" in path]
-
-        @wraps(method)
-        async def checked(*args: Any, **named: Any) -> Any:  # noqa: ANN401 - as the method
-            given = {**dict(zip(names, args, strict=False)), **named}
-            check_call(method, given)
-            for one in in_path:
-                if one in given:
-                    checked_name(one, given[one])
-            return await method(*args, **named)
-
         made = Offer(verb, path, changes, repeats, own_id, name, tool)
-        checked.__operation__ = made  # type: ignore[attr-defined]
+        checked: Any = checks_arguments(
+            *(one for one in inspect.signature(method).parameters if f"{{{one}}}" in path)
+        )(method)
+        checked.__operation__ = made
         return cast("_F", checked)
 
     return offer
+
+
+def checks_arguments(*in_path: str) -> Callable[[_F], _F]:
+    """Let the decorated method refuse what its signature does not say, as ``check_call`` does.
+
+    Args:
+        in_path: The parameters that lead to what is asked for: names, which are not empty.
+    """
+
+    def decorate(method: _F) -> _F:
+        _, *names = inspect.signature(method).parameters
+
+        @wraps(method)
+        async def checked(self: object, *args: Any, **named: Any) -> Any:  # noqa: ANN401 - as the method
+            given = {**dict(zip(names, args, strict=False)), **named}
+            check_arguments(checked, given)
+            for name, source in _kept_of(method).items():
+                if not isinstance(given.get(name), str):
+                    continue
+                runtime = getattr(self, "_runtime", None)
+                kept = await without_secrets(runtime, name, given[name], source)
+                if name in named:
+                    named[name] = kept
+                else:
+                    place = names.index(name)
+                    args = (*args[:place], kept, *args[place + 1 :])
+            return await method(self, *args, **named)
+
+        checked.__in_path__ = in_path  # type: ignore[attr-defined]
+        return cast("_F", checked)
+
+    return decorate
+
+
+def check_arguments(method: Callable[..., Any], given: Mapping[str, object]) -> None:
+    """Refuse arguments of a method as itself does, where it is not called.
+
+    Raises:
+        UsageError: One of them is not what the signature says, or a name that is none.
+    """
+    check_call(method, given)
+    for one in _in_path_of(method):
+        if one in given:
+            checked_name(one, given[one])
+
+
+@cache
+def _in_path_of(method: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the parameters of a method that stand in its path, under whatever name."""
+    marked = (
+        name
+        for name, hint in hints_of(method).items()
+        if any(isinstance(one, InPath) for one in _marks_of(hint))
+    )
+    return tuple(dict.fromkeys((*getattr(method, "__in_path__", ()), *marked)))
+
+
+@cache
+def _kept_of(method: Callable[..., Any]) -> dict[str, Source]:
+    """Return the parameters of a method that are ``Kept``, and whose words they are."""
+    return {
+        name: found.source
+        for name, hint in hints_of(method).items()
+        for found in _marks_of(hint)
+        if isinstance(found, Kept)
+    }
+
+
+def _marks_of(hint: Any) -> Iterator[Any]:  # noqa: ANN401 - a type
+    """Yield what a type is annotated with, or one of those that it is a union of."""
+    yield from getattr(hint, "__metadata__", ())
+    for one in get_args(hint):
+        if one is not hint and hasattr(one, "__metadata__"):
+            yield from one.__metadata__
+
+
+async def without_secrets(runtime: Any, name: str, text: str, source: Source) -> str:  # noqa: ANN401 - a room above
+    """Return a text as the write guard of a runtime lets it be stored; without one, as it is.
+
+    Raises:
+        WriteRefused: The settings keep secrets out instead of labelling them.
+    """
+    if runtime is None:
+        return text
+    judge = runtime.settings.guard_policy.judge_secrets
+    is_long = len(text) > _BESIDE_CHARS
+    verdict = await asyncio.to_thread(judge, text, source) if is_long else judge(text, source)
+    if verdict.action in ("allow", "redact"):
+        return str(verdict.text)
+    raise WriteRefused(name, verdict.detectors, ACCEPTED_WITHOUT_SECRETS, None)
 
 
 def composed(method: _F) -> _F:

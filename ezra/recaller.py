@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
+import math
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar, get_args
 
 from metaagents.reindex.index import SwitchingIndex
 from tiers.deadlines import Deadlines
-from tiers.errors import ConfigError, TierError
+from tiers.errors import ConfigError, TierError, TierTimeout
 from tiers.ports import Embedder, Vector
 from tiers.records import Ancestor, Fact, Hit, Kind, Scope, SearchQuery, Turn
 from tiers.sighting import Known, Seen
@@ -62,6 +65,55 @@ def with_vector(query: SearchQuery, asked: QuestionVector | None) -> SearchQuery
     return query.model_copy(update={"vector": asked.vector, "model_id": asked.model_id})
 
 
+BEHIND_MAX = 10_000
+"""So many agents are remembered whose rings lack turns."""
+
+
+@dataclass(eq=False)
+class TierNews:
+    """What one call learns of the tiers for the next calls of the same runtime.
+
+    The hot tier is a cache that each turn asks several times. When it was late it is left alone for
+    as long again, so that a server which is frozen is waited for by one call and not by each.
+
+    Attributes:
+        is_closed: The runtime is over: what fails now is no gap in an answer, but its end.
+        clock: Monotonic seconds.
+    """
+
+    is_closed: bool = False
+    clock: Callable[[], float] = time.monotonic
+    _resting_until: float = field(default=-math.inf, init=False)
+    _behind: dict[tuple[str, str, str | None], None] = field(default_factory=dict, init=False)
+
+    def close(self) -> None:
+        """Take note that the runtime is over."""
+        self.is_closed = True
+
+    def rests(self, tier: str) -> bool:
+        """Whether a tier is not asked now."""
+        return tier == "hot" and self.clock() < self._resting_until
+
+    def was_late(self, tier: str, seconds: float) -> None:
+        """Take note that a tier did not answer within so many seconds."""
+        if tier == "hot":
+            self._resting_until = self.clock() + seconds
+
+    def fell_behind(self, scope: Scope) -> None:
+        """Take note that the ring of an agent lacks what was just stored in cold."""
+        self._behind[scope.tenant, scope.graph_id, scope.agent_id] = None
+        if len(self._behind) > BEHIND_MAX:
+            del self._behind[next(iter(self._behind))]
+
+    def is_behind(self, scope: Scope) -> bool:
+        """Whether an agent's ring lacks turns that are in cold."""
+        return (scope.tenant, scope.graph_id, scope.agent_id) in self._behind
+
+    def caught_up(self, scope: Scope) -> None:
+        """Take note that an agent's ring was filled from cold."""
+        self._behind.pop((scope.tenant, scope.graph_id, scope.agent_id), None)
+
+
 @dataclass
 class Degradation:
     """Which tiers answered one call, and what was left out and why.
@@ -69,6 +121,7 @@ class Degradation:
     Attributes:
         seconds: Deadline of each leg.
         telemetry: Told of each leg.
+        news: What earlier calls have learnt of the tiers.
         used: Tiers that answered, in the order in which they first did.
         lost: Tiers and capabilities that did not take part.
         skipped: For each leg left out, why.
@@ -76,6 +129,7 @@ class Degradation:
 
     seconds: float
     telemetry: Telemetry = field(default_factory=Telemetry)
+    news: TierNews = field(default_factory=TierNews)
     used: dict[str, None] = field(default_factory=dict)
     lost: dict[str, None] = field(default_factory=dict)
     skipped: list[str] = field(default_factory=list)
@@ -84,9 +138,24 @@ class Degradation:
         self._deadlines = Deadlines(self.seconds)
 
     async def answer(self, tier: str, leg: str, call: Awaitable[_T], empty: _T) -> _T:
-        """Return what ``call`` answers, or ``empty`` when its tier fails or is late."""
+        """Return what ``call`` answers, or ``empty`` when its tier fails or is late.
+
+        Raises:
+            TierError: The runtime is closed.
+        """
         with self.telemetry.leg(tier, leg) as watched:
+            if self.news.rests(tier):
+                if inspect.iscoroutine(call):
+                    call.close()  # nobody will await it
+                watched.fail("TimeoutError")
+                self.lose(tier, leg, "not asked: it was late a moment ago")
+                return empty
             return await self._answer(tier, leg, call, empty, watched)
+
+    def ring_filled(self, scope: Scope) -> None:
+        """Take note that an agent's ring was written; where hot was away it is caught up later."""
+        if "hot" in self.lost:
+            self.news.fell_behind(scope)
 
     async def _answer(
         self, tier: str, leg: str, call: Awaitable[_T], empty: _T, watched: Watched
@@ -96,10 +165,15 @@ class Degradation:
                 answer = await call
         except TimeoutError:
             watched.fail("TimeoutError")
+            self.news.was_late(tier, self.seconds)
             self.lose(tier, leg, f"no answer within {self.seconds:g} s")
             return empty
         except (TierError, ConfigError) as error:
             watched.fail(type(error).__name__)
+            if self.news.is_closed:
+                raise
+            if isinstance(error, TierTimeout):
+                self.news.was_late(error.tier, self.seconds)
             # A cold call may have failed for the warm index behind it: name the tier that failed.
             # A key or a permission may be taken away while we run.
             log.warning("%s left out: %s", leg, error)

@@ -16,6 +16,7 @@ from tiers.errors import TierError
 from tiers.records import Scope, WorkDraft
 
 from .ranking.terms import Reader
+from .recaller import Degradation, Recaller, TierNews
 from .turn.under_way import TurnsUnderWay
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
     from .contradiction import Handlers, Settler
     from .models.reranking import Reranker
-    from .recaller import Recaller
     from .rights.backlog import Backlog
     from .rights.membership import Membership
     from .rights.metering import Meter
@@ -114,6 +114,8 @@ class Runtime(ColdStores):
     keeper: GraphKeeper
     names: SpeakerNames
     recaller: Recaller
+    news: TierNews
+    """What calls have learnt of the tiers."""
     reranker: Reranker | None
     router: Router
     fetcher: Fetcher
@@ -133,6 +135,10 @@ class Runtime(ColdStores):
     key_turns: WeakValueDictionary[object, asyncio.Lock] = field(
         default_factory=WeakValueDictionary
     )
+
+    def degradation(self) -> Degradation:
+        """Return what notes which tiers answer one call."""
+        return Degradation(self.settings.step_timeout_seconds, self.telemetry, self.news)
 
     async def sweep(self, scope: Scope) -> LifecycleReport:
         """Do the lifecycle's queued work of a graph now, and what its schedule would queue.

@@ -43,7 +43,10 @@ _SHOWN_CHARS = 120
 
 def _shown(value: object) -> str:
     """Return ``repr(value)`` cut to a length that fits on a terminal line."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:  # a body may be as deep as whoever sent it wanted
+        text = type(value).__name__
     return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
 
 

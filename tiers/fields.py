@@ -104,7 +104,7 @@ def _normal_topics(value: object) -> tuple[str, ...]:
     """Return topics trimmed, NFC, case-folded, unique and sorted; refuse what cannot be one."""
     if value is None:
         return ()
-    if isinstance(value, str) or not isinstance(value, Iterable):
+    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
         message = "topics must be a set, list or tuple of strings"
         raise ValueError(message)
     topics: set[str] = set()

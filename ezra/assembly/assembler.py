@@ -44,7 +44,7 @@ from tiers.upkeep import ArchivalVectors
 from ..contradiction import ContradictionJudge, Handlers, RivalFinder, RulesJudge, Settler
 from ..mesh import Connector, Mesh, Source, opened_mesh
 from ..models.reranking import Reranker
-from ..recaller import Recaller
+from ..recaller import Recaller, TierNews
 from ..rights.membership import Membership
 from ..rights.metering import Meter
 from ..runtime import Runtime, SpeakerNames
@@ -92,6 +92,7 @@ async def assemble_runtime(
     """
     async with AsyncExitStack() as stack:
         stores = await _open_stores(settings, clock, stack, embedder)
+        stack.callback(stores.news.close)
         with suppress(DiskFull):  # the leases of who was here before run out by themselves
             await stores.cold.upkeep.take_over()
         answering = await stack.enter_async_context(language_model(settings, model))
@@ -115,6 +116,7 @@ class _Stores:
     generations: OpenGenerations
     warm: SwitchingIndex
     cold: ColdStores
+    news: TierNews
 
 
 async def _open_stores(
@@ -135,7 +137,7 @@ async def _open_stores(
     cold = await stack.enter_async_context(cold_store(settings, archival_index=warm))
     warm.fill_in_from(cold.words)
     hot = await stack.enter_async_context(hot_store(settings))
-    return _Stores(telemetry, wanted, hot, generations, warm, cold)
+    return _Stores(telemetry, wanted, hot, generations, warm, cold, TierNews())
 
 
 def _runtime(
@@ -172,6 +174,7 @@ def _runtime(
         keeper=minds.keeper,
         names=names,
         recaller=way.recaller,
+        news=stores.news,
         reranker=reranker,
         router=_router(settings, stores, way, names, model, ids, clock),
         fetcher=way.fetcher,
@@ -272,6 +275,7 @@ def _router(
         limits=limits,
         ids=ids,
         telemetry=stores.telemetry,
+        news=stores.news,
     )
 
 

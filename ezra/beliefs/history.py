@@ -34,7 +34,7 @@ from tiers.records import (
 
 from ..checks import check_text, checked, checked_key, checked_topic, part_of_key
 from ..erasure.redaction import RedactionReport, redact
-from ..operations import operation
+from ..operations import Reason, operation
 from ..runtime import Runtime
 from .commit import Point, check_turn_number, seq_at
 from .difference import BeliefDiff, diff_of
@@ -242,7 +242,7 @@ class History:
         trust: Annotated[float, Field(strict=True, ge=0, le=1)],
         *,
         topic: Word | None = None,
-        reason: Text,
+        reason: Reason,
     ) -> float:
         """Set the trust in an agent about a topic; return what it was. An event of the log.
 
@@ -293,7 +293,7 @@ class History:
         return belief
 
     @operation("POST", "/{belief_id}/revert", changes=True, repeats=False)
-    async def revert(self, belief_id: str, *, reason: Text) -> Changed:
+    async def revert(self, belief_id: str, *, reason: Reason) -> Changed:
         """Take an active belief back; what it had superseded is active again.
 
         Where that was redacted or taken back, what it had superseded itself. Its agent is trusted
@@ -316,7 +316,7 @@ class History:
         *,
         turn: int | None = None,
         seq: int | None = None,
-        reason: Text,
+        reason: Reason,
     ) -> Changed:
         """Let exactly those beliefs be active again that were at a moment.
 
@@ -338,7 +338,7 @@ class History:
         return done
 
     @operation("POST", "/{belief_id}/redact", changes=True, repeats=False)
-    async def redact(self, belief_id: str, *, reason: Text) -> RedactionReport:
+    async def redact(self, belief_id: str, *, reason: Reason) -> RedactionReport:
         """Destroy a belief's content for good, in every store and every branch. The chain holds.
 
         Facts made of it go with it; receipts that name it are blanked. Turns in which it was said
@@ -420,7 +420,8 @@ class History:
 
     async def _active_at(self, point: Point | None, seq: int | None) -> int | None:
         if seq is not None:
-            return await self._seq(None, None, seq)
+            check_within("as_of_seq", seq, 0, await self.seq_at())
+            return seq
         return None if point is None else await self.seq_at(point)
 
     async def _seq(self, time: Point | None, turn: int | None, seq: int | None) -> int:

@@ -19,9 +19,9 @@ from tiers.errors import Conflict, UsageError, WasRedacted, check_within
 from tiers.fields import TOPICS_MAX
 from tiers.records import Scope, Standing
 
-from ..checks import check_text, checked, checked_ids
+from ..checks import called, check_text, checked, checked_ids
 from ..guarding import Write, admitted
-from ..operations import Sent, composed, operation
+from ..operations import Reason, Sent, composed, operation
 from ..rights.access import Access, access_of_operator
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
@@ -182,14 +182,10 @@ class Documents:
         check_within("limit", limit, 1, DOCUMENTS_PER_CALL_MAX)
         _check_moment(as_of)
         scope = await self._access.reading()
-        try:
+        with called(behind="after"):
             return await self._runtime.shelf.on_shelf(
                 scope, shelf, behind=after, limit=limit, removed=removed, as_of=as_of
             )
-        except UsageError as error:
-            # What the port calls behind is called after here.
-            field = "after" if error.field == "behind" else error.field
-            raise UsageError(field, error.value, error.accepted) from error
 
     @operation("GET", "/{document_id}")
     async def get(self, document_id: str) -> Document | None:
@@ -247,7 +243,7 @@ class Documents:
         self,
         document_ids: Annotated[Sequence[str], Field(max_length=DOCUMENTS_PER_CALL_MAX)],
         *,
-        reason: str,
+        reason: Reason,
     ) -> tuple[str, ...]:
         """Remove documents and return which were there: no answer has them from now on.
 

@@ -36,19 +36,23 @@ async def named_for_redaction(runtime: Runtime, scope: Scope) -> frozenset[str]:
     return frozenset(asked)
 
 
-async def left_open(runtime: Runtime, scope: Scope, reason: str) -> list[str]:
-    """Return the records that erasures of this reason found and that none has finished with."""
-    found: dict[str, None] = {}
+async def left_open(runtime: Runtime, scope: Scope) -> dict[str, list[str]]:
+    """Return the records that erasures found and that none has finished with, by their reasons.
+
+    Whom they were of the feed does not say. Whoever erases next finishes all of them: their words
+    are destroyed already, and what was made of these is to follow, whoever asks and why.
+    """
+    found: dict[str, dict[str, None]] = {}
     events = [event async for event in _redactions(runtime, scope)]
     for former, event in pairwise(events):
         if event.kind != ERASED:
             continue
-        if event.reason == f"{_FINISHED}{reason}":
-            found.clear()
-        elif event.reason == reason and former.record_ids == event.record_ids:
+        if event.reason.startswith(_FINISHED) and not event.record_ids:
+            found.pop(event.reason.removeprefix(_FINISHED), None)
+        elif former.record_ids == event.record_ids:
             # Each follows the event of its redaction; that of emptied roles has no such.
-            found |= dict.fromkeys(event.record_ids)
-    return list(found)
+            found.setdefault(event.reason, {}).update(dict.fromkeys(event.record_ids))
+    return {reason: list(ids) for reason, ids in found.items()}
 
 
 async def finish(runtime: Runtime, scope: Scope, reason: str) -> None:

@@ -5,7 +5,7 @@ the rings, which refill from cold, pinned beliefs, and the warm index. Then what
 records and of others as well gets a new text, from the others alone. At last a receipt is signed
 that says what was cleaned where. A crash or a tier that is away leaves nothing that repeating the
 call does not finish; an erasure finds by words, and what it left open of those that it has
-destroyed by the feed (``feed``), if it is given the same reason.
+destroyed by the feed (``feed``), whatever its reason.
 """
 
 from __future__ import annotations
@@ -112,19 +112,21 @@ async def purge(runtime: Runtime, scope: Scope, reason: str) -> RedactionReport:
 async def _to_the_end(
     runtime: Runtime, scope: Scope, everybody: Sequence[Whose], asked: str, reason: str
 ) -> RedactionReport:
-    """Erase all of these, finish what the same erasure left open, and say that it is done."""
-    open_ids = await left_open(runtime, scope, reason)
+    """Erase all of these, finish what erasures left open, and say that it is done."""
+    left = await left_open(runtime, scope)
     whole = RedactionReport({}, (), {}, {})
     for whose in everybody:
         whole = _together(whole, await _erased(runtime, scope, whose, reason))
-    for start in range(0, len(open_ids), RECORDS_PER_PAGE):
-        page = open_ids[start : start + RECORDS_PER_PAGE]
-        done = await _redacted(runtime, scope, page, reason, BRANCHES_DEEP_MAX, everybody[0])
-        whole = _together(whole, done)
+    for former, open_ids in left.items():
+        for start in range(0, len(open_ids), RECORDS_PER_PAGE):
+            page = open_ids[start : start + RECORDS_PER_PAGE]
+            done = await _redacted(runtime, scope, page, former, BRANCHES_DEEP_MAX, everybody[0])
+            whole = _together(whole, done)
     report = await _signed(runtime, scope, whole, asked, reason)
     if report.ids and report.is_complete:
         for graph_id in (*_all_branches(report), scope.graph_id):
-            await finish(runtime, Scope.of_graph(scope.tenant, graph_id), reason)
+            for one in dict.fromkeys((*left, reason)):
+                await finish(runtime, Scope.of_graph(scope.tenant, graph_id), one)
     return report
 
 

@@ -27,12 +27,22 @@ from ..checks import check_source, check_text, checked, checked_key, checked_top
 from ..documents import DocumentsOfAgent
 from ..guarding import Write, admitted
 from ..mesh import AnyAsk, ask_of
-from ..operations import Limit, Long, Name, Pair, Told, Tool, Words, operation
+from ..operations import (
+    Limit,
+    Long,
+    Name,
+    Pair,
+    Told,
+    Tool,
+    Words,
+    checks_arguments,
+    operation,
+)
 from ..recall.asking import ask
 from ..recall.injecting import bringing
 from ..recall.memory_search import MemorySearch, search_memory
 from ..recall.request import Answers, DaysAgo, Kinds, Narrowing, ScopeName, request_of
-from ..recaller import Degradation, RecallResult
+from ..recaller import RecallResult
 from ..rights.access import Access
 from ..rights.policy import scope_of, topics_for
 from ..runtime import Runtime
@@ -102,6 +112,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         access = Access(self._scope, self._writing, lambda: self._standing)
         return AgentBoard(self._runtime, access, self.id)
 
+    @checks_arguments()
     async def turn(
         self,
         message: str,
@@ -134,6 +145,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         check_text("message", message)
         sample = checked(
             Turn,
+            {"input": "message", "occurred_at": "at"},
             input=message,
             speaker=speaker or self._record.user_id or self.id,
             topics=topics,
@@ -158,6 +170,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         self._runtime.under_way.opened(admission.scope, admission.turn_id)
         return OpenTurn(self._runtime, state)
 
+    @checks_arguments()
     async def complete(
         self, message: str, *, at: datetime | None = None, speaker: str | None = None
     ) -> Completion:
@@ -259,6 +272,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
             max_results=max_results,
         )
 
+    @checks_arguments("key")
     async def read_tool_output(
         self,
         key: str,
@@ -468,7 +482,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
 
         Whether these may still be read cannot be known then, and they could not be read anyway.
         """
-        state = Degradation(self._runtime.settings.step_timeout_seconds, self._runtime.telemetry)
+        state = self._runtime.degradation()
         unknown: Scope | None = None
         found = await state.answer("cold", "standing", self._scope(), unknown)
         return found or scope_of(self._record)

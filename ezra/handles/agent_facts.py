@@ -9,8 +9,8 @@ from tiers.records import Fact, FactTier, Hit, Rule, Scope, SearchQuery, Source,
 from tiers.upkeep import Page
 
 from ..checks import check_source, checked, checked_id, checked_ids
-from ..operations import Ids, operation
-from ..recaller import Degradation, with_vector
+from ..operations import Ids, Reason, operation
+from ..recaller import with_vector
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
 from .listings import LATEST_MAX, facts_page
@@ -118,7 +118,9 @@ class AgentFacts(ABC):
         return stored_id
 
     @operation("POST", "/facts/{fact_id}/forget", changes=True, repeats=False)
-    async def forget(self, fact_id: str, *, reason: str, superseded_by: str | None = None) -> bool:
+    async def forget(
+        self, fact_id: str, *, reason: Reason, superseded_by: str | None = None
+    ) -> bool:
         """Forget a fact on explicit request; ``False`` when nothing finds it any more.
 
         That is of what is forgotten, was never true or was said twice, and of what is to be
@@ -154,7 +156,7 @@ class AgentFacts(ABC):
         return done
 
     @operation("POST", "/facts/forget", changes=True, repeats=False)
-    async def forget_facts(self, ids: Ids, *, reason: str) -> tuple[str, ...]:
+    async def forget_facts(self, ids: Ids, *, reason: Reason) -> tuple[str, ...]:
         """Forget several facts in one step, as ``forget`` does; return those it has made forgotten.
 
         Args:
@@ -192,11 +194,21 @@ class AgentFacts(ABC):
         """Return archival facts only; ``user_id`` and ``scope_topics`` narrow the agent's scope."""
         now = self._runtime.clock()
         asked = checked(
-            SearchQuery, text=query, kinds=("fact",), tier="archival", limit=limit, now=now
+            SearchQuery,
+            {"text": "query"},
+            text=query,
+            kinds=("fact",),
+            tier="archival",
+            limit=limit,
+            now=now,
         )
-        topics = None if scope_topics is None else checked(Turn, topics=scope_topics).topics
+        topics = (
+            None
+            if scope_topics is None
+            else checked(Turn, {"topics": "scope_topics"}, topics=scope_topics).topics
+        )
         scope = await self._scope()
-        state = Degradation(self._runtime.settings.step_timeout_seconds, self._runtime.telemetry)
+        state = self._runtime.degradation()
         asked = with_vector(asked, await self._runtime.recaller.vector(query, (), state))
         found = await self._runtime.semantic.recall_archival(
             scope, asked, user_id=user_id, scope_topics=topics, limit=limit

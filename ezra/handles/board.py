@@ -9,20 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
-from tiers.board import (
-    CARDS_MAX,
-    STATES_AFTER,
-    Card,
-    Priority,
-    TaskStatus,
-)
+from tiers.board import CARDS_MAX, STATES_AFTER, Card, Priority, TaskStatus
 from tiers.errors import Conflict, NotFound, UsageError, check_at_most
 from tiers.records import Scope, Turn
 from tiers.turn_desk import Charge
 from tiers.upkeep import Page
 
-from ..checks import checked, checked_id
-from ..operations import Id, Limit, Long, Name, Told, Tool, Words, operation
+from ..checks import called, checked, checked_id
+from ..operations import Id, Limit, Long, Name, Posted, Told, Tool, Words, operation
 from ..rights.access import Access
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
@@ -50,10 +44,10 @@ class AgentBoard(BoardReader):
     async def send(
         self,
         to: str | Sequence[str],
-        text: str,
+        text: Posted,
         *,
         type: str = "message",  # noqa: A002 - what people call it
-        subject: str = "",
+        subject: Posted = "",
         priority: Priority = "normal",
         tags: Iterable[str] = (),
         thread: str | None = None,
@@ -93,7 +87,7 @@ class AgentBoard(BoardReader):
     async def reply(
         self,
         message_id: str,
-        text: str,
+        text: Posted,
         *,
         type: str = "message",  # noqa: A002 - what people call it
         priority: Priority = "normal",
@@ -178,8 +172,7 @@ class AgentBoard(BoardReader):
             Conflict: The graph is archived.
             UsageError: There are more than 1,000 ids, or the agent has left.
         """
-        if isinstance(ids, str):
-            ids = (ids,)
+        ids = (ids,) if isinstance(ids, str) else ids
         check_at_most("ids", len(ids), CARDS_MAX)
         scope = await self._reading()
         told = (scope, tuple(ids), self._id, self._runtime.clock())
@@ -200,7 +193,7 @@ class AgentBoard(BoardReader):
     async def log(
         self,
         action: Annotated[str, Told("What sort of thing: commit, test, review.", Id)],
-        text: Annotated[str, Told(hint=Long)] = "",
+        text: Annotated[Posted, Told(hint=Long)] = "",
         *,
         tags: Iterable[str] = (),
         files: Annotated[str | Sequence[str], Told("What it touched.", Files)] = (),
@@ -229,13 +222,12 @@ class AgentBoard(BoardReader):
             Conflict: The id is taken, or was used for other words, or the graph is archived.
             UsageError: An argument is not acceptable, or the agent has left.
         """
-        if isinstance(files, str):
-            files = (files,)
+        files = (files,) if isinstance(files, str) else files
         said: dict[str, Any] = {"type": not_blank("action", action), "text": text, "tags": tags}
         said |= {"details": {"files": list(files)} if files else {}, "thread": task_id or ""}
-        card = checked(
-            Card, kind="action", changed_at=self._runtime.clock(), **said, machine=machine
-        )
+        said |= {"kind": "action", "changed_at": self._runtime.clock(), "machine": machine}
+        with called(type="action", thread="task_id"):
+            card = checked(Card, **said)
         scope, card = await self._stamped(card, id, topics, "log", shared=shared)
         return await self._posted(scope, card)
 
@@ -248,9 +240,9 @@ class AgentBoard(BoardReader):
     )
     async def start_task(
         self,
-        title: Annotated[str, Told(hint=Words)],
+        title: Annotated[Posted, Told(hint=Words)],
         *,
-        text: Annotated[str, Told("The same at length.", Long)] = "",
+        text: Annotated[Posted, Told("The same at length.", Long)] = "",
         priority: Annotated[Priority, Told()] = "normal",
         tags: Annotated[Iterable[str], Told("For finding it.", Tags)] = (),
         parent: Annotated[str | None, Told("The task that it is a part of.", Name)] = None,
@@ -279,8 +271,9 @@ class AgentBoard(BoardReader):
             UsageError: An argument is not acceptable, or the agent has left.
         """
         said: dict[str, Any] = {"title": not_blank("title", title), "text": text, "tags": tags}
-        said |= {"priority": priority, "thread": parent or "", "status": "created"}
-        card = checked(Card, kind="task", changed_at=self._runtime.clock(), **said, machine=machine)
+        said |= {"priority": priority, "thread": parent or "", "status": "created", "kind": "task"}
+        with called(thread="parent"):
+            card = checked(Card, changed_at=self._runtime.clock(), **said, machine=machine)
         scope, card = await self._stamped(card, id, topics, "start a task", shared=shared)
         log = log_of(scope, card, Change(machine=machine), None, begun_id(card.id))
         return await self._posted(scope, card, log)
@@ -291,9 +284,9 @@ class AgentBoard(BoardReader):
         task_id: str,
         *,
         status: TaskStatus | None = None,
-        note: str | None = None,
-        title: str | None = None,
-        text: str | None = None,
+        note: Posted | None = None,
+        title: Posted | None = None,
+        text: Posted | None = None,
         priority: Priority | None = None,
         tags: Iterable[str] | None = None,
         id: str | None = None,  # noqa: A002 - what people call it
@@ -342,7 +335,7 @@ class AgentBoard(BoardReader):
     async def finish_task(
         self,
         task_id: str,
-        outcome: str | None = None,
+        outcome: Posted | None = None,
         *,
         id: str | None = None,  # noqa: A002 - what people call it
         machine: str = "",
@@ -354,14 +347,15 @@ class AgentBoard(BoardReader):
         Raises:
             Conflict: It failed, or was completed with another outcome.
         """
-        change = checked(Change, status="completed", note=outcome, ends=True, machine=machine)
+        with called(note="outcome"):
+            change = checked(Change, status="completed", note=outcome, ends=True, machine=machine)
         return await self._change(task_id, change, id)
 
     @operation("POST", "/tasks/fail", changes=True, own_id="id")
     async def fail_task(
         self,
         task_id: str,
-        reason: str | None = None,
+        reason: Posted | None = None,
         *,
         id: str | None = None,  # noqa: A002 - what people call it
         machine: str = "",
@@ -373,7 +367,8 @@ class AgentBoard(BoardReader):
         Raises:
             Conflict: It was completed, or failed for another reason.
         """
-        change = checked(Change, status="failed", note=reason, ends=True, machine=machine)
+        with called(note="reason"):
+            change = checked(Change, status="failed", note=reason, ends=True, machine=machine)
         return await self._change(task_id, change, id)
 
     @operation("POST", "/tasks/suspend", changes=True, repeats=False)
@@ -405,8 +400,9 @@ class AgentBoard(BoardReader):
         thread: str | None,
         shared: bool,
     ) -> Card:
-        said = said | {"machine": machine, "thread": thread or ""}
-        draft = checked(Card, kind="message", changed_at=self._runtime.clock(), **said)
+        said |= {"machine": machine, "thread": thread or "", "kind": "message"}
+        with called(title="subject"):
+            draft = checked(Card, changed_at=self._runtime.clock(), **said)
         scope, card = await self._stamped(draft, message_id, topics, "send", shared=shared)
         if not card.thread:
             card = card.model_copy(update={"thread": card.id})

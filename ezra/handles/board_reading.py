@@ -58,7 +58,7 @@ class BoardReader:
         Raises:
             UsageError: ``limit`` is out of range.
         """
-        query = checked(CardQuery, kind="message", thread=thread_id)
+        query = checked(CardQuery, {"thread": "thread_id"}, kind="message", thread=thread_id)
         scope = await self._reading()
         found = await self._runtime.board.latest(scope, query, limit=limit)
         return tuple(reversed(found))
@@ -91,6 +91,7 @@ class BoardReader:
         """
         query = checked(
             CardQuery,
+            {"thread": "task_id"},
             kind="action",
             agent_id=agent_id,
             thread=task_id,
@@ -132,6 +133,7 @@ class BoardReader:
         """
         query = checked(
             CardQuery,
+            {"thread": "parent"},
             kind="task",
             agent_id=agent_id,
             statuses=statuses,

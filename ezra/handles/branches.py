@@ -167,6 +167,7 @@ async def _made(
     link = Parent(id=parent.id, as_of=moment, linked_at=begun, **brought)
     record = checked(
         SessionGraph,
+        {"id": "session_graph_id"},
         tenant=parent.tenant,
         id=session_graph_id,
         parents=(link,),

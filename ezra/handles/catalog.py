@@ -17,7 +17,6 @@ from tiers.records import (
     Rule,
     Scope,
     SessionGraph,
-    Text,
     Turn,
 )
 
@@ -26,7 +25,7 @@ from ..documents import DocumentsOfGraph
 from ..erasure.redaction import RedactionReport, redact
 from ..moving.carrying import GraphRows, check_nothing_left
 from ..moving.graph_status import GraphStatus, status_of
-from ..operations import Ids, operation
+from ..operations import EventsPage, Ids, Reason, operation
 from ..recall.asking import ask
 from ..recall.request import Answers, Kinds, Narrowing, request_of
 from ..recaller import RecallResult
@@ -136,14 +135,14 @@ class Catalog(DocumentsOfGraph, GraphRows):
         return await self._runtime.procedural.match_rules(self._scope, text, limit)
 
     @operation("POST", "/redactions", changes=True, repeats=False)
-    async def redact(self, record_ids: Ids, *, reason: Text) -> RedactionReport:
+    async def redact(self, record_ids: Ids, *, reason: Reason) -> RedactionReport:
         """Destroy the content of catalog records for good; otherwise as ``Graph.redact``."""
         ids = checked_ids("record_ids", record_ids)
         return await redact(self._runtime, self._scope, ids, reason)
 
     @operation("GET", "/audit")
     async def audit(
-        self, after: int = 0, limit: int = 1000, *, only: AuditFilter | None = None
+        self, after: int = 0, limit: EventsPage = 1000, *, only: AuditFilter | None = None
     ) -> tuple[AuditEvent, ...]:
         """Return the catalog's audit feed after a ``seq``, in order."""
         return await self._runtime.log.audit(self._scope, after, limit, only)

@@ -15,7 +15,7 @@ from ..checks import checked_ids
 from ..erasure.holdings import PAGE_MAX, Holding, holding_of
 from ..erasure.redaction import RedactionReport, erase, purge, redact
 from ..erasure.whose import Whose
-from ..operations import Ids, operation
+from ..operations import Ids, Reason, operation
 from ..runtime import Runtime
 
 _Page: TypeAlias = Annotated[int, Field(ge=1, le=PAGE_MAX)]
@@ -64,7 +64,7 @@ class ErasureOfGraph:
         subject: Text | None = None,
         user_id: Text | None = None,
         agent_id: Text | None = None,
-        reason: Text,
+        reason: Reason,
     ) -> RedactionReport:
         """Redact every record that speaks of a subject, or is a user's or an agent's, with proof.
 
@@ -73,7 +73,7 @@ class ErasureOfGraph:
         graphs that inherit from it where something names a record as its source. With a subject
         also the role, and each prompt, of an agent that names it. The report says what was
         cleaned where; its receipt is signed where there is a key. One that was cut off is finished
-        by calling it again with the same reason. Rows keep their ids, moments, topics, agent and
+        by calling it again, with whatever reason. Rows keep their ids, moments, topics, agent and
         user.
 
         Args:
@@ -90,7 +90,7 @@ class ErasureOfGraph:
         return await erase(self._runtime, self._scope, whose, reason)
 
     @operation("POST", "/purges", changes=True, repeats=False)
-    async def purge(self, *, reason: Text) -> RedactionReport:
+    async def purge(self, *, reason: Reason) -> RedactionReport:
         """Redact everything that the graph holds, in every store, with proof; as ``erase``.
 
         Rows, ids and the chain of beliefs stay, so that others' links to them still hold. The graph
@@ -99,7 +99,7 @@ class ErasureOfGraph:
         return await purge(self._runtime, self._scope, reason)
 
     @operation("POST", "/redactions", changes=True, repeats=False)
-    async def redact(self, record_ids: Ids, *, reason: Text) -> RedactionReport:
+    async def redact(self, record_ids: Ids, *, reason: Reason) -> RedactionReport:
         """Destroy the content of records for good, and of all that was made of them.
 
         Rows, ids and coverage stay, and the audit feed says who, when and why. Summaries and

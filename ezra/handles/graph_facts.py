@@ -16,7 +16,7 @@ from tiers.learning import is_live
 from tiers.records import Fact, FactTier, GraphState, Scope, Text
 
 from ..checks import check_text, checked
-from ..operations import operation
+from ..operations import Reason, operation
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
 from .remembering import correct_by, forget, store
@@ -31,7 +31,7 @@ class FactsOfGraph:
     _scope: Scope
 
     @operation("POST", "/facts/{fact_id}/forget", changes=True, repeats=False)
-    async def forget(self, fact_id: str, *, reason: Text) -> bool:
+    async def forget(self, fact_id: str, *, reason: Reason) -> bool:
         """Forget a shared fact; ``False`` when nothing finds it any more.
 
         As ``agent.forget`` does, with all shared facts that say the same for the same user, or said
@@ -57,7 +57,7 @@ class FactsOfGraph:
         self,
         fact_id: str,
         *,
-        reason: Text,
+        reason: Reason,
         text: Text | None = None,
         subject: Text | None = None,
         predicate: Text | None = None,
@@ -91,7 +91,7 @@ class FactsOfGraph:
             return await self._corrected(await self._live(fact_id, reason), reason, words)
 
     @operation("POST", "/facts/{fact_id}/promote", changes=True, repeats=False)
-    async def promote(self, fact_id: str, *, reason: Text) -> bool:
+    async def promote(self, fact_id: str, *, reason: Reason) -> bool:
         """Make a shared archival fact core: it is in every context, and inherited.
 
         It may leave core again when there are more core facts than ``core_cap``. ``False`` when it
@@ -110,7 +110,7 @@ class FactsOfGraph:
         return await self._moved(fact_id, "core", reason)
 
     @operation("POST", "/facts/{fact_id}/demote", changes=True, repeats=False)
-    async def demote(self, fact_id: str, *, reason: Text) -> bool:
+    async def demote(self, fact_id: str, *, reason: Reason) -> bool:
         """Make a shared core fact archival: only recall finds it; ``False`` when it is already.
 
         It becomes core again when enough further turns have used it.

@@ -16,7 +16,7 @@ from tiers.records import AuditEvent, AuditFilter, Receipt, Scope, Turn
 
 from ..checks import checked_ids
 from ..erasure.taint.handle import Taint
-from ..operations import Ids, operation
+from ..operations import EventsPage, Ids, operation
 from ..receipts.finding import TURN_IDS_MAX, receipts_of
 from ..receipts.readings import PAGE_MAX, Readings, readings_of
 from ..receipts.rebuilding import ReplayedContext, rebuild
@@ -138,7 +138,7 @@ class GraphPast:
 
     @operation("GET", "/audit")
     async def audit(
-        self, after: int = 0, limit: int = 1000, *, only: AuditFilter | None = None
+        self, after: int = 0, limit: EventsPage = 1000, *, only: AuditFilter | None = None
     ) -> tuple[AuditEvent, ...]:
         """Return the graph's audit feed after a ``seq``: ids and reasons, never content.
 

@@ -29,7 +29,7 @@ from tiers.recollection import Place
 from tiers.records import Fact, Moment, Record, Scope, Text, Topics, Turn
 
 from ..checks import checked
-from ..operations import Sent, operation
+from ..operations import Reason, Sent, operation, without_secrets
 from ..rights.access import Access, access_of_operator
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
@@ -276,7 +276,7 @@ class Knowledge:
         predicate: str,
         object: str | None = None,  # noqa: A002 - the third of a triple is called that
         *,
-        reason: str,
+        reason: Reason,
     ) -> tuple[str, ...]:
         """End facts on request, as ``agent.forget`` does, and return their ids.
 
@@ -394,13 +394,14 @@ class Knowledge:
         stated = await self._runtime.knowledge.statements(
             scope, change.subject, change.predicate, live_only=True
         )
+        reason = await without_secrets(self._runtime, "reason", change.reason, "user")
         ended = []
         for fact in stated:
             is_meant = change.object is None or spelled(fact.object or "") == spelled(change.object)
             if not is_meant or fact.graph_id != scope.graph_id:
                 continue
             async with self._runtime.meter.write(scope, self._access.standing()) as charge:
-                done = await forget(self._runtime, scope, fact.id, change.reason)
+                done = await forget(self._runtime, scope, fact.id, reason)
                 charge.is_void = not done
             if done:
                 ended.append(fact.id)

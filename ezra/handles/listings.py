@@ -29,6 +29,7 @@ from ..operations import Ids, operation
 from ..paging import cursor_of, place_of
 from ..runtime import Runtime
 
+_EVERY = {"topics": "all_topics"}
 LATEST_MAX = 100
 """So many records are on a page at most."""
 
@@ -166,7 +167,7 @@ async def _latest(
     check_within("limit", limit, 1, LATEST_MAX)
     behind = place_of(after) if after else None
     named = () if topics is None else checked(Turn, topics=topics).topics
-    every = () if all_topics is None else checked(Turn, topics=all_topics).topics
+    every = () if all_topics is None else checked(Turn, _EVERY, topics=all_topics).topics
     said: dict[str, Any] = {"kinds": (kind,), "tier": tier, "topics": named, "all_topics": every}
     query = checked(SearchQuery, text="", limit=limit + 1, now=runtime.clock(), **said)
     return await runtime.timeline.latest(scope, query, behind=behind)

@@ -11,10 +11,10 @@ from tiers.quarantine import HELD_PAGE_MAX, Held, Quarantined
 from tiers.records import Commitment, Fact, Record, Rule, Scope, Standing
 
 from ..beliefs.commit import believe
-from ..checks import check_text
+from ..checks import called, check_text
 from ..documents import Documents
 from ..documents.draft import Draft
-from ..operations import operation
+from ..operations import Reason, operation
 from ..rights.access import Access
 from ..rights.policy import scope_of
 from ..runtime import Runtime
@@ -46,10 +46,12 @@ class QuarantineReview:
         Raises:
             UsageError: ``limit`` is out of range.
         """
-        return await self._runtime.quarantine.in_quarantine(self._scope, behind=after, limit=limit)
+        waiting = self._runtime.quarantine.in_quarantine
+        with called(behind="after"):
+            return await waiting(self._scope, behind=after, limit=limit)
 
     @operation("POST", "/{text_id}/release", changes=True, repeats=False)
-    async def release(self, text_id: str, *, reason: str) -> str:
+    async def release(self, text_id: str, *, reason: Reason) -> str:
         """Store a text after all, as its writer meant it; return the id of what it became.
 
         What it was to take the place of gives way to it, where that still stands. The same text of
@@ -73,7 +75,7 @@ class QuarantineReview:
         return released_id
 
     @operation("POST", "/{text_id}/discard", changes=True, repeats=False)
-    async def discard(self, text_id: str, *, reason: str) -> bool:
+    async def discard(self, text_id: str, *, reason: Reason) -> bool:
         """Throw a text away: its content is destroyed, what was found in it stays on record.
 
         ``False`` when it was decided about before.

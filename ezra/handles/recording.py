@@ -179,6 +179,7 @@ class Teller:
         shown = tuple(map(with_previews, turns[-ring:]))
         call = self.runtime.hot.restore(scope, shown, ring)
         await state.answer("hot", "append to the ring", call, None)
+        state.ring_filled(scope)
 
 
 class AgentRecording(ABC):
@@ -268,7 +269,7 @@ def _of_mapping(given: Mapping[str, object]) -> PastTurn:
         if name not in PastTurn.model_fields:
             raise UsageError(str(name), value, f"one of {', '.join(PastTurn.model_fields)}")
     outputs = fields.get("tool_outputs", ())
-    if isinstance(outputs, str | bytes) or not isinstance(outputs, Iterable):
+    if isinstance(outputs, str | bytes | Mapping) or not isinstance(outputs, Iterable):
         accepted = 'a list of {"tool": …, "output": …}'
         raise UsageError("tool_outputs", type(outputs).__name__, accepted)
     # Checked as a reply's are: what they say of one that does not fit is the same.
@@ -336,7 +337,7 @@ async def _record_batch(batch: Mapping[int, Told]) -> Sequence[tuple[Turn, bool]
     async with runtime.meter.refusals(scope if len(of_agent) == 1 else scope.for_graph()):
         kept = await runtime.desk.keep_turns(writes)
     by_place = dict(zip(batch, kept, strict=True))
-    state = Degradation(runtime.settings.step_timeout_seconds, runtime.telemetry)
+    state = runtime.degradation()
     for teller, past in of_agent.items():
         own, _ = stands[teller]
         await teller.keep_at_hand(own, [by_place[place] for place in past], state)

@@ -66,7 +66,7 @@ def memory_of(what: Memory) -> Fact | Rule:
     """
     if isinstance(what, str):
         check_text("what", what, "text that says something, a Fact or a Rule")
-    record = checked(Fact, text=what) if isinstance(what, str) else what
+    record = checked(Fact, {"text": "what"}, text=what) if isinstance(what, str) else what
     if not isinstance(record, Fact | Rule):
         raise UsageError("what", what, "text, a Fact or a Rule")
     if isinstance(record, Fact):

@@ -74,7 +74,7 @@ def fact_of(content: object, metadata: object) -> Fact:
     unknown = sorted(str(name) for name in said if name not in METADATA)
     if unknown:
         raise UsageError("metadata", unknown[0], ", ".join(METADATA))
-    return checked(Fact, text=content.strip(), **said)
+    return checked(Fact, {"text": "content"}, text=content.strip(), **said)
 
 
 def owner_of(scope: Scope, fact_scope: str) -> str:

@@ -44,7 +44,7 @@ from ..erasure.whose import Whose
 from ..mesh import SourceAbout
 from ..moving.carrying import check_nothing_left, import_rows
 from ..moving.graph_status import Health, health_of, index_age_of
-from ..operations import Ids, InPath, Sent, operation
+from ..operations import EventsPage, Ids, InPath, Reason, Sent, checks_arguments, operation
 from ..receipts.rebuilding import ReplayedContext, rebuild
 from ..runtime import Runtime
 from .catalog import Catalog
@@ -63,6 +63,7 @@ class Tenant:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
 
+    @checks_arguments("session_graph_id")
     async def create_session_graph(
         self,
         session_graph_id: str,
@@ -107,6 +108,7 @@ class Tenant:
         parents = _parents(inherits_from, now, rules=inherit_rules, episodes=inherit_episodes)
         record = checked(
             SessionGraph,
+            {"id": "session_graph_id", "parents": "inherits_from"},
             tenant=self._runtime.settings.tenant,
             id=session_graph_id,
             parents=tuple(dict.fromkeys(parents)),
@@ -132,6 +134,7 @@ class Tenant:
         self._runtime.handlers.resolve_by(record.id, resolver)
         return Graph(self._runtime, record)
 
+    @checks_arguments("session_graph_id")
     async def session_graph(
         self, session_graph_id: str, *, resolver: Resolver | None = None
     ) -> Graph:
@@ -195,7 +198,7 @@ class Tenant:
 
     @operation("GET", "/audit", name="audit.read")
     async def audit(
-        self, after: int = 0, limit: int = 1000, *, only: AuditFilter | None = None
+        self, after: int = 0, limit: EventsPage = 1000, *, only: AuditFilter | None = None
     ) -> tuple[AuditEvent, ...]:
         """Return the tenant's audit feed after a ``position``, over all graphs, in order.
 
@@ -246,7 +249,7 @@ class Tenant:
 
     @operation("POST", "/erasures", changes=True, repeats=False, name="tenant.erase")
     async def erase(
-        self, *, subject: Text | None = None, user_id: Text | None = None, reason: Text
+        self, *, subject: Text | None = None, user_id: Text | None = None, reason: Reason
     ) -> dict[str, RedactionReport]:
         """Erase a subject or a user from every graph of the tenant and from its catalog.
 

@@ -11,6 +11,7 @@ from tiers.errors import Conflict
 from tiers.records import Fact, Turn
 
 from ..checks import checked
+from ..operations import checks_arguments
 from ..runtime import Runtime
 from ..turn.assemble import Slot
 from ..turn.output_checks import ToolOutputLike, check_usage, outputs_of
@@ -167,6 +168,7 @@ class OpenTurn:
         """Milliseconds per router step, so far."""
         return dict(self.answer.course.step_ms)
 
+    @checks_arguments()
     async def reply(
         self,
         response: str,

@@ -21,7 +21,7 @@ from tiers.records import LoggedBelief, ProjectedBelief, Record, Scope, SessionG
 from tiers.upkeep import ARCHIVE_ROWS, PAGE_ROWS_MAX, QueuedWork, Table
 
 from ..beliefs.proofs import Witness
-from ..checks import checked
+from ..checks import called, checked
 from ..operations import operation
 from ..runtime import Runtime
 
@@ -71,7 +71,8 @@ class GraphRows:
         """
         check_within("limit", limit, 1, PAGE_ROWS_MAX)
         graph = self._scope.graph_id
-        page = await self._runtime.archive.export_rows(self._scope.tenant, table, after, limit)
+        with called(cursor="after"):
+            page = await self._runtime.archive.export_rows(self._scope.tenant, table, after, limit)
         own = (one for one in page.rows if graph_of(one) == graph and not _is_indexing(one))
         rows = tuple(one.model_dump(mode="json") for one in own)
         return CarriedRows(rows=rows, cursor=page.cursor)

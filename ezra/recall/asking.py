@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tiers.records import Receipt, Scope
 
-from ..recaller import Degradation, RecallResult
+from ..recaller import RecallResult
 from ..runtime import Runtime
 from ..turn.receipts import SALT_BYTES, recall_receipt_body
 from .request import RecallRequest, arguments_of, check_identity
@@ -56,7 +56,7 @@ async def _with_receipt(
         ),
         recorded_at=runtime.clock(),
     )
-    state = Degradation(runtime.settings.step_timeout_seconds, runtime.telemetry)
+    state = runtime.degradation()
 
     async def keep() -> str:
         await runtime.log.put_receipt(scope, receipt)

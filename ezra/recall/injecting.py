@@ -95,7 +95,7 @@ async def inject(
     check_within("token_budget", token_budget, 1, TOKENS_MAX)
     if not query.strip():
         return Injected()
-    state = Degradation(runtime.settings.step_timeout_seconds, runtime.telemetry)
+    state = runtime.degradation()
     rankings = await _rankings(runtime, scope, query, wanted, state)
     fused = fuse(rankings)
     if wants_order(query):  # what was made of turns does not stand for them: it has no place in it
@@ -126,7 +126,7 @@ async def inject(
 
 async def last_message(runtime: Runtime, scope: Scope, role: str) -> str:
     """Return what was said to an agent last; its role where nothing was."""
-    state = Degradation(runtime.settings.step_timeout_seconds, runtime.telemetry)
+    state = runtime.degradation()
     none: tuple[Turn, ...] = ()
     found = await state.answer("cold", "last turn", runtime.turns.recent_turns(scope, 1), none)
     said = [turn.input for turn in found if turn.redacted_at is None]

@@ -150,7 +150,7 @@ async def search_memory(
     """
     _check(grain, min_days_ago, max_days_ago, max_results)
     window = _Window(min_days_ago, max_days_ago, runtime.clock(), runtime.settings.zone)
-    state = Degradation(runtime.settings.step_timeout_seconds, runtime.telemetry)
+    state = runtime.degradation()
     search = _Search(runtime, scope, grain, window, state)
     lost: tuple[str, ...] = ()
     if text is None or not text.strip():

@@ -30,6 +30,7 @@ from ..runtime import Runtime
 
 _T = TypeVar("_T")
 
+_EVERY = {"topics": "all_topics"}
 LIMIT_MAX = 100
 DAYS_MAX = 36_500
 _FIRST_DAY = 3  # of the calendar in which every time zone has a day before
@@ -69,7 +70,7 @@ class Narrowing(TypedDict, total=False):
     """
 
     mode: ModeName
-    grains: Sequence[Grain]
+    grains: Grains
     min_days_ago: int
     max_days_ago: int | None
     topics: Iterable[str] | None
@@ -155,11 +156,11 @@ def request_of(
         as_of=as_of,
         rerank=rerank,
         mode=_one_of("mode", more.get("mode", "hybrid"), tuple(MODES)),
-        grains=tuple(_one_of("grains", one, GRAINS) for one in more.get("grains", ())),
+        grains=checked_grains(more.get("grains", ())),
         min_days_ago=more.get("min_days_ago", 0),
         max_days_ago=more.get("max_days_ago"),
         topics=() if topics is None else checked(Turn, topics=topics).topics,
-        all_topics=() if all_topics is None else checked(Turn, topics=all_topics).topics,
+        all_topics=() if all_topics is None else checked(Turn, _EVERY, topics=all_topics).topics,
         ids=_ids(more.get("ids", ())),
         token_budget=more.get("token_budget"),
         depth=more.get("depth", 1),
@@ -219,11 +220,26 @@ def checked_kinds(kinds: Sequence[Kind] | None) -> tuple[Kind, ...]:
     """
     if kinds is None:
         return KINDS
-    wanted = tuple(dict.fromkeys(map(kind_named, kinds)))
+    wanted = tuple(dict.fromkeys(map(kind_named, _listed("kinds", kinds))))
     unknown = [kind for kind in wanted if kind not in KINDS]
     if unknown or not wanted:
         raise UsageError("kinds", unknown or wanted, _KINDS_TOLD)
     return wanted
+
+
+def checked_grains(grains: Sequence[Grain]) -> tuple[Grain, ...]:
+    """Return grains, if each is one.
+
+    Raises:
+        UsageError: One is none.
+    """
+    return tuple(_one_of("grains", one, GRAINS) for one in _listed("grains", grains))
+
+
+def _listed(name: str, given: Iterable[_T]) -> Sequence[_T]:
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise UsageError(name, given, "a set, list or tuple")
+    return tuple(given)
 
 
 def kind_named(name: Any) -> Any:  # noqa: ANN401 - whatever a caller gave for a kind
@@ -246,7 +262,11 @@ Answers: TypeAlias = Annotated[int, Field(ge=1, le=LIMIT_MAX)]
 
 DaysAgo: TypeAlias = Annotated[int, Field(ge=0, le=DAYS_MAX)]
 
-Kinds: TypeAlias = Annotated[Sequence[KindNamed], Field(max_length=KINDS_NAMED_MAX)]
+Kinds: TypeAlias = Annotated[
+    Sequence[KindNamed], Field(max_length=KINDS_NAMED_MAX), BeforeValidator(checked_kinds)
+]
+
+Grains: TypeAlias = Annotated[Sequence[Grain], BeforeValidator(checked_grains)]
 
 
 def _check(asked: RecallRequest) -> None:
@@ -374,6 +394,7 @@ def everything(search: Search) -> SearchQuery:
     since, until = request.window(search.now, search.runtime.settings.zone)
     return checked(
         SearchQuery,
+        {"text": "query"},
         text=request.text,
         kinds=request.kinds,
         limit=max(WORD_CANDIDATES, request.limit),

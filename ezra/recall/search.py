@@ -26,7 +26,7 @@ from ..ranking.pool import FORMER, Candidate, Pool
 from ..ranking.priors import classes_of, factors, is_used_since
 from ..ranking.scoring import DIGITS, Question, Scored, score
 from ..ranking.weights import DEFAULT_WEIGHTS
-from ..recaller import Degradation, Reason, RecallResult, seen_from_below
+from ..recaller import Reason, RecallResult, seen_from_below
 from ..runtime import Runtime
 from .candidates import (
     ask_engines,
@@ -108,7 +108,7 @@ async def recollect(runtime: Runtime, scope: Scope, request: RecallRequest) -> R
 async def _recollect(runtime: Runtime, scope: Scope, request: RecallRequest) -> RecallResult:
     now = request.as_of or runtime.clock()
     scope = await runtime.membership.scope_at(scope, request.as_of)
-    state = Degradation(runtime.settings.step_timeout_seconds, runtime.telemetry)
+    state = runtime.degradation()
     search = Search(
         runtime, scope, request, now, state, Pool(scope.graph_id, runtime.reader, scope.tenant)
     )

@@ -13,6 +13,7 @@ from tiers.records import Ancestor, Fact
 from ..handles.agent import Agent
 from ..handles.recording import BATCH_TURNS, PastTurn, PastTurnLike, Recorded, past_turns
 from ..handles.turn import Completion, OpenTurn, TurnAnswer
+from ..operations import checks_arguments
 from ..turn.output_checks import ToolOutputLike, check_usage, outputs_of
 from ..turn.routing import Written
 from ..wire import Asked, Nothing, Operation, agents, graphs, handles
@@ -98,6 +99,7 @@ class RemoteTurn(OpenTurn):
         """All of it as one value, as the server said it."""
         return self._answer
 
+    @checks_arguments()
     async def reply(
         self,
         response: str,

@@ -16,7 +16,7 @@ from tiers.errors import EzraError, TierRejected, TierTimeout, TierUnavailable, 
 from tiers.ids import IdFactory
 from tiers.provider_clients import checked_base_url, checked_key, trusted_certificates
 
-from ..arguments import checked_name
+from ..arguments import ENCODABLE, checked_name
 from ..telemetry import Spans, Watched
 from ..telemetry.spans import Attributes, headers_of_current
 from ..wire import Nothing, Operation
@@ -155,7 +155,7 @@ class Connection:
     async def _once(self, operation: Operation[Any, Any], path: str, sent: Sent) -> bytes:
         if self._http is None:
             raise TierUnavailable("server", operation.name, "the connection is not open")
-        with self._watched(operation) as watched, self._told(operation, sent.get("json")):
+        with self._watched(operation) as watched, self._told(operation, next(iter(sent.values()))):
             answer = await self._http.request(
                 operation.verb,
                 path,
@@ -188,15 +188,21 @@ class Connection:
         return self._spans.watch(name, about, kind=SpanKind.CLIENT)
 
     @contextmanager
-    def _told(self, operation: Operation[Any, Any], said: object = None) -> Iterator[None]:
-        """Tell of what the connection does in words of ours; ``said`` is the body that it sends."""
+    def _told(
+        self, operation: Operation[Any, Any], said: dict[str, Any] | None = None
+    ) -> Iterator[None]:
+        """Tell of what the connection does in words of ours; ``said`` is what is asked."""
         import httpx2  # noqa: PLC0415 - only who calls a server pays for it
 
         try:
             yield
         except UnicodeEncodeError as problem:
             half = problem.object[problem.start : problem.end]
-            raise UsageError("text", half, "text without lone surrogates") from problem
+            raise UsageError("text", half, ENCODABLE) from problem
+        except httpx2.InvalidURL as problem:
+            longest = max(said or {"url": ""}, key=lambda name: len(str((said or {}).get(name))))
+            accepted = "less: what is asked stands in the address, which has 65,536 characters"
+            raise UsageError(longest, (said or {}).get(longest), accepted) from problem
         except ValueError as problem:
             for field, number in _endless(said):
                 raise UsageError(field, number, "a finite number") from problem
@@ -248,10 +254,7 @@ def _escaped(name: str, value: object) -> str:
     value = checked_name(name, value)
     if value in (".", ".."):
         return value.replace(".", "%2E")  # as they are they would lead to another address
-    try:
-        return quote(value, safe="")
-    except UnicodeEncodeError:
-        raise UsageError(name, value, "text without lone surrogates") from None
+    return quote(value, safe="")
 
 
 def _endless(said: object, field: str = "") -> Iterator[tuple[str, float]]:

@@ -8,10 +8,11 @@ from typing import Any
 from metaagents.reindex.rules import Reembedding
 from tiers.errors import UsageError
 
-from ..arguments import checked_name
 from ..contradiction import Callback, Resolver
 from ..handles.catalog import Catalog
+from ..handles.graph import Graph
 from ..handles.tenant import Tenant
+from ..operations import check_arguments, checks_arguments
 from ..wire import Nothing, graphs, handles
 from ..wire.graphs import GraphAnswer
 from .agent import RemoteAgent
@@ -42,6 +43,7 @@ class RemoteEzra(RemoteHandle, Tenant, of=Tenant, asks={"create_session_graph": 
         is_graph = isinstance(answer, GraphAnswer)
         return RemoteGraph(self._connection, answer) if is_graph else answer
 
+    @checks_arguments("session_graph_id")
     async def session_graph(
         self, session_graph_id: str, *, resolver: Resolver | None = None
     ) -> RemoteGraph:
@@ -52,10 +54,10 @@ class RemoteEzra(RemoteHandle, Tenant, of=Tenant, asks={"create_session_graph": 
             UsageError: There is a resolver.
         """
         _check_resolver(resolver)
-        graph_id = checked_name("session_graph_id", session_graph_id)
-        shown = await self.ask(graphs.GET, Nothing(), graph_id=graph_id)
+        shown = await self.ask(graphs.GET, Nothing(), graph_id=session_graph_id)
         return RemoteGraph(self._connection, shown)
 
+    @checks_arguments("session_graph_id", "agent_id")
     async def agent(self, session_graph_id: str, agent_id: str) -> RemoteAgent:
         """Return the handle of a member of a graph, for whoever has a token as that agent only.
 
@@ -68,6 +70,7 @@ class RemoteEzra(RemoteHandle, Tenant, of=Tenant, asks={"create_session_graph": 
         )
         return RemoteAgent(self._connection, session_graph_id, shown)
 
+    @checks_arguments("session_graph_id", "agent_id")
     async def spawn_agent(
         self,
         session_graph_id: str,
@@ -82,6 +85,7 @@ class RemoteEzra(RemoteHandle, Tenant, of=Tenant, asks={"create_session_graph": 
             NotFound: The graph does not exist.
             PolicyDenied: The token is not that agent's, or the agent is more than it allows.
         """
+        check_arguments(Graph.spawn_agent, given)
         shown = await self.ask(
             graphs.SPAWN,
             graphs.SpawnAsked.of(**given),

@@ -7,8 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import wraps
 from typing import Any
 
-from ..arguments import check_call
-from ..operations import is_composed, offer_of
+from ..operations import check_arguments, is_composed, offer_of
 from ..wire.derivation import Handle
 from ..wire.operation import A, Operation, R
 from .connection import Connection
@@ -89,8 +88,7 @@ def _asking(method: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
         _, *bound = signature.bind(self, *args, **named).arguments.items()
         given = dict(bound)
         given |= given.pop(more, {})
-        if offer_of(method) is not None:
-            check_call(method, given)
+        check_arguments(method, given)
         return await self._ask(name, given)
 
     return ask

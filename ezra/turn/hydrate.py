@@ -6,6 +6,7 @@ late is left out, and the turn's ``degradation`` says so.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -158,7 +159,8 @@ class Hydrator:
         """Return the ring but for turns whose words were destroyed in cold while hot was away."""
         degradation = turn.degradation
         hot = await degradation.answer("hot", "hot", self.hot.read(turn.scope), HotState())
-        if "hot" not in degradation.lost and ring_has_gap(hot, self.limits.ring_capacity):
+        has_gap = ring_has_gap(hot, self.limits.ring_capacity)
+        if "hot" not in degradation.lost and (has_gap or degradation.news.is_behind(turn.scope)):
             hot = await self._rebuilt(turn, hot)
         now = self.clock()
         ring = await self.recaller.standing_turns(turn.scope, hot.turns, now, degradation)
@@ -167,13 +169,20 @@ class Hydrator:
     async def _rebuilt(self, turn: Admission, hot: HotState) -> HotState:
         capacity = self.limits.ring_capacity
         call = self.turns.recent_turns(turn.scope, capacity)
-        found = await turn.degradation.answer("cold", "rebuild", call, hot.turns)
+        unknown: Sequence[Turn] | None = None
+        found = await turn.degradation.answer("cold", "rebuild", call, unknown)
+        if found is None:
+            return hot
         recent = tuple(map(with_previews, found))
-        if len(recent) <= len(hot.turns):
+        news, known = turn.degradation.news, {one.seq for one in hot.turns}
+        if len(recent) <= len(known) and (not recent or recent[-1].seq in known):
+            news.caught_up(turn.scope)
             return hot
         if not turn.is_rehearsal:
+            news.caught_up(turn.scope)
             restore = self.hot.restore(turn.scope, recent, capacity)
             await turn.degradation.answer("hot", "rebuild", restore, None)
+            turn.degradation.ring_filled(turn.scope)
         return hot.model_copy(update={"turns": recent})
 
     async def _last_turns(self, turn: Admission, hot: HotState) -> tuple[Turn, ...]:

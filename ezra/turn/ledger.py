@@ -127,6 +127,7 @@ class TurnLedger:
             overflow = await admission.degradation.answer(
                 "hot", "append to the ring", append, overflow
             )
+            admission.degradation.ring_filled(admission.scope)
             self.telemetry.numbers.tokens("reply", tokens)
         return Written(stored, was_new, overflow)
 

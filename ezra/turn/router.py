@@ -21,7 +21,7 @@ from tiers.ports import CountingModel, LanguageModel
 from tiers.records import AgentRecord, Commitment, Hit, MeshResult, Scope, Standing, ToolOutput
 
 from ..ranking.choosing import in_asked_order
-from ..recaller import Degradation
+from ..recaller import Degradation, TierNews
 from ..rights.policy import scope_of
 from ..telemetry import Telemetry
 from .assemble import LAYOUT, STEADY_LAYOUT, Context, Material, assemble
@@ -71,6 +71,7 @@ class Router:
         limits: Sizes and deadlines.
         ids: Names turns.
         telemetry: Told of each turn and step.
+        news: What earlier calls have learnt of the tiers.
     """
 
     admission: TurnPolicy
@@ -81,6 +82,7 @@ class Router:
     limits: RouterLimits
     ids: IdFactory
     telemetry: Telemetry
+    news: TierNews
 
     async def open_turn(
         self, agent: AgentRecord, standing: Standing, request: Request
@@ -269,7 +271,7 @@ class Router:
         return written
 
     def _degradation(self) -> Degradation:
-        return Degradation(self.limits.step_timeout_seconds, self.telemetry)
+        return Degradation(self.limits.step_timeout_seconds, self.telemetry, self.news)
 
     @contextmanager
     def _step(self, name: str, step_ms: dict[str, float]) -> Iterator[None]:

@@ -20,7 +20,7 @@ from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin, get_t
 from pydantic import BeforeValidator, Field, Strict, TypeAdapter, create_model
 
 from ..arguments import COUNT_MAX
-from ..operations import InPath, Offer, Sent, Told, argument_words, offer_of
+from ..operations import InPath, Kept, Offer, Sent, Told, argument_words, offer_of
 from .operation import Asked, Need, Nothing, Operation
 from .points import LISTED, ONE_OR_MORE, Count, Point, PointInQuery, Time, whole
 
@@ -153,13 +153,15 @@ class Offered:
         if not fields:
             return Nothing
         title = "".join(part.title() for part in self.method_name.split("_"))
-        return create_model(
+        made = create_model(
             f"{title}Asked",
             __base__=Asked,
             __doc__=self.summary,
             __module__=self.method.__module__,  # tells those of one name from each other
             **fields,
         )
+        made.method = self.method
+        return made
 
 
 def _as_sent(hint: Any, *, in_query: bool) -> Any:  # noqa: ANN401 - a type
@@ -211,4 +213,4 @@ def _apart(hint: Any) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401 - a type
     if get_origin(hint) is not Annotated:
         return hint, ()
     bare, *bounds = get_args(hint)
-    return bare, tuple(one for one in bounds if not isinstance(one, Told))
+    return bare, tuple(one for one in bounds if not isinstance(one, Told | Kept))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, Strict, TypeAdapter
+from pydantic import BeforeValidator, Field, Strict, TypeAdapter
 
 from tiers.fields import Record
 from tiers.records import AuditFilter, Grain
@@ -20,10 +21,34 @@ from ..handles.graph_board import GraphBoard
 from ..handles.knowledge import Knowledge
 from ..handles.quarantine import QuarantineReview
 from ..handles.tenant import Tenant
-from ..recall.request import KINDS_NAMED_MAX, KindNamed, ModeName, ScopeName
-from .agents import CatalogRememberAsked, RememberAsked
+from ..handles.turn import OpenTurn
+from ..operations import EventsPage
+from ..recall.request import (
+    KINDS_NAMED_MAX,
+    KindNamed,
+    ModeName,
+    ScopeName,
+    checked_grains,
+    checked_kinds,
+)
+from .agents import (
+    CatalogRememberAsked,
+    CompleteAsked,
+    RememberAsked,
+    ReplyAsked,
+    ToolOutputAsked,
+    TurnAsked,
+)
 from .derivation import Handle
-from .graphs import AGENT_PATH, GRAPH_PATH
+from .graphs import (
+    AGENT_PATH,
+    GRAPH_PATH,
+    BranchAsked,
+    ConfigureAsked,
+    CreateAsked,
+    InheritAsked,
+    SpawnAsked,
+)
 from .operation import Asked, Nothing, Operation
 from .points import LISTED, Count, Number, Switch, Time
 
@@ -33,12 +58,20 @@ class RecallAsked(Asked):
 
     query: str
     limit: Number = 10
-    kinds: Annotated[tuple[KindNamed, ...], Field(max_length=KINDS_NAMED_MAX), LISTED] | None = None
+    kinds: (
+        Annotated[
+            tuple[KindNamed, ...],
+            Field(max_length=KINDS_NAMED_MAX),
+            BeforeValidator(checked_kinds),
+            LISTED,
+        ]
+        | None
+    ) = None
     scope: ScopeName = "any"
     as_of: Time | None = None
     rerank: Switch = True
     mode: ModeName = "hybrid"
-    grains: Annotated[tuple[Grain, ...], LISTED] = ()
+    grains: Annotated[tuple[Grain, ...], BeforeValidator(checked_grains), LISTED] = ()
     min_days_ago: Number = 0
     max_days_ago: Number | None = None
     topics: Annotated[tuple[str, ...], LISTED] | None = None
@@ -67,7 +100,6 @@ class CatalogRecallAsked(RecallAsked):
         return {name: one for name, one in super().said.items() if name != "scope"}
 
 
-EVENTS_MAX = 10_000
 KINDS_MAX = 64
 
 
@@ -75,7 +107,7 @@ class AuditAsked(Asked):
     """A page of the feed, and the fields of ``AuditFilter`` beside it."""
 
     after: Count = 0
-    limit: Annotated[int, Field(ge=1, le=EVENTS_MAX)] = 1000
+    limit: EventsPage = 1000
     kinds: Annotated[tuple[str, ...], Field(max_length=KINDS_MAX)] = ()
     graph_id: str | None = None
     agent_id: str | None = None
@@ -153,6 +185,26 @@ HANDLES = (
     GRAPH_QUARANTINE,
     TENANT,
 )
+
+
+_ASKED_OF: Mapping[type[Asked], Callable[..., Any]] = {
+    AuditAsked: Graph.audit,
+    BranchAsked: Graph.branch,
+    CatalogRecallAsked: Catalog.recall,
+    CatalogRememberAsked: Catalog.remember,
+    CompleteAsked: Agent.complete,
+    ConfigureAsked: Graph.configure,
+    CreateAsked: Tenant.create_session_graph,
+    InheritAsked: Graph.inherit,
+    RecallAsked: Agent.recall,
+    RememberAsked: Agent.remember,
+    ReplyAsked: OpenTurn.reply,
+    SpawnAsked: Graph.spawn_agent,
+    ToolOutputAsked: Agent.read_tool_output,
+    TurnAsked: Agent.turn,
+}
+for _asked, _method in _ASKED_OF.items():
+    _asked.method = _method
 
 
 class ExportedAnswer(Record):

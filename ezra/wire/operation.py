@@ -6,10 +6,10 @@ REST makes a route of it, the remote client a call, and neither says again what 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -23,6 +23,7 @@ from pydantic import (
 from tiers.errors import UsageError
 from tiers.fields import Misfit
 
+from ..arguments import check_call, takes_fields
 from ..operations import Verb
 
 Need: TypeAlias = Literal["see", "act", "read", "operate"]
@@ -51,6 +52,9 @@ class Asked(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    method: ClassVar[Callable[..., Any] | None] = None
+    """The handle's method that is asked: what it refuses itself is refused in its words."""
+
     @property
     def writes(self) -> bool:
         """Whether an operation that otherwise only reads is asked to store something."""
@@ -76,7 +80,33 @@ class Asked(BaseModel):
         try:
             return parse(given)
         except ValidationError as error:
-            raise refusal_of(Misfit.first_of(error), "request") from error
+            misfit = _misfit_of(error)
+            name = misfit.place[0] if misfit.place else None
+            if cls.method is not None and isinstance(given, Mapping) and name in given:
+                _check_as_called(cls.method, str(name), given[name])
+            raise refusal_of(misfit, "request") from error
+
+
+def _misfit_of(error: ValidationError) -> Misfit:
+    """Return the first of what does not fit; of what may be text or a record, that of the record.
+
+    Of a union pydantic tells each member's refusal, under its name: ``parent.Parent.id``.
+    """
+    first, *others = error.errors(include_url=False)
+    name, *member = first["loc"]
+    if member == ["str"] and isinstance(first["input"], Mapping):
+        for one in others:
+            if one["loc"][0] == name and len(one["loc"]) > len(first["loc"]):
+                return Misfit.of({**one, "loc": (name, *one["loc"][2:])})
+    return Misfit.of(first)
+
+
+def _check_as_called(method: Callable[..., Any], name: str, value: object) -> None:
+    """Refuse an argument as its method does; of a record its model says which field is wrong."""
+    some = value if isinstance(value, list) else [value]
+    if any(isinstance(one, Mapping) for one in some) and takes_fields(method, name):
+        return
+    check_call(method, {name: value})
 
 
 class Nothing(Asked):

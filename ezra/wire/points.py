@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import UTC, datetime
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Annotated, TypeAlias
 
 from pydantic import BeforeValidator, Field, Strict
 from pydantic_core import PydanticCustomError
 
+from tiers.fields import in_utc
+
 from ..arguments import COUNT_MAX
 
 _DIGITS_MAX = len(str(COUNT_MAX))
-_YEARS = range(2, 9999)
-"""Within them every moment has a date in every zone, and one before and after it."""
 
 
 def _time(value: object) -> datetime:
     """Return a moment; without its zone it is none."""
     if isinstance(value, str):
         value = _read(value)
-    if not isinstance(value, datetime) or value.tzinfo is None or value.year not in _YEARS:
-        raise ValueError("must be a time of ISO 8601 with its zone")
-    return value.astimezone(UTC)
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        raise ValueError("a time of ISO 8601 with its zone")
+    return in_utc(value)
 
 
 def _read(text: str) -> datetime | None:
@@ -54,13 +54,13 @@ def _point(value: object) -> datetime | int:
     if not isinstance(value, int):
         return _time(value)
     if isinstance(value, bool) or not 0 <= value <= COUNT_MAX:
-        raise ValueError("must be the number of a turn, or a time of ISO 8601 with its zone")
+        raise ValueError("the number of a turn, or a time of ISO 8601 with its zone")
     return value
 
 
 def _listed(given: object) -> object:
     """Return what is listed, in its order. A text would be a list of letters."""
-    if isinstance(given, str) or not isinstance(given, Iterable):
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise PydanticCustomError("list", "a set, list or tuple")
     return tuple(given)
 

@@ -28,6 +28,7 @@ from tiers.errors import (
 
 CONTENT_TYPE = "application/problem+json"
 UNKNOWN = "EzraError"
+_DEEP = (Mapping, tuple, list, set, frozenset)
 CHARS_MAX = 1_000
 SHOWN_MAX = 100
 """So much of a value that is refused goes back to who sent it."""
@@ -113,8 +114,10 @@ def _plain(value: object) -> object:
     if isinstance(value, int | None) or (isinstance(value, float) and isfinite(value)):
         return value
     if isinstance(value, tuple | list | set | frozenset):
-        return [_plain(one) for one in list(value)[:SHOWN_MAX]]
-    return _text(str(value))
+        some = list(value)[:SHOWN_MAX]
+        # What is composed may be as deep as whoever sent it wanted.
+        return [type(one).__name__ if isinstance(one, _DEEP) else _plain(one) for one in some]
+    return type(value).__name__ if isinstance(value, _DEEP) else _text(str(value))
 
 
 def _text(value: str) -> str:

@@ -92,8 +92,20 @@ class GuardPolicy:
             source: Whose words they are.
             is_statement: Whether it is to be remembered as one statement.
         """
+        return self._verdict(text, source, scan(text, source, is_statement=is_statement))
+
+    def judge_secrets(self, text: str, source: Source) -> Verdict:
+        """Return what is to be done with a text that is no knowledge and is kept as it is said.
+
+        Orders in it are nobody's statement, but a secret that is stored can be read by whoever
+        reads the store.
+        """
+        found = scan(text, source, is_statement=False)
+        return self._verdict(text, source, (one for one in found if one.detector == "secret"))
+
+    def _verdict(self, text: str, source: Source, found: Iterable[Finding]) -> Verdict:
         wanted: list[tuple[Action, Finding]] = []
-        for one in scan(text, source, is_statement=is_statement):
+        for one in found:
             action = self.action(source, one.detector)
             if action != "allow":
                 wanted.append((action, one))

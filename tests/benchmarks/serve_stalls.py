@@ -17,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 
 from ezra.cli import main
-from ezra.service import lag
+from ezra.telemetry import lag
 from ezra.telemetry import Numbers
 
 STALL_SECONDS = 0.05

@@ -287,9 +287,10 @@ async def test_what_is_summed_up_meanwhile_does_not_keep_it(tmp_path: Path, step
         assert WORD not in (await everything(ezra, tmp_path))["cold"]
 
 
+@pytest.mark.parametrize("reason", ["case 1", "case 1, again"])
 @pytest.mark.parametrize("whom", ["subject", "graph"])
 async def test_an_erasure_that_was_cut_off_is_finished_by_giving_it_again(
-    tmp_path: Path, whom: str
+    tmp_path: Path, whom: str, reason: str
 ) -> None:
     """Copies of beliefs, what heirs made of records and new texts: no word leads to them."""
     clock = MovingClock()
@@ -307,8 +308,8 @@ async def test_an_erasure_that_was_cut_off_is_finished_by_giving_it_again(
     async def erase(ezra: Ezra) -> RedactionReport:
         graph = await ezra.session_graph("imola")
         if whom == "graph":
-            return await graph.purge(reason="case 1")
-        return await graph.erase(subject=WORD, reason="case 1")
+            return await graph.purge(reason=reason)
+        return await graph.erase(subject=WORD, reason=reason)
 
     async with running(tmp_path, clock, **SETTINGS) as ezra:
         report = await erase(ezra)

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 
 import pytest
 from support.mongo_server import running_mongo
 from support.qdrant_shim import running_shim
-from support.redis_server import running_redis
+from support.redis_server import RedisServer, running_redis
 from support.runtime import MovingClock, running
 
 from ezra import Agent, Ezra, TierError
@@ -22,6 +23,7 @@ from ezra import Agent, Ezra, TierError
 class Servers:
     """Three servers of one test's own, and how each is killed and started again."""
 
+    redis: RedisServer
     kill: dict[str, Callable[[], None]]
     start: dict[str, Callable[[], None]]
 
@@ -36,6 +38,7 @@ def servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Servers]:
         monkeypatch.setenv("EZRA_SERVER_TIMEOUT_SECONDS", "1.5")
         monkeypatch.setenv("EZRA_STEP_TIMEOUT_SECONDS", "1.0")
         yield Servers(
+            redis=redis,
             kill={"hot": redis.kill, "warm": qdrant.stop, "cold": mongo.stop},
             start={"hot": redis.start, "warm": qdrant.start, "cold": mongo.start},
         )
@@ -72,6 +75,25 @@ async def test_without_redis_turns_go_on_and_say_so(servers: Servers, ezra: Ezra
     servers.start["hot"]()
     assert "hot" not in await _say(agent, "Out again.")
     assert await _said(agent) == ["Box this lap.", "Out again."]
+
+
+async def test_a_frozen_redis_is_waited_for_once(servers: Servers, ezra: Ezra) -> None:
+    """Not by each call; and the ring has afterwards what could not be appended meanwhile."""
+    agent = await _agent(ezra)
+    await _say(agent, "Mediums on.")
+    await _say(agent, "Box this lap.")
+    with servers.redis.frozen():
+        started = monotonic()
+        for said in ("Out again.", "Pushing now."):
+            turn = await agent.turn(said)
+            await turn.reply("Noted.")
+            assert "hot" in turn.degraded
+            assert "append to the ring: not asked: it was late a moment ago" in turn.skipped
+        assert monotonic() - started < 1.9, "the deadline of one leg, and not of four"
+    ezra._runtime.news.clock = lambda: monotonic() + 60  # the moment is over
+    assert await _said(agent) == ["Out again.", "Pushing now."]
+    assert "hot" not in await _say(agent, "In clean air.")
+    assert await _said(agent) == ["Pushing now.", "In clean air."]
 
 
 async def test_without_qdrant_turns_go_on_and_are_indexed_later(

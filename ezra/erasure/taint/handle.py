@@ -8,10 +8,10 @@ from typing import Annotated, TypeAlias
 from pydantic import Field
 
 from tiers.errors import PolicyDenied
-from tiers.records import Scope, Text
+from tiers.records import Scope
 from tiers.taint import RollBack
 
-from ...operations import operation
+from ...operations import Reason, operation
 from ...runtime import Runtime
 from .rolling_back import RollBackReport, confirm, roll_back, undo
 from .tracing import PAGE_MAX, Trace, trace
@@ -66,7 +66,7 @@ class Taint:
 
     @operation("POST", "/roll-backs", changes=True)
     async def roll_back(
-        self, record_id: str, *, reason: Text, dry_run: bool = False, exposed: bool = False
+        self, record_id: str, *, reason: Reason, dry_run: bool = False, exposed: bool = False
     ) -> RollBackReport:
         """Take back everything that is derived from a record, itself included.
 
@@ -101,7 +101,7 @@ class Taint:
         return replace(report, roll_back=self._here(report.roll_back))
 
     @operation("POST", "/roll-backs/{roll_back_id}/undo", changes=True)
-    async def undo(self, roll_back_id: str, *, reason: Text) -> RollBackReport:
+    async def undo(self, roll_back_id: str, *, reason: Reason) -> RollBackReport:
         """Bring back what an open roll-back took: everything is as it was before.
 
         What cannot come back is named in ``roll_back.kept``: it was erased since, or the same was
@@ -117,7 +117,7 @@ class Taint:
         return await undo(self._runtime, self._scope, roll_back_id, reason)
 
     @operation("POST", "/roll-backs/{roll_back_id}/confirm", changes=True)
-    async def confirm(self, roll_back_id: str, *, reason: Text) -> RollBackReport:
+    async def confirm(self, roll_back_id: str, *, reason: Reason) -> RollBackReport:
         """Make a roll-back final: the content that it keeps is destroyed. Repeating is harmless.
 
         Receipts stay, and so do the belief log and the rows that others name.
