@@ -22,6 +22,10 @@ from .arguments import check_call, checked_name
 
 Verb: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
+Need: TypeAlias = Literal["see", "act", "read", "operate"]
+"""What somebody must be allowed: to see what the agent of the path sees, and to write as it; to
+read whole graphs, and to run them. ``see`` and ``read`` change nothing that is stored."""
+
 Ids: TypeAlias = Annotated[Sequence[str], Field(max_length=NAMED_MAX)]
 
 Effect: TypeAlias = Literal["reads", "adds", "ends"]
@@ -106,6 +110,7 @@ class Offer:
             that a question whose answer was lost may be asked again.
         name: What it is called, where that is not ``<handle>.<method>``.
         tool: How a model is lent it, if one is.
+        needs: What somebody must be allowed, where the handle does not say it.
     """
 
     verb: Verb
@@ -115,6 +120,7 @@ class Offer:
     own_id: str | None
     name: str | None
     tool: Tool | None
+    needs: Need | None
 
 
 @dataclass(frozen=True)
@@ -148,6 +154,7 @@ def operation(
     own_id: str | None = None,
     name: str | None = None,
     tool: Tool | None = None,
+    needs: Need | None = None,
 ) -> Callable[[_F], _F]:
     """Offer the decorated method at every door; the arguments are those of ``Offer``.
 
@@ -167,7 +174,7 @@ def operation(
                     checked_name(one, given[one])
             return await method(*args, **named)
 
-        made = Offer(verb, path, changes, repeats, own_id, name, tool)
+        made = Offer(verb, path, changes, repeats, own_id, name, tool, needs)
         checked.__operation__ = made  # type: ignore[attr-defined]
         return cast("_F", checked)
 

@@ -63,6 +63,7 @@ class Tenant:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
 
+    @operation("POST", "/graphs", changes=True, repeats=False, name="graph.create")
     async def create_session_graph(
         self,
         session_graph_id: str,

@@ -39,7 +39,7 @@ class MeshAsk(Record):
     as_of: Moment | None = None
 
 
-AnyAsk: TypeAlias = "str | Mapping[str, Any] | MeshAsk"
+AnyAsk: TypeAlias = str | Mapping[str, Any] | MeshAsk
 
 
 def ask_of(given: AnyAsk) -> MeshAsk:

@@ -23,7 +23,7 @@ from .handles import RemoteDocuments
 _IN_PROCESS = "none: a function does not go over the wire; open the runtime in process"
 
 
-class RemoteEzra(RemoteHandle, Tenant, of=Tenant, asks={"create_session_graph": graphs.CREATE}):
+class RemoteEzra(RemoteHandle, Tenant, of=Tenant):
     """A memory runtime on a server. Made by ``Ezra.connect``.
 
     Each method is one call of the server and does what the method of the same name does of
@@ -63,9 +63,9 @@ class RemoteEzra(RemoteHandle, Tenant, of=Tenant, asks={"create_session_graph": 
             NotFound: The graph does not exist, or never had such a member.
             UsageError: The member has left.
         """
-        shown = await self.ask(
-            graphs.MEMBER, Nothing(), graph_id=session_graph_id, agent_id=agent_id
-        )
+        member = handles.GRAPH.offered["agent"].operation
+        names = {"graph_id": session_graph_id, "agent_id": agent_id}
+        shown = await self.ask(member, Nothing(), **names)
         return RemoteAgent(self._connection, session_graph_id, shown)
 
     async def spawn_agent(
@@ -83,7 +83,7 @@ class RemoteEzra(RemoteHandle, Tenant, of=Tenant, asks={"create_session_graph": 
             PolicyDenied: The token is not that agent's, or the agent is more than it allows.
         """
         shown = await self.ask(
-            graphs.SPAWN,
+            handles.GRAPH.offered["spawn_agent"].operation,
             graphs.SpawnAsked.of(**given),
             graph_id=session_graph_id,
             agent_id=agent_id,

@@ -20,10 +20,25 @@ from ..handles.graph_board import GraphBoard
 from ..handles.knowledge import Knowledge
 from ..handles.quarantine import QuarantineReview
 from ..handles.tenant import Tenant
+from ..handles.turn import TurnAnswer
 from ..recall.request import KINDS_NAMED_MAX, KindNamed, ModeName, ScopeName
-from .agents import CatalogRememberAsked, RememberAsked
+from .agents import (
+    CatalogRememberAsked,
+    CompletionAnswer,
+    RecordAsked,
+    RememberAsked,
+    ToolOutputAsked,
+)
 from .derivation import Handle
-from .graphs import AGENT_PATH, GRAPH_PATH
+from .graphs import (
+    AGENT_PATH,
+    GRAPH_PATH,
+    AgentAnswer,
+    CreateAsked,
+    GraphAnswer,
+    RevokedAnswer,
+    SpawnAsked,
+)
 from .operation import Asked, Nothing, Operation
 from .points import LISTED, Count, Number, Switch, Time
 
@@ -100,7 +115,18 @@ class AuditAsked(Asked):
 _CATALOG_PATH = "/v1/catalog"
 
 AGENT = Handle(
-    "agent", AGENT_PATH, Agent, "see", "act", {"recall": RecallAsked, "remember": RememberAsked}
+    "agent",
+    AGENT_PATH,
+    Agent,
+    "see",
+    "act",
+    {
+        "read_tool_output": ToolOutputAsked,
+        "recall": RecallAsked,
+        "record": RecordAsked,
+        "remember": RememberAsked,
+    },
+    {"complete": CompletionAnswer, "turn": TurnAnswer},
 )
 AGENT_BOARD = Handle("agent.board", f"{AGENT_PATH}/board", AgentBoard, "see", "act")
 AGENT_DOCUMENTS = Handle("agent.documents", f"{AGENT_PATH}/documents", Documents, "see", "act")
@@ -118,7 +144,20 @@ CATALOG_DOCUMENTS = Handle(
     "catalog.documents", f"{_CATALOG_PATH}/documents", Documents, "read", "operate"
 )
 GRAPH = Handle(
-    "graph", GRAPH_PATH, Graph, "read", "operate", {"audit": AuditAsked, "recall": RecallAsked}
+    "graph",
+    GRAPH_PATH,
+    Graph,
+    "read",
+    "operate",
+    {"audit": AuditAsked, "recall": RecallAsked, "spawn_agent": SpawnAsked},
+    {
+        "agent": AgentAnswer,
+        "branch": GraphAnswer,
+        "configure": GraphAnswer,
+        "inherit": GraphAnswer,
+        "revoke": RevokedAnswer,
+        "spawn_agent": AgentAnswer,
+    },
 )
 GRAPH_BOARD = Handle("graph.board", f"{GRAPH_PATH}/board", GraphBoard, "read", "operate")
 GRAPH_DOCUMENTS = Handle("graph.documents", f"{GRAPH_PATH}/documents", Documents, "read", "operate")
@@ -134,7 +173,12 @@ TENANT = Handle(
     Tenant,
     "read",
     "operate",
-    {"audit": AuditAsked, "ensure_archival_index": Nothing},
+    {
+        "audit": AuditAsked,
+        "create_session_graph": CreateAsked,
+        "ensure_archival_index": Nothing,
+    },
+    {"create_session_graph": GraphAnswer},
 )
 
 HANDLES = (
