@@ -473,8 +473,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         Whether these may still be read cannot be known then, and they could not be read anyway.
         """
         state = Degradation(self._runtime.settings.step_timeout_seconds, self._runtime.telemetry)
-        unknown: Scope | None = None
-        found = await state.answer("cold", "standing", self._scope(), unknown)
+        found = await state.answer("cold", "standing", self._scope(), None)
         return found or scope_of(self._record)
 
     def _follow(self, standing: Standing) -> None:
