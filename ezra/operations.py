@@ -128,7 +128,7 @@ class Sent:
     """Annotates a parameter of which less than a method takes comes over a wire.
 
     Attributes:
-        hint: The type that comes.
+        hint: The type that comes; ``None``: nothing does.
     """
 
     hint: Any

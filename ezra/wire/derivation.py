@@ -147,7 +147,7 @@ class Offered:
         words = self.words
         in_query = self.offer.verb in ("GET", "DELETE")
         for name, parameter in list(self.signature.parameters.items())[1:]:
-            if name in self.in_path:
+            if name in self.in_path or _stays_here(self.hints[name]):
                 continue
             default = ... if parameter.default is inspect.Parameter.empty else parameter.default
             about = Field(default=default, description=words.get(name))
@@ -162,6 +162,11 @@ class Offered:
             __module__=self.method.__module__,  # tells those of one name from each other
             **fields,
         )
+
+
+def _stays_here(hint: Any) -> bool:  # noqa: ANN401 - a type
+    """Whether an argument is for whoever calls in process alone."""
+    return Sent(None) in getattr(hint, "__metadata__", ())
 
 
 def _as_sent(hint: Any, *, in_query: bool) -> Any:  # noqa: ANN401 - a type

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Any, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
@@ -14,25 +14,16 @@ from tiers.records import (
     Ancestor,
     Budget,
     Fact,
-    Parent,
-    Retention,
     Text,
     Topics,
 )
 
 from ..beliefs.difference import BeliefDiff
 from .operation import Asked, Nothing, Operation
-from .points import LISTED, Number, Switch
+from .points import LISTED, Number
 
 GRAPH_PATH = "/v1/graphs/{graph_id}"
 AGENT_PATH = f"{GRAPH_PATH}/agents/{{agent_id}}"
-
-PARENTS_MAX = 1_000
-"""So many graphs can be named at once; more are linked one by one."""
-
-Strategy: TypeAlias = Literal["last_write_wins", "highest_trust", "manual"]
-"""``custom`` needs a function, and a function does not go over the wire."""
-
 
 _Names: TypeAlias = Annotated[tuple[str, ...], Field(max_length=TOPICS_MAX), LISTED]
 
@@ -64,21 +55,6 @@ class AgentAnswer(Answer):
     topics: tuple[str, ...]
     core_at_spawn: tuple[Fact, ...]
     lineage: tuple[Ancestor, ...]
-
-
-class CreateAsked(Asked):
-    """As ``Ezra.create_session_graph``."""
-
-    session_graph_id: str = Field(max_length=NAME_CHARS_MAX, examples=["race-weekend-imola-2026"])
-    inherits_from: Annotated[tuple[str | Parent, ...], LISTED] = Field(
-        default=(), max_length=PARENTS_MAX, examples=[["race-weekend-monaco-2026"]]
-    )
-    merge_strategy: Strategy | None = None
-    inherit_rules: Switch = True
-    inherit_episodes: Switch = False
-    budget: Budget | None = None
-    retention: Retention | None = None
-    exist_ok: Switch = False
 
 
 class SpawnAsked(Asked):

@@ -34,7 +34,6 @@ from .graphs import (
     AGENT_PATH,
     GRAPH_PATH,
     AgentAnswer,
-    CreateAsked,
     GraphAnswer,
     RevokedAnswer,
     SpawnAsked,
@@ -173,11 +172,7 @@ TENANT = Handle(
     Tenant,
     "read",
     "operate",
-    {
-        "audit": AuditAsked,
-        "create_session_graph": CreateAsked,
-        "ensure_archival_index": Nothing,
-    },
+    {"audit": AuditAsked},
     {"create_session_graph": GraphAnswer},
 )
 
