@@ -120,21 +120,6 @@ def missing(tokens: Iterable[str], have: frozenset[str]) -> list[str]:
     return [token for token in dict.fromkeys(tokens) if not _has(have, token)]
 
 
-def lacking(sources: Iterable[str], text: str) -> list[str]:
-    """Return the distinctive tokens of the sources, as written, that a text does not have.
-
-    In order of appearance, each once. A version, a decimal or a time is there only as a whole; a
-    date also where its year, month and day stand apart; a name also where its parts do.
-    """
-    have = vocabulary(text)
-    lost: dict[str, str] = {}
-    for source in sources:
-        found = distinctive(source)
-        for plain in missing(found, have):
-            lost.setdefault(plain, found[plain])
-    return list(lost.values())
-
-
 def is_negated(text: str) -> bool:
     """Whether a text says that something is not so, by the number of its negations.
 

@@ -82,11 +82,6 @@ NO_ROLE = frozenset(
 NO_MEAL = frozenset("bite breakfast lunch dinner spoonful meal".split())
 """What somebody cannot eat for now, rather than ever."""
 
-VAGUE_FAVOURITES = frozenset(
-    "part thing moment bit one memory time way place piece so far there".split()
-)
-"""Of which there is a favourite only in what was spoken of before."""
-
 POINTING = frozenset(
     "it its it's this that that's these those the he she him her his hers they them their theirs "
     "you your yours i me my myself mine we us our ours i'm one ones some something anything "

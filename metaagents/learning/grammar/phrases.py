@@ -74,7 +74,6 @@ _COUNTED = regex(
     re.IGNORECASE,
 )
 _ARTICLE = regex(r"(?:an?|the|some|another|one) ", re.IGNORECASE)
-_PRONOUNS = frozenset("my our his her their its your".split())
 _FINITE = frozenset(
     "is are was were am has have had do does did can could will would should must isn't aren't "
     "wasn't weren't don't doesn't didn't".split()
@@ -162,13 +161,3 @@ def as_quantity(text: str) -> str | None:
     """Return a number with its unit; ``None`` when a text is none."""
     plain = text.strip(" ,.!")
     return plain if QUANTITY.fullmatch(plain) else None
-
-
-def without_article(text: str) -> str:
-    """Return a thing without ``a``, ``an``, ``the`` before it."""
-    return _ARTICLE.sub("", text, count=1)
-
-
-def is_pronoun(word: str) -> bool:
-    """Whether a word says whose something is without naming anybody."""
-    return word.lower() in _PRONOUNS
