@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from tiers.lexical import sentences
+from tiers.lexical import MONTHS, sentences
 from tiers.records import FactType, Turn
 
-from ..distinctive import MONTHS
 from .grammar.as_said import is_half_told, told_as_said
 from .grammar.claims import claims_in
 from .grammar.clauses import Clause, clauses, is_clear, plain_quotes, without_greeting

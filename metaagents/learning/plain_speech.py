@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 
-from ..distinctive import MONTHS
+from tiers.lexical import MONTHS
+
 from .instructions import is_override
 from .marks import Sought
 from .regexes import regex

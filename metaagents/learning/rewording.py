@@ -12,8 +12,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
+from tiers.lexical import MONTHS, WEEKDAYS
+
 from ..claims.forms import PAST_FORM_OF, is_base_form, is_finite
-from ..distinctive import DAYS, MONTHS
 from .regexes import regex
 
 CHARS_MAX = 1_000
@@ -190,7 +191,7 @@ _LOCATED = regex(
 _NO_AGENTS = frozenset(
     "hand car train bus plane bike ship mail post email phone foot law then now far mistake chance "
     "accident noon midnight default".split()
-) | {*DAYS, *MONTHS}
+) | {*WEEKDAYS, *MONTHS}
 _AGENT = rf"(?:{_DETERMINER} (?:[\w-]+ ){{0,2}}?[\w-]+|{_NAME})"
 _LATER = r"(?: (?:in|on|at|since|during|from|until|for|with|last|this|yesterday) .+)?"
 _MEASURES = {"weight": "weighs", "price": "costs", "cost": "costs", "age": "is"}

@@ -13,10 +13,9 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from tiers.learning import spelled
-from tiers.lexical import words
+from tiers.lexical import WEEKDAYS, words
 from tiers.records import Fact
 
-from ..distinctive import DAYS
 from .grammar.activity import BY_THEMSELVES
 from .grammar.changes import as_it_is_now
 from .grammar.claims import claims_of
@@ -68,7 +67,8 @@ _PARTED = frozenset("divorced separated single widowed".split())
 _CIRCUMSTANCE = regex(r"(?:with|at|in|on|from|for|before|after|by|near|along) ")
 _EACH = regex(r"\bevery \d+ [a-z]+")
 _ON_DAYS = regex(
-    rf"\bon (?:{'|'.join(DAYS)})s\b|\bat \d{{1,2}}(?:[:.]\d\d)?(?: ?[ap]m)?(?!\w)", re.IGNORECASE
+    rf"\bon (?:{'|'.join(WEEKDAYS)})s\b|\bat \d{{1,2}}(?:[:.]\d\d)?(?: ?[ap]m)?(?!\w)",
+    re.IGNORECASE,
 )
 _SCALES = tuple(
     frozenset(told.split())

@@ -12,31 +12,24 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal, TypeAlias
 
-from ..distinctive import MONTHS
+from tiers.lexical import MONTHS, NUMBER_WORDS, WEEKDAYS
+
 from .marks import Sought
 from .regexes import regex
 from .validity import DATE, Days, Validity, days_of
 
-DAYS = tuple("monday tuesday wednesday thursday friday saturday sunday".split())
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 _SINCE = (
     r"(?:childhood|birth|school|university|the beginning"
     r"|the age of (?:\d{1,2}|[a-z]{3,9}(?:-[a-z]{3,5})?))"
 )
-_COUNTS = {
-    word: number
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve".split()
-    )
-} | {"thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18}
-_COUNTS |= {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60}
-_COUNTS |= {"a": 1, "an": 1, "the": 1, "couple": 2}
+_COUNTS = NUMBER_WORDS | {"a": 1, "an": 1, "the": 1, "couple": 2}
 _YEAR_MAX = 9_998
 _MONTHS_OF = {"month": 1, "year": 12}
 _DAYS_OF = {"day": 1, "week": 7, "fortnight": 14}
 
 _MONTH = f"(?:{'|'.join(MONTHS)})"
-_DAY = f"(?:{'|'.join(DAYS)})"
+_DAY = f"(?:{'|'.join(WEEKDAYS)})"
 _SEASON = f"(?:{'|'.join(_SEASONS)})"
 _NTH = r"\d{1,2}(?:st|nd|rd|th)?"
 _BARE_DAY = rf"(?:{_DAY},? )?(?:the )?(?:{_NTH}(?: of)? {_MONTH}|{_MONTH} {_NTH})"
@@ -302,7 +295,7 @@ def _days(said: str, at: datetime | None, *, is_ahead: bool) -> Days | None:
     if named is None:
         return _undoubted_days(plain, said, at, is_ahead=is_ahead)
     days = _undoubted_days(plain[named.end() :], said, at, is_ahead=is_ahead)
-    return days if days and DAYS[days.first.weekday()] == named[1] else None
+    return days if days and WEEKDAYS[days.first.weekday()] == named[1] else None
 
 
 def _undoubted_days(plain: str, said: str, at: datetime | None, *, is_ahead: bool) -> Days | None:
@@ -341,10 +334,10 @@ def _of_week(plain: str, today: datetime) -> Days | None:
     """Return the day of ``Tuesday last week``."""
     day, _, week = plain.partition(" ")
     steps = {"last week": -1, "this week": 0, "next week": 1}
-    if day not in DAYS or week not in steps:
+    if day not in WEEKDAYS or week not in steps:
         return None
     monday = _week(today, steps[week], is_end=False).first
-    return _day(monday + timedelta(days=DAYS.index(day)))
+    return _day(monday + timedelta(days=WEEKDAYS.index(day)))
 
 
 def _half_ago(said: str, today: datetime) -> Days | None:
@@ -360,8 +353,8 @@ def _in_calendar(plain: str, today: datetime, *, is_ahead: bool) -> Days | None:
     """Return the days of ``last week``, ``next Monday``, ``June``, ``the 3rd of May``."""
     which, _, named = plain.removeprefix("the ").rpartition(" ")
     step = {"last": -1, "this past": -1, "next": 1, "this coming": 1}.get(which)
-    if named in DAYS:
-        return _weekday(DAYS.index(named), today, ahead=is_ahead if step is None else step > 0)
+    if named in WEEKDAYS:
+        return _weekday(WEEKDAYS.index(named), today, ahead=is_ahead if step is None else step > 0)
     if named in MONTHS and which in {"", "last", "this", "next", "this past", "this coming"}:
         ahead = is_ahead if step is None else step > 0
         return _month(MONTHS.index(named) + 1, today, ahead=ahead)
@@ -448,7 +441,7 @@ def _dated(said: str, days: Days, at: datetime | None) -> str:
     plain = _PREPOSITION.sub("", said.strip(), count=1)
     if at is None or days_of(plain) is not None:
         return said
-    named = next((day for day in DAYS if day in said.lower()), None)
+    named = next((day for day in WEEKDAYS if day in said.lower()), None)
     season = next((one for one in _SEASONS if one in said.lower()), None)
     if season:
         return f"in {season} {days.first.year}"

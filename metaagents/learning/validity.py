@@ -11,9 +11,8 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from tiers.lexical import words
+from tiers.lexical import MONTHS, words
 
-from ..distinctive import MONTHS
 from .regexes import regex
 
 _NAMES = {name: number for number, name in enumerate(MONTHS, 1)}

@@ -10,12 +10,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tiers.lexical import sentences
+from tiers.lexical import MONTHS, WEEKDAYS, sentences
 
-from ...distinctive import MONTHS
 from ..marks import Sought
 from ..regexes import regex
-from ..times import DAYS
 from .asides import with_names_beside, without_aside
 from .namesakes import is_rest_of_name, tells_which
 from .plainer import in_plain_words
@@ -171,7 +169,7 @@ _TAKEN_BACK = regex(_TAKING_BACK, re.IGNORECASE)
 _INSTEAD = regex(
     rf"(?:{_TAKING_BACK}[,:.! ]+)+(?:it's |it is )?(?:(?:at|on|in|the) ){{0,2}}"
     r"(?:[\w.:'-]*\d[\w.:'-]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
-    rf"|{'|'.join((*DAYS, *MONTHS))})(?: [\w:.'-]+)?"
+    rf"|{'|'.join((*WEEKDAYS, *MONTHS))})(?: [\w:.'-]+)?"
     r"|(?:i mean|i meant|make that|or rather|scratch that)[,:]? (?:\w+ )?[\w.'-]+",
     re.IGNORECASE,
 )

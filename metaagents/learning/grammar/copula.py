@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tiers.lexical import WEEKDAYS
 from tiers.records import FactType
 
 from ..regexes import regex
-from ..times import DAYS
 from . import phrases
 from .lexicon import (
     AT_HAND,
@@ -60,7 +60,7 @@ _KNOWN = regex(
     r"|language|tongue|nationality|star sign|zodiac sign|employer|job title|size"
     r"|blood type|pronouns|username|handle|nickname)$"
 )
-_WEEKDAY = regex(rf"(?:{'|'.join(DAYS)})s?", re.IGNORECASE)
+_WEEKDAY = regex(rf"(?:{'|'.join(WEEKDAYS)})s?", re.IGNORECASE)
 _FIXED = regex(r"^(?:scheduled|booked|set|planned|arranged)(?: for)?(?: |$)")
 _YEARLY = regex(r"(?:birthday|anniversary|date of birth|name day)$")
 NUMBERED = regex(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from ...distinctive import MONTHS
+from tiers.lexical import MONTHS, WEEKDAYS
+
 from ..marks import Put
-from ..times import DAYS, PHRASE
+from ..times import PHRASE
 
 _MONTH = f"(?:{'|'.join(MONTHS)}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\\.?)"
 _NTH_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
@@ -16,7 +17,7 @@ _MONTH_FIRST = (
 )
 """``May 3rd, 2014`` as ``3 May, 2014``: one date has one form, whoever writes it."""
 _IN_A_DATE = (
-    rf"\b((?:{'|'.join(DAYS)})(?=, (?:the )?(?:{_NTH_DAY}(?: of)? {_MONTH}|{_MONTH} \d))"
+    rf"\b((?:{'|'.join(WEEKDAYS)})(?=, (?:the )?(?:{_NTH_DAY}(?: of)? {_MONTH}|{_MONTH} \d))"
     rf"|(?:{_MONTH}|{_MONTH} {_NTH_DAY}|{_NTH_DAY}(?: of)? {_MONTH})(?=, (?:19|20)\d\d\b)), "
 )
 """A comma that ends no clause: ``Monday, 7 December``, ``May 3rd, 2014``."""

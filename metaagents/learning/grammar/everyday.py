@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from ...distinctive import MONTHS
+from tiers.lexical import MONTHS
+
 from ..regexes import regex
 from . import phrases
 from .lexicon import BODY, EVALUATIVE

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...distinctive import MONTHS
+from tiers.lexical import MONTHS
+
 from ..regexes import regex
 from ..rewording import third_person
 from . import phrases

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from ...distinctive import DAYS, MONTHS
+from tiers.lexical import MONTHS, WEEKDAYS
+
 from ..plain_speech import LOOSE_ENDS
 from ..regexes import regex
 from . import phrases
@@ -70,7 +71,7 @@ _MEASURED = regex(
     rf"[+\u20ac$\u00a3-]*(?:(?:about|around|plot|number|room|flat|line) )?(?:{_NUMBER.pattern})"
 )
 _MONTH = "|".join(MONTHS)
-_DAY = "|".join(DAYS)
+_DAY = "|".join(WEEKDAYS)
 _ON_DAYS = regex(rf"\b(?:{_DAY})s\b", re.IGNORECASE)
 _DATE = regex(
     rf"\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})|(?:{_MONTH}) \d{{1,4}}", re.IGNORECASE

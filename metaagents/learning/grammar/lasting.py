@@ -13,9 +13,9 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ...distinctive import MONTHS
+from tiers.lexical import MONTHS, WEEKDAYS
+
 from ..regexes import regex
-from ..times import DAYS
 from .lexicon import CAPITALS
 from .verbs import FORMS
 
@@ -92,7 +92,7 @@ MARKS: Mapping[str, Mark] = MappingProxyType(
             1.4,
             _words(
                 "every each always never usually normally mostly mornings evenings weekends weekly "
-                f"daily monthly yearly rarely nights {' '.join(f'{day}s' for day in DAYS)}"
+                f"daily monthly yearly rarely nights {' '.join(f'{day}s' for day in WEEKDAYS)}"
             ),
         ),
         "of all": Mark(

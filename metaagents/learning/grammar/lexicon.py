@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tiers.lexical import NUMBER_WORDS
+
 CAPITALS = "A-Z\u00c0-\u00de" + "".join(
     chr(code) for code in range(0x100, 0x180) if chr(code).isupper()
 )
@@ -218,11 +220,7 @@ CONDITIONS = frozenset(
     "colour-blind color-blind colourblind colorblind dyslexic autistic epileptic asthmatic "
     "short-sighted deaf blind lame pregnant widowed retired unemployed".split()
 )
-NUMBERS = frozenset(
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty "
-    "ninety".split()
-)
+NUMBERS = frozenset(NUMBER_WORDS) - {"zero"}
 MARITAL = frozenset("single married divorced widowed engaged separated".split())
 CIVIL = frozenset("self-employed unemployed bilingual".split()) | {"only child"}
 """What somebody is for longer: by body and diet, in years, by marriage, by standing."""

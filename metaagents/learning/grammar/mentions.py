@@ -9,11 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tiers.lexical import sentences, words
+from tiers.lexical import MONTHS, WEEKDAYS, sentences, words
 
-from ...distinctive import MONTHS
 from ..regexes import regex
-from ..times import DAYS
 from .clauses import is_play
 from .copula import attribute_of
 from .lexicon import CAPITALS, NO_PERSON, PERSONS, PETS, TITLES
@@ -48,4 +46,4 @@ def mentioned(text: str, speaker: str) -> Iterator[Claim]:
 
 def _is_name(name: str) -> bool:
     told = [word for word in words(name) if word not in TITLES]
-    return bool(told) and not {*told} & {*NO_PERSON, *DAYS, *MONTHS}
+    return bool(told) and not {*told} & {*NO_PERSON, *WEEKDAYS, *MONTHS}

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from ...distinctive import MONTHS
+from tiers.lexical import MONTHS, WEEKDAYS
+
 from ..regexes import regex
-from ..times import DAYS
 from .lexicon import CAPITALS
 from .phrases import NAME
 
@@ -36,7 +36,7 @@ _FINITE = regex(r"\b(?:is|are|was|were|has|have|had|will)\b", re.IGNORECASE)
 
 def is_rest_of_name(before: str, rest: str) -> bool:
     """Whether a name behind a comma belongs to the one before it: ``Portland, Maine in 2019``."""
-    is_day = rest.split(" ", 1)[0].lower().strip(",.") in {*DAYS, *MONTHS}
+    is_day = rest.split(" ", 1)[0].lower().strip(",.") in {*WEEKDAYS, *MONTHS}
     is_name = _ENDS_IN_NAME.search(before) is not None and not is_day
     return is_name and _REST_OF_NAME.match(rest) is not None
 

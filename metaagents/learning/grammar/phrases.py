@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-from tiers.lexical import words
+from tiers.lexical import MONTHS, WEEKDAYS, words
 
-from ...distinctive import MONTHS
 from ..plain_speech import LOOSE_ENDS, POINTING
 from ..regexes import regex
-from ..times import CLOCK, DAYS
+from ..times import CLOCK
 from .lexicon import CAPITALS, EVALUATIVE, INITIALS, OCCASIONS, TITLES
 from .verbs import FORMS
 
@@ -27,11 +26,11 @@ _INITIALS = regex(rf"[{CAPITALS}]\.[{CAPITALS}]$|, (?:Inc|Ltd|Co|Corp|Jr|Sr)$")
 """They end with a full stop of their own: ``D.C.``."""
 _COMPANY = regex(r",? (?:together )?with (?:my|our|his|her|their|a|an|two|three) [\w' ]{1,40}$")
 _DATE_LIKE = (
-    rf"(?:(?:(?:{'|'.join(DAYS)}),? )?(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)?"
+    rf"(?:(?:(?:{'|'.join(WEEKDAYS)}),? )?(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)?"
     rf" (?:{'|'.join(MONTHS)})(?:,? \d{{4}})?"
     rf"|(?:{'|'.join(MONTHS)})(?: \d{{1,2}}(?:st|nd|rd|th)?)?(?:,? \d{{4}})?"
     rf"|\d{{4}}-\d{{2}}-\d{{2}}"
-    rf"|(?:{'|'.join(DAYS)})s?(?:,? (?:at )?{CLOCK})?)"
+    rf"|(?:{'|'.join(WEEKDAYS)})s?(?:,? (?:at )?{CLOCK})?)"
 )
 TIME = regex(
     rf"(?:(?:on|at|in|to|for|until) )?(?:{_DATE_LIKE}(?:,? (?:at )?{CLOCK})?|{CLOCK})",
@@ -90,7 +89,7 @@ def as_name(text: str) -> str | None:
     if not _IS_NAME.fullmatch(plain) or not any(letter.isupper() for letter in plain):
         return None
     first = plain.split()[0].lower()
-    is_day = words(plain)[0] in {*DAYS, *MONTHS}
+    is_day = words(plain)[0] in {*WEEKDAYS, *MONTHS}
     return None if is_day or (first in TITLES and " " not in plain) else plain
 
 

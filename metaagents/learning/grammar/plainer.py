@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 
+from tiers.lexical import WEEKDAYS
+
 from ..marks import Put, Sought, reworded
-from ..times import DAYS
 from .changes import CHANGES
 from .dates import NUMBER, TIMES
 from .lexicon import CAPITALS, CARERS, FULL_NAME, PERSONS, PETS
@@ -176,7 +177,7 @@ _WAYS: tuple[tuple[str, Put], ...] = (
     (r"\b(part|full) time\b", r"\1-time"),
     (
         (
-            rf"\b(have|has|got) (an? [^,.;!?]{{3,40}}?) (on (?:{'|'.join(DAYS)})|tomorrow|next"
+            rf"\b(have|has|got) (an? [^,.;!?]{{3,40}}?) (on (?:{'|'.join(WEEKDAYS)})|tomorrow|next"
             rf" week)"
             r" (at (?:\d[\d:.]*(?: ?[ap]m)?|noon|half past \w+|\w+ o'clock))"
         ),

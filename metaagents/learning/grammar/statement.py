@@ -6,12 +6,11 @@ import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from tiers.lexical import MONTHS, WEEKDAYS
 from tiers.records import FactType
 
-from ...distinctive import MONTHS
 from ..regexes import regex
 from ..times import (
-    DAYS,
     When,
     at_end,
     at_front,
@@ -269,7 +268,7 @@ def taken_apart(
         or (verbal.tense == "present" and not verbal.habit)
     )
     times: list[When] = []
-    if front and front.split()[0].lower() not in {*DAYS, *MONTHS}:
+    if front and front.split()[0].lower() not in {*WEEKDAYS, *MONTHS}:
         front = f"{front[0].lower()}{front[1:]}"  # it is told at the end
     for told in (*([front] if front else []), *reversed(ends)):
         if told.lower() in {"ever since", "since then"}:
