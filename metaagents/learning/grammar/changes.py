@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..marks import Put
+from ..marks import Way
 from ..regexes import regex
 from .lexicon import FULL_NAME
 
@@ -18,30 +18,26 @@ _TO_VALUE = (
 _TO_NAME = rf"(?:from {FULL_NAME} )?(?:to |as )?(?={FULL_NAME}$)"
 _WAS = r"(?:was|has been|got)"
 
-CHANGES: tuple[tuple[str, Put], ...] = (
-    (
-        (
-            rf"^({FULL_NAME}) (?:is|takes over as|took over as|has taken over as|becomes|became) "
-            rf"(the|our) (?:new )?((?:[\w-]+ ){{0,3}}{_POST})(?: (?:now|from now on))?(?=$|[.!])"
-        ),
+CHANGES: tuple[Way, ...] = (
+    Way(
+        rf"^({FULL_NAME}) (?:is|takes over as|took over as|has taken over as|becomes|became) "
+        rf"(the|our) (?:new )?((?:[\w-]+ ){{0,3}}{_POST})(?: (?:now|from now on))?(?=$|[.!])",
         r"\2 \3 is now \1",
     ),
-    (
+    Way(
         rf"^([Tt]he|[Oo]ur) new ((?:[\w-]+ ){{0,3}}{_POST}) is (?!now)(?={FULL_NAME})",
         r"\1 \2 is now ",
     ),
-    (
-        (
-            rf"^([Tt]he|[Oo]ur|[Mm]y) ({_THING}) (?:{_WAS} (?:just )?{_CHANGED}|(?:has )?changed)"
-            rf"{_TO_VALUE}$"
-        ),
+    Way(
+        rf"^([Tt]he|[Oo]ur|[Mm]y) ({_THING}) (?:{_WAS} (?:just )?{_CHANGED}|(?:has )?changed)"
+        rf"{_TO_VALUE}$",
         r"\1 \2 is now \g<value>",
     ),
-    (
+    Way(
         rf"^([Tt]he|[Oo]ur|[Mm]y) ({_THING}) {_WAS} renamed {_TO_NAME}",
         r"\1 \2 is now called ",
     ),
-    (
+    Way(
         rf"^(?:I|[Ww]e)(?: have|'ve)? renamed (the|our|my) ({_THING}) {_TO_NAME}",
         r"\1 \2 is now called ",
     ),

@@ -6,7 +6,7 @@ import re
 
 from tiers.lexical import MONTHS, WEEKDAYS
 
-from ..marks import Put
+from ..marks import Way
 from ..times import PHRASE
 
 _MONTH = f"(?:{'|'.join(MONTHS)}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\\.?)"
@@ -35,25 +35,23 @@ def _nth(found: re.Match[str]) -> str:
     return f"the {_NTH[found[1].lower()]} of "
 
 
-TIMES: tuple[tuple[str, Put], ...] = (
-    (_MONTH_FIRST, lambda found: f"{found['of'] or ''}{found[3]} {found[2]}"),
-    (_IN_A_DATE, r"\1 "),
-    (_TIME_AHEAD, r"\1 "),
+TIMES: tuple[Way, ...] = (
+    Way(_MONTH_FIRST, lambda found: f"{found['of'] or ''}{found[3]} {found[2]}"),
+    Way(_IN_A_DATE, r"\1 "),
+    Way(_TIME_AHEAD, r"\1 "),
     # How old somebody was when it began is its time.
-    (
-        (
-            r"\bsince (?:i|he|she) was (?:only |about |just )?"
-            rf"(?:({NUMBER})(?: years old)?|(?:an? )?(?:(?:very|quite) )?(?:small |little |young )?"
-            r"(?:child|kid|boy|girl|little|small|young|baby|teenager|toddler))(?=[.,;!]|$| and\b)"
-        ),
+    Way(
+        r"\bsince (?:i|he|she) was (?:only |about |just )?"
+        rf"(?:({NUMBER})(?: years old)?|(?:an? )?(?:(?:very|quite) )?(?:small |little |young )?"
+        r"(?:child|kid|boy|girl|little|small|young|baby|teenager|toddler))(?=[.,;!]|$| and\b)",
         lambda found: f"since the age of {found[1]}" if found[1] else "since childhood",
     ),
     # How old somebody was does not make what they did depend on it.
-    (r" when (?:i|we|he|she) (?:was|were) (?:only )?[\w-]+(?: years old)?(?=[.,!]|$)", ""),
-    (rf"\bthe (first|second|third) of (?={'|'.join(map(str.capitalize, MONTHS))})", _nth),
-    (
+    Way(r" when (?:i|we|he|she) (?:was|were) (?:only )?[\w-]+(?: years old)?(?=[.,!]|$)", ""),
+    Way(rf"\bthe (first|second|third) of (?={'|'.join(map(str.capitalize, MONTHS))})", _nth),
+    Way(
         r"\b(?:it's|it is) (my|our) ((?:\w+ )?(?:birthday|anniversary)) (?=on |in )",
         r"\1 \2 is ",
     ),
-    (r"\b(birthday|anniversary) (?:falls|comes|is coming up) on ", r"\1 is on "),
+    Way(r"\b(birthday|anniversary) (?:falls|comes|is coming up) on ", r"\1 is on "),
 )
