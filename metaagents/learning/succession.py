@@ -37,7 +37,7 @@ from .grammar.statement import (
 )
 from .grammar.verbs import FORMS
 from .likeness import REMEMBERED_CHARS_MAX, REMEMBERED_TEXTS, difference, read
-from .regexes import regex
+from .regexes import any_case, regex
 from .rewording import in_24_hours, in_third_person
 
 Effect: TypeAlias = Literal["ends", "denies", "repeats"]
@@ -66,9 +66,8 @@ _LASTING = frozenset((NAME, "is a", "was born", "was born in", "grew up in", "is
 _PARTED = frozenset("divorced separated single widowed".split())
 _CIRCUMSTANCE = regex(r"(?:with|at|in|on|from|for|before|after|by|near|along) ")
 _EACH = regex(r"\bevery \d+ [a-z]+")
-_ON_DAYS = regex(
-    rf"\bon (?:{'|'.join(WEEKDAYS)})s\b|\bat \d{{1,2}}(?:[:.]\d\d)?(?: ?[ap]m)?(?!\w)",
-    re.IGNORECASE,
+_ON_DAYS = any_case(
+    rf"\bon (?:{'|'.join(WEEKDAYS)})s\b|\bat \d{{1,2}}(?:[:.]\d\d)?(?: ?[ap]m)?(?!\w)"
 )
 _SCALES = tuple(
     frozenset(told.split())
@@ -79,11 +78,8 @@ _SCALES = tuple(
 )  # fmt: skip
 """Words of which one rules out the others, where they are said of the same."""
 _OPPOSITE = {"is": {"not", "never", "over"}, "not": {"is"}, "never": {"is"}, "over": set()}
-_OWN = regex(
-    r"\b(?!(?-i:US)\b)(?:i|i'm|i've|im|my|mine|me|myself|we|we're|we've|our|ours|us)\b",
-    re.IGNORECASE,
-)
-_NAMELESS = regex(r"(?:the )?user(?:'s)? ", re.IGNORECASE)
+_OWN = any_case(r"\b(?!(?-i:US)\b)(?:i|i'm|i've|im|my|mine|me|myself|we|we're|we've|our|ours|us)\b")
+_NAMELESS = any_case(r"(?:the )?user(?:'s)? ")
 _FILLING = {
     "works at": "work employ employed employer job",
     "lives in": "live living home reside based",

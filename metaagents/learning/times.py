@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from tiers.lexical import MONTHS, NUMBER_WORDS, WEEKDAYS
 
 from .marks import Sought
-from .regexes import regex
+from .regexes import any_case, regex
 from .validity import DATE, Days, Validity, days_of
 
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
@@ -81,7 +81,7 @@ _DAY_OF_DATE = regex(rf"({_DAY}),? (?=.*\d)")
 _PART = r" (?:morning|afternoon|evening|night)"
 _HOUR = rf"(?:{_PART})?(?:,? at {CLOCK})?"
 _EARLY_OR_LATE = regex(r"^(?:early|later?) (?=last|this|next)")
-_AT_CLOCK = regex(rf"(?<!this)(?<!last)({_PART})(?:,? at {CLOCK})?$|,? at {CLOCK}$", re.IGNORECASE)
+_AT_CLOCK = any_case(rf"(?<!this)(?<!last)({_PART})(?:,? at {CLOCK})?$|,? at {CLOCK}$")
 PHRASE = (
     rf"(?:(?:since|until|till|from|as of|by)"
     rf" (?:(?:the (?:end|beginning|start) of )?(?:{_NAMED}|{_RELATIVE})|{_SINCE})"
@@ -96,33 +96,30 @@ PHRASE = (
 )
 """A time, as an expression without groups; case is to be ignored."""
 
-_DISTANT = regex(
+_DISTANT = any_case(
     rf"\b(?:yesterday|tomorrow|the day (?:before yesterday|after tomorrow)|last {_SEASON}"
-    rf"|(?:last|next) (?:week|month|year|{_DAY}|{_MONTH})|{_COUNT} {_UNIT} ago)\b",
-    re.IGNORECASE,
+    rf"|(?:last|next) (?:week|month|year|{_DAY}|{_MONTH})|{_COUNT} {_UNIT} ago)\b"
 )
 _AT_END = Sought(rf",? ({PHRASE})[\s.!]*$", re.IGNORECASE)
-_AT_FRONT = regex(rf"({PHRASE}),? (?=\S)", re.IGNORECASE)
-_OFTEN_AT_FRONT = regex(
+_AT_FRONT = any_case(rf"({PHRASE}),? (?=\S)")
+_OFTEN_AT_FRONT = any_case(
     rf"((?:on|every|each|most) (?:{_DAY}s?|{_MONTH}|weekends?|mornings?|evenings?|weeks?|days?"
     rf"|years?|months?|summers?|winters?)|at weekends|in the (?:mornings?|evenings?)"
     r"|(?:once|twice|(?:two|three|four|five|several|a few) times) an? (?:day|week|month|year)"
-    r"),? (?=\S)",
-    re.IGNORECASE,
+    r"),? (?=\S)"
 )
-_SPAN = regex(rf"(?:from|between) ({DATE}) (?:to|until|through|and) ({DATE})", re.IGNORECASE)
-_DAYS_OF_MONTHS = regex(
+_SPAN = any_case(rf"(?:from|between) ({DATE}) (?:to|until|through|and) ({DATE})")
+_DAYS_OF_MONTHS = any_case(
     rf"(?:from )?(?:the )?({_NTH})(?:(?: of)? ({_MONTH}))? ?(?:to|until|till|-|\u2013) ?(?:the )?"
-    rf"({_NTH})(?: of)? ({_MONTH})",
-    re.IGNORECASE,
+    rf"({_NTH})(?: of)? ({_MONTH})"
 )
-_FROM = regex(r"(since|from|as of|until|till|by) (.+)", re.IGNORECASE)
-_FOR = regex(rf"for .*?({_COUNT}) ({_UNIT})(?: now)?", re.IGNORECASE)
-_AGO = regex(rf"(?:about |around |over )?({_COUNT}) ({_UNIT}) (?:ago|back)", re.IGNORECASE)
-_WITHIN = regex(rf"(?:in )?({_COUNT}) ({_UNIT})(?:' time|( from (?:now|today)))?", re.IGNORECASE)
-_HALF_AGO = regex(rf"({_HALVES}) ago", re.IGNORECASE)
-_PREPOSITION = regex(
-    r"(?:on|in|for|back in|over|during|at the (?:beginning|start|end) of) (?:the )?", re.IGNORECASE
+_FROM = any_case(r"(since|from|as of|until|till|by) (.+)")
+_FOR = any_case(rf"for .*?({_COUNT}) ({_UNIT})(?: now)?")
+_AGO = any_case(rf"(?:about |around |over )?({_COUNT}) ({_UNIT}) (?:ago|back)")
+_WITHIN = any_case(rf"(?:in )?({_COUNT}) ({_UNIT})(?:' time|( from (?:now|today)))?")
+_HALF_AGO = any_case(rf"({_HALVES}) ago")
+_PREPOSITION = any_case(
+    r"(?:on|in|for|back in|over|during|at the (?:beginning|start|end) of) (?:the )?"
 )
 _NEAR = {
     "yesterday": -1,

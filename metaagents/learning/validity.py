@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from tiers.lexical import MONTHS, words
 
-from .regexes import regex
+from .regexes import any_case, regex
 
 _NAMES = {name: number for number, name in enumerate(MONTHS, 1)}
 _SHORT = {name[:3]: number for name, number in _NAMES.items()} | {"sept": 9}
@@ -29,7 +29,7 @@ DATE = (
 """A date that has a year, as an expression without groups; case is to be ignored."""
 
 _ANSWERED = regex(r"(\d{4})-(\d{2})(?:-(\d{2}))?")
-_PARTS = regex(rf"{_MONTH}|\d{{1,4}}", re.IGNORECASE)
+_PARTS = any_case(rf"{_MONTH}|\d{{1,4}}")
 _YEAR_DIGITS = 4
 
 

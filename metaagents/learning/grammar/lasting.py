@@ -7,7 +7,6 @@ fits them anew, and prints how many of the sentences that a fit had not seen it 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from types import MappingProxyType
@@ -15,7 +14,7 @@ from typing import NamedTuple
 
 from tiers.lexical import MONTHS, WEEKDAYS
 
-from ..regexes import regex
+from ..regexes import any_case, regex
 from .lexicon import CAPITALS
 from .verbs import FORMS
 
@@ -54,7 +53,7 @@ class Mark(NamedTuple):
 def _words(words: str, pattern: str = "") -> Found:
     """Return what finds one of some words, or a pattern."""
     sought = frozenset(words.split())
-    more = regex(pattern, re.IGNORECASE) if pattern else None
+    more = any_case(pattern) if pattern else None
 
     def found(sentence: Sentence) -> float:
         is_said = not sought.isdisjoint(sentence.words)

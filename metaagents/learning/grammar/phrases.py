@@ -7,7 +7,7 @@ import re
 from tiers.lexical import MONTHS, WEEKDAYS, words
 
 from ..plain_speech import LOOSE_ENDS, POINTING
-from ..regexes import regex
+from ..regexes import any_case, regex
 from ..times import CLOCK
 from .lexicon import CAPITALS, EVALUATIVE, INITIALS, OCCASIONS, TITLES
 from .verbs import FORMS
@@ -32,17 +32,13 @@ _DATE_LIKE = (
     rf"|\d{{4}}-\d{{2}}-\d{{2}}"
     rf"|(?:{'|'.join(WEEKDAYS)})s?(?:,? (?:at )?{CLOCK})?)"
 )
-TIME = regex(
-    rf"(?:(?:on|at|in|to|for|until) )?(?:{_DATE_LIKE}(?:,? (?:at )?{CLOCK})?|{CLOCK})",
-    re.IGNORECASE,
-)
-QUANTITY = regex(
+TIME = any_case(rf"(?:(?:on|at|in|to|for|until) )?(?:{_DATE_LIKE}(?:,? (?:at )?{CLOCK})?|{CLOCK})")
+QUANTITY = any_case(
     r"(?:about |around |only )?(?:[\u20ac$\u00a3#+]|number |no\. )?(?:\d[\w.,:/\-]*|one|two|three"
     r"|four"
     r"|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen"
     r"|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-[a-z]+)?)"
-    r"(?: (?!(?:at|in|on|for|from|with|of|to|by|as|and)\b)[\u20ac$\u00a3%\w\-+]+){0,3}",
-    re.IGNORECASE,
+    r"(?: (?!(?:at|in|on|for|from|with|of|to|by|as|and)\b)[\u20ac$\u00a3%\w\-+]+){0,3}"
 )
 MONEY = (
     r"(?:euros?|dollars?|pounds?|francs?|yen|rupees|zloty|kronor|kroner|crowns|grand|EUR|USD|GBP"
@@ -68,11 +64,10 @@ PASSING = regex(
     r"|marbles|patience|appetite|cool|two left feet)$"
 )
 """What somebody has to do, in mind or for the moment, or only as a manner of speaking."""
-_COUNTED = regex(
-    r"(?:\d{1,3}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty) [a-z]",
-    re.IGNORECASE,
+_COUNTED = any_case(
+    r"(?:\d{1,3}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty) [a-z]"
 )
-_ARTICLE = regex(r"(?:an?|the|some|another|one) ", re.IGNORECASE)
+_ARTICLE = any_case(r"(?:an?|the|some|another|one) ")
 _FINITE = frozenset(
     "is are was were am has have had do does did can could will would should must isn't aren't "
     "wasn't weren't don't doesn't didn't".split()

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 
 from ..plain_speech import NO_ALLERGEN, NO_MEAL, NO_ROLE
-from ..regexes import regex
+from ..regexes import any_case, regex
 from . import phrases
 from .lexicon import (
     BODY,
@@ -44,7 +44,7 @@ _GROUP = regex(
     r"\b(?:club|choir|band|team|council|society|union|orchestra|league|group|party|gym|class|board"
     r"|committee|association|army|navy|church|crew|squad|troupe|company|course|guild)\b|[A-Z]",
 )
-_AGE = regex(r"(\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: years old)?", re.IGNORECASE)
+_AGE = any_case(r"(\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: years old)?")
 _ILLNESS = (
     r"(?:(?:chronic|severe|mild|bad|type \w+|stage \w+|rheumatoid|seasonal|clinical|postnatal|acute"
     r"|bronchial|juvenile|ulcerative|breast|skin|lung|prostate|bowel|thyroid|social|cluster"
