@@ -8,7 +8,7 @@ from typing import Any
 from metaagents.reindex.rules import Reembedding
 from tiers.errors import UsageError
 
-from ..arguments import checked_name
+from ..arguments import check_call, checked_name
 from ..contradiction import Callback, Resolver
 from ..handles.catalog import Catalog
 from ..handles.tenant import Tenant
@@ -81,13 +81,12 @@ class RemoteEzra(RemoteHandle, Tenant, of=Tenant):
         Raises:
             NotFound: The graph does not exist.
             PolicyDenied: The token is not that agent's, or the agent is more than it allows.
+            UsageError: An argument is not acceptable.
         """
-        shown = await self.ask(
-            handles.GRAPH.offered["spawn_agent"].operation,
-            graphs.SpawnAsked.of(**given),
-            graph_id=session_graph_id,
-            agent_id=agent_id,
-        )
+        spawning = handles.GRAPH.offered["spawn_agent"]
+        check_call(spawning.method, given)
+        names = {"graph_id": session_graph_id, "agent_id": agent_id}
+        shown = await self.ask(spawning.operation, graphs.SpawnAsked.of(**given), **names)
         return RemoteAgent(self._connection, session_graph_id, shown)
 
     async def catalog(self) -> RemoteCatalog:
