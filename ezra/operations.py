@@ -24,6 +24,10 @@ from .arguments import check_call, checked_name, hints_of
 
 Verb: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
+Need: TypeAlias = Literal["see", "act", "read", "operate"]
+"""What somebody must be allowed: to see what the agent of the path sees, and to write as it; to
+read whole graphs, and to run them. ``see`` and ``read`` change nothing that is stored."""
+
 Ids: TypeAlias = Annotated[Sequence[str], Field(max_length=NAMED_MAX)]
 
 Effect: TypeAlias = Literal["reads", "adds", "ends"]
@@ -132,6 +136,7 @@ class Offer:
             that a question whose answer was lost may be asked again.
         name: What it is called, where that is not ``<handle>.<method>``.
         tool: How a model is lent it, if one is.
+        needs: What somebody must be allowed, where the handle does not say it.
     """
 
     verb: Verb
@@ -141,6 +146,7 @@ class Offer:
     own_id: str | None
     name: str | None
     tool: Tool | None
+    needs: Need | None
 
 
 @dataclass(frozen=True)
@@ -148,7 +154,7 @@ class Sent:
     """Annotates a parameter of which less than a method takes comes over a wire.
 
     Attributes:
-        hint: The type that comes.
+        hint: The type that comes; ``None``: nothing does.
     """
 
     hint: Any
@@ -174,6 +180,7 @@ def operation(
     own_id: str | None = None,
     name: str | None = None,
     tool: Tool | None = None,
+    needs: Need | None = None,
 ) -> Callable[[_F], _F]:
     """Offer the decorated method at every door; the arguments are those of ``Offer``.
 
@@ -181,7 +188,7 @@ def operation(
     """
 
     def offer(method: _F) -> _F:
-        made = Offer(verb, path, changes, repeats, own_id, name, tool)
+        made = Offer(verb, path, changes, repeats, own_id, name, tool, needs)
         checked: Any = checks_arguments(
             *(one for one in inspect.signature(method).parameters if f"{{{one}}}" in path)
         )(method)

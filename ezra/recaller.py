@@ -16,7 +16,7 @@ from metaagents.reindex.index import SwitchingIndex
 from tiers.deadlines import Deadlines
 from tiers.errors import ConfigError, TierError, TierTimeout
 from tiers.ports import Embedder, Vector
-from tiers.records import Ancestor, Fact, Hit, Kind, Scope, SearchQuery, Turn
+from tiers.records import Ancestor, Hit, Kind, Scope, SearchQuery, Turn
 from tiers.sighting import Known, Seen
 from tiers.standing import WIDEST, RecordKey, standing_only
 
@@ -279,9 +279,8 @@ class Recaller:
         if serving.embedder is None:
             return None
         asked = without_names(meant_by(text), names)
-        empty: tuple[Vector, ...] = ()
         call = serving.embedder.embed([asked], urgent=True, query=True)
-        found = await state.answer("dense", "dense", call, empty)
+        found = await state.answer("dense", "dense", call, ())
         state.used.pop("dense", None)
         return QuestionVector(found[0], serving.embedder.model_id) if found else None
 
@@ -289,10 +288,9 @@ class Recaller:
         self, scope: Scope, query: SearchQuery, leg: str, state: Degradation, known: Known
     ) -> tuple[Seen, ...]:
         """Return what ``found`` does, records of ``known`` by their ids alone."""
-        none: tuple[Seen, ...] = ()
 
         async def search(asked: SearchQuery) -> Sequence[Seen]:
-            return await state.answer("warm", leg, self.warm.sight(scope, asked, known), none)
+            return await state.answer("warm", leg, self.warm.sight(scope, asked, known), ())
 
         return await self._standing(scope, query, leg, state, search)
 
@@ -306,8 +304,7 @@ class Recaller:
         """
 
         async def search(asked: SearchQuery) -> Sequence[Seen]:
-            none: tuple[Hit, ...] = ()
-            return await state.answer("warm", leg, self.warm.search(scope, asked), none)
+            return await state.answer("warm", leg, self.warm.search(scope, asked), ())
 
         standing = await self._standing(scope, query, leg, state, search)
         return tuple(one for one in standing if isinstance(one, Hit))
@@ -320,11 +317,10 @@ class Recaller:
         state: Degradation,
     ) -> frozenset[RecordKey] | None:
         """Return which records a question may find at this moment; ``None`` while cold is away."""
-        away: frozenset[RecordKey] | None = None
         if not keys:
             return frozenset()
         call = self.words.live(scope, query, keys)
-        return await state.answer("cold", "live", call, away)
+        return await state.answer("cold", "live", call, None)
 
     async def standing_turns(
         self, scope: Scope, turns: Sequence[Turn], now: datetime, state: Degradation
@@ -375,14 +371,13 @@ class Recaller:
         self, scope: Scope, query: SearchQuery, state: Degradation
     ) -> tuple[Hit, ...]:
         """Return archival facts by meaning and words; by words alone while the index is away."""
-        none: tuple[Hit, ...] = ()
         call = self.semantic.recall_archival(scope, query, limit=query.limit)
         found: tuple[Hit, ...] | None = None
         found = await state.answer("cold", "archival", call, found)
         if found is not None:
             return found
         by_words = self.words.search_words(scope, query)
-        return await state.answer("cold", "archival by words", by_words, none)
+        return await state.answer("cold", "archival by words", by_words, ())
 
     async def inherited(
         self, scope: Scope, query: SearchQuery, names: Sequence[str], state: Degradation
@@ -421,15 +416,13 @@ class Recaller:
 
         Whatever the moment: a fact that it has forgotten is forgotten below it.
         """
-        none: tuple[Hit, ...] = ()
         asked = query.model_copy(update={"as_of": ancestor.as_of})
         call = self.words.search_words(seen_from_below(scope, ancestor), asked)
-        found = await state.answer("cold", "words of ancestors", call, none)
+        found = await state.answer("cold", "words of ancestors", call, ())
         facts = [hit.id for hit in found if hit.kind == "fact"]
         if ancestor.as_of is not None and facts:
-            unknown: tuple[Fact, ...] = ()
             readable = self.semantic.facts(scope, facts)
-            kept = {one.id for one in await state.answer("cold", "facts", readable, unknown)}
+            kept = {one.id for one in await state.answer("cold", "facts", readable, ())}
             found = tuple(hit for hit in found if hit.kind != "fact" or hit.id in kept)
         whence = {"inherited_from": ancestor.graph_id, "path": ancestor.path}
         return tuple(hit.model_copy(update=whence) for hit in found)
@@ -477,9 +470,8 @@ class Recaller:
     ) -> list[float]:
         if self.embedder is None:
             return [0.0] * len(hits)
-        empty: tuple[Vector, ...] = ()
         call = _embed_beside(self.embedder, without_names(text, names), [hit.text for hit in hits])
-        vectors = await state.answer("dense", "relevance", call, empty)
+        vectors = await state.answer("dense", "relevance", call, ())
         state.used.pop("dense", None)
         if not vectors:
             return [0.0] * len(hits)

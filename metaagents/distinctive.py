@@ -10,28 +10,10 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from tiers.lexical import STOP_WORDS, sentences, stem, words
+from tiers.lexical import CALENDAR, MONTHS, NUMBER_WORDS, STOP_WORDS, sentences, stem, words
 
-_NUMBER_WORDS = {
-    word: number
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen".split()
-    )
-}
-_TENS = dict(
-    zip(
-        "twenty thirty forty fifty sixty seventy eighty ninety".split(),
-        range(20, 100, 10),
-        strict=True,
-    )
-)
+_TENS = {word: number for word, number in NUMBER_WORDS.items() if number >= 20}  # noqa: PLR2004
 _UNITS_BELOW = 10  # what may follow a word of tens: twenty-five, not twenty-eleven
-MONTHS = tuple(
-    "january february march april may june july august september october november december".split()
-)
-DAYS = tuple("monday tuesday wednesday thursday friday saturday sunday".split())
-_CALENDAR = frozenset((*MONTHS, *DAYS))
 _ALSO_VERBS = frozenset(("may", "march"))
 NEGATIONS = frozenset(
     "not no never none nobody nothing neither nor without cannot cant dont doesnt didnt isnt arent "
@@ -87,7 +69,7 @@ def names(text: str) -> dict[str, str]:
             plain = written.lower()
             if written == plain or _is_common(plain):
                 continue
-            if is_shouted and plain not in _CALENDAR:
+            if is_shouted and plain not in CALENDAR:
                 continue
             is_marked = _is_marked(written, sentence[match.end() :])
             is_inside = place > 0 and not (place == 1 and _is_label(sentence))
@@ -118,21 +100,6 @@ def vocabulary(text: str) -> frozenset[str]:
 def missing(tokens: Iterable[str], have: frozenset[str]) -> list[str]:
     """Return the distinctive tokens, in lower case, that a vocabulary does not have."""
     return [token for token in dict.fromkeys(tokens) if not _has(have, token)]
-
-
-def lacking(sources: Iterable[str], text: str) -> list[str]:
-    """Return the distinctive tokens of the sources, as written, that a text does not have.
-
-    In order of appearance, each once. A version, a decimal or a time is there only as a whole; a
-    date also where its year, month and day stand apart; a name also where its parts do.
-    """
-    have = vocabulary(text)
-    lost: dict[str, str] = {}
-    for source in sources:
-        found = distinctive(source)
-        for plain in missing(found, have):
-            lost.setdefault(plain, found[plain])
-    return list(lost.values())
 
 
 def is_negated(text: str) -> bool:
@@ -171,7 +138,7 @@ def _spelt_numbers(found: list[str]) -> dict[str, str]:
     spelt: dict[str, str] = {}
     tens = ""
     for word in found:
-        units = _NUMBER_WORDS.get(word)
+        units = NUMBER_WORDS.get(word)
         if tens and units is not None and 0 < units < _UNITS_BELOW:
             spelt.pop(str(_TENS[tens]), None)
             spelt.setdefault(str(_TENS[tens] + units), f"{tens}-{word}")
@@ -203,7 +170,7 @@ def _is_marked(written: str, following: str) -> bool:
     plain = written.lower()
     if plain in _ALSO_VERBS:
         return bool(re.match(r"\s{1,4}\d", following))
-    return plain in _CALENDAR or any(letter.isupper() for letter in written[1:])
+    return plain in CALENDAR or any(letter.isupper() for letter in written[1:])
 
 
 def _is_shouted(sentence: str) -> bool:

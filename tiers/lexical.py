@@ -7,6 +7,21 @@ import re
 import unicodedata
 from functools import lru_cache
 
+MONTHS = tuple(
+    "january february march april may june july august september october november december".split()
+)
+WEEKDAYS = tuple("monday tuesday wednesday thursday friday saturday sunday".split())
+CALENDAR = frozenset((*MONTHS, *WEEKDAYS))
+_BELOW_TWENTY = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen"
+).split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+NUMBER_WORDS = {word: number for number, word in enumerate(_BELOW_TWENTY)} | {
+    word: 10 * number for number, word in enumerate(_TENS, start=2)
+}
+"""Numbers that are one word, below a hundred."""
+
 WORD_CHARS_MAX = 64
 WORDS_REMEMBERED = 50_000
 SENTENCES_MAX = 10_000

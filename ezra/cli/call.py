@@ -62,6 +62,8 @@ async def call(
 def _operations() -> Iterator[tuple[str, Offered]]:
     for handle in HANDLES:
         for method, offered in handle.offered.items():
+            if method in handle.answers:
+                continue  # what it returns is there for as long as this process
             yield offered.offer.name or f"{handle.name}.{method}", offered
 
 

@@ -27,7 +27,6 @@ JUDGED_CHARS_MAX = 2_000
 
 RIVALS_MAX = 16
 _PAIRS_PER_REQUEST = 32  # what the server takes at once if nobody told it otherwise
-_NO = Judgement(contradicts=False, score=0.0)
 
 
 class ContradictionJudge(Protocol):

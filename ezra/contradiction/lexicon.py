@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from tiers.lexical import stem
+from tiers.lexical import MONTHS, WEEKDAYS, stem
 
 
 def _set(*lines: str) -> frozenset[str]:
@@ -318,10 +318,6 @@ OPPOSED_PREPOSITIONS = _pairs(_PREPOSITIONS)
 OPPOSED_QUANTIFIERS = _pairs(_QUANTIFIERS)
 OPPOSED_AMOUNTS = _pairs(_AMOUNTS)
 
-WEEKDAYS = _set("monday tuesday wednesday thursday friday saturday sunday")
-MONTHS = (
-    "january february march april may june july august september october november december"
-).split()
 MONTH_OF_MAY = "monthofmay"
 """How ``May`` is told from ``may``."""
 
@@ -330,7 +326,7 @@ EXCLUSIVE = tuple(
     for group in (
         _set("soft medium hard intermediate wet"),
         _set("red blue green yellow black white orange purple pink brown grey silver gold"),
-        WEEKDAYS,
+        frozenset(WEEKDAYS),
         frozenset(MONTHS) - {"may"} | {MONTH_OF_MAY},
         _set("spring summer autumn winter"),
         _set("small medium large"),

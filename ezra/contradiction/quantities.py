@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from .lexicon import MONTHS
+from tiers.lexical import MONTHS, NUMBER_WORDS
 
 Relation: TypeAlias = Literal["same", "near", "apart"]
 """What two quantities of one kind are to each other; ``near``: they may be meant to be the same."""
@@ -94,9 +94,9 @@ def scan(text: str) -> Iterator[str | Quantity]:
 
 def with_digits(text: str) -> str:
     """Return a text with numbers in words as digits."""
-    text = _TENS.sub(lambda m: str(_WORDS[m[1].lower()] + _WORDS[m[2].lower()]), text)
+    text = _TENS.sub(lambda m: str(NUMBER_WORDS[m[1].lower()] + NUMBER_WORDS[m[2].lower()]), text)
     text = _ONE.sub("1", text)
-    return _NUMBER_WORD.sub(lambda m: str(_WORDS[m[0].lower()]), text)
+    return _NUMBER_WORD.sub(lambda m: str(NUMBER_WORDS[m[0].lower()]), text)
 
 
 def _relation_of_numbers(one: Quantity, two: Quantity) -> Relation:
@@ -215,26 +215,14 @@ _BOUNDS: tuple[tuple[str, str], ...] = (
     (r"exactly|precisely", "exact"),
 )
 
-_WORDS = {
-    word: number
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen".split()
-    )
-} | {
-    word: 10 * number
-    for number, word in enumerate(
-        "twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2
-    )
-}
 _DIGIT_WORDS = "two three four five six seven eight nine".split()
 _TENS = re.compile(
-    rf"\b({'|'.join(word for word, number in _WORDS.items() if number >= 20)})[- ]"  # noqa: PLR2004
+    rf"\b({'|'.join(word for word, number in NUMBER_WORDS.items() if number >= 20)})[- ]"  # noqa: PLR2004
     rf"(one|{'|'.join(_DIGIT_WORDS)})\b",
     re.IGNORECASE,
 )
 _NUMBER_WORD = re.compile(
-    rf"\b(?:{'|'.join(word for word in _WORDS if word != 'one')})\b", re.IGNORECASE
+    rf"\b(?:{'|'.join(word for word in NUMBER_WORDS if word != 'one')})\b", re.IGNORECASE
 )
 # "One" is a number only before what can be counted.
 _ONE = re.compile(

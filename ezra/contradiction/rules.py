@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
+from tiers.lexical import WEEKDAYS
+
 from . import lexicon as lex
 from .frames import Statement, Token, statements
 from .quantities import relation
@@ -354,7 +356,7 @@ def _is_when(told: Statement, rest: Sequence[str]) -> bool:
     if not rest:
         return True
     last = told.tokens[-1]
-    is_time = last.word in lex.WEEKDAYS | {"#clock", "#date"}
+    is_time = last.word in {*WEEKDAYS, "#clock", "#date"}
     return is_time and len(rest) == 2 and rest[0] in {"on", "at", "for"}  # noqa: PLR2004
 
 

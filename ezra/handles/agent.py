@@ -26,18 +26,8 @@ from ..beliefs.commit import Believed, Point, beliefs_at, believe, source_ids_of
 from ..checks import check_source, check_text, checked, checked_key, checked_topic
 from ..documents import DocumentsOfAgent
 from ..guarding import Write, admitted
-from ..mesh import AnyAsk, ask_of
-from ..operations import (
-    Limit,
-    Long,
-    Name,
-    Pair,
-    Told,
-    Tool,
-    Words,
-    checks_arguments,
-    operation,
-)
+from ..mesh import AnyAsk, MeshAsk, ask_of
+from ..operations import Limit, Long, Name, Pair, Sent, Told, Tool, Words, operation
 from ..recall.asking import ask
 from ..recall.injecting import bringing
 from ..recall.memory_search import MemorySearch, search_memory
@@ -112,7 +102,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         access = Access(self._scope, self._writing, lambda: self._standing)
         return AgentBoard(self._runtime, access, self.id)
 
-    @checks_arguments()
+    @operation("POST", "/turns", changes=True, repeats=False)
     async def turn(
         self,
         message: str,
@@ -122,7 +112,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         topics: Iterable[str] | None = None,
         private: bool = False,
         ref: str | None = None,
-        mesh: AnyAsk | None = None,
+        mesh: Annotated[AnyAsk | None, Sent(str | MeshAsk | None)] = None,
     ) -> OpenTurn:
         """Make the context for a message; the caller's own model answers it.
 
@@ -170,7 +160,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         self._runtime.under_way.opened(admission.scope, admission.turn_id)
         return OpenTurn(self._runtime, state)
 
-    @checks_arguments()
+    @operation("POST", "/complete", changes=True, repeats=False)
     async def complete(
         self, message: str, *, at: datetime | None = None, speaker: str | None = None
     ) -> Completion:
@@ -272,7 +262,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
             max_results=max_results,
         )
 
-    @checks_arguments("key")
+    @operation("GET", "/turns/{key}/tool-output")
     async def read_tool_output(
         self,
         key: str,
@@ -430,6 +420,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         now = self._runtime.clock()
         await self._runtime.fleet.beat(scope_of(self._record), [self.id], now)
 
+    @operation("DELETE", changes=True)
     async def leave(self) -> None:
         """Leave the graph. Idempotent; the graph closes when its last agent has left.
 
@@ -483,8 +474,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         Whether these may still be read cannot be known then, and they could not be read anyway.
         """
         state = self._runtime.degradation()
-        unknown: Scope | None = None
-        found = await state.answer("cold", "standing", self._scope(), unknown)
+        found = await state.answer("cold", "standing", self._scope(), None)
         return found or scope_of(self._record)
 
     def _follow(self, standing: Standing) -> None:

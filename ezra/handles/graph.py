@@ -34,7 +34,7 @@ from ..documents import DocumentsOfGraph
 from ..erasure.archiving import archive
 from ..moving.carrying import GraphRows
 from ..moving.graph_status import GraphStatus, status_of
-from ..operations import checks_arguments, composed, operation
+from ..operations import Name, composed, operation
 from ..recall.asking import ask
 from ..recall.memory_search import MemorySearch, scope_as, search_memory
 from ..recall.request import Answers, Kinds, Narrowing, ScopeName, request_of
@@ -83,7 +83,7 @@ class Graph(
         """The graphs it inherits from directly, in order, as this handle last saw them."""
         return self._record.inherits_from
 
-    @checks_arguments("agent_id")
+    @operation("PUT", "/agents/{agent_id}", name="agent.spawn", needs="act")
     async def spawn_agent(
         self,
         agent_id: str,
@@ -149,7 +149,7 @@ class Graph(
         self._runtime.names.forget(self._scope)
         return await self._handle(standing, standing.agent or record)
 
-    @checks_arguments("agent_id")
+    @operation("GET", "/agents/{agent_id}", name="agent.get", needs="see")
     async def agent(self, agent_id: str) -> Agent:
         """Return the handle of a member as it is, and change nothing about it.
 
@@ -280,7 +280,7 @@ class Graph(
             max_results=max_results,
         )
 
-    @checks_arguments()
+    @operation("POST", "/parents", changes=True, repeats=False)
     async def inherit(self, parent: str | Parent) -> None:
         """Inherit from one more graph, after those it inherits from already.
 
@@ -302,7 +302,7 @@ class Graph(
         await self._runtime.log.append_audit(self._scope, "linked", (), reason, now)
         await self._refresh()
 
-    @checks_arguments("parent_id")
+    @operation("DELETE", "/parents/{parent_id}", changes=True, repeats=False)
     async def revoke(self, parent_id: str) -> bool:
         """Inherit from a parent no longer; ``False`` when it is none.
 
@@ -315,7 +315,7 @@ class Graph(
         await self._refresh()
         return was_there
 
-    @checks_arguments()
+    @operation("PATCH", changes=True)
     async def configure(
         self, *, budget: Budget | None = None, retention: Retention | None = None
     ) -> None:
@@ -352,11 +352,11 @@ class Graph(
         """The history of the graph's beliefs: what was believed when, by whom, and proof."""
         return History(self._runtime, self._scope)
 
-    @checks_arguments("session_graph_id")
+    @operation("POST", "/branches", changes=True, repeats=False)
     async def branch(
         self,
         *,
-        session_graph_id: str,
+        session_graph_id: Name,
         turn: int | None = None,
         time: datetime | None = None,
     ) -> Graph:

@@ -22,6 +22,7 @@ from tiers.records import Record, Scope, ToolOutput, Turn
 from tiers.turn_desk import TurnWrite
 
 from ..checks import checked
+from ..operations import operation
 from ..recaller import Degradation
 from ..rights.access import Access
 from ..rights.metering import charge_of_write
@@ -185,6 +186,7 @@ class Teller:
 class AgentRecording(ABC):
     """The part of an agent's handle that records what was said elsewhere."""
 
+    @operation("POST", "/record", changes=True, repeats=False)
     async def record(self, turns: Iterable[PastTurnLike]) -> Recorded:
         """Record a history: turns that were had elsewhere, in order, without making contexts.
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Any, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, JsonValue
 
@@ -44,14 +44,18 @@ from ..erasure.whose import Whose
 from ..mesh import SourceAbout
 from ..moving.carrying import check_nothing_left, import_rows
 from ..moving.graph_status import Health, health_of, index_age_of
-from ..operations import EventsPage, Ids, InPath, Reason, Sent, checks_arguments, operation
+from ..operations import EventsPage, Ids, InPath, Name, Reason, Sent, checks_arguments, operation
 from ..receipts.rebuilding import ReplayedContext, rebuild
 from ..runtime import Runtime
 from .catalog import Catalog
 from .explanation import Story, explain
 from .graph import Graph
 
-_STRATEGIES: tuple[MergeStrategy, ...] = get_args(MergeStrategy)
+PARENTS_MAX = 1_000
+"""So many graphs can be named at once over a wire; more are linked one by one."""
+
+_StrategySent: TypeAlias = Literal["last_write_wins", "highest_trust", "manual"] | None
+"""``custom`` needs a function, and a function does not go over the wire."""
 
 _GraphId: TypeAlias = Annotated[str, InPath("graph_id")]
 _Rows: TypeAlias = Annotated[Sequence[dict[str, JsonValue]], Field(max_length=PAGE_ROWS_MAX)]
@@ -63,14 +67,14 @@ class Tenant:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
 
-    @checks_arguments("session_graph_id")
+    @operation("POST", "/graphs", changes=True, repeats=False, name="graph.create")
     async def create_session_graph(
         self,
-        session_graph_id: str,
+        session_graph_id: Name,
         *,
-        inherits_from: Sequence[str | Parent] = (),
-        merge_strategy: MergeStrategy | None = None,
-        resolver: Resolver | None = None,
+        inherits_from: Annotated[Sequence[str | Parent], Field(max_length=PARENTS_MAX)] = (),
+        merge_strategy: Annotated[MergeStrategy | None, Sent(_StrategySent)] = None,
+        resolver: Annotated[Resolver | None, Sent(None)] = None,
         inherit_rules: bool = True,
         inherit_episodes: bool = False,
         budget: Budget | None = None,
@@ -103,7 +107,8 @@ class Tenant:
             NotFound: A parent does not exist.
             UsageError: An argument is not acceptable.
         """
-        _check_creation(inherits_from, merge_strategy, resolver)
+        if (resolver is not None) != (merge_strategy == "custom"):
+            raise UsageError("resolver", resolver, "one for merge_strategy='custom' only")
         now = self._runtime.clock()
         parents = _parents(inherits_from, now, rules=inherit_rules, episodes=inherit_episodes)
         record = checked(
@@ -326,7 +331,7 @@ class Tenant:
 
     @operation("POST", "/archival-index", changes=True, name="archival_index.ensure")
     async def ensure_archival_index(
-        self, progress: Callable[[str, str], None] | None = None
+        self, progress: Annotated[Callable[[str, str], None] | None, Sent(None)] = None
     ) -> str:
         """Make or check the vector index of a cold tier that searches facts by meaning itself.
 
@@ -397,14 +402,3 @@ def _parents(
         parent_of(one, now).model_copy(update=by_id if isinstance(one, str) else {})
         for one in named
     ]
-
-
-def _check_creation(
-    inherits_from: object, merge_strategy: MergeStrategy | None, resolver: Resolver | None
-) -> None:
-    if merge_strategy is not None and merge_strategy not in _STRATEGIES:
-        raise UsageError("merge_strategy", merge_strategy, ", ".join(_STRATEGIES))
-    if (resolver is not None) != (merge_strategy == "custom"):
-        raise UsageError("resolver", resolver, "one for merge_strategy='custom' only")
-    if isinstance(inherits_from, str):
-        raise UsageError("inherits_from", inherits_from, "a list of graph ids or Parents")

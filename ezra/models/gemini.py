@@ -10,19 +10,16 @@ from typing import TYPE_CHECKING, Unpack
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
-from tiers.extras import needs
-from tiers.google_api import google_failure
-from tiers.provider_clients import make_http_client, transport_failures, trusted_certificates
+from tiers.google_api import BASE_URL, google_client, google_failures
+from tiers.provider_clients import make_http_client
 from tiers.providers import first_problem, unreadable
 
 from .answers import Answer, Finish, Message, ModelOptions, RemoteLanguageModel
 
 if TYPE_CHECKING:
-    import httpx2
     from google import genai
     from google.genai import types
 
-BASE_URL = "https://generativelanguage.googleapis.com"
 DEFAULT_MODEL = "gemini-2.5-flash"
 
 _FINISHES: dict[str, Finish] = {
@@ -64,25 +61,11 @@ class GeminiModel(RemoteLanguageModel):
     async def _connect(self, exits: AsyncExitStack) -> GeminiChat:
         http = await asyncio.to_thread(make_http_client, self._calls.limits)
         exits.push_async_callback(http.aclose)
-        client = await asyncio.to_thread(_make_client, self._key or "", self._url, http)
+        client = await asyncio.to_thread(
+            google_client, self._key or "", self._url, http, setting="EZRA_LLM"
+        )
         exits.callback(client.close)
         return GeminiChat(client, self._model)
-
-
-def _make_client(key: str, url: str, http: httpx2.AsyncClient) -> genai.Client:
-    """Return a client that goes by its arguments, not by the environment; takes 0.4 s at first."""
-    with needs("gemini", "EZRA_LLM"):
-        from google import genai  # noqa: PLC0415 - 0.3 s, paid by those who use Gemini
-        from google.genai import types  # noqa: PLC0415
-
-    options = types.HttpOptions(
-        base_url=url,
-        httpx_async_client=http,
-        # For what it makes besides and never uses here: a blocking client and websockets.
-        client_args={"verify": trusted_certificates()},
-        async_client_args={"ssl": trusted_certificates()},
-    )
-    return genai.Client(vertexai=False, api_key=key, http_options=options)
 
 
 class GeminiChat:
@@ -99,7 +82,7 @@ class GeminiChat:
 
     async def request(self, messages: Sequence[Message], schema: type[BaseModel] | None) -> Answer:
         """Return the answer of one ``generateContent``."""
-        from google.genai import errors, types  # noqa: PLC0415 - loaded with the client
+        from google.genai import types  # noqa: PLC0415 - loaded with the client
 
         contents = [
             types.Content(
@@ -109,20 +92,11 @@ class GeminiChat:
             for message in messages
             if message.role != "system"
         ]
-        try:
-            with transport_failures():
-                answer = await self._client.aio.models.generate_content(
-                    model=self._model,
-                    contents=list(contents),
-                    config=_config(messages, schema),
-                )
-        except errors.APIError as problem:
-            headers = getattr(problem.response, "headers", {})
-            raise google_failure(
-                problem.code, problem.message, problem.details, headers
-            ) from problem
-        except ValueError as problem:
-            raise unreadable(f"{type(problem).__name__}: {problem}") from problem
+        config = _config(messages, schema)
+        with google_failures():
+            answer = await self._client.aio.models.generate_content(
+                model=self._model, contents=list(contents), config=config
+            )
         return _read(answer.sdk_http_response.body if answer.sdk_http_response else None)
 
 

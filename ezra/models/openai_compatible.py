@@ -10,19 +10,16 @@ from typing import TYPE_CHECKING, Unpack
 
 from pydantic import BaseModel, ValidationError
 
-from tiers.extras import needs
+from tiers.openai_api import BASE_URL, openai_client, openai_failures
 from tiers.provider_clients import make_http_client
-from tiers.providers import answered, first_problem, unanswered, unreadable
+from tiers.providers import first_problem, unreadable
 
 from .answers import Answer, Finish, Message, ModelOptions, RemoteLanguageModel
 
 if TYPE_CHECKING:
-    import httpx2
     import openai
     from openai.types.chat import ChatCompletionMessageParam
     from openai.types.shared_params import ResponseFormatJSONSchema
-
-BASE_URL = "https://api.openai.com/v1"
 
 _FINISHES: dict[str, Finish] = {
     "": "complete",  # not every server says
@@ -63,26 +60,11 @@ class OpenAIModel(RemoteLanguageModel):
     async def _connect(self, exits: AsyncExitStack) -> OpenAIChat:
         http = await asyncio.to_thread(make_http_client, self._calls.limits)
         exits.push_async_callback(http.aclose)
-        client = await asyncio.to_thread(_make_client, self._key, self._url, http)
+        client = await asyncio.to_thread(
+            openai_client, self._key, self._url, http, part="chat.completions", setting="EZRA_LLM"
+        )
         exits.push_async_callback(client.close)
         return OpenAIChat(client, self._model)
-
-
-def _make_client(key: str | None, url: str, http: httpx2.AsyncClient) -> openai.AsyncOpenAI:
-    """Return a client that goes by its arguments; takes 0.3 s the first time."""
-    with needs("openai", "EZRA_LLM"):
-        import openai  # noqa: PLC0415 - 0.3 s, paid by those who use it
-
-    client = openai.AsyncOpenAI(
-        # Without a key the library would send the one in OPENAI_API_KEY, to any server.
-        api_key=key or "none",
-        base_url=url,
-        max_retries=0,
-        http_client=http,
-    )
-    # Loaded and kept at first use, 70 ms: here in the thread, not on the event loop.
-    _ = client.chat.completions.with_raw_response
-    return client
 
 
 class OpenAIChat:
@@ -101,19 +83,13 @@ class OpenAIChat:
         """Return the answer of one ``POST /chat/completions``."""
         import openai  # noqa: PLC0415 - loaded with the client
 
-        try:
+        with openai_failures():
             # Raw, because the library builds its objects out of whatever comes, unchecked.
             answer = await self._client.chat.completions.with_raw_response.create(
                 model=self._model,
                 messages=[_told(message) for message in messages],
                 response_format=openai.omit if schema is None else _format(schema),
             )
-        except openai.APIStatusError as problem:
-            headers = problem.response.headers
-            raise answered(problem.status_code, problem.message, headers) from problem
-        except openai.APIConnectionError as problem:
-            late = isinstance(problem, openai.APITimeoutError)
-            raise unanswered(problem.__cause__ or problem, late=late) from problem
         return _read(answer.content)
 
 

@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
-from tiers.lexical import STOP_WORDS, content_words, words
+from tiers.lexical import CALENDAR, MONTHS, STOP_WORDS, WEEKDAYS, content_words, words
 from tiers.moments import local
 from tiers.recollection import WordStatistics
 
@@ -265,16 +265,11 @@ def _date_keys(keys: Mapping[int, str], text: str) -> frozenset[int]:
     return frozenset(
         key
         for key, word in keys.items()
-        if word in _DATE_WORDS or (word.isdigit() and word in beside_weeks)
+        if word in CALENDAR or (word.isdigit() and word in beside_weeks)
     )
 
 
 _ISO_WEEK = re.compile(r"\b\d{4}-W\d\d?\b", re.IGNORECASE)
-_MONTHS = (
-    "january february march april may june july august september october november december"
-).split()
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
-_DATE_WORDS = frozenset((*_MONTHS, *_WEEKDAYS))
 
 
 def _date_counts(
@@ -284,7 +279,7 @@ def _date_counts(
     days = [local(one.happened_at, zone).date() for one in candidates]
     of_day: dict[date, set[int]] = {}
     for day in set(days):
-        month, weekday = _MONTHS[day.month - 1], _WEEKDAYS[day.weekday()]
+        month, weekday = MONTHS[day.month - 1], WEEKDAYS[day.weekday()]
         of_day[day] = {key_of(word) for word in (str(day.day), month, str(day.year), weekday)}
     return {key: [int(key in of_day[day]) for day in days] for key in keys if key in dates}
 

@@ -9,14 +9,11 @@ from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple, TypeAlias
 from zoneinfo import ZoneInfo
 
-from tiers.lexical import STOP_WORDS
+from tiers.lexical import MONTHS, STOP_WORDS, WEEKDAYS
 from tiers.moments import local
 
 TIMES_MAX = 4
 _TOLD = re.compile(r"\b(?:did|was|were|had|said|told|been|happened)\b", re.IGNORECASE)
-_MONTHS = (
-    "january february march april may june july august september october november december"
-).split()
 _MONTH = (
     r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
@@ -49,10 +46,9 @@ _NEAR = re.compile(
     r"|(?P<which>last|this|past)\s+(?P<unit>week|month|year|weekend))\b",
     re.IGNORECASE,
 )
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _WEEKDAY = re.compile(
-    rf"\b(on|last)\s+({'|'.join(_WEEKDAYS)})\b"
-    rf"(?!,?\s+(?:the\s+)?(?:\d|{'|'.join(month[:3] for month in _MONTHS)}))",
+    rf"\b(on|last)\s+({'|'.join(WEEKDAYS)})\b"
+    rf"(?!,?\s+(?:the\s+)?(?:\d|{'|'.join(month[:3] for month in MONTHS)}))",
     re.IGNORECASE,
 )
 """A day of the week without its date."""
@@ -232,7 +228,7 @@ def _month_number(said: Mapping[str, str | None]) -> int | None:
         return int(number)
     if not name:
         return None
-    return next(i for i, month in enumerate(_MONTHS, 1) if month.startswith(name[:3].lower()))
+    return next(i for i, month in enumerate(MONTHS, 1) if month.startswith(name[:3].lower()))
 
 
 def _months(year: int, first: int, count: int) -> tuple[date, date]:
@@ -258,7 +254,7 @@ def _is_past(weekday: re.Match[str]) -> bool:
 
 def _weekday(match: re.Match[str], today: date) -> tuple[date, date]:
     """Return the last such day before today."""
-    away = (today.weekday() - _WEEKDAYS.index(match[2].lower())) % 7 or 7
+    away = (today.weekday() - WEEKDAYS.index(match[2].lower())) % 7 or 7
     first = today - timedelta(days=away)
     return first, first + timedelta(days=1)
 

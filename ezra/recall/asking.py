@@ -62,8 +62,7 @@ async def _with_receipt(
         await runtime.log.put_receipt(scope, receipt)
         return receipt.id
 
-    nothing: str | None = None
-    kept = await state.answer("cold", "receipt", keep(), nothing)
+    kept = await state.answer("cold", "receipt", keep(), None)
     return replace(
         found,
         receipt_id=kept,

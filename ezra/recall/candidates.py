@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from tiers.forms import hit_of
 from tiers.knowledge import NEIGHBOURS_MAX, is_apart
 from tiers.previews import has_preview
-from tiers.recollection import Said, Uses, WordStatistics
+from tiers.recollection import Said
 from tiers.records import Fact, Hit, HotState, Rule, SearchQuery, Turn
 from tiers.sighting import (
     Seen,
@@ -102,11 +102,10 @@ async def _count_words(search: Search, own: Sequence[SearchQuery]) -> None:
     if len(own) == 1 and as_of is None:
         return  # comes with what is found by them
     kinds = tuple(dict.fromkeys(kind for query in own for kind in query.kinds))
-    unknown: WordStatistics | None = None
     call = search.runtime.recollection.word_statistics(
         search.scope, search.request.text, kinds, as_of=as_of
     )
-    search.statistics = await search.state.answer("cold", "word statistics", call, unknown)
+    search.statistics = await search.state.answer("cold", "word statistics", call, None)
 
 
 async def _find_hot(search: Search) -> None:
@@ -139,9 +138,8 @@ async def _whole(search: Search, ring: Sequence[Turn]) -> tuple[Turn, ...]:
     previews = [turn.id for turn in ring if has_preview(turn)]
     if not previews:
         return tuple(ring)
-    none: tuple[Turn, ...] = ()
     call = search.runtime.turns.turns(search.scope, previews)
-    found = {one.id: one for one in await search.state.answer("cold", "previews", call, none)}
+    found = {one.id: one for one in await search.state.answer("cold", "previews", call, ())}
     return tuple(found.get(turn.id, turn) for turn in ring)
 
 
@@ -152,9 +150,8 @@ async def _find_words(search: Search, own: Sequence[SearchQuery]) -> None:
     """
     if search.request.mode == "semantic":
         return
-    away: tuple[SightedWords, ...] | None = None
     call = _words(search, [*own, *_of_that_time(search, own)])
-    answers = await search.state.answer("cold", "words", call, away)
+    answers = await search.state.answer("cold", "words", call, None)
     if answers is None:
         for query in own:
             asked = _then(query.model_copy(update={"mode": "words"}))
@@ -188,9 +185,8 @@ async def _find_dense(search: Search, own: Sequence[SearchQuery]) -> None:
 
 async def _say_what_waits(search: Search) -> None:
     """Say that meaning alone finds nothing of what is not indexed yet; words would find it."""
-    nothing: dict[str, int] = {}
     call = search.runtime.queue.waiting(search.scope.for_graph())
-    waiting = (await search.state.answer("cold", "waiting", call, nothing)).get("index", 0)
+    waiting = (await search.state.answer("cold", "waiting", call, {})).get("index", 0)
     if waiting:
         reason = f"{waiting:,} records of the graph wait to be put into the index"
         search.state.lose("dense", "meaning", reason)
@@ -219,12 +215,11 @@ async def _find_ended(search: Search, own: Sequence[SearchQuery]) -> None:
     """For a question to the past: what was there then and has ended since."""
     if search.request.as_of is None:
         return
-    none: tuple[Hit, ...] = ()
     by_words = search.runtime.embedder is None or search.request.mode == "keyword"
     for query in own:
         asked = query.model_copy(update={"limit": ENDED_MAX})
         call = search.runtime.recollection.ended(search.scope, asked)
-        found = await search.state.answer("cold", "what ended since", call, none)
+        found = await search.state.answer("cold", "what ended since", call, ())
         if by_words:  # as the word index would have: the rest would change how rare words are
             words = stems_in(query.text)
             found = tuple(hit for hit in found if shared_words(words, hit.text) > 0)
@@ -249,8 +244,7 @@ async def _find_known(search: Search, own: Sequence[SearchQuery]) -> None:
         hidden = await _hidden_among(search, facts)
         return tuple(fact for fact in facts if fact.id not in hidden)[:LEG_CANDIDATES]
 
-    none: tuple[Fact, ...] = ()
-    facts = await search.state.answer("cold", "knowledge", known(), none)
+    facts = await search.state.answer("cold", "knowledge", known(), ())
     search.pool.add_leg("knowledge", (_statement_hit(search, fact) for fact in facts))
 
 
@@ -291,11 +285,10 @@ async def _find_rules_of_ancestors(search: Search) -> None:
         return
     if not scope.carrying("rule"):
         return
-    none: tuple[Rule, ...] = ()
     call = search.runtime.procedural.match_rules(
         scope, request.text, LEG_CANDIDATES, inherited=True
     )
-    found = await search.state.answer("cold", "inherited rules", call, none)
+    found = await search.state.answer("cold", "inherited rules", call, ())
     search.pool.add_leg("rules of ancestors", (_statement_hit(search, rule) for rule in found))
 
 
@@ -338,8 +331,7 @@ async def leave_out_hidden(search: Search) -> None:
     async def hidden() -> frozenset[str]:
         return await _hidden_among(search, await search.runtime.semantic.facts(search.scope, ids))
 
-    none: frozenset[str] = frozenset()
-    gone = await search.state.answer("cold", "definitions", hidden(), none)
+    gone = await search.state.answer("cold", "definitions", hidden(), frozenset())
     search.pool.leave_out([one.key for one in search.pool if one.id in gone])
 
 
@@ -356,9 +348,8 @@ async def look_around(search: Search) -> None:
 async def _read_conversations(search: Search) -> None:
     if not search.leads:
         return
-    nothing: Sequence[Sequence[Said | Sighted]] = ()
     call = _around(search, list(search.leads))
-    stretches = await search.state.answer("cold", "conversations", call, nothing)
+    stretches = await search.state.answer("cold", "conversations", call, ())
     # What only stands beside a hit was not asked whether it is of the wanted time or topic.
     search.pool.add_conversations(stretches, joins=not search.request.is_narrowed)
 
@@ -377,9 +368,8 @@ async def _follow_summaries(search: Search) -> None:
     missing = [one for one in covered if search.pool.get((own, one)) is None]
     if not missing:
         return
-    none: tuple[Turn, ...] = ()
     call = search.runtime.turns.turns(search.scope, missing[:COVERED_MAX])
-    turns = await search.state.answer("cold", "covered turns", call, none)
+    turns = await search.state.answer("cold", "covered turns", call, ())
     search.pool.add_leg(
         "covered",
         (hit_of(one, 0.0, search.scope.graph_id) for one in turns if one.redacted_at is None),
@@ -397,9 +387,8 @@ async def measure(search: Search) -> None:
     ][:MEASURED_MAX]
     if not unknown:
         return
-    nothing: tuple[tuple[float, ...], ...] = ()
     call = search.runtime.embedder.embed([one.text for one in unknown], urgent=True)
-    vectors = await search.state.answer("dense", "meaning", call, nothing)
+    vectors = await search.state.answer("dense", "meaning", call, ())
     search.state.used.pop("dense", None)
     for candidate, vector in zip(unknown, vectors, strict=False):
         candidate.cosine = sum(map(float.__mul__, vector, search.vector.vector))
@@ -420,9 +409,8 @@ async def remember_uses(search: Search) -> None:
     ]
     if not later:
         return
-    unknown: dict[str, Uses] = {}
     call = search.runtime.recollection.uses_by(search.scope, [one.id for one, _ in later], moment)
-    uses = await search.state.answer("cold", "uses", call, unknown)
+    uses = await search.state.answer("cold", "uses", call, {})
     for candidate, hit in later:
         if hit.id in uses:
             told = {
@@ -449,9 +437,8 @@ async def _around(search: Search, turn_ids: Sequence[str]) -> Sequence[Sequence[
 
 async def _warm(search: Search, leg: str, query: SearchQuery) -> tuple[Hit, ...]:
     """Ask the index alone, for while the cold tier is away: nothing else knows what stands."""
-    none: tuple[Hit, ...] = ()
     call = search.runtime.warm.search(search.scope, query)
-    return await search.state.answer("warm", leg, call, none)
+    return await search.state.answer("warm", leg, call, ())
 
 
 async def told_by_index(search: Search, turn_ids: Sequence[str]) -> dict[str, Hit]:

@@ -15,7 +15,7 @@ from tiers.errors import UsageError, check_within
 from tiers.fencing import entry, fenced, named
 from tiers.forms import told
 from tiers.lexical import estimate_tokens
-from tiers.records import Hit, Kind, Scope, Turn
+from tiers.records import Hit, Kind, Scope
 from tiers.together import together
 
 from ..models.reranking.blending import reranked
@@ -127,8 +127,7 @@ async def inject(
 async def last_message(runtime: Runtime, scope: Scope, role: str) -> str:
     """Return what was said to an agent last; its role where nothing was."""
     state = runtime.degradation()
-    none: tuple[Turn, ...] = ()
-    found = await state.answer("cold", "last turn", runtime.turns.recent_turns(scope, 1), none)
+    found = await state.answer("cold", "last turn", runtime.turns.recent_turns(scope, 1), ())
     said = [turn.input for turn in found if turn.redacted_at is None]
     return said[-1] if said else role
 

@@ -15,7 +15,7 @@ from metaagents.lifecycle.periods import day_of, period_of, period_start
 from tiers.errors import NotFound, UsageError, check_whole
 from tiers.forms import hit_of
 from tiers.plans import ANY_GRAIN, AnyGrain
-from tiers.records import Episode, Hit, Scope, SearchQuery, Summary
+from tiers.records import Episode, Hit, Scope, SearchQuery
 
 from ..recaller import Degradation
 from ..rights.policy import scope_of
@@ -193,9 +193,8 @@ async def _unfolded(search: _Search, items: Sequence[Hit], limit: int) -> tuple[
     ids = [one for hit in items for one in hit.folded]
     if not ids:
         return tuple(items)
-    none: tuple[Summary | Episode, ...] = ()
     call = search.runtime.episodic.written(search.scope, ids)
-    written = await search.state.answer("cold", "episodes", call, none)
+    written = await search.state.answer("cold", "episodes", call, ())
     same = {one.id: one for one in written if isinstance(one, Episode) and one.redacted_at is None}
     own = search.scope.graph_id
     told = [

@@ -62,17 +62,15 @@ async def cited(search: Search, hits: Sequence[Hit]) -> list[Hit]:
 
 
 async def _passages(search: Search, hits: Sequence[Hit]) -> dict[str, Passage] | None:
-    away: tuple[Passage, ...] | None = None
     call = search.runtime.shelf.passages(search.scope, [hit.id for hit in hits])
-    found = await search.state.answer("cold", "citations", call, away)
+    found = await search.state.answer("cold", "citations", call, None)
     return None if found is None else {one.id: one for one in found}
 
 
 async def _documents(search: Search, hits: Sequence[Hit]) -> dict[str, Document] | None:
-    away: tuple[Document, ...] | None = None
     ids = list(dict.fromkeys(one for hit in hits for one in hit.source_ids))
     call = search.runtime.shelf.documents(search.scope, ids, as_of=search.request.as_of)
-    found = await search.state.answer("cold", "citations", call, away)
+    found = await search.state.answer("cold", "citations", call, None)
     return None if found is None else {one.id: one for one in found}
 
 

@@ -30,12 +30,11 @@ async def find_former(search: Search, own: Sequence[SearchQuery]) -> None:
 
 
 async def _find(search: Search, query: SearchQuery) -> None:
-    none: tuple[Hit, ...] = ()
     by_words = search.runtime.embedder is None or search.request.mode == "keyword"
     call = search.runtime.recollection.former(
         search.scope, query, latest=0 if by_words else LATEST_MAX
     )
-    found = await search.state.answer("cold", "former facts", call, none)
+    found = await search.state.answer("cold", "former facts", call, ())
     held = [hit for hit in found if _held(search.cues, hit)]
     if not by_words:
         held = await _near(search, query.text, held)
@@ -66,9 +65,8 @@ async def tell_periods(search: Search) -> None:
     ]
     if not ids:
         return
-    none: tuple[Fact, ...] = ()
     call = search.runtime.semantic.facts(search.scope, ids)
-    for fact in await search.state.answer("cold", "periods of facts", call, none):
+    for fact in await search.state.answer("cold", "periods of facts", call, ()):
         candidate = search.pool.get((fact.graph_id, fact.id))
         if candidate is None or candidate.hit is None:
             continue
@@ -95,9 +93,8 @@ async def still(search: Search, hits: Sequence[Hit]) -> tuple[Hit, ...]:
     kept = {hit.id for hit in await recaller.still(scope, rest, search.now, state)}
     ids = [hit.id for hit in hits if hit.id in former]
     if ids:
-        none: tuple[Fact, ...] = ()
         call = search.runtime.semantic.facts(scope, ids)
-        facts = await state.answer("cold", "former facts", call, none)
+        facts = await state.answer("cold", "former facts", call, ())
         kept |= {fact.id for fact in facts if fact.forgotten_at is None}
     return tuple(hit for hit in hits if hit.id in kept)
 

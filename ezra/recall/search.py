@@ -16,7 +16,7 @@ from datetime import datetime
 
 from tiers.forms import hit_of
 from tiers.previews import has_long_output, may_be_long, shown_outputs, shown_text
-from tiers.records import Fact, FactTier, Hit, Kind, Rule, Scope, Span, Turn
+from tiers.records import FactTier, Hit, Kind, Rule, Scope, Span, Turn
 from tiers.together import together
 
 from ..models.reranking.blending import reranked
@@ -73,9 +73,8 @@ async def _tell(
     ]
     if not found:
         return
-    none: tuple[Rule, ...] = ()
     call = search.runtime.playbooks.rules(scope, [one.id for one, _ in found])
-    known = {one.id: one for one in await search.state.answer("cold", "outcomes", call, none)}
+    known = {one.id: one for one in await search.state.answer("cold", "outcomes", call, ())}
     for candidate, hit in found:
         rule = known.get(candidate.id)
         told = {"version": None} if rule is None else _told(rule, moment)
@@ -209,9 +208,8 @@ async def _turns_of(search: Search, ranked: Sequence[Ranked]) -> dict[str, Turn]
     ]
     if not bare:
         return {}
-    none: tuple[Turn, ...] = ()
     call = search.runtime.turns.turns(search.scope, bare)
-    found = await search.state.answer("cold", "turns", call, none)
+    found = await search.state.answer("cold", "turns", call, ())
     return {turn.id: turn for turn in found if turn.redacted_at is None}
 
 
@@ -245,9 +243,8 @@ async def _tiers_then(search: Search, ranked: Sequence[Ranked]) -> dict[str, Fac
     ids = [one.candidate.id for one in ranked if one.candidate.kind == "fact"]
     if moment is None or not ids:
         return {}
-    none: tuple[Fact, ...] = ()
     call = search.runtime.semantic.facts(search.scope, ids)
-    facts = await search.state.answer("cold", "facts", call, none)
+    facts = await search.state.answer("cold", "facts", call, ())
     return {
         fact.id: "core" if any(_holds(span, moment) for span in fact.core_spans) else "archival"
         for fact in facts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -13,11 +13,12 @@ from tiers.records import Ancestor, Fact
 from ..handles.agent import Agent
 from ..handles.recording import BATCH_TURNS, PastTurn, PastTurnLike, Recorded, past_turns
 from ..handles.turn import Completion, OpenTurn, TurnAnswer
+from ..mesh import ask_of
 from ..operations import checks_arguments
 from ..turn.output_checks import ToolOutputLike, check_usage, outputs_of
 from ..turn.routing import Written
-from ..wire import Asked, Nothing, Operation, agents, graphs, handles
-from ..wire.agents import RECORD, PastTurnAsked, RecordAsked
+from ..wire import Asked, Nothing, Operation, agents, handles
+from ..wire.agents import PastTurnAsked, RecordAsked
 from ..wire.graphs import AgentAnswer
 from .connection import Connection
 from .handle import RemoteHandle
@@ -42,13 +43,14 @@ class RemoteAgentRecording(RemoteHandle):
             UsageError: A turn is not acceptable. What only the server can tell, a topic that is
                 none, it tells when the turns before are stored.
         """
+        operation = handles.AGENT.offered["record"].operation
         ids: list[str] = []
         new = 0
         for some in _requests(await past_turns(turns)):
             asked = RecordAsked(turns=tuple(some))
             is_named = all(one.ref is not None for one in some)
             try:
-                done = await self.ask(replace(RECORD, repeats=is_named), asked)
+                done = await self.ask(replace(operation, repeats=is_named), asked)
             except BudgetExceeded as refusal:
                 raise refusal.after(new) from refusal
             except UsageError as error:
@@ -140,14 +142,7 @@ class RemoteTurn(OpenTurn):
         return await RemoteHandle.ask(self._agent, operation, asked, turn_id=self.id)
 
 
-_ASKS: Mapping[str, Operation[Any, Any]] = {
-    "complete": agents.COMPLETE,
-    "read_tool_output": agents.TOOL_OUTPUT,
-    "turn": agents.TURN,
-}
-
-
-class RemoteAgent(RemoteAgentRecording, RemoteHandle, Agent, of=Agent, asks=_ASKS):
+class RemoteAgent(RemoteAgentRecording, RemoteHandle, Agent, of=Agent):
     """One agent of a session graph on a server.
 
     Made by ``spawn_agent`` and ``agent`` of a graph's handle.
@@ -205,6 +200,8 @@ class RemoteAgent(RemoteAgentRecording, RemoteHandle, Agent, of=Agent, asks=_ASK
         return RemoteAgentBoard(self._connection, handles.AGENT_BOARD, self._names)
 
     async def _ask(self, name: str, given: dict[str, Any]) -> Any:  # noqa: ANN401 - as the method
+        if given.get("mesh") is not None:
+            given["mesh"] = ask_of(given["mesh"])
         answer = await super()._ask(name, given)
         if isinstance(answer, TurnAnswer):
             return RemoteTurn(self, answer)
@@ -216,7 +213,7 @@ class RemoteAgent(RemoteAgentRecording, RemoteHandle, Agent, of=Agent, asks=_ASK
     async def leave(self) -> None:
         """Leave the graph. Idempotent; the graph closes when its last agent has left."""
         if self._present:
-            await self._connection.call(graphs.LEAVE, Nothing(), **self._names)
+            await self.ask(self._of.offered["leave"].operation, Nothing())
             self._present = False
 
     def release(self) -> None:

@@ -10,7 +10,6 @@ from tiers.errors import UsageError
 
 from ..contradiction import Callback, Resolver
 from ..handles.catalog import Catalog
-from ..handles.graph import Graph
 from ..handles.tenant import Tenant
 from ..operations import check_arguments, checks_arguments
 from ..wire import Nothing, graphs, handles
@@ -24,7 +23,7 @@ from .handles import RemoteDocuments
 _IN_PROCESS = "none: a function does not go over the wire; open the runtime in process"
 
 
-class RemoteEzra(RemoteHandle, Tenant, of=Tenant, asks={"create_session_graph": graphs.CREATE}):
+class RemoteEzra(RemoteHandle, Tenant, of=Tenant):
     """A memory runtime on a server. Made by ``Ezra.connect``.
 
     Each method is one call of the server and does what the method of the same name does of
@@ -65,9 +64,9 @@ class RemoteEzra(RemoteHandle, Tenant, of=Tenant, asks={"create_session_graph": 
             NotFound: The graph does not exist, or never had such a member.
             UsageError: The member has left.
         """
-        shown = await self.ask(
-            graphs.MEMBER, Nothing(), graph_id=session_graph_id, agent_id=agent_id
-        )
+        member = handles.GRAPH.offered["agent"].operation
+        names = {"graph_id": session_graph_id, "agent_id": agent_id}
+        shown = await self.ask(member, Nothing(), **names)
         return RemoteAgent(self._connection, session_graph_id, shown)
 
     @checks_arguments("session_graph_id", "agent_id")
@@ -84,14 +83,12 @@ class RemoteEzra(RemoteHandle, Tenant, of=Tenant, asks={"create_session_graph": 
         Raises:
             NotFound: The graph does not exist.
             PolicyDenied: The token is not that agent's, or the agent is more than it allows.
+            UsageError: An argument is not acceptable.
         """
-        check_arguments(Graph.spawn_agent, given)
-        shown = await self.ask(
-            graphs.SPAWN,
-            graphs.SpawnAsked.of(**given),
-            graph_id=session_graph_id,
-            agent_id=agent_id,
-        )
+        spawning = handles.GRAPH.offered["spawn_agent"]
+        check_arguments(spawning.method, given)
+        names = {"graph_id": session_graph_id, "agent_id": agent_id}
+        shown = await self.ask(spawning.operation, graphs.SpawnAsked.of(**given), **names)
         return RemoteAgent(self._connection, session_graph_id, shown)
 
     async def catalog(self) -> RemoteCatalog:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from ..beliefs.difference import BeliefDiff
 from ..beliefs.history import History
 from ..beliefs.proofs import Exported
 from ..handles.graph import Graph
-from ..wire import Operation, graphs, handles
+from ..wire import graphs, handles
 from ..wire.graphs import AgentAnswer, GraphAnswer, RevokedAnswer
 from ..wire.handles import EXPORT
 from .agent import RemoteAgent
@@ -29,17 +29,8 @@ from .handles import (
     RemoteTaint,
 )
 
-_ASKS: Mapping[str, Operation[Any, Any]] = {
-    "agent": graphs.MEMBER,
-    "branch": graphs.BRANCH,
-    "configure": graphs.CONFIGURE,
-    "inherit": graphs.INHERIT,
-    "revoke": graphs.REVOKE,
-    "spawn_agent": graphs.SPAWN,
-}
 
-
-class RemoteGraph(RemoteHandle, Graph, of=Graph, asks=_ASKS):
+class RemoteGraph(RemoteHandle, Graph, of=Graph):
     """N agents that work together, and what they remember, on a server."""
 
     def __init__(self, connection: Connection, shown: GraphAnswer) -> None:

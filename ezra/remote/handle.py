@@ -17,9 +17,9 @@ class RemoteHandle:
     """Base of a handle on a server.
 
     A class that derives from it and from the handle's own class, ``of``, has the methods, types and
-    words of the latter, each of which asks the server: for what the handle offers, or for the
-    operation that is named in ``asks``. What neither says, the class does by itself: one that would
-    look for it in a memory on this side cannot be made.
+    words of the latter, each of which asks the server for what the handle offers. What it does not
+    offer, the class does by itself: one that would look for it in a memory on this side cannot be
+    made.
 
     Args:
         connection: To the server.
@@ -32,17 +32,13 @@ class RemoteHandle:
         self._of = handle
         self._names = dict(names)
 
-    _asks: Mapping[str, Operation[Any, Any]] = {}
-
     def __init_subclass__(
         cls,
         *,
         of: type | None = None,
-        asks: Mapping[str, Operation[Any, Any]] | None = None,
         **more: Any,  # noqa: ANN401 - of other classes
     ) -> None:
         super().__init_subclass__(**more)
-        cls._asks = asks or cls._asks
         for name in () if of is None else dir(of):
             inherited = inspect.getattr_static(of, name)
             is_ours = inspect.getattr_static(cls, name) is not inherited
@@ -50,7 +46,7 @@ class RemoteHandle:
                 continue
             if is_composed(inherited):
                 continue
-            if offer_of(inherited) is None and name not in cls._asks:
+            if offer_of(inherited) is None:
                 raise TypeError(f"{cls.__name__} does nothing for {name}, which asks no server")
             setattr(cls, name, _asking(inherited))
 
@@ -61,10 +57,6 @@ class RemoteHandle:
             name: Of the method.
             given: Its arguments by name.
         """
-        if name in self._asks:
-            operation = self._asks[name]
-            names = {part: given.pop(part) for part in operation.names if part in given}
-            return await self.ask(operation, operation.asks.of(**given), **names)
         offered = self._of.offered[name]
         names = {part: given.pop(name) for name, part in offered.in_path.items()}
         own_id = offered.offer.own_id

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..handles.agent import Agent
-from ..handles.recording import Recorded
-from ..handles.tool_outputs import OutputRange
 from ..handles.turn import OpenTurn, TurnAnswer
 from ..wire import agents as wire
+from ..wire.handles import AGENT
 from .caller import Caller
 from .handle_pool import HandlePool, check_acting
 from .routes import handlers
 from .taking import Names
 
 
-@handlers.does(wire.TURN)
-async def turn(pool: HandlePool, caller: Caller, agent: Agent, asked: wire.TurnAsked) -> TurnAnswer:
+@handlers.does(AGENT.offered["turn"].operation)
+async def turn(pool: HandlePool, caller: Caller, agent: Agent, asked: Any) -> TurnAnswer:  # noqa: ANN401
     """Open a turn and keep it until it is replied to."""
     opened = await agent.turn(**asked.said)
     pool.keep(caller, agent.graph_id, agent.id, opened)
@@ -51,22 +52,12 @@ async def _open_turn(pool: HandlePool, caller: Caller, names: Names, turn_id: st
     return pool.turn(names["graph_id"], names["agent_id"], turn_id)
 
 
-@handlers.does(wire.RECORD)
-async def record(agent: Agent, asked: wire.RecordAsked) -> Recorded:
-    """Record turns that were had elsewhere."""
-    return await agent.record(asked.turns)
-
-
-@handlers.does(wire.TOOL_OUTPUT)
-async def read_tool_output(agent: Agent, key: str, asked: wire.ToolOutputAsked) -> OutputRange:
-    """Return a range of what a tool returned."""
-    length = None if asked.length == "all" else asked.length
-    return await agent.read_tool_output(key, asked.index, asked.start, length)
-
-
-@handlers.does(wire.COMPLETE)
+@handlers.does(AGENT.offered["complete"].operation)
 async def complete(
-    pool: HandlePool, caller: Caller, agent: Agent, asked: wire.CompleteAsked
+    pool: HandlePool,
+    caller: Caller,
+    agent: Agent,
+    asked: Any,  # noqa: ANN401
 ) -> wire.CompletionAnswer:
     """Open a turn, ask the model, remember it."""
     done = await agent.complete(**asked.said)

@@ -15,13 +15,11 @@ from ..rights.membership import has_left
 from ..wire import graphs as wire
 from ..wire.graphs import (
     AgentAnswer,
-    CreateAsked,
     GraphAnswer,
-    InheritAsked,
     RevokedAnswer,
     SpawnAsked,
 )
-from ..wire.handles import GRAPH, TENANT
+from ..wire.handles import AGENT, GRAPH, TENANT
 from .caller import Caller
 from .handle_pool import HandlePool, acting
 from .routes import handlers
@@ -41,8 +39,8 @@ def _agent(agent: Agent) -> AgentAnswer:
     )
 
 
-@handlers.does(wire.CREATE)
-async def create(pool: HandlePool, asked: CreateAsked) -> GraphAnswer:
+@handlers.does(TENANT.offered["create_session_graph"].operation)
+async def create(pool: HandlePool, asked: Any) -> GraphAnswer:  # noqa: ANN401
     """Create a session graph."""
     return _shown(await pool.ezra.create_session_graph(**asked.said))
 
@@ -53,23 +51,26 @@ async def get(graph: Graph) -> GraphAnswer:
     return _shown(graph)
 
 
-@handlers.does(wire.CONFIGURE)
-async def configure(graph: Graph, asked: wire.ConfigureAsked) -> GraphAnswer:
+@handlers.does(GRAPH.offered["configure"].operation)
+async def configure(graph: Graph, asked: Any) -> GraphAnswer:  # noqa: ANN401
     """Replace a graph's budget or retention."""
     await graph.configure(**asked.said)
     return _shown(graph)
 
 
-@handlers.does(wire.INHERIT)
-async def inherit(caller: Caller, graph: Graph, asked: InheritAsked) -> GraphAnswer:
+_INHERIT = GRAPH.offered["inherit"].operation
+
+
+@handlers.does(_INHERIT)
+async def inherit(caller: Caller, graph: Graph, asked: Any) -> GraphAnswer:  # noqa: ANN401
     """Inherit from one more graph, which the caller may read too."""
     parent = asked.parent if isinstance(asked.parent, str) else asked.parent.id
-    caller.check(wire.INHERIT.needs, wire.INHERIT.name, parent, None)
+    caller.check(_INHERIT.needs, _INHERIT.name, parent, None)
     await graph.inherit(asked.parent)
     return _shown(graph)
 
 
-@handlers.does(wire.REVOKE)
+@handlers.does(GRAPH.offered["revoke"].operation)
 async def revoke(graph: Graph, parent_id: str) -> RevokedAnswer:
     """Inherit from a parent no longer."""
     revoked = await graph.revoke(parent_id)
@@ -90,7 +91,7 @@ async def archive(pool: HandlePool, graph: Graph) -> bool:
     return await graph.archive()
 
 
-@handlers.does(wire.SPAWN)
+@handlers.does(GRAPH.offered["spawn_agent"].operation)
 async def spawn(
     pool: HandlePool, caller: Caller, graph: Graph, agent_id: str, asked: SpawnAsked
 ) -> AgentAnswer:
@@ -103,14 +104,14 @@ async def spawn(
     return _agent(pool.arrived(graph.id, agent))
 
 
-@handlers.does(wire.MEMBER)
+@handlers.does(GRAPH.offered["agent"].operation)
 async def member(pool: HandlePool, caller: Caller, graph: Graph, agent: Agent) -> AgentAnswer:
     """Return a member of a graph as it is."""
     found = await graph.agent(agent.id)
     return _agent(found if caller.only_looks else pool.hold(graph.id, found))
 
 
-@handlers.does(wire.LEAVE)
+@handlers.does(AGENT.offered["leave"].operation)
 async def leave(
     pool: HandlePool, caller: Caller, graph: Graph, agent_id: str, names: Names
 ) -> None:
@@ -121,11 +122,13 @@ async def leave(
     pool.drop(graph.id, agent_id)
 
 
-@handlers.does(wire.BRANCH)
-async def branch(caller: Caller, graph: Graph, asked: wire.BranchAsked) -> GraphAnswer:
+_BRANCH = GRAPH.offered["branch"].operation
+
+
+@handlers.does(_BRANCH)
+async def branch(caller: Caller, graph: Graph, asked: Any) -> GraphAnswer:  # noqa: ANN401
     """Make a branch; a token for one graph makes none, since it could not reach it."""
-    operation = wire.BRANCH
-    caller.check(operation.needs, operation.name, asked.session_graph_id, None)
+    caller.check(_BRANCH.needs, _BRANCH.name, asked.session_graph_id, None)
     return _shown(await graph.branch(**asked.said))
 
 

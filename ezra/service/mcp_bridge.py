@@ -19,6 +19,7 @@ from ..remote.connection import Connection
 from ..remote.ezra import RemoteEzra
 from ..telemetry import Telemetry
 from ..wire import graphs
+from ..wire.handles import GRAPH
 from .caller import Caller
 from .handle_pool import HandlePool
 from .mcp import mcp_server
@@ -81,7 +82,7 @@ class _ServerSeats(Seats):
         self, asked: graphs.SpawnAsked, graph_id: str, agent_id: str
     ) -> graphs.AgentAnswer:
         return await self._connection.call(
-            graphs.SPAWN, asked, graph_id=graph_id, agent_id=agent_id
+            GRAPH.offered["spawn_agent"].operation, asked, graph_id=graph_id, agent_id=agent_id
         )
 
     async def _check(self, caller: Caller, graph_id: str, agent_id: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..wire.derivation import Handle, Offered
 from ..wire.handles import HANDLES, TENANT
-from . import graphs
+from . import agents, graphs
 from .caller import Caller
 from .handle_pool import HandlePool, acting
 from .routes import Handler, handlers
@@ -43,7 +43,7 @@ def _doing(offered: Offered) -> Handler[Any]:
     return do
 
 
-_BY_HAND = (graphs,)
+_BY_HAND = (agents, graphs)
 """What they do of it is theirs: to close a graph is also to forget its handles here."""
 
 for _handle in HANDLES:

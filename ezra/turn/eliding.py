@@ -28,8 +28,7 @@ async def with_previews_of(
     long = [one.id for one in hits if one.kind == "turn" and may_be_long(one.text)]
     if not long:
         return tuple(hits)
-    none: tuple[Turn, ...] = ()
-    found = await state.answer("cold", "previews", turns.turns(scope, long), none)
+    found = await state.answer("cold", "previews", turns.turns(scope, long), ())
     texts = dict(_texts(found))
     return tuple(
         hit.model_copy(update={"text": texts[hit.id]}) if hit.id in texts else hit for hit in hits

@@ -115,8 +115,7 @@ class Fetcher:
         """
         leg = f"mesh source {ask.source}"
         own = replace(state, seconds=self._deadline(ask.source))
-        nothing: MeshResult | Unfit | None = None
-        found = await own.answer("mesh", leg, self._asked(asker, ask, message), nothing)
+        found = await own.answer("mesh", leg, self._asked(asker, ask, message), None)
         if isinstance(found, Unfit):
             state.skipped.append(f"{leg}: no question fits: {found.reason}")
         if found is None or isinstance(found, Unfit):

@@ -63,10 +63,9 @@ class TurnPolicy:
         """
         scope = scope_of(agent)
         topics = await self._decided(agent, scope, request)
-        unknown: Opening | None = None
         async with self._denials(scope):
             opening = await degradation.answer(
-                "cold", "opening", self._opened(agent, scope, request), unknown
+                "cold", "opening", self._opened(agent, scope, request), None
             )
         if opening is not None:
             standing = opening.standing

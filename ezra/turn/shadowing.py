@@ -59,8 +59,7 @@ async def unhidden(
     async def hidden() -> frozenset[str]:
         return await hidden_among(semantic, scope, await semantic.facts(scope, far), clock)
 
-    none: frozenset[str] = frozenset()
-    gone = await state.answer("cold", "definitions", hidden(), none)
+    gone = await state.answer("cold", "definitions", hidden(), frozenset())
     return tuple(hit for hit in hits if hit.id not in gone)
 
 

@@ -22,10 +22,9 @@ from ..checks import checked
 from ..handles.agent import Agent
 from ..handles.remembering_facts import METADATA
 from ..handles.tool_outputs import RANGE_CHARS
-from ..operations import Effect, Id, Long, Moment, Name, Topics
+from ..operations import Effect, Id, Long, Moment, Name, Need, Topics
 from ..ranking.choosing import in_asked_order
 from ..recall.request import DaysAgo, ModeName, Narrowing, ScopeName
-from .operation import Need
 from .tool_answers import Beliefs, Forgotten, OutputShown, Recalled, Remembered
 
 TOP_K_MAX = 20

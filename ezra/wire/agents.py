@@ -12,10 +12,9 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapt
 from tiers.fields import TOPICS_MAX
 from tiers.records import Fact, Rule, Source, ToolOutput
 
-from ..handles.recording import PastTurn, Recorded
-from ..handles.tool_outputs import RANGE_CHARS, OutputRange
+from ..handles.recording import PastTurn
+from ..handles.tool_outputs import RANGE_CHARS
 from ..handles.turn import Course, TurnAnswer
-from ..mesh import AnyAsk, MeshAsk, ask_of
 from ..turn.output_checks import OUTPUTS_MAX
 from ..turn.routing import Written
 from .graphs import AGENT_PATH
@@ -26,23 +25,6 @@ RECORDED_MAX = 1_000
 """So many turns are recorded by one request."""
 
 _RULE_FIELDS = ("trigger", "steps")
-
-
-class TurnAsked(Asked):
-    """What was said to an agent."""
-
-    message: str
-    at: Time | None = None
-    speaker: str | None = None
-    topics: Annotated[tuple[str, ...], LISTED] | None = None
-    private: Switch = False
-    ref: str | None = None
-    mesh: str | MeshAsk | None = None
-
-    @classmethod
-    def of(cls, *, mesh: AnyAsk | None = None, **given: Any) -> Self:  # noqa: ANN401
-        """Return what is asked by a call of ``turn``."""
-        return super().of(**given, mesh=None if mesh is None else ask_of(mesh))
 
 
 class ReplyAsked(Asked):
@@ -63,14 +45,6 @@ class RecordAsked(Asked):
     """Turns that were had elsewhere, in order."""
 
     turns: tuple[PastTurnAsked, ...] = Field(min_length=1, max_length=RECORDED_MAX)
-
-
-class CompleteAsked(Asked):
-    """What was said to an agent that the configured model answers for."""
-
-    message: str
-    at: Time | None = None
-    speaker: str | None = None
 
 
 def _form(what: object) -> str | None:
@@ -108,6 +82,11 @@ class ToolOutputAsked(Asked):
     def of(cls, *, length: int | None = RANGE_CHARS, **given: Any) -> Self:  # noqa: ANN401
         """Return what is asked by a call of ``read_tool_output``."""
         return super().of(**given, length="all" if length is None else length)
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """The arguments of ``read_tool_output``."""
+        return {**super().said, "length": None if self.length == "all" else self.length}
 
 
 class RememberAsked(Asked):
@@ -157,16 +136,6 @@ class CompletionAnswer(_Answer):
     written: Written
 
 
-TURN = Operation(
-    "agent.turn",
-    "POST",
-    f"{AGENT_PATH}/turns",
-    TurnAsked,
-    TypeAdapter(TurnAnswer),
-    "act",
-    "Make the context for a message; the caller's own model answers it.",
-    repeats=False,
-)
 TURN_REPLY = Operation(
     "turn.reply",
     "POST",
@@ -185,34 +154,5 @@ TURN_COMPLETE = Operation(
     TypeAdapter(ResponseAnswer),
     "act",
     "Ask the configured model without remembering its answer yet.",
-    repeats=False,
-)
-RECORD = Operation(
-    "agent.record",
-    "POST",
-    f"{AGENT_PATH}/record",
-    RecordAsked,
-    TypeAdapter(Recorded),
-    "act",
-    "Record turns that were had elsewhere, without contexts; one with a known ref is stored once.",
-    repeats=False,
-)
-TOOL_OUTPUT = Operation(
-    "agent.read_tool_output",
-    "GET",
-    f"{AGENT_PATH}/turns/{{key}}/tool-output",
-    ToolOutputAsked,
-    TypeAdapter(OutputRange),
-    "see",
-    "A range of what a tool returned during a turn.",
-)
-COMPLETE = Operation(
-    "agent.complete",
-    "POST",
-    f"{AGENT_PATH}/complete",
-    CompleteAsked,
-    TypeAdapter(CompletionAnswer),
-    "act",
-    "Make the context, ask the configured model, remember the turn.",
     repeats=False,
 )

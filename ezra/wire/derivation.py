@@ -20,8 +20,8 @@ from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin, get_t
 from pydantic import BeforeValidator, Field, Strict, TypeAdapter, create_model
 
 from ..arguments import COUNT_MAX
-from ..operations import InPath, Kept, Offer, Sent, Told, argument_words, offer_of
-from .operation import Asked, Need, Nothing, Operation
+from ..operations import InPath, Kept, Need, Offer, Sent, Told, argument_words, offer_of
+from .operation import Asked, Nothing, Operation
 from .points import LISTED, ONE_OR_MORE, Count, Point, PointInQuery, Time, whole
 
 Method: TypeAlias = Callable[..., Any]
@@ -42,6 +42,7 @@ class Handle:
         reads: What somebody must be allowed who reads by it.
         changes: What somebody must be allowed who changes something by it.
         asks: What is asked, by method, where that is not what the method's parameters say.
+        answers: What is answered, by method, where one returns or changes what a handle shows.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Handle:
     reads: Need
     changes: Need
     asks: Mapping[str, type[Asked]] = field(default_factory=dict)
+    answers: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -122,8 +124,8 @@ class Offered:
             offer.verb,
             handle.path + offer.path,
             handle.asks.get(self.method_name) or self._asks(),
-            TypeAdapter(self.hints["return"]),
-            handle.changes if offer.changes else handle.reads,
+            TypeAdapter(handle.answers.get(self.method_name, self.hints["return"])),
+            offer.needs or (handle.changes if offer.changes else handle.reads),
             self.summary,
             repeats=offer.repeats,
         )
@@ -145,7 +147,7 @@ class Offered:
         words = self.words
         in_query = self.offer.verb in ("GET", "DELETE")
         for name, parameter in list(self.signature.parameters.items())[1:]:
-            if name in self.in_path:
+            if name in self.in_path or _stays_here(self.hints[name]):
                 continue
             default = ... if parameter.default is inspect.Parameter.empty else parameter.default
             about = Field(default=default, description=words.get(name))
@@ -162,6 +164,11 @@ class Offered:
         )
         made.method = self.method
         return made
+
+
+def _stays_here(hint: Any) -> bool:  # noqa: ANN401 - a type
+    """Whether an argument is for whoever calls in process alone."""
+    return Sent(None) in getattr(hint, "__metadata__", ())
 
 
 def _as_sent(hint: Any, *, in_query: bool) -> Any:  # noqa: ANN401 - a type

@@ -1,8 +1,8 @@
-"""Session graphs and their members, whose handles are answered as what they show, as operations."""
+"""What handles of session graphs and members show, and operations on them that no method offers."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Any, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
@@ -14,25 +14,16 @@ from tiers.records import (
     Ancestor,
     Budget,
     Fact,
-    Parent,
-    Retention,
     Text,
     Topics,
 )
 
 from ..beliefs.difference import BeliefDiff
 from .operation import Asked, Nothing, Operation
-from .points import LISTED, Number, Switch, Time
+from .points import LISTED, Number
 
 GRAPH_PATH = "/v1/graphs/{graph_id}"
 AGENT_PATH = f"{GRAPH_PATH}/agents/{{agent_id}}"
-
-PARENTS_MAX = 1_000
-"""So many graphs can be named at once; more are linked one by one."""
-
-Strategy: TypeAlias = Literal["last_write_wins", "highest_trust", "manual"]
-"""``custom`` needs a function, and a function does not go over the wire."""
-
 
 _Names: TypeAlias = Annotated[tuple[str, ...], Field(max_length=TOPICS_MAX), LISTED]
 
@@ -66,34 +57,6 @@ class AgentAnswer(Answer):
     lineage: tuple[Ancestor, ...]
 
 
-class CreateAsked(Asked):
-    """As ``Ezra.create_session_graph``."""
-
-    session_graph_id: str = Field(max_length=NAME_CHARS_MAX, examples=["race-weekend-imola-2026"])
-    inherits_from: Annotated[tuple[str | Parent, ...], LISTED] = Field(
-        default=(), max_length=PARENTS_MAX, examples=[["race-weekend-monaco-2026"]]
-    )
-    merge_strategy: Strategy | None = None
-    inherit_rules: Switch = True
-    inherit_episodes: Switch = False
-    budget: Budget | None = None
-    retention: Retention | None = None
-    exist_ok: Switch = False
-
-
-class ConfigureAsked(Asked):
-    """As ``Graph.configure``."""
-
-    budget: Budget | None = None
-    retention: Retention | None = None
-
-
-class InheritAsked(Asked):
-    """As ``Graph.inherit``."""
-
-    parent: str | Parent = Field(examples=["race-weekend-bahrain-2026"])
-
-
 class SpawnAsked(Asked):
     """As ``Graph.spawn_agent``.
 
@@ -118,30 +81,12 @@ class SpawnAsked(Asked):
         return super().of(**{name: one for name, one in given.items() if one is not None})
 
 
-class BranchAsked(Asked):
-    """As ``Graph.branch``."""
-
-    session_graph_id: str = Field(max_length=NAME_CHARS_MAX, examples=["what-if"])
-    turn: Number | None = None
-    time: Time | None = None
-
-
 class DiffAsked(Asked):
     """With which graph."""
 
     other_id: str = Field(max_length=NAME_CHARS_MAX)
 
 
-CREATE = Operation(
-    "graph.create",
-    "POST",
-    "/v1/graphs",
-    CreateAsked,
-    TypeAdapter(GraphAnswer),
-    "operate",
-    "Create a session graph.",
-    repeats=False,
-)
 GET = Operation(
     "graph.get",
     "GET",
@@ -150,72 +95,6 @@ GET = Operation(
     TypeAdapter(GraphAnswer),
     "read",
     "A session graph, and what it inherits from.",
-)
-CONFIGURE = Operation(
-    "graph.configure",
-    "PATCH",
-    GRAPH_PATH,
-    ConfigureAsked,
-    TypeAdapter(GraphAnswer),
-    "operate",
-    "Replace a graph's budget or retention; what is not given stays.",
-)
-INHERIT = Operation(
-    "graph.inherit",
-    "POST",
-    f"{GRAPH_PATH}/parents",
-    InheritAsked,
-    TypeAdapter(GraphAnswer),
-    "operate",
-    "Inherit from one more graph, after those it inherits from already.",
-    repeats=False,
-)
-REVOKE = Operation(
-    "graph.revoke",
-    "DELETE",
-    f"{GRAPH_PATH}/parents/{{parent_id}}",
-    Nothing,
-    TypeAdapter(RevokedAnswer),
-    "operate",
-    "Inherit from a parent no longer.",
-    repeats=False,
-)
-SPAWN = Operation(
-    "agent.spawn",
-    "PUT",
-    AGENT_PATH,
-    SpawnAsked,
-    TypeAdapter(AgentAnswer),
-    "act",
-    "Add an agent; one of the same id is re-attached with all that is given here.",
-)
-MEMBER = Operation(
-    "agent.get",
-    "GET",
-    AGENT_PATH,
-    Nothing,
-    TypeAdapter(AgentAnswer),
-    "see",
-    "A member of a graph as it is.",
-)
-LEAVE = Operation(
-    "agent.leave",
-    "DELETE",
-    AGENT_PATH,
-    Nothing,
-    TypeAdapter(None),
-    "act",
-    "Let an agent leave; the graph closes when its last agent has left.",
-)
-BRANCH = Operation(
-    "graph.branch",
-    "POST",
-    f"{GRAPH_PATH}/branches",
-    BranchAsked,
-    TypeAdapter(GraphAnswer),
-    "operate",
-    "Make a graph that begins with what this one believed at a moment, and goes on alone.",
-    repeats=False,
 )
 DIFF = Operation(
     "graph.diff",

@@ -21,7 +21,7 @@ from ..handles.graph_board import GraphBoard
 from ..handles.knowledge import Knowledge
 from ..handles.quarantine import QuarantineReview
 from ..handles.tenant import Tenant
-from ..handles.turn import OpenTurn
+from ..handles.turn import OpenTurn, TurnAnswer
 from ..operations import EventsPage
 from ..recall.request import (
     KINDS_NAMED_MAX,
@@ -33,20 +33,19 @@ from ..recall.request import (
 )
 from .agents import (
     CatalogRememberAsked,
-    CompleteAsked,
+    CompletionAnswer,
+    RecordAsked,
     RememberAsked,
     ReplyAsked,
     ToolOutputAsked,
-    TurnAsked,
 )
 from .derivation import Handle
 from .graphs import (
     AGENT_PATH,
     GRAPH_PATH,
-    BranchAsked,
-    ConfigureAsked,
-    CreateAsked,
-    InheritAsked,
+    AgentAnswer,
+    GraphAnswer,
+    RevokedAnswer,
     SpawnAsked,
 )
 from .operation import Asked, Nothing, Operation
@@ -132,7 +131,18 @@ class AuditAsked(Asked):
 _CATALOG_PATH = "/v1/catalog"
 
 AGENT = Handle(
-    "agent", AGENT_PATH, Agent, "see", "act", {"recall": RecallAsked, "remember": RememberAsked}
+    "agent",
+    AGENT_PATH,
+    Agent,
+    "see",
+    "act",
+    {
+        "read_tool_output": ToolOutputAsked,
+        "recall": RecallAsked,
+        "record": RecordAsked,
+        "remember": RememberAsked,
+    },
+    {"complete": CompletionAnswer, "turn": TurnAnswer},
 )
 AGENT_BOARD = Handle("agent.board", f"{AGENT_PATH}/board", AgentBoard, "see", "act")
 AGENT_DOCUMENTS = Handle("agent.documents", f"{AGENT_PATH}/documents", Documents, "see", "act")
@@ -150,7 +160,20 @@ CATALOG_DOCUMENTS = Handle(
     "catalog.documents", f"{_CATALOG_PATH}/documents", Documents, "read", "operate"
 )
 GRAPH = Handle(
-    "graph", GRAPH_PATH, Graph, "read", "operate", {"audit": AuditAsked, "recall": RecallAsked}
+    "graph",
+    GRAPH_PATH,
+    Graph,
+    "read",
+    "operate",
+    {"audit": AuditAsked, "recall": RecallAsked, "spawn_agent": SpawnAsked},
+    {
+        "agent": AgentAnswer,
+        "branch": GraphAnswer,
+        "configure": GraphAnswer,
+        "inherit": GraphAnswer,
+        "revoke": RevokedAnswer,
+        "spawn_agent": AgentAnswer,
+    },
 )
 GRAPH_BOARD = Handle("graph.board", f"{GRAPH_PATH}/board", GraphBoard, "read", "operate")
 GRAPH_DOCUMENTS = Handle("graph.documents", f"{GRAPH_PATH}/documents", Documents, "read", "operate")
@@ -166,7 +189,8 @@ TENANT = Handle(
     Tenant,
     "read",
     "operate",
-    {"audit": AuditAsked, "ensure_archival_index": Nothing},
+    {"audit": AuditAsked},
+    {"create_session_graph": GraphAnswer},
 )
 
 HANDLES = (
@@ -189,19 +213,13 @@ HANDLES = (
 
 _ASKED_OF: Mapping[type[Asked], Callable[..., Any]] = {
     AuditAsked: Graph.audit,
-    BranchAsked: Graph.branch,
     CatalogRecallAsked: Catalog.recall,
     CatalogRememberAsked: Catalog.remember,
-    CompleteAsked: Agent.complete,
-    ConfigureAsked: Graph.configure,
-    CreateAsked: Tenant.create_session_graph,
-    InheritAsked: Graph.inherit,
     RecallAsked: Agent.recall,
     RememberAsked: Agent.remember,
     ReplyAsked: OpenTurn.reply,
     SpawnAsked: Graph.spawn_agent,
     ToolOutputAsked: Agent.read_tool_output,
-    TurnAsked: Agent.turn,
 }
 for _asked, _method in _ASKED_OF.items():
     _asked.method = _method

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar, Generic, Literal, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -24,11 +24,7 @@ from tiers.errors import UsageError
 from tiers.fields import Misfit
 
 from ..arguments import check_call, takes_fields
-from ..operations import Verb
-
-Need: TypeAlias = Literal["see", "act", "read", "operate"]
-"""What somebody must be allowed: to see what the agent of the path sees, and to write as it; to
-read whole graphs, and to run them. ``see`` and ``read`` change nothing that is stored."""
+from ..operations import Need, Verb
 
 NEEDS: Mapping[Need, str] = {
     "see": "see what an agent sees: recall, facts, beliefs, documents, inbox",

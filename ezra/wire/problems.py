@@ -27,7 +27,6 @@ from tiers.errors import (
 )
 
 CONTENT_TYPE = "application/problem+json"
-UNKNOWN = "EzraError"
 _DEEP = (Mapping, tuple, list, set, frozenset)
 CHARS_MAX = 1_000
 SHOWN_MAX = 100
@@ -171,10 +170,4 @@ _REBUILT: Mapping[type[EzraError], Callable[[type[Any], Mapping[str, Any]], Ezra
 }
 
 
-def status_of(error: EzraError) -> int:
-    """Return the HTTP status of an error."""
-    status: int = problem_of(error)["status"]
-    return status
-
-
-__all__ = ["CONTENT_TYPE", "RemoteError", "TierError", "error_of", "problem_of", "status_of"]
+__all__ = ["CONTENT_TYPE", "RemoteError", "TierError", "error_of", "problem_of"]

@@ -21,11 +21,11 @@ from tiers.fencing import cut, flat
 from tiers.fields import Misfit
 
 from ..handles.agent import Agent
-from ..operations import Effect, Moment, Told
+from ..operations import Effect, Moment, Need, Told
 from .agent_tools import AgentTools, Lent, moment_of
 from .derivation import Offered
 from .handles import AGENT, HANDLES
-from .operation import Need, refusal_of
+from .operation import refusal_of
 from .tool_answers import ANSWERS, Answer, Whole
 
 PROBLEM_CHARS_MAX = 1_000

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from ..distinctive import DAYS, MONTHS
+from tiers.lexical import MONTHS, WEEKDAYS
+
 from .clause import AGENT, USER, Clause, Voice
 from .describing import FREE_ROOTS
 from .forms import VERBS, alike, base, kind_of, root
@@ -464,7 +465,7 @@ _GIVE = base("give")
 _EXCLUDING = frozenset(("except", "unlike"))
 LIGHT_AMONG_MIN = 3
 LIGHT_ROOTS = frozenset(map(base, LIGHT))
-_MONTHS, _DAYS = frozenset(MONTHS), frozenset(DAYS)
+_MONTHS, _DAYS = frozenset(MONTHS), frozenset(WEEKDAYS)
 CALENDAR = _MONTHS | _DAYS
 EMPTY_ROOTS = frozenset(map(base, EMPTY))
 _CALL = base("call")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..distinctive import DAYS, MONTHS
+from tiers.lexical import CALENDAR
+
 from .forms import VERBS, base, is_base_form, is_finite, is_past
 from .lexicon import (
     AUXILIARIES,
@@ -28,7 +29,6 @@ from .lexicon import (
 )
 from .tokens import Token
 
-_CALENDAR = frozenset((*MONTHS, *DAYS))
 ASIDE_MAX = 4
 """Words of a name that stands between commas."""
 OPENING_MAX = 7
@@ -264,5 +264,5 @@ def _follows_subject(before: Token, word: str) -> bool:
         return False
     if before.word in ("i", "we", "you", "he", "she", "they"):
         return True
-    is_name = before.capital and before.word not in FREE and before.word not in _CALENDAR
+    is_name = before.capital and before.word not in FREE and before.word not in CALENDAR
     return is_name and word.endswith("s") and not word.endswith("ss")

@@ -48,16 +48,11 @@ _IRREGULAR = (
     "underwent undergone;oversee oversaw overseen;overcome overcame;bleed bled;freeze froze "
     "frozen;swear swore sworn;shrink shrank shrunk;withhold withheld"
 )
-PAST_OF: dict[str, str] = {
-    form: told.split()[0]
-    for told in _IRREGULAR.split(";")
-    for form in told.split()[1:]
-    if form != told.split()[0]
-}
+IRREGULAR = {told.split()[0]: tuple(told.split()[1:]) for told in _IRREGULAR.split(";")}
+"""The other forms of verbs that no ending makes, by the base form: past first, participle last."""
+PAST_OF = {form: verb for verb, forms in IRREGULAR.items() for form in forms if form != verb}
 """The base form of each irregular past and participle that differs from it."""
-PAST_FORM_OF: dict[str, str] = {
-    told.split()[-1]: told.split()[1] for told in _IRREGULAR.split(";") if len(told.split()) > 1
-}
+PAST_FORM_OF = {forms[-1]: forms[0] for forms in IRREGULAR.values()}
 """The past of each irregular verb by its participle: of ``written`` ``wrote``."""
 _PLURALS = {
     "children": "child", "people": "person", "men": "man", "women": "woman", "wives": "wife",
@@ -118,11 +113,9 @@ _VERBS = (
     "resume revoke rob schedule scrape shave sneeze sponsor steer stream sublet subtitle sue "
     "switch tattoo telecommute transcribe transport triage unsubscribe vaccinate weld"
 )
-VERBS = frozenset(
-    base(word) for word in (*_VERBS.split(), *(told.split()[0] for told in _IRREGULAR.split(";")))
-)
+_BASE_FORMS = frozenset((*_VERBS.split(), *IRREGULAR))
+VERBS = frozenset(map(base, _BASE_FORMS))
 """Roots of verbs: as many as it takes to see where a clause begins and who is its subject."""
-_BASE_FORMS = frozenset((*_VERBS.split(), *(told.split()[0] for told in _IRREGULAR.split(";"))))
 _FINITE = frozenset(PAST_OF).union(
     *(
         (

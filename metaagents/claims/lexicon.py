@@ -177,36 +177,41 @@ REPORTING = frozenset(
 """Verbs after which somebody's words follow."""
 ASSENTS = frozenset("yes yeah yep ok okay sure agreed deal absolutely certainly fine".split())
 
-FREE = frozenset(
-    # Grammar that says nothing in particular.
-    "a about above after again since really also although an and another around as at away back be "
-    "because been before being between both but by do does did done during else few for from "
-    "further has have had having here how i in into it its itself just many me much my of off on "
-    "onto or other others our ours out over own per please same several so some such than that the "
-    "their theirs them then there these they this those though through to together too towards "
-    "under until up upon us very was we were what when where whereas which while who whom whose "
-    "why with within would you your yet he him his she her hers himself herself themselves am is "
-    "are not no nor can will shall may might must should could if unless whether let one get gets "
-    "got getting among instead roughly somewhat "
-    # What tells how something came up.
-    "agent assistant user users customer client person people someone somebody conversation chat "
-    "discussion message messages summary said say says told tell tells mention mentions mentioned "
-    "mentioning report reports reported state states stated explain explains explained note notes "
-    "noted add adds added remark describe describes described talk talked discuss discussed "
-    "discusses share shared reply replied answer answered respond responded inform informed "
-    "according_to according ask asks asked asking wonder wondered suggest suggests suggested "
-    "suggestion suggesting propose proposed proposes recommend recommended recommends advise "
-    "advised advises offer offered offers think thinks thought thinking believe believes believed "
-    "consider considers considering considered plan plans planned planning intend intends want "
-    "wants wanted hope hopes hoped wish need needs needed promise promises promised "
-    "going_to about_to have_to used_to "
-    "no_longer would_like supposed ought provided assuming maybe perhaps possibly probably likely "
-    "seem seems unsure currently now still already recently presently eventually meanwhile "
-    "additionally furthermore moreover however therefore thus hence well thing things fact way "
-    "kind time detail details topic matter "
-    # Names of names.
-    "yes yeah yep ok okay hello hi thanks great lovely good name named title new mr mrs ms dr "
-    "prof".split()
+FREE = (
+    AUXILIARIES
+    | BE
+    | CONJUNCTIONS
+    | DETERMINERS
+    | POSSESSIVES
+    | THEIRS
+    | REPORTING
+    - frozenset(
+        "claim claimed claims point pointed remarked reveal revealed saying warn warned write "
+        "writes wrote".split()
+    )
+    | frozenset(
+        # Grammar that says nothing in particular.
+        "about above again really also another around as at away back between both by done during "
+        "else few for from further having here how i in into just many me much of off on onto "
+        "other others ours out over own per please same several some such than then through to "
+        "together too towards under up upon us very we what why with within you not no whether let "
+        "one get gets got getting among instead roughly somewhat "
+        # What tells how something came up.
+        "agent assistant user users customer client person people someone somebody conversation "
+        "chat discussion message messages summary mentioning describes talk talked discuss "
+        "discussed discusses share shared according ask asks asked asking wonder wondered suggest "
+        "suggests suggested suggestion suggesting propose proposed proposes recommend recommended "
+        "recommends advise advised advises offer offered offers thinking consider considers "
+        "considering considered plan plans planned planning intend intends want wants wanted hope "
+        "hopes hoped wish need needs needed promise promises promised going_to about_to have_to "
+        "used_to no_longer would_like supposed ought assuming maybe perhaps possibly probably "
+        "likely seem seems unsure currently now still already recently presently eventually "
+        "meanwhile additionally furthermore moreover however therefore thus hence well thing "
+        "things fact way kind time detail details topic matter "
+        # Names of names.
+        "yes yeah yep ok okay hello hi thanks great lovely good name named title new mr mrs ms dr "
+        "prof".split()
+    )
 )
 """Ordinary words that a claim may have of its own."""
 

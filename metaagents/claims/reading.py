@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..distinctive import DAYS, MONTHS
+from tiers.lexical import CALENDAR
+
 from .clause import AGENT, USER, Clause, Voice
 from .cutting import FRAMING, PRONOUNS, Part, bare_part, is_frame_verb, is_gerund, is_verb, parts_of
 from .describing import FREE_ROOTS, described
@@ -47,7 +48,6 @@ _GOING_ON = frozenset("keep keeps kept".split())
 _POINTING = frozenset("it them one ones".split())
 _OF_PEOPLE = frozenset("he him his she her hers who".split())
 _ROLE_ROOTS = frozenset(map(base, ROLES))
-_CALENDAR = frozenset((*MONTHS, *DAYS))
 
 
 @dataclass
@@ -422,10 +422,10 @@ class _Reader:
         return near, True, word in ("they", "them", "their")
 
     def _is_thing(self, word: str) -> bool:
-        return not self._is_person(word) and word not in _CALENDAR and word not in _ANYBODY
+        return not self._is_person(word) and word not in CALENDAR and word not in _ANYBODY
 
     def _is_person(self, word: str) -> bool:
-        if word in _CALENDAR:
+        if word in CALENDAR:
             return False
         return word in self._names or word in (USER, AGENT) or base(word) in _ROLE_ROOTS
 
@@ -483,7 +483,7 @@ def _after_opening(found: Sequence[Token]) -> Sequence[Token]:
     if len(starts) > 1 or (starts and starts[0] > 1):
         return found[starts[-1] :]
     start = len(found)
-    while start > 1 and found[start - 1].capital and found[start - 1].word not in _CALENDAR:
+    while start > 1 and found[start - 1].capital and found[start - 1].word not in CALENDAR:
         start -= 1
     return found[start:] if start < len(found) else found
 

@@ -15,9 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from tiers.lexical import sentences
+from tiers.lexical import CALENDAR, sentences
 
-from ..distinctive import DAYS, MONTHS
 from .agreement import EMPTY_ROOTS, Aliases, Disagreement, limited, meant, particular, who, worded
 from .clause import AGENT, USER, Clause, Voice
 from .forms import VERBS, alike, base
@@ -46,7 +45,6 @@ BEGINNING = 5
 """So far two words must agree to be forms of one: marriage, married."""
 
 _ROLE_ROOTS = frozenset(map(base, ROLES))
-_CALENDAR = frozenset((*MONTHS, *DAYS))
 _OFFERING: frozenset[Mode] = frozenset(("ask", "proposal", "ought", "maybe", "can"))
 _CONDITION: frozenset[Mode] = frozenset(("if",))
 _DISSENTS = frozenset("no not nope never".split())
@@ -176,7 +174,7 @@ class Sources:
             ]
             name = []
             for one in rest:
-                if one.kind != "w" or not one.capital or one.word in _CALENDAR:
+                if one.kind != "w" or not one.capital or one.word in CALENDAR:
                     break
                 name.append(one.word)
             if name:
@@ -383,7 +381,7 @@ def _is_parallel(one: Clause, other: Clause) -> bool:
 
 def _dated(known: _Known) -> frozenset[str]:
     """Return how the day of a saying may be named, unless it names another day itself."""
-    return known.at if known.clause.names.isdisjoint(_CALENDAR) else frozenset()
+    return known.at if known.clause.names.isdisjoint(CALENDAR) else frozenset()
 
 
 def _is_role(found: Sequence[Token], place: int) -> bool:

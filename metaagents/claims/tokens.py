@@ -6,6 +6,8 @@ import re
 import unicodedata
 from typing import NamedTuple
 
+from tiers.lexical import NUMBER_WORDS
+
 from .lexicon import DETERMINERS, PHRASES, PREPOSITIONS
 
 TOKENS_MAX = 400
@@ -25,20 +27,7 @@ _SHORT = {
 }
 _TAILS = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
 _IS_AFTER = frozenset("it he she that there what who where here this how".split())
-_NUMBERS = {
-    word: str(number)
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen twenty".split()
-    )
-    if word != "one"
-} | dict(
-    zip(
-        "thirty forty fifty sixty seventy eighty ninety".split(),
-        map(str, range(30, 100, 10)),
-        strict=True,
-    )
-)
+_NUMBERS = {word: str(number) for word, number in NUMBER_WORDS.items() if word != "one"}
 _LONGEST: dict[str, int] = {}
 for _words in PHRASES:
     _LONGEST[_words[0]] = max(_LONGEST.get(_words[0], 0), len(_words))

@@ -18,21 +18,19 @@ from ..distinctive import is_negated
 from .following import Replies, outcome_of
 from .patterns import CONFIDENCE, USER, Stated, stated, subject_of
 from .plain_speech import POINTING
-from .regexes import regex
+from .regexes import any_case, regex
 
-_RIGHT = regex(
+_RIGHT = any_case(
     r"(?:(?:no|actually|sorry|correction|wait|oh|my mistake)[,:.]? ){0,2}"
     r"(?:it['\u2019]?s|it is|that['\u2019]?s|i meant?|make that|it should be"
     r"|(?:his|her|its|their) [a-z]+ (?:is|was)|(?:he|she)(?:['\u2019]s| is) (?:called|named)) "
-    r"(?P<right>\w[\w.'\u2019 -]{0,40}?),? (?:and )?not (?P<wrong>\w[\w.'\u2019 -]{0,40}?)[.!]*",
-    re.IGNORECASE,
+    r"(?P<right>\w[\w.'\u2019 -]{0,40}?),? (?:and )?not (?P<wrong>\w[\w.'\u2019 -]{0,40}?)[.!]*"
 )
 """A message that only puts a word of a former one right."""
-_NO = regex(
+_NO = any_case(
     r"(?:no|nope|wrong|not quite)[,:.!]+ "
     r"(?:it['\u2019]?s |it is |that['\u2019]?s |i meant? |make that )?"
-    r"(?P<right>\w[\w.'\u2019-]*(?: [\w.'\u2019-]+){0,2}?)[.!]*",
-    re.IGNORECASE,
+    r"(?P<right>\w[\w.'\u2019-]*(?: [\w.'\u2019-]+){0,2}?)[.!]*"
 )
 """A message that only denies, and says what is so instead: ``No, red.``"""
 _WHEN = regex(r"^(?:on|in|at) ")

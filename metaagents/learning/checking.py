@@ -6,7 +6,6 @@ or a word, it becomes a source too, so that redacting it reaches what was made o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Literal, TypeAlias, get_args
@@ -37,7 +36,7 @@ from .instructions import is_instruction, is_override, statements_of, words_of
 from .outcomes import corrects, reading
 from .patterns import Stated, subject_of
 from .prompts import Extraction, FactFound, OutcomeFound, PlaybookFound
-from .regexes import regex
+from .regexes import any_case
 from .validity import stated_days
 
 TEXT_CHARS_MAX = 400
@@ -55,12 +54,11 @@ RESOLUTION_TURNS = 3
 Voice: TypeAlias = Literal["user", "resolution"]
 """Whose words of a turn count: the user's, or the agent's as well."""
 
-_DENIAL = regex(
+_DENIAL = any_case(
     r"\b(?:that|this|it)(?:['\u2019]s| is| was)(?: simply| just)? "
     r"(?:not (?:true|right|correct)|false|untrue|incorrect|wrong|a mistake)\b"
     r"|\b(?:that|this|it) (?:isn['\u2019]t|wasn['\u2019]t|was never) (?:true|right|correct|so)\b"
-    r"|\bi(?: have|['\u2019]ve)? never\b|\bnever (?:was|did|had|said|lived|worked)\b|\bnot true\b",
-    re.IGNORECASE,
+    r"|\bi(?: have|['\u2019]ve)? never\b|\bnever (?:was|did|had|said|lived|worked)\b|\bnot true\b"
 )
 # A predicate with a verb can hold of many things at a time, unless it is one of these.
 _ONE_AT_A_TIME = frozenset(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from tiers.learning import spelled
-from tiers.lexical import words
+from tiers.lexical import WEEKDAYS, words
 
-from ..distinctive import DAYS
 from .grammar.activity import BY_THEMSELVES
 from .grammar.frames import OFTEN
 from .grammar.lexicon import TRADES
@@ -28,7 +25,7 @@ from .grammar.statement import (
 )
 from .grammar.verbs import FORMS
 from .likeness import read
-from .regexes import regex
+from .regexes import any_case, regex
 from .rewording import in_24_hours
 
 MEMBERSHIPS = frozenset(
@@ -59,8 +56,8 @@ _LASTING = frozenset(
 _PARTED = frozenset("divorced separated single widowed".split())
 _CIRCUMSTANCE = regex(r"(?:with|at|in|on|from|for|before|after|by|near|along) ")
 _EACH = regex(r"\bevery \d+ [a-z]+")
-_ON_DAYS = regex(
-    rf"\bon (?:{'|'.join(DAYS)})s\b|\bat \d{{1,2}}(?:[:.]\d\d)?(?: ?[ap]m)?(?!\w)", re.IGNORECASE
+_ON_DAYS = any_case(
+    rf"\bon (?:{'|'.join(WEEKDAYS)})s\b|\bat \d{{1,2}}(?:[:.]\d\d)?(?: ?[ap]m)?(?!\w)"
 )
 _SCALES = tuple(
     frozenset(told.split())

@@ -7,7 +7,6 @@ of the steps, in its own sentences and calls of tools; that it shares a topic wi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -19,7 +18,7 @@ from ..claims.forms import base
 from .instructions import words_of
 from .likeness import Reading, read
 from .outcomes import Outcome, corrects, reading
-from .regexes import regex
+from .regexes import any_case
 
 STEP_SHARE = 0.6
 """Of a step's content words, that one sentence or call has which does the step."""
@@ -45,22 +44,20 @@ REPLY_UNITS_MAX = 200
 OUTPUT_CHARS_READ = 400
 
 _COUNTING = frozenset("first second third next finally last".split())
-_PARTS = regex(r"[,;]\s|\bthen\b", re.IGNORECASE)
-_UNDONE = regex(
+_PARTS = any_case(r"[,;]\s|\bthen\b")
+_UNDONE = any_case(
     r"\b(?:not|never|neither|nor|cannot|without|no need|avoid\w*|refrain\w*|instead of|rather than"
-    r"|wrong|mistake|skip\w*)\b|n['\u2019]t\b",
-    re.IGNORECASE,
+    r"|wrong|mistake|skip\w*)\b|n['\u2019]t\b"
 )
 """Words with which a sentence tells what is not to be done, however often it says no."""
 _NOTHING = r"(?:[\"']?(?:0|none|null|false)\b|[\"']{2}|\[\]|\{\})"
-_TOOL_FAILED = regex(
+_TOOL_FAILED = any_case(
     rf"[a-z]{{0,30}}(?:error|exception|failure|fatal)[\"']?\s{{0,2}}[:=](?!\s{{0,2}}{_NOTHING})"
     r"|(?:an )?(?:error|exception) (?:occurred|while|calling|executing)\b"
     r"|traceback \(|failed\b|timed out\b|time-?out\b|permission denied\b"
     r"|(?:http[\s/.\d]{0,8})?[45]\d\d (?:bad|unauthori[sz]ed|forbidden|not|method|conflict|gone|"
     r"too|internal|service|gateway)\b"
-    r"|(?:success|ok)[\"']?\s{0,2}[:=]\s{0,2}false\b",
-    re.IGNORECASE,
+    r"|(?:success|ok)[\"']?\s{0,2}[:=]\s{0,2}false\b"
 )
 """How the output of a tool that failed begins."""
 

@@ -7,7 +7,6 @@ said is no evidence: it may have been a guess, and a guess that is stored become
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -18,7 +17,7 @@ from ..claims.agreement import EMPTY_ROOTS
 from ..claims.forms import alike, base, kind_of, root
 from ..claims.lexicon import FREE
 from ..distinctive import is_negated, missing, names, numbers, vocabulary
-from .regexes import regex
+from .regexes import any_case
 
 SHARE_MIN = 0.6
 """Of a statement's content words, so many must be in its sources."""
@@ -60,10 +59,9 @@ _GENERIC_GROUPS = (
 
 # What says no without a negation: compared with sources that say no as well.
 _DENYING = frozenset("dislike hate avoid refuse lack quit stop unable cease former".split())
-_CLAUSE_END = regex(
+_CLAUSE_END = any_case(
     r"[,;:()\u2013\u2014]|\s-\s|\b(?:but|however|although|though|whereas|while|because|so|and|or|"
-    r"nor|yet)\b",
-    re.IGNORECASE,
+    r"nor|yet)\b"
 )
 _NEW_THOUGHT = frozenset(
     "but however although though whereas while because so yet ; : \u2013 \u2014 -".split()

@@ -17,7 +17,7 @@ import re
 from tiers.lexical import sentences
 
 from .marks import Sought
-from .regexes import regex
+from .regexes import any_case
 
 _OVERRIDE = Sought(
     r"\b(?:ignor(?:e|ing)|disregard(?:ing)?|forget|overrid(?:e|ing)|bypass)\b[^.!?\n]{0,40}"
@@ -31,20 +31,18 @@ _LEAD = (
     r"^[\W_]{0,8}(?:(?:important|note|notice|attention|warning|reminder|todo|hint|user|admin|p\.?s)"
     r"\s{0,3}[:!\-]\s{0,3}){0,2}(?:(?:please|kindly|now|also|and|then|so|first)\b[ ,]{0,2}){0,3}"
 )
-_IMPERATIVE = regex(
+_IMPERATIVE = any_case(
     _LEAD + r"(?:remember|note that|always|never|do not|don['\u2019]?t|ignore|disregard|forget|"
     r"make sure|ensure|be sure|keep in mind|save|store|memori[sz]e|record|tell|send|forward|reply|"
     r"respond|answer|say|write|act|pretend|call|visit|open|click|run|execute|delete|reveal|show|"
-    r"from now on|you)\b",
-    re.IGNORECASE,
+    r"from now on|you)\b"
 )
-_TO_THE_READER = regex(
+_TO_THE_READER = any_case(
     r"\b(?:you|assistants?|agents?|ai|bots?|chatbots?|llms?|language models?)\b"
     r"(?:['\u2019]re| are| is)?\s{1,3}(?:(?:also|always|never|now|only|hereby)\s{1,3}){0,2}"
     r"(?:must|should|shall|have to|has to|ha(?:ve|s) got to|needs? to|ought to|to always|to never|"
     r"may not|can ?not|can['\u2019]t|will|required to|supposed to|instructed to|expected to|"
-    r"obliged to|allowed to|answers?|obeys?|responds?|replies|reply)\b",
-    re.IGNORECASE,
+    r"obliged to|allowed to|answers?|obeys?|responds?|replies|reply)\b"
 )
 
 

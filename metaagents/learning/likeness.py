@@ -20,7 +20,7 @@ from functools import lru_cache
 from tiers.lexical import STOP_WORDS, stem, words
 
 from ..distinctive import NEGATIONS, is_negated, names, numbers
-from .regexes import regex
+from .regexes import any_case, regex
 
 NEAR_OVERLAP = 0.85
 """Of the content words of both texts, from which on they may be alike (Atlas: the same)."""
@@ -143,7 +143,7 @@ _OPPOSED = tuple(
 _FRONTED = regex(
     r"^\s*((?:on|in|at|during|since|for|every|each) [^,.;]{1,60}), (.+)$", re.IGNORECASE | re.DOTALL
 )
-_PLACED = regex(r"\b(at|in|on|during) (?:the )?([^\W_][\w'\u2019-]{0,63})", re.IGNORECASE)
+_PLACED = any_case(r"\b(at|in|on|during) (?:the )?([^\W_][\w'\u2019-]{0,63})")
 _POSSESSIVE = regex(r"((?:[^\W\d_]{1,40} ){0,2}[^\W\d_]{1,40})['\u2019]s? ([^\W\d_]{1,40})\b")
 _SYMBOL = regex(r"[^\w\s.,;:!?'\"()\[\]\u2018-\u201d-]|(?<![^\s(])[-\u2212](?=\d)")
 _IS_WORD = regex(r"[^\W\d]")

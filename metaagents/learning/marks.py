@@ -11,12 +11,20 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from .regexes import regex
 
 Put: TypeAlias = str | Callable[[re.Match[str]], str]
 """What takes the place of what is found."""
+
+
+class Way(NamedTuple):
+    """A way of saying something, and what is put in its place."""
+
+    pattern: str
+    put: Put
+
 
 MARKS_MAX = 100
 """To look for more takes as long as a search."""

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from tiers.lexical import sentences
 
-from .regexes import regex
+from .regexes import any_case
 
 Outcome: TypeAlias = Literal["confirmed", "rejected"]
 
@@ -84,45 +84,40 @@ _REJECTS = (
 
 
 def _any_of(sayings: tuple[str, ...]) -> re.Pattern[str]:
-    return regex(rf"\W{{0,8}}{_LEAD}(?:{'|'.join(sayings)}){_TAIL}[\W_]{{0,8}}", re.IGNORECASE)
+    return any_case(rf"\W{{0,8}}{_LEAD}(?:{'|'.join(sayings)}){_TAIL}[\W_]{{0,8}}")
 
 
 _CONFIRMING, _REJECTING = _any_of(_CONFIRMS), _any_of(_REJECTS)
-_CLAUSE_END = regex(
-    r"[;:()]|\s[\-\u2013\u2014]\s|(?:,\s{0,3}|\s)(?:but|and|so|because|however|although)\s|,\s",
-    re.IGNORECASE,
+_CLAUSE_END = any_case(
+    r"[;:()]|\s[\-\u2013\u2014]\s|(?:,\s{0,3}|\s)(?:but|and|so|because|however|although)\s|,\s"
 )
-_HYPOTHETICAL = regex(
+_HYPOTHETICAL = any_case(
     r"\b(?:if|when|once|until|unless|whether|hope|hopefully|wish|suppose|maybe|perhaps|might|would|"
-    r"could|should|will|almost|nearly|said|says|told|yesterday|last|used to|before)\b",
-    re.IGNORECASE,
+    r"could|should|will|almost|nearly|said|says|told|yesterday|last|used to|before)\b"
 )
 # Too weak to count, strong enough to make what says the contrary unclear.
-_HINTS_AT_FAILURE = regex(
+_HINTS_AT_FAILURE = any_case(
     r"(?:n['\u2019]?t|not|never) (?:really |quite )?(?:work|help|fix|solve)"
     r"|\bstill (?:not|does|is|has)"
     r"|\b(?:fails|failed|failing|broke|broken|crashed|crashes|worse)\b"
     # Something else did it.
     r"|\b(?:because|instead|something else|(?:it|my|our|him|her|them)sel(?:f|ves))\b"
     # Irony: what takes back what was said, or says it of nothing.
-    r"|^\W*not\W*$|\b(?:yeah|sure),? right\b|\bnice try\b",
-    re.IGNORECASE,
+    r"|^\W*not\W*$|\b(?:yeah|sure),? right\b|\bnice try\b"
 )
-_HINTS_AT_SUCCESS = regex(
+_HINTS_AT_SUCCESS = any_case(
     r"(?<!not )(?<!n't )(?<!n\u2019t )\b(?<!nothing )(?<!of it )(?<!of that )(?<!of them )"
-    r"(?<!of the steps )(?:worked|works|fixed|solved|resolved)\b",
-    re.IGNORECASE,
+    r"(?<!of the steps )(?:worked|works|fixed|solved|resolved)\b"
 )
-_SAME_BEFORE = regex(r"\bas before\b", re.IGNORECASE)
-_CORRECTION = regex(
+_SAME_BEFORE = any_case(r"\bas before\b")
+_CORRECTION = any_case(
     r"\b(?:step (?:\d{1,2}|one|two|three|four|five)|(?:first|second|third|last) step)\b"
     r"[^.!?\n]{0,60}\b(?:wrong|incorrect|missing|unnecessary|not (?:right|needed|necessary)|should|"
     r"must|has to|fails?|failed)\b"
     r"|\b(?:instead of|rather than)\b|\binstead\b|\b(?:you|we|it) (?:forgot|missed|left out)\b"
     r"|\b(?:must|have to|has to|need to|needs to|should) (?:also |be |do |come )?[^.!?\n]{0,60}"
     r"\b(?:first|before|beforehand)\b"
-    r"|\bnot [^.!?,\n]{1,60}, but\b",
-    re.IGNORECASE,
+    r"|\bnot [^.!?,\n]{1,60}, but\b"
 )
 
 

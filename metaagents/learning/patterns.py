@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from tiers.lexical import sentences
+from tiers.lexical import MONTHS, sentences
 from tiers.records import FactType, Turn
 
-from ..distinctive import MONTHS
 from .grammar.as_said import is_half_told, told_as_said
 from .grammar.claims import claims_in
 from .grammar.clauses import Clause, clauses, is_clear, plain_quotes, without_greeting
@@ -25,7 +24,7 @@ from .grammar.mentions import mentioned
 from .grammar.standing import requested
 from .grammar.statement import Claim
 from .plain_speech import NO_NAME, NOT_NOTED, POINTING, in_plain_letters, is_plain
-from .regexes import regex
+from .regexes import any_case, regex
 from .rewording import in_third_person, third_person
 
 CONFIDENCE = 0.9
@@ -283,12 +282,11 @@ _TELLING = regex(
     r"make a note|bear in mind)(?: for (?:later|next time|the future))?(?::| that|, )\s{0,2})"
     r"(?:that )?(?P<told>.{6,200}?)[\s.!]*"
 )
-_FINITE = regex(
+_FINITE = any_case(
     r"\b(?:is|are|was|were|am|has|have|had|must|can|can't|cannot|needs?|should|will|does|doesn't|"
     r"don't|do|did|didn't|isn't|aren't|wasn't|won't|prefers?|likes?|works?|lives?|starts?|ends?|"
     r"opens?|closes?|costs?|takes?|uses?|runs?|leaves?|arrives?|returns?|belongs?|expires?|lasts?|"
-    r"meets?|wants?|i'm|i've|he's|she's|they're|we're)\b",
-    re.IGNORECASE,
+    r"meets?|wants?|i'm|i've|he's|she's|they're|we're)\b"
 )
 _SUBJECT = regex(
     r"(?:i|i'm|i've|my|we|we're|we've|our|the|an?|all|every|each|no|he|she|\d[\w.:]*|[A-Z][\w'\-]*)"

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 
-from ..distinctive import MONTHS
+from tiers.lexical import MONTHS
+
 from .instructions import is_override
 from .marks import Sought
 from .regexes import regex
@@ -81,11 +82,6 @@ NO_ROLE = frozenset(
 
 NO_MEAL = frozenset("bite breakfast lunch dinner spoonful meal".split())
 """What somebody cannot eat for now, rather than ever."""
-
-VAGUE_FAVOURITES = frozenset(
-    "part thing moment bit one memory time way place piece so far there".split()
-)
-"""Of which there is a favourite only in what was spoken of before."""
 
 POINTING = frozenset(
     "it its it's this that that's these those the he she him her his hers they them their theirs "

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from tiers.lexical import stem, words
 
-from .regexes import regex
+from .regexes import any_case
 
 MULTI_VALUED = frozenset(
     # Tastes and interests: one does not end another.
@@ -35,12 +33,11 @@ Of what is missing a fact gives way that still holds; of what is here by mistake
 _SMALL = frozenset("to of in at for with by on from the a an also often usually mostly".split())
 _LINKING = frozenset("is are was were be been has have had do does did".split())
 
-_NEVER_SO = regex(
+_NEVER_SO = any_case(
     r"\bnever\s+(?:was|were|has|had|been|did|[^\W\d_]{2,40}ed)\b"
     r"|\b(?:was|were|has|have|had|did)\s+never\b"
     r"|\b(?:not true|untrue|false|wrong|wrongly|incorrect|incorrectly|mistaken|mistakenly|mistake"
-    r"|misunderstood|misunderstanding|misheard|made up|typo)\b",
-    re.IGNORECASE,
+    r"|misunderstood|misunderstanding|misheard|made up|typo)\b"
 )
 
 

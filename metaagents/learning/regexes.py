@@ -38,6 +38,11 @@ def regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
     return cast("re.Pattern[str]", made)
 
 
+def any_case(pattern: str) -> re.Pattern[str]:
+    """Return a pattern to which capitals and small letters are the same."""
+    return regex(pattern, re.IGNORECASE)
+
+
 async def compiled() -> None:
     """Compile what there is in a thread, for whoever reads texts on an event loop.
 

@@ -12,9 +12,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
+from tiers.lexical import MONTHS, WEEKDAYS
+
 from ..claims.forms import PAST_FORM_OF, is_base_form, is_finite
-from ..distinctive import DAYS, MONTHS
-from .regexes import regex
+from .regexes import any_case, regex
 
 CHARS_MAX = 1_000
 """Longer texts are told in several ways at once: no one wording is sought for them."""
@@ -29,13 +30,13 @@ _BASE = frozenset(
     "haven't".split()
 )
 _ADVERB = r"(?:(?:always|never|usually|often|only|also|still|just|really|currently|now) )?"
-_I_VERB = regex(rf"\bi (?P<adverb>{_ADVERB})(?P<verb>[a-z']+)", re.IGNORECASE)
+_I_VERB = any_case(rf"\bi (?P<adverb>{_ADVERB})(?P<verb>[a-z']+)")
 _MINE = (
-    (regex(r"\b(?:i am|i'm|im)\b", re.IGNORECASE), " is"),
-    (regex(r"\bi've\b", re.IGNORECASE), " has"),
-    (regex(r"\bi'll\b", re.IGNORECASE), " will"),
-    (regex(r"\b(?:my|mine)\b", re.IGNORECASE), "'s"),
-    (regex(r"\b(?:myself|me)\b", re.IGNORECASE), ""),
+    (any_case(r"\b(?:i am|i'm|im)\b"), " is"),
+    (any_case(r"\bi've\b"), " has"),
+    (any_case(r"\bi'll\b"), " will"),
+    (any_case(r"\b(?:my|mine)\b"), "'s"),
+    (any_case(r"\b(?:myself|me)\b"), ""),
 )
 
 
@@ -121,12 +122,11 @@ _IN_A_PAIR = regex(
     r"(?:^|(?<=[a-z] ))(?P<one>[A-Z][\w-]+) and (?P<other>[A-Z][\w-]+)(?=$| [a-z])"
     r"|\b(?P<verb>[a-z]+ )(?P<a>[a-z]+) and (?P<b>[a-z]+)$"
 )
-_CLOCK = regex(r"\b(\d{1,2})(?:[:.](\d{2}))? ?([ap])\.?m\b\.?", re.IGNORECASE)
+_CLOCK = any_case(r"\b(\d{1,2})(?:[:.](\d{2}))? ?([ap])\.?m\b\.?")
 _WHITESPACE = regex(r"\s+")
-_OPENING = regex(
+_OPENING = any_case(
     r"(?:(?:just )?so you know|as (?:you (?:may )?know|i said|mentioned|noted)|by the way|"
-    r"for your information|fyi|note that|please note that),? ",
-    re.IGNORECASE,
+    r"for your information|fyi|note that|please note that),? "
 )
 _MONTH = "|".join(MONTHS)
 _SHORT_MONTHS = {one[:3]: one for one in MONTHS if one != "may"} | {"sept": "september"}
@@ -154,20 +154,20 @@ _IN_FULL: tuple[tuple[re.Pattern[str], _Replacement], ...] = (
     (regex(r"\bkids\b"), _literal("children")),
     (regex(r"\bkid\b"), _literal("child")),
     (
-        regex(rf"(?<=\d )({'|'.join(_UNITS)})\b\.?(?! [A-Z])", re.IGNORECASE),
+        any_case(rf"(?<=\d )({'|'.join(_UNITS)})\b\.?(?! [A-Z])"),
         _by(_UNITS, 1),
     ),
-    (regex(r"\b(dr|prof)\b\.?(?= [A-Z])", re.IGNORECASE), _by(_TITLES, 1)),
+    (any_case(r"\b(dr|prof)\b\.?(?= [A-Z])"), _by(_TITLES, 1)),
     (
-        regex(rf"(?<=\d )({'|'.join(_SHORT_MONTHS)})\b\.?", re.IGNORECASE),
+        any_case(rf"(?<=\d )({'|'.join(_SHORT_MONTHS)})\b\.?"),
         lambda found: _SHORT_MONTHS[found[1].lower()].capitalize(),
     ),
     (
-        regex(rf"\b({'|'.join(_SHORT_MONTHS)})\b\.?(?= \d)", re.IGNORECASE),
+        any_case(rf"\b({'|'.join(_SHORT_MONTHS)})\b\.?(?= \d)"),
         lambda found: _SHORT_MONTHS[found[1].lower()].capitalize(),
     ),
     (
-        regex(rf"\b({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? (\d{{4}})\b)?", re.IGNORECASE),
+        any_case(rf"\b({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? (\d{{4}})\b)?"),
         lambda found: f"{found[2]} {found[1]}{' ' if found[3] else ''}{found[3] or ''}",
     ),
     (
@@ -190,7 +190,7 @@ _LOCATED = regex(
 _NO_AGENTS = frozenset(
     "hand car train bus plane bike ship mail post email phone foot law then now far mistake chance "
     "accident noon midnight default".split()
-) | {*DAYS, *MONTHS}
+) | {*WEEKDAYS, *MONTHS}
 _AGENT = rf"(?:{_DETERMINER} (?:[\w-]+ ){{0,2}}?[\w-]+|{_NAME})"
 _LATER = r"(?: (?:in|on|at|since|during|from|until|for|with|last|this|yesterday) .+)?"
 _MEASURES = {"weight": "weighs", "price": "costs", "cost": "costs", "age": "is"}

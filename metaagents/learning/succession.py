@@ -26,16 +26,13 @@ from .grammar.statement import (
     Claim,
 )
 from .likeness import REMEMBERED_CHARS_MAX, REMEMBERED_TEXTS, difference, read
-from .regexes import regex
+from .regexes import any_case
 from .rewording import in_24_hours, in_third_person
 
 Effect: TypeAlias = Literal["ends", "denies", "repeats"]
 
-_OWN = regex(
-    r"\b(?!(?-i:US)\b)(?:i|i'm|i've|im|my|mine|me|myself|we|we're|we've|our|ours|us)\b",
-    re.IGNORECASE,
-)
-_NAMELESS = regex(r"(?:the )?user(?:'s)? ", re.IGNORECASE)
+_OWN = any_case(r"\b(?!(?-i:US)\b)(?:i|i'm|i've|im|my|mine|me|myself|we|we're|we've|our|ours|us)\b")
+_NAMELESS = any_case(r"(?:the )?user(?:'s)? ")
 _FILLING = {
     "works at": "work employ employed employer job",
     "lives in": "live living home reside based",

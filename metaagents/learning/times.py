@@ -12,31 +12,24 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal, TypeAlias
 
-from ..distinctive import MONTHS
+from tiers.lexical import MONTHS, NUMBER_WORDS, WEEKDAYS
+
 from .marks import Sought
-from .regexes import regex
+from .regexes import any_case, regex
 from .validity import DATE, Days, Validity, days_of
 
-DAYS = tuple("monday tuesday wednesday thursday friday saturday sunday".split())
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 _SINCE = (
     r"(?:childhood|birth|school|university|the beginning"
     r"|the age of (?:\d{1,2}|[a-z]{3,9}(?:-[a-z]{3,5})?))"
 )
-_COUNTS = {
-    word: number
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve".split()
-    )
-} | {"thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18}
-_COUNTS |= {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60}
-_COUNTS |= {"a": 1, "an": 1, "the": 1, "couple": 2}
+_COUNTS = NUMBER_WORDS | {"a": 1, "an": 1, "the": 1, "couple": 2}
 _YEAR_MAX = 9_998
 _MONTHS_OF = {"month": 1, "year": 12}
 _DAYS_OF = {"day": 1, "week": 7, "fortnight": 14}
 
 _MONTH = f"(?:{'|'.join(MONTHS)})"
-_DAY = f"(?:{'|'.join(DAYS)})"
+_DAY = f"(?:{'|'.join(WEEKDAYS)})"
 _SEASON = f"(?:{'|'.join(_SEASONS)})"
 _NTH = r"\d{1,2}(?:st|nd|rd|th)?"
 _BARE_DAY = rf"(?:{_DAY},? )?(?:the )?(?:{_NTH}(?: of)? {_MONTH}|{_MONTH} {_NTH})"
@@ -88,7 +81,7 @@ _DAY_OF_DATE = regex(rf"({_DAY}),? (?=.*\d)")
 _PART = r" (?:morning|afternoon|evening|night)"
 _HOUR = rf"(?:{_PART})?(?:,? at {CLOCK})?"
 _EARLY_OR_LATE = regex(r"^(?:early|later?) (?=last|this|next)")
-_AT_CLOCK = regex(rf"(?<!this)(?<!last)({_PART})(?:,? at {CLOCK})?$|,? at {CLOCK}$", re.IGNORECASE)
+_AT_CLOCK = any_case(rf"(?<!this)(?<!last)({_PART})(?:,? at {CLOCK})?$|,? at {CLOCK}$")
 PHRASE = (
     rf"(?:(?:since|until|till|from|as of|by)"
     rf" (?:(?:the (?:end|beginning|start) of )?(?:{_NAMED}|{_RELATIVE})|{_SINCE})"
@@ -103,33 +96,30 @@ PHRASE = (
 )
 """A time, as an expression without groups; case is to be ignored."""
 
-_DISTANT = regex(
+_DISTANT = any_case(
     rf"\b(?:yesterday|tomorrow|the day (?:before yesterday|after tomorrow)|last {_SEASON}"
-    rf"|(?:last|next) (?:week|month|year|{_DAY}|{_MONTH})|{_COUNT} {_UNIT} ago)\b",
-    re.IGNORECASE,
+    rf"|(?:last|next) (?:week|month|year|{_DAY}|{_MONTH})|{_COUNT} {_UNIT} ago)\b"
 )
 _AT_END = Sought(rf",? ({PHRASE})[\s.!]*$", re.IGNORECASE)
-_AT_FRONT = regex(rf"({PHRASE}),? (?=\S)", re.IGNORECASE)
-_OFTEN_AT_FRONT = regex(
+_AT_FRONT = any_case(rf"({PHRASE}),? (?=\S)")
+_OFTEN_AT_FRONT = any_case(
     rf"((?:on|every|each|most) (?:{_DAY}s?|{_MONTH}|weekends?|mornings?|evenings?|weeks?|days?"
     rf"|years?|months?|summers?|winters?)|at weekends|in the (?:mornings?|evenings?)"
     r"|(?:once|twice|(?:two|three|four|five|several|a few) times) an? (?:day|week|month|year)"
-    r"),? (?=\S)",
-    re.IGNORECASE,
+    r"),? (?=\S)"
 )
-_SPAN = regex(rf"(?:from|between) ({DATE}) (?:to|until|through|and) ({DATE})", re.IGNORECASE)
-_DAYS_OF_MONTHS = regex(
+_SPAN = any_case(rf"(?:from|between) ({DATE}) (?:to|until|through|and) ({DATE})")
+_DAYS_OF_MONTHS = any_case(
     rf"(?:from )?(?:the )?({_NTH})(?:(?: of)? ({_MONTH}))? ?(?:to|until|till|-|\u2013) ?(?:the )?"
-    rf"({_NTH})(?: of)? ({_MONTH})",
-    re.IGNORECASE,
+    rf"({_NTH})(?: of)? ({_MONTH})"
 )
-_FROM = regex(r"(since|from|as of|until|till|by) (.+)", re.IGNORECASE)
-_FOR = regex(rf"for .*?({_COUNT}) ({_UNIT})(?: now)?", re.IGNORECASE)
-_AGO = regex(rf"(?:about |around |over )?({_COUNT}) ({_UNIT}) (?:ago|back)", re.IGNORECASE)
-_WITHIN = regex(rf"(?:in )?({_COUNT}) ({_UNIT})(?:' time|( from (?:now|today)))?", re.IGNORECASE)
-_HALF_AGO = regex(rf"({_HALVES}) ago", re.IGNORECASE)
-_PREPOSITION = regex(
-    r"(?:on|in|for|back in|over|during|at the (?:beginning|start|end) of) (?:the )?", re.IGNORECASE
+_FROM = any_case(r"(since|from|as of|until|till|by) (.+)")
+_FOR = any_case(rf"for .*?({_COUNT}) ({_UNIT})(?: now)?")
+_AGO = any_case(rf"(?:about |around |over )?({_COUNT}) ({_UNIT}) (?:ago|back)")
+_WITHIN = any_case(rf"(?:in )?({_COUNT}) ({_UNIT})(?:' time|( from (?:now|today)))?")
+_HALF_AGO = any_case(rf"({_HALVES}) ago")
+_PREPOSITION = any_case(
+    r"(?:on|in|for|back in|over|during|at the (?:beginning|start|end) of) (?:the )?"
 )
 _NEAR = {
     "yesterday": -1,
@@ -302,7 +292,7 @@ def _days(said: str, at: datetime | None, *, is_ahead: bool) -> Days | None:
     if named is None:
         return _undoubted_days(plain, said, at, is_ahead=is_ahead)
     days = _undoubted_days(plain[named.end() :], said, at, is_ahead=is_ahead)
-    return days if days and DAYS[days.first.weekday()] == named[1] else None
+    return days if days and WEEKDAYS[days.first.weekday()] == named[1] else None
 
 
 def _undoubted_days(plain: str, said: str, at: datetime | None, *, is_ahead: bool) -> Days | None:
@@ -341,10 +331,10 @@ def _of_week(plain: str, today: datetime) -> Days | None:
     """Return the day of ``Tuesday last week``."""
     day, _, week = plain.partition(" ")
     steps = {"last week": -1, "this week": 0, "next week": 1}
-    if day not in DAYS or week not in steps:
+    if day not in WEEKDAYS or week not in steps:
         return None
     monday = _week(today, steps[week], is_end=False).first
-    return _day(monday + timedelta(days=DAYS.index(day)))
+    return _day(monday + timedelta(days=WEEKDAYS.index(day)))
 
 
 def _half_ago(said: str, today: datetime) -> Days | None:
@@ -360,8 +350,8 @@ def _in_calendar(plain: str, today: datetime, *, is_ahead: bool) -> Days | None:
     """Return the days of ``last week``, ``next Monday``, ``June``, ``the 3rd of May``."""
     which, _, named = plain.removeprefix("the ").rpartition(" ")
     step = {"last": -1, "this past": -1, "next": 1, "this coming": 1}.get(which)
-    if named in DAYS:
-        return _weekday(DAYS.index(named), today, ahead=is_ahead if step is None else step > 0)
+    if named in WEEKDAYS:
+        return _weekday(WEEKDAYS.index(named), today, ahead=is_ahead if step is None else step > 0)
     if named in MONTHS and which in {"", "last", "this", "next", "this past", "this coming"}:
         ahead = is_ahead if step is None else step > 0
         return _month(MONTHS.index(named) + 1, today, ahead=ahead)
@@ -448,7 +438,7 @@ def _dated(said: str, days: Days, at: datetime | None) -> str:
     plain = _PREPOSITION.sub("", said.strip(), count=1)
     if at is None or days_of(plain) is not None:
         return said
-    named = next((day for day in DAYS if day in said.lower()), None)
+    named = next((day for day in WEEKDAYS if day in said.lower()), None)
     season = next((one for one in _SEASONS if one in said.lower()), None)
     if season:
         return f"in {season} {days.first.year}"

@@ -11,10 +11,9 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from tiers.lexical import words
+from tiers.lexical import MONTHS, words
 
-from ..distinctive import MONTHS
-from .regexes import regex
+from .regexes import any_case, regex
 
 _NAMES = {name: number for number, name in enumerate(MONTHS, 1)}
 _SHORT = {name[:3]: number for name, number in _NAMES.items()} | {"sept": 9}
@@ -29,14 +28,8 @@ DATE = (
 )
 """A date that has a year, as an expression without groups; case is to be ignored."""
 
-PERIOD = (
-    rf"(?:since (?P<since>{DATE})|until (?P<until>{DATE})|"
-    rf"(?:from|between) (?P<first>{DATE}) (?:to|until|through|and) (?P<last>{DATE}))"
-)
-"""A stated period, for ``period_of``."""
-
 _ANSWERED = regex(r"(\d{4})-(\d{2})(?:-(\d{2}))?")
-_PARTS = regex(rf"{_MONTH}|\d{{1,4}}", re.IGNORECASE)
+_PARTS = any_case(rf"{_MONTH}|\d{{1,4}}")
 _YEAR_DIGITS = 4
 
 
@@ -66,16 +59,6 @@ def days_of(written: str) -> Days | None:
         else:
             day_ = int(part)
     return _days(year_, month_, day_)
-
-
-def period_of(found: re.Match[str]) -> Validity:
-    """Return the validity that a match of ``PERIOD`` states."""
-    groups = found.groupdict()
-    first = days_of(groups["since"] or groups["first"] or "")
-    last = days_of(groups["until"] or groups["last"] or "")
-    since = first.first if first else None
-    until = last.last if last else None
-    return (None, None) if since and until and until < since else (since, until)
 
 
 def stated_days(answered: str | None, said: str) -> Days | None:

@@ -86,9 +86,7 @@ def test_a_remote_handle_has_the_methods_of_the_one_in_process(here: type, there
 @pytest.mark.parametrize(
     ("asked", "method"),
     [
-        (agent_wire.TurnAsked, Agent.turn),
         (agent_wire.ReplyAsked, OpenTurn.reply),
-        (agent_wire.CompleteAsked, Agent.complete),
         (agent_wire.RememberAsked, Agent.remember),
         (handles.RecallAsked, Agent.recall),
         (handles.RecallAsked, Graph.recall),

@@ -24,8 +24,8 @@ from ezra.service.routes import Handlers, caller_of, pool_of, router_of
 from ezra.service.taking import Names
 from ezra.wire.agents import RecordAsked, RememberAsked
 from ezra.wire.derivation import Handle
-from ezra.wire.graphs import CreateAsked, SpawnAsked
-from ezra.wire.handles import AGENT_DOCUMENTS, AGENT_KNOWLEDGE, BELIEFS, RecallAsked
+from ezra.wire.graphs import SpawnAsked
+from ezra.wire.handles import AGENT_DOCUMENTS, AGENT_KNOWLEDGE, BELIEFS, TENANT, RecallAsked
 from ezra.wire.operation import Asked
 from tiers.errors import EzraError
 
@@ -205,7 +205,7 @@ _TOLD: Mapping[type[Asked], Mapping[str, Any]] = {
     AGENT_DOCUMENTS.offered["store"].operation.asks: {
         "draft.passages[0][2]": {"draft": _PASSAGES | {"passages": [["x", [], "3"]]}},
     },
-    CreateAsked: {
+    TENANT.offered["create_session_graph"].operation.asks: {
         "budget.writes": {"session_graph_id": "x", "budget": {"writes": "3"}},
         "exist_ok": {"session_graph_id": "x", "exist_ok": "yes"},
     },

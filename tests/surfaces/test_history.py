@@ -255,7 +255,7 @@ def test_no_agent_reads_the_history_of_a_whole_graph() -> None:
     """Its token covers none of the operations, and a reader's none of those that change."""
     agent, reader = Caller("a", "agent"), Caller("r", "reader")
     of_history = [one.operation for one in BELIEFS.offered.values()]
-    every = (*of_history, graphs.BRANCH, graphs.DIFF, handles.EXPORT)
+    every = (*of_history, handles.GRAPH.offered["branch"].operation, graphs.DIFF, handles.EXPORT)
     for operation in every:
         with pytest.raises(PolicyDenied):
             agent.check(operation.needs, operation.name, "imola", None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from metaagents.distinctive import distinctive, is_negated, lacking, names, numbers
+from metaagents.distinctive import distinctive, is_negated, missing, names, numbers, vocabulary
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,8 @@ def test_a_token_is_found_whole_or_in_parts_that_mean_the_same(
     source: str, text: str, expected: list[str]
 ) -> None:
     """A decimal is no two integers; a date written out is the same date."""
-    assert lacking([source], text) == expected
+    found = distinctive(source)
+    assert [found[one] for one in missing(found, vocabulary(text))] == expected
 
 
 @pytest.mark.parametrize(

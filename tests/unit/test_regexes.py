@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from metaagents.learning import regexes
-from metaagents.learning.regexes import compiled, regex
+from metaagents.learning.regexes import any_case, compiled, regex
 
 
 def test_a_pattern_is_what_re_has_compiled() -> None:
@@ -20,6 +20,7 @@ def test_a_pattern_is_what_re_has_compiled() -> None:
     assert (late.pattern, late.sub("-", text)) == (now.pattern, now.sub("-", text))
     assert [one.groups() for one in late.finditer(text)] == now.findall(text)
     assert late.groups == 2
+    assert any_case(late.pattern).findall(text) == now.findall(text)
 
 
 async def test_what_waits_is_compiled_once() -> None:

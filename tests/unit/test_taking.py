@@ -10,7 +10,7 @@ from ezra.handles.graph import Graph
 from ezra.service.caller import LOCAL, Caller
 from ezra.service.handle_pool import HandlePool
 from ezra.service.taking import Names, Taking
-from ezra.wire.graphs import ConfigureAsked
+from ezra.wire.graphs import DiffAsked
 
 GRAPH = cast("Graph", object())
 NAMES = {"graph_id": "imola", "parent_id": "monaco"}
@@ -30,8 +30,8 @@ class _HandlePool:
 
 async def _called(function: Any) -> tuple[Any, list[str]]:
     pool = _HandlePool()
-    taking = Taking(function, tuple(NAMES), ConfigureAsked)
-    found = await taking(cast("HandlePool", pool), LOCAL, NAMES, ConfigureAsked())
+    taking = Taking(function, tuple(NAMES), DiffAsked)
+    found = await taking(cast("HandlePool", pool), LOCAL, NAMES, DiffAsked(other_id="monza"))
     return found, pool.asked_for
 
 
@@ -39,12 +39,12 @@ async def test_each_parameter_is_given_by_its_type_and_text_by_its_name() -> Non
     """In any order; the graph is that of the path."""
 
     async def takes(
-        asked: ConfigureAsked, parent_id: str, graph: Graph, names: Names, who: Caller
+        asked: DiffAsked, parent_id: str, graph: Graph, names: Names, who: Caller
     ) -> tuple[object, ...]:
         return asked, parent_id, graph, names, who
 
     found, asked_for = await _called(takes)
-    assert found == (ConfigureAsked(), "monaco", GRAPH, NAMES, LOCAL)
+    assert found == (DiffAsked(other_id="monza"), "monaco", GRAPH, NAMES, LOCAL)
     assert asked_for == ["imola"]
 
 
@@ -54,7 +54,7 @@ async def test_nothing_is_looked_up_that_is_not_taken() -> None:
     async def takes(asked: Any) -> object:
         return asked
 
-    assert await _called(takes) == (ConfigureAsked(), [])
+    assert await _called(takes) == (DiffAsked(other_id="monza"), [])
 
 
 def test_what_a_path_does_not_give_is_refused_at_once() -> None:
@@ -68,4 +68,4 @@ def test_what_a_path_does_not_give_is_refused_at_once() -> None:
 
     for function, names in ((misspelt, ("parent_id",)), (homeless, ()), (other, ("count",))):
         with pytest.raises(TypeError, match="is given no"):
-            Taking(function, names, ConfigureAsked)
+            Taking(function, names, DiffAsked)

@@ -24,6 +24,7 @@ WEDNESDAY = datetime(2026, 3, 11, 9, 30, tzinfo=UTC)
         ("next year", True, "in 2027", "2027-01-01", "2027-12-31"),
         ("two years ago", False, "in 2024", "2024-01-01", "2024-12-31"),
         ("a couple of months ago", False, "in January 2026", "2026-01-01", "2026-01-31"),
+        ("nineteen years ago", False, "in 2007", "2007-01-01", "2007-12-31"),
         ("in two weeks", True, "on 25 March 2026", "2026-03-25", "2026-03-25"),
         ("in September", False, "in September 2025", "2025-09-01", "2025-09-30"),
         ("in June", True, "in June 2026", "2026-06-01", "2026-06-30"),

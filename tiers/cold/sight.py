@@ -69,11 +69,6 @@ def _seen(
     return found if asked is None else (*found, asked)
 
 
-def topics_of(scope: Scope) -> Topics | None:
-    """Return what the scope's topics ask of a record; ``None``: nothing."""
-    return _topics(scope.topics, scope.denied)
-
-
 def _topics(topics: tuple[str, ...], denied: tuple[str, ...]) -> Topics | None:
     if ALL_TOPICS in denied:
         return Topics(any_of=())

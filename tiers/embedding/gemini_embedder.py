@@ -9,22 +9,13 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Unpack
 
 from ..errors import check_within
-from ..extras import needs
-from ..google_api import google_failure
-from ..provider_clients import (
-    checked_base_url,
-    checked_key,
-    transport_failures,
-    trusted_certificates,
-)
-from ..providers import unreadable
+from ..google_api import BASE_URL, google_client, google_failures
+from ..provider_clients import checked_base_url, checked_key
 from .remote import RemoteEmbedder, RemoteOptions
 
 if TYPE_CHECKING:
     import httpx2
-    from google import genai
 
-BASE_URL = "https://generativelanguage.googleapis.com"
 DEFAULT_MODEL = "gemini-embedding-001"
 DIMENSIONS_MIN, DIMENSIONS_MAX = 128, 3072
 
@@ -89,12 +80,14 @@ class GeminiEmbedder(RemoteEmbedder):
         return self._dimensions
 
     async def _connect(self, http: httpx2.AsyncClient, exits: AsyncExitStack) -> None:
-        self._client = await asyncio.to_thread(_make_client, self._key, self._url, http)
+        self._client = await asyncio.to_thread(
+            google_client, self._key, self._url, http, setting="EZRA_EMBEDDER"
+        )
         exits.callback(self._client.close)
 
     async def _request(self, texts: Sequence[str], *, query: bool) -> Sequence[Sequence[float]]:
         """Return the vectors of one ``batchEmbedContents``."""
-        from google.genai import errors, types  # noqa: PLC0415
+        from google.genai import types  # noqa: PLC0415 - loaded with the client
 
         task = None
         if self._has_task_type:
@@ -105,37 +98,8 @@ class GeminiEmbedder(RemoteEmbedder):
         config = types.EmbedContentConfig(task_type=task, output_dimensionality=self._dimensions)
         # One content each: of a list of strings, later models make one vector for all of them.
         contents = [types.Content(parts=[types.Part(text=text)]) for text in texts]
-        try:
-            with transport_failures():
-                answer = await self._client.aio.models.embed_content(
-                    model=self._calls.model, contents=list(contents), config=config
-                )
-        except errors.APIError as problem:
-            headers = getattr(problem.response, "headers", {})
-            raise google_failure(
-                problem.code, problem.message, problem.details, headers
-            ) from problem
-        except (ValueError, TypeError, AttributeError, KeyError) as problem:
-            # The library takes an answer apart without looking at it first.
-            raise unreadable(f"{type(problem).__name__}: {problem}") from problem
+        with google_failures():
+            answer = await self._client.aio.models.embed_content(
+                model=self._calls.model, contents=list(contents), config=config
+            )
         return [embedding.values or [] for embedding in answer.embeddings or []]
-
-
-def _make_client(key: str, url: str, http: httpx2.AsyncClient) -> genai.Client:
-    """Return a client that goes by its arguments; takes 0.4 s the first time.
-
-    What the surroundings say (a key, Vertex AI or an address in the environment, aiohttp because
-    it happens to be installed) does not count; only the version of the API is the library's.
-    """
-    with needs("gemini", "EZRA_EMBEDDER"):
-        from google import genai  # noqa: PLC0415 - 0.3 s, paid by those who use Gemini
-        from google.genai import types  # noqa: PLC0415
-
-    options = types.HttpOptions(
-        base_url=url,
-        httpx_async_client=http,
-        # For what it makes besides and never uses here: a blocking client and websockets.
-        client_args={"verify": trusted_certificates()},
-        async_client_args={"ssl": trusted_certificates()},
-    )
-    return genai.Client(vertexai=False, api_key=key, http_options=options)

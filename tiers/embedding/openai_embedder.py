@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, Unpack
 from pydantic import BaseModel, ValidationError
 
 from ..errors import TierUnavailable, UsageError, check_within
-from ..extras import needs
+from ..openai_api import BASE_URL, openai_client, openai_failures
 from ..provider_clients import checked_base_url, checked_key
-from ..providers import answered, first_problem, unanswered, unreadable
+from ..providers import first_problem, unreadable
 from .remote import RemoteEmbedder, RemoteOptions
 
 if TYPE_CHECKING:
     import httpx2
-    import openai
 
-BASE_URL = "https://api.openai.com/v1"
 DEFAULT_MODEL = "text-embedding-3-small"
 DIMENSIONS_MAX = 16_384
 CHARACTERS_MAX = 200_000
@@ -96,7 +94,9 @@ class OpenAIEmbedder(RemoteEmbedder):
         return self._dimensions
 
     async def _connect(self, http: httpx2.AsyncClient, exits: AsyncExitStack) -> None:
-        self._client = await asyncio.to_thread(_make_client, self._key, self._url, http)
+        self._client = await asyncio.to_thread(
+            openai_client, self._key, self._url, http, part="embeddings", setting="EZRA_EMBEDDER"
+        )
         exits.push_async_callback(self._client.close)
         if self._dimensions is None:
             self._dimensions = await self._calls.call("open", self._width)
@@ -114,7 +114,7 @@ class OpenAIEmbedder(RemoteEmbedder):
         import openai  # noqa: PLC0415 - loaded with the client
 
         asked = self._asked_dimensions
-        try:
+        with openai_failures():
             # Raw, because the library builds its objects out of whatever comes, unchecked.
             answer = await self._client.embeddings.with_raw_response.create(
                 input=list(texts),
@@ -122,31 +122,7 @@ class OpenAIEmbedder(RemoteEmbedder):
                 dimensions=openai.omit if asked is None else asked,
                 encoding_format="float",  # base64, the library's default, is not known everywhere
             )
-        except openai.APIStatusError as problem:
-            raise answered(
-                problem.status_code, problem.message, problem.response.headers
-            ) from problem
-        except openai.APIConnectionError as problem:
-            late = isinstance(problem, openai.APITimeoutError)
-            raise unanswered(problem.__cause__ or problem, late=late) from problem
         return await asyncio.to_thread(_vectors, answer.content, len(texts))
-
-
-def _make_client(key: str | None, url: str, http: httpx2.AsyncClient) -> openai.AsyncOpenAI:
-    """Return a client that goes by its arguments; takes 0.3 s the first time."""
-    with needs("openai", "EZRA_EMBEDDER"):
-        import openai  # noqa: PLC0415 - 0.3 s, paid by those who use it
-
-    client = openai.AsyncOpenAI(
-        # Without a key the library would send the one in OPENAI_API_KEY, to any server.
-        api_key=key or "none",
-        base_url=url,
-        max_retries=0,
-        http_client=http,
-    )
-    # Loaded and kept at first use, 70 ms: here in the thread, not on the event loop.
-    _ = client.embeddings.with_raw_response
-    return client
 
 
 class _Item(BaseModel):

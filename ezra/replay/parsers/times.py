@@ -5,22 +5,12 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, time, timedelta
 
+from tiers.lexical import MONTHS
+
 _FIRST_YEAR, _LAST_YEAR = 1000, 2999
-_MONTH_NAMES = (
-    ("jan", "january"),
-    ("feb", "february"),
-    ("mar", "march"),
-    ("apr", "april"),
-    ("may",),
-    ("jun", "june"),
-    ("jul", "july"),
-    ("aug", "august"),
-    ("sep", "sept", "september"),
-    ("oct", "october"),
-    ("nov", "november"),
-    ("dec", "december"),
-)
-_MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES, start=1) for name in names}
+_MONTHS = {
+    form: number for number, name in enumerate(MONTHS, start=1) for form in (name[:3], name)
+} | {"sept": 9}
 _MONTH = r"(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
 _DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>[0-9]{4})\b"

@@ -27,8 +27,6 @@ GRAPHS_ASKED_MAX = 20
 """So many graphs are asked what waits in them."""
 
 WAITING_MAX = 100
-MINUTE = timedelta(minutes=1)
-
 BY_DAY: Mapping[str, tuple[str, ...]] = {
     "beliefs": ("committed",),
     "contradictions": ("contradiction",),

@@ -15,7 +15,7 @@ from datetime import datetime
 from tiers.lexical import words
 
 from ...claims.forms import is_base_form
-from ..regexes import regex
+from ..regexes import any_case, regex
 from ..rewording import in_third_person
 from ..times import PHRASE, dated
 from .clauses import is_plainly_said
@@ -36,30 +36,28 @@ _LITTLE = frozenset(
 _OWN = frozenset("i i'm i've i'll my we we're we've our".split())
 _POINTING = frozenset("it it's them that this these those him her his their there".split())
 _OF_WHO_IS_NAMED = frozenset("him her his their them".split())
-_SECRETS = regex(
+_SECRETS = any_case(
     r"\b(?:password|passphrase|passcode|pin|secret|token|credentials|(?:api|access|private|ssh|licen[cs]e)"
-    r"[ -]keys?)\b|\bkey(?: is|:) \S*\d",
-    re.IGNORECASE,
+    r"[ -]keys?)\b|\bkey(?: is|:) \S*\d"
 )
 _ENDING = " .!;,"
-_POINTS = regex(
+_POINTS = any_case(
     r"(?!there's (?:an?|no|only|\d+)\b|both of (?:my|our)\b|what [\w' ]{2,40} (?:is|are)\b"
     r"|it(?:'s| is| was) (?:(?:my|our|the|an?) |(?-i:[A-Z]))[\w .-]{0,40} (?:who|that)\b"
     r"|it (?:is|was|has been) (?:agreed|decided|settled)\b)"
     r"(?:it|that|this|these|those|he|she|they|there|here|what|who|you|her|his|their|your|its|"
     r"something|someone|some|such|then|so|neither|nor|both|either|them)(?:'\w+)?\b"
     r"(?!(?:'ll find| can (?:reach|find)|'ll get)\b)"
-    r"(?! (?:are|is) (?:an?|no|\d+|two|three|four|five|six|seven|eight|nine|ten|only)\b)",
-    re.IGNORECASE,
+    r"(?! (?:are|is) (?:an?|no|\d+|two|three|four|five|six|seven|eight|nine|ten|only)\b)"
 )
 """What a sentence opens with that goes on from another one."""
 _NAMED_FIRST = regex(r"(?:[Mm]y|[Oo]ur) [a-z]+|[A-Z][\w.'-]+ (?:[A-Z]|is\b|was\b|has\b)")
 """Of whom a sentence is: ``My husband has kept his job``."""
-_GOES_ON = regex(r"(?:it|that|this|these|those|there|both|neither)(?:'\w+)?\b", re.IGNORECASE)
+_GOES_ON = any_case(r"(?:it|that|this|these|those|there|both|neither)(?:'\w+)?\b")
 """What goes on from the sentence before it; of whom "she" is told would be a guess."""
-_NAMED_AFTER = regex(r", (?:my|our) [\w .]{2,30}$", re.IGNORECASE)
+_NAMED_AFTER = any_case(r", (?:my|our) [\w .]{2,30}$")
 """Of whom it was, said at the end: ``He's ninety-one, our neighbour Mr. Hollis``."""
-_PASSES = regex(
+_PASSES = any_case(
     r"^(?:i'm|i am|we're|we are) (?:back|in|on|off|out|away|here|there|at|busy)\b(?!.*\d.*[A-Z])"
     r"|\b(?:today|tonight|right now|at the moment|currently|this (?:morning|afternoon|evening)"
     r"|in (?:an?|\w+) (?:minutes?|seconds?|moment)|till payday|never mind|all but)\b"
@@ -67,35 +65,29 @@ _PASSES = regex(
     r"|^(?:most|many|some|other|few) (?:people|folks)\b|\[|\bhere's an?\b"
     r"|\b(?:don't|didn't|not) (?:know|remember|recall) (?:if|whether|wh\w+|how)\b"
     r"|^no (?:prob(?:lem)?|worries|need|idea|way|doubts?|thanks)\b"
-    r"|^for (?:always|all|being|every)\b",
-    re.IGNORECASE,
+    r"|^for (?:always|all|being|every)\b"
 )
 """What is of the moment, a manner of speaking or said for courtesy."""
-_ORDERED_FIRST = regex(r"[^,;:]*[,;:] (?:please,? |but |so |and )*(?P<rest>.+)", re.IGNORECASE)
-_ORDERS_NOT = regex(
-    r"(?:never|always|don't|do not|please|kindly) (?P<verb>[a-z]+)\b", re.IGNORECASE
-)
-_HAILED = regex(
+_ORDERED_FIRST = any_case(r"[^,;:]*[,;:] (?:please,? |but |so |and )*(?P<rest>.+)")
+_ORDERS_NOT = any_case(r"(?:never|always|don't|do not|please|kindly) (?P<verb>[a-z]+)\b")
+_HAILED = any_case(
     r"^\W*(?:(?:hi|hello|hey|well|so|also|and|but|oh|ah|okay|ok|by the way|btw|fyi|actually|anyway"
     r"|just so you know|for the record|good (?:morning|evening|afternoon)|thanks|thank you|yes|yep"
-    r"|sorry|note|reminder)(?: (?:all|everyone|there|team))?\b[\s,!:.\u2013\u2014-]+)+",
-    re.IGNORECASE,
+    r"|sorry|note|reminder)(?: (?:all|everyone|there|team))?\b[\s,!:.\u2013\u2014-]+)+"
 )
 """What only opens a sentence; ``No`` and ``now`` may be part of what it says."""
-_FINITE = regex(
+_FINITE = any_case(
     r"\b(?:i|we|is|are|was|were|has|have|had|can|can't|will|won't|do|does|don't|doesn't|must|may)\b"
-    r"|'(?:s|m|re|ve)\b",
-    re.IGNORECASE,
+    r"|'(?:s|m|re|ve)\b"
 )
-_NO_ORDER = regex(r"\w+ (?:i|we|is|are|was|were|has|have|can|must|may|goes|comes)\b", re.IGNORECASE)
+_NO_ORDER = any_case(r"\w+ (?:i|we|is|are|was|were|has|have|can|must|may|goes|comes)\b")
 """A noun that looks like a verb: ``fish we get from Le Guen``."""
-_OFFERED = regex(
-    r"(?:you can|you may|you need not|you don't (?:need|have) to|it took)\b(?! (?:reach|find)\b)",
-    re.IGNORECASE,
+_OFFERED = any_case(
+    r"(?:you can|you may|you need not|you don't (?:need|have) to|it took)\b(?! (?:reach|find)\b)"
 )
-_POINTS_BACK = regex(r"(?:he|she|they)\b", re.IGNORECASE)
-_WE = regex(r"\b(?!(?-i:US)\b)(?:i|we|us|our|ours|ourselves)\b", re.IGNORECASE)
-_TIME = regex(rf"\b{PHRASE}", re.IGNORECASE)
+_POINTS_BACK = any_case(r"(?:he|she|they)\b")
+_WE = any_case(r"\b(?!(?-i:US)\b)(?:i|we|us|our|ours|ourselves)\b")
+_TIME = any_case(rf"\b{PHRASE}")
 
 
 def told_as_said(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..marks import Put
+from ..marks import Way
 from ..regexes import regex
 from .lexicon import FULL_NAME
 
@@ -26,70 +26,58 @@ _TO_NAME = rf"(?:from {FULL_NAME} )?(?:to |as )?(?={FULL_NAME}$)"
 _NAMED = r"i?[A-Z][\w.+#-]*(?: [A-Z\d][\w.+#-]*){0,3}"
 _WAS = r"(?:was|has been|got)"
 
-CHANGES: tuple[tuple[str, Put], ...] = (
-    (
-        (
-            rf"^({FULL_NAME}) (?:is|takes over as|took over as|has taken over as|becomes|became) "
-            rf"(the|our) (?:new )?((?:[\w-]+ ){{0,3}}{_POST})(?: (?:now|from now on))?(?=$|[.!])"
-        ),
+CHANGES: tuple[Way, ...] = (
+    Way(
+        rf"^({FULL_NAME}) (?:is|takes over as|took over as|has taken over as|becomes|became) "
+        rf"(the|our) (?:new )?((?:[\w-]+ ){{0,3}}{_POST})(?: (?:now|from now on))?(?=$|[.!])",
         r"\2 \3 is now \1",
     ),
-    (
+    Way(
         rf"^([Tt]he|[Oo]ur) new ((?:[\w-]+ ){{0,3}}{_POST}) is (?!now)(?={FULL_NAME})",
         r"\1 \2 is now ",
     ),
-    (
-        (
-            rf"^([Tt]he|[Oo]ur|[Mm]y) ({_THING}) (?:{_WAS} (?:just )?{_CHANGED}|(?:has )?changed)"
-            rf"{_TO_VALUE}$"
-        ),
+    Way(
+        rf"^([Tt]he|[Oo]ur|[Mm]y) ({_THING}) (?:{_WAS} (?:just )?{_CHANGED}|(?:has )?changed)"
+        rf"{_TO_VALUE}$",
         r"\1 \2 is now \g<value>",
     ),
-    (
+    Way(
         rf"^([Tt]he|[Oo]ur|[Mm]y) ({_THING}) {_WAS} renamed {_TO_NAME}",
         r"\1 \2 is now called ",
     ),
-    (
+    Way(
         rf"^(?:I|[Ww]e)(?: have|'ve)? renamed (the|our|my) ({_THING}) {_TO_NAME}",
         r"\1 \2 is now called ",
     ),
-    (r"^((?:[Tt]he|[Oo]ur|[Mm]y) .{2,40}?) (?:has )?slipped (?:to|until) ", r"\1 moved to "),
-    (
+    Way(r"^((?:[Tt]he|[Oo]ur|[Mm]y) .{2,40}?) (?:has )?slipped (?:to|until) ", r"\1 moved to "),
+    Way(
         r"^I(?:'m| am) (?:down|up) to (?=\d[\d.,]* ?(?:kg|kilos|pounds|lbs?|stone)\b)",
         "I now weigh ",
     ),
-    (
-        (
-            r"^(I|[Ww]e)(?:'ve| have)? (?:got|changed to|switched to|have) a new "
-            r"((?:phone |mobile |cell )?number|e-?mail(?: address)?|address)[,;:.]? (?:and )?"
-            r"(?:it's|it is|that's) (?=\S+$)"
-        ),
+    Way(
+        r"^(I|[Ww]e)(?:'ve| have)? (?:got|changed to|switched to|have) a new "
+        r"((?:phone |mobile |cell )?number|e-?mail(?: address)?|address)[,;:.]? (?:and )?"
+        r"(?:it's|it is|that's) (?=\S+$)",
         lambda found: f"{'My' if found[1] == 'I' else 'Our'} new {found[2]} is ",
     ),
-    (
-        (
-            r"^(My|Our|The) (.{2,40}?) used to be .{1,40}?[,;] (?:but )?"
-            r"(?:now it's|now it is|it's now) (?=.)"
-        ),
+    Way(
+        r"^(My|Our|The) (.{2,40}?) used to be .{1,40}?[,;] (?:but )?"
+        r"(?:now it's|now it is|it's now) (?=.)",
         r"\1 \2 is now ",
     ),
-    (
-        (
-            rf"^(I|[Ww]e)(?: have|'ve got| got|'ve) a new ((?:[\w-]+ ){{0,2}}[a-z-]+),"
-            rf" (?:called |named )?(?={FULL_NAME}$)"
-        ),
+    Way(
+        rf"^(I|[Ww]e)(?: have|'ve got| got|'ve) a new ((?:[\w-]+ ){{0,2}}[a-z-]+),"
+        rf" (?:called |named )?(?={FULL_NAME}$)",
         lambda found: f"{'My' if found[1] == 'I' else 'Our'} new {found[2]} is ",
     ),
-    (
+    Way(
         rf"^(I|[Ww]e)(?:'re| are|'m| am) going to ({_NAMED}) instead of {_NAMED}",
         r"\1 plan to go to \2",
     ),
-    (
-        (
-            rf"^({FULL_NAME}) (?:isn't|is not|is no longer) (our|the|my) "
-            r"((?:[\w-]+ ){0,3}[\w-]+?)(?: any ?more| any longer)?[,;]? (?:but )?"
-            rf"({FULL_NAME}) is(?: now)?$"
-        ),
+    Way(
+        rf"^({FULL_NAME}) (?:isn't|is not|is no longer) (our|the|my) "
+        r"((?:[\w-]+ ){0,3}[\w-]+?)(?: any ?more| any longer)?[,;]? (?:but )?"
+        rf"({FULL_NAME}) is(?: now)?$",
         r"\2 \3 is now \4",
     ),
 )

@@ -10,12 +10,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tiers.lexical import sentences
+from tiers.lexical import MONTHS, WEEKDAYS, sentences
 
-from ...distinctive import MONTHS
 from ..marks import Sought
-from ..regexes import regex
-from ..times import DAYS
+from ..regexes import any_case, regex
 from .asides import with_names_beside, without_aside
 from .namesakes import is_rest_of_name, tells_which
 from .plainer import in_plain_words
@@ -26,7 +24,7 @@ SENTENCE_CHARS_MAX = 400
 PARTS_MAX = 16
 
 _SUBJECTS = r"(?:i|we|my|our|he|she|i'm|i've|we're|we've)\b"
-_JOIN = regex(
+_JOIN = any_case(
     r"\s*;\s+|\s+[\u2013\u2014-]{1,2}\s+|\u2014|\s*(?P<colon>:)\s+"
     r"|,?\s+(?P<taint>if|unless|except|when|whenever|or rather|or|than|as long as)\s+"
     r"|,\s+(?P<word>and|but|so|because|which|who|though|although|while|since(?! (?:i|he|she"
@@ -34,10 +32,9 @@ _JOIN = regex(
     r"|\s+(?P<bare>but|so|because|which|(?<!\bas )though|although|while|in case"
     r"|since(?= (?:i|he|she|we|my) (?!was |were )))\s+"
     r"|\s+(?P<and>and)\s+"
-    r"|(?P<comma>,)\s+",
-    re.IGNORECASE,
+    r"|(?P<comma>,)\s+"
 )
-_LEAD = regex(
+_LEAD = any_case(
     r"(?:(?:hi|hello|hey|well|so|also|and|oh|ah|ha|hmm|wow|btw|by the way|fyi|actually|okay|ok|yes|"
     r"yeah|yep|no|nope|sure|sorry|oops|wait|pardon|(?:small |quick )?correction|i mean|rather|but|"
     r"my mistake|apologies|thanks|thank you|honestly|personally|just so you know|for the record|"
@@ -53,10 +50,9 @@ _LEAD = regex(
     r"|strike that|my bad|(?:it's |it is |that's |that is )?not (?:on |at )?\w+(?=,)"
     r"|the address was wrong|i gave you the wrong \w+|that's (?:wrong|not right|not true)"
     r"|fun fact)(?: there| everyone| all)?"
-    r"[\s,!:.\u2013\u2014-]{1,4})+",
-    re.IGNORECASE,
+    r"[\s,!:.\u2013\u2014-]{1,4})+"
 )
-_TELLING = regex(
+_TELLING = any_case(
     r"(?:(?:please |also |just |do )*(?:remember|note|keep in mind|don't forget|bear in mind|know|"
     r"be aware) that\s+|(?:you (?:should|may want to|might want to|ought to|may like to) know"
     r"|(?:i|let me|may i) (?:(?:should|must|have to|ought to|may|want to|wanted to|can|just|forgot"
@@ -66,13 +62,11 @@ _TELLING = regex(
     r"|(?:it (?:is|was|has been)|we|we've|we have) (?:agreed|decided|settled)(?= that\b)"
     r"|the (?:truth|fact|thing|point|reason) is|fact is|i'm afraid"
     r"|(?:(?:i'm|i am|we're|so|very|just) )*(?:happy|glad|sad|sorry|proud|pleased|delighted) to"
-    rf" (?:say|report|announce|tell you))(?: that\s+|,? (?={_SUBJECTS})))",
-    re.IGNORECASE,
+    rf" (?:say|report|announce|tell you))(?: that\s+|,? (?={_SUBJECTS})))"
 )
-_NOT_TRUE = regex(
+_NOT_TRUE = any_case(
     r"(?:(?:it is|it's|that is|it was|that's|it is simply) (?:not true|untrue|false|wrong|a mistake"
-    r"|a lie)|it isn't true|it wasn't true) that\s+",
-    re.IGNORECASE,
+    r"|a lie)|it isn't true|it wasn't true) that\s+"
 )
 _DENIED = (
     r"(?!.*\bany ?(?:more|longer)\b)([^,;]{1,40}?)"
@@ -81,13 +75,13 @@ _DENIED = (
 _IT_WAS = r"(?:that|it|this) was (?:never (?:true|so)|not true|wrong|a mistake|a misunderstanding)"
 _I_NEVER = r"(?:\w+ )?(?:have )?never (?:did|was|were|have|had|said (?:that|so))(?: been| one)?"
 _NEVER_SO = (
-    regex(rf"{_DENIED}(?:,| and) (?:{_IT_WAS}|{_I_NEVER})[.! ]*", re.IGNORECASE),
-    regex(rf"(?:that's|that is|that was) (?:not true|wrong), {_DENIED}[.! ]*", re.IGNORECASE),
+    any_case(rf"{_DENIED}(?:,| and) (?:{_IT_WAS}|{_I_NEVER})[.! ]*"),
+    any_case(rf"(?:that's|that is|that was) (?:not true|wrong), {_DENIED}[.! ]*"),
 )
 """A denial of what is, and a word beside it that it never was."""
-_NEVER_WAS = regex(rf"(?<=\w)\. (?={_IT_WAS}[.! ]*$)", re.IGNORECASE)
+_NEVER_WAS = any_case(rf"(?<=\w)\. (?={_IT_WAS}[.! ]*$)")
 """Between the two, where they are two sentences."""
-_TRUE = regex(r"(?:it is|it's|it was) (?:quite |perfectly )?true that\s+", re.IGNORECASE)
+_TRUE = any_case(r"(?:it is|it's|it was) (?:quite |perfectly )?true that\s+")
 _CORRECTS = Sought(
     r"\b(?:correction|typo|strike that|my bad|i misremembered|i mixed (?:it|that|them) up|"
     r"i was wrong|i got (?:that|it) wrong|my mistake|i made a mistake|i misspoke|"
@@ -97,15 +91,14 @@ _CORRECTS = Sought(
     r"|sorry(?! (?:for|about|to|i'm late|i am late)\b)|no|wait|rather)\b[ ,]",
     re.IGNORECASE,
 )
-_SUPPOSES = regex(
+_SUPPOSES = any_case(
     r"\s*(?:(?:and|but|so|now|just|please)\s+)*(?:if|suppose|supposing|imagine|assume|assuming|"
     r"let's (?:say|assume|imagine|suppose|pretend)|pretend|say\b|unless|whether|had i|were i|"
     r"what if|as if|(?:oh |yeah,? )?(?:sure|right|yeah),? and (?:i|we|my|our)\b|"
     r"(?:yeah|yes|oh),? (?:right|sure|of course)\s*$|"
     r"once(?! an?\b| every\b)|until|for (?:the sake of argument|argument's sake)|"
     r"i wish|if only|should i|in (?:the|a|this|my) (?:film|movie|book|"
-    r"show|game|dream|novel|song|play))\b",
-    re.IGNORECASE,
+    r"show|game|dream|novel|song|play))\b"
 )
 _UNMEANT = Sought(
     r"\b(?:(?:fell|falls) through|came to nothing|thought better of (?:it|that)"
@@ -116,29 +109,25 @@ _UNMEANT = Sought(
     re.IGNORECASE,
 )
 """What was dropped, and praise that says the opposite: ``great, I just love Mondays``."""
-_MOCKS = regex(r"(?:(?:oh|yeah|yes),? )?(?:right|sure|great|of course)", re.IGNORECASE)
+_MOCKS = any_case(r"(?:(?:oh|yeah|yes),? )?(?:right|sure|great|of course)")
 """What agrees with a reason that nobody means: ``sure, because I own the bank``."""
-_AGREES = regex(
-    r"(?:(?:oh|ah|yeah|yes|well),? )*(?:sure|right|yeah|yes|of course|because)\b,? ", re.IGNORECASE
-)
+_AGREES = any_case(r"(?:(?:oh|ah|yeah|yes|well),? )*(?:sure|right|yeah|yes|of course|because)\b,? ")
 """What opens with agreement is often its opposite: ``sure, and I am the Queen of Denmark``."""
-_REPORTED = regex(
+_REPORTED = any_case(
     r"\b(?:says?|said|saying|tells|(?<!i )told|claims|claimed|(?:they|people) claim|heard"
     r"|reckons?|read that|wrote|write that|begins with|translate|for example|according to|rumou?r"
     r"|i may|may be|supposed to|always wanted|about to|hoping to|looking for|trying to"
     r"|the (?:hero|heroine|book(?! club)|film|novel|song|story|game|movie))\b"
-    r"|\b(?:goes|reads|was|is|are|were|ran|went): |\bdear (?:\w+\.? ?){1,2},",
-    re.IGNORECASE,
+    r"|\b(?:goes|reads|was|is|are|were|ran|went): |\bdear (?:\w+\.? ?){1,2},"
 )
 """What somebody else says, is made up, or was only meant to be."""
-_WHATEVER = regex(r"\bwhatever the \w+", re.IGNORECASE)
-_DEPENDS = regex(
+_WHATEVER = any_case(r"\bwhatever the \w+")
+_DEPENDS = any_case(
     r"(?:if|until|once|unless)\b"
-    r"(?! (?:only|you ask|i (?:had|were|was)|we (?:had|were)|it (?:were|had))\b)",
-    re.IGNORECASE,
+    r"(?! (?:only|you ask|i (?:had|were|was)|we (?:had|were)|it (?:were|had))\b)"
 )
 """What makes a sentence depend on what may well be, rather than suppose it."""
-_ASKED_IN_CASE = regex(
+_ASKED_IN_CASE = any_case(
     r"\s*(?:if|in case|when) (?:they|anyone|anybody|somebody|someone|he|she|you) (?:should )?"
     r"(?:ask|asks|wonder|wonders|need|needs)\b"
     r"|\s*(?:since |as )?you (?:asked|wanted to know|were wondering|mentioned) (?:me )?"
@@ -146,8 +135,7 @@ _ASKED_IN_CASE = regex(
     r"|\s*if (?:there's a choice|i (?:can|may|could) choose|possible)"
     r"|\s*if (?:you must know|(?:it|that|this) (?:helps|matters|is of (?:any )?(?:use"
     r"|interest))|you're"
-    r" (?:asking|wondering|interested|curious)|you (?:recall|remember|care|ask me))[\s.!]*$",
-    re.IGNORECASE,
+    r" (?:asking|wondering|interested|curious)|you (?:recall|remember|care|ask me))[\s.!]*$"
 )
 _HEARSAY = Sought(
     r"\b(?:says?|said|saying|tells?|told|claim(?:s|ed)?|heard|asks?|asked"
@@ -157,30 +145,27 @@ _HEARSAY = Sought(
     r"translate|quote|for example|an example|according to|rumou?r)\b",
     re.IGNORECASE,
 )
-_INTRODUCES = regex(
+_INTRODUCES = any_case(
     r"\b(?:goes|sings?|sang|reads?|answers?|reply|replies|write|sentence|line|lines|caption|title|"
     r"tweet|post|with|like|this|following|text|words|note|sign|slogan|motto|chorus|verse"
-    r"|in my head)\s*$",
-    re.IGNORECASE,
+    r"|in my head)\s*$"
 )
 _TAKING_BACK = (
     r"(?:(?:oh|no|uh|er|ah|ugh)[, ]+)*(?:no|sorry|wait|oops|i mean|i meant|make that|or rather"
     r"|rather|scratch that|correction|my mistake|no wait|pardon|actually|strike that)"
 )
-_TAKEN_BACK = regex(_TAKING_BACK, re.IGNORECASE)
-_INSTEAD = regex(
+_TAKEN_BACK = any_case(_TAKING_BACK)
+_INSTEAD = any_case(
     rf"(?:{_TAKING_BACK}[,:.! ]+)+(?:it's |it is )?(?:(?:at|on|in|the) ){{0,2}}"
     r"(?:[\w.:'-]*\d[\w.:'-]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
-    rf"|{'|'.join((*DAYS, *MONTHS))})(?: [\w:.'-]+)?"
-    r"|(?:i mean|i meant|make that|or rather|scratch that)[,:]? (?:\w+ )?[\w.'-]+",
-    re.IGNORECASE,
+    rf"|{'|'.join((*WEEKDAYS, *MONTHS))})(?: [\w:.'-]+)?"
+    r"|(?:i mean|i meant|make that|or rather|scratch that)[,:]? (?:\w+ )?[\w.'-]+"
 )
 """What stands in the place of what was just said, without a verb of its own."""
-_IS_WORDS = regex(
+_IS_WORDS = any_case(
     r"\b(?:headline|title|line|message|subject|text|sentence|lyrics?|answer|quote|example|story|joke"
     r"|slogan|caption|clue|password|punchline|proverb|saying)\b[^:]{0,40} (?:is|was|were|are|ran"
-    r"|went)\s*$",
-    re.IGNORECASE,
+    r"|went)\s*$"
 )
 """Something made of words, of which the words follow: ``the headline was: I moved to Mars``."""
 _DOUBT = Sought(
@@ -193,50 +178,44 @@ _DOUBT = Sought(
     r"|'d\b",
     re.IGNORECASE,
 )
-_UNDOES = regex(
+_UNDOES = any_case(
     r"\b(?:kidding|joking|just a joke|said (?:nobody|no one)|not really|or not|or maybe|i think|"
     r"i guess|i believe|i suppose|i thought|i assume|i hope|i reckon|i imagine|hopefully|not sure|"
     r"don't quote me|(?:if|as far as) i (?:remember|recall|know)|"
     r"maybe|perhaps|probably|apparently|supposedly|allegedly|they say|it seems|"
-    r"she says|he says|in my dreams?|but only|as if|sort of|kind of|right$|just like that)\b",
-    re.IGNORECASE,
+    r"she says|he says|in my dreams?|but only|as if|sort of|kind of|right$|just like that)\b"
 )
-_IS_LIST = regex(r"\b(?:an?|so|very) [a-z-]+$", re.IGNORECASE)
+_IS_LIST = any_case(r"\b(?:an?|so|very) [a-z-]+$")
 _LISTED = regex(
     r"(?:and |or )?(?!(?:no|her|his|its|their|my|our|the|an?|it|he|she|they|which|who)\b)"
     r"[a-z-]+ [a-z-]+(?: (?:for|of|with|in|to|where|that) .{1,60})?[.! ]*"
 )
-_I_SAID = regex(r"i (?:said|wrote|told you|claimed) ", re.IGNORECASE)
+_I_SAID = any_case(r"i (?:said|wrote|told you|claimed) ")
 _QUOTED = regex(r"[\"\u201c\u201d\u201e\u00ab*]|(?<!\w)'(?=\w)[^']{1,80}'(?!\w)|^'|'$")
-_ASKS = regex(
+_ASKS = any_case(
     r"(?:do|does|did|is|are|was|were|can|could|will|would|should|has|have|had|may|what|who|where|"
-    r"when|why|how|which|don't|isn't|aren't|can't|won't|any)\b",
-    re.IGNORECASE,
+    r"when|why|how|which|don't|isn't|aren't|can't|won't|any)\b"
 )
-_ASKS_BACK = regex(
+_ASKS_BACK = any_case(
     r"(?:do|does|did|is|are|was|were|can|could|will|would|should|has|have|had|am|don't|isn't|"
     r"aren't|didn't|haven't)(?:n't)? (?:i|we|my|it|he|she|they)\s*\??$|(?:right|no|yes|correct"
-    r"|eh)\??$",
-    re.IGNORECASE,
+    r"|eh)\??$"
 )
 _DONE = regex(r"[a-z]+ed(?: (?:my|our|the|an?|it|him|her|them|at|in|for|to)\b|[ .!]*$)")
-_CORRECTED = regex(r"not (?:at |on |in |to |for )?[\w.:' ]{1,40}", re.IGNORECASE)
-_DENIAL = regex(
-    r"(?:\W*\w+){0,3}? ?(?:\w+n't|do not|does not|never|have no|has no)\b", re.IGNORECASE
-)
-_COMPARES = regex(r"\b(?:[a-z]+er|more|less) than\s+$", re.IGNORECASE)
+_CORRECTED = any_case(r"not (?:at |on |in |to |for )?[\w.:' ]{1,40}")
+_DENIAL = any_case(r"(?:\W*\w+){0,3}? ?(?:\w+n't|do not|does not|never|have no|has no)\b")
+_COMPARES = any_case(r"\b(?:[a-z]+er|more|less) than\s+$")
 """What is measured by something else is not doubted."""
 _NEXT = regex(r"(?:an? |any )?[a-z][\w\-]*(?: [a-z][\w\-]*)?[.!]?(?:$|,)")
-_OPENS_CLAUSE = regex(
-    rf"(?:{_SUBJECTS}|it\b|they\b|you\b|there\b|this\b|that\b|yes\b|no\b|then\b|now\b|so\b|neither\b|nor\b)",
-    re.IGNORECASE,
+_OPENS_CLAUSE = any_case(
+    rf"(?:{_SUBJECTS}|it\b|they\b|you\b|there\b|this\b|that\b|yes\b|no\b|then\b|now\b|so\b|neither\b|nor\b)"
 )
-_ADDED = regex(r"(?:\w+ )?\w+ing\b|like\b", re.IGNORECASE)
+_ADDED = any_case(r"(?:\w+ )?\w+ing\b|like\b")
 """What a comma adds to what was said, and does not say anew: ``starting on Monday``."""
 _GOING_ON = frozenset("and but comma".split())
 """What joins two things that are said of the same: ``moved to Bonn but moved back``."""
 _CONSEQUENCES = frozenset("so because which".split())
-_FINITE = regex(r"\b(?:is|are|was|were|has|have|had|will)\b", re.IGNORECASE)
+_FINITE = any_case(r"\b(?:is|are|was|were|has|have|had|will)\b")
 
 
 _SAINT = regex(r"\bSt\.(?= [A-Z])")

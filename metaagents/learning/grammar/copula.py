@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tiers.lexical import WEEKDAYS
 from tiers.records import FactType
 
-from ..regexes import regex
-from ..times import DAYS
+from ..regexes import any_case, regex
 from . import phrases
 from .lexicon import (
     AT_HAND,
@@ -34,7 +34,7 @@ _STATE_OF = {
     for state in line
     for word in state.split("/")
 }
-_TRIP = regex(r"(?:trip|flight|visit|journey|holiday|vacation|drive) to (.+)", re.IGNORECASE)
+_TRIP = any_case(r"(?:trip|flight|visit|journey|holiday|vacation|drive) to (.+)")
 _FAVOURITE = regex(r"(?:all-time )?favou?rite ([\w\- ]+)")
 _VAGUE = frozenset(
     "part thing moment bit one memory time way place piece far there things times people person "
@@ -53,15 +53,13 @@ _ROLE = regex(
     r"|coach"
     r"|guide|mechanic|architect|student|apprentice|diabetic|vegan|vegetarian)$"
 )
-_AGE = regex(
-    r"(?:\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: and a half)?(?: (?:years|months|weeks) old)?", re.IGNORECASE
-)
+_AGE = any_case(r"(?:\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: and a half)?(?: (?:years|months|weeks) old)?")
 _KNOWN = regex(
     r"(?:major|minor|subject|instrument|hobby|profession|occupation|job|trade|religion|faith|diet"
     r"|language|tongue|nationality|star sign|zodiac sign|employer|job title|size"
     r"|blood type|pronouns|username|handle|nickname)$"
 )
-_WEEKDAY = regex(rf"(?:{'|'.join(DAYS)})s?", re.IGNORECASE)
+_WEEKDAY = any_case(rf"(?:{'|'.join(WEEKDAYS)})s?")
 _FIXED = regex(r"^(?:scheduled|booked|set|planned|arranged)(?: for)?(?: |$)")
 _YEARLY = regex(r"(?:birthday|anniversary|date of birth|name day)$")
 NUMBERED = regex(
@@ -86,9 +84,7 @@ _AILING = regex(
 _NO_NEWS = frozenset(
     "day life week world year heart home head mind face time favorite favourite".split()
 )
-_LIKES_MOST = regex(
-    r"the ([\w\- ]+) (?:that )?i (?:like|love) (?:most|best|the most)", re.IGNORECASE
-)
+_LIKES_MOST = any_case(r"the ([\w\- ]+) (?:that )?i (?:like|love) (?:most|best|the most)")
 
 
 def copula(said: Said) -> Iterator[Claim]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from ...distinctive import MONTHS
-from ..marks import Put
-from ..times import DAYS, PHRASE
+from tiers.lexical import MONTHS, WEEKDAYS
+
+from ..marks import Way
+from ..times import PHRASE
 
 _MONTH = f"(?:{'|'.join(MONTHS)}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\\.?)"
 _NTH_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
@@ -16,7 +17,7 @@ _MONTH_FIRST = (
 )
 """``May 3rd, 2014`` as ``3 May, 2014``: one date has one form, whoever writes it."""
 _IN_A_DATE = (
-    rf"\b((?:{'|'.join(DAYS)})(?=, (?:the )?(?:{_NTH_DAY}(?: of)? {_MONTH}|{_MONTH} \d))"
+    rf"\b((?:{'|'.join(WEEKDAYS)})(?=, (?:the )?(?:{_NTH_DAY}(?: of)? {_MONTH}|{_MONTH} \d))"
     rf"|(?:{_MONTH}|{_MONTH} {_NTH_DAY}|{_NTH_DAY}(?: of)? {_MONTH})(?=, (?:19|20)\d\d\b)), "
 )
 """A comma that ends no clause: ``Monday, 7 December``, ``May 3rd, 2014``."""
@@ -34,25 +35,23 @@ def _nth(found: re.Match[str]) -> str:
     return f"the {_NTH[found[1].lower()]} of "
 
 
-TIMES: tuple[tuple[str, Put], ...] = (
-    (_MONTH_FIRST, lambda found: f"{found['of'] or ''}{found[3]} {found[2]}"),
-    (_IN_A_DATE, r"\1 "),
-    (_TIME_AHEAD, r"\1 "),
+TIMES: tuple[Way, ...] = (
+    Way(_MONTH_FIRST, lambda found: f"{found['of'] or ''}{found[3]} {found[2]}"),
+    Way(_IN_A_DATE, r"\1 "),
+    Way(_TIME_AHEAD, r"\1 "),
     # How old somebody was when it began is its time.
-    (
-        (
-            r"\bsince (?:i|he|she) was (?:only |about |just )?"
-            rf"(?:({NUMBER})(?: years old)?|(?:an? )?(?:(?:very|quite) )?(?:small |little |young )?"
-            r"(?:child|kid|boy|girl|little|small|young|baby|teenager|toddler))(?=[.,;!]|$| and\b)"
-        ),
+    Way(
+        r"\bsince (?:i|he|she) was (?:only |about |just )?"
+        rf"(?:({NUMBER})(?: years old)?|(?:an? )?(?:(?:very|quite) )?(?:small |little |young )?"
+        r"(?:child|kid|boy|girl|little|small|young|baby|teenager|toddler))(?=[.,;!]|$| and\b)",
         lambda found: f"since the age of {found[1]}" if found[1] else "since childhood",
     ),
     # How old somebody was does not make what they did depend on it.
-    (r" when (?:i|we|he|she) (?:was|were) (?:only )?[\w-]+(?: years old)?(?=[.,!]|$)", ""),
-    (rf"\bthe (first|second|third) of (?={'|'.join(map(str.capitalize, MONTHS))})", _nth),
-    (
+    Way(r" when (?:i|we|he|she) (?:was|were) (?:only )?[\w-]+(?: years old)?(?=[.,!]|$)", ""),
+    Way(rf"\bthe (first|second|third) of (?={'|'.join(map(str.capitalize, MONTHS))})", _nth),
+    Way(
         r"\b(?:it's|it is) (my|our) ((?:\w+ )?(?:birthday|anniversary)) (?=on |in )",
         r"\1 \2 is ",
     ),
-    (r"\b(birthday|anniversary) (?:falls|comes|is coming up) on ", r"\1 is on "),
+    Way(r"\b(birthday|anniversary) (?:falls|comes|is coming up) on ", r"\1 is on "),
 )

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from ...distinctive import MONTHS
+from tiers.lexical import MONTHS
+
 from ..regexes import regex
 from . import phrases
 from .lexicon import BODY, EVALUATIVE
@@ -52,85 +53,63 @@ def _charge(rest: str) -> str | None:
 
 EVERYDAY: dict[str, Callable[[str], str | None]] = {
     "address": part_of(
-        regex(
-            rf"((?:\d{{1,5}}[a-z]? {phrases.NAME}|{phrases.NAME} \d{{1,5}}[a-z]?)"
-            rf"(?:,? (?:in )?{phrases.NAME}){{0,2}})"
-        )
+        rf"((?:\d{{1,5}}[a-z]? {phrases.NAME}|{phrases.NAME} \d{{1,5}}[a-z]?)"
+        rf"(?:,? (?:in )?{phrases.NAME}){{0,2}})"
     ),
-    "income": part_of(regex(rf"({phrases.AMOUNT}{_TAXED} {_A_TIME})")),
-    "rate": part_of(regex(rf"({phrases.AMOUNT} (?:{_A_TIME}|each) (?:in|for|to|as) .{{2,40}})")),
+    "income": part_of(rf"({phrases.AMOUNT}{_TAXED} {_A_TIME})"),
+    "rate": part_of(rf"({phrases.AMOUNT} (?:{_A_TIME}|each) (?:in|for|to|as) .{{2,40}})"),
     "debt": _debt,
-    "race": matching(
-        regex(r"\b(?:marathon|triathlon|10k|5k|race|Ironman|Olympics)\b", re.IGNORECASE)
-    ),
+    "race": matching(r"\b(?:marathon|triathlon|10k|5k|race|Ironman|Olympics)\b", re.IGNORECASE),
     "college": part_of(
-        regex(
-            r"((?:(?:the )?university|uni|college|(?:medical|law|art|drama|nursing|business|music"
-            r"|cookery|boarding|primary|secondary|high|middle|grammar|night|evening|vocational"
-            r"|nursery|film|design|language) school|[A-Z][\w'\-]+ (?:University|College|School))"
-            rf"(?: (?:in|of) {phrases.NAME})?)"
-        )
+        r"((?:(?:the )?university|uni|college|(?:medical|law|art|drama|nursing|business|music"
+        r"|cookery|boarding|primary|secondary|high|middle|grammar|night|evening|vocational"
+        r"|nursery|film|design|language) school|[A-Z][\w'\-]+ (?:University|College|School))"
+        rf"(?: (?:in|of) {phrases.NAME})?)"
     ),
     "charge": _charge,
-    "product": part_of(regex(r"([A-Z][\w+#.\-]*(?: [A-Z][\w+#\-]*)?(?: v?\d[\w.]*)?)")),
-    "fitted": part_of(regex(rf"((?:an? |new |the |my |our )*[a-z\- ]{{3,30}} {_DONE_FOR})")),
+    "product": part_of(r"([A-Z][\w+#.\-]*(?: [A-Z][\w+#\-]*)?(?: v?\d[\w.]*)?)"),
+    "fitted": part_of(rf"((?:an? |new |the |my |our )*[a-z\- ]{{3,30}} {_DONE_FOR})"),
     "bad-part": part_of(
-        regex(
-            r"((?:an? )?(?:bad|sore|weak|broken|torn|frozen|stiff|dodgy|dicky|gammy|glass|false"
-            rf"|artificial|prosthetic|sprained|fractured|poor|cracked|chipped) {_PART})"
-        )
+        r"((?:an? )?(?:bad|sore|weak|broken|torn|frozen|stiff|dodgy|dicky|gammy|glass|false"
+        rf"|artificial|prosthetic|sprained|fractured|poor|cracked|chipped) {_PART})"
     ),
-    "fixtures": matching(regex(rf"^(?:an? )?(?:[a-z\-]+ ){{0,2}}{_FIXTURES}\b")),
+    "fixtures": matching(rf"^(?:an? )?(?:[a-z\-]+ ){{0,2}}{_FIXTURES}\b"),
     "jab": part_of(
-        regex(
-            rf"((?:{_MY}|an?|the) (?:[a-z0-9]+ ){{0,2}}(?:jab|vaccine|vaccination|booster)"
-            r"(?: (?:for|against) .{2,30})?)"
-        )
+        rf"((?:{_MY}|an?|the) (?:[a-z0-9]+ ){{0,2}}(?:jab|vaccine|vaccination|booster)"
+        r"(?: (?:for|against) .{2,30})?)"
     ),
     "served": part_of(
-        regex(
-            r"((?:(?:with|without) .{3,30}|black|white|strong|weak|plain|sweet|neat|rare"
-            r"|medium rare"
-            r"|well done|milky|iced)(?: (?:with|and|but) .{3,30})?)"
-        )
+        r"((?:(?:with|without) .{3,30}|black|white|strong|weak|plain|sweet|neat|rare"
+        r"|medium rare"
+        r"|well done|milky|iced)(?: (?:with|and|but) .{3,30})?)"
     ),
     "body-measure": part_of(
-        regex(
-            rf"((?:about |around |nearly )?{_NUMBER}(?: ?{_UNIT})?(?:[ ']{{1,2}}{_NUMBER}\"?)?"
-            r"(?: tall| in height)|(?:about |around )?\d{2,3} ?(?:kilos|kg|pounds|lbs|stone))"
-        )
+        rf"((?:about |around |nearly )?{_NUMBER}(?: ?{_UNIT})?(?:[ ']{{1,2}}{_NUMBER}\"?)?"
+        r"(?: tall| in height)|(?:about |around )?\d{2,3} ?(?:kilos|kg|pounds|lbs|stone))"
     ),
     "decade": part_of(
-        regex(
-            r"((?:(?:early|mid|late)[ -])?(?:teens|twenties|thirties|forties|fifties|sixties"
-            r"|seventies|eighties|nineties|\d0s))"
-        )
+        r"((?:(?:early|mid|late)[ -])?(?:teens|twenties|thirties|forties|fifties|sixties"
+        r"|seventies|eighties|nineties|\d0s))"
     ),
     "circle": part_of(
-        regex(
-            rf"((?:an?|the|{_MY}) (?:[\w'\-]+ ){{0,3}}(?:board|committee|council|choir|orchestra"
-            r"|band|club|union|quartet|trio))"
-        )
+        rf"((?:an?|the|{_MY}) (?:[\w'\-]+ ){{0,3}}(?:board|committee|council|choir|orchestra"
+        r"|band|club|union|quartet|trio))"
     ),
     "field": part_of(
-        regex(
-            r"((?:marketing|sales|finance|hr|it|insurance|banking|education|construction|logistics"
-            r"|advertising|publishing|real estate|healthcare|retail|catering|tourism|farming|law"
-            r"|the (?:army|navy|police|air force|civil service|fire brigade)|engineering|journalism"
-            r"|pharmaceuticals|hospitality|shipping)(?: (?:at|for|with) .{2,40})?)",
-            re.IGNORECASE,
-        )
+        r"((?:marketing|sales|finance|hr|it|insurance|banking|education|construction|logistics"
+        r"|advertising|publishing|real estate|healthcare|retail|catering|tourism|farming|law"
+        r"|the (?:army|navy|police|air force|civil service|fire brigade)|engineering|journalism"
+        r"|pharmaceuticals|hospitality|shipping)(?: (?:at|for|with) .{2,40})?)",
+        re.IGNORECASE,
     ),
-    "regime": part_of(regex(r"(an? (?:[a-z\-]+ ){0,2}diet)")),
+    "regime": part_of(r"(an? (?:[a-z\-]+ ){0,2}diet)"),
     "stay": part_of(
-        regex(
-            rf"((?:(?:the|this|next|all|all of) )?(?:{'|'.join((*MONTHS, *FEASTS))}|summer|winter"
-            r"|(?:[a-z]+ )?(?:term|semester)|autumn|spring|holidays"
-            r"|(?:two|three|four|six) (?:weeks|months)"
-            r"|(?:half|most)(?: of)? the year)"
-            r" (?:in|with|at|on) .+)",
-            re.IGNORECASE,
-        )
+        rf"((?:(?:the|this|next|all|all of) )?(?:{'|'.join((*MONTHS, *FEASTS))}|summer|winter"
+        r"|(?:[a-z]+ )?(?:term|semester)|autumn|spring|holidays"
+        r"|(?:two|three|four|six) (?:weeks|months)"
+        r"|(?:half|most)(?: of)? the year)"
+        r" (?:in|with|at|on) .+)",
+        re.IGNORECASE,
     ),
 }
 """Checks by the names that the forms use, beside those of ``values``."""

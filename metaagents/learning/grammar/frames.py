@@ -9,7 +9,7 @@ from typing import cast
 
 from tiers.records import FactType
 
-from ..regexes import regex
+from ..regexes import any_case, regex
 from . import phrases
 from .everyday import EVERYDAY
 from .forms import TABLE
@@ -27,7 +27,7 @@ PLANNED = frozenset(
     "renovate swim climb throw drive".split()
 )
 """What is told of as a plan; much else that people are going to do is a manner of speaking."""
-OFTEN = regex(
+OFTEN = any_case(
     r"\b(?:daily|weekly|nightly|(?:before|after) (?:bed|work|school|breakfast|lunch|dinner))\b"
     r"|\b(?:every|each) (?:(?:other|second|third|fourth|last) )?"
     r"(?:day|night|week|weekend|month|year|morning|evening|afternoon"
@@ -35,26 +35,23 @@ OFTEN = regex(
     r"|\b(?:once|twice|(?:a )?\w+ times"
     rf"|(?:(?:about|around|up to) )?\w+ (?!(?:once|twice|{phrases.MONEY})\b)\w+)"
     r" (?:an?|per) (?:day|week|month|year)\b"
-    r"|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)days\b|\bin the (?:mornings|evenings)\b",
-    re.IGNORECASE,
+    r"|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)days\b|\bin the (?:mornings|evenings)\b"
 )
 CIRCUMSTANCES_MAX = 3
 """So many of them are taken from the end of a clause, one after the other."""
-_CIRCUMSTANCE = regex(
+_CIRCUMSTANCE = any_case(
     r",? (?:with|for|on|in|at|near|by|from|to|over|after|before|during|outside|behind|next to"
-    r"|around|because of|thanks to|that|which|who|where|whose) | (?=[a-z]{2,12}ing [a-z])",
-    re.IGNORECASE,
+    r"|around|because of|thanks to|that|which|who|where|whose) | (?=[a-z]{2,12}ing [a-z])"
 )
-_PLACED = regex(r"\b(?:in|near|outside|on|at|with) ", re.IGNORECASE)
+_PLACED = any_case(r"\b(?:in|near|outside|on|at|with) ")
 _SOMEHOW = regex(r"^(?:up|down|over|out|just|right|back|still|not far) (?=(?:in|near|outside) )")
 _SOMEWHERE = frozenset("live stay be reside settle".split())
 """Verbs that say where somebody is, with whom or in what before or after it."""
 _STRESSED = regex(
     r"(?:^|(?<= ))(?:very|rather|really|quite|pretty|extremely|just|right|fairly|also) (?=[a-z])"
 )
-_ASTRAY = regex(
-    r"\b(?:and|or|but|not|no|never|unlike|that|which|who|where|whose|i|you|he|she|we|they|\w+n't)\b",
-    re.IGNORECASE,
+_ASTRAY = any_case(
+    r"\b(?:and|or|but|not|no|never|unlike|that|which|who|where|whose|i|you|he|she|we|they|\w+n't)\b"
 )
 _OF_ALL = regex(
     r"(?:at all|at the moment|for now|for the moment|in (?:my|our) life|on (?:me|us)"
@@ -67,10 +64,9 @@ _POINTS = regex(
 )
 _RELATIVE = regex(r",? (?:that|which|who|where|whose) (?!(?:is|was) (?:it|all|why)\b)")
 _DENIES = regex(r"\b(?:no|not|never|nobody|nothing|none|cannot|\w+n't)\b")
-_OPEN = regex(
+_OPEN = any_case(
     r"\b(?:i|we|one another|each other|you|your|yours|if|unless|without|except|instead|though|but"
-    r"|or|than|as if|again)\b|[?\"]",
-    re.IGNORECASE,
+    r"|or|than|as if|again)\b|[?\"]"
 )
 _FAMILY = frozenset("kids children pets siblings twins triplets grandchildren".split())
 _NONE = regex(r"^(?:any|no) (?=[A-Za-z])")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...distinctive import MONTHS
-from ..regexes import regex
+from tiers.lexical import MONTHS
+
+from ..regexes import any_case, regex
 from ..rewording import third_person
 from . import phrases
 from .frames import OFTEN, Filled
@@ -16,11 +16,9 @@ from .statement import AHEAD, DIED, HAS, RELATION, Claim, Said, of_speaker
 
 _CALLED = regex(r"(.+?) (?:called|named) (.+)")
 _MET = "(?:user|client|customer|vendor|supplier|landlord|patient|guest|tenant|applicant|driver)"
-_OTHERS = regex(
-    rf"the (?:{_MET}|(?:[a-z\-]+ )?(?:team|department|squad))|{_MET} #?\w*\d[\w-]*", re.IGNORECASE
-)
+_OTHERS = any_case(rf"the (?:{_MET}|(?:[a-z\-]+ )?(?:team|department|squad))|{_MET} #?\w*\d[\w-]*")
 """Whom people deal with at work and name by what they are."""
-_MONTH = regex("|".join(MONTHS), re.IGNORECASE)
+_MONTH = any_case("|".join(MONTHS))
 _YEAR = regex(r" \d{4}$")
 _FOR_LIFE = frozenset("illness allergen diet".split())
 """What somebody has had is had still, unless they say otherwise."""

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from ...distinctive import DAYS, MONTHS
+from tiers.lexical import MONTHS, WEEKDAYS
+
 from ..plain_speech import LOOSE_ENDS
-from ..regexes import regex
+from ..regexes import any_case, regex
 from . import phrases
 from .activity import ALONE
 from .frames import GAPPED, OFTEN
@@ -70,27 +71,22 @@ _MEASURED = regex(
     rf"[+\u20ac$\u00a3-]*(?:(?:about|around|plot|number|room|flat|line) )?(?:{_NUMBER.pattern})"
 )
 _MONTH = "|".join(MONTHS)
-_DAY = "|".join(DAYS)
-_ON_DAYS = regex(rf"\b(?:{_DAY})s\b", re.IGNORECASE)
-_DATE = regex(
-    rf"\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})|(?:{_MONTH}) \d{{1,4}}", re.IGNORECASE
-)
-_ROUND = regex(
+_DAY = "|".join(WEEKDAYS)
+_ON_DAYS = any_case(rf"\b(?:{_DAY})s\b")
+_DATE = any_case(rf"\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})|(?:{_MONTH}) \d{{1,4}}")
+_ROUND = any_case(
     rf"{OFTEN.pattern}|\b(?:every|each)\b|\b(?:{_DAY})s\b"
-    r"|\bin the (?:morning|evening|afternoons?)\b|\bat (?:night|weekends)\b|\b(?:monthly|yearly)\b",
-    re.IGNORECASE,
+    r"|\bin the (?:morning|evening|afternoons?)\b|\bat (?:night|weekends)\b|\b(?:monthly|yearly)\b"
 )
 """How often something comes, said in more ways than make a habit of any verb."""
-_LONG = regex(
+_LONG = any_case(
     rf"\b(?:in (?:{_MONTH}|\d{{4}}|spring|summer|autumn|winter)|in (?:the )?\d{{4}}s"
-    r"|(?:since|as of) \w+|for good|for ever)\b",
-    re.IGNORECASE,
+    r"|(?:since|as of) \w+|for good|for ever)\b"
 )
 """A time of weeks and more: what is told of it is of a life, not of a day."""
 _BY_A_DAY = regex(r"by (?!(?:noon|midnight|\d[\d:.]*(?: ?[ap]m)?)$)")
-_BRIEFLY = regex(
-    rf"since (?:yesterday|this|last (?:night|week)|lunch|breakfast|{_DAY}|\d{{1,2}}[:.])",
-    re.IGNORECASE,
+_BRIEFLY = any_case(
+    rf"since (?:yesterday|this|last (?:night|week)|lunch|breakfast|{_DAY}|\d{{1,2}}[:.])"
 )
 _PARTICLES = frozenset(
     "up on off out in over down away back along through corrected around about by well together "
@@ -98,15 +94,12 @@ _PARTICLES = frozenset(
 )
 """Alone they say nothing of what somebody does."""
 
-_TAIL = regex(
-    r",? (?:whatever|wherever|no matter|since (?:an?|my|the)) .*$|, (?:and|for) .*$", re.IGNORECASE
-)
+_TAIL = any_case(r",? (?:whatever|wherever|no matter|since (?:an?|my|the)) .*$|, (?:and|for) .*$")
 """What is added to a clause and need not be told."""
 _ADDED = regex(r" (?:with|without|in|of|for|since|because|from|on) .*$")
-_BEFORE = regex(r"^(?:(?:in|at|on|with|for|from|to|of) )?(?:my |our )?", re.IGNORECASE)
-_NOBODYS = regex(
-    r"(?:her|his|their|its|your|after|before|since|during|while|with|by|from|in|on|at|for)\b",
-    re.IGNORECASE,
+_BEFORE = any_case(r"^(?:(?:in|at|on|with|for|from|to|of) )?(?:my |our )?")
+_NOBODYS = any_case(
+    r"(?:her|his|their|its|your|after|before|since|during|while|with|by|from|in|on|at|for)\b"
 )
 _EACH_OTHER = regex(r"\b(?:each other|one another)\b")
 _THIS_PROJECT = regex(
@@ -151,14 +144,13 @@ _KEPT = regex(
 """What is done with things as a rule, by a project or a firm."""
 _IS_ONE = regex(rf"(?:(?:an?|the) .*)?[{CAPITALS}\d](?!\d* ?%)")
 _STANDING = regex(r"(?:off|on|with|at|in|an?|without|out of) ")
-_OF_MANY = regex(
+_OF_MANY = any_case(
     r"all |every |each |\w+ing$"
-    r"|(?!the )[\w-]+(?: [\w-]+)?s(?: (?:in|of|from|for|on|about) [\w' -]+)?$",
-    re.IGNORECASE,
+    r"|(?!the )[\w-]+(?: [\w-]+)?s(?: (?:in|of|from|for|on|about) [\w' -]+)?$"
 )
 """Things of a kind, of which a rule is told."""
-_OF_ALL = regex(r"(?:all|every|each) ", re.IGNORECASE)
-_I_KNOW = regex(r" (?:i|we) (?:know|have|use|trust|see|go to)$|^the new ", re.IGNORECASE)
+_OF_ALL = any_case(r"(?:all|every|each) ")
+_I_KNOW = any_case(r" (?:i|we) (?:know|have|use|trust|see|go to)$|^the new ")
 _HARMS = regex(r"me (?:sneeze|itch|sick|ill|cough|swell|vomit|dizzy|drowsy|wheeze)\b")
 _AMONG = regex(r"(?:with|in|at|next to|above|below|behind|near) ")
 _TO_NAME = regex(rf"(?:by|to|through|via) [{CAPITALS}]|with (?:the )?[{CAPITALS}]")
@@ -167,7 +159,7 @@ _WHERE = {"go": _TO_NAME, "live": _AMONG, "sit": regex(rf"in [{CAPITALS}]")}
 _CHOSEN = regex(rf"(?:with|against|on|for) (?:the )?[{CAPITALS}]")
 _DEFINITE = regex(rf"an? |the |my |[{CAPITALS}]")
 _RELEASED = regex(r"go live|release|ship|launch|deprecate|be (?:released|shipped|live)")
-_TO_A_DAY = regex(rf"to (?:{_DAY})s?\b", re.IGNORECASE)
+_TO_A_DAY = any_case(rf"to (?:{_DAY})s?\b")
 _EXAM = regex(r"\b(?:driving|language|citizenship|theory|swimming) test\b")
 _OWN = regex(r"\b(?:my|our)\b")
 _THEIRS = regex(r"\b(?:his|her|their)\b")

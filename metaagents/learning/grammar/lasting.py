@@ -7,15 +7,14 @@ fits them anew, and prints how many of the sentences that a fit had not seen it 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ...distinctive import MONTHS
-from ..regexes import regex
-from ..times import DAYS
+from tiers.lexical import MONTHS, WEEKDAYS
+
+from ..regexes import any_case, regex
 from .lexicon import CAPITALS
 from .verbs import FORMS
 
@@ -54,7 +53,7 @@ class Mark(NamedTuple):
 def _words(words: str, pattern: str = "") -> Found:
     """Return what finds one of some words, or a pattern."""
     sought = frozenset(words.split())
-    more = regex(pattern, re.IGNORECASE) if pattern else None
+    more = any_case(pattern) if pattern else None
 
     def found(sentence: Sentence) -> float:
         is_said = not sought.isdisjoint(sentence.words)
@@ -92,7 +91,7 @@ MARKS: Mapping[str, Mark] = MappingProxyType(
             1.4,
             _words(
                 "every each always never usually normally mostly mornings evenings weekends weekly "
-                f"daily monthly yearly rarely nights {' '.join(f'{day}s' for day in DAYS)}"
+                f"daily monthly yearly rarely nights {' '.join(f'{day}s' for day in WEEKDAYS)}"
             ),
         ),
         "of all": Mark(

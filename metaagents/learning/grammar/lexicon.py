@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tiers.lexical import NUMBER_WORDS
+
 CAPITALS = "A-Z\u00c0-\u00de" + "".join(
     chr(code) for code in range(0x100, 0x180) if chr(code).isupper()
 )
@@ -112,23 +114,27 @@ POSSESSIONS = frozenset(
 )
 """Things of somebody's that are worth knowing about."""
 
-MOMENTARY = frozenset(
-    "be have need require want hope wish look feel think try seem appear know say tell mean find "
-    "believe remember forget wonder guess see hear agree disagree suggest promise appreciate thank "
-    "expect ask call send let give take get put bring come go do make understand realise realize "
-    "imagine suppose assume doubt trust admit swear bet recommend advise apologise apologize "
-    "notice recall mind matter matter care worry regret miss love like hate enjoy prefer adore "
-    "welcome invite wait keep stay remain continue stop start begin finish end turn leave arrive "
-    "return happen help show share talk speak discuss mention explain describe answer reply ask "
-    "respond react check test fix debug click open close close press type run use add remove "
-    "change move set pick choose decide plan intend aim deserve value cherish treasure support "
-    "respect admire envy owe lack cost hold catch hit hang send receive lose pass fall rise stand "
-    "sit lie break cut drop throw carry push pull meet follow lead reach join refer recognise "
-    "recognize consider accept refuse deny claim bother picture second hurt crave long dread "
-    "depend rely belong concern involve include contain result face save load print sound taste "
-    "smell vote order request cancel confirm sign attach copy paste upload download install relate "
-    "feel push strive aspire struggle cheer bless pity wrap wish dare beg dream trade live "
-    "read".split()
+OF_THE_MOMENT = frozenset(
+    "think know say tell mean believe guess wonder hope wish want need feel see hear agree "
+    "disagree suggest promise appreciate thank ask remember forget imagine suppose assume seem "
+    "appear look understand realise realize doubt trust admit swear bet recommend advise apologise "
+    "apologize notice recall mind matter care worry regret miss expect love like hate enjoy prefer "
+    "adore try welcome invite wait let get find come go do thanks consider accept refuse claim "
+    "bother picture last long dread crave cheer bless pity dare beg dream deserve admire envy "
+    "respect cherish happen help show explain describe answer reply respond mention discuss talk "
+    "speak sound taste smell relate strive aspire struggle push plan decide intend aim hurt "
+    "make stop start begin end finish fall hit catch have be live die stand give stay wake sit lie "
+    "ache".split()
+)
+"""Verbs of mind, talk and the moment: in the present they tell of what is just so."""
+
+MOMENTARY = (OF_THE_MOMENT - {"ache", "die", "last", "thanks", "wake"}) | frozenset(
+    "require call send take put bring keep remain continue turn leave arrive return share react "
+    "check test fix debug click open close press type run use add remove change move set pick "
+    "choose value treasure support owe lack cost hold hang receive lose pass rise break cut drop "
+    "throw carry pull meet follow lead reach join refer recognise recognize deny second depend "
+    "rely belong concern involve include contain result face save load print vote order request "
+    "cancel confirm sign attach copy paste upload download install wrap trade read".split()
 )
 """Verbs of the mind, of talk, of feeling and of handling things: they tell of the moment."""
 
@@ -233,11 +239,7 @@ CONDITIONS = frozenset(
     "colour-blind color-blind colourblind colorblind dyslexic autistic epileptic asthmatic "
     "short-sighted deaf blind lame pregnant widowed retired unemployed".split()
 )
-NUMBERS = frozenset(
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty "
-    "ninety".split()
-)
+NUMBERS = frozenset(NUMBER_WORDS) - {"zero"}
 MARITAL = frozenset("single married divorced widowed engaged separated".split())
 CIVIL = frozenset("self-employed unemployed bilingual".split()) | {"only child"}
 """What somebody is for longer: by body and diet, in years, by marriage, by standing."""
@@ -245,20 +247,6 @@ NOT_UNDONE = frozenset("miracles magic idiots fools people amateurs liars favour
 """What nobody does, and whom nobody would work with."""
 TOO_YOUNG = frozenset("0 1 2 3 one two three four five six seven eight nine ten".split())
 """No age of who speaks: "we are two"."""
-
-OF_THE_MOMENT = frozenset(
-    "think know say tell mean believe guess wonder hope wish want need feel see hear agree "
-    "disagree suggest promise appreciate thank ask remember forget imagine suppose assume seem "
-    "appear look understand realise realize doubt trust admit swear bet recommend advise apologise "
-    "apologize notice recall mind matter care worry regret miss expect love like hate enjoy prefer "
-    "adore try welcome invite wait let get find come go do thanks consider accept refuse claim "
-    "bother picture last long dread crave cheer bless pity dare beg dream deserve admire envy "
-    "respect cherish happen help show explain describe answer reply respond mention discuss talk "
-    "speak sound taste smell relate strive aspire struggle push plan decide intend aim hurt "
-    "make stop start begin end finish fall hit catch have be live die stand give stay wake sit lie "
-    "ache".split()
-)
-"""Verbs of mind, talk and the moment: in the present they tell of what is just so."""
 
 RULES_OF_THINGS = frozenset(
     "use require support cost belong close open contain expire last weigh allow accept cover "

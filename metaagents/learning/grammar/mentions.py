@@ -6,21 +6,18 @@ or a denial. Only play does not count.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from tiers.lexical import sentences, words
+from tiers.lexical import MONTHS, WEEKDAYS, sentences, words
 
-from ...distinctive import MONTHS
-from ..regexes import regex
-from ..times import DAYS
+from ..regexes import any_case, regex
 from .clauses import is_play
 from .copula import attribute_of
 from .lexicon import CAPITALS, NO_PERSON, PERSONS, PETS, TITLES
 from .statement import Claim
 
 _KINDS = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
-_ASKED = regex(r"\b(?:is|was|isn't|wasn't|are|were) $", re.IGNORECASE)
+_ASKED = any_case(r"\b(?:is|was|isn't|wasn't|are|were) $")
 """Before it, who somebody is stands in question: ``Is my doctor Dr. Stern?``"""
 _CAPITAL = rf"[{CAPITALS}][\w\-]+"
 _MENTION = regex(
@@ -48,4 +45,4 @@ def mentioned(text: str, speaker: str) -> Iterator[Claim]:
 
 def _is_name(name: str) -> bool:
     told = [word for word in words(name) if word not in TITLES]
-    return bool(told) and not {*told} & {*NO_PERSON, *DAYS, *MONTHS}
+    return bool(told) and not {*told} & {*NO_PERSON, *WEEKDAYS, *MONTHS}

@@ -2,71 +2,59 @@
 
 from __future__ import annotations
 
-from ..marks import Put
+from ..marks import Way
 
-OPENINGS: tuple[tuple[str, Put], ...] = (
-    (r"\s*(?:<3|[\u2600-\u27bf\U0001F300-\U0001FAFF]\ufe0f?)+(?=[\s.!]*$)", ""),
-    (
-        (
-            r"^\s*(?:(?:since|now that|as|because) you(?:'re asking| ask| asked| mention it)"
-            r"|funny you"
-            r" (?:should )?(?:ask|mention it)|like i said|as of (?:now|today)|sad to say|(?:quick"
-            r"|small"
-            r"|side|brief|short|tiny|personal) note|(?:(?:i'm|i am|so|very|just) )*(?:happy"
-            r"|glad|sad|sorry|proud"
-            r"|pleased) to say(?: that)?)[,:]? (?=i\b|i'|we\b|we'|my\b|our\b)"
-        ),
+OPENINGS: tuple[Way, ...] = (
+    Way(r"\s*(?:<3|[\u2600-\u27bf\U0001F300-\U0001FAFF]\ufe0f?)+(?=[\s.!]*$)", ""),
+    Way(
+        r"^\s*(?:(?:since|now that|as|because) you(?:'re asking| ask| asked| mention it)"
+        r"|funny you"
+        r" (?:should )?(?:ask|mention it)|like i said|as of (?:now|today)|sad to say|(?:quick"
+        r"|small"
+        r"|side|brief|short|tiny|personal) note|(?:(?:i'm|i am|so|very|just) )*(?:happy"
+        r"|glad|sad|sorry|proud"
+        r"|pleased) to say(?: that)?)[,:]? (?=i\b|i'|we\b|we'|my\b|our\b)",
         "",
     ),
-    (
-        (
-            r"^\s*(?:(?:forget|ignore|never mind) what i said|(?:(?:an?|small|quick) )*(?:fix"
-            r"|correction|update|amendment) to (?:what i (?:said|wrote)|my [a-z ]+?))"
-            r"(?: above| before| earlier)?[,:]? "
-        ),
+    Way(
+        r"^\s*(?:(?:forget|ignore|never mind) what i said|(?:(?:an?|small|quick) )*(?:fix"
+        r"|correction|update|amendment) to (?:what i (?:said|wrote)|my [a-z ]+?))"
+        r"(?: above| before| earlier)?[,:]? ",
         "Correction: ",
     ),
-    (
-        (
-            r"^\s*((?:[\w-]+ )?(?:[a-z]+ person|night owl|early (?:bird|riser)|(?:light|heavy)"
-            r" sleeper|(?:mother|father|mum|mom|dad) of \w+|\w{3,}(?:er|ist|ian|nurse)))"
-            r",? (?:here|me|myself)(?=[,.!]|$)"
-        ),
+    Way(
+        r"^\s*((?:[\w-]+ )?(?:[a-z]+ person|night owl|early (?:bird|riser)|(?:light|heavy)"
+        r" sleeper|(?:mother|father|mum|mom|dad) of \w+|\w{3,}(?:er|ist|ian|nurse)))"
+        r",? (?:here|me|myself)(?=[,.!]|$)",
         lambda found: f"I am a {found[1].lower()}",
     ),
-    (
-        (
-            r"^\s*(?:(?:i believe |i think |as )?i(?:'ve| have)?(?: already)? (?:told you|said"
-            r"|mentioned)(?: (?:this|that|it|before|already|earlier))*[:,]|the thing is,|i'd"
-            r" say(?: that)?) (?=i\b|i'|we\b|we'|my\b|our\b)"
-        ),
+    Way(
+        r"^\s*(?:(?:i believe |i think |as )?i(?:'ve| have)?(?: already)? (?:told you|said"
+        r"|mentioned)(?: (?:this|that|it|before|already|earlier))*[:,]|the thing is,|i'd"
+        r" say(?: that)?) (?=i\b|i'|we\b|we'|my\b|our\b)",
         "",
     ),
     # What only stands beside a statement: ``belongs, strictly speaking, to``.
-    (
-        (
-            r"(?<=\w), (?:strictly speaking|of course|by the way|in fact|as it happens|mind you"
-            r"|to be fair|believe it or not|for what it's worth|for \w+ reasons), (?=\w)"
-        ),
+    Way(
+        r"(?<=\w), (?:strictly speaking|of course|by the way|in fact|as it happens|mind you"
+        r"|to be fair|believe it or not|for what it's worth|for \w+ reasons), (?=\w)",
         " ",
     ),
-    (r"^((?:[^:.!?]{3,30}: )?(?:my|our) [\w ]{2,30}) = (?=\S)", r"\1 is "),
-    (r"^\s*([a-z]{3,20}s) (?:scare|frighten|terrify) me\b[^,.;!?]*", r"I am afraid of \1"),
-    (r"\bi always want (?!to\b|you\b|it\b|that\b)", "I prefer "),
-    (r"\b(?:i|we) want (?:all )?(?:my|our) ([a-z]+s (?:as|in) )", r"I prefer \1"),
-    (r", (?:remember|you know|okay|ok)\?$", "."),
-    (
+    Way(r"^((?:[^:.!?]{3,30}: )?(?:my|our) [\w ]{2,30}) = (?=\S)", r"\1 is "),
+    Way(r"^\s*([a-z]{3,20}s) (?:scare|frighten|terrify) me\b[^,.;!?]*", r"I am afraid of \1"),
+    Way(r"\bi always want (?!to\b|you\b|it\b|that\b)", "I prefer "),
+    Way(r"\b(?:i|we) want (?:all )?(?:my|our) ([a-z]+s (?:as|in) )", r"I prefer \1"),
+    Way(r", (?:remember|you know|okay|ok)\?$", "."),
+    Way(
         r"\b(ive|dont|cant|didnt|doesnt|isnt|wasnt|havent|hasnt|wont)\b",
         lambda found: f"{found[1][:-2]}'ve" if found[1].lower() == "ive" else f"{found[1][:-1]}'t",
     ),
-    (
-        (
-            r"^\s*(for|at|on|in|with|to|from|before|after) (?!(?:\w+ )?(?:film|movie|book|show|game"
-            r"|dream|novel|song|play|end|meantime|future|past|moment|way|years|months|weeks)\b)"
-            r"((?:my |our |the )?(?!(?:this|that|short|general|theory|fact|case|all|any|luck|first"
-            r"|last|least|now|once|time|times|me|us)\b)(?:[a-z]+ )?[a-z]+),? (i|we) "
-            r"(?!am\b|are\b|'|would|could|might|should)([^,;!?]{2,60}?)(?=[,;]|[.!]?$)"
-        ),
+    Way(
+        r"^\s*(for|at|on|in|with|to|from|before|after) (?!(?:\w+ )?(?:film|movie|book|show|game"
+        r"|dream|novel|song|play|end|meantime|future|past|moment|way|years|months|weeks)\b)"
+        r"((?:my |our |the )?(?!(?:this|that|short|general|theory|fact|case|all|any|luck|first"
+        r"|last|least|now|once|time|times|me|us)\b)(?:[a-z]+ )?[a-z]+),? (i|we) "
+        r"(?!am\b|are\b|'|would|could|might|should)([^,;!?]{2,60}?)(?=[,;]|[.!]?$)",
         lambda found: f"{found[3]} {found[4]} {found[1].lower()} {found[2]}",
     ),
 )

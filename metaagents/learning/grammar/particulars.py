@@ -6,12 +6,11 @@ value is: ``the importer runs on Python 3.12``, ``code freeze begins on 25 June`
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ...claims.forms import is_past
-from ..regexes import regex
+from ..regexes import any_case, regex
 from . import phrases
 from .copula import is_trade
 from .frames import GAPPED
@@ -19,9 +18,7 @@ from .lexicon import EVALUATIVE, MADE_UP, OCCASIONS, POSSESSIONS, READ_ELSEWHERE
 from .statement import PLACE, Claim, Said, of_speaker
 from .verbs import FORMS
 
-_KNOWN = regex(
-    r"(?:the|all|both|every|each) |[^ ]+ [^ ]|(?:staging|production|prod)$", re.IGNORECASE
-)
+_KNOWN = any_case(r"(?:the|all|both|every|each) |[^ ]+ [^ ]|(?:staging|production|prod)$")
 """A thing that who listens can tell from others: by an article, or by more than one word."""
 _EXACT = regex(r"^no |\d|(?<![A-Z])[A-Z]|\w/\w|\bby (?:an?|the) [a-z]|_")
 _BEFORE = regex(
@@ -30,7 +27,7 @@ _BEFORE = regex(
     r"(?:no |every |each )?"
 )
 """What may stand between a verb and its value."""
-_ALL = regex(r"^(?:all|both|every|each) (?:the |our |my )?", re.IGNORECASE)
+_ALL = any_case(r"^(?:all|both|every|each) (?:the |our |my )?")
 _DONE = frozenset(("past", "participle"))
 _CAPITAL = regex(r"\b(?:number (?=\d)|[A-Z]\w*)")
 """What praises nobody, whatever it says elsewhere: ``number 12``, ``Go``."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-from tiers.lexical import words
+from tiers.lexical import MONTHS, WEEKDAYS, words
 
-from ...distinctive import MONTHS
 from ..plain_speech import LOOSE_ENDS, POINTING
-from ..regexes import regex
-from ..times import CLOCK, DAYS
+from ..regexes import any_case, regex
+from ..times import CLOCK
 from .lexicon import CAPITALS, EVALUATIVE, INITIALS, OCCASIONS, TITLES
 from .verbs import FORMS
 
@@ -27,23 +26,19 @@ _INITIALS = regex(rf"[{CAPITALS}]\.[{CAPITALS}]$|, (?:Inc|Ltd|Co|Corp|Jr|Sr)$")
 """They end with a full stop of their own: ``D.C.``."""
 _COMPANY = regex(r",? (?:together )?with (?:my|our|his|her|their|a|an|two|three) [\w' ]{1,40}$")
 _DATE_LIKE = (
-    rf"(?:(?:(?:{'|'.join(DAYS)}),? )?(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)?"
+    rf"(?:(?:(?:{'|'.join(WEEKDAYS)}),? )?(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)?"
     rf" (?:{'|'.join(MONTHS)})(?:,? \d{{4}})?"
     rf"|(?:{'|'.join(MONTHS)})(?: \d{{1,2}}(?:st|nd|rd|th)?)?(?:,? \d{{4}})?"
     rf"|\d{{4}}-\d{{2}}-\d{{2}}"
-    rf"|(?:{'|'.join(DAYS)})s?(?:,? (?:at )?{CLOCK})?)"
+    rf"|(?:{'|'.join(WEEKDAYS)})s?(?:,? (?:at )?{CLOCK})?)"
 )
-TIME = regex(
-    rf"(?:(?:on|at|in|to|for|until) )?(?:{_DATE_LIKE}(?:,? (?:at )?{CLOCK})?|{CLOCK})",
-    re.IGNORECASE,
-)
-QUANTITY = regex(
+TIME = any_case(rf"(?:(?:on|at|in|to|for|until) )?(?:{_DATE_LIKE}(?:,? (?:at )?{CLOCK})?|{CLOCK})")
+QUANTITY = any_case(
     r"(?:about |around |only )?(?:[\u20ac$\u00a3#+]|number |no\. )?(?:\d[\w.,:/\-]*|one|two|three"
     r"|four"
     r"|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen"
     r"|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-[a-z]+)?)"
-    r"(?: (?!(?:at|in|on|for|from|with|of|to|by|as|and)\b)[\u20ac$\u00a3%\w\-+]+){0,3}",
-    re.IGNORECASE,
+    r"(?: (?!(?:at|in|on|for|from|with|of|to|by|as|and)\b)[\u20ac$\u00a3%\w\-+]+){0,3}"
 )
 MONEY = (
     r"(?:euros?|dollars?|pounds?|francs?|yen|rupees|zloty|kronor|kroner|crowns|grand|EUR|USD|GBP"
@@ -69,12 +64,10 @@ PASSING = regex(
     r"|marbles|patience|appetite|cool|two left feet)$"
 )
 """What somebody has to do, in mind or for the moment, or only as a manner of speaking."""
-_COUNTED = regex(
-    r"(?:\d{1,3}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty) [a-z]",
-    re.IGNORECASE,
+_COUNTED = any_case(
+    r"(?:\d{1,3}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty) [a-z]"
 )
-_ARTICLE = regex(r"(?:an?|the|some|another|one) ", re.IGNORECASE)
-_PRONOUNS = frozenset("my our his her their its your".split())
+_ARTICLE = any_case(r"(?:an?|the|some|another|one) ")
 _FINITE = frozenset(
     "is are was were am has have had do does did can could will would should must isn't aren't "
     "wasn't weren't don't doesn't didn't".split()
@@ -91,7 +84,7 @@ def as_name(text: str) -> str | None:
     if not _IS_NAME.fullmatch(plain) or not any(letter.isupper() for letter in plain):
         return None
     first = plain.split()[0].lower()
-    is_day = words(plain)[0] in {*DAYS, *MONTHS}
+    is_day = words(plain)[0] in {*WEEKDAYS, *MONTHS}
     return None if is_day or (first in TITLES and " " not in plain) else plain
 
 
@@ -162,13 +155,3 @@ def as_quantity(text: str) -> str | None:
     """Return a number with its unit; ``None`` when a text is none."""
     plain = text.strip(" ,.!")
     return plain if QUANTITY.fullmatch(plain) else None
-
-
-def without_article(text: str) -> str:
-    """Return a thing without ``a``, ``an``, ``the`` before it."""
-    return _ARTICLE.sub("", text, count=1)
-
-
-def is_pronoun(word: str) -> bool:
-    """Whether a word says whose something is without naming anybody."""
-    return word.lower() in _PRONOUNS

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 
-from ..marks import Put, Sought, reworded
-from ..times import DAYS
+from tiers.lexical import WEEKDAYS
+
+from ..marks import Sought, Way, reworded
 from .changes import CHANGES
 from .dates import NUMBER, TIMES
 from .lexicon import CAPITALS, CARERS, FULL_NAME, PERSONS, PETS
@@ -78,390 +79,316 @@ def _turned(found: re.Match[str]) -> str:
     return f"{found[1]} {turns} {found[2]}"
 
 
-_WAYS: tuple[tuple[str, Put], ...] = (
+_WAYS: tuple[Way, ...] = (
     *OPENINGS,
     *TIMES,
     # "I'll be starting at Initech in June": it is arranged.
-    (
-        (
-            r"\b(i|we|my [a-z]+)(?:'ll| will) be (?=(?:start|mov|fly|travell?|visit|leav|join|study"
-            r"|work|teach|retir|tak|gett|marry|open|stay|com|go)ing\b)"
-        ),
+    Way(
+        r"\b(i|we|my [a-z]+)(?:'ll| will) be (?=(?:start|mov|fly|travell?|visit|leav|join|study"
+        r"|work|teach|retir|tak|gett|marry|open|stay|com|go)ing\b)",
         lambda found: found[1] + (
             " am " if found[1].lower() == "i" else " are " if found[1].lower() == "we" else " is "
         ),
     ),
-    (
-        (
-            r"\b(give|gave|given|throw|threw|thrown|trade|traded) ((?:my|our|the) [\w ]{2,24}?)"
-            r" (away|out|in)\b(?! to)"
-        ),
+    Way(
+        r"\b(give|gave|given|throw|threw|thrown|trade|traded) ((?:my|our|the) [\w ]{2,24}?)"
+        r" (away|out|in)\b(?! to)",
         r"\1 \3 \2",
     ),
-    (
-        (
-            r"\b(?:swapped|left|traded) (?:the (?:big )?city|city life|the countryside) for "
-            r"(?=an? (?:[a-z]+ )?(?:village|town|farm|hamlet|city|island|suburb))"
-        ),
+    Way(
+        r"\b(?:swapped|left|traded) (?:the (?:big )?city|city life|the countryside) for "
+        r"(?=an? (?:[a-z]+ )?(?:village|town|farm|hamlet|city|island|suburb))",
         "moved to ",
     ),
-    (r"\b(?:my|our) plan is to (?=[a-z])", "I plan to "),
-    (r"\ba (?:single )?word of (?=[A-Z])", "any "),
-    (rf"^\s*({'|'.join(sorted(HABITUAL))}),? (i|we) (?=[a-z])", r"\2 \1 "),
+    Way(r"\b(?:my|our) plan is to (?=[a-z])", "I plan to "),
+    Way(r"\ba (?:single )?word of (?=[A-Z])", "any "),
+    Way(rf"^\s*({'|'.join(sorted(HABITUAL))}),? (i|we) (?=[a-z])", r"\2 \1 "),
     # "My husband's a plumber", "my mum's got gout", "she's in Munich".
-    (rf"({_OWN}|\b{_SHORTENED})'s (?={_DONE_SO}(?: [A-Za-z0-9]|[.,;!]|$))", r"\1 has "),
-    (rf"({_OWN}|\b{_SHORTENED})'s (?={_BEING})", r"\1 is "),
-    (
-        (
-            r"\b(haven't|have not|hasn't|has not) got (?!to\b|married|engaged|divorced|promoted|rid"
-            r"|around|round|over|used|time|through|back|into|here|there)"
-        ),
+    Way(rf"({_OWN}|\b{_SHORTENED})'s (?={_DONE_SO}(?: [A-Za-z0-9]|[.,;!]|$))", r"\1 has "),
+    Way(rf"({_OWN}|\b{_SHORTENED})'s (?={_BEING})", r"\1 is "),
+    Way(
+        r"\b(haven't|have not|hasn't|has not) got (?!to\b|married|engaged|divorced|promoted|rid"
+        r"|around|round|over|used|time|through|back|into|here|there)",
         lambda found: "don't have " if found[1].lower().startswith("have") else "doesn't have ",
     ),
     # What somebody likes more than something else is preferred to it.
-    (
-        (
-            r"\b(?:like|love|enjoy)(s?) (?!me\b|you\b|him\b|her\b|it\b|them\b|this\b|that\b|to\b)"
-            r"([^,.;!?]{3,40}?) (?:(?:much|far|a lot|way|even) )?(?:more|better) than"
-            r" (?=(?!any|every|words|life|you|i\b|we\b|he\b|she\b|my\b|it\b|the next)[a-z])"
-        ),
+    Way(
+        r"\b(?:like|love|enjoy)(s?) (?!me\b|you\b|him\b|her\b|it\b|them\b|this\b|that\b|to\b)"
+        r"([^,.;!?]{3,40}?) (?:(?:much|far|a lot|way|even) )?(?:more|better) than"
+        r" (?=(?!any|every|words|life|you|i\b|we\b|he\b|she\b|my\b|it\b|the next)[a-z])",
         r"prefer\1 \2 to ",
     ),
     # Who will be sixty turns sixty.
-    (
-        (
-            rf"\b(I|[Ww]e|(?:[Mm]y|[Oo]ur) (?:{_KIN})(?: [A-Z][\w\-]+)?)(?:'ll| will| (?:am|is|are)"
-            rf" going to) be ({NUMBER})(?= (?:next|in|on|this|tomorrow)\b|[.!]?$)"
-        ),
+    Way(
+        rf"\b(I|[Ww]e|(?:[Mm]y|[Oo]ur) (?:{_KIN})(?: [A-Z][\w\-]+)?)(?:'ll| will| (?:am|is|are)"
+        rf" going to) be ({NUMBER})(?= (?:next|in|on|this|tomorrow)\b|[.!]?$)",
         _turned,
     ),
     # Of a move, where somebody is now is where they live.
-    (
-        (
-            r"\b((?:used to live|moved house|moved away|left(?= [A-Z])) [^.;!?]{0,60}?),? (?:but "
-            r"|and |so )?"
-            r"(?:now )?([Ii]|[Ww]e)(?:'m| am|'re| are) (?:now )?in (?=[A-Z])"
-        ),
+    Way(
+        r"\b((?:used to live|moved house|moved away|left(?= [A-Z])) [^.;!?]{0,60}?),? (?:but "
+        r"|and |so )?"
+        r"(?:now )?([Ii]|[Ww]e)(?:'m| am|'re| are) (?:now )?in (?=[A-Z])",
         lambda found: f"{found[1]}, {found[2]} live in ",
     ),
     # "Moved to Bonn and then back to Mainz": it is moved again.
-    (
-        (
-            r"\b((?:moved|relocated) to [A-Z][^.;!?]*?),?(?: and| but)?(?: then| later| soon)?"
-            r" (?:(?:moved|came|went|returned) )?back to (?=[A-Z])"
-        ),
+    Way(
+        r"\b((?:moved|relocated) to [A-Z][^.;!?]*?),?(?: and| but)?(?: then| later| soon)?"
+        r" (?:(?:moved|came|went|returned) )?back to (?=[A-Z])",
         r"\1, then moved back to ",
     ),
-    (
+    Way(
         r"\b((?:move|relocate|come)d?|came) (?:right |over |out |back |down |up )?here to ",
         r"\1 to ",
     ),
-    (
+    Way(
         r"\b(?:make|made) (?:the|a|our|my) (?:big |final )?move (?:over |back |out )?to ",
         lambda found: f"{'moved' if found[0].startswith('made') else 'move'} to ",
     ),
-    (rf"\bborn ((?:on|in) [^,.;!?]{{3,30}}?\d) in ({FULL_NAME})", r"born in \2 \1"),
+    Way(rf"\bborn ((?:on|in) [^,.;!?]{{3,30}}?\d) in ({FULL_NAME})", r"born in \2 \1"),
     # "Two years ago after thirty years as a midwife": the years before say nothing of after.
-    (
-        (
-            r"(?<=\w) after (?:\w+ ){1,3}(?:years|months|decades) (?:as|at|with|of|in|on)"
-            r" [^,.;!?]+?(?=[.!]?$)"
-        ),
+    Way(
+        r"(?<=\w) after (?:\w+ ){1,3}(?:years|months|decades) (?:as|at|with|of|in|on)"
+        r" [^,.;!?]+?(?=[.!]?$)",
         "",
     ),
-    (r"(?<=\w) back in (?=\d{4}\b)", " in "),
+    Way(r"(?<=\w) back in (?=\d{4}\b)", " in "),
     # "On 9 June and not in July": what is put right, as after a comma.
-    (r"(?<=\w) and (?=not (?:at |on |in |to |for )?[\w.:' ]{1,40}[.!]*$)", ", "),
-    (r"\b([Mm]y|[Oo]ur) go-to (?=[a-z])", r"\1 favourite "),
-    (r"\b(part|full) time\b", r"\1-time"),
-    (
-        (
-            rf"\b(have|has|got) (an? [^,.;!?]{{3,40}}?) (on (?:{'|'.join(DAYS)})|tomorrow|next"
-            rf" week)"
-            r" (at (?:\d[\d:.]*(?: ?[ap]m)?|noon|half past \w+|\w+ o'clock))"
-        ),
+    Way(r"(?<=\w) and (?=not (?:at |on |in |to |for )?[\w.:' ]{1,40}[.!]*$)", ", "),
+    Way(r"\b([Mm]y|[Oo]ur) go-to (?=[a-z])", r"\1 favourite "),
+    Way(r"\b(part|full) time\b", r"\1-time"),
+    Way(
+        rf"\b(have|has|got) (an? [^,.;!?]{{3,40}}?) (on (?:{'|'.join(WEEKDAYS)})|tomorrow|next"
+        rf" week)"
+        r" (at (?:\d[\d:.]*(?: ?[ap]m)?|noon|half past \w+|\w+ o'clock))",
         r"\1 \2 \4 \3",
     ),
-    (r"\bboth (?=[\w\-]+ and )", ""),
-    (
-        (
-            rf"\bthe ({_CARER}) (?:who|that) (?:looks after|takes care of|treats|sees|cuts|works"
-            rf" with)"
-            r" (?:me|us|(?:my|our) [\w ]{2,24}?) is "
-        ),
+    Way(r"\bboth (?=[\w\-]+ and )", ""),
+    Way(
+        rf"\bthe ({_CARER}) (?:who|that) (?:looks after|takes care of|treats|sees|cuts|works"
+        rf" with)"
+        r" (?:me|us|(?:my|our) [\w ]{2,24}?) is ",
         r"my \1 is ",
     ),
     # Who speaks is left out: "Been living in Graz since May", "Just moved to Graz".
-    (
-        (
-            r"^\s*(?:currently )?(?=(?:work|liv|study|train|teach)ing (?:as|at|in|for|to be) "
-            r"(?![^.;!?]* (?:is|was|are|has|can|will|makes|takes)\b))"
-        ),
+    Way(
+        r"^\s*(?:currently )?(?=(?:work|liv|study|train|teach)ing (?:as|at|in|for|to be) "
+        r"(?![^.;!?]* (?:is|was|are|has|can|will|makes|takes)\b))",
         "I am ",
     ),
-    (r"^\s*been (?=[a-z])", "I have been "),
-    (
+    Way(r"^\s*been (?=[a-z])", "I have been "),
+    Way(
         r"^\s*not (?=(?:an?|the|into|keen|fond|allergic)\b(?! (?:bit|lot|problem|thing|chance)))",
         "I am not ",
     ),
-    (r"^\s*having (?=[a-z]+(?:ed|en|wn|de|ne|lt|nt|ft) [^,;.!?]{2,60}, i\b)", "I have "),
-    (r"^\s*(?=(?:can't|cannot) [a-z])", "I "),
-    (
+    Way(r"^\s*having (?=[a-z]+(?:ed|en|wn|de|ne|lt|nt|ft) [^,;.!?]{2,60}, i\b)", "I have "),
+    Way(r"^\s*(?=(?:can't|cannot) [a-z])", "I "),
+    Way(
         rf"^\s*((?i:{_STATES}))(?= (?:to|in|since|from|for) ){_NOT_OF_THE_NEXT}",
         lambda found: f"I am {found[1].lower()}",
     ),
-    (
-        (
-            rf"^\s*(?:[Jj]ust |[Ff]inally |[Rr]ecently )?(?=(?i:{_DONE}) (?:(?:up|in|on|off|out"
-            rf"|over|back|myself|ourselves) )?(?:{_AFTER_DONE})){_NOT_OF_THE_NEXT}"
-        ),
+    Way(
+        rf"^\s*(?:[Jj]ust |[Ff]inally |[Rr]ecently )?(?=(?i:{_DONE}) (?:(?:up|in|on|off|out"
+        rf"|over|back|myself|ourselves) )?(?:{_AFTER_DONE})){_NOT_OF_THE_NEXT}",
         "I ",
     ),
     # What somebody would rather do, or could never bear.
-    (
-        (
-            r"\b(i|we)(?:'d| would) (?:much )?(?:rather|sooner) (?!die|not )([^,.;]{3,60}?)"
-            r" than [^,.;]{2,60}"
-        ),
+    Way(
+        r"\b(i|we)(?:'d| would) (?:much )?(?:rather|sooner) (?!die|not )([^,.;]{3,60}?)"
+        r" than [^,.;]{2,60}",
         r"\1 prefer to \2",
     ),
-    (
-        (
-            r"\b(i|we)(?:'d| would) (?:much )?(?:rather|sooner) (?=(?:be|sit|have|take|go|stay|eat"
-            r"|drink|walk|fly|travel|meet|work|get|read|talk|use|pay) [a-z])"
-        ),
+    Way(
+        r"\b(i|we)(?:'d| would) (?:much )?(?:rather|sooner) (?=(?:be|sit|have|take|go|stay|eat"
+        r"|drink|walk|fly|travel|meet|work|get|read|talk|use|pay) [a-z])",
         r"\1 prefer to ",
     ),
     # It is X that ...: X does.
-    (
-        (
-            r"\b[Ii]t(?:'s| is| was) ((?:the|my|our) [a-z][\w ]{1,24}|[A-Z][\w\-]+) (?:that|who)"
-            r" (?=[a-z]+s\b)"
-        ),
+    Way(
+        r"\b[Ii]t(?:'s| is| was) ((?:the|my|our) [a-z][\w ]{1,24}|[A-Z][\w\-]+) (?:that|who)"
+        r" (?=[a-z]+s\b)",
         r"\1 ",
     ),
     # Who holds an office no more, and who does instead.
-    (
-        (
-            rf"\b({_WHO}) (?:isn't|is not|is no longer|was) ((?:the|our|my) [a-z][a-z ]{{2,30}}?)"
-            r"(?: any ?more| any longer)?, (?:but )?(?:now )?(?:it's|it is|that's)(?: now)?"
-            rf" ({_WHO})"
-        ),
+    Way(
+        rf"\b({_WHO}) (?:isn't|is not|is no longer|was) ((?:the|our|my) [a-z][a-z ]{{2,30}}?)"
+        r"(?: any ?more| any longer)?, (?:but )?(?:now )?(?:it's|it is|that's)(?: now)?"
+        rf" ({_WHO})",
         r"\1 is no longer \2; \3 is \2",
     ),
     # "Isn't on Friday, it's on Saturday": what is put right.
-    (
-        (
-            r"\b(is|was|are)(?:n't| not) ([^,.;!?]{1,40}), (?:it's|it is|they're|they are|she's"
-            r"|he's|she is|he is) ([^,.;!?]{1,60})(?=[.!]?$)"
-        ),
+    Way(
+        r"\b(is|was|are)(?:n't| not) ([^,.;!?]{1,40}), (?:it's|it is|they're|they are|she's"
+        r"|he's|she is|he is) ([^,.;!?]{1,60})(?=[.!]?$)",
         r"\1 \3, not \2",
     ),
-    (
-        (
-            r"\b(?:somebody|someone|some \w+|thieves|they)(?:'s|'ve| has| have)? (?:stole|stolen"
-            r"|nicked|pinched) (my [\w ]{2,24}?)(?= (?:on|last|from|yesterday|in)\b|[.,!]|$)"
-        ),
+    Way(
+        r"\b(?:somebody|someone|some \w+|thieves|they)(?:'s|'ve| has| have)? (?:stole|stolen"
+        r"|nicked|pinched) (my [\w ]{2,24}?)(?= (?:on|last|from|yesterday|in)\b|[.,!]|$)",
         r"\1 was stolen",
     ),
     # Who does what as a notary is one.
-    (
-        (
-            r"^\s*as (an?) (?!(?:matter|number|reminder|starter|beginner|teenager|youngster"
-            r"|newcomer|outsider|last|filler|gesture|former|answer|sister|brother|mother|father)\b)"
-            r"((?:[a-z]+ )?[a-z]+(?:er|or|ist|ian|ary|ant|eer)|nurse|chef|vet|pilot|diabetic"
-            r"|coeliac|vegan|vegetarian)(?: myself)?,? (?=i\b|i'|we\b)"
-        ),
+    Way(
+        r"^\s*as (an?) (?!(?:matter|number|reminder|starter|beginner|teenager|youngster"
+        r"|newcomer|outsider|last|filler|gesture|former|answer|sister|brother|mother|father)\b)"
+        r"((?:[a-z]+ )?[a-z]+(?:er|or|ist|ian|ary|ant|eer)|nurse|chef|vet|pilot|diabetic"
+        r"|coeliac|vegan|vegetarian)(?: myself)?,? (?=i\b|i'|we\b)",
         r"I am \1 \2, and ",
     ),
-    (r"\b(?:have|need) to see (?=(?:Dr|Mrs|Mr|Ms)\b.* (?:every|each|about my|for my) )", "see "),
+    Way(r"\b(?:have|need) to see (?=(?:Dr|Mrs|Mr|Ms)\b.* (?:every|each|about my|for my) )", "see "),
     # Who treats somebody is whom they see.
-    (
-        (
-            r"\b((?:Dr|Prof|Mrs|Mr|Ms)\.? [A-Z][\w\-]+) (?:is the one who |is who )?(?:is"
-            r" treating|treats|is looking after|looks after|takes care of"
-            r"|has been treating|did|operated on) (?=my [a-z]+)"
-        ),
+    Way(
+        r"\b((?:Dr|Prof|Mrs|Mr|Ms)\.? [A-Z][\w\-]+) (?:is the one who |is who )?(?:is"
+        r" treating|treats|is looking after|looks after|takes care of"
+        r"|has been treating|did|operated on) (?=my [a-z]+)",
         r"I see \1 for ",
     ),
     # Who may be reached by what number.
-    (
-        (
-            r"\b(?:the )?best (?:way|number|place) to (?:reach|get|contact|call|text) me"
-            r"(?: at| on)? is (?:on |at |by )?(?=\+?\d)"
-        ),
+    Way(
+        r"\b(?:the )?best (?:way|number|place) to (?:reach|get|contact|call|text) me"
+        r"(?: at| on)? is (?:on |at |by )?(?=\+?\d)",
         "my phone number is ",
     ),
-    (
+    Way(
         r"\byou can (?:reach|get|call|text|ring|phone) me (?:on|at) (?=\+?\d[\d ()\-/]{5,20}\d)",
         "my phone number is ",
     ),
-    (r"\byou can (?:reach|get|e-?mail) me (?:at|under|on) (?=\S+@\S)", "my e-mail is "),
-    (r"\b(?:have|'ve) never been able to ", " can't "),
-    (r"(?:\b(?:am|are|is)|'m|'re) (?:not able|unable) to ", " can't "),
-    (r"\b(i|we)(?:'m| am| are|'re) no (fan|friend|lover) of ", r"\1 am not a fan of "),
-    (rf"\b(i|we)(?:'m| am| are|'re) (?:also |really |totally )?{_LOVED} ", r"\1 am fond of "),
-    (r"\bhave (?:a|an) (?:soft spot|weakness|real passion|great love) for ", "am fond of "),
-    (r"\b(?:ended|wound) up (\w{2,20}ing)\b", _was_done),
+    Way(r"\byou can (?:reach|get|e-?mail) me (?:at|under|on) (?=\S+@\S)", "my e-mail is "),
+    Way(r"\b(?:have|'ve) never been able to ", " can't "),
+    Way(r"(?:\b(?:am|are|is)|'m|'re) (?:not able|unable) to ", " can't "),
+    Way(r"\b(i|we)(?:'m| am| are|'re) no (fan|friend|lover) of ", r"\1 am not a fan of "),
+    Way(rf"\b(i|we)(?:'m| am| are|'re) (?:also |really |totally )?{_LOVED} ", r"\1 am fond of "),
+    Way(r"\bhave (?:a|an) (?:soft spot|weakness|real passion|great love) for ", "am fond of "),
+    Way(r"\b(?:ended|wound) up (\w{2,20}ing)\b", _was_done),
     # What comes to somebody from others.
-    (
-        (
-            r"\b(?:they|the company|my (?:boss|company|manager))(?:'ve| have| has)?(?: just)? "
-            r"(made|appointed|named|promoted|hired|elected|fired|sacked|put|laid) me\b"
-        ),
+    Way(
+        r"\b(?:they|the company|my (?:boss|company|manager))(?:'ve| have| has)?(?: just)? "
+        r"(made|appointed|named|promoted|hired|elected|fired|sacked|put|laid) me\b",
         r"I was \1",
     ),
-    (
-        (
-            r"\b(?:they|the (?:clinic|hospital)|my (?:doctor|gp))(?:'ve| have| has)?(?: just)?"
-            r" put me on "
-        ),
+    Way(
+        r"\b(?:they|the (?:clinic|hospital)|my (?:doctor|gp))(?:'ve| have| has)?(?: just)?"
+        r" put me on ",
         "I am on ",
     ),
     # Who answers for something, told of the task.
-    (
-        (
-            r"\b[Tt]he (?:one|person|agent|colleague) (?:(?:who|that)(?:'s| is) )?(?:to (?:talk to"
-            r"|ask|call|contact|see)(?: about| for)?|responsible for|in charge of) "
-            rf"([^,.;!?]{{2,40}}?) is ({_WHO})"
-        ),
+    Way(
+        r"\b[Tt]he (?:one|person|agent|colleague) (?:(?:who|that)(?:'s| is) )?(?:to (?:talk to"
+        r"|ask|call|contact|see)(?: about| for)?|responsible for|in charge of) "
+        rf"([^,.;!?]{{2,40}}?) is ({_WHO})",
         r"\2 is responsible for \1",
     ),
-    (
-        (
-            r"\b(am|'m|is) the (?:one|person|agent|colleague) (?:(?:who|that)(?:'s| is) )?"
-            r"(?=responsible for |in charge of )"
-        ),
+    Way(
+        r"\b(am|'m|is) the (?:one|person|agent|colleague) (?:(?:who|that)(?:'s| is) )?"
+        r"(?=responsible for |in charge of )",
         r"\1 ",
     ),
     # "Nuria takes the importer, Otto the docs": the verb is said once.
-    (
-        (
-            rf"\b({_WHO} ([a-z]+s) (?:the|our|all) [^,.;!?]{{2,40}}?)(?:,| and|, and) ({_WHO})"
-            r" (?=(?:the|our|all) )"
-        ),
+    Way(
+        rf"\b({_WHO} ([a-z]+s) (?:the|our|all) [^,.;!?]{{2,40}}?)(?:,| and|, and) ({_WHO})"
+        r" (?=(?:the|our|all) )",
         r"\1; \3 \2 ",
     ),
     # "What we enjoy most is rowing".
-    (
-        (
-            r"\bwhat (i|we) (?:both |really |all )?(like|love|enjoy|prefer|hate|dislike)"
-            r"(?: most| best)? is (?=[a-z])"
-        ),
+    Way(
+        r"\bwhat (i|we) (?:both |really |all )?(like|love|enjoy|prefer|hate|dislike)"
+        r"(?: most| best)? is (?=[a-z])",
         r"\1 \2 ",
     ),
-    (r"\btreated (?:myself|ourselves) to (?=an? )", "bought "),
+    Way(r"\btreated (?:myself|ourselves) to (?=an? )", "bought "),
     # What is so, and what is not: "340 people rather than 430".
-    (r",? (?:rather than|instead of) (?=(?:[a-z]+ )?[\w.:'-]+[.!]?$)", ", not "),
-    (r"(?<=years|onths) come (?:next )?[a-z]+(?=[.,!]|$)", ""),
-    (r"^\s*since (?:the|our) [a-z]+,? (?=i\b|i'|we\b|my\b)", ""),
-    (
-        (
-            r"^\s*([a-z][^,;!?]{4,60}), i(?:'ve| have) (signed up|registered|applied|enrolled)"
-            r"(?= (?:already|now)\b|[.!]?$)"
-        ),
+    Way(r",? (?:rather than|instead of) (?=(?:[a-z]+ )?[\w.:'-]+[.!]?$)", ", not "),
+    Way(r"(?<=years|onths) come (?:next )?[a-z]+(?=[.,!]|$)", ""),
+    Way(r"^\s*since (?:the|our) [a-z]+,? (?=i\b|i'|we\b|my\b)", ""),
+    Way(
+        r"^\s*([a-z][^,;!?]{4,60}), i(?:'ve| have) (signed up|registered|applied|enrolled)"
+        r"(?= (?:already|now)\b|[.!]?$)",
         r"I have \2 for \1",
     ),
-    (r"^\s*by (?:trade|training|profession|education),? (?=i\b|i'|my\b|s?he\b)", ""),
+    Way(r"^\s*by (?:trade|training|profession|education),? (?=i\b|i'|my\b|s?he\b)", ""),
     # Where somebody lives, works or comes from, told of the place.
-    (
+    Way(
         rf"\b({FULL_NAME}) is where (I|we) (live|work|grew up|was born|were born)\b",
         r"\2 \3 in \1",
     ),
-    (
-        (
-            rf"\b({FULL_NAME}) (?:has been|became) (?:my |our )?home"
-            r"(?: now)?(?=$|[.,!;]| (?:since|for) )"
-        ),
+    Way(
+        rf"\b({FULL_NAME}) (?:has been|became) (?:my |our )?home"
+        r"(?: now)?(?=$|[.,!;]| (?:since|for) )",
         r"I have lived in \1",
     ),
-    (rf"\b({FULL_NAME}) is (?:my |our )?home(?: now)?(?=$|[.,!;])", r"I live in \1"),
-    (rf"\b[Hh]ome (?:for (?:me|us) )?(?:is|has been) (?={FULL_NAME})", "I live in "),
-    (
-        (
-            r"\bhome (?:for (?:me|us) )?is (?=an? [a-z \-]*(?:flat|house|cottage|boat|farm|van"
-            r"|cabin|bungalow|caravan|studio|apartment|loft|barn)\b)"
-        ),
+    Way(rf"\b({FULL_NAME}) is (?:my |our )?home(?: now)?(?=$|[.,!;])", r"I live in \1"),
+    Way(rf"\b[Hh]ome (?:for (?:me|us) )?(?:is|has been) (?={FULL_NAME})", "I live in "),
+    Way(
+        r"\bhome (?:for (?:me|us) )?is (?=an? [a-z \-]*(?:flat|house|cottage|boat|farm|van"
+        r"|cabin|bungalow|caravan|studio|apartment|loft|barn)\b)",
         "I live in ",
     ),
-    (r"\b(i|we) (?:make|earn) (?:a|my|our) living (?:as|by being) ", r"\1 work as "),
-    (
+    Way(r"\b(i|we) (?:make|earn) (?:a|my|our) living (?:as|by being) ", r"\1 work as "),
+    Way(
         r"((?:(?<= )(?:am|is|are)|(?<=\w)'(?:m|s|re))) (?:off|headed|heading) (?:to|for) (?=[A-Z])",
         r"\1 travelling to ",
     ),
-    (rf"^this (?={_PROJECT} )", "the "),
-    (rf"^(in (?:this|our|the) {_PROJECT}),? (?!i\b|we\b)([^,.;:]{{8,}})", _in_place),
+    Way(rf"^this (?={_PROJECT} )", "the "),
+    Way(rf"^(in (?:this|our|the) {_PROJECT}),? (?!i\b|we\b)([^,.;:]{{8,}})", _in_place),
     *CHANGES,
-    (r"\b((?:mother|father|brother|sister|son|daughter)s?) in law\b", r"\1-in-law"),
+    Way(r"\b((?:mother|father|brother|sister|son|daughter)s?) in law\b", r"\1-in-law"),
     # What lives in the house is that of who speaks.
-    (
-        (
-            rf"^\s*the ((?:new |little )?(?:twins|kids|children|baby|{'|'.join(sorted(PETS))}))"
-            r"(?='s name is\b| (?:turns?|(?:is|are) (?:called|named|due)|answers? to|goes by)\b)"
-        ),
+    Way(
+        rf"^\s*the ((?:new |little )?(?:twins|kids|children|baby|{'|'.join(sorted(PETS))}))"
+        r"(?='s name is\b| (?:turns?|(?:is|are) (?:called|named|due)|answers? to|goes by)\b)",
         r"my \1",
     ),
     # Who somebody's people are.
-    (
-        (
-            r"\bthe ([a-z]+) (?:that |who |whom )?(?:i|we) (?:use|see|have|go to|visit|drive|own"
-            r"|wear|take|rent|play|ride|(?:work|study) (?:for|at)|live in|bank with)"
-            r" (?=[a-z]+s\b)"
-        ),
+    Way(
+        r"\bthe ([a-z]+) (?:that |who |whom )?(?:i|we) (?:use|see|have|go to|visit|drive|own"
+        r"|wear|take|rent|play|ride|(?:work|study) (?:for|at)|live in|bank with)"
+        r" (?=[a-z]+s\b)",
         r"my \1 ",
     ),
-    (rf"\bthe name of my ({_KIN}) is ", r"my \1 is called "),
-    (
-        (
-            rf"\b([Mm]y (?:[a-z]+ )?(?:{_KIN})) (?:goes by|answers to)(?: the name(?: of)?)?"
-            rf" (?={FULL_NAME})"
-        ),
+    Way(rf"\bthe name of my ({_KIN}) is ", r"my \1 is called "),
+    Way(
+        rf"\b([Mm]y (?:[a-z]+ )?(?:{_KIN})) (?:goes by|answers to)(?: the name(?: of)?)?"
+        rf" (?={FULL_NAME})",
         r"\1 is called ",
     ),
-    (
-        (
-            r",? (?:whose name is|who is called|who's called|by the name of|that's called|which is"
-            r" called|who goes by|and (?:her|his|its) name is)(?= [A-Z])"
-        ),
+    Way(
+        r",? (?:whose name is|who is called|who's called|by the name of|that's called|which is"
+        r" called|who goes by|and (?:her|his|its) name is)(?= [A-Z])",
         " called",
     ),
-    (r"\bboth (?:of )?(?=(?:my|our) )", ""),
-    (r"\ball but (?=[a-z])", "almost "),
-    (r"\bno later than (?=\w)", "by "),
-    (r"\bnone of us ([a-z]+s)\b", _of_none),
-    (
+    Way(r"\bboth (?:of )?(?=(?:my|our) )", ""),
+    Way(r"\ball but (?=[a-z])", "almost "),
+    Way(r"\bno later than (?=\w)", "by "),
+    Way(r"\bnone of us ([a-z]+s)\b", _of_none),
+    Way(
         r"^\s*change of (address|name|phone number|e-mail)(?: for [^:]{2,30})?: (?=\S)",
         r"my \1 is ",
     ),
     # The first and the last day at a job begin and end it.
-    (
+    Way(
         rf"\b[Mm]y last day (?:at|with) ({_WHO}) was (?:on )?(?=[A-Zty\d])",
         r"I left \1 on ",
     ),
-    (
+    Way(
         rf"\b[Mm]y first day (?:at|with) ({_WHO}) (?:is|was|will be) (?:on )?(?=[A-Zty\d])",
         r"I am starting at \1 on ",
     ),
     # What has to be done by a day is due by then.
-    (
-        (
-            r"\b(?:(?:has|have|needs?) to|must) be (?:done|in|finished|filed|ready|submitted"
-            r"|delivered|paid|sent|signed|completed) (?=by |before )"
-        ),
+    Way(
+        r"\b(?:(?:has|have|needs?) to|must) be (?:done|in|finished|filed|ready|submitted"
+        r"|delivered|paid|sent|signed|completed) (?=by |before )",
         "is due ",
     ),
-    (r"\b(i|we)(?:'m| am| are|'re) the (?:proud |happy |lucky )?owners? of ", r"\1 own "),
-    (r"\b(favou?rite [\w ]{2,24}) (?:has|have) (?:got )?to be ", r"\1 is "),
-    (
+    Way(r"\b(i|we)(?:'m| am| are|'re) the (?:proud |happy |lucky )?owners? of ", r"\1 own "),
+    Way(r"\b(favou?rite [\w ]{2,24}) (?:has|have) (?:got )?to be ", r"\1 is "),
+    Way(
         r"((?:(?<= )(?:am|is|are)|(?<=\w)'(?:m|s|re))) (?:due|set|scheduled) to (?=(?-i:[a-z]))",
         r"\1 going to ",
     ),
-    (r"\bplanning on (\w{2,20}ing)\b", _intended),
-    (
-        (
-            r"\b(is|was|are)(?: not|n't) ([^,.;!?]{1,40}?),? but (?:rather |actually )?"
-            r"([^,.;!?]{1,60})"
-        ),
+    Way(r"\bplanning on (\w{2,20}ing)\b", _intended),
+    Way(
+        r"\b(is|was|are)(?: not|n't) ([^,.;!?]{1,40}?),? but (?:rather |actually )?"
+        r"([^,.;!?]{1,60})",
         r"\1 \3, not \2",
     ),
 )  # fmt: skip

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..regexes import regex
+from ..regexes import any_case, regex
 from . import phrases
 from .activity import active
 from .copula import copula, is_trade
@@ -58,7 +57,7 @@ _OF_THEIRS = regex(r"(?:(?:in|up|out|off|down|over) )?(?:the|my|our) [a-z]")
 _TO_US = regex(r"^(?:(?:to )?(?:stay|visit|live|see|help)\b ?(?:with )?)?(?:me|us)$")
 """Whom somebody comes to, where that is who speaks."""
 _WHOM = regex(r"\b(?:him|them|it|her(?= (?:once|twice|every|each|on|in|at|\w+ times)\b|$))\b")
-_WHOSE = regex(r"(?:his|her|their|your) ", re.IGNORECASE)
+_WHOSE = any_case(r"(?:his|her|their|your) ")
 """What is put right is somebody's whom the clause does not name."""
 
 

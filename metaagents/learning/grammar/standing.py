@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from ...claims.forms import is_base_form
-from ..regexes import regex
+from ..regexes import any_case, regex
 from ..rewording import third_person
 from .statement import Claim, of_speaker
 from .verbs import Sense
@@ -32,14 +32,13 @@ _FOR_GOOD = (
     r"|when (?:answering|replying|writing|talking|explaining) ?(?:to me|to us|me)?)"
 )
 _OPENING = r"(?:(?:please|also|and|so|oh|hi|hello|hey|btw|by the way|one more thing|note)[,:]? )*"
-_STANDING = regex(
+_STANDING = any_case(
     rf"{_OPENING}(?P<front>{_FOR_GOOD}),? (?:please )?"
     rf"(?P<how>always |never |don't |do not |only )?(?P<act>{_ANSWERING} .+)"
     rf"|{_OPENING}(?P<always>always |never )(?P<then>{_ANSWERING} .+)"
-    rf"|{_OPENING}(?P<not>don't |do not |only |try to )?(?P<what>{_ANSWERING} .+? {_FOR_GOOD})",
-    re.IGNORECASE,
+    rf"|{_OPENING}(?P<not>don't |do not |only |try to )?(?P<what>{_ANSWERING} .+? {_FOR_GOOD})"
 )
-_STYLE = regex(
+_STYLE = any_case(
     rf"{_OPENING}(?:"
     r"(?P<keep>keep (?:your |all |the )?(?:answers|replies|responses|messages|summaries|it)"
     r"(?: to me)? (?:short|brief|simple|concise|to the point|under .+|below .+|to .+|in .+))"
@@ -50,46 +49,39 @@ _STYLE = regex(
     r"|(?P<call>(?:address|refer to) me (?:as|by|with) .+)"
     r"|(?P<no>(?:don't|do not|never) (?:use|suggest|recommend|include|propose|offer|send me|give me"
     r"|call me|book|schedule|mention|add) (?!(?:the|this|that|these|those|it|them|any of|my)\b).+)"
-    r")",
-    re.IGNORECASE,
+    r")"
 )
-_RULE = regex(
+_RULE = any_case(
     r"(?P<who>(?!(?:i|you|we|he|she|it|they|this|that|there|\w+ing|someone|somebody|my|your|his|her)\b)"
     r"[\w'&./-]+(?: [\w'&./-]+){0,8}?) (?:must|ha(?:s|ve) to) (?P<act>(?:not |never |always )?"
     r"(?:be (?:[a-z]+(?:ed|en|un|pt|nt|ld|de)|made|run|set|read|kept) .+"
     r"|be (?:in|at|under|below|above|over|within) .+"
-    r"|(?!(?:be|have|feel|look|seem|mean|love|know|think|come|go|taste|smell|sound)\b)[a-z]+ .+))",
-    re.IGNORECASE,
+    r"|(?!(?:be|have|feel|look|seem|mean|love|know|think|come|go|taste|smell|sound)\b)[a-z]+ .+))"
 )
 """``Customer data must never leave the EU``."""
-_WISH = regex(
+_WISH = any_case(
     r"(?:i'd|i would|i) (?:(?:like|want|prefer|expect) you to|rather you)"
     r" (?P<act>(?:always |never )?.+)"
-    r"|(?:i'd|i would) (?:rather|prefer to|like to) (?:have|get|see) (?P<style>.+? than .+)",
-    re.IGNORECASE,
+    r"|(?:i'd|i would) (?:rather|prefer to|like to) (?:have|get|see) (?P<style>.+? than .+)"
 )
-_ASKED = regex(
-    r"^(?:could|can|would|will) you (?:please )?(always|never|from now on,?) ", re.IGNORECASE
-)
+_ASKED = any_case(r"^(?:could|can|would|will) you (?:please )?(always|never|from now on,?) ")
 """``Could you always give temperatures in Celsius?``: a question by its manners only."""
-_DENIED = regex(r"(?:don't|do not|never) ", re.IGNORECASE)
-_ONCE = regex(
+_DENIED = any_case(r"(?:don't|do not|never) ")
+_ONCE = any_case(
     r"\b(?:yet|now|today|tonight|tomorrow|until|till|again|this|that|these|those|it|them|here|there"
-    r"|up|above|below|following|attached|instead|too|so|anymore|if)\b",
-    re.IGNORECASE,
+    r"|up|above|below|following|attached|instead|too|so|anymore|if)\b"
 )
 _YOURS = (
-    (regex(r"\byour\b", re.IGNORECASE), "its"),
-    (regex(r"\byou (\w+)", re.IGNORECASE), lambda found: f"it {_of_one(found[1])}"),
-    (regex(r"\byou\b", re.IGNORECASE), "it"),
+    (any_case(r"\byour\b"), "its"),
+    (any_case(r"\byou (\w+)"), lambda found: f"it {_of_one(found[1])}"),
+    (any_case(r"\byou\b"), "it"),
 )
-_REASON = regex(
+_REASON = any_case(
     r",? please, |, (?:please\b|i |it's|it is|that's|thanks|because|since|so |or "
-    r"|everything|even if|no )| because | or (?:else|i) ",
-    re.IGNORECASE,
+    r"|everything|even if|no )| because | or (?:else|i) "
 )
-_PLEASE = regex(r",? please$", re.IGNORECASE)
-_GOOD = regex(_FOR_GOOD, re.IGNORECASE)
+_PLEASE = any_case(r",? please$")
+_GOOD = any_case(_FOR_GOOD)
 _LANGUAGE = regex(
     r"(?P<who>.+?) asks the assistant (?P<no>not |never )?(?:always )?to (?:always )?"
     r"(?:answer|reply|respond|write|talk|speak)(?: to [^ ]+)? (?:only )?in "

@@ -6,12 +6,11 @@ import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from tiers.lexical import MONTHS, WEEKDAYS
 from tiers.records import FactType
 
-from ...distinctive import MONTHS
-from ..regexes import regex
+from ..regexes import any_case, regex
 from ..times import (
-    DAYS,
     When,
     at_end,
     at_front,
@@ -51,7 +50,7 @@ AHEAD = frozenset("book sign plan order register enrol enroll apply expect".spli
 _ENDS = frozenset(("stop", "quit", "give"))
 _TASTES = frozenset("love like hate enjoy prefer adore dislike".split())
 
-_MARKS = regex(
+_MARKS = any_case(
     r",? (?:since (?:i was|he was|she was) [\w ]{1,20}|by (?:trade|training|education)"
     r"|by profession|for the time being|by now|by the way|this time|for us|for me|daily basis"
     r"|of all (?:places|things|people)"
@@ -59,8 +58,7 @@ _MARKS = regex(
     r"|instead|from now on|also|already|so far|for good|finally|recently|lately|at last"
     r"|of course|yet"
     r"|in (?:my|our|his|her) (?:whole |entire )?li(?:fe|ves)|all in all"
-    r"|since the \w+|every now and then|actually|originally|you know|please|thankfully)[\s.!]*$",
-    re.IGNORECASE,
+    r"|since the \w+|every now and then|actually|originally|you know|please|thankfully)[\s.!]*$"
 )
 _PUT_OFF = regex(
     r"(?:moved|postponed|rescheduled|pushed(?: back| out)?|put off|(?:brought|pulled) forward"
@@ -75,12 +73,12 @@ _HOW_OFTEN = regex(
     r"|from time to time|on and off|off and on|regularly|frequently|occasionally)$"
 )
 _BEARS = frozenset("allergic intolerant sensitive addicted".split())
-_NEGATED = regex(r"\b(?:not|never|no|cannot|\w+n't)\b", re.IGNORECASE)
+_NEGATED = any_case(r"\b(?:not|never|no|cannot|\w+n't)\b")
 _CHANGED = regex(r"now|these days|nowadays|any ?more|again|instead|from now on|after all|currently")
 _STILL_DENIED = ("doesn't", "does not", "don't", "do not", "isn't", "is not", "aren't", "can't")
 _THING_WORDS_MAX = 3
-_MINE = regex(r"\b(?:my|our)\b", re.IGNORECASE)
-_ME = regex(r"\b(?!(?-i:US|ME)\b)(?:me|myself|us)\b", re.IGNORECASE)  # not the states
+_MINE = any_case(r"\b(?:my|our)\b")
+_ME = any_case(r"\b(?!(?-i:US|ME)\b)(?:me|myself|us)\b")  # not the states
 
 
 @dataclass(frozen=True)
@@ -288,7 +286,7 @@ def taken_apart(
         or (verbal.tense == "present" and not verbal.habit)
     )
     times: list[When] = []
-    if front and front.split()[0].lower() not in {*DAYS, *MONTHS}:
+    if front and front.split()[0].lower() not in {*WEEKDAYS, *MONTHS}:
         front = f"{front[0].lower()}{front[1:]}"  # it is told at the end
     for told in (*([front] if front else []), *reversed(ends)):
         if told.lower() in {"ever since", "since then"}:
@@ -327,7 +325,7 @@ def unread(clause: Clause, speaker: str) -> Said | None:
     return found and Said(found[0], Verbal("", "", "", "past"), (), speaker, clause)
 
 
-_REGULAR = regex(r"\b(?:weekly|fortnightly|biweekly|regular|annual|yearly)\b", re.IGNORECASE)
+_REGULAR = any_case(r"\b(?:weekly|fortnightly|biweekly|regular|annual|yearly)\b")
 """What says of itself that its day or month is each of that name: no date is made of it."""
 
 

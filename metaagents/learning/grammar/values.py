@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 
 from ..plain_speech import NO_ALLERGEN, NO_MEAL, NO_ROLE
-from ..regexes import regex
+from ..regexes import any_case, regex
 from . import phrases
 from .lexicon import (
     BODY,
@@ -27,38 +27,32 @@ from .lexicon import (
 )
 from .subjects import kind_of
 
-_DEGREE = regex(
+_DEGREE = (
     r"\b(?:phd|doctorate|master'?s?|bachelor'?s?|degree|diploma|apprenticeship|internship|mba|msc"
-    r"|bsc|course|training as|residency|thesis|dissertation|certification|traineeship)\b",
-    re.IGNORECASE,
+    r"|bsc|course|training as|residency|thesis|dissertation|certification|traineeship)\b"
 )
-_EXAM = regex(
-    r"\b(?:exams?|test|finals|driving test|licen[cs]e|certification|bar|a-levels|viva|audition)\b",
-    re.IGNORECASE,
+_EXAM = (
+    r"\b(?:exams?|test|finals|driving test|licen[cs]e|certification|bar|a-levels|viva|audition)\b"
 )
-_BUSINESS = regex(
+_BUSINESS = (
     r"\b(?:shop|store|business|studio|company|bakery|caf\u00e9|cafe|restaurant|firm|practice|agency"
     r"|gallery|start-?up|school|bar|pub|salon|farm|blog|podcast|channel|clinic|garage|hotel|b&b"
-    r"|bookshop|workshop|nursery|kennel|charity|newsletter)\b",
-    re.IGNORECASE,
+    r"|bookshop|workshop|nursery|kennel|charity|newsletter)\b"
 )
-_BEGUN = regex(
-    rf"{_DEGREE.pattern}|{_BUSINESS.pattern}|\b(?:school|university|uni|college|job|therapy|chemo|project)\b"
-)
+_BEGUN = rf"{_DEGREE}|{_BUSINESS}|\b(?:school|university|uni|college|job|therapy|chemo|project)\b"
 _GROUP = regex(
     r"\b(?:club|choir|band|team|council|society|union|orchestra|league|group|party|gym|class|board"
     r"|committee|association|army|navy|church|crew|squad|troupe|company|course|guild)\b|[A-Z]",
 )
-_AGE = regex(r"(\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: years old)?", re.IGNORECASE)
-_ILLNESS = regex(
+_AGE = any_case(r"(\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: years old)?")
+_ILLNESS = (
     r"(?:(?:chronic|severe|mild|bad|type \w+|stage \w+|rheumatoid|seasonal|clinical|postnatal|acute"
     r"|bronchial|juvenile|ulcerative|breast|skin|lung|prostate|bowel|thyroid|social|cluster"
-    rf"|gestational|early-onset|hereditary) )*{ILLNESS}",
-    re.IGNORECASE,
+    rf"|gestational|early-onset|hereditary) )*{ILLNESS}"
 )
-_ALLERGY = regex(r"(?:an? )?(?:severe |bad |mild |strong |serious )?([\w\- ]{2,30}) allergy")
-_OUTGROWN = regex(r"(?:my|our|his|her|their|the|an?) ([\w\- ]{2,30}?)(?: allergy| intolerance)")
-_REMOVED = regex(
+_ALLERGY = r"(?:an? )?(?:severe |bad |mild |strong |serious )?([\w\- ]{2,30}) allergy"
+_OUTGROWN = r"(?:my|our|his|her|their|the|an?) ([\w\- ]{2,30}?)(?: allergy| intolerance)"
+_REMOVED = (
     r"(?:my|an?|the) ([\w\- ]{2,30}) (?:taken out|removed|replaced|operated on|pulled|fixed)|"
     r"my ([\w\- ]{2,30}) out|"
     r"((?:(?:an?|two|three|several) )?(?:[\w\-]+ )?(?:surgery|surgeries|operations?|bypass"
@@ -78,7 +72,7 @@ _KNOWN_THE = regex(
     r"|cinema"
     r"|opera|ballet|sun|dark|forest|desert|(?:smell|taste|sound) of .+|[A-Z].+)"
 )
-_MEDICINE = regex(
+_MEDICINE = (
     r"\b(?:insulin|metformin|medication|medicine|antibiotics|antidepressants|blood thinners|statins"
     r"|beta blockers|steroids|painkillers|the pill|tablets|chemo|chemotherapy|dialysis|vitamins?"
     r"|supplements|aspirin|ibuprofen|warfarin|lithium|inhaler|\w+(?:pril|statin|olol|prazole"
@@ -188,26 +182,31 @@ def _carer(rest: str) -> str | None:
     return f"{found[1]}{found[2] or ''}" if is_carer else None
 
 
-def matching(pattern: re.Pattern[str]) -> Callable[[str], str | None]:
+def matching(pattern: str, flags: int = 0) -> Callable[[str], str | None]:
     """Return a check for a thing that has one of the words of a pattern."""
+    sought = regex(pattern, flags)
 
     def check(rest: str) -> str | None:
         thing = phrases.as_thing(rest) or _theirs(rest)
-        return thing if thing and pattern.search(thing) else None
+        return thing if thing and sought.search(thing) else None
 
     return check
 
 
-def part_of(pattern: re.Pattern[str]) -> Callable[[str], str | None]:
+def part_of(pattern: str, flags: int = 0) -> Callable[[str], str | None]:
     """Return a check for what a pattern wholly matches: its first group, or all of it."""
+    whole = regex(pattern, flags)
 
     def check(rest: str) -> str | None:
-        found = pattern.fullmatch(rest)
+        found = whole.fullmatch(rest)
         return (
             None if found is None else next((one for one in found.groups() if one), found.group())
         )
 
     return check
+
+
+_removed = part_of(_REMOVED)
 
 
 def _diet(rest: str) -> str | None:
@@ -302,29 +301,29 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "place": phrases.as_place,
     "name": phrases.as_name,
     "own-place": _own_place,
-    "beside-place": part_of(regex(rf"((?:near|outside|close to|by) {phrases.NAME})")),
+    "beside-place": part_of(rf"((?:near|outside|close to|by) {phrases.NAME})"),
     "firm": _firm,
     "role": _role,
     "thing": worth,
     "subject": worth,
-    "habit": matching(regex(r"\b(?:sugar|meat|alcohol|coffee|cigarettes|caffeine|gluten)\b")),
+    "habit": matching(r"\b(?:sugar|meat|alcohol|coffee|cigarettes|caffeine|gluten)\b"),
     "hobby": worth,
     "sport": _sport,
     "owned": _owned,
     "theirs": _theirs,
-    "illness": part_of(_ILLNESS),
+    "illness": part_of(_ILLNESS, re.IGNORECASE),
     "allergy": part_of(_ALLERGY),
     "outgrown": part_of(_OUTGROWN),
-    "removed": part_of(_REMOVED),
+    "removed": _removed,
     "body-removed": lambda rest: (
-        part_of(_REMOVED)(rest) if BODY & set(rest.replace("teeth", "tooth").split()) else None
+        _removed(rest) if BODY & set(rest.replace("teeth", "tooth").split()) else None
     ),
     "body": _body,
     "allergen": _allergen,
     "diet": _diet,
     "age": _age,
-    "from-to": part_of(regex(rf"{phrases.NAME} to ({phrases.NAME})")),
-    "wheelchair": part_of(regex(r"(a wheelchair)")),
+    "from-to": part_of(rf"{phrases.NAME} to ({phrases.NAME})"),
+    "wheelchair": part_of(r"(a wheelchair)"),
     "act": lambda rest: (
         phrases.as_thing(rest)
         or phrases.as_thing(re.sub(r"^be | (?:at|in|on|to|by) (?:the )?", " ", rest).strip())
@@ -333,153 +332,117 @@ KINDS: dict[str, Callable[[str], str | None]] = {
         re.sub(r"^(?:just )?(?:in|near|outside|(?:north|south|east|west) of|close to) ", "", rest)
     ),
     "home-in": part_of(
-        regex(
-            r"(an? (?:[a-z\-]+ ){0,2}(?:place|flat|house|apartment|home|room|cottage|cabin|studio)"
-            rf"(?: of my own| together)? in {phrases.NAME})"
-        )
+        r"(an? (?:[a-z\-]+ ){0,2}(?:place|flat|house|apartment|home|room|cottage|cabin|studio)"
+        rf"(?: of my own| together)? in {phrases.NAME})"
     ),
     "trade": matching(
-        regex(
-            r"^(?:the )?(?:[a-z]+ )?(?:books|payroll|accounts|accounting|bookkeeping|consulting"
-            r"|translations?|marketing|research|sales|design|admin|catering|cleaning|gardening"
-            r"|childcare|logistics|security|maintenance|customer service|data entry|tech support)\b"
-            r"(?: work)? (?:for|at|in) "
-        )
+        r"^(?:the )?(?:[a-z]+ )?(?:books|payroll|accounts|accounting|bookkeeping|consulting"
+        r"|translations?|marketing|research|sales|design|admin|catering|cleaning|gardening"
+        r"|childcare|logistics|security|maintenance|customer service|data entry|tech support)\b"
+        r"(?: work)? (?:for|at|in) "
     ),
     "leaning": part_of(
-        regex(
-            r"(an? (?:(?:real|total|bit of a) )?(?:(?:morning|night|evening|dog|cat|tea"
-            r"|coffee|beach"
-            r"|city|country|mountain|sea|winter|summer|outdoors) person|night owl|early (?:bird"
-            r"|riser)|(?:light|heavy) sleeper|(?:picky|fussy) eater|nervous flyer))"
-        )
+        r"(an? (?:(?:real|total|bit of a) )?(?:(?:morning|night|evening|dog|cat|tea"
+        r"|coffee|beach"
+        r"|city|country|mountain|sea|winter|summer|outdoors) person|night owl|early (?:bird"
+        r"|riser)|(?:light|heavy) sleeper|(?:picky|fussy) eater|nervous flyer))"
     ),
     "own-age": lambda rest: rest if _years(rest) and rest.lower() not in TOO_YOUNG else None,
-    "home-days": part_of(regex(r"(home(?: (?:on|every|most|\w+ days?|\w+ times?) [\w, ]{3,40})?)")),
+    "home-days": part_of(r"(home(?: (?:on|every|most|\w+ days?|\w+ times?) [\w, ]{3,40})?)"),
     "rank": part_of(
-        regex(
-            r"((?:an? |the )?(?:[a-z]+ ){0,2}(?:lead|leader|head|manager|partner|director|captain"
-            r"|chair|editor|supervisor|coordinator)(?: of [\w\- ]{2,30})?)"
-        )
+        r"((?:an? |the )?(?:[a-z]+ ){0,2}(?:lead|leader|head|manager|partner|director|captain"
+        r"|chair|editor|supervisor|coordinator)(?: of [\w\- ]{2,30})?)"
     ),
-    "papers": matching(
-        regex(r"\b(?:passport|licen[cs]e|citizenship|nationality|visa|residence permit)$")
-    ),
+    "papers": matching(r"\b(?:passport|licen[cs]e|citizenship|nationality|visa|residence permit)$"),
     "carried": matching(
-        regex(
-            r"^(?:an? |my )?(?:\w+ )?(?:epipen|epi-pen|inhaler|insulin pump|cane|walking stick"
-            r"|crutches|wheelchair|screen reader|hearing aids?)\b",
-            re.IGNORECASE,
-        )
+        r"^(?:an? |my )?(?:\w+ )?(?:epipen|epi-pen|inhaler|insulin pump|cane|walking stick"
+        r"|crutches|wheelchair|screen reader|hearing aids?)\b",
+        re.IGNORECASE,
     ),
-    "undergone": part_of(regex(r"(being [a-z]+(?:ed|en|n|t)\b.{0,40})")),
-    "given": part_of(regex(r"(?:my|our) ([\w ]{2,24}) to .{2,40}")),
-    "home": matching(regex(r"^(?:a|an) (?:flat|house|apartment|room|home)\b")),
+    "undergone": part_of(r"(being [a-z]+(?:ed|en|n|t)\b.{0,40})"),
+    "given": part_of(r"(?:my|our) ([\w ]{2,24}) to .{2,40}"),
+    "home": matching(r"^(?:a|an) (?:flat|house|apartment|room|home)\b"),
     "firm-name": lambda rest: phrases.as_place(rest) if _FIRM.search(rest) else None,
-    "helper": part_of(regex(rf"(an? (?:new |good )?(?:{'|'.join(sorted(CARERS))}))")),
+    "helper": part_of(rf"(an? (?:new |good )?(?:{'|'.join(sorted(CARERS))}))"),
     "skill": part_of(
-        regex(
-            r"(the [a-z]+|to (?:cook|play|speak|paint|skate|surf|juggle|drive|swim|sail|fly|dance"
-            r"|knit|ski|code|sew|ride)\b.*)"
-        )
+        r"(the [a-z]+|to (?:cook|play|speak|paint|skate|surf|juggle|drive|swim|sail|fly|dance"
+        r"|knit|ski|code|sew|ride)\b.*)"
     ),
     "tongue": part_of(
-        regex(
-            r"([A-Z][a-z]*(?:ish|ese|ian|ean|ench|utch|erman|reek|atin|abic|indi|rdu|arin|ech|ai))"
-        )
+        r"([A-Z][a-z]*(?:ish|ese|ian|ean|ench|utch|erman|reek|atin|abic|indi|rdu|arin|ech|ai))"
     ),
-    "post": part_of(regex(rf"the ({'|'.join(sorted(OFFICES))})")),
+    "post": part_of(rf"the ({'|'.join(sorted(OFFICES))})"),
     "age-number": _years,
     "kin": _kin,
     "undone": _undone,
     "shift": matching(
-        regex(r"\b(?:shifts?|part[- ]time|full[- ]time|nights|weekends|freelance|remotely)\b")
+        r"\b(?:shifts?|part[- ]time|full[- ]time|nights|weekends|freelance|remotely)\b"
     ),
     "office": _office,
     "dated-occasion": matching(
-        regex(
-            r"\b(?:appointment|interview|exam|surgery|operation|scan|check-?up|audition|hearing|viewing"
-            r"|rehearsal|recital|blood test|mri|(?:meeting|call) with)\b"
-        )
+        r"\b(?:appointment|interview|exam|surgery|operation|scan|check-?up|audition|hearing|viewing"
+        r"|rehearsal|recital|blood test|mri|(?:meeting|call) with)\b"
     ),
     "kept": _kept,
-    "put-down": part_of(regex(r"(?:my|our) ([\w ]{2,24}) (?:down|to sleep)")),
-    "tickets": matching(regex(r"^(?:\w+ )?tickets? (?:for|to) ")),
+    "put-down": part_of(r"(?:my|our) ([\w ]{2,24}) (?:down|to sleep)"),
+    "tickets": matching(r"^(?:\w+ )?tickets? (?:for|to) "),
     "booked": matching(
-        regex(
-            r"\b(?:trip|flights?|holiday|hotel|room|table|tickets?|cruise|cottage|tour|train|cabin"
-            r"|chalet|villa|apartment|flat|campsite|hostel|ferry|venue|seats?|session|lessons?"
-            r"|appointment|sleeper|photographer|hall)\b"
-        )
+        r"\b(?:trip|flights?|holiday|hotel|room|table|tickets?|cruise|cottage|tour|train|cabin"
+        r"|chalet|villa|apartment|flat|campsite|hostel|ferry|venue|seats?|session|lessons?"
+        r"|appointment|sleeper|photographer|hall)\b"
     ),
     "medicine": matching(_MEDICINE),
-    "ear": part_of(regex(r"((?:my|one|his|her|both) (?:left |right )?(?:ears?|eyes?))")),
+    "ear": part_of(r"((?:my|one|his|her|both) (?:left |right )?(?:ears?|eyes?))"),
     "worn": matching(
-        regex(
-            r"\b(?:hearing aids?|glasses|contact lenses|contacts|braces|wig|pacemaker|prosthesis)\b"
-        )
+        r"\b(?:hearing aids?|glasses|contact lenses|contacts|braces|wig|pacemaker|prosthesis)\b"
     ),
     "infection": matching(
-        regex(
-            r"^(?:the |a |an )?(?:\w+ )?(?:flu|covid|cold|measles|pneumonia|bronchitis"
-            r"|chickenpox|malaria|infection|virus)$",
-            re.IGNORECASE,
-        )
+        r"^(?:the |a |an )?(?:\w+ )?(?:flu|covid|cold|measles|pneumonia|bronchitis"
+        r"|chickenpox|malaria|infection|virus)$",
+        re.IGNORECASE,
     ),
     "civil": _civil,
     "marital": lambda rest: rest.lower() if rest.lower() in MARITAL else None,
     "fond": _fond,
     "taken": part_of(
-        regex(r"(my (?:coffee|tea|eggs|steak|curry|chocolate|food|pizza|toast) [a-z][\w ]{2,24})")
+        r"(my (?:coffee|tea|eggs|steak|curry|chocolate|food|pizza|toast) [a-z][\w ]{2,24})"
     ),
-    "languages": part_of(regex(r"((?:two|three|four|five|six|\d) languages)")),
-    "bilingual": part_of(regex(r"((?:bilingual(?:ly)?|speaking \w+|with two languages).*)")),
+    "languages": part_of(r"((?:two|three|four|five|six|\d) languages)"),
+    "bilingual": part_of(r"((?:bilingual(?:ly)?|speaking \w+|with two languages).*)"),
     "year": part_of(
-        regex(
-            r"((?:first|second|third|fourth|fifth|sixth|final|last) year (?:of|at|as|in) .+"
-            r"|\w+ (?:grade|form)|(?:year|grade|class) \w+)"
-        )
+        r"((?:first|second|third|fourth|fifth|sixth|final|last) year (?:of|at|as|in) .+"
+        r"|\w+ (?:grade|form)|(?:year|grade|class) \w+)"
     ),
     "school": matching(
-        regex(
-            r"\b(?:school|university|college|kindergarten|nursery|academy|uni|conservatory)\b",
-            re.IGNORECASE,
-        )
+        r"\b(?:school|university|college|kindergarten|nursery|academy|uni|conservatory)\b",
+        re.IGNORECASE,
     ),
     "lover": _lover,
     "commute": matching(
-        regex(
-            r"^(?:work|school|the office|university|college|town|the (?:train )?station"
-            r"|the university)$"
-        )
+        r"^(?:work|school|the office|university|college|town|the (?:train )?station"
+        r"|the university)$"
     ),
     "child": matching(
-        regex(
-            r"\b(?:child|baby|twins|boy|girl|daughter|son|grandchild)\b"
-            r"|^(?:first|second|third|fourth)(?: one)?$"
-        )
+        r"\b(?:child|baby|twins|boy|girl|daughter|son|grandchild)\b"
+        r"|^(?:first|second|third|fourth)(?: one)?$"
     ),
     "carer": _carer,
     "liked": _liked,
     "meal": _meal,
     "language": _language,
-    "degree": matching(_DEGREE),
-    "class": matching(
-        regex(r"\b(?:class|classes|lessons|course|medication|tablets|insulin|pills)\b")
-    ),
-    "exam": matching(_EXAM),
+    "degree": matching(_DEGREE, re.IGNORECASE),
+    "class": matching(r"\b(?:class|classes|lessons|course|medication|tablets|insulin|pills)\b"),
+    "exam": matching(_EXAM, re.IGNORECASE),
     "begun": matching(_BEGUN),
-    "business": matching(_BUSINESS),
+    "business": matching(_BUSINESS, re.IGNORECASE),
     "group": _group,
     "membership": matching(
-        regex(
-            r"\b(?:club|choir|band|council|society|union|orchestra|league|gym|board|committee"
-            r"|association|church|guild|squad)$"
-        )
+        r"\b(?:club|choir|band|council|society|union|orchestra|league|gym|board|committee"
+        r"|association|church|guild|squad)$"
     ),
-    "contract": matching(regex(r"\b(?:subscription|membership|policy|insurance|contract)\b")),
+    "contract": matching(r"\b(?:subscription|membership|policy|insurance|contract)\b"),
     "home-let": matching(
-        regex(r"^(?:flat|house|apartment|studio|office|allotment)(?: (?:in|on|at|near) .+)?$")
+        r"^(?:flat|house|apartment|studio|office|allotment)(?: (?:in|on|at|near) .+)?$"
     ),
     "left": _left,
     "doing": _doing,

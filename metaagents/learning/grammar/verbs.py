@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from ...claims.forms import PAST_FORM_OF, PAST_OF
+from ...claims.forms import IRREGULAR, PAST_FORM_OF, PAST_OF
 from ...claims.forms import is_base_form as is_base_verb
 from ..regexes import regex
 from ..rewording import third_person
@@ -46,43 +46,34 @@ _REGULAR = (
     "allow rotate rehearse ditch reject replicate homeschool heat "
     "photograph design recite coach skydive sail camp lecture consult seat"
 ).split()
+_DOUBLES = regex(r"[^aeiou]*[aeiou][^aeiouwxy]")
+"""Verbs that double the letter that they end with: ``swapped``."""
+
+
+def _stem(lemma: str) -> str:
+    """Return what endings are put to."""
+    stem = lemma.removesuffix("e") if not lemma.endswith("ee") else lemma
+    return f"{stem}{stem[-1]}" if _DOUBLES.fullmatch(lemma) else stem
+
+
 _IRREGULAR = {
+    lemma: (IRREGULAR[lemma][0], IRREGULAR[lemma][-1], f"{_stem(lemma)}ing")
+    for lemma in _REGULAR
+    if lemma in IRREGULAR and lemma not in ("be", "breed", "drink", "mow")
+} | {
     line.split()[0]: tuple(line.split()[1:])
     for line in (
-        "swim swam swum swimming", "ride rode ridden riding", "take took taken taking",
-        "see saw seen seeing", "speak spoke spoken speaking", "break broke broken breaking",
-        "have had had having", "buy bought bought buying", "sell sold sold selling",
-        "get got gotten getting", "give gave given giving", "lose lost lost losing",
-        "win won won winning", "drive drove driven driving", "fly flew flown flying",
-        "go went gone going", "leave left left leaving", "grow grew grown growing",
-        "do did done doing", "write wrote written writing", "read read read reading",
-        "eat ate eaten eating", "wear wore worn wearing", "know knew known knowing",
-        "meet met met meeting", "keep kept kept keeping", "sing sang sung singing",
-        "sleep slept slept sleeping", "wake woke woken waking", "put put put putting",
-        "cut cut cut cutting", "outgrow outgrew outgrown outgrowing",
-        "become became become becoming", "come came come coming", "begin began begun beginning",
-        "build built built building", "make made made making", "quit quit quit quitting",
-        "split split split splitting", "run ran run running", "hold held held holding",
-        "lead led led leading", "teach taught taught teaching", "stand stood stood standing",
-        "bear bore borne bearing", "pay paid paid paying", "cost cost cost costing",
-        "die died died dying",
-        "prefer preferred preferred preferring", "study studied studied studying",
-        "marry married married marrying", "carry carried carried carrying",
-        "learn learnt learnt learning", "tear tore torn tearing", "catch caught caught catching",
-        "sit sat sat sitting", "find found found finding", "fall fell fallen falling",
-        "enrol enrolled enrolled enrolling", "spend spent spent spending",
-        "bring brought brought bringing", "throw threw thrown throwing",
-        "understand understood understood understanding", "steal stole stolen stealing",
-        "feed fed fed feeding", "feel felt felt feeling",
-        "travel travelled travelled travelling", "knit knit knit knitting",
-        "hurt hurt hurt hurting",
+        "outgrow outgrew outgrown outgrowing", "become became become becoming",
+        "come came come coming", "begin began begun beginning", "quit quit quit quitting",
+        "split split split splitting", "run ran run running", "bear bore borne bearing",
+        "die died died dying", "prefer preferred preferred preferring",
+        "study studied studied studying", "marry married married marrying",
+        "carry carried carried carrying", "tear tore torn tearing",
+        "enrol enrolled enrolled enrolling", "travel travelled travelled travelling",
+        "knit knit knit knitting",
     )
 }  # fmt: skip
 _MORE = {"got": ("get", "past"), "learned": ("learn", "past"), "traveled": ("travel", "past")}
-
-
-_DOUBLES = regex(r"[^aeiou]*[aeiou][^aeiouwxy]")
-"""Verbs that double the letter that they end with: ``swapped``."""
 
 
 def _forms(lemma: str) -> Iterator[tuple[str, str]]:
@@ -91,8 +82,7 @@ def _forms(lemma: str) -> Iterator[tuple[str, str]]:
         past, participle, ing = _IRREGULAR[lemma]
         yield from ((participle, "participle"), (ing, "ing"), (past, "past"), (lemma, "base"))
         return
-    stem = lemma.removesuffix("e") if not lemma.endswith("ee") else lemma
-    stem = f"{stem}{stem[-1]}" if _DOUBLES.fullmatch(lemma) else stem
+    stem = _stem(lemma)
     past = f"{lemma[:-1]}ied" if lemma.endswith("y") and lemma[-2] not in "aeo" else f"{stem}ed"
     yield from ((past, "past"), (f"{stem}ing", "ing"), (lemma, "base"))
 
