@@ -17,8 +17,7 @@ from collections import Counter
 from pathlib import Path
 
 from ezra.cli import main
-from ezra.telemetry import lag
-from ezra.telemetry import Numbers
+from ezra.telemetry import Numbers, lag
 
 STALL_SECONDS = 0.05
 SHOWN = 12
