@@ -19,7 +19,7 @@ NOW = datetime(2026, 6, 17, 14, 20, tzinfo=UTC)
         # A known thing and something exact.
         ("The importer runs on Python 3.12.", "the importer runs on Python 3.12"),
         ("The importer was rewritten in Go.", "the importer was rewritten in Go"),
-        ("All packages are pinned to Rust 1.79 now.", "All packages are pinned to Rust 1.79"),
+        ("All packages are pinned to Rust 1.79 now.", "All packages are pinned to Rust 1.79 now"),
         (
             "Code freeze begins on Thursday 25 June at 18:00.",
             "Code freeze begins on Thursday 25 June 2026 at 18:00",
