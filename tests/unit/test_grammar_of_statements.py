@@ -20,6 +20,9 @@ NOW = datetime(2026, 3, 11, 9, 30, tzinfo=UTC)
     [
         ("I moved to Turin last month.", "Ada moved to Turin in February 2026"),
         ("Globex pays in US dollars.", "Globex pays in US dollars"),
+        ("I break out in hives when I eat shellfish.", "shellfish gives Ada hives"),
+        ("There are six people on my team.", "Ada's team has six people"),
+        ("I moved to Proton Mail.", "Ada moved to Proton Mail"),
         (
             "Service payments-api depends on Redis 7.",
             "Service payments-api depends on Redis 7",

@@ -248,6 +248,8 @@ def test_what_is_learnt_of_a_denial_says_that_it_never_was_so() -> None:
         ("The retry limit is 3.", "We should have raised the retry limit to 5."),
         ("The retry limit is 3.", "Nobody raised the retry limit to 5."),
         ("The retry limit is 3.", "Bob never raised the retry limit to 5."),
+        ("I live in Porto.", "We moved from Slack to Teams."),
+        ("I live in Porto.", "I moved to Proton Mail."),
         ("The billing service is owned by team Kite.", "Team Heron owns the search service."),
         (
             "The billing service is owned by team Kite.",

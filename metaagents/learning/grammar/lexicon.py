@@ -71,6 +71,18 @@ TRADES = (
     )
 )
 """What somebody is for a living, one at a time where they say what they are now."""
+SOFTWARE = frozenset(
+    "android|angular|ansible|asana|aws|azure|bitbucket|chrome|confluence|datadog|debian"
+    "|discord|docker|emacs|excel|fastmail|fedora|figma|firefox|gcp|github|github actions"
+    "|gitlab|gmail|google cloud|google docs|grafana|hetzner|heroku|ios|iphone|jenkins|jira"
+    "|kafka|kubernetes|linear|linux|macos|mattermost|miro|mongodb|mysql|neovim|netlify|nginx"
+    "|notion|obsidian|outlook|postgres|postgresql|proton mail|protonmail|pycharm|python"
+    "|rabbitmq|react|redis|rust|safari|signal|slack|spotify|sqlite|svelte|teams|telegram"
+    "|terraform|trello|typescript|ubuntu|vercel|vim|vs code|vue|whatsapp|windows|zed|zoom".split(
+        "|"
+    )
+)
+"""Where nobody lives, though people move to it."""
 PETS = frozenset(
     "dog puppy cat kitten rabbit bunny hamster parrot tortoise turtle horse pony goldfish fish "
     "bird "

@@ -387,6 +387,15 @@ _WAYS: tuple[Way, ...] = (
     ),
     Way(r"\bplanning on (\w{2,20}ing)\b", _intended),
     Way(
+        r"^there are (\w+ (?:people|persons|members)) (?:on|in) ((?:my|our) [\w -]+?)[.!]?$",
+        r"\2 has \1",
+    ),
+    Way(
+        r"^i (?:break|come) out in (hives|a rash|spots|blotches) (?:when|if|whenever) i"
+        r" (?:eat|drink|touch|have|use) ([\w -]+?)[.!]?$",
+        r"\2 gives me \1",
+    ),
+    Way(
         r"\b(is|was|are)(?: not|n't) ([^,.;!?]{1,40}?),? but (?:rather |actually )?"
         r"([^,.;!?]{1,60})",
         r"\1 \3, not \2",

@@ -14,7 +14,7 @@ from .exchange import exchanged, measured
 from .frames import OFTEN, PLANNED, filled, without_circumstance
 from .framing import framed
 from .general import told_whole
-from .lexicon import BODY, EVALUATIVE, POSSESSIONS
+from .lexicon import BODY, EVALUATIVE, POSSESSIONS, SOFTWARE
 from .particulars import with_particulars
 from .statement import HABIT, Claim, Said, of_speaker
 from .values import KINDS
@@ -103,6 +103,14 @@ def _claims(said: Said) -> Iterator[Claim]:
     frame = filled(verbal)
     if frame is not None and frame.frame.attribute == "age" and not _is_somebody(said):
         frame = None  # "my extension is 204"
+    if (
+        frame is not None
+        and frame.value.lower() in SOFTWARE
+        and frame.frame.attribute == "lives in"
+    ):
+        is_news = said.subject.sort == "speaker" and verbal.sense == "is"
+        yield said.claim("uses", frame.value, is_news=is_news, is_change=True)
+        return  # "we moved to Teams"
     changes = list(exchanged(said))
     yield from changes
     is_what = said.subject.sort != "speaker" and verbal.lemma == "be" and frame is None
