@@ -188,6 +188,7 @@ def test_a_statement_is_told_of_whom_it_is_about(said: str, told: str) -> None:
         "My room is 12. No, sorry, 21.",
         "We have three kids. Actually, four.",
         "Ship 5 boxes to Tom.",
+        "Order switched from Slack to Teams.",
         "Order 2 pizzas for me.",
         "The outcome depends on the weather.",
         "The cause was obvious.",

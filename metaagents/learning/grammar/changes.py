@@ -254,7 +254,8 @@ _RESTATED: tuple[tuple[str, str], ...] = (
 """Ways of telling of a change, and what else each says.
 
 In brackets, what stands there and what it is called: ``<old:name>`` is a name, the old one. In
-braces, what is called so, or a verb as it follows whom the text is about.
+braces, what is called so, or a verb as it follows whom the text is about. ``Another`` is whoever
+came after.
 """
 
 

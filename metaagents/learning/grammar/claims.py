@@ -54,5 +54,6 @@ def _of_change(
     if said is not None:
         made = made or [said.claim(said.verbal.lemma, of_speaker(said.verbal.rest, speaker))]
     else:
-        made = claims_in([replace(clause, text=told)], speaker, at)
+        again = taken_apart(replace(clause, text=told), speaker, at)
+        made = read(again) if again is not None else []
     return [replace(one, is_news=True) for one in made[:1]] + made[1:]
