@@ -109,18 +109,22 @@ _PARTS = {
     "site": rf"{_OWNED} (?:[\w-]+ )?(?:office|studio|clinic|school|shop|store|club|warehouse|lab)",
     "gone": r"(?:run away|ran away|burnt down|(?:(?:been|was|got) )?stolen)",
     "thing": r"[\w-]+",
+    "limb": r"(?:leg|arm|foot|ankle|wrist|knee|hand|finger|nose|rib|toe|shoulder|hip|jaw)",
+    "at_firm": r"(?: (?:at|with|as) .+)?",
+    "leave": r"(?:[a-z]+ )?(?:holiday|vacation|leave|sabbatical|honeymoon)",
+    "unit": rf"{_OWNED} (?:[\w-]+ )?(?:team|project|department|service|group|office|shop|account)",
     "come_to": r"(?:come|came|grown|grew|started|begun|learned|learnt) to (?:like|love|enjoy)",
     "turned": r"(?: am|'m| is|'s| are|'re| became| become| turned| went)",
     "is_back": r"(?:(?: am|'m| is|'s| are|'re) back|<did> (?:come|came|got) back)",
     "upgraded": r"(?:upgraded|updated|downgraded|bumped)",
     "handed_in": r"(?:handed in|submitted|finished|completed|defended)",
-    "writing": r"(?:thesis|dissertation|novel|book|paper|report)",
+    "writing": r"(?:thesis|dissertation|novel|book|paper)",
 }
 _RESTATED: tuple[tuple[str, str], ...] = (
     (f"<who><did> {_CHANGED} <thing:had><to_value>", "{thing} is {value}"),
     ("<thing:had><did> (?:went|gone|came|come)(?: up| down)?<to_value>", "{thing} is {value}"),
     ("<thing:had><did> (?:rose|risen|fell|fallen|grew|grown)<to_value>", "{thing} is {value}"),
-    ("<thing:had> (?:is|are|was) (?:down|up)<to_value>", "{thing} is {value}"),
+    ("(?!.* battery)<thing:had> (?:is|are|was) (?:down|up)<to_value>", "{thing} is {value}"),
     (
         "<thing:had> (?:was|has been|got) extended (?:to|until) (?:next )?<end:month>",
         "{thing} ends in {end}",
@@ -134,7 +138,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "{who} switched from {old} to {new}",
     ),
     (
-        "<who><did> (?:replaced|swapped)(?: out)? (?:my|our|the) <old:name><with>",
+        "<who><did> (?:replaced|swapped)(?: out)? (?:my|our) <old:name><with>",
         "{who} switched from {old} to {new}",
     ),
     (
@@ -179,17 +183,20 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "<whose> <thing:word> (?:was|has been) (?:sold|written off|put down)",
         "{who} no longer {have} a {thing}",
     ),
-    ("<whose> <part:word><did> healed", "{who} no longer {have} a broken {part}"),
+    ("<whose> <part:limb><did> healed", "{who} no longer {have} a broken {part}"),
     (
         f".+ (?:taken|took|taking) (?P<who>me|us|{FULL_NAME}) off (?:the )?<drug:word>",
         "{who} stopped taking {drug}",
     ),
     ("<who><did> (?:went|gone) (?P<time>part|full)[ -]time", "{who} {work} {time}-time"),
     (
-        "<who><did> (?:started|begun|got|found|landed) (?:another|a|my) (?:new )?job(?: .+)?",
+        "<who><did> (?:started|begun|got|found|landed) (?:another|a|my) (?:new )?job<at_firm>",
         "{who} {be} no longer unemployed",
     ),
-    ("<who><did> (?:gone|went) off <thing:words>", "{who} no longer {like} {thing}"),
+    (
+        "<who><did> (?:gone|went) off (?!topic|script|track|course|air|duty)<thing:words>",
+        "{who} no longer {like} {thing}",
+    ),
     ("<who><did> <come_to> <thing:words>", "{who} no longer {hate} {thing}"),
     (
         "<who><did> (?:come|came|gone|went) off (?:the|my|our) <diet:word> diet",
@@ -205,7 +212,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "{who} {be} no longer a student at {place}",
     ),
     ("<who><turned> (?:vegan|vegetarian)(?: now)?", "{who} no longer {eat} meat"),
-    ("<who><is_back> from <time:words>", "{who} {be} no longer on {time}"),
+    ("<who><is_back> from <time:leave>", "{who} {be} no longer on {time}"),
     (
         "<who><did> (?:got over|overcame|overcome|lost|conquered) my fear of <it:words>",
         "{who} {be} no longer afraid of {it}",
@@ -218,7 +225,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "<who><did> <handed_in> (?:my|our|the) <piece:writing>",
         "{who} stopped writing a {piece}",
     ),
-    ("<who>(?: got|<did> been| was) promoted to <post:anything>", "{who} {be} a {post} now"),
+    ("<who>(?: got|<did> been| was) promoted to <post:words>", "{who} {be} a {post} now"),
     (
         "<new:name><did> (?:taken|took) over <task:words> from (?P<who>me|us|[A-Z][\\w-]+)",
         "{who} {be} no longer responsible for {task}",
@@ -227,7 +234,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "<new:name><did> replaced <old:name> as (?:manager|head|lead|director) of <team:had>",
         "{new} leads {team}",
     ),
-    ("<who><did> (?:taken|took) over <team:had> from <old:name>", "{who} leads {team}"),
+    ("<who><did> (?:taken|took) over <team:unit> from <old:name>", "{who} leads {team}"),
     ("<who><did> (?:stepped|stood) down as <post:anything>", "{who} {be} no longer {post}"),
     ("<who><did> (?:gave|given) birth(?: .+)?", "{who} {be} no longer pregnant"),
     ("<who><did> had (?:the|a|her|our|my) baby(?: .+)?", "{who} {be} no longer pregnant"),

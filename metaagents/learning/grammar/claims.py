@@ -48,12 +48,14 @@ def _of_change(
     a thing without a name has come to passes.
     """
     told = restated(clause.text)
-    is_passing = said is not None and said.subject.sort == "thing" and said.subject.text.islower()
-    if not told or is_passing:
+    again = taken_apart(replace(clause, text=told), speaker, at) if told else None
+    implied = read(again) if again is not None else []
+    if not any(one.is_news or one.sense == "over" for one in implied):
         return made
-    if said is not None:
-        made = made or [said.claim(said.verbal.lemma, of_speaker(said.verbal.rest, speaker))]
+    if said is None:
+        made = implied
+    elif said.subject.sort == "thing" and said.subject.text.islower():
+        return made
     else:
-        again = taken_apart(replace(clause, text=told), speaker, at)
-        made = read(again) if again is not None else []
+        made = made or [said.claim(said.verbal.lemma, of_speaker(said.verbal.rest, speaker))]
     return [replace(one, is_news=True) for one in made[:1]] + made[1:]

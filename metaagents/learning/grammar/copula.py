@@ -48,6 +48,9 @@ DATED = regex(
     r"|defence|scan|lease|contract|passport"
     r"|visa|licence|license|subscription|viewing|performance|opening|launch|move)$"
 )
+SCHEDULED = regex(
+    r"(?:deadline|due date|release|launch|go-live|rollout|milestone|demo|hearing|trial|conference)$"
+)
 _ROLE = regex(
     r"(?:er|or|ist|ian|ant|ent|eur|man|woman|nurse|chef|cook|pilot|vet|judge|clerk|mason|priest"
     r"|coach"
@@ -287,7 +290,7 @@ def _state(said: Said, rest: str) -> Iterator[Claim]:
             value,
             is_single=True,
             is_change=True,
-            is_news=DATED.search(said.subject.head) is not None,
+            is_news=is_scheduled(said),
             valid_from=None,
             valid_to=None,
         )
@@ -305,10 +308,17 @@ def _state(said: Said, rest: str) -> Iterator[Claim]:
         yield said.claim(f"state {group}", state, is_single=True)
 
 
+def is_scheduled(said: Said) -> bool:
+    """Whether a clause is of what somebody has at a time, or what many wait for: a deadline."""
+    is_theirs = said.subject.sort == "owned" and DATED.search(said.subject.head) is not None
+    return is_theirs or SCHEDULED.search(said.subject.head) is not None
+
+
 def _cancelled(said: Said) -> Iterator[Claim]:
     trip = _TRIP.search(said.subject.noun)
     noun = re.sub(r" (?:on|in|at|to) .*", "", said.subject.text)
-    is_known = said.subject.sort == "owned" or " with " in noun
+    is_known = DATED.search(said.subject.head) is not None and said.subject.sort == "owned"
+    is_known |= " with " in noun
     yield said.claim("cancelled", "", subject=noun, sense="over", is_news=is_known)
     if trip and said.subject.owner:
         place = re.sub(r" in .*", "", trip[1])

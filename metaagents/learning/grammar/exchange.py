@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from ..regexes import regex
 from . import phrases
-from .copula import DATED, NUMBERED
+from .copula import DATED, NUMBERED, is_scheduled
 from .frames import led
 from .statement import LED, NAME, PLACE, TIME, Claim, Said, of_speaker
 from .values import changed
@@ -93,7 +93,7 @@ def _timed(said: Said, rest: str, *, is_change: bool = False) -> Iterator[Claim]
             TIME,
             value,
             is_single=True,
-            is_news=is_change and DATED.search(said.subject.head) is not None,
+            is_news=is_change and is_scheduled(said),
             is_change=change,
             valid_from=None,
             valid_to=None,

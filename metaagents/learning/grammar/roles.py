@@ -6,11 +6,10 @@ verbs that tell of what stands, even where what they are of is known only to who
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from ..regexes import regex
+from ..regexes import any_case, regex
 from .activity import ALONE
 from .lexicon import AT_HAND, BODY, CAPITALS, MOMENTARY, OF_THE_MOMENT
 from .statement import Said
@@ -24,11 +23,10 @@ _GONE_BY = frozenset("belong share follow rely depend use read support".split())
 """Verbs of what somebody has a part in, or goes by."""
 _BEGUN = frozenset("join found inherit".split())
 """What somebody has done to one of a kind lasts, if nothing else is said."""
-_SYSTEM = regex(
+_SYSTEM = any_case(
     r"\b(?:service|api|server|module|package|library|job|pipeline|app|worker|queue|database|cluster"
     r"|frontend|backend|component|plugin|system|container|schema|table|repo|project|client|model"
-    r"|agent)\b|\w[-_]\w",
-    re.IGNORECASE,
+    r"|agent)\b|\w[-_]\w"
 )
 _HURTS = frozenset("hurt ache swell bleed itch".split())
 
@@ -47,11 +45,14 @@ _PROCESSED = regex(
     r"|reopened|escalated|merged|reverted|signed|sent|received|invoiced|dispatched)\b"
 )
 """What is done with orders, tickets and invoices."""
-_NUMBERED = regex(r"[A-Z][\w-]*(?: [\w-]+)? #?[A-Z-]*\d[\w-]*")
+_NUMBERED = any_case(
+    r"(?:order|ticket|invoice|issue|case|claim|shipment|parcel|pull request|bug|incident|payment"
+    r"|contract|application|booking) #?[a-z-]*\d[\w-]*"
+)
 _EXACT = regex(r"#[\w-]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S+")
 """A channel or an address: what a thing is is said by it."""
 _HAVING = regex(r"an? .+ (?:called|named) [\w-]+$")
-_CAUSE = regex(r"the (?:root )?(?:cause|reason|culprit)(?: of .+| for .+)?", re.IGNORECASE)
+_CAUSE = any_case(r"the root cause(?: of .+)?")
 _ONE_THING = regex(r"(?:an?|the|our|my) \w")
 _CODE = regex(r"\b[A-Za-z]\w*_\w+")
 """A name as programs have them."""
