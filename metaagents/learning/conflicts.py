@@ -7,7 +7,7 @@ from tiers.lexical import WEEKDAYS, words
 
 from .grammar.activity import BY_THEMSELVES
 from .grammar.frames import OFTEN
-from .grammar.lexicon import TRADES
+from .grammar.lexicon import NUMBERS, TRADES
 from .grammar.phrases import as_time
 from .grammar.statement import (
     DIED,
@@ -74,7 +74,7 @@ _ON_NAMED = regex(
 )
 _STUDIES = regex(r"\bstud(?:y|ies|ying)\b")
 _HOW_MUCH = regex(
-    r"^(?:(?:an?|\d+|two|three|four|five|six|several|some|my) )?"
+    rf"^(?:(?:an?|\d+|{'|'.join(sorted(NUMBERS))}|several|some|my) )?"
     r"(?:(?:cup|glass|pint|can|pack)s? of )?"
     r"|(?: (?:an?|each|every|per) (?:day|week|month|year|morning|evening|night))$"
 )

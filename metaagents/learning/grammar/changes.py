@@ -6,7 +6,7 @@ import re
 
 from ..marks import Way
 from ..regexes import regex
-from .lexicon import FULL_NAME
+from .lexicon import FULL_NAME, NUMBERS
 
 _POST = r"(?:lead|captain|chair|head|director|coordinator|manager|treasurer|secretary)"
 """What one person is at a time."""
@@ -17,7 +17,8 @@ _CHANGED = (
 _THING = r"(?:[\w'-]+ ){0,5}?[\w'-]+(?<!s)"
 _TO_VALUE = (
     r"(?: from [^,;]{1,30}?)? to (?P<value>(?:[A-Z][A-Z\d.-]+|[\w.+-]+@[\w.-]+"
-    r"|[a-z][\w.-]*[\d_][\w.-]*|[\u20ac$\u00a3+-]?\d[\w.%]*|(?:two|three|four|five|six|seven|eight|nine|ten|twelve)\b)"
+    r"|[a-z][\w.-]*[\d_][\w.-]*|[\u20ac$\u00a3+-]?\d[\w.%]*"
+    rf"|(?:{'|'.join(sorted(NUMBERS - {'one'}))})\b)"
     r"(?: [\w%/]+){0,3}?)\.?"
 )
 """A number and its unit, a code or an address: what it is; else it may be what it is for."""
@@ -86,7 +87,7 @@ CHANGES: tuple[Way, ...] = (
 _NOBODY = (
     r"(?!(?:Who|Whoever|What|Which|When|Where|Why|How|He|She|It|They|You|This|That|These|Those|One"
     r"|Some|Somebody|Someone|Anybody|Anyone|Everybody|Everyone|Nobody|None|No|Neither|Has|Have|Had"
-    r"|Do|Does|Did|Is|Are|Was|Were|Will|Would|Could|Should|Can|If|Once|When|After|Before|Until|Unless"
+    r"|Do|Does|Did|Is|Are|Was|Were|Will|Would|Could|Should|Can|If|Once|After|Before|Until|Unless"
     r"|Because|Since|While|Maybe|Perhaps|Not)\b)"
 )
 """Capitals at the beginning of a sentence that are no name."""

@@ -40,17 +40,19 @@ _VAGUE = frozenset(
     "part thing moment bit one memory time way place piece far there things times people person "
     "it is".split()
 )
+_AWAITED = (
+    r"deadline|due date|release|launch|go-live|rollout|milestone|demo|hearing|trial|conference"
+)
+"""What many wait for: it is known by the article."""
 DATED = regex(
-    r"(?:birthday|anniversary|wedding|graduation|exam|interview|surgery|operation|flight|train|bus"
-    r"|ferry|appointment|deadline|due date|course|inspection|meeting|concert|party|hearing|trial"
-    r"|session|class|lesson|shift|workshop|conference|match|game|race|trip|holiday|check-?in"
-    r"|review|stand-?up|release|rollout|go-live|milestone|demo|test|first day|first day of work"
+    rf"(?:{_AWAITED}|birthday|anniversary|wedding|graduation|exam|interview|surgery|operation|flight|train|bus"
+    r"|ferry|appointment|course|inspection|meeting|concert|party"
+    r"|session|class|lesson|shift|workshop|match|game|race|trip|holiday|check-?in"
+    r"|review|stand-?up|test|first day|first day of work"
     r"|defence|scan|lease|contract|passport"
-    r"|visa|licence|license|subscription|viewing|performance|opening|launch|move)$"
+    r"|visa|licence|license|subscription|viewing|performance|opening|move)$"
 )
-SCHEDULED = regex(
-    r"(?:deadline|due date|release|launch|go-live|rollout|milestone|demo|hearing|trial|conference)$"
-)
+_SCHEDULED = regex(rf"(?:{_AWAITED})$")
 _ROLE = regex(
     r"(?:er|or|ist|ian|ant|ent|eur|man|woman|nurse|chef|cook|pilot|vet|judge|clerk|mason|priest"
     r"|coach"
@@ -311,7 +313,7 @@ def _state(said: Said, rest: str) -> Iterator[Claim]:
 def is_scheduled(said: Said) -> bool:
     """Whether a clause is of what somebody has at a time, or what many wait for: a deadline."""
     is_theirs = said.subject.sort == "owned" and DATED.search(said.subject.head) is not None
-    return is_theirs or SCHEDULED.search(said.subject.head) is not None
+    return is_theirs or _SCHEDULED.search(said.subject.head) is not None
 
 
 def _cancelled(said: Said) -> Iterator[Claim]:

@@ -28,6 +28,7 @@ _SYSTEM = any_case(
     r"|frontend|backend|component|plugin|system|container|schema|table|repo|project|client|model"
     r"|agent)\b|\w[-_]\w"
 )
+"""Parts of what is built, by their kind or by a name as programs have them."""
 _HURTS = frozenset("hurt ache swell bleed itch".split())
 
 _NAMED = regex(rf"(?<![\w'])[{CAPITALS}\d]")
