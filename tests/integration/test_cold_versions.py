@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 from support.cold_backends import raw_sqlite
 from support.cold_samples import SCOPE, turn_by
-from support.folder_copies import copied
+from support.folder_copies import copied, digests
 from support.runtime import running
 
 from ezra import Settings
@@ -53,14 +52,6 @@ async def _made_by(version: int, home: Path) -> None:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _content(folder: Path) -> dict[str, str]:
-    """Return what lies in a folder, by name."""
-    files = sorted(one for one in folder.rglob("*") if one.is_file())
-    return {
-        str(one.relative_to(folder)): hashlib.sha256(one.read_bytes()).hexdigest() for one in files
-    }
-
-
 async def test_new_file_has_the_version_and_is_marked(tmp_path: Path) -> None:
     """What was prepared once is left as it is."""
     async with sqlite_cold_store(tmp_path):
@@ -90,11 +81,11 @@ async def test_tables_are_made_all_or_none(tmp_path: Path) -> None:
 async def test_another_version_is_refused_by_the_store(tmp_path: Path, version: int) -> None:
     """With both versions and what to do; the file stays as it is."""
     await _made_by(version, tmp_path)
-    before = _content(tmp_path)
+    before = digests(tmp_path)
     with pytest.raises(ConfigError, match=_said(version)):
         async with sqlite_cold_store(tmp_path):
             pass
-    assert _content(tmp_path) == before
+    assert digests(tmp_path) == before
 
 
 @pytest.mark.parametrize("version", OTHERS)
@@ -103,11 +94,11 @@ async def test_another_version_is_refused_before_anything_is_written(
 ) -> None:
     """By the runtime too: not a byte of the home is another, in the index or elsewhere."""
     await _made_by(version, tmp_path)
-    before = _content(tmp_path)
+    before = digests(tmp_path)
     with pytest.raises(ConfigError, match=_said(version)):
         async with running(tmp_path):
             pass
-    assert _content(tmp_path) == before
+    assert digests(tmp_path) == before
 
 
 async def test_another_version_with_a_log_is_refused(tmp_path: Path) -> None:
@@ -147,7 +138,7 @@ def test_commands_say_which_version_is_there(
 ) -> None:
     """In one sentence, without a traceback, and leave the file as it is."""
     asyncio.run(_made_by(SCHEMA_VERSION - 1, tmp_path))
-    before = _content(tmp_path)
+    before = digests(tmp_path)
     monkeypatch.setenv("EZRA_HOME", str(tmp_path))
     monkeypatch.setenv("EZRA_EMBEDDER", "off")
     monkeypatch.setattr("sys.argv", ["ezra", *command])
@@ -157,7 +148,7 @@ def test_commands_say_which_version_is_there(
     assert ended.value.code == 3
     assert f"schema version {SCHEMA_VERSION - 1}" in said
     assert "Traceback" not in said
-    assert _content(tmp_path) == before
+    assert digests(tmp_path) == before
 
 
 @pytest.mark.parametrize("version", [0, 1, SCHEMA_VERSION])
@@ -166,8 +157,8 @@ async def test_somebody_elses_database_is_refused(tmp_path: Path, version: int) 
     with closing(raw_sqlite(tmp_path)) as connection:
         connection.execute("CREATE TABLE theirs (x)")
         connection.execute(f"PRAGMA user_version = {version}")
-    before = _content(tmp_path)
+    before = digests(tmp_path)
     with pytest.raises(ConfigError, match="not written by ezra"):
         async with sqlite_cold_store(tmp_path):
             pass
-    assert _content(tmp_path) == before
+    assert digests(tmp_path) == before

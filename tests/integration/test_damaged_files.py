@@ -12,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from support.raw_stores import files_with
 from support.runtime import MovingClock, running
 
 from ezra import CorruptRecord, Ezra, Settings
@@ -130,19 +131,14 @@ async def test_r9_20_what_was_set_aside_goes_with_the_words(tmp_path: Path, way:
     DAMAGES["manifest garbage"](tmp_path)
     async with running(tmp_path, clock, retention_plan=short) as ezra:
         (kept,) = (tmp_path / "warm").glob("*/damaged")
-        assert _holds(kept, NAME)
+        assert files_with(kept, [NAME.casefold()])
         await ezra._runtime.reembedder.run_to_end()
         if way == "retention":
             clock.move(days=30)
         await WAYS[way](ezra)
         assert not kept.exists()
         if way != "retention":  # the fact is kept
-            assert not _holds(tmp_path / "warm", NAME)
-
-
-def _holds(folder: Path, word: str) -> bool:
-    files = [one for one in folder.rglob("*") if one.is_file()]
-    return any(word.casefold().encode() in one.read_bytes().lower() for one in files)
+            assert not files_with(tmp_path / "warm", [NAME.casefold()])
 
 
 @pytest.mark.parametrize("left", [0, PAGE, 10 * PAGE])

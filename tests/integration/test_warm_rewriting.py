@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from pathlib import Path
 
 import pytest
+from support.folder_copies import copied
+from support.raw_stores import files_with
 from support.tier_samples import DIMENSIONS, entry_of, query_of, record_id, scope_of
 
 from tiers.warm import edge_warm_store
@@ -16,10 +17,9 @@ OTHER = scope_of(tenant="another")
 SAID = "Quillon Varnhagen 7349"
 
 
-def _left_in(folder: Path) -> list[str]:
+def _left_in(folder: Path) -> set[str]:
     """Return the files in whose bytes the secret stands."""
-    files = [one for one in folder.rglob("*") if one.is_file()]
-    return [one.name for one in files if b"Varnhagen" in one.read_bytes()]
+    return files_with(folder, ["varnhagen"])
 
 
 def _names(folder: Path) -> list[str]:
@@ -42,7 +42,7 @@ async def test_nothing_of_what_was_deleted_is_left(tmp_path: Path) -> None:
         assert _left_in(tmp_path), "otherwise this test proves nothing"
         before = [await store.export_entries(tenant, "", 1000) for tenant in ("acme", "another")]
         await store.rewrite_files()
-        assert _left_in(tmp_path) == []
+        assert not _left_in(tmp_path)
         after = [await store.export_entries(tenant, "", 1000) for tenant in ("acme", "another")]
         assert after == before
         await store.upsert(SCOPE, [entry_of(SCOPE, 601)])
@@ -70,10 +70,10 @@ async def test_a_crash_leaves_the_former_files_or_the_new_ones(tmp_path: Path, c
     await _filled(tmp_path, 5)
     shard = tmp_path / "shard"
     if cut == "before":
-        shutil.copytree(shard, tmp_path / "shard.rewritten")
+        copied(shard, tmp_path / "shard.rewritten")
         (tmp_path / "shard.rewritten" / "edge_config.json").unlink()
     else:
-        shutil.copytree(shard, tmp_path / "shard.former")
+        copied(shard, tmp_path / "shard.former")
     if cut == "between":
         shard.rename(tmp_path / "shard.rewritten")
     async with edge_warm_store(tmp_path, dimensions=DIMENSIONS) as store:

@@ -19,6 +19,7 @@ from tiers.hot import EmbeddedHotStore
 from tiers.warm.ranking import Bm25Words
 
 from .cold_backends import raw_sqlite
+from .folder_copies import extents
 from .places import Store, places_of
 from .qdrant_shim import shared_shim
 
@@ -97,18 +98,8 @@ def _data(path: Path) -> Iterator[bytes]:
 
     Of UTF-16 too: the letters of a word that is not ASCII would have to be given as they are.
     """
-    with path.open("rb") as file:
-        end = file.seek(0, os.SEEK_END)
-        start = 0
-        while start < end:
-            try:
-                start = os.lseek(file.fileno(), start, os.SEEK_DATA)
-            except OSError:
-                return  # nothing but a hole is left
-            hole = os.lseek(file.fileno(), start, os.SEEK_HOLE)
-            file.seek(start)
-            yield _without_zeros(file.read(hole - start)).lower()
-            start = hole
+    for _, extent in extents(path):
+        yield _without_zeros(extent).lower()
 
 
 def _without_zeros(data: bytes) -> bytes:

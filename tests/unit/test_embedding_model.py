@@ -45,31 +45,45 @@ CHAT = [
 ]
 
 
+PRECISIONS: tuple[Precision, ...] = ("int8", "fp32")
+
+
 @pytest.fixture(scope="module")
-def vectors() -> dict[Precision, npt.NDArray[np.float32]]:
-    """The chat's vectors in both precisions."""
-    made: dict[Precision, npt.NDArray[np.float32]] = {}
-    for precision in ("int8", "fp32"):
-        model = SentenceModel(installed_model(precision), threads=2)
-        made[precision] = model.encode(CHAT)
+def loaded() -> Iterator[dict[Precision, SentenceModel]]:
+    """The loaded model in both precisions."""
+    models = {one: SentenceModel(installed_model(one), threads=2) for one in PRECISIONS}
+    yield models
+    for model in models.values():
         model.close()
-    return made
 
 
-@pytest.fixture(scope="module", params=["int8", "fp32"])
-def model(request: pytest.FixtureRequest) -> Iterator[SentenceModel]:
+@pytest.fixture(scope="module")
+def vectors(
+    loaded: dict[Precision, SentenceModel],
+) -> dict[Precision, npt.NDArray[np.float32]]:
+    """The chat's vectors in both precisions."""
+    return {precision: model.encode(CHAT) for precision, model in loaded.items()}
+
+
+@pytest.fixture(params=PRECISIONS)
+def model(loaded: dict[Precision, SentenceModel], request: pytest.FixtureRequest) -> SentenceModel:
     """The loaded model in each precision."""
-    loaded = SentenceModel(installed_model(request.param), threads=2)
-    yield loaded
-    loaded.close()
+    return loaded[request.param]
 
 
-def test_fp32_gives_the_published_similarities() -> None:
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> dict[Precision, Path]:
+    """The file of each precision, as it is written from the model's own."""
+    folder = tmp_path_factory.mktemp("written")
+    for precision in PRECISIONS:
+        write_model(model_source() / "model.safetensors", folder / f"{precision}.onnx", precision)
+    return {precision: folder / f"{precision}.onnx" for precision in PRECISIONS}
+
+
+def test_fp32_gives_the_published_similarities(loaded: dict[Precision, SentenceModel]) -> None:
     """The three similarities that the model's publisher documents come out to four digits."""
-    loaded = SentenceModel(installed_model("fp32"), threads=1)
     texts = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
-    one, two, three = loaded.encode(texts)
-    loaded.close()
+    one, two, three = loaded["fp32"].encode(texts)
     found = (one @ two, one @ three, two @ three)
     assert found == pytest.approx((0.6660, 0.1046, 0.1411), abs=5e-5)
 
@@ -107,15 +121,12 @@ def test_int8_keeps_the_neighbours(vectors: dict[Precision, npt.NDArray[np.float
     assert all(nearest in row for nearest, row in zip(exact, close, strict=True))
 
 
-def test_the_graph_ignores_what_the_mask_hides(tmp_path: Path) -> None:
+def test_the_graph_ignores_what_the_mask_hides(written: dict[Precision, Path]) -> None:
     """A padded batch through a fresh fp32 graph gives the vectors of the texts alone.
 
     ezra never pads, but the file is an ordinary export that others may run.
     """
-    write_model(model_source() / "model.safetensors", tmp_path / "model.onnx", "fp32")
-    session = onnxruntime.InferenceSession(
-        tmp_path / "model.onnx", providers=["CPUExecutionProvider"]
-    )
+    session = onnxruntime.InferenceSession(written["fp32"], providers=["CPUExecutionProvider"])
     tokenizer = Tokenizer.from_file(str(model_source() / "tokenizer.json"))
 
     def run(texts: list[str]) -> npt.NDArray[np.float32]:
@@ -133,24 +144,25 @@ def test_the_graph_ignores_what_the_mask_hides(tmp_path: Path) -> None:
     assert np.abs(padded - alone).max() < 1e-6
 
 
-@pytest.mark.parametrize("precision", ["int8", "fp32"])
-def test_the_file_is_one_that_onnx_accepts(tmp_path: Path, precision: Precision) -> None:
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_the_file_is_one_that_onnx_accepts(
+    written: dict[Precision, Path], precision: Precision
+) -> None:
     """Read back by the format's own library: well formed, and every shape in it agrees."""
-    write_model(model_source() / "model.safetensors", tmp_path / "model.onnx", precision)
-    model = onnx.load(tmp_path / "model.onnx")
+    model = onnx.load(written[precision])
     onnx.checker.check_model(model, full_check=True)
     assert [one.name for one in model.graph.input] == ["input_ids", "attention_mask"]
     assert [one.name for one in model.graph.output] == ["embedding"]
 
 
-def test_int8_gives_the_vectors_of_onnxruntimes_own_quantizer(tmp_path: Path) -> None:
+def test_int8_gives_the_vectors_of_onnxruntimes_own_quantizer(
+    written: dict[Precision, Path], tmp_path: Path
+) -> None:
     """To the last bit, where one does the same operations of both.
 
     The tool notes shapes in its file, of which onnxruntime makes another, slower sum.
     """
-    write_model(model_source() / "model.safetensors", tmp_path / "ours.onnx", "int8")
-    write_model(model_source() / "model.safetensors", tmp_path / "whole.onnx", "fp32")
-    whole = onnx.load(tmp_path / "whole.onnx")
+    whole = onnx.load(written["fp32"])
     add_pre_process_metadata(whole)
     onnx.save(whole, tmp_path / "whole.onnx")
     quantize_dynamic(
@@ -164,11 +176,11 @@ def test_int8_gives_the_vectors_of_onnxruntimes_own_quantizer(tmp_path: Path) ->
     tokenizer.no_padding()
     ours, theirs = (
         onnxruntime.InferenceSession(
-            tmp_path / name,
+            path,
             providers=["CPUExecutionProvider"],
             disabled_optimizers=["SkipLayerNormFusion"],
         )
-        for name in ("ours.onnx", "theirs.onnx")
+        for path in (written["int8"], tmp_path / "theirs.onnx")
     )
     for text in CHAT:
         ids = np.array([tokenizer.encode(text).ids], np.int64)
