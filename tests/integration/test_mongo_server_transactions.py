@@ -62,83 +62,9 @@ async def rival(things: Documents) -> AsyncIterator[AsyncClientSession]:
 _CHANGE = {"$set": {"n": 1}}
 
 
-async def _n(things: Documents, session: AsyncClientSession | None = None) -> Any:
-    found = await things.find_one({"_id": 1}, session=session)
+async def _n(things: Documents) -> Any:
+    found = await things.find_one({"_id": 1})
     return found and found["n"]
-
-
-async def test_commit_shows_everything_at_once(
-    things: Documents, session: AsyncClientSession
-) -> None:
-    """Until then only the transaction sees its writes: new, changed and removed documents."""
-    other = things.database["other"]
-    await things.update_one({"_id": 1}, _CHANGE, session=session)
-    await things.insert_one({"_id": 2, "key": "k"}, session=session)
-    await other.insert_one({"_id": "o"}, session=session)
-    assert await things.count_documents({}, session=session) == 2
-    assert await things.find_one({"key": "k"}, session=session) is not None
-    assert await things.find_one({"key": "k"}) is None
-    assert await _n(things) == 0
-    assert await other.count_documents({}) == 0
-    await things.delete_one({"_id": 1}, session=session)
-    assert await _n(things) == 0
-    await session.commit_transaction()
-    assert [found["_id"] async for found in things.find()] == [2]
-    assert await other.count_documents({}) == 1
-
-
-async def test_a_transaction_sees_one_point_in_time(
-    things: Documents, session: AsyncClientSession
-) -> None:
-    """What others commit after its first statement is not there, by scan and by index."""
-    assert await _n(things, session) == 0
-    await things.update_one({"_id": 1}, _CHANGE)
-    await things.insert_one({"_id": 2, "key": "k"})
-    assert await _n(things, session) == 0
-    assert await things.find_one({"key": "k"}, session=session) is None
-    assert await things.count_documents({}, session=session) == 1
-    await session.commit_transaction()
-    assert await _n(things, session) == 1
-
-
-async def test_changing_what_has_changed_since_is_a_conflict(
-    things: Documents, session: AsyncClientSession
-) -> None:
-    """No lost update: the first to commit wins, the other is told to run again."""
-    assert await _n(things, session) == 0
-    await things.update_one({"_id": 1}, _CHANGE)
-    with pytest.raises(OperationFailure) as caught:
-        await things.update_one({"_id": 1}, {"$set": {"n": 2}}, session=session)
-    assert caught.value.code == 112
-    assert caught.value.has_error_label(_TRANSIENT)
-    await session.abort_transaction()
-    assert await _n(things) == 1
-
-
-async def test_two_transactions_on_one_document(
-    things: Documents, session: AsyncClientSession, rival: AsyncClientSession
-) -> None:
-    """The second writer loses at once; on another document both go on."""
-    await things.update_one({"_id": 1}, _CHANGE, session=session)
-    await things.insert_one({"_id": 2}, session=rival)
-    with pytest.raises(OperationFailure) as caught:
-        await things.update_one({"_id": 1}, _CHANGE, session=rival)
-    assert caught.value.has_error_label(_TRANSIENT)
-    await session.commit_transaction()
-    await rival.abort_transaction()
-    assert await things.count_documents({}) == 1
-
-
-async def test_two_transactions_on_one_unique_key(
-    things: Documents, session: AsyncClientSession, rival: AsyncClientSession
-) -> None:
-    """A key that another open transaction has taken is a conflict, not a duplicate."""
-    await things.insert_one({"_id": 2, "key": "k"}, session=session)
-    with pytest.raises(OperationFailure) as caught:
-        await things.insert_one({"_id": 3, "key": "k"}, session=rival)
-    assert caught.value.code == 112
-    await session.commit_transaction()
-    await rival.abort_transaction()
 
 
 async def test_write_skew_is_possible(
