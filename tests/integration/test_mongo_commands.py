@@ -37,7 +37,7 @@ OF_WHOLE_TENANTS = frozenset(
 OF_ALL_TENANTS = frozenset(("tenants", "take_over"))
 
 
-@pytest.fixture(params=["pymongo", pytest.param("motor", marks=pytest.mark.slow)])
+@pytest.fixture(params=["pymongo", "motor"])
 def deployment(request: pytest.FixtureRequest) -> Iterator[tuple[MongoServer, str]]:
     """A server of its own, which remembers what it was asked, and a driver."""
     with running_mongo() as server:
@@ -193,6 +193,9 @@ async def _line_of_graphs(cold: ColdStores, graph_id: str, length: int) -> None:
         above = (name,)
 
 
+@pytest.mark.parametrize(
+    "deployment", ["pymongo", pytest.param("motor", marks=pytest.mark.slow)], indirect=True
+)
 async def test_round_trips_do_not_grow_with_what_is_done(
     deployment: tuple[MongoServer, str], cold: ColdStores
 ) -> None:
