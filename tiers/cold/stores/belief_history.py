@@ -27,7 +27,7 @@ from ..port import RECORDS_MAX, Find, Reach, Steps, asked, every
 from .belief_log import CONTENTS, EVENTS, entries_after, entries_at, last_by, last_of
 from .belief_projection import BELIEFS, TRUSTS, commitment_of, filed_words
 from .belief_rewind import rolled_back_among
-from .belief_spans import spans_among, spans_at, spans_of
+from .belief_spans import spans_among, spans_at, with_spans
 from .over_engine import OverEngine, reading
 from .questions import among, audited
 from .rows import all_bare
@@ -157,9 +157,7 @@ class BeliefHistory(OverEngine):
         check_whole_graph(scope, limit)
         where, order = (Within("committed_seq", since=after + 1),), ("committed_seq",)
         find = Find(BELIEFS, scope, "committed", where, order, limit, reach="own")
-        beliefs = yield from every(find)
-        spans = yield from spans_of(scope, [belief.id for belief in beliefs])
-        return tuple(ProjectedBelief(belief=one, spans=spans[one.id]) for one in beliefs)
+        return tuple((yield from with_spans(scope, (yield from every(find)))))
 
     async def trusts(self, scope: Scope) -> tuple[TrustRow, ...]:
         """Return the trust in every agent of the graph of which the log says something."""

@@ -272,7 +272,7 @@ def _known(scope: Scope, known: HistoricBelief) -> Committed:
 def _revert(scope: Scope, belief_id: str, reason: str) -> Steps[list[plan.Told]]:
     belief = yield from _changeable(scope, belief_id)
     replaced = yield from given_way(scope, [belief_id])
-    taken = yield from _keys_taken(scope, map(key_of, replaced), without=[belief_id])
+    taken = yield from keys_taken(scope, map(key_of, replaced), without=[belief_id])
     trust_of = yield from trusts_of(scope, [(belief.agent_id, belief.topic)])
     return plan.revert_plan(belief, replaced, taken, key_of, reason, trust_of)
 
@@ -286,16 +286,16 @@ def _rewind(scope: Scope, to_seq: int, reason: str) -> Steps[list[plan.Told]]:
     changed = plan.changed_by(told)
     restored = set(changed.restored)
     keys = [key for each in since.past if each.id in restored and (key := key_of(each))]
-    taken = yield from _keys_taken(scope, keys, without=changed.ended)
+    taken = yield from keys_taken(scope, keys, without=changed.ended)
     if taken or len(set(keys)) < len(keys):
         raise UsageError("to_seq", to_seq, "the last event of a change")
     return told
 
 
-def _keys_taken(
+def keys_taken(
     scope: Scope, keys: Iterable[str | None], without: Collection[str]
 ) -> Steps[set[str]]:
-    """Return which keys active beliefs have, leaving some beliefs out."""
+    """Return which of some keys active beliefs have, leaving some beliefs out."""
     found = yield from every(_holding(scope, *keys))
     gone = set(without)
     return {key for each in found if each.id not in gone and (key := key_of(each))}

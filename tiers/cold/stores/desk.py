@@ -3,7 +3,7 @@
 A context's receipt is seldom read before the reply to it, and then by somebody of this process. So
 it waits for that, a second at most, and is stored with the reply, in one transaction, or with all
 others that wait when its second is over. A store whose answers depend on receipts is made over
-``Settled``, which stores them first.
+``HeldReceipts`` instead of the engine itself: there they are stored first.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Held(NamedTuple):
 
 
 class HeldReceipts:
-    """What waits to be stored. Open for the length of an ``async with`` block.
+    """An engine that stores what waits before it is asked. Open for one ``async with`` block.
 
     Args:
         store: The engine.
@@ -120,29 +120,16 @@ class HeldReceipts:
             with _told():
                 await self.settle()
 
-
-class Settled:
-    """An engine for stores whose answers depend on receipts: those that wait are stored first.
-
-    Args:
-        store: The engine.
-        held: What waits.
-    """
-
-    def __init__(self, store: RecordStore, held: HeldReceipts) -> None:
-        self._store = store
-        self._held = held
-
     async def read(self, operation: str, steps: Callable[[], Steps[T]]) -> T:
         """Answer questions as the engine does."""
-        await self._held.settle()
+        await self.settle()
         return await self._store.read(operation, steps)
 
     async def change(
         self, operation: str, steps: Callable[[], Steps[T]], *, is_brief: bool = True
     ) -> T:
         """Carry out a transaction as the engine does."""
-        await self._held.settle()
+        await self.settle()
         return await self._store.change(operation, steps, is_brief=is_brief)
 
     async def scrub(self, *, files: bool = False) -> None:
