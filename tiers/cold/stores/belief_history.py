@@ -132,7 +132,8 @@ class BeliefHistory(OverEngine):
         if seq < 0:
             raise UsageError("seq", seq, "0 or above")
         pinned = {span.belief_id: span.pinned for span in (yield from spans_at(scope, seq))}
-        found = yield from _beliefs(scope, tuple(pinned))
+        found = yield from every(among(BELIEFS, scope, pinned, reach=audited(scope)))
+        found.sort(key=lambda belief: belief.committed_seq)
         gone = set() if rolled_back else (yield from rolled_back_among(scope, found))
         return tuple(
             commitment_of(one).model_copy(update={"pinned": pinned[one.id]})
@@ -163,12 +164,6 @@ class BeliefHistory(OverEngine):
         """Return the trust in every agent of the graph of which the log says something."""
         find = Find(TRUSTS, scope, by="agent", order=("agent_id", "topic"))
         return all_bare(TrustRow, await self._all("trusts", find))
-
-
-def _beliefs(scope: Scope, ids: Sequence[str]) -> Steps[list[HistoricBelief]]:
-    """Return beliefs by id, in order of commitment."""
-    found = yield from every(among(BELIEFS, scope, ids, reach=audited(scope)))
-    return sorted(found, key=lambda belief: belief.committed_seq)
 
 
 PROBES = (16, 256)

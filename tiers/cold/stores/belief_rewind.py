@@ -14,7 +14,7 @@ from ..port import Find, Steps, every
 from .belief_log import EVENTS, entries_at
 from .belief_projection import BELIEFS, commitment_of
 from .belief_spans import spans_among
-from .questions import own
+from .questions import own, whole
 
 CHANGED_MAX = 10_000
 """How many beliefs a rewind may change, and how many a branch may begin with."""
@@ -81,9 +81,10 @@ def changed_since(scope: Scope, to_seq: int) -> Steps[Difference]:
     """
     met: set[str] = set()
     moved: list[_Moved] = []
+    log = whole(EVENTS, scope, "seq", order=("seq",), limit=EVENTS_PER_PAGE)
     after, is_over = to_seq, False
     while not is_over:
-        events = yield from every(_events_after(scope, after))
+        events = yield from every(log.behind((after,)))
         altered = (event.belief_id for event in events if event.kind in _ALTERING)
         new = [one for one in dict.fromkeys(altered) if one not in met]
         met.update(new)
@@ -120,11 +121,6 @@ def _difference(moved: Sequence[_Moved]) -> Difference:
         if one.has_another_successor:
             found.successors[belief.id] = one.successor
     return found
-
-
-def _events_after(scope: Scope, after: int) -> Find[BeliefEvent]:
-    where = (Within("seq", since=after + 1),)
-    return Find(EVENTS, scope, by="seq", where=where, order=("seq",), limit=EVENTS_PER_PAGE)
 
 
 def _moved(scope: Scope, ids: Sequence[str], to_seq: int) -> Steps[list[_Moved]]:

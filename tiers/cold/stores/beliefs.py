@@ -98,7 +98,11 @@ class BeliefStore(OverEngine):
             NotFound: No such active belief in the scope.
             Conflict: The graph is archived.
         """
-        told = yield from _revert(scope, belief_id, reason)
+        belief = yield from _changeable(scope, belief_id)
+        replaced = yield from given_way(scope, [belief_id])
+        taken = yield from keys_taken(scope, map(key_of, replaced), without=[belief_id])
+        trust_of = yield from trusts_of(scope, [(belief.agent_id, belief.topic)])
+        told = plan.revert_plan(belief, replaced, taken, key_of, reason, trust_of)
         return (yield from self._changed(scope, told, now))
 
     @changing_long
@@ -113,7 +117,17 @@ class BeliefStore(OverEngine):
                 where two beliefs of one key were active, or more than 10,000 beliefs would change.
             Conflict: The graph is archived.
         """
-        told = yield from _rewind(scope, to_seq, reason)
+        last = yield from last_seq(scope)
+        if not 0 <= to_seq <= last:
+            raise UsageError("to_seq", to_seq, f"0 to {last}, the last event")
+        since = yield from changed_since(scope, to_seq)
+        told = plan.rewind_plan(to_seq, since.present, since.past, since.successors, reason)
+        changed = plan.changed_by(told)
+        restored = set(changed.restored)
+        keys = [key for each in since.past if each.id in restored and (key := key_of(each))]
+        taken = yield from keys_taken(scope, keys, without=changed.ended)
+        if taken or len(set(keys)) < len(keys):
+            raise UsageError("to_seq", to_seq, "the last event of a change")
         return (yield from self._changed(scope, told, now))
 
     @changing
@@ -267,29 +281,6 @@ def _known(scope: Scope, known: HistoricBelief) -> Committed:
     found = commitment_of(known)
     check_known(scope, found)
     return Committed(belief=found, is_new=False, active=known.status == "active")
-
-
-def _revert(scope: Scope, belief_id: str, reason: str) -> Steps[list[plan.Told]]:
-    belief = yield from _changeable(scope, belief_id)
-    replaced = yield from given_way(scope, [belief_id])
-    taken = yield from keys_taken(scope, map(key_of, replaced), without=[belief_id])
-    trust_of = yield from trusts_of(scope, [(belief.agent_id, belief.topic)])
-    return plan.revert_plan(belief, replaced, taken, key_of, reason, trust_of)
-
-
-def _rewind(scope: Scope, to_seq: int, reason: str) -> Steps[list[plan.Told]]:
-    last = yield from last_seq(scope)
-    if not 0 <= to_seq <= last:
-        raise UsageError("to_seq", to_seq, f"0 to {last}, the last event")
-    since = yield from changed_since(scope, to_seq)
-    told = plan.rewind_plan(to_seq, since.present, since.past, since.successors, reason)
-    changed = plan.changed_by(told)
-    restored = set(changed.restored)
-    keys = [key for each in since.past if each.id in restored and (key := key_of(each))]
-    taken = yield from keys_taken(scope, keys, without=changed.ended)
-    if taken or len(set(keys)) < len(keys):
-        raise UsageError("to_seq", to_seq, "the last event of a change")
-    return told
 
 
 def keys_taken(

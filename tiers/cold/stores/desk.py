@@ -191,7 +191,21 @@ class TurnDesk(OverEngine):
             rules: The most rules.
         """
         check_limit(rules)
-        return _opening(scope, asker, text, rules)
+        stands = yield from standing(scope)
+        if stands is None:
+            return None
+        seen = asker(stands)
+        core, fitting = core_of(seen), matching(seen, text)
+        beliefs, *found = yield from asked(active_in(seen), *core, *fitting)
+        facts = tuple(fact for some in found[: len(core)] for fact in some)
+        nearer = yield from nearer_than(seen, facts)
+        return Opening(
+            stands,
+            tuple(map(commitment_of, beliefs)),
+            facts,
+            tuple(nearer),
+            ranked(seen, [rule for some in found[len(core) :] for rule in some], text, rules),
+        )
 
     async def keep_receipt(
         self,
@@ -293,23 +307,3 @@ class TurnDesk(OverEngine):
         new = (one for one, (_, was_new) in zip(writes, kept, strict=True) if was_new)
         yield from charged_together([(one.scope, one.charge) for one in new])
         return tuple(kept)
-
-
-def _opening(
-    scope: Scope, asker: Callable[[Standing], Scope], text: str, limit: int
-) -> Steps[Opening | None]:
-    stands = yield from standing(scope)
-    if stands is None:
-        return None
-    seen = asker(stands)
-    core, rules = core_of(seen), matching(seen, text)
-    beliefs, *found = yield from asked(active_in(seen), *core, *rules)
-    facts = tuple(fact for some in found[: len(core)] for fact in some)
-    nearer = yield from nearer_than(seen, facts)
-    return Opening(
-        stands,
-        tuple(map(commitment_of, beliefs)),
-        facts,
-        tuple(nearer),
-        ranked(seen, [rule for some in found[len(core) :] for rule in some], text, limit),
-    )
