@@ -25,8 +25,8 @@ from ..conditions import Among, Condition, Holds, Is, Within
 from ..ownership import check_limit, check_whole_graph
 from ..port import RECORDS_MAX, Find, Reach, Steps, asked, every
 from .belief_log import CONTENTS, EVENTS, entries_after, entries_at, last_by, last_of
+from .belief_past import rolled_back_among
 from .belief_projection import BELIEFS, TRUSTS, commitment_of, filed_words
-from .belief_rewind import rolled_back_among
 from .belief_spans import spans_among, spans_at, with_spans
 from .over_engine import OverEngine, reading
 from .questions import among, audited

@@ -19,10 +19,9 @@ from ...records import Rival, Scope
 from ..conditions import Absent, Among, Is
 from ..ownership import accepted_topics, check_owned, check_placed, in_order
 from ..port import Find, Steps, every, one
-from .belief_chains import given_way
 from .belief_log import entries_at, last_seq
+from .belief_past import CHANGED_MAX, changed_since, given_way
 from .belief_projection import BELIEFS, append, commitment_of, key_of, trusts_of
-from .belief_rewind import CHANGED_MAX, changed_since
 from .graphs import check_writable
 from .over_engine import OverEngine, changing, changing_long
 from .questions import among, audited, own, whole

@@ -26,7 +26,7 @@ from ..learnt import stands_again
 from ..ownership import index_work
 from ..port import Collection, Steps, delete, every, one
 from ..redaction import Redactable, pages, set_aside_form, stand_in, stand_in_id, texts_of
-from .belief_chains import CHAIN_MAX, given_way, with_successors
+from .belief_past import CHAIN_MAX, given_way, with_successors
 from .belief_projection import BELIEFS, append, key_of, trusts_of
 from .beliefs import keys_taken
 from .documents import FORMERS, former_ones, silence_formers
