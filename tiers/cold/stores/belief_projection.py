@@ -24,7 +24,6 @@ from ...records import (
     Commitment,
     HistoricBelief,
     ProjectedBelief,
-    Record,
     Scope,
     TrustRow,
     WorkDraft,
@@ -35,7 +34,7 @@ from ..port import Collection, Find, Index, Lookup, Put, Replace, Steps, every, 
 from .belief_log import last_event, next_entries, put_entries
 from .belief_spans import SPANS, HeldSpan, held_span, open_spans
 from .questions import among, own
-from .rows import bare, joined_id, kept, over, plain
+from .rows import OfGraph, bare, joined_id, kept, over, plain
 from .turns import NUMBERED, TURNS
 from .words import file_again, file_words
 from .work import queue_work
@@ -132,11 +131,9 @@ BELIEFS: Collection[HistoricBelief] = Collection(
 )
 
 
-class Trust(Record):
+class Trust(OfGraph):
     """How far an agent of a graph is trusted about a topic, or about beliefs without one."""
 
-    tenant: str
-    graph_id: str
     agent_id: str
     topic: str | None
     trust: float

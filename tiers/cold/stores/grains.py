@@ -128,6 +128,8 @@ class GrainStore(OverEngine):
             UsageError: The scope is an agent's.
         """
         check_whole_graph(scope)
+        all_: list[Find[Any]]
+        full: list[Find[Any]]
         if grain == "working":
             all_ = [whole(TURNS, scope, "id"), whole(SUMMARIES, scope, "level", _WORKING)]
             full = [whole(TURNS, scope, "full"), whole(SUMMARIES, scope, "old")]

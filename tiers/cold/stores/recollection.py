@@ -30,7 +30,7 @@ from .over_engine import OverEngine, reading
 from .questions import MANY, among, by_then, not_by, whole
 from .statements import FACTS
 from .turns import TURNS, KeptTurn
-from .word_search import Found, asked_for, stored_kinds, words_of
+from .word_search import Found, asked_for, stored_kinds
 from .words import SEARCHABLE, Filed
 
 IDS_MAX, TURNS_EACH_WAY_MAX = 200, 16
@@ -176,8 +176,7 @@ class Recollection(OverEngine):
             return ()
         facts = query.model_copy(update={"kinds": ("fact",)})
         where = (Is("kind", "fact"), Is("live", 0), *_ended_by(query), *asked_for(facts))
-        words = yield from words_of(scope, facts)
-        found = [] if words is None else (yield from word_search.ranked(scope, facts, words, where))
+        found = yield from word_search.found_by_words(scope, facts, where)
         ids = dict.fromkeys(one.id for one in found)
         if latest:
             last = Find(SEARCHABLE, scope, "ended", where, ("ended", "id"), latest)

@@ -222,6 +222,14 @@ def ranked(
     return (yield from _marked(scope, [Found(kind, one, score) for (one, kind), score in best]))
 
 
+def found_by_words(
+    scope: Scope, query: SearchQuery, where: tuple[Condition, ...] | None = None
+) -> Steps[list[Found]]:
+    """Return what ``ranked`` does for the question's own words; nothing where none is asked."""
+    words = yield from words_of(scope, query)
+    return [] if words is None else (yield from ranked(scope, query, words, where))
+
+
 def statistics_of(query: SearchQuery, words: Words) -> WordStatistics:
     """Return how rare the words of a question are."""
     return statistics(query.text, words.having, words.records)
