@@ -266,8 +266,20 @@ class ProviderCalls:
             TierTimeout: The deadline passed, or the provider says that it took too long.
             TierRejected: The provider refused the request, or its answer cannot be read.
         """
+        now, failed = asyncio.get_running_loop().time, 0
         async with self.deadline(operation) as until, self._slots:
-            return await self._attempts(operation, attempt, until, has_turn=has_turn)
+            while True:  # ends with an answer, or with ``_wait`` after the last attempt
+                if not has_turn:
+                    await self._turn()
+                has_turn = False
+                try:
+                    return await attempt()
+                except ProviderFailure as failure:
+                    failed += 1
+                    wait = self._wait(failure, failed)
+                    if wait is None or now() + wait >= until:
+                        raise self._error(operation, failure, failed) from self._cause(failure)
+                await asyncio.sleep(wait)
 
     @asynccontextmanager
     async def deadline(self, operation: str) -> AsyncIterator[float]:
@@ -327,29 +339,6 @@ class ProviderCalls:
                 return "check the name of the model, its settings and the address"
             case _:
                 return "check the address, the network, the quota and the provider's status page"
-
-    async def _attempts(
-        self,
-        operation: str,
-        attempt: Callable[[], Awaitable[_T]],
-        until: float,
-        *,
-        has_turn: bool,
-    ) -> _T:
-        now = asyncio.get_running_loop().time
-        failed = 0
-        while True:  # ends with an answer, or with ``_wait`` after the last attempt
-            if not has_turn:
-                await self._turn()
-            has_turn = False
-            try:
-                return await attempt()
-            except ProviderFailure as failure:
-                failed += 1
-                wait = self._wait(failure, failed)
-                if wait is None or now() + wait >= until:
-                    raise self._error(operation, failure, failed) from self._cause(failure)
-            await asyncio.sleep(wait)
 
     async def _turn(self) -> None:
         # Ends: the caller's deadline lies around it, and every wait lets a token grow.

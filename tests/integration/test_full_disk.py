@@ -17,7 +17,7 @@ from support.disk_filler import FACTS
 
 from tiers.cold.sqlite import sqlite_cold_store
 from tiers.errors import DiskFull
-from tiers.warm.disk import AMPLE_BYTES, WRITE_BYTES_MIN, Room, check_room
+from tiers.warm.edge_folder import AMPLE_BYTES, WRITE_BYTES_MIN, Room, check_room
 
 SIZE = "320m"
 TESTS = Path(__file__).parents[1]

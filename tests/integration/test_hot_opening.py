@@ -14,7 +14,7 @@ from support.tier_samples import scope_of, turn_of
 
 from tiers.errors import ConfigError, TierTimeout
 from tiers.hot import redis_health, redis_hot_store
-from tiers.hot.server import Greeting, obstacles
+from tiers.hot.health import Greeting, obstacles
 
 SCOPE = scope_of()
 

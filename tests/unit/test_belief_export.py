@@ -16,10 +16,9 @@ from tiers.beliefs import LoggedBelief, SignedHead
 from tiers.errors import Conflict, IntegrityError, UsageError
 from tiers.history import export
 from tiers.history.chain import canonical
-from tiers.history.export import ExportHeader, ExportSeal, ExportWriter, sealed_bytes
+from tiers.history.export import ExportHeader, ExportSeal, ExportWriter, read_export, sealed_bytes
 from tiers.history.heads import check_head, signed_head
 from tiers.history.merkle import root_of
-from tiers.history.reading import read_export
 from tiers.history.rotation import Rotation
 from tiers.history.signing import verify
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support.belief_exports import FIRST_KEY, Sample, joined, resealed, sample_in
 from support.tampering import tally
 
-from tiers.history import reading
+from tiers.history import export
 from tiers.history.chain import canonical
 from tiers.history.verification import Verification, verify_export
 
@@ -94,7 +94,7 @@ def test_a_line_without_end_is_not_read(
     path: Path, sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A line of more than the limit is named, and what comes after it is still looked at."""
-    monkeypatch.setattr(reading, "LINE_BYTES_MAX", 5_000)
+    monkeypatch.setattr(export, "LINE_BYTES_MAX", 5_000)
     lines = list(sample.lines)
     lines[9] = lines[9][:-1] + b" " * 20_000 + b"}"
     lines[19] = lines[19][:-2] + b"x}"

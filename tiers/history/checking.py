@@ -14,12 +14,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ..beliefs import BeliefEvent, BeliefKind, BranchPoint, Commitment, LoggedBelief, Settlement
 from ..errors import UsageError
 from .chain import FIRST_PREVIOUS_HASH, FORMAT_VERSION, canonical, event_hash, stored_digest
-from .export import spoken_of
+from .export import parsed, shown, spoken_of
 from .findings import Problems
 from .fold import Fold
 from .merkle import HASH_BYTES, Frontier, is_hash
 from .plan import SPEAKING_KINDS
-from .reading import parsed, shown
 
 _HEX_DIGITS = frozenset("0123456789abcdef")
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from ..beliefs import SignedHead
 from .audit_chain import AuditCheck
 from .checking import LogCheck, leaf_at, roots_at
+from .export import shown
 from .findings import Problems
 from .heads import check_head, head_digest
 from .merkle import Frontier, root_of
-from .reading import shown
 from .signing import key_id
 from .trusting import Trust
 

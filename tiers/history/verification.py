@@ -15,11 +15,10 @@ from ..errors import UsageError
 from ..evidence import ChainedAudit, EvidenceMarks
 from .audit_chain import AuditCheck
 from .checking import LogCheck, roots_at
-from .export import ExportHeader, ExportSeal, sealed_bytes
+from .export import ExportHeader, ExportLine, ExportSeal, read_export, sealed_bytes
 from .findings import Problem, Problems, Verification
 from .fold import Fold
 from .head_check import HeadCheck
-from .reading import ExportLine, read_export
 from .rotation import Rotation
 from .signing import is_public_key, verify
 from .trusting import Trust

@@ -9,9 +9,9 @@ from ..errors import ConfigError, TierRejected, TierTimeout, TierUnavailable
 from .address import URL_KEY, RedisAddress, parse_redis_url
 from .calls import CallLimits, limited
 from .client import Client, ClientLimits, redis_client
+from .health import advice_on_silence, each_server, greetings, obstacles
 from .redis_store import RedisHotStore
 from .rules import TTL_SECONDS
-from .server import advice_on_silence, each_server, greetings, obstacles
 
 
 @asynccontextmanager

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from ..errors import ConfigError, CorruptRecord
 from ..upkeep import Generation
-from .disk import disk_call
-from .edge_folder import opened_shard, owned, set_aside
+from .edge_folder import disk_call, opened_shard, owned, set_aside
 from .edge_layout import Marks, forget_marks, prepare, read_marks, remove, slug_of, write_marks
 from .edge_points import EdgePoints
 from .edge_store import STEP_POINTS, EdgeWarmStore, edge_warm_store

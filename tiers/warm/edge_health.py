@@ -10,8 +10,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from ..health import TierHealth
-from .disk import WRITE_BYTES_MIN
-from .edge_folder import DAMAGED
+from .edge_folder import DAMAGED, WRITE_BYTES_MIN
 
 _NEEDED = f"{WRITE_BYTES_MIN // 2**20} MiB"
 

@@ -9,8 +9,7 @@ from uuid import UUID
 
 import qdrant_edge as edge
 
-from .disk import READ_BYTES_MIN, WRITE_BYTES_MIN, Room
-from .edge_folder import EngineCall, OpenShard
+from .edge_folder import READ_BYTES_MIN, WRITE_BYTES_MIN, EngineCall, OpenShard, Room
 from .filters import Absent, AnyOf, Between, Condition, Either, NoneOf, PointIds, Predicate
 from .guard import Bounds, check_filter, check_found, check_points
 from .ranking import Candidate, FoundId, Held, all_rounded

@@ -199,8 +199,14 @@ class Database:
         if not is_brief:
             seconds = max(seconds, LONG_SECONDS)
         held = await self._admitted(operation, alone)
-        ending = self._ended(held, operation, change, seconds)
-        task = asyncio.create_task(ending, name=f"ezra-cold-{operation}")
+
+        async def ended() -> T:
+            """Carry it out in a task of the database's own, which no cancellation reaches."""
+            with limited(seconds):
+                async with held:
+                    return await self._transacted(operation, change, seconds)
+
+        task = asyncio.create_task(ended(), name=f"ezra-cold-{operation}")
         self._changing[task] = seconds
         task.add_done_callback(self._over)
         try:
@@ -240,18 +246,6 @@ class Database:
             if self._state != "open":
                 raise TierUnavailable("cold", operation, "the store is closed")
             return held.pop_all()
-
-    async def _ended(
-        self,
-        held: AsyncExitStack,
-        operation: str,
-        change: Callable[[Session], Awaitable[T]],
-        seconds: float,
-    ) -> T:
-        """Carry a change out in a task of the database's own, which no cancellation reaches."""
-        with limited(seconds):
-            async with held:
-                return await self._transacted(operation, change, seconds)
 
     def _over(self, task: asyncio.Task[Any]) -> None:
         self._changing.pop(task, None)

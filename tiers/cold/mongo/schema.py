@@ -151,22 +151,12 @@ async def _in_lanes(
             # What is there already may take its time; in a new database there is nothing to build.
             limit = limited(BUILDING_SECONDS_MAX) if name in present else nullcontext()
             with translated(f"prepare {name}"), limit:
-                await _ensure(database, name, specification, present)
+                rules = _rules(specification.validator)
+                if name in present or not await _created(database, name, rules):
+                    await database.command("collMod", name, **rules)
+                await database[name].create_indexes([*specification.indexes])
 
     await together((lane(number) for number in range(_LANES)), ends_all=True)
-
-
-async def _ensure(
-    database: Any,  # noqa: ANN401 - of either driver
-    name: str,
-    specification: Specification,
-    present: Names[str],
-) -> None:
-    rules = _rules(specification.validator)
-    is_new = name not in present and await _created(database, name, rules)
-    if not is_new:
-        await database.command("collMod", name, **rules)
-    await database[name].create_indexes([*specification.indexes])
 
 
 async def _created(database: Any, name: str, rules: Document) -> bool:  # noqa: ANN401 - of either driver

@@ -20,7 +20,6 @@ from .beliefs import BeliefStore as BeliefStore
 from .board import CARDS
 from .board import Board as Board
 from .desk import HeldReceipts as HeldReceipts
-from .desk import Settled
 from .desk import TurnDesk as TurnDesk
 from .documents import DOCUMENTS, FORMERS
 from .documents import DocumentShelf as DocumentShelf
@@ -90,24 +89,23 @@ def stores_over(store: RecordStore, *, archival_index: WarmStore | None = None) 
         archival_index: Finds archival facts by meaning; without it they are found by their words.
     """
     held = HeldReceipts(store)
-    settled = Settled(store, held)
     erasures = Erasures()
     return ColdStores(
         held=held,
         graphs=GraphStore(store),
         fleet=FleetStore(store),
-        usage=UsageStore(settled),
+        usage=UsageStore(held),
         desk=TurnDesk(store, held, erasures),
         leases=LeaseStore(store),
-        queue=WorkQueue(settled),
-        log=RecordLog(settled),
+        queue=WorkQueue(held),
+        log=RecordLog(held),
         board=Board(store),
         quarantine=Quarantine(store),
-        beliefs=BeliefStore(settled),
-        history=BeliefHistory(settled),
+        beliefs=BeliefStore(held),
+        history=BeliefHistory(held),
         rivals=RivalSearch(store),
-        heads=HeadStore(settled),
-        evidence=Evidence(settled),
+        heads=HeadStore(held),
+        evidence=Evidence(held),
         turns=TurnStore(store),
         episodic=EpisodicStore(store),
         grains=GrainStore(store),
@@ -121,8 +119,8 @@ def stores_over(store: RecordStore, *, archival_index: WarmStore | None = None) 
         knowledge=KnowledgeGraph(store),
         procedural=ProceduralStore(store),
         playbooks=Playbooks(store),
-        upkeep=ColdUpkeep(settled),
-        redactor=Redactor(settled, erasures),
-        taint=TaintStore(settled),
-        archive=ColdArchive(settled),
+        upkeep=ColdUpkeep(held),
+        redactor=Redactor(held, erasures),
+        taint=TaintStore(held),
+        archive=ColdArchive(held),
     )

@@ -25,9 +25,9 @@ from ..conditions import Among, Condition, Holds, Is, Within
 from ..ownership import check_limit, check_whole_graph
 from ..port import RECORDS_MAX, Find, Reach, Steps, asked, every
 from .belief_log import CONTENTS, EVENTS, entries_after, entries_at, last_by, last_of
+from .belief_past import rolled_back_among
 from .belief_projection import BELIEFS, TRUSTS, commitment_of, filed_words
-from .belief_rewind import rolled_back_among
-from .belief_spans import spans_among, spans_at, spans_of
+from .belief_spans import spans_among, spans_at, with_spans
 from .over_engine import OverEngine, reading
 from .questions import among, audited
 from .rows import all_bare
@@ -132,7 +132,8 @@ class BeliefHistory(OverEngine):
         if seq < 0:
             raise UsageError("seq", seq, "0 or above")
         pinned = {span.belief_id: span.pinned for span in (yield from spans_at(scope, seq))}
-        found = yield from _beliefs(scope, tuple(pinned))
+        found = yield from every(among(BELIEFS, scope, pinned, reach=audited(scope)))
+        found.sort(key=lambda belief: belief.committed_seq)
         gone = set() if rolled_back else (yield from rolled_back_among(scope, found))
         return tuple(
             commitment_of(one).model_copy(update={"pinned": pinned[one.id]})
@@ -157,20 +158,12 @@ class BeliefHistory(OverEngine):
         check_whole_graph(scope, limit)
         where, order = (Within("committed_seq", since=after + 1),), ("committed_seq",)
         find = Find(BELIEFS, scope, "committed", where, order, limit, reach="own")
-        beliefs = yield from every(find)
-        spans = yield from spans_of(scope, [belief.id for belief in beliefs])
-        return tuple(ProjectedBelief(belief=one, spans=spans[one.id]) for one in beliefs)
+        return tuple((yield from with_spans(scope, (yield from every(find)))))
 
     async def trusts(self, scope: Scope) -> tuple[TrustRow, ...]:
         """Return the trust in every agent of the graph of which the log says something."""
         find = Find(TRUSTS, scope, by="agent", order=("agent_id", "topic"))
         return all_bare(TrustRow, await self._all("trusts", find))
-
-
-def _beliefs(scope: Scope, ids: Sequence[str]) -> Steps[list[HistoricBelief]]:
-    """Return beliefs by id, in order of commitment."""
-    found = yield from every(among(BELIEFS, scope, ids, reach=audited(scope)))
-    return sorted(found, key=lambda belief: belief.committed_seq)
 
 
 PROBES = (16, 256)

@@ -14,12 +14,12 @@ from ...evidence import EvidenceMarks
 from ...history.chain import SALT_BYTES, canonical, next_event, stored_digest
 from ...history.plan import Told
 from ...moments import microseconds
-from ...records import BeliefEvent, LoggedBelief, Record, Scope
+from ...records import BeliefEvent, LoggedBelief, Scope
 from ..conditions import Among, Condition, Is, Present, Within
 from ..port import Collection, Find, Index, Lookup, Put, Steps, every, one, write
 from .log import raise_marks
 from .questions import by_then
-from .rows import plain
+from .rows import OfGraph, plain
 
 _NAMES = ("superseded_by", "rival_id", "because", "cause")
 """Where a content names a belief that its event is not about."""
@@ -43,7 +43,7 @@ EVENTS: Collection[BeliefEvent] = Collection(
 )
 
 
-class Content(Record):
+class Content(OfGraph):
     """What an event says, and what its digest was salted with; both go together.
 
     Attributes:
@@ -52,8 +52,6 @@ class Content(Record):
         content: Canonical JSON.
     """
 
-    tenant: str
-    graph_id: str
     event_id: str
     seq: int
     kind: BeliefKind

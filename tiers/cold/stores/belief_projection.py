@@ -24,7 +24,6 @@ from ...records import (
     Commitment,
     HistoricBelief,
     ProjectedBelief,
-    Record,
     Scope,
     TrustRow,
     WorkDraft,
@@ -35,7 +34,7 @@ from ..port import Collection, Find, Index, Lookup, Put, Replace, Steps, every, 
 from .belief_log import last_event, next_entries, put_entries
 from .belief_spans import SPANS, HeldSpan, held_span, open_spans
 from .questions import among, own
-from .rows import bare, joined_id, kept, over, plain
+from .rows import OfGraph, bare, joined_id, kept, over, plain
 from .turns import NUMBERED, TURNS
 from .words import file_again, file_words
 from .work import queue_work
@@ -132,11 +131,9 @@ BELIEFS: Collection[HistoricBelief] = Collection(
 )
 
 
-class Trust(Record):
+class Trust(OfGraph):
     """How far an agent of a graph is trusted about a topic, or about beliefs without one."""
 
-    tenant: str
-    graph_id: str
     agent_id: str
     topic: str | None
     trust: float
@@ -190,7 +187,18 @@ def append(scope: Scope, told: Sequence[Told], now: datetime) -> Steps[tuple[Bel
             raise Conflict(f"belief {entry.event.belief_id}", "a change that is possible", problem)
     yield from put_entries(scope, entries)
     begun = {one.belief_id: one.belief for one in told if one.belief is not None}
-    yield from _project(scope, fold, before, begun)
+    # What is over goes first: a successor is committed before its rival is superseded, and no two
+    # rows of one key may be active.
+    known = [one for one in fold.beliefs.values() if one.id not in begun]
+    for is_active in (False, True):
+        yield from _alter(scope, [one for one in known if one.is_active == is_active], before)
+        new = (_projected(begun[one.id], one) for one in fold.beliefs.values() if one.id in begun)
+        yield from put_beliefs(
+            scope, *(one for one in new if (one.belief.status == "active") == is_active)
+        )
+    for (agent_id, topic), trust in fold.trust.items():
+        row = TrustRow(graph_id=scope.graph_id, agent_id=agent_id, topic=topic, trust=trust)
+        yield from put_trust(scope, row)
     agents = {belief_id: one.belief.agent_id for belief_id, one in before.items()}
     agents |= {belief.id: belief.agent_id for belief in begun.values()}
     yield from queue_work(scope, _reindexing(told, agents), now)
@@ -245,30 +253,6 @@ def _folded(before: _Standing) -> FoldedBelief:
         superseded_by=belief.superseded_by,
         spans=[] if before.span is None else [before.span],
     )
-
-
-def _project(
-    scope: Scope,
-    fold: Fold,
-    before: Mapping[str, _Standing],
-    begun: Mapping[str, Commitment],
-) -> Steps[None]:
-    """Write how the touched beliefs stand now, and the trust that has changed.
-
-    What is over goes first: a successor is committed before its rival is superseded, and no two
-    rows of one key may be active.
-    """
-    known = [one for one in fold.beliefs.values() if one.id not in begun]
-    for is_active in (False, True):
-        altered = [one for one in known if one.is_active == is_active]
-        yield from _alter(scope, altered, before)
-        new = (_projected(begun[one.id], one) for one in fold.beliefs.values() if one.id in begun)
-        yield from put_beliefs(
-            scope, *(one for one in new if (one.belief.status == "active") == is_active)
-        )
-    for (agent_id, topic), trust in fold.trust.items():
-        row = TrustRow(graph_id=scope.graph_id, agent_id=agent_id, topic=topic, trust=trust)
-        yield from put_trust(scope, row)
 
 
 def _projected(belief: Commitment, folded: FoldedBelief) -> ProjectedBelief:

@@ -6,11 +6,12 @@ Open spans are looked up by where they begin. A closed one is filed under a node
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 
 from ...history.spans import node_of, stations
-from ...records import BeliefSpan, Scope
+from ...records import BeliefSpan, HistoricBelief, ProjectedBelief, Scope
 from ..conditions import Absent, Among, Present, Within
 from ..port import Collection, Find, Index, Steps, every
 from .belief_log import last_seq, seq_by
@@ -56,18 +57,16 @@ def held_span(scope: Scope, belief_id: str, span: BeliefSpan) -> HeldSpan:
     return kept(HeldSpan, span, **whose)
 
 
-def spans_of(scope: Scope, ids: Sequence[str]) -> Steps[dict[str, tuple[BeliefSpan, ...]]]:
-    """Return the spans of beliefs of the scope's graph, in order; every id has an entry."""
-    spans = yield from every(
-        Find(SPANS, scope, by="belief", where=(Among("belief_id", tuple(ids)),))
-    )
-    spans.sort(key=lambda span: span.since_seq)
-    found: dict[str, list[BeliefSpan]] = {belief_id: [] for belief_id in ids}
-    for span in spans:
-        # One that says another belief than it is filed under is told of by verifying.
-        if span.belief_id in found:
-            found[span.belief_id].append(bare(BeliefSpan, span))
-    return {belief_id: tuple(held) for belief_id, held in found.items()}
+def with_spans(scope: Scope, beliefs: Sequence[HistoricBelief]) -> Steps[list[ProjectedBelief]]:
+    """Return beliefs of the scope's graph with their spans, in order."""
+    about = Among("belief_id", tuple(belief.id for belief in beliefs))
+    # One that says another belief than it is filed under is told of by verifying.
+    held: dict[str, list[BeliefSpan]] = defaultdict(list)
+    for span in (yield from every(Find(SPANS, scope, by="belief", where=(about,)))):
+        held[span.belief_id].append(bare(BeliefSpan, span))
+    for spans in held.values():
+        spans.sort(key=lambda span: span.since_seq)
+    return [ProjectedBelief(belief=one, spans=tuple(held[one.id])) for one in beliefs]
 
 
 def open_spans(ids: Sequence[str], scope: Scope) -> Find[HeldSpan]:

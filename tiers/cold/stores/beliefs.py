@@ -19,10 +19,9 @@ from ...records import Rival, Scope
 from ..conditions import Absent, Among, Is
 from ..ownership import accepted_topics, check_owned, check_placed, in_order
 from ..port import Find, Steps, every, one
-from .belief_chains import given_way
 from .belief_log import entries_at, last_seq
+from .belief_past import CHANGED_MAX, changed_since, given_way
 from .belief_projection import BELIEFS, append, commitment_of, key_of, trusts_of
-from .belief_rewind import CHANGED_MAX, changed_since
 from .graphs import check_writable
 from .over_engine import OverEngine, changing, changing_long
 from .questions import among, audited, own, whole
@@ -98,7 +97,11 @@ class BeliefStore(OverEngine):
             NotFound: No such active belief in the scope.
             Conflict: The graph is archived.
         """
-        told = yield from _revert(scope, belief_id, reason)
+        belief = yield from _changeable(scope, belief_id)
+        replaced = yield from given_way(scope, [belief_id])
+        taken = yield from keys_taken(scope, map(key_of, replaced), without=[belief_id])
+        trust_of = yield from trusts_of(scope, [(belief.agent_id, belief.topic)])
+        told = plan.revert_plan(belief, replaced, taken, key_of, reason, trust_of)
         return (yield from self._changed(scope, told, now))
 
     @changing_long
@@ -113,7 +116,17 @@ class BeliefStore(OverEngine):
                 where two beliefs of one key were active, or more than 10,000 beliefs would change.
             Conflict: The graph is archived.
         """
-        told = yield from _rewind(scope, to_seq, reason)
+        last = yield from last_seq(scope)
+        if not 0 <= to_seq <= last:
+            raise UsageError("to_seq", to_seq, f"0 to {last}, the last event")
+        since = yield from changed_since(scope, to_seq)
+        told = plan.rewind_plan(to_seq, since.present, since.past, since.successors, reason)
+        changed = plan.changed_by(told)
+        restored = set(changed.restored)
+        keys = [key for each in since.past if each.id in restored and (key := key_of(each))]
+        taken = yield from keys_taken(scope, keys, without=changed.ended)
+        if taken or len(set(keys)) < len(keys):
+            raise UsageError("to_seq", to_seq, "the last event of a change")
         return (yield from self._changed(scope, told, now))
 
     @changing
@@ -269,33 +282,10 @@ def _known(scope: Scope, known: HistoricBelief) -> Committed:
     return Committed(belief=found, is_new=False, active=known.status == "active")
 
 
-def _revert(scope: Scope, belief_id: str, reason: str) -> Steps[list[plan.Told]]:
-    belief = yield from _changeable(scope, belief_id)
-    replaced = yield from given_way(scope, [belief_id])
-    taken = yield from _keys_taken(scope, map(key_of, replaced), without=[belief_id])
-    trust_of = yield from trusts_of(scope, [(belief.agent_id, belief.topic)])
-    return plan.revert_plan(belief, replaced, taken, key_of, reason, trust_of)
-
-
-def _rewind(scope: Scope, to_seq: int, reason: str) -> Steps[list[plan.Told]]:
-    last = yield from last_seq(scope)
-    if not 0 <= to_seq <= last:
-        raise UsageError("to_seq", to_seq, f"0 to {last}, the last event")
-    since = yield from changed_since(scope, to_seq)
-    told = plan.rewind_plan(to_seq, since.present, since.past, since.successors, reason)
-    changed = plan.changed_by(told)
-    restored = set(changed.restored)
-    keys = [key for each in since.past if each.id in restored and (key := key_of(each))]
-    taken = yield from _keys_taken(scope, keys, without=changed.ended)
-    if taken or len(set(keys)) < len(keys):
-        raise UsageError("to_seq", to_seq, "the last event of a change")
-    return told
-
-
-def _keys_taken(
+def keys_taken(
     scope: Scope, keys: Iterable[str | None], without: Collection[str]
 ) -> Steps[set[str]]:
-    """Return which keys active beliefs have, leaving some beliefs out."""
+    """Return which of some keys active beliefs have, leaving some beliefs out."""
     found = yield from every(_holding(scope, *keys))
     gone = set(without)
     return {key for each in found if each.id not in gone and (key := key_of(each))}

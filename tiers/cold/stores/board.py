@@ -213,7 +213,10 @@ class Board(OverEngine):
         """
         check_at_most("agent_ids", len(agent_ids), AGENTS_MAX)
         readers = tuple(dict.fromkeys(agent_ids))
-        finds = [_unread(scope, reader) for reader in readers]
+        finds = [
+            _seen(scope, *_inbox(one, one, FOR_ALL), Lacks("readers", (one,)), by="recipients")
+            for one in readers
+        ]
         found = await self._store.read("unread", lambda: numbers(*finds))
         return dict(zip(readers, found, strict=True))
 
@@ -240,11 +243,6 @@ def _inbox(reader: str, *whose: str) -> tuple[Condition, ...]:
     """Return that messages are for some recipients, and not what a reader wrote to all."""
     not_its_own = Either(((Is("for_all", 0),), (Other("agent_id", reader),)))
     return (Holds("recipients", whose), not_its_own, Absent("redacted_at"))
-
-
-def _unread(scope: Scope, reader: str) -> Find[Card]:
-    unread = Lacks("readers", (reader,))
-    return _seen(scope, *_inbox(reader, reader, FOR_ALL), unread, by="recipients")
 
 
 def _asked(query: CardQuery, behind: Place | None) -> tuple[Condition, ...]:

@@ -3,7 +3,7 @@
 A context's receipt is seldom read before the reply to it, and then by somebody of this process. So
 it waits for that, a second at most, and is stored with the reply, in one transaction, or with all
 others that wait when its second is over. A store whose answers depend on receipts is made over
-``Settled``, which stores them first.
+``HeldReceipts`` instead of the engine itself: there they are stored first.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Held(NamedTuple):
 
 
 class HeldReceipts:
-    """What waits to be stored. Open for the length of an ``async with`` block.
+    """An engine that stores what waits before it is asked. Open for one ``async with`` block.
 
     Args:
         store: The engine.
@@ -120,29 +120,16 @@ class HeldReceipts:
             with _told():
                 await self.settle()
 
-
-class Settled:
-    """An engine for stores whose answers depend on receipts: those that wait are stored first.
-
-    Args:
-        store: The engine.
-        held: What waits.
-    """
-
-    def __init__(self, store: RecordStore, held: HeldReceipts) -> None:
-        self._store = store
-        self._held = held
-
     async def read(self, operation: str, steps: Callable[[], Steps[T]]) -> T:
         """Answer questions as the engine does."""
-        await self._held.settle()
+        await self.settle()
         return await self._store.read(operation, steps)
 
     async def change(
         self, operation: str, steps: Callable[[], Steps[T]], *, is_brief: bool = True
     ) -> T:
         """Carry out a transaction as the engine does."""
-        await self._held.settle()
+        await self.settle()
         return await self._store.change(operation, steps, is_brief=is_brief)
 
     async def scrub(self, *, files: bool = False) -> None:
@@ -204,7 +191,21 @@ class TurnDesk(OverEngine):
             rules: The most rules.
         """
         check_limit(rules)
-        return _opening(scope, asker, text, rules)
+        stands = yield from standing(scope)
+        if stands is None:
+            return None
+        seen = asker(stands)
+        core, fitting = core_of(seen), matching(seen, text)
+        beliefs, *found = yield from asked(active_in(seen), *core, *fitting)
+        facts = tuple(fact for some in found[: len(core)] for fact in some)
+        nearer = yield from nearer_than(seen, facts)
+        return Opening(
+            stands,
+            tuple(map(commitment_of, beliefs)),
+            facts,
+            tuple(nearer),
+            ranked(seen, [rule for some in found[len(core) :] for rule in some], text, rules),
+        )
 
     async def keep_receipt(
         self,
@@ -306,23 +307,3 @@ class TurnDesk(OverEngine):
         new = (one for one, (_, was_new) in zip(writes, kept, strict=True) if was_new)
         yield from charged_together([(one.scope, one.charge) for one in new])
         return tuple(kept)
-
-
-def _opening(
-    scope: Scope, asker: Callable[[Standing], Scope], text: str, limit: int
-) -> Steps[Opening | None]:
-    stands = yield from standing(scope)
-    if stands is None:
-        return None
-    seen = asker(stands)
-    core, rules = core_of(seen), matching(seen, text)
-    beliefs, *found = yield from asked(active_in(seen), *core, *rules)
-    facts = tuple(fact for some in found[: len(core)] for fact in some)
-    nearer = yield from nearer_than(seen, facts)
-    return Opening(
-        stands,
-        tuple(map(commitment_of, beliefs)),
-        facts,
-        tuple(nearer),
-        ranked(seen, [rule for some in found[len(core) :] for rule in some], text, limit),
-    )

@@ -8,7 +8,7 @@ is what stays of them. A blank receipt says what a turn or a recall saw, without
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -20,16 +20,16 @@ from ...history.unlike import left_digest
 from ...records import Episode, Receipt, Scope, WorkDraft
 from ...upkeep import ERASED, Redacted, Retiring
 from .. import redaction
-from ..conditions import Among, Condition, Holds, Is, Within
-from ..port import Find, RecordStore, Steps, delete, every, one
+from ..conditions import Among, Holds, Is, Within
+from ..port import Find, R, RecordStore, Steps, delete, every, one
 from .belief_log import CONTENTS, Content, mentioned_in
 from .belief_projection import BELIEFS, append, commitment_of
 from .documents import silence_formers
 from .episodes import KeptEpisode, KeptSummary, put_summary
 from .log import RECEIPTS, append_event
-from .questions import own
+from .questions import own, whole
 from .redactables import KEPT_IN, drop, leave_no_trace, made_of, own_of, traces
-from .rows import replace
+from .rows import amend, replace
 from .turns import KeptTurn
 from .words import file_again
 from .work import queue_work
@@ -85,26 +85,23 @@ class Redaction:
 
     def _forget_mentions(self, traces: Iterable[redaction.Trace]) -> Steps[None]:
         """Take the marks from what retention has emptied: what was made of it says nothing now."""
-        ids = _by_kind(trace for trace in traces if trace.is_retired)
-        for kind in redaction.MARKED_KINDS:
-            for page in redaction.pages(ids.get(kind, ())):
-                found = yield from every(own_of(self.scope, kind, page))
-                silent = [one.model_copy(update={"mentions": ""}) for one in found if one.mentions]
-                yield from self._replace(kind, silent)
+        retired = (trace for trace in traces if trace.is_retired)
+        for kind, page in _pages(retired, redaction.MARKED_KINDS):
+            found = yield from every(own_of(self.scope, kind, page))
+            marked = (one for one in found if one.mentions)
+            yield from amend(KEPT_IN[kind], self.scope, marked, mentions="")
 
-    def _destroy(self, fresh: Iterable[redaction.Trace]) -> Steps[None]:
-        ids = _by_kind(fresh)
-        beliefs = ids.get("belief", ())
+    def _destroy(self, fresh: Sequence[redaction.Trace]) -> Steps[None]:
+        beliefs = [trace.id for trace in fresh if trace.kind == "belief"]
         yield from silence(self.scope, beliefs, self.reason, self.now)
-        for kind, of_kind in ids.items():
-            for page in redaction.pages(of_kind):
-                found = yield from every(own_of(self.scope, kind, page))
-                emptied = [redaction.redacted_form(one, self.now) for one in found]
-                yield from self._replace(kind, emptied)
-                yield from leave_no_trace(self.scope, emptied, self.now)
-                yield from drop(self.scope, page)
-                for record in emptied:
-                    yield from self._follow(record)
+        for kind, page in _pages(fresh, KEPT_IN):
+            found = yield from every(own_of(self.scope, kind, page))
+            emptied = [redaction.redacted_form(one, self.now) for one in found]
+            yield from replace(KEPT_IN[kind], self.scope, *emptied)
+            yield from leave_no_trace(self.scope, emptied, self.now)
+            yield from drop(self.scope, page)
+            for record in emptied:
+                yield from self._follow(record)
 
     def _follow(self, record: redaction.Redactable) -> Steps[None]:
         """Let a turn that waits for a summary have one, and silence what a document was."""
@@ -115,20 +112,15 @@ class Redaction:
 
     def _mark_again(self, traces: Iterable[redaction.Trace]) -> Steps[None]:
         """Move the moment at which records lost their content: who rewrites them comes too late."""
-        ids = _by_kind(trace for trace in traces if trace.was_asked_away)
-        for kind in _WRITTEN:
-            for page in redaction.pages(ids.get(kind, ())):
-                found = yield from every(own_of(self.scope, kind, page))
-                later = [max(one.redacted_at + _NEXT_MOMENT, self.now) for one in found]
-                moved = zip(found, later, strict=True)
-                yield from self._replace(
-                    kind, [one.model_copy(update={"redacted_at": at}) for one, at in moved]
-                )
-
-    def _replace(
-        self, kind: redaction.RecordKind, records: Iterable[redaction.Redactable]
-    ) -> Steps[None]:
-        return replace(KEPT_IN[kind], self.scope, *records)
+        for kind, page in _pages((trace for trace in traces if trace.was_asked_away), _WRITTEN):
+            found = yield from every(own_of(self.scope, kind, page))
+            later = (max(one.redacted_at + _NEXT_MOMENT, self.now) for one in found)
+            moved = zip(found, later, strict=True)
+            yield from replace(
+                KEPT_IN[kind],
+                self.scope,
+                *(one.model_copy(update={"redacted_at": at}) for one, at in moved),
+            )
 
 
 def survey(scope: Scope, ids: Sequence[str]) -> Steps[redaction.Survey]:
@@ -170,11 +162,14 @@ def rewrite(scope: Scope, record: redaction.Written, work: Sequence[WorkDraft]) 
     return True
 
 
-def _by_kind(traces: Iterable[redaction.Trace]) -> Mapping[redaction.RecordKind, list[str]]:
-    ids: dict[redaction.RecordKind, list[str]] = {}
-    for trace in traces:
-        ids.setdefault(trace.kind, []).append(trace.id)
-    return ids
+def _pages(
+    traces: Iterable[redaction.Trace], kinds: Iterable[redaction.RecordKind]
+) -> Iterator[tuple[redaction.RecordKind, list[str]]]:
+    """Yield the ids of records of some kinds, kind by kind, cut into pages."""
+    found = list(traces)
+    for kind in kinds:
+        for page in redaction.pages(trace.id for trace in found if trace.kind == kind):
+            yield kind, page
 
 
 def silence(scope: Scope, belief_ids: Sequence[str], reason: str, now: datetime) -> Steps[None]:
@@ -240,6 +235,25 @@ def retire(
 Test: TypeAlias = Callable[[Receipt], bool]
 
 
+async def looked_through(
+    store: RecordStore,
+    operation: str,
+    find: Find[R],
+    is_wanted: Callable[[R], bool],
+    after: tuple[str, ...] = (),
+) -> list[R]:
+    """Return what a question finds behind a place in its order, and passes a test; by pages."""
+    found: list[R] = []
+    behind = find.behind(after) if after else find
+    while True:
+        page = await store.read(operation, partial(every, behind))
+        # Many records take longer to look through than the event loop may be held up.
+        found += await asyncio.to_thread(lambda some: list(filter(is_wanted, some)), page)
+        if len(page) < find.limit:
+            return found
+        behind = find.behind(find.place(page[-1]))
+
+
 async def receipts_that(
     store: RecordStore,
     operation: str,
@@ -247,21 +261,15 @@ async def receipts_that(
     is_wanted: Test,
     between: tuple[str, str] = ("", ""),
 ) -> tuple[str, ...]:
-    """Return the receipts of the scope's graph that pass a test; reads them by pages.
+    """Return the receipts of the scope's graph that pass a test.
 
     All of them, or those whose ids lie between two; an empty one is no end.
     """
-    found: list[str] = []
     after, until = between
-    before: tuple[Condition, ...] = (Within("id", until=until),) if until else ()
-    find = Find(RECEIPTS, scope, "id", before, ("id",), redaction.RECEIPTS_PER_PAGE, reach="own")
-    while True:
-        page = await store.read(operation, partial(every, find.behind((after,))))
-        # Many receipts take longer to look through than the event loop may be held up.
-        found += await asyncio.to_thread(_ids_of, page, is_wanted)
-        if len(page) < redaction.RECEIPTS_PER_PAGE:
-            return tuple(found)
-        after = page[-1].id
+    before = (Within("id", until=until),) if until else ()
+    find = whole(RECEIPTS, scope, "id", *before, order=("id",), limit=redaction.RECEIPTS_PER_PAGE)
+    found = await looked_through(store, operation, find, is_wanted, (after,) if after else ())
+    return tuple(one.id for one in found)
 
 
 def blank(scope: Scope, ids: Sequence[str], retiring: Retiring | None = None) -> Steps[None]:
@@ -285,7 +293,3 @@ def naming(ids: Iterable[str]) -> Test:
         return not names.isdisjoint(said) and receipt != redaction.blanked(receipt)
 
     return is_naming
-
-
-def _ids_of(page: Sequence[Receipt], is_wanted: Test) -> list[str]:
-    return [one.id for one in page if is_wanted(one)]

@@ -128,7 +128,14 @@ class GrainStore(OverEngine):
             UsageError: The scope is an agent's.
         """
         check_whole_graph(scope)
-        all_, full = _counted_of(scope, grain)
+        all_: list[Find[Any]]
+        full: list[Find[Any]]
+        if grain == "working":
+            all_ = [whole(TURNS, scope, "id"), whole(SUMMARIES, scope, "level", _WORKING)]
+            full = [whole(TURNS, scope, "full"), whole(SUMMARIES, scope, "old")]
+        else:
+            all_ = [whole(EPISODES, scope, "grain", Is("grain", grain))]
+            full = [all_[0]._replace(by="full_grain")]
         counted = await self._store.read("count_grain", lambda: numbers(*all_, *full))
         return GrainCount(total=sum(counted[: len(all_)]), live=sum(counted[len(all_) :]))
 
@@ -217,19 +224,6 @@ def _standing(find: Find[Any]) -> Steps[tuple[list[Candidate], Mapping[str, tupl
     page: list[Candidate] = yield from every(find)
     standing = yield from stand_ins(find.scope, page)
     return page, standing
-
-
-def _counted_of(
-    scope: Scope, grain: AnyGrain
-) -> tuple[tuple[Find[Any], ...], tuple[Find[Any], ...]]:
-    """Return what asks for all records of a grain, and for those with their content."""
-    if grain == "working":
-        return (
-            (whole(TURNS, scope, "id"), whole(SUMMARIES, scope, "level", _WORKING)),
-            (whole(TURNS, scope, "full"), whole(SUMMARIES, scope, "old")),
-        )
-    of_grain = whole(EPISODES, scope, "grain", Is("grain", grain))
-    return (of_grain,), (of_grain._replace(by="full_grain"),)
 
 
 def _marked(turn: KeptTurn) -> TurnMark:

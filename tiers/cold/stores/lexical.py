@@ -26,7 +26,15 @@ from .questions import MANY, among, numbers, whole
 from .rules import RULES
 from .statements import FACTS
 from .turns import TURNS
-from .word_search import Found, conditions, ranked, statistics_of, stored_kinds, words_of
+from .word_search import (
+    Found,
+    conditions,
+    found_by_words,
+    ranked,
+    statistics_of,
+    stored_kinds,
+    words_of,
+)
 from .words import SEARCHABLE, Filed
 from .work import count_work
 
@@ -98,9 +106,7 @@ class LexicalIndex(OverEngine):
         that are never indexed, are marked ``words_only``. The rarest words are looked up first,
         and the commonest not at all once enough records have been looked at.
         """
-        words = yield from words_of(scope, query)
-        found = [] if words is None else (yield from ranked(scope, query, words))
-        return (yield from read_hits(scope, found))
+        return (yield from read_hits(scope, (yield from found_by_words(scope, query))))
 
     @reading
     def sight_words(

@@ -10,14 +10,14 @@ from ...evidence import ChainedAudit, EvidenceMarks
 from ...fields import AuditKind
 from ...history.audit_chain import REASONS_ERASED, chained, name_of, without_reason
 from ...moments import microseconds
-from ...records import AuditEvent, AuditFilter, Receipt, Record, Scope, WorkDraft
+from ...records import AuditEvent, AuditFilter, Receipt, Scope, WorkDraft
 from ..conditions import Among, Beyond, Condition, Holds, Is, Within
 from ..ownership import check_limit, check_owned, check_tenant, check_whole_graph
 from ..port import Collection, Find, Index, Lookup, Steps, every, one, write
 from .known_graphs import oldest_first
 from .over_engine import OverEngine, reading
 from .questions import among, equal, whole, window
-from .rows import all_bare, over, plain, put, replace
+from .rows import OfGraph, all_bare, over, plain, put, replace
 from .work import queue_work
 
 AUDIT: Collection[ChainedAudit] = Collection(
@@ -44,7 +44,7 @@ RECEIPTS: Collection[Receipt] = Collection(
 )
 
 
-class Marked(Record):
+class Marked(OfGraph):
     """How far the evidence of a graph has come.
 
     Attributes:
@@ -52,8 +52,6 @@ class Marked(Record):
             not be read for it, and one that was cut short has a gap from then on.
     """
 
-    tenant: str
-    graph_id: str
     marks: EvidenceMarks = EvidenceMarks()
     audit_hash: str = ""
 

@@ -10,7 +10,7 @@ from ...moments import microseconds
 from ...quarantine import HELD_MAX, HELD_PAGE_MAX, Quarantined, State
 from ...records import Scope
 from ..conditions import Absent, Beyond, Condition, Is
-from ..ownership import check_owned, check_whole_graph, in_order
+from ..ownership import check_owned, check_whole_graph, in_order, whose
 from ..port import Collection, Find, Index, Steps, count, every, one
 from ..redaction import redacted_form
 from .graphs import check_writable
@@ -43,7 +43,7 @@ class Quarantine(OverEngine):
         check_owned(scope, record)
         known = yield from one(own(QUARANTINED, scope, [record.id]))
         if known is not None:
-            if _whose(known) != _whose(record):
+            if whose(known) != whose(record):
                 # Not what it says: the asker may not be allowed to see it.
                 raise Conflict("quarantined text", "an id of its own", record.id)
             return known
@@ -118,7 +118,3 @@ class Quarantine(OverEngine):
         named = (record_id,) if released_id is None else (record_id, released_id)
         yield from append_event(scope, state, named, reason, now)
         return True
-
-
-def _whose(record: Quarantined) -> tuple[object, ...]:
-    return (record.agent_id, record.user_id, record.topics, record.private)

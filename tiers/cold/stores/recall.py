@@ -15,7 +15,7 @@ from ..ownership import accepted_topics, in_order
 from ..port import Steps, asked, every
 from .questions import among, equal
 from .statements import FACTS, nearest, stood_at
-from .word_search import Found, narrowing, ranked, words_of
+from .word_search import found_by_words, narrowing
 from .work import to_be_indexed
 
 LIMIT_MAX = 200
@@ -130,21 +130,16 @@ def recalled(
             return None
         ids = [one for one in ids if one in read][: query.limit]
         if (yield from _lacks_facts(asker, query, [item.key for item in waiting], read)):
-            found = yield from _by_words(asker, query)
+            found = yield from found_by_words(asker, query)
             by_words = [one.id if one.words_only else None for one in found]
     else:
-        by_words = [one.id for one in (yield from _by_words(asker, query))]
+        by_words = [one.id for one in (yield from found_by_words(asker, query))]
     scores = reciprocal_ranks(ids, by_words)
     best = yield from _best(asker, query, list(scores), limit, read)
     return tuple(
         hit_of(fact, scores[fact.id], asker.graph_id, by_index.cosines.get(fact.id))
         for fact in best
     )
-
-
-def _by_words(asker: Scope, query: SearchQuery) -> Steps[list[Found]]:
-    words = yield from words_of(asker, query)
-    return [] if words is None else (yield from ranked(asker, query, words))
 
 
 def _lacks_facts(

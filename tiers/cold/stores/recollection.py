@@ -30,7 +30,7 @@ from .over_engine import OverEngine, reading
 from .questions import MANY, among, by_then, not_by, whole
 from .statements import FACTS
 from .turns import TURNS, KeptTurn
-from .word_search import Found, asked_for, stored_kinds, words_of
+from .word_search import Found, asked_for, stored_kinds
 from .words import SEARCHABLE, Filed
 
 IDS_MAX, TURNS_EACH_WAY_MAX = 200, 16
@@ -69,7 +69,25 @@ class Recollection(OverEngine):
                 ``TURNS_EACH_WAY_MAX``.
         """
         _check_around(turn_ids, before, after)
-        return _around(scope, turn_ids, before, after, as_of, known)
+        until = by_then("recorded_at", as_of)
+        middles: Iterable[tuple[Any, ...]] = yield from counts(
+            among(TURNS, scope, turn_ids, *_KEPT, *until), *_ORDER
+        )
+        places: tuple[TurnPlace, ...] = tuple((at, turn_id) for at, turn_id in middles)
+        # One more before tells whether the stretch before is next to it.
+        earlier = Find(TURNS, scope, "full", order=_FALLING, limit=before + 1)
+        later = Find(TURNS, scope, "full", where=until, order=_ORDER, limit=after)
+        beside = [Near(earlier, places, _ORDER), *([Near(later, places, _ORDER)] if after else ())]
+        found: Sequence[Sequence[Sequence[TurnPlace]]] = yield beside
+        behind = found[1] if after else [()] * len(places)
+        stretches = _stretches(list(zip(found[0], places, behind, strict=True)), before)
+        unknown = [turn_id for _, turn_id in chain(*stretches) if turn_id not in known]
+        turns = yield from every(among(TURNS, scope, unknown))
+        told = {turn.id: _said(turn) for turn in turns}
+        return tuple(
+            tuple(told[one] if one in told else Sighted(one, 0.0, "cold") for _, one in run)
+            for run in stretches
+        )
 
     @reading
     def speakers(self, scope: Scope, limit: int) -> Steps[tuple[str, ...]]:
@@ -102,7 +120,8 @@ class Recollection(OverEngine):
         having = yield from word_search.having_of(scope, terms, held, totals, as_of=as_of)
         records = sum(totals.of_kind[kind] for kind in held)
         if as_of is not None:
-            records -= yield from _later(scope, held, as_of)
+            later = Among("kind", tuple(held)), Within("recorded_at", microseconds(as_of) + 1)
+            records -= yield from count(whole(SEARCHABLE, scope, "recorded", *later, limit=MANY))
         return word_search.statistics(text, having, records)
 
     async def uses_by(self, scope: Scope, fact_ids: Sequence[str], at: datetime) -> dict[str, Uses]:
@@ -157,8 +176,7 @@ class Recollection(OverEngine):
             return ()
         facts = query.model_copy(update={"kinds": ("fact",)})
         where = (Is("kind", "fact"), Is("live", 0), *_ended_by(query), *asked_for(facts))
-        words = yield from words_of(scope, facts)
-        found = [] if words is None else (yield from word_search.ranked(scope, facts, words, where))
+        found = yield from word_search.found_by_words(scope, facts, where)
         ids = dict.fromkeys(one.id for one in found)
         if latest:
             last = Find(SEARCHABLE, scope, "ended", where, ("ended", "id"), latest)
@@ -225,42 +243,6 @@ def _beliefs_ended(scope: Scope, query: SearchQuery, then: datetime) -> Steps[li
     events = yield from every(Find(EVENTS, scope, by="seq", where=at))
     moments = {event.seq: microseconds(event.recorded_at) for event in events}
     return [(moments[end], belief_id, "belief") for belief_id, end in ends.items()]
-
-
-def _later(scope: Scope, kinds: Sequence[Kind], as_of: datetime) -> Steps[int]:
-    """Return how many records of some kinds were recorded after a moment."""
-    of_kinds, after = Among("kind", tuple(kinds)), Within("recorded_at", microseconds(as_of) + 1)
-    return count(whole(SEARCHABLE, scope, "recorded", of_kinds, after, limit=MANY))
-
-
-def _around(
-    scope: Scope,
-    turn_ids: Sequence[str],
-    before: int,
-    after: int,
-    as_of: datetime | None,
-    known: Known,
-) -> Steps[tuple[tuple[Said | Sighted, ...], ...]]:
-    """Return the stretches around turns, oldest first, cut where turns lie between."""
-    until = by_then("recorded_at", as_of)
-    middles: Iterable[tuple[Any, ...]] = yield from counts(
-        among(TURNS, scope, turn_ids, *_KEPT, *until), *_ORDER
-    )
-    places: tuple[TurnPlace, ...] = tuple((at, turn_id) for at, turn_id in middles)
-    # One more before tells whether the stretch before is next to it.
-    earlier = Find(TURNS, scope, "full", order=_FALLING, limit=before + 1)
-    later = Find(TURNS, scope, "full", where=until, order=_ORDER, limit=after)
-    beside = [Near(earlier, places, _ORDER), *([Near(later, places, _ORDER)] if after else ())]
-    found: Sequence[Sequence[Sequence[TurnPlace]]] = yield beside
-    behind = found[1] if after else [()] * len(places)
-    stretches = _stretches(list(zip(found[0], places, behind, strict=True)), before)
-    unknown = [turn_id for _, turn_id in chain(*stretches) if turn_id not in known]
-    turns = yield from every(among(TURNS, scope, unknown))
-    told = {turn.id: _said(turn) for turn in turns}
-    return tuple(
-        tuple(told[one] if one in told else Sighted(one, 0.0, "cold") for _, one in run)
-        for run in stretches
-    )
 
 
 def _stretches(

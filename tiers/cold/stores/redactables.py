@@ -14,7 +14,7 @@ from ...board import TASK_LOGS
 from ...documents import Document
 from ...forms import is_searchable
 from ...plans import GRAINS
-from ...records import Moment, Record, Scope
+from ...records import Moment, Scope
 from ...taint import RollBack
 from ..conditions import Among, Condition, Holds, Is, Value
 from ..ownership import index_work
@@ -28,7 +28,7 @@ from .episodes import EPISODES, SUMMARIES, episodes_of, parts
 from .passages import PASSAGES
 from .quarantine import QUARANTINED
 from .questions import own, whole
-from .rows import bare, plain
+from .rows import OfGraph, bare, plain
 from .rules import RULES
 from .statements import FACTS
 from .turns import TURNS
@@ -48,7 +48,7 @@ stand-in  nothing; the record is the summary that stands for a turn which waited
 """
 
 
-class Aside(Record):
+class Aside(OfGraph):
     """One record as it was before a roll-back.
 
     Attributes:
@@ -58,8 +58,6 @@ class Aside(Record):
     """
 
     id: str
-    tenant: str
-    graph_id: str
     roll_back_id: str
     record_id: str
     kind: AsideKind

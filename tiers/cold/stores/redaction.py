@@ -14,21 +14,21 @@ from functools import partial
 from typing import Any
 
 from ...errors import TierTimeout, UsageError
-from ...evidence import ChainedAudit
 from ...history.audit_chain import name_of
 from ...records import Episode, Scope, Summary, Turn, WorkDraft
 from ...upkeep import Page, RecordRef, Redacted, Retiring
 from .. import redaction as rules
-from ..conditions import Absent, Present, Within
+from ..conditions import Absent, Present
 from ..ownership import check_owned, in_order
-from ..port import Find, RecordStore, every
+from ..port import Find, RecordStore
 from ..redaction import PAGE_IDS, RecordKind, Redactable, Written, pages
 from ..speaking_of import Search, Subject, made_between, plain, wanted, wanted_receipts
-from .erasure import Redaction, blank, naming, receipts_that, rewrite, survey
+from .erasure import Redaction, blank, looked_through, naming, receipts_that, rewrite, survey
 from .erasures import Erasures
 from .graphs import silence_roles
 from .log import AUDIT, silence_reasons
 from .over_engine import OverEngine
+from .questions import whole
 from .redactables import bare_of, behind, found_by, own_of
 
 
@@ -233,17 +233,10 @@ class Redactor(OverEngine):
         """
         if not plain(subject):
             raise UsageError("subject", subject, "a name that is not blank")
-        whom, found, after = Subject(subject), list[ChainedAudit](), 0
-        while True:
-            where = (Within("seq", since=after + 1),)
-            find = Find(AUDIT, scope, "seq", where, ("seq",), PAGE_IDS, reach="own")
-            page = await self._store.read("erase_reasons", partial(every, find))
-            found += await asyncio.to_thread(
-                lambda events: [one for one in events if whom.is_in(one.reason)], page
-            )
-            if len(page) < PAGE_IDS:
-                break
-            after = page[-1].seq
+        whom, find = Subject(subject), whole(AUDIT, scope, "seq", order=("seq",), limit=PAGE_IDS)
+        found = await looked_through(
+            self._store, "erase_reasons", find, lambda event: whom.is_in(event.reason)
+        )
         for some in pages(found):
             silencing = partial(silence_reasons, scope, [one.seq for one in some], now)
             await self._store.change("erase_reasons", silencing, is_brief=False)

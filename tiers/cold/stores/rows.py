@@ -17,6 +17,13 @@ _MADE = IdFactory()
 FieldsOf: TypeAlias = dict[str | tuple[str, ...], Callable[[Any], Any]]
 
 
+class OfGraph(Record):
+    """What is kept of a session graph and is no record of an agent's."""
+
+    tenant: str
+    graph_id: str
+
+
 def kept(row: type[R], record: Record, **more: object) -> R:
     """Return a record in the form in which it is kept, with what that has besides."""
     return row.known({**record.__dict__, **more})

@@ -26,8 +26,9 @@ from ..learnt import stands_again
 from ..ownership import index_work
 from ..port import Collection, Steps, delete, every, one
 from ..redaction import Redactable, pages, set_aside_form, stand_in, stand_in_id, texts_of
-from .belief_chains import CHAIN_MAX, given_way, with_successors
+from .belief_past import CHAIN_MAX, given_way, with_successors
 from .belief_projection import BELIEFS, append, key_of, trusts_of
+from .beliefs import keys_taken
 from .documents import FORMERS, former_ones, silence_formers
 from .episodes import SUMMARIES, put_summary
 from .questions import own, whole
@@ -305,7 +306,7 @@ def _revert(part: Part, ids: Sequence[str]) -> Steps[list[RolledBack]]:
     tainted = [one for one in found if one.status in {"active", "superseded"}]
     active = [one.id for one in tainted if one.status == "active"]
     replaced = yield from given_way(scope, active, {one.id for one in tainted})
-    taken = yield from _taken_keys(scope, replaced, active)
+    taken = yield from keys_taken(scope, map(key_of, replaced), active)
     trust_of = yield from trusts_of(scope, [(one.agent_id, one.topic) for one in tainted])
     plan = roll_back_plan(tainted, replaced, taken, key_of, part.because, trust_of)
     believed = [part.aside("believed", one.id, _bare_state(one)) for one in tainted]
@@ -434,24 +435,15 @@ def _believe_again(
     aside = [one.model_copy(update=then[one.id]) for one in found]
     replaced = yield from given_way(scope, ids, set(ids))
     below = [one for one in replaced if one.status == "active"]
-    known = yield from with_successors(scope, [one.id for one in (*aside, *below)])
-    taken = yield from _taken_keys(scope, aside, [one.id for one in (*aside, *below)])
+    moved = [one.id for one in (*aside, *below)]
+    known = yield from with_successors(scope, moved)
+    taken = yield from keys_taken(scope, map(key_of, aside), moved)
     told, kept = undo_plan(aside, below, known, taken, key_of, part.because)
     moves = [TrustMove(*json.loads(row.body)) for row in trusts]
     trust_of = yield from trusts_of(scope, [(one.agent_id, one.topic) for one in moves])
     told += trust_back(moves, f"roll-back {part.roll_back.id} undone", trust_of)
     yield from append(scope, told, part.now)
     return kept + [one for one in ids if one not in known]
-
-
-def _taken_keys(
-    scope: Scope, beliefs: Sequence[HistoricBelief], without: Sequence[str]
-) -> Steps[set[str]]:
-    """Return which keys of some beliefs active ones have that are none of ``without``."""
-    held = (one.model_copy(update={"status": "active"}) for one in beliefs)
-    keys = tuple({key for one in held if (key := key_of(one)) is not None})
-    found = yield from every(whole(BELIEFS, scope, "held_key", Among("held_key", keys)))
-    return {key for one in found if one.id not in without and (key := key_of(one))}
 
 
 def _remove_stand_in(scope: Scope, summary_id: str) -> Steps[None]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ...beliefs import BeliefEvent, HistoricBelief, LoggedBelief, ProjectedBelief
+from ...beliefs import BeliefEvent, LoggedBelief, ProjectedBelief
 from ...errors import UsageError
 from ...fleet import CATALOG
 from ...records import Owned, Receipt, Record, Scope
@@ -16,7 +16,7 @@ from ..ownership import check_placed
 from ..port import Collection, R, Steps
 from .belief_log import EVENTS, entries_at
 from .belief_projection import BELIEFS, TRUSTS
-from .belief_spans import spans_of
+from .belief_spans import with_spans
 from .board import CARDS
 from .documents import DOCUMENTS, FORMERS
 from .episodes import EPISODES, SUMMARIES
@@ -97,11 +97,13 @@ def shelf_of(table: Table) -> Shelf:
 
 def rows_of(tenant: str, table: Table, found: Sequence[Any]) -> Steps[list[Record]]:
     """Return the rows of what was found, in its order, with what belongs to them."""
-    if table == "belief_events":
-        return (yield from _with_contents(tenant, found))
-    if table == "beliefs":
-        return (yield from _with_spans(tenant, found))
-    return [_shown(ARCHIVE_ROWS[table], one) for one in found]
+    if table not in _COMPLETED:
+        return [_shown(ARCHIVE_ROWS[table], one) for one in found]
+    rows: dict[Key, Record] = {}
+    for graph_id, some in by_graph(found).items():
+        whole = yield from _COMPLETED[table](Scope.of_graph(tenant, graph_id), some)
+        rows |= {(graph_id, _core_of(row).id): row for row in whole}
+    return [rows[one.graph_id, one.id] for one in found]
 
 
 def kept_of(tenant: str, table: Table, row: Record) -> Record:
@@ -139,30 +141,20 @@ def by_graph(records: Iterable[R]) -> dict[str, list[R]]:
     return found
 
 
-def _with_contents(tenant: str, events: Sequence[BeliefEvent]) -> Steps[list[Record]]:
-    said: dict[Key, LoggedBelief] = {}
-    for graph_id, some in by_graph(events).items():
-        scope = Scope.of_graph(tenant, graph_id)
-        entries = yield from entries_at(scope, [event.seq for event in some])
-        said |= {(graph_id, entry.event.id): entry for entry in entries}
-    return [said[event.graph_id, event.id] for event in events]
+def _with_contents(scope: Scope, events: Sequence[BeliefEvent]) -> Steps[list[LoggedBelief]]:
+    return entries_at(scope, [event.seq for event in events])
 
 
-def _with_spans(tenant: str, beliefs: Sequence[HistoricBelief]) -> Steps[list[Record]]:
-    rows: dict[Key, ProjectedBelief] = {}
-    for graph_id, some in by_graph(beliefs).items():
-        scope = Scope.of_graph(tenant, graph_id)
-        spans = yield from spans_of(scope, [belief.id for belief in some])
-        rows |= {
-            (graph_id, one.id): ProjectedBelief(belief=one, spans=spans[one.id]) for one in some
-        }
-    return [rows[belief.graph_id, belief.id] for belief in beliefs]
-
+_COMPLETED: Mapping[Table, Callable[[Scope, Any], Steps[Any]]] = {
+    "belief_events": _with_contents,
+    "beliefs": with_spans,
+}
+"""Returns the rows of what is kept of a graph, with what belongs to them."""
 
 _HEX = re.compile(r"(?:[0-9a-f]{2})*")
 
 
-def _core_of(record: Record) -> Record:
+def _core_of(record: Record) -> Any:  # noqa: ANN401 - of any table
     """Return the part of a row that carries its identity."""
     if isinstance(record, LoggedBelief):
         return record.event

@@ -68,7 +68,23 @@ class TaintStore(OverEngine):
         """
         check_whole_graph(scope)
         check_at_most("ids", len(ids), PAGE_IDS)
-        return tuple((yield from _with_kept(scope, (yield from _resting_on(scope, ids)))))
+        traces: list[Trace] = yield from made_of(scope, ids)
+        by_kind: dict[RecordKind, list[str]] = {}
+        for trace in traces:
+            by_kind.setdefault(trace.kind, []).append(trace.id)
+        during = whole(EVENTS, scope, "turn_id", Among("turn_id", tuple(ids)))
+        events = [one for one in (yield from every(during)) if one.kind == "committed"]
+        committed: dict[str, tuple[Reason, ...]] = {
+            one.belief_id: (Reason(id=one.turn_id, how="committed during"),) for one in events
+        }
+        by_kind["belief"] = list(dict.fromkeys((*by_kind.get("belief", ()), *committed)))
+        holds: dict[str, tuple[Reason, ...]] = {}
+        if "document" in by_kind:
+            for passage in (yield from every(own(PASSAGES, scope, ids))):
+                reason = Reason(id=passage.id, how="holds")
+                holds[passage.document_id] = (*holds.get(passage.document_id, ()), reason)
+        found = yield from found_by(_named(scope, by_kind))
+        return tuple((yield from _with_kept(scope, _resting(found, committed | holds))))
 
     async def set_aside(
         self,
@@ -185,26 +201,6 @@ class TaintStore(OverEngine):
                 whole = roll_back.model_copy(update={"items": tuple(items)})
                 yield from _tell(whole, there, ROLLED_BACK, roll_back.reason, now)
         return roll_back.model_copy(update={"items": (*before, *fresh, *back)})
-
-
-def _resting_on(scope: Scope, ids: Sequence[str]) -> Steps[list[Resting]]:
-    traces: list[Trace] = yield from made_of(scope, ids)
-    by_kind: dict[RecordKind, list[str]] = {}
-    for trace in traces:
-        by_kind.setdefault(trace.kind, []).append(trace.id)
-    during = whole(EVENTS, scope, "turn_id", Among("turn_id", tuple(ids)))
-    events = [one for one in (yield from every(during)) if one.kind == "committed"]
-    committed: dict[str, tuple[Reason, ...]] = {
-        one.belief_id: (Reason(id=one.turn_id, how="committed during"),) for one in events
-    }
-    by_kind["belief"] = list(dict.fromkeys((*by_kind.get("belief", ()), *committed)))
-    holds: dict[str, tuple[Reason, ...]] = {}
-    if "document" in by_kind:
-        for passage in (yield from every(own(PASSAGES, scope, ids))):
-            reason = Reason(id=passage.id, how="holds")
-            holds[passage.document_id] = (*holds.get(passage.document_id, ()), reason)
-    found = yield from found_by(_named(scope, by_kind))
-    return _resting(found, committed | holds)
 
 
 def _with_kept(scope: Scope, found: Sequence[Resting]) -> Steps[list[Resting]]:

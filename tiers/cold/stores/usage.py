@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...fleet import NOTHING
-from ...records import Budget, Record, Scope, Usage
+from ...records import Budget, Scope, Usage
 from ...turn_desk import Charge
 from ..ownership import WHOLE_GRAPH, check_budget
 from ..port import Collection, Find, Put, Replace, Steps, every, one, write
 from .over_engine import OverEngine, changing
 from .questions import among
-from .rows import over
+from .rows import OfGraph, over
 
 
-class Counted(Record):
+class Counted(OfGraph):
     """What one agent of a graph has used; of no agent: the graph as a whole."""
 
-    tenant: str
-    graph_id: str
     agent_id: str
     used: Usage = Usage()
 

@@ -5,20 +5,18 @@ from __future__ import annotations
 from datetime import datetime
 
 from ...errors import UsageError
-from ...fields import NAME_CHARS_MAX, Moment, Record
+from ...fields import NAME_CHARS_MAX, Moment
 from ...records import Scope
 from ..ownership import check_agent, check_number
 from ..port import Collection, Find, Steps, one, write
 from .over_engine import OverEngine, changing
 from .questions import among
-from .rows import joined_id, over
+from .rows import OfGraph, joined_id, over
 
 
-class Mark(Record):
+class Mark(OfGraph):
     """How far one reader has read one agent's turns, and since when."""
 
-    tenant: str
-    graph_id: str
     agent_id: str
     name: str
     seq: int

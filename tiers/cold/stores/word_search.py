@@ -185,13 +185,12 @@ def words_of(scope: Scope, query: SearchQuery) -> Steps[Words | None]:
     held = [kind for kind in kinds if totals.of_kind.get(kind)]
     having = yield from having_of(scope, [one.term for one in terms], held, totals)
     records = sum(totals.of_kind[kind] for kind in held)
-    return Words(
-        held,
-        having,
-        _weights(terms, having, records),
-        norm_of(totals.records, totals.words),
-        records,
-    )
+    weights = {
+        one.term: one.times * (K1 + 1) * rarity(having[one.term], records)
+        for one in terms
+        if one.term in having
+    }
+    return Words(held, having, weights, norm_of(totals.records, totals.words), records)
 
 
 def ranked(
@@ -221,6 +220,14 @@ def ranked(
         found = {**words.scored(once), **found}
     best = nsmallest(query.limit, found.items(), key=lambda one: (-one[1], one[0]))
     return (yield from _marked(scope, [Found(kind, one, score) for (one, kind), score in best]))
+
+
+def found_by_words(
+    scope: Scope, query: SearchQuery, where: tuple[Condition, ...] | None = None
+) -> Steps[list[Found]]:
+    """Return what ``ranked`` does for the question's own words; nothing where none is asked."""
+    words = yield from words_of(scope, query)
+    return [] if words is None else (yield from ranked(scope, query, words, where))
 
 
 def statistics_of(query: SearchQuery, words: Words) -> WordStatistics:
@@ -352,16 +359,6 @@ def _estimated(scope: Scope, value: str, records: int) -> Steps[int]:
     ((_, _, place),) = yield from postings(last, "place")
     looked_at: int = max(COUNTED_MAX, place)
     return COUNTED_MAX * max(looked_at, records) // looked_at
-
-
-def _weights(
-    terms: Sequence[AskedTerm], having: Mapping[str, int], records: int
-) -> dict[str, float]:
-    return {
-        one.term: one.times * (K1 + 1) * rarity(having[one.term], records)
-        for one in terms
-        if one.term in having
-    }
 
 
 def _marked(scope: Scope, found: Sequence[Found]) -> Steps[list[Found]]:

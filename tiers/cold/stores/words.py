@@ -13,12 +13,12 @@ from ...fields import Moment
 from ...forms import entry_of, is_current
 from ...lexical import ungrouped, words
 from ...moments import earliest, microseconds
-from ...records import Episode, Fact, FactTier, Grain, Kind, Owned, Record, Scope, Summary
+from ...records import Episode, Fact, FactTier, Grain, Kind, Owned, Scope, Summary
 from ...terms import term_of
 from ..conditions import Is, Present
 from ..port import Collection, Index, Lookup, Steps, delete, every, one, write
 from .questions import among, own
-from .rows import amend, moments, over, plain, put, replace
+from .rows import OfGraph, amend, moments, over, plain, put, replace
 
 
 class Filed(Owned):
@@ -51,11 +51,9 @@ class Filed(Owned):
     place: int = 0
 
 
-class Total(Record):
+class Total(OfGraph):
     """How many records of one kind the word index of a graph has, and words in all of them."""
 
-    tenant: str
-    graph_id: str
     kind: Kind
     records: int = 0
     words: int = 0

@@ -1,20 +1,88 @@
-"""What has changed in a graph's beliefs since an event, by the log: the rest stays unread."""
+"""What became of beliefs, by the log: which took whose place, and what differs since an event.
+
+Chains are walked in both directions. The log says of each belief what it gave way to last, also
+after it came back or was taken back. So what stands, whoever goes and comes back in whichever
+order, follows from the chain and from who is gone. Beliefs are returned with that as
+``superseded_by``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ...errors import UsageError
 from ...history.fold import BEGINNING, ENDING, PINNING
+from ...history.rolling_back import is_gone
 from ...records import BeliefEvent, Commitment, HistoricBelief, Scope
-from ..conditions import Absent, Among, Within
+from ..conditions import Absent, Among, Holds, Is, Within
 from ..port import Find, Steps, every
-from .belief_log import EVENTS, entries_at
+from .belief_log import CONTENTS, EVENTS, entries_at
 from .belief_projection import BELIEFS, commitment_of
 from .belief_spans import spans_among
-from .questions import own
+from .questions import own, whole
+
+CHAIN_MAX = 1_000
+"""So far a chain is walked."""
+
+_GAVE_WAY = Is("kind", "superseded")
+
+
+def given_way(
+    scope: Scope, ids: Iterable[str], through: Container[str] = ()
+) -> Steps[list[HistoricBelief]]:
+    """Return what some beliefs had taken the place of, nearest first, then in order of commitment.
+
+    Where that is gone itself, what stood before it.
+
+    Args:
+        scope: Of the graph.
+        ids: Of the beliefs.
+        through: Beliefs that count as gone.
+    """
+    ahead = tuple(ids)
+    met = set(ahead)
+    found: list[HistoricBelief] = []
+    for _ in range(CHAIN_MAX):
+        if not ahead:
+            break
+        said = yield from every(whole(CONTENTS, scope, "names", Holds("names", ahead), _GAVE_WAY))
+        names = {one.belief_id for one in said} - met
+        replaced = yield from _with_links(scope, names)
+        new = [one for one in replaced if one.superseded_by in ahead]
+        met |= {one.id for one in new}
+        ahead = tuple(one.id for one in new if one.id in through or is_gone(one))
+        found += [one for one in new if one.id not in ahead]
+    return found
+
+
+def with_successors(scope: Scope, ids: Iterable[str]) -> Steps[dict[str, HistoricBelief]]:
+    """Return beliefs and whatever took their places, one after the other, by id."""
+    known: dict[str, HistoricBelief] = {}
+    names = set(ids)
+    for _ in range(CHAIN_MAX):
+        if not names:
+            break
+        new = yield from _with_links(scope, names)
+        known |= {one.id: one for one in new}
+        names = {one.superseded_by for one in new if one.superseded_by} - known.keys()
+    return known
+
+
+def _with_links(scope: Scope, names: Iterable[str]) -> Steps[list[HistoricBelief]]:
+    ids = sorted(names)
+    about = Among("belief_id", tuple(ids))
+    moves = yield from every(whole(EVENTS, scope, "belief", about, _GAVE_WAY))
+    last = {one.belief_id: one.seq for one in sorted(moves, key=lambda each: each.seq)}
+    entries = yield from entries_at(scope, list(last.values()))
+    links = {one.event.belief_id: one.said["superseded_by"] for one in entries if one.said}
+    found = yield from every(own(BELIEFS, scope, ids))
+    return [
+        one.model_copy(update={"superseded_by": links.get(one.id)})
+        for one in sorted(found, key=lambda each: each.committed_seq)
+    ]
+
 
 CHANGED_MAX = 10_000
 """How many beliefs a rewind may change, and how many a branch may begin with."""
@@ -81,9 +149,10 @@ def changed_since(scope: Scope, to_seq: int) -> Steps[Difference]:
     """
     met: set[str] = set()
     moved: list[_Moved] = []
+    log = whole(EVENTS, scope, "seq", order=("seq",), limit=EVENTS_PER_PAGE)
     after, is_over = to_seq, False
     while not is_over:
-        events = yield from every(_events_after(scope, after))
+        events = yield from every(log.behind((after,)))
         altered = (event.belief_id for event in events if event.kind in _ALTERING)
         new = [one for one in dict.fromkeys(altered) if one not in met]
         met.update(new)
@@ -120,11 +189,6 @@ def _difference(moved: Sequence[_Moved]) -> Difference:
         if one.has_another_successor:
             found.successors[belief.id] = one.successor
     return found
-
-
-def _events_after(scope: Scope, after: int) -> Find[BeliefEvent]:
-    where = (Within("seq", since=after + 1),)
-    return Find(EVENTS, scope, by="seq", where=where, order=("seq",), limit=EVENTS_PER_PAGE)
 
 
 def _moved(scope: Scope, ids: Sequence[str], to_seq: int) -> Steps[list[_Moved]]:
