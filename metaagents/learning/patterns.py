@@ -150,7 +150,7 @@ _END = r"[\s.!]*"
 
 def _named(match: re.Match[str], subject: str) -> Stated | None:
     name, which = match["name"], (match["which"] or "").lower()
-    if NO_NAME & set(name.lower().split()):
+    if NO_NAME & set(name.lower().split()) or name.lower() == subject.lower():
         return None
     return Stated(f"{subject}'s {which}name is {name}", subject, "identity", f"{which}name", name)
 

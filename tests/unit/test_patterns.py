@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from support.plain_statements import STATED, UNSTATED
 from support.records import turn
@@ -56,8 +58,8 @@ def test_type_key_and_period(
 def test_a_message_may_state_several_things() -> None:
     """Each sentence, and each part that begins anew with "I" or "my"; a repetition once."""
     said = "Hi! My name is Ann and I live in Rome. I like tea. What now? I like tea!"
+    assert next(one.text for one in stated(said, "user")) == "user's name is Ann"
     assert [one.text for one in stated(said, "Ann")] == [
-        "Ann's name is Ann",
         "Ann lives in Rome",
         "Ann likes tea",
     ]
@@ -97,3 +99,63 @@ def test_the_subject_is_who_speaks() -> None:
     assert subject_of(turn(1, speaker="strategist", user_id="u1")) == "u1"
     assert subject_of(turn(1, speaker="")) == "user"
     assert [one.text for one in stated("I like tea", r"a\1b")] == [r"a\1b likes tea"]
+
+
+@pytest.mark.parametrize(
+    ("said", "learnt"),
+    [
+        ("Hi! I'm Alex. I love jazz.", {"user's name is Alex", "user loves jazz"}),
+        (
+            "Hello, I'm Maya, head of product at Northwind.",
+            {"user's name is Maya", "user is the head of product at Northwind"},
+        ),
+        (
+            "I'm Sarah, a vegan chef from Bristol, and I have two cats.",
+            {
+                "user's name is Sarah",
+                "user is a vegan chef",
+                "user is from Bristol",
+                "user has two cats",
+            },
+        ),
+        ("I'm Jon, 34, from Lisbon.", {"user's name is Jon", "user is 34", "user is from Lisbon"}),
+        ("Hey, Tom here.", {"user's name is Tom"}),
+        (
+            "Good morning, this is Ines from legal.",
+            {"user's name is Ines", "user works in legal"},
+        ),
+        ("I'm Anna Maria de Souza.", {"user's name is Anna Maria de Souza"}),
+    ],
+)
+def test_who_introduces_themselves_says_a_name_and_more(said: str, learnt: set[str]) -> None:
+    """By a greeting, by the name alone, or with what they are behind it."""
+    assert {one.text for one in stated(said, "user")} == learnt
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'm Maya's sister.",
+        "I'm Hungry.",
+        "Hi, it's Christmas!",
+        "Hi, I'm Back!",
+        "Same here.",
+        "Hi, nobody here.",
+        "Am I Alex?",
+        "I'm not Alex.",
+        "If I'm Alex, who are you?",
+        "Tonight I'm Hamlet.",
+        '"I\'m Alex," she said.',
+        "I'm Swiss, and you?",
+    ],
+)
+def test_what_is_no_name_names_nobody(said: str) -> None:
+    """Capitals, and places where a name might stand, make none."""
+    assert not [one for one in stated(said, "user") if "name is" in one.text]
+
+
+@pytest.mark.parametrize("how", ["moved", "slipped", "has moved", "was postponed"])
+def test_what_was_moved_has_its_time_ahead(how: str) -> None:
+    """``The launch moved to June 9`` is past of the move, not of the launch."""
+    (found,) = stated(f"The launch {how} to June 9.", "user", datetime(2026, 3, 11, tzinfo=UTC))
+    assert found.text.endswith("9 June 2026")

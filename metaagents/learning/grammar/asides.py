@@ -16,7 +16,7 @@ _APPOSED_AFTER = regex(
     rf"((?:my|our) (?:[a-z]+ )?(?:{'|'.join(sorted(PERSONS | PETS))})), (?=[a-z])"
 )
 _ASIDE = regex(
-    rf"^((?:[Mm]y|[Oo]ur|[Tt]he) [\w -]{{2,30}}|(?:[{CAPITALS}][\w'-]+ ?){{1,3}}), "
+    rf"^(?!I'm\b)((?:[Mm]y|[Oo]ur|[Tt]he) [\w -]{{2,30}}|(?:[{CAPITALS}][\w'-]+ ?){{1,3}}), "
     r"(?:(?:who|which) (?P<does>[^,;.?!]{2,40})|(?P<what>an? [^,;.?!]{2,40})"
     r"|(?:who|which|whose|where|as (?:\w+(?:'s| is) )?(?:now |also )?(?:called|known))\b"
     r"[^,;.?!]{0,60}), (?=[a-z])"

@@ -13,6 +13,7 @@ from tiers.lexical import WEEKDAYS
 from ..marks import Sought, Way, reworded
 from .changes import CHANGES
 from .dates import NUMBER, TIMES
+from .introductions import INTRODUCTIONS
 from .lexicon import CAPITALS, CARERS, FULL_NAME, PERSONS, PETS
 from .openings import OPENINGS
 from .verbs import FORMS, HABITUAL
@@ -80,6 +81,7 @@ def _turned(found: re.Match[str]) -> str:
 
 
 _WAYS: tuple[Way, ...] = (
+    *INTRODUCTIONS,
     *OPENINGS,
     *TIMES,
     # "I'll be starting at Initech in June": it is arranged.

@@ -64,6 +64,7 @@ _PUT_OFF = regex(
     r"(?:moved|postponed|rescheduled|pushed(?: back| out)?|put off|(?:brought|pulled) forward"
     r"|shifted|delayed)(?: (?:to|until|till))?"
 )
+_MOVED_TO = regex(r"(?:^| )(?:moved|shifted) (?:to|until|till)$")
 """What has another time now has one that is to come."""
 _NAMED = regex(r"(?<!\bin )(?<!\bat )(?<!\bto )(?<!\bfrom )(?<!\bnear )(?<![\w'])[A-Z][a-z]")
 """A capital after no word of place: it may be somebody."""
@@ -283,6 +284,7 @@ def taken_apart(
         verbal.tense == "ahead"
         or verbal.lemma in AHEAD
         or _PUT_OFF.fullmatch(verbal.rest) is not None
+        or _MOVED_TO.search(f"{verbal.told} {verbal.rest}") is not None
         or (verbal.tense == "present" and not verbal.habit)
     )
     times: list[When] = []
