@@ -99,6 +99,26 @@ async def test_recall_is_kept_to_records_with_every_topic(there: House) -> None:
         await agent.recall("tokens", all_topics=[f"t{number}" for number in range(17)])
 
 
+async def test_what_is_kept_to_every_topic_there_is_is_all_that_is_seen(there: House) -> None:
+    """``*`` leaves nothing out, also what has no topic; it opens nothing either."""
+    agent = await there.agent(topics={"tyres", "fuel"})
+    other = await there.agent(agent.graph_id, "two", topics={"wings"})
+    everybody = await there.agent(agent.graph_id, "three", topics={"*"})
+    hidden = await other.remember("Tokens of wings.")
+    ids = [
+        await agent.remember("Tokens of tyres.", topics={"tyres"}),
+        await agent.remember("Tokens of fuel.", topics={"fuel"}),
+        await everybody.remember("Tokens of nothing."),
+    ]
+    for kept in ({"topics": {"*"}}, {"topics": {"*", "tyres"}}, {"all_topics": {"*"}}):
+        found = await agent.recall("tokens", **kept)
+        assert sorted(one.id for one in found.items) == sorted(ids), kept
+        listed = (await everybody.latest_facts(**kept)).rows
+        assert sorted(one.id for one in listed) == sorted([*ids, hidden]), kept
+    found = await agent.recall("tokens", all_topics={"*", "tyres"})
+    assert [one.id for one in found.items] == ids[:1]
+
+
 async def test_a_half_life_is_of_one_question(there: House) -> None:
     """Of two alike the newer wins by as much as is asked; without it they count alike."""
     agent = await there.agent()
