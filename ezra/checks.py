@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from types import MappingProxyType
@@ -15,7 +15,7 @@ from tiers.errors import Conflict, UnfitRecord, UsageError
 from tiers.fields import NAMED_MAX
 from tiers.fleet import CATALOG
 from tiers.lexical import is_blank
-from tiers.records import MergeStrategy, Parent, Record, SessionGraph, Source, Turn
+from tiers.records import ALL_TOPICS, MergeStrategy, Parent, Record, SessionGraph, Source, Turn
 
 from .arguments import checked_name
 
@@ -92,6 +92,25 @@ def checked_topic(topic: str | None) -> str | None:
         return checked(Turn, topics=(topic,)).topics[0]
     except UsageError as error:
         raise UsageError("topic", topic, error.accepted) from error
+
+
+def narrowing_topics(field: str, given: Iterable[str] | None, *, every: bool) -> tuple[str, ...]:
+    """Return the topics that an answer is kept to; none where it is kept to all of them.
+
+    Args:
+        field: What the topics are called where they were given.
+        given: Names of topics, or ``*``, which every record meets, as an agent that holds it does.
+        every: Whether a record needs every one of them, or just one.
+
+    Raises:
+        UsageError: They are no names of topics.
+    """
+    if given is None:
+        return ()
+    topics = checked(Turn, {"topics": field}, topics=given).topics
+    if every:
+        return tuple(one for one in topics if one != ALL_TOPICS)
+    return () if ALL_TOPICS in topics else topics
 
 
 def checked_key(key: Sequence[str] | None) -> tuple[str, str] | None:

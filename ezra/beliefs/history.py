@@ -425,11 +425,13 @@ class History:
         return None if point is None else await self.seq_at(point)
 
     async def _seq(self, time: Point | None, turn: int | None, seq: int | None) -> int:
-        given = [one for one in (time, turn, seq) if one is not None]
+        moments = (("time", time), ("turn", turn), ("seq", seq))
+        given = [(field, one) for field, one in moments if one is not None]
         if len(given) != 1:
-            raise UsageError("as_of", given or None, "exactly one of a time, a turn and a seq")
+            field, value = given[-1] if given else moments[0]
+            raise UsageError(field, value, "exactly one of time, turn and seq")
         if seq is None:
-            return await self.seq_at(given[0])
+            return await self.seq_at(given[0][1])
         last = await self.seq_at()
         check_within("seq", seq, 0, last)
         return seq

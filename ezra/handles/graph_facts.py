@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from metaagents.learning.moves import move
+from metaagents.learning.rules import may_be_core
 from tiers.errors import Conflict, NotFound, UsageError
-from tiers.knowledge import is_apart
 from tiers.learning import is_live
 from tiers.records import Fact, FactTier, GraphState, Scope, Text
 
@@ -153,7 +153,7 @@ class FactsOfGraph:
             raise Conflict(what, "active or closed", "archived")
         if fact.tier == tier:
             return False
-        if tier == "core" and (fact.source == "agent" or is_apart(fact)):
+        if tier == "core" and not may_be_core(fact):
             accepted = "a fact that a user or a tool has said, and that recall finds"
             raise UsageError("fact_id", fact_id, accepted)
         done = await move(

@@ -20,16 +20,14 @@ from tiers.records import (
     Scope,
     SearchQuery,
     Summary,
-    Turn,
 )
 from tiers.upkeep import Page
 
-from ..checks import checked, checked_ids
+from ..checks import checked, checked_ids, narrowing_topics
 from ..operations import Ids, operation
 from ..paging import cursor_of, place_of
 from ..runtime import Runtime
 
-_EVERY = {"topics": "all_topics"}
 LATEST_MAX = 100
 """So many records are on a page at most."""
 
@@ -166,8 +164,8 @@ async def _latest(
     """Return so many and one more, which tells whether there is a further page."""
     check_within("limit", limit, 1, LATEST_MAX)
     behind = place_of(after) if after else None
-    named = () if topics is None else checked(Turn, topics=topics).topics
-    every = () if all_topics is None else checked(Turn, _EVERY, topics=all_topics).topics
+    named = narrowing_topics("topics", topics, every=False)
+    every = narrowing_topics("all_topics", all_topics, every=True)
     said: dict[str, Any] = {"kinds": (kind,), "tier": tier, "topics": named, "all_topics": every}
     query = checked(SearchQuery, text="", limit=limit + 1, now=runtime.clock(), **said)
     return await runtime.timeline.latest(scope, query, behind=behind)

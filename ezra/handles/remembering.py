@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
+from metaagents.learning.moves import move
 from metaagents.learning.predicates import is_multi_valued
 from metaagents.learning.regexes import compiled
 from metaagents.learning.remarks import as_said
+from metaagents.learning.weighing import reason_of_place, takes_core
 from metaagents.lifecycle.building import index_work
 from tiers.cold.digests import said_by
 from tiers.errors import Conflict, NotFound, UsageError
@@ -88,6 +90,10 @@ async def missing(runtime: Runtime, scope: Scope, kind: str, record_id: str) -> 
         is_hidden = one.kind == "card" and not await runtime.board.cards(scope, [record_id])
         if one.kind in _CALLED and sees_node(scope, one) and not is_hidden:
             return NotFound(kind, record_id, f"it is a {one.kind}: {_CALLED[one.kind]}")
+    for fact in await runtime.semantic.facts(scope, [record_id]):
+        if fact.graph_id != scope.graph_id:
+            where = f"it is inherited from {fact.graph_id!r}: it is to be ended there"
+            return NotFound(kind, record_id, where)
     return NotFound(kind, record_id)
 
 
@@ -253,7 +259,7 @@ async def refine(
 async def supersede(
     runtime: Runtime, scope: Scope, old_id: str, new_id: str, *, how: Superseded = "natural"
 ) -> bool:
-    """Let one fact take another's place; ``False`` when another did before.
+    """Let one fact take another's place, in core as well; ``False`` when another did before.
 
     Args:
         runtime: Where the facts are.
@@ -269,6 +275,7 @@ async def supersede(
             fact that others see to a private one.
     """
     work = [index_work(old_id, scope.agent_id)]
+    await _take_core(runtime, scope, old_id, new_id)
     try:
         done = await runtime.semantic.supersede(
             scope, old_id, new_id, runtime.clock(), work, how=how
@@ -277,6 +284,20 @@ async def supersede(
         raise UsageError("superseded_by", error.value, error.accepted) from error
     runtime.wake_learning()
     return done
+
+
+async def _take_core(runtime: Runtime, scope: Scope, old_id: str, new_id: str) -> None:
+    """Make what is to take the place of a core fact core, before that one gives way.
+
+    So who dies in between leaves a core fact too many and none too few.
+    """
+    found = {one.id: one for one in await runtime.semantic.facts(scope, [old_id, new_id])}
+    old, new = found.get(old_id), found.get(new_id)
+    if old is None or new is None or not is_live(new) or (new.private and not old.private):
+        return
+    if takes_core(new, old):
+        why, now = reason_of_place(old), runtime.clock()
+        await move(runtime.semantic, scope, new, "core", why, now)
 
 
 async def take_place(

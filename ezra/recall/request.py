@@ -19,7 +19,7 @@ from tiers.moments import local
 from tiers.recollection import WordStatistics
 from tiers.records import ALL_TOPICS_MAX, IDS_MAX, Grain, Kind, Scope, SearchMode, SearchQuery, Turn
 
-from ..checks import checked
+from ..checks import checked, narrowing_topics
 from ..ranking.cues import Cues
 from ..ranking.pool import Pool
 from ..ranking.priors import ScopeClass
@@ -30,7 +30,6 @@ from ..runtime import Runtime
 
 _T = TypeVar("_T")
 
-_EVERY = {"topics": "all_topics"}
 LIMIT_MAX = 100
 DAYS_MAX = 36_500
 _FIRST_DAY = 3  # of the calendar in which every time zone has a day before
@@ -56,7 +55,8 @@ class Narrowing(TypedDict, total=False):
         grains: Of episodes only these: ``daily``, ``weekly``, …
         min_days_ago: Only what happened at least so many calendar days ago; 0 is today.
         max_days_ago: Only what happened at most so many calendar days ago.
-        topics: Only records with one of these topics; they never widen what is visible.
+        topics: Only records with one of these topics, ``*`` being any; they never widen what is
+            visible.
         all_topics: Only records with every one of these topics, 16 at most.
         ids: Only these records of the own graph, 1,000 at most; empty restricts nothing.
         token_budget: The most tokens of all answers' texts together, estimated.
@@ -147,7 +147,6 @@ def request_of(
     unknown = sorted(set(more) - set(Narrowing.__annotations__))
     if unknown:
         raise UsageError(unknown[0], more.get(unknown[0]), ", ".join(Narrowing.__annotations__))
-    topics, all_topics = more.get("topics"), more.get("all_topics")
     asked = RecallRequest(
         text=text,
         limit=limit,
@@ -159,8 +158,8 @@ def request_of(
         grains=checked_grains(more.get("grains", ())),
         min_days_ago=more.get("min_days_ago", 0),
         max_days_ago=more.get("max_days_ago"),
-        topics=() if topics is None else checked(Turn, topics=topics).topics,
-        all_topics=() if all_topics is None else checked(Turn, _EVERY, topics=all_topics).topics,
+        topics=narrowing_topics("topics", more.get("topics"), every=False),
+        all_topics=narrowing_topics("all_topics", more.get("all_topics"), every=True),
         ids=_ids(more.get("ids", ())),
         token_budget=more.get("token_budget"),
         depth=more.get("depth", 1),

@@ -36,6 +36,7 @@ from .weighing import (
     Relation,
     age,
     by_opinion,
+    reason_of_place,
     relation,
     takes_core_from,
     verdicts,
@@ -323,7 +324,7 @@ class JudgeAgent:
             before = takes_core_from(fact, ended, rivals.values())
             if before is not None:
                 # First, so that who dies in between leaves a core fact too many and none too few.
-                reason = f"takes the place of core fact {before.id}"
+                reason = reason_of_place(before)
                 await move(self.semantic, whole, fact, "core", reason, now, self.told)
             known = {one.id: one for one in (fact, *rivals.values())}
             again = [_out_of_index(known[one.fact_id]) for one in ended]

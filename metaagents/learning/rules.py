@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tiers.knowledge import is_apart
 from tiers.learning import is_live
 from tiers.records import Fact
 
@@ -33,6 +34,15 @@ class LearningPolicy:
         return self.core_cap - self.core_cap // 20
 
 
+def may_be_core(fact: Fact) -> bool:
+    """Whether a fact may become core: more than an agent says it, and recall finds it.
+
+    What an agent wrote would become its own proof. It is the agent's alone until a user or a tool
+    says the same (``tiers.learning.vouched``).
+    """
+    return fact.source != "agent" and not is_apart(fact)
+
+
 def promotion_reason(fact: Fact, policy: LearningPolicy) -> str | None:
     """Return why an archival fact becomes core now, or ``None`` if it does not.
 
@@ -40,10 +50,9 @@ def promotion_reason(fact: Fact, policy: LearningPolicy) -> str | None:
     be a model's word for it, and no such word alone may reach every context. Being core, they come
     first. Who knows that a fact is needed always remembers it as core.
 
-    What an agent wrote stays out however often it is used: it would become its own proof. It is the
-    agent's alone until a user or a tool says the same (``tiers.learning.vouched``).
+    What ``may_be_core`` keeps out stays out however often it is used.
     """
-    if fact.tier != "archival" or not is_live(fact) or fact.source == "agent":
+    if fact.tier != "archival" or not is_live(fact) or not may_be_core(fact):
         return None
     earned = fact.uses - fact.earned_from
     if earned < policy.promote_at_uses:

@@ -30,6 +30,7 @@ from .core import PRESSING
 from .likeness import alike, difference, open_on_others, read, same_words, turned
 from .predicates import denies, is_multi_valued
 from .rewording import in_plain_wording
+from .rules import may_be_core
 from .succession import effect, is_first_person, resolved_text, speaker_of
 
 Relation: TypeAlias = Literal["duplicate", "natural", "denial", "distinct"]
@@ -274,10 +275,19 @@ def verdicts(fact: Fact, found: Mapping[str, Relation], rivals: Iterable[Fact]) 
 
 def takes_core_from(fact: Fact, ended: Sequence[Verdict], rivals: Iterable[Fact]) -> Fact | None:
     """Return the core fact whose place in core goes to an archival one that takes its place."""
-    if fact.tier == "core":
-        return None
     giving = {one.fact_id for one in ended if one.by == fact.id and one.how != "denial"}
-    return next((one for one in rivals if one.id in giving and one.tier == "core"), None)
+    return next((one for one in rivals if one.id in giving and takes_core(fact, one)), None)
+
+
+def takes_core(fact: Fact, former: Fact) -> bool:
+    """Whether a fact that takes the place of another has that one's place in core to take, too."""
+    is_free = fact.tier != "core" and may_be_core(fact)
+    return is_free and former.tier == "core" and is_live(former)
+
+
+def reason_of_place(former: Fact) -> str:
+    """Return why a fact that takes the place of a core fact is promoted."""
+    return f"takes the place of core fact {former.id}"
 
 
 def worth(fact: Fact) -> tuple[bool, bool, bool, bool]:

@@ -11,7 +11,7 @@ import pytest_asyncio
 from support.service import DOORS
 from support.two_doors import House, house
 
-from ezra import Fact, Rule
+from ezra import AuditFilter, Fact, Rule
 from tiers.errors import Conflict, NotFound, UsageError
 
 ONE = "01985a4c-0000-7000-8000-000000000001"
@@ -99,6 +99,26 @@ async def test_recall_is_kept_to_records_with_every_topic(there: House) -> None:
         await agent.recall("tokens", all_topics=[f"t{number}" for number in range(17)])
 
 
+async def test_what_is_kept_to_every_topic_there_is_is_all_that_is_seen(there: House) -> None:
+    """``*`` leaves nothing out, also what has no topic; it opens nothing either."""
+    agent = await there.agent(topics={"tyres", "fuel"})
+    other = await there.agent(agent.graph_id, "two", topics={"wings"})
+    everybody = await there.agent(agent.graph_id, "three", topics={"*"})
+    hidden = await other.remember("Tokens of wings.")
+    ids = [
+        await agent.remember("Tokens of tyres.", topics={"tyres"}),
+        await agent.remember("Tokens of fuel.", topics={"fuel"}),
+        await everybody.remember("Tokens of nothing."),
+    ]
+    for kept in ({"topics": {"*"}}, {"topics": {"*", "tyres"}}, {"all_topics": {"*"}}):
+        found = await agent.recall("tokens", **kept)
+        assert sorted(one.id for one in found.items) == sorted(ids), kept
+        listed = (await everybody.latest_facts(**kept)).rows
+        assert sorted(one.id for one in listed) == sorted([*ids, hidden]), kept
+    found = await agent.recall("tokens", all_topics={"*", "tyres"})
+    assert [one.id for one in found.items] == ids[:1]
+
+
 async def test_a_half_life_is_of_one_question(there: House) -> None:
     """Of two alike the newer wins by as much as is asked; without it they count alike."""
     agent = await there.agent()
@@ -150,6 +170,27 @@ async def test_an_id_of_another_kind_is_told_as_what_it_is(there: House) -> None
             await agent.forget(unknown, reason="over")
 
 
+async def test_an_inherited_fact_is_told_with_the_graph_that_it_is_from(there: House) -> None:
+    """Who wants to end it has to go there; one that the agent does not see is unknown."""
+    parent = await there.agent()
+    ids = [
+        await parent.remember(Fact(text=f"Tokens of {tier}.", tier=tier, private=private))
+        for tier, private in (("core", False), ("core", True), ("archival", False))
+    ]
+    child = await there.runtime.create_session_graph(
+        f"{parent.graph_id}-child", inherits_from=[parent.graph_id]
+    )
+    agent = await child.spawn_agent("reader", topics={"tyres"})
+    told = f"in this scope; it is inherited from '{parent.graph_id}': it is to be ended there$"
+    with pytest.raises(NotFound, match=told):
+        await agent.forget(ids[0], reason="over")
+    with pytest.raises(NotFound, match=told):
+        await agent.remember("Tokens live a minute.", supersedes=ids[0])
+    for hidden in ids[1:]:
+        with pytest.raises(NotFound, match=r"in this scope$"):
+            await agent.forget(hidden, reason="over")
+
+
 async def test_of_all_that_take_one_place_the_last_stands(there: House) -> None:
     """Who names what has given way meanwhile, also as a duplicate, takes the place of what stands.
 
@@ -170,6 +211,35 @@ async def test_of_all_that_take_one_place_the_last_stands(there: House) -> None:
     await agent.forget(moved, reason="it is said twice", superseded_by=last)
     await agent.remember("There are no stickers any more.", supersedes=moved)
     assert [one.superseded_by is None for one in await agent.facts([last, told])] == [False, True]
+
+
+async def test_what_takes_the_place_of_a_core_fact_is_core(there: House) -> None:
+    """However it takes it, and with the reason; who reads the core of a parent has it, too."""
+    agent = await there.agent()
+    first = await agent.remember(
+        Fact(subject="the gate", predicate="opens at", object="six", tier="core")
+    )
+    child = await there.runtime.create_session_graph(
+        f"{agent.graph_id}-child", inherits_from=[agent.graph_id]
+    )
+    reader = await child.spawn_agent("reader", topics={"tyres"})
+    second = await agent.remember("The gate opens at seven.", supersedes=first)
+    assert [one.text for one in (await reader.core()).facts] == ["The gate opens at seven."]
+    third = await agent.remember("The gate opens at noon.")
+    await agent.forget(second, reason="over", superseded_by=third)
+    fourth = await agent.remember(
+        Fact(subject="the gate", predicate="opens at", object="one"), supersedes=third
+    )
+    fifth = await agent.knowledge.update("the gate", "opens at", "two")
+    ids = [second, third, fourth, fifth]
+    assert [one.tier for one in await agent.facts(ids)] == ["core"] * 4
+    told = await there.runtime.audit(after=0, only=AuditFilter(kinds=("promoted",)))
+    reasons = {one.record_ids[0]: one.reason for one in told if one.record_ids[0] in ids}
+    places = zip(ids, [first, *ids], strict=False)
+    assert reasons == {new: f"takes the place of core fact {old}" for new, old in places}
+    last = await agent.remember("The gate is painted at four.", source="agent")
+    await agent.forget(fifth, reason="over", superseded_by=last)
+    assert [one.tier for one in await agent.facts([last])] == ["archival"]
 
 
 async def test_who_repeats_a_replacement_takes_no_place_back(there: House) -> None:
