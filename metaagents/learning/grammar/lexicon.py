@@ -224,6 +224,17 @@ EVALUATIVE = frozenset(
 )
 """Words of talk about talk, of moods and of praise: what is called so is no fact to keep."""
 
+OF_AN_ANSWER = frozenset(
+    "answer question result outcome sum total solution remainder offer option suggestion proposal "
+    "guess advice tip point trick thought idea".split()
+)
+"""What comes of a question, or is put up to choose from: it is known while that is talked of."""
+
+ORDINALS = frozenset(
+    "first second third fourth fifth last next other latter former rest best worst cheapest".split()
+)
+"""Alone they say which, and not of what."""
+
 OCCASIONS = frozenset(
     "day days week weekend night lunch dinner breakfast meal drink meeting appointment call time "
     "times break rest nap".split()

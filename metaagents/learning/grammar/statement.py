@@ -21,6 +21,7 @@ from ..times import (
     resolved,
 )
 from .clauses import Clause
+from .frames import PLANNED
 from .lexicon import MEN, WOMEN
 from .subjects import Subject, kind_of, opened, split
 from .verbs import FORMS, Sense, Verbal, is_known_verb, parsed
@@ -47,6 +48,9 @@ UNSAID = frozenset(
 AHEAD = frozenset("book sign plan order register enrol enroll apply expect".split())
 """What is done for a time to come: who signed up for a course in May means the next May."""
 
+_COMES = PLANNED | frozenset("be have end close expire go release ship move due happen die".split())
+"""What is done once, at a time."""
+_WITHIN = any_case(r"in (?!the )\w+ (?:minutes?|hours?|days?|weeks?|months?|years?)$")
 _ENDS = frozenset(("stop", "quit", "give"))
 _TASTES = frozenset("love like hate enjoy prefer adore dislike".split())
 
@@ -274,6 +278,8 @@ def taken_apart(
     if found is None:
         return None
     subject, start = found
+    if subject.sort == "thing" and _MINE.search(subject.text):
+        subject = replace(subject, text=of_speaker(subject.text, speaker))
     words = _with_it_named(words, before)
     is_own = subject.sort == "speaker" and not subject.beside
     verbal = parsed(words[start:], is_own=is_own)
@@ -295,7 +301,7 @@ def taken_apart(
             is_each = comes_round(told) and (
                 _REGULAR.search(subject.text) is not None or _is_so_each_time(verbal, told)
             )
-            is_undated = is_each or _lasts(verbal, told)
+            is_undated = is_each or _lasts(verbal, told) or _is_how_long(verbal, told)
             times.append(resolved(told, None if is_undated else at, is_ahead=is_ahead))
     if _is_no_more(verbal, bare, clause.text):
         verbal = replace(verbal, sense="over")
@@ -346,6 +352,15 @@ def _lasts(verbal: Verbal, told: str) -> bool:
     Only what *has been* so for two years began two years ago.
     """
     return verbal.tense in {"present", "past"} and told.lower().startswith("for ")
+
+
+def _is_how_long(verbal: Verbal, told: str) -> bool:
+    """Whether a time is how long something takes each time: ``Kroll delivers in six weeks``.
+
+    What begins, ends or comes in six weeks does so then.
+    """
+    is_rule = verbal.tense == "present" and not verbal.is_progressive
+    return is_rule and _WITHIN.match(told) is not None and verbal.lemma not in _COMES
 
 
 def _is_no_more(verbal: Verbal, bare: str, text: str) -> bool:
