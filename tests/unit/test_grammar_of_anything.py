@@ -56,6 +56,7 @@ def test_what_lasts_is_told_whole(said: str, told: str) -> None:
             "In this repo all commit messages start with the ticket number.",
             "all commit messages start with the ticket number in this repo",
         ),
+        ("Launch slipped to 9 July.", "the launch moved to 9 July 2026"),
         ("In Dune, Paul is the son of Leto.", "Paul is Leto's son in Dune"),
         ("Excess on my policy is 250 quid.", "Excess on planner's policy is 250 quid"),
         ("Version 3.4.1 went live this morning.", "Version 3.4.1 went live on 17 June 2026"),

@@ -54,6 +54,24 @@ OPENINGS: tuple[Way, ...] = (
         r"\b(ive|dont|cant|didnt|doesnt|isnt|wasnt|havent|hasnt|wont)\b",
         lambda found: f"{found[1][:-2]}'ve" if found[1].lower() == "ive" else f"{found[1][:-1]}'t",
     ),
+    # What there is one of where it is spoken of: "Standup is at 9:45", "rent's 900".
+    Way(
+        r"^\s*((?:stand-?up|retro|deadline|launch|release|go-live|rollout|demo|sprint"
+        r"|kick-?off)(?:'s| (?:is|was|has|moved|slipped|got|starts|ends|runs)) )(?!an?\b)",
+        lambda found: f"the {found[1].lower()}",
+    ),
+    Way(
+        r"^\s*((?:rent|mortgage|salary)(?:'s| (?:is|was|has|went|costs)) )(?!an?\b)",
+        lambda found: f"my {found[1].lower()}",
+    ),
+    Way(
+        r"^\s*(the [a-z -]{3,20})'s (?=(?:now |still )?(?:at |on |in )?(?:the )?"
+        r"(?:\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b))",
+        r"\1 is ",
+    ),
+    Way(
+        r"\b(my|our) (new )?number is (now )?(?=\+?\d[\d ()/-]{5,20}\d)", r"\1 \2phone number is \3"
+    ),
     # Where, or in which book: without it something else is said.
     Way(
         rf"^\s*([Ii]n|[Aa]t|[Oo]n) (?!(?:{_DAYS})\b)(?i:(the )?)({FULL_NAME}), "

@@ -263,7 +263,7 @@ def _habit(said: Said) -> Iterator[Claim]:
     """Yield what somebody does again and again, or never."""
     verbal = said.verbal
     is_denied = verbal.sense == "not" and verbal.lemma == "work"
-    is_told = is_denied or verbal.sense in {"is", "never"}
+    is_told = is_denied or verbal.sense in {"is", "never", "over"}
     if verbal.tense != "present" or not is_told or verbal.is_progressive:
         return
     if _WHOM.search(verbal.rest):

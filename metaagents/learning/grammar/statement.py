@@ -22,7 +22,7 @@ from ..times import (
 )
 from .clauses import Clause
 from .frames import PLANNED
-from .lexicon import MEN, WOMEN
+from .lexicon import DIETS, MEN, WOMEN
 from .subjects import Subject, kind_of, opened, split
 from .verbs import FORMS, Sense, Verbal, is_known_verb, parsed
 
@@ -48,6 +48,7 @@ UNSAID = frozenset(
 AHEAD = frozenset("book sign plan order register enrol enroll apply expect".split())
 """What is done for a time to come: who signed up for a course in May means the next May."""
 
+_PUTS_OFF = frozenset("move slip shift postpone reschedule".split())
 _COMES = PLANNED | frozenset("be have end close expire go release ship move due happen die".split())
 """What is done once, at a time."""
 _WITHIN = any_case(r"in (?!the )\w+ (?:minutes?|hours?|days?|weeks?|months?|years?)$")
@@ -58,7 +59,8 @@ _MARKS = any_case(
     r",? (?:since (?:i was|he was|she was) [\w ]{1,20}|by (?:trade|training|education)"
     r"|by profession|for the time being|by now|by the way|this time|for us|for me|daily basis"
     r"|of all (?:places|things|people)"
-    r"|now|these days|nowadays|at the moment|currently|any ?more|again|too|as well|after all"
+    r"|now|these days|nowadays|at the moment|currently|any ?(?:more|longer)|again|too"
+    r"|as well|after all"
     r"|instead|from now on|also|already|so far|for good|finally|recently|lately|at last"
     r"|of course|yet"
     r"|in (?:my|our|his|her) (?:whole |entire )?li(?:fe|ves)|all in all"
@@ -78,7 +80,9 @@ _HOW_OFTEN = regex(
 )
 _BEARS = frozenset("allergic intolerant sensitive addicted".split())
 _NEGATED = any_case(r"\b(?:not|never|no|cannot|\w+n't)\b")
-_CHANGED = regex(r"now|these days|nowadays|any ?more|again|instead|from now on|after all|currently")
+_CHANGED = regex(
+    r"now|these days|nowadays|any ?(?:more|longer)|again|instead|from now on|after all|currently"
+)
 _STILL_DENIED = ("doesn't", "does not", "don't", "do not", "isn't", "is not", "aren't", "can't")
 _THING_WORDS_MAX = 3
 _MINE = any_case(r"\b(?:my|our)\b")
@@ -202,11 +206,12 @@ class Said:
         return f"{told}, {not_so}" if not_so else told
 
     @property
-    def _is_now(self) -> bool:
+    def is_now(self) -> bool:
         """Whether a mark says that it is so since lately: ``now``, ``these days``."""
         verbal = self.verbal
         is_so = verbal.sense == "is" and verbal.tense == "present" and not self.times
         is_one = verbal.lemma == "be" and " " not in verbal.rest  # what is so called is one thing
+        is_one &= verbal.rest not in DIETS
         return self.is_change and is_so and not is_one
 
     def told_as_said(self) -> str:
@@ -237,7 +242,7 @@ class Said:
             sentence=self.clause.sentence,
         )
         made = replace(made, **more)  # type: ignore[arg-type]
-        if self._is_now and not made.is_single and "text" not in more:
+        if self.is_now and not made.is_single and "text" not in more:
             made = replace(
                 made, text=f"{made.text} now"
             )  # one value takes the other's place anyway
@@ -289,6 +294,7 @@ def taken_apart(
         verbal.tense == "ahead"
         or verbal.lemma in AHEAD
         or _PUT_OFF.fullmatch(verbal.rest) is not None
+        or (verbal.lemma in _PUTS_OFF and verbal.rest in {"to", "back to"})
         or (verbal.tense == "present" and not verbal.habit)
     )
     times: list[When] = []
@@ -365,7 +371,10 @@ def _is_how_long(verbal: Verbal, told: str) -> bool:
 
 def _is_no_more(verbal: Verbal, bare: str, text: str) -> bool:
     """Whether a denial says that something was so before: ``not any more``."""
-    return verbal.sense == "not" and re.search(r"\bany ?more\b", text[len(bare) :]) is not None
+    return (
+        verbal.sense == "not"
+        and re.search(r"\bany ?(?:more|longer)\b", text[len(bare) :]) is not None
+    )
 
 
 def _subject(
