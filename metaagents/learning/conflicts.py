@@ -68,7 +68,6 @@ _SOMEWHERE = regex(rf"(?:(?:hosted|deployed|located|based|kept|stored) )?in (?:t
 _VERSION = regex(r"(?:on )?(?P<of>[A-Z][\w.+#-]*(?: [A-Z][\w.+#-]*)*) v?\d[\w.]*")
 _RUNS = frozenset("use uses be run runs place".split())
 _OF_MANY_KINDS = regex(r"^(?:on )?(?:the |an? )?(?P<which>.*?) ?(?P<what>plan|tier|package)$")
-_ADDRESS = regex(r"(?<=mail) address$")
 _ARTICLE = any_case(r"\b(?:the|an?) ")
 _SCALES = tuple(
     frozenset(told.split())
@@ -208,7 +207,12 @@ def is_theirs(thing: str, owner: str) -> bool:
 def is_of(one: str, other: str) -> bool:
     """Whether two subjects are the same, however they are written."""
     ours, theirs = (spelled(text).removeprefix("the ") for text in (one, other))
-    return ours == theirs or _ADDRESS.sub("", ours) == _ADDRESS.sub("", theirs)
+    return ours == theirs or _bare(ours) == _bare(theirs)
+
+
+def _bare(subject: str) -> str:
+    """Return a subject with ``email`` for ``email address``."""
+    return subject.removesuffix(" address") if subject.endswith("mail address") else subject
 
 
 def _replaces(new: Claim, old: Claim) -> bool:
@@ -273,8 +277,9 @@ def _is_otherwise_now(new: Claim, old: Claim) -> bool:
 
 def _is_with_another(new: Claim, old: Claim) -> bool:
     """Whether what somebody does with one by name is done with another: ``bank with Nordea``."""
-    one, two = (_WITH_NAMED.fullmatch(claim.value) for claim in (new, old))
-    return new.is_change and one is not None and two is not None and one["what"] == two["what"]
+    one = _WITH_NAMED.fullmatch(new.value) if new.is_change else None
+    two = _WITH_NAMED.fullmatch(old.value) if one else None
+    return one is not None and two is not None and one["what"] == two["what"]
 
 
 def _is_a_year_older(new: Claim, old: Claim) -> bool:
@@ -349,12 +354,12 @@ def _is_moved_elsewhere(new: Claim, old: Claim) -> bool:
 
 def _is_other_version(new: Claim, old: Claim) -> bool:
     """Whether another version of what is used is used now: ``on Terraform 1.7``."""
+    if not (new.is_change and new.sense == old.sense == "is" and new.value != old.value):
+        return False
+    if not {new.attribute, old.attribute} <= _RUNS:
+        return False
     one, two = (_VERSION.fullmatch(claim.value) for claim in (new, old))
-    is_used = (
-        new.sense == old.sense == "is" and new.is_change and {new.attribute, old.attribute} <= _RUNS
-    )
-    is_of_it = one is not None and two is not None and one["of"] == two["of"]
-    return is_used and is_of_it and new.value != old.value
+    return one is not None and two is not None and one["of"] == two["of"]
 
 
 def _is_other_tool(new: Claim, old: Claim) -> bool:
@@ -367,9 +372,10 @@ def _is_other_tool(new: Claim, old: Claim) -> bool:
 
 def _is_other_plan(new: Claim, old: Claim) -> bool:
     """Whether who is on one plan, or what is, is on another now: ``the basic plan``."""
+    if not (new.is_change and new.attribute == old.attribute == "place"):
+        return False
     one, two = (_OF_MANY_KINDS.fullmatch(claim.value) for claim in (new, old))
-    is_on = new.attribute == old.attribute == "place" and new.sense == old.sense == "is"
-    if one is None or two is None or not (is_on and new.is_change):
+    if one is None or two is None or not new.sense == old.sense == "is":
         return False
     return one["what"] == two["what"] and one["which"] != two["which"]
 
