@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from tiers.learning import spelled
-from tiers.lexical import WEEKDAYS, words
+from tiers.lexical import NUMBER_WORDS, WEEKDAYS, words
 
 from .grammar.activity import BY_THEMSELVES
 from .grammar.frames import OFTEN
-from .grammar.lexicon import NUMBERS, TRADES
+from .grammar.lexicon import CARERS, DIETS, NUMBERS, TOOLS_OF_A_KIND, TRADES
 from .grammar.phrases import as_time
 from .grammar.statement import (
     DIED,
@@ -46,7 +46,7 @@ USES = frozenset(("drives", "uses", "wears", "rents"))
 QUIT = "quit"
 ARRANGED = "plans"
 _WORKING = frozenset(("is a", "works as"))
-TAKEN = frozenset("drink eat smoke take use have".split())
+TAKEN = frozenset("drink eat smoke take use have play learn study practise".split())
 """Verbs of what is given up by its name alone: ``coffee``."""
 MARITAL = "state single"
 _LASTING = frozenset(
@@ -57,8 +57,18 @@ _PARTED = frozenset("divorced separated single widowed".split())
 _CIRCUMSTANCE = regex(r"(?:with|at|in|on|from|for|before|after|by|near|along) ")
 _EACH = regex(r"\bevery \d+ [a-z]+")
 _ON_DAYS = any_case(
-    rf"\bon (?:{'|'.join(WEEKDAYS)})s\b|\bat \d{{1,2}}(?:[:.]\d\d)?(?: ?[ap]m)?(?!\w)"
+    rf"\bon (?:{'|'.join(WEEKDAYS)})s\b(?: instead of \w+days)?"
+    r"|\bat \d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?(?!\w)"
 )
+_MOSTLY_ONE = frozenset("mentor tutor landlord landlady".split())
+_NAME = r"[A-Z][\w.&+#-]*(?: [A-Z\d][\w.&+#-]*){0,3}"
+_WITH_NAMED = regex(rf"(?P<what>(?:[a-z]+ )?(?:with|at|to|from|for)) {_NAME}")
+_TO_ELSEWHERE = regex(rf"(?:(?:moved|migrated|relocated) )?to (?:the )?{_NAME}")
+_SOMEWHERE = regex(rf"(?:(?:hosted|deployed|located|based|kept|stored) )?in (?:the )?{_NAME}")
+_VERSION = regex(r"(?:on )?(?P<of>[A-Z][\w.+#-]*(?: [A-Z][\w.+#-]*)*) v?\d[\w.]*")
+_RUNS = frozenset("use uses be run runs place".split())
+_OF_MANY_KINDS = regex(r"^(?:on )?(?:the |an? )?(?P<which>.*?) ?(?P<what>plan|tier|package)$")
+_ARTICLE = any_case(r"\b(?:the|an?) ")
 _SCALES = tuple(
     frozenset(told.split())
     for told in (
@@ -89,7 +99,7 @@ def ends(new: Claim, old: Claim) -> bool:
     if old.sense == "over" or (new.is_ahead != old.is_ahead and not _cancels(new, old)):
         return False
     if is_of(new.subject, old.subject):
-        if _gives_up(new, old) or _is_other_trade(new, old):
+        if any(ended(new, old) for ended in _ENDINGS):
             return True
         if new.attribute == old.attribute:
             return _replaces(new, old)
@@ -139,6 +149,8 @@ def _gives_up(new: Claim, old: Claim) -> bool:
         verb, _, taken = done.partition(" ")
         is_some = _is_taken(done) and _value(new) == read(_HOW_MUCH.sub("", taken)).content
         given_up = done if is_some else f"{verb} {new.value}" if _is_taken(done) else ""
+    if not f"{done} ".startswith(f"{given_up} "):
+        given_up, done = _ARTICLE.sub("", given_up), _ARTICLE.sub("", done)
     if not given_up or not f"{done} ".startswith(f"{given_up} "):
         return False
     rest = done[len(given_up) :].strip()
@@ -147,6 +159,12 @@ def _gives_up(new: Claim, old: Claim) -> bool:
         return False
     is_circumstance = _CIRCUMSTANCE.match(rest) or (is_alone and rest[:1].isdigit())
     return not rest or bool(is_circumstance or OFTEN.match(rest))
+
+
+def _is_taken_up(new: Claim, old: Claim) -> bool:
+    """Whether somebody does again what they did at no time: ``I don't drink``."""
+    is_again = new.is_change and new.sense == "is" and old.sense == "not" and bool(old.given_up)
+    return is_again and f"{_done(new)} ".startswith(f"{old.given_up} ")
 
 
 def _done(claim: Claim) -> str:
@@ -158,10 +176,10 @@ def _done(claim: Claim) -> str:
         return claim.value
     if claim.attribute == "studied":  # of who studied nothing is said of now
         return f"study {claim.value}" if _STUDIES.search(claim.text) else ""
-    being, _, last = claim.attribute.rpartition(" ")
-    lemma, form = FORMS.get(last, ("", ""))
-    is_doing = (being, form) in {("", "present"), ("is", "ing")}
-    return f"{lemma} {claim.value}".strip() if is_doing else ""
+    verb, *more = claim.attribute.removeprefix("is ").split() or [""]
+    lemma, form = FORMS.get(verb, ("", ""))
+    is_doing = form == ("ing" if claim.attribute.startswith("is ") else "present")
+    return " ".join((lemma, *more, claim.value)).strip() if is_doing else ""
 
 
 def _is_taken(done: str) -> bool:
@@ -189,7 +207,12 @@ def is_theirs(thing: str, owner: str) -> bool:
 def is_of(one: str, other: str) -> bool:
     """Whether two subjects are the same, however they are written."""
     ours, theirs = (spelled(text).removeprefix("the ") for text in (one, other))
-    return ours == theirs
+    return ours == theirs or _bare(ours) == _bare(theirs)
+
+
+def _bare(subject: str) -> str:
+    """Return a subject with ``email`` for ``email address``."""
+    return subject.removesuffix(" address") if subject.endswith("mail address") else subject
 
 
 def _replaces(new: Claim, old: Claim) -> bool:
@@ -198,7 +221,7 @@ def _replaces(new: Claim, old: Claim) -> bool:
         return True
     same = _value(new) == _value(old)
     if same:
-        return new.sense in _OPPOSITE[old.sense]
+        return new.sense in _OPPOSITE[old.sense] or _is_otherwise_now(new, old)
     if new.sense != "is" or old.sense != "is":
         is_all = old.sense == "is" and _is_of_namesake(old.value, new.value)
         return is_all and new.attribute in _AT_PLACES
@@ -206,7 +229,17 @@ def _replaces(new: Claim, old: Claim) -> bool:
         return False  # "Lyon, France" may be the Lyon that was said
     if new.is_single and (old.is_single or new.corrects):
         return _units(new) == _units(old)
-    ways = (*(_is_moved, _is_put_right, _is_other_count, _is_other_kind, _is_on_another),)
+    ways = (
+        _is_moved,
+        _is_put_right,
+        _is_other_count,
+        _is_other_kind,
+        _is_on_another,
+        _is_with_another,
+        _is_a_year_older,
+        _is_other_diet,
+        _is_another_since,
+    )
     return any(replaces(new, old) for replaces in ways)
 
 
@@ -232,6 +265,43 @@ def _is_on_another(new: Claim, old: Claim) -> bool:
     places = [_ON_NAMED.fullmatch(one.value) for one in (new, old)]
     ours, theirs = (found["where"] if found else "" for found in places)
     return new.is_change and is_thing and bool(ours) and ours == theirs
+
+
+def _is_otherwise_now(new: Claim, old: Claim) -> bool:
+    """Whether what is so now differs in a number only: ``logs are kept for 30 days``."""
+    one, two = (read(in_24_hours(claim.text)) for claim in (new, old))
+    is_told = bool(one.numbers and two.numbers) and one.numbers != two.numbers
+    is_so = new.is_change and new.sense == old.sense == "is" and not _ON_DAYS.search(new.text)
+    return is_so and is_told and one.content - one.numbers == two.content - two.numbers
+
+
+def _is_with_another(new: Claim, old: Claim) -> bool:
+    """Whether what somebody does with one by name is done with another: ``bank with Nordea``."""
+    one = _WITH_NAMED.fullmatch(new.value) if new.is_change else None
+    two = _WITH_NAMED.fullmatch(old.value) if one else None
+    return one is not None and two is not None and one["what"] == two["what"]
+
+
+def _is_a_year_older(new: Claim, old: Claim) -> bool:
+    """Whether who was five turned six: another child of theirs hardly did."""
+    ages = [_age(one) for one in (new, old)]
+    return new.attribute == "age" and " turned " in new.text and ages[0] == ages[1] + 1 > 1
+
+
+def _age(claim: Claim) -> int:
+    told = claim.value.partition(" ")[0].lower()
+    return int(told) if told.isdigit() else NUMBER_WORDS.get(told, -1)
+
+
+def _is_another_since(new: Claim, old: Claim) -> bool:
+    """Whether who has one at a time, as a rule, has had another one since: ``my mentor``."""
+    is_since = new.is_change or " since " in new.text
+    return new.attribute in _MOSTLY_ONE and is_since and new.sense == old.sense == "is"
+
+
+def _is_other_diet(new: Claim, old: Claim) -> bool:
+    """Whether who ate in one way eats in another now: ``vegetarian``."""
+    return new.is_change and new.attribute == "is" and {new.value, old.value} <= DIETS
 
 
 def _is_put_right(new: Claim, old: Claim) -> bool:
@@ -275,9 +345,51 @@ def _is_other_count(new: Claim, old: Claim) -> bool:
     return bool(rest and one.numbers and two.numbers) and rest == two.content - two.numbers
 
 
+def _is_moved_elsewhere(new: Claim, old: Claim) -> bool:
+    """Whether a thing that was somewhere by name has moved: ``production runs in Frankfurt``."""
+    is_gone = new.attribute in {"move", "be"} and new.sense == "is"
+    is_gone = is_gone and _TO_ELSEWHERE.fullmatch(new.value) is not None
+    return is_gone and _SOMEWHERE.fullmatch(old.value) is not None
+
+
+def _is_other_version(new: Claim, old: Claim) -> bool:
+    """Whether another version of what is used is used now: ``on Terraform 1.7``."""
+    if not (new.is_change and new.sense == old.sense == "is" and new.value != old.value):
+        return False
+    if not {new.attribute, old.attribute} <= _RUNS:
+        return False
+    one, two = (_VERSION.fullmatch(claim.value) for claim in (new, old))
+    return one is not None and two is not None and one["of"] == two["of"]
+
+
+def _is_other_tool(new: Claim, old: Claim) -> bool:
+    """Whether somebody has switched between tools of a kind: from VS Code to Zed."""
+    is_use = {new.attribute, old.attribute} <= {"use", "uses"} and new.sense == old.sense == "is"
+    used = {spelled(new.value), spelled(old.value)}
+    is_other = is_use and new.is_change and len(used) > 1
+    return is_other and any(used <= one for one in TOOLS_OF_A_KIND)
+
+
+def _is_other_plan(new: Claim, old: Claim) -> bool:
+    """Whether who is on one plan, or what is, is on another now: ``the basic plan``."""
+    if not (new.is_change and new.attribute == old.attribute == "place"):
+        return False
+    one, two = (_OF_MANY_KINDS.fullmatch(claim.value) for claim in (new, old))
+    if one is None or two is None or not new.sense == old.sense == "is":
+        return False
+    return one["what"] == two["what"] and one["which"] != two["which"]
+
+
+def _is_seen_no_more(new: Claim, old: Claim) -> bool:
+    """Whether somebody sees no more whom they saw for their health: ``my therapist is``."""
+    is_over = new.attribute == "sees" and new.sense == "over"
+    return is_over and old.attribute in CARERS and _value(new) == _value(old)
+
+
 def _leaves(new: Claim, old: Claim) -> bool:
     """Whether a claim says that what another attribute held is over."""
-    if _is_past(new, old):
+    ways = (_is_past, _is_moved_elsewhere, _is_seen_no_more)
+    if any(leaves(new, old) for leaves in ways):
         return True
     is_there = old.attribute in {DOES, "run"} and _closes(old.value, new.value)
     is_it = (
@@ -368,3 +480,14 @@ def _units(claim: Claim) -> frozenset[str]:
 
 def _head(claim: Claim) -> str:
     return next(iter(words(claim.value)[-1:]), "")
+
+
+_ENDINGS = (
+    _gives_up,
+    _is_other_trade,
+    _is_taken_up,
+    _is_other_tool,
+    _is_other_plan,
+    _is_other_version,
+)
+"""Ways to end what is told of the same one, by whatever attribute."""

@@ -32,6 +32,12 @@ CONFIDENCE = 0.9
 
 USER = "user"
 _SPEAKER = regex(r"\bi\b")
+_BEGINS = regex(r"(?<=\w[.!?] )(?=(?:i|im|i'm|ive|i've|my|we|our)\b)[a-z]")
+_SO_CALLED = regex(
+    r"\b((?:is|are|'s) (?:called|named) |name is )(?!(?:not|the|an?|on|in|too|off|so|out|for|my|up"
+    r"|after|to|it|away|back)\b)([a-z]{3,20})(?=$|[.,!]| and\b)"
+)
+"""Who is so called, typed without capitals."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,10 @@ def stated(said: str, subject: str, at: datetime | None = None) -> list[Stated]:
     if not is_plain(said):
         return []
     plain = in_plain_letters(plain_quotes(said))
-    heard = list(_in_order(plain, subject, at))
+    typed = _with_capitals(plain) if plain.islower() else plain
+    heard = list(_in_order(typed, subject, at))
+    if not heard and typed != plain:
+        heard = list(_in_order(plain, subject, at))
     if not heard and plain.isupper():
         heard = list(_in_order(_SPEAKER.sub("I", plain.lower()), subject, at))
     found: dict[str, Stated] = {}
@@ -78,6 +87,12 @@ def stated(said: str, subject: str, at: datetime | None = None) -> list[Stated]:
         found.pop(one.text.lower(), None)
         found[one.text.lower()] = one
     return list(found.values())
+
+
+def _with_capitals(said: str) -> str:
+    """Return what was typed all in small letters with those that begin sentences and names."""
+    begun = _BEGINS.sub(lambda found: found.group().upper(), said)
+    return _SO_CALLED.sub(lambda found: f"{found[1]}{found[2].capitalize()}", begun)
 
 
 def _in_order(said: str, subject: str, at: datetime | None) -> Iterator[Stated]:

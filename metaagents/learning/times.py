@@ -269,7 +269,9 @@ def _resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
     days = _days(bound[2], at, is_ahead=sort == "until" or is_ahead)
     if days is None or days_of(bound[2]):
         return When(sort, said, days)
-    return When(sort, f"{bound[1].lower()} {_told(days)}", days)
+    end = _day(days.last if sort == "until" else days.first)
+    told = _told(end) if " and " in _told(days) else _told(days)
+    return When(sort, f"{bound[1].lower()} {told}", days)
 
 
 def _spanned(said: str, at: datetime | None, *, is_ahead: bool) -> When | None:
@@ -356,7 +358,8 @@ def _in_calendar(plain: str, today: datetime, *, is_ahead: bool) -> Days | None:
         ahead = is_ahead if step is None else step > 0
         return _month(MONTHS.index(named) + 1, today, ahead=ahead)
     if named in _SEASONS:
-        step = (1 if is_ahead else -1) if step is None and which != "this" else step
+        is_bare = step is None and which != "this"
+        step = _to_season(_SEASONS[named], today, is_ahead=is_ahead) if is_bare else step
         return _season(_SEASONS[named], today, step or 0)
     if named in {"week", "weekend"}:
         return _week(today, step or 0, is_end=named == "weekend")
@@ -422,6 +425,11 @@ def _season(begins: int, today: datetime, step: int) -> Days:
         year += 1
     later, month = divmod(begins + 1, len(MONTHS))
     return Days(datetime(year, begins, 1, tzinfo=UTC), _whole_month(year + later, month + 1).last)
+
+
+def _to_season(begins: int, today: datetime, *, is_ahead: bool) -> int:
+    """Return which season is meant without a year: of what is to come, one that is not over."""
+    return (0 if _season(begins, today, 0).last >= today else 1) if is_ahead else -1
 
 
 def _whole_month(year: int, month: int) -> Days:

@@ -88,6 +88,12 @@ def test_what_is_put_right_of_somebody_unnamed_is_no_fact(whose: str) -> None:
     assert stated(f"Sorry, {whose} name is Marion.", "Ann") == []
 
 
+def test_small_letters_part_sentences_and_name_who_is_called() -> None:
+    """Who types without capitals says as much in two sentences, and of a dog by its name."""
+    found = stated("i live in leeds. my dog is called rex. my plan is called off.", "Ada")
+    assert [one.text for one in found] == ["Ada lives in leeds", "Ada's dog is called Rex"]
+
+
 def test_a_pasted_document_states_nothing() -> None:
     """However plainly it is written."""
     assert stated("I live in Rome. " * 200, "user") == []

@@ -66,6 +66,8 @@ _PASSES = any_case(
     r"|\b(?:don't|didn't|not) (?:know|remember|recall) (?:if|whether|wh\w+|how)\b"
     r"|^no (?:prob(?:lem)?|worries|need|idea|way|doubts?|thanks)\b"
     r"|^for (?:always|all|being|every)\b"
+    r"|^(?:the )?(?:first |second |best |cheapest |other )?"
+    r"(?:option|plan|variant|alternative|choice)(?: (?:[a-z]|\d+))? (?:is|are|costs?|takes?|has)\b"
 )
 """What is of the moment, a manner of speaking or said for courtesy."""
 _ORDERED_FIRST = any_case(r"[^,;:]*[,;:] (?:please,? |but |so |and )*(?P<rest>.+)")

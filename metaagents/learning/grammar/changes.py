@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from tiers.lexical import MONTHS, WEEKDAYS
+
 from ..marks import Way
 from ..regexes import regex
 from .lexicon import FULL_NAME, NUMBERS
@@ -17,7 +19,7 @@ _CHANGED = (
 _THING = r"(?:[\w'-]+ ){0,5}?[\w'-]+(?<!s)"
 _TO_VALUE = (
     r"(?: from [^,;]{1,30}?)? to (?P<value>(?:[A-Z][A-Z\d.-]+|[\w.+-]+@[\w.-]+"
-    r"|[a-z][\w.-]*[\d_][\w.-]*|[\u20ac$\u00a3+-]?\d[\w.%]*"
+    r"|[a-z][\w.-]*[\d_][\w.-]*|[\u20ac$\u00a3+-]?\d(?:[\w.%]|,(?=\d))*"
     rf"|(?:{'|'.join(sorted(NUMBERS - {'one'}))})\b)"
     r"(?: [\w%/]+){0,3}?)\.?"
 )
@@ -26,6 +28,10 @@ _OWNED = r"(?:[Tt]he|[Oo]ur|[Mm]y|[A-Z][\w-]*'s)"
 _TO_NAME = rf"(?:from {FULL_NAME} )?(?:to |as )?(?={FULL_NAME}$)"
 _NAMED = r"i?[A-Z][\w.+#-]*(?: [A-Z\d][\w.+#-]*){0,3}"
 _WAS = r"(?:was|has been|got)"
+
+_DAY = rf"(?:{'|'.join(one.capitalize() for one in WEEKDAYS)})"
+_MONTH = rf"(?:{'|'.join(one.capitalize() for one in MONTHS)})"
+_HOUR = r"\d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?"
 
 CHANGES: tuple[Way, ...] = (
     Way(
@@ -68,7 +74,7 @@ CHANGES: tuple[Way, ...] = (
     ),
     Way(
         rf"^(I|[Ww]e)(?: have|'ve got| got|'ve) a new ((?:[\w-]+ ){{0,2}}[a-z-]+),"
-        rf" (?:called |named )?(?={FULL_NAME}$)",
+        rf" (?:called |named |it's )?(?=(?:an? )?{_NAMED}\.?$)",
         lambda found: f"{'My' if found[1] == 'I' else 'Our'} new {found[2]} is ",
     ),
     Way(
@@ -104,6 +110,13 @@ _PARTS = {
     "from_to": rf" from (?P<old>{_NAMED}) to (?P<new>{_NAMED})(?: .{{1,40}})?",
     "with": rf" (?:with|for|by) (?:an? )?(?P<new>{_NAMED})",
     "team": r"(?:[Tt]eam )?",
+    "put_off": r"(?:moved|pushed|postponed|shifted|rescheduled|delayed)",
+    "given_up": r"(?:cut out|given up|gave up)",
+    "number": r"\d[\w.]*",
+    "time": rf"(?:{_DAY}(?:,? (?:at )?{_HOUR})?|{_HOUR}|\d{{1,2}}(?:st|nd|rd|th)? {_MONTH}"
+    rf"|{_MONTH} \d{{1,2}})",
+    "paid": r"(?:the |an? )(?:[\w-]+ ){1,2}(?:plan|tier|package)",
+    "numbered": r"(?:[Tt]icket|[Ii]ssue|[Cc]ase|[Tt]ask|[Bb]ug|[Oo]rder) #?\w*\d[\w-]*",
     "version": rf"{_NAMED}(?<=\d)",
     "month": r"[A-Z][a-z]{2,8}(?: \d{4})?",
     "date": rf"{_OWNED} (?:[\w-]+ )?(?:meeting|wedding|trip|party|interview|call)(?: with .+)?",
@@ -129,6 +142,26 @@ _RESTATED: tuple[tuple[str, str], ...] = (
     (
         "<thing:had> (?:was|has been|got) extended (?:to|until) (?:next )?<end:month>",
         "{thing} ends in {end}",
+    ),
+    (
+        "<who><did> (?:changed|switched) <thing:had>(?: from <name>)? to <new:name>",
+        "{thing} is {new}",
+    ),
+    (
+        "<who><did> <put_off> <thing:had>(?: back| forward| out)? (?:to|until) <new:time>",
+        "{thing} moved to {new}",
+    ),
+    (
+        "<who><did> <upgraded> <tool:name>(?: from .+)? to v?<new:number>",
+        "{who} {use} {tool} {new} now",
+    ),
+    (
+        "<who><did> (?:<upgraded>|switched|moved|changed) to <plan:paid>",
+        "{who} {be} on {plan} now",
+    ),
+    (
+        "<who><did> (?:reassigned|handed(?: over)?) <thing:numbered> to <new:name>",
+        "{thing} is assigned to {new} now",
     ),
     ("<thing:had> is owned by <team><owner:name>(?: now)?", "the owner of {thing} is {owner}"),
     ("<team><owner:name> (?:now )?owns <thing:had>(?: now)?", "the owner of {thing} is {owner}"),
@@ -248,7 +281,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "{who} no longer {bank} with {account}",
     ),
     (
-        "<who><did> (?:cut out|given up|gave up) (?!hope|faith|every|any)<thing:word>(?<!ing)",
+        "<who><did> <given_up> (?!hope|faith|every|any|my)(?:the )?<thing:word>(?<!ing)",
         "{who} quit {thing}",
     ),
     (

@@ -181,10 +181,19 @@ _DOUBT = Sought(
 _UNDOES = any_case(
     r"\b(?:kidding|joking|just a joke|said (?:nobody|no one)|not really|or not|or maybe|i think|"
     r"i guess|i believe|i suppose|i thought|i assume|i hope|i reckon|i imagine|hopefully|not sure|"
-    r"don't quote me|(?:if|as far as) i (?:remember|recall|know)|"
+    r"don't quote me|(?:if|as far as) i (?:remember|recall|know)|(?:i'm|i am) (?:not )?mistaken|"
     r"maybe|perhaps|probably|apparently|supposedly|allegedly|they say|it seems|"
     r"she says|he says|in my dreams?|but only|as if|sort of|kind of|right$|just like that)\b"
 )
+_SAYING = r"(?:says?|said|writes?|wrote|reports?|reported|claims?|claimed)"
+_ATTRIBUTED = any_case(
+    r"(?:(?:the |my |our )?(?!(?:i|we|not|as|whatever|what)\b)[\w'-]+(?: (?!(?:i|we)\b)[\w'-]+)?"
+    rf" (?:{_SAYING}|tells? (?:me|us)|told (?:me|us))|{_SAYING} [\w' -]{{1,40}}"
+    r"|(?:i'm|i am|i was|we were) told|i(?:'ve)? (?:hear|heard|read)(?: say)?)[.! ]*$"
+)
+"""Who else says what a sentence says, at its end: ``, says Eve``, ``, the paper writes``."""
+_TAKES_ALL_BACK = any_case(r"\s*(?:or\b[^?]*\?|(?:or )?(?:perhaps |maybe )?not(?: really)?[.! ]*$)")
+"""A sentence that leaves nothing of the one before it: ``Or Monday?``, ``Not.``"""
 _IS_LIST = any_case(r"\b(?:an?|so|very) [a-z-]+$")
 _LISTED = regex(
     r"(?:and |or )?(?!(?:no|her|his|its|their|my|our|the|an?|it|he|she|they|which|who)\b)"
@@ -262,6 +271,8 @@ def clauses(text: str) -> Iterator[Clause]:
         if len(sentence) > SENTENCE_CHARS_MAX or _UNMEANT.search(sentence):
             continue
         has_correction = _CORRECTS.search(sentence) is not None
+        if _TAKES_ALL_BACK.fullmatch(sentence):
+            ready = []
         if _INSTEAD.fullmatch(sentence.strip(" .!")):
             ready = ready[:-1]
         yield from ready
@@ -317,8 +328,12 @@ def is_plainly_said(sentence: str) -> bool:
     is_else = (
         _AGREES.match(sentence.strip()) or _REPORTED.search(sentence) or _UNDOES.search(sentence)
     )
+    _, comma, last = sentence.rpartition(", ")
+    is_told = bool(comma) and _ATTRIBUTED.fullmatch(last) is not None
     is_asked = "?" in sentence
-    return not (is_play or is_doubted or is_else or is_asked or _UNMEANT.search(sentence))
+    return not (
+        is_play or is_doubted or is_else or is_told or is_asked or _UNMEANT.search(sentence)
+    )
 
 
 def _of_sentence(sentence: str) -> list[Clause]:
@@ -368,7 +383,8 @@ def _takes_back(part: _Part, *, is_last: bool) -> bool:
 
 def _undoes(part: _Part, found: list[Clause]) -> bool:
     """Take away the clause that a part makes depend, or doubts."""
-    if part.joint != "taint" and not (part.joint == "comma" and _UNDOES.search(part.text)):
+    is_doubt = _UNDOES.search(part.text) or _ATTRIBUTED.match(part.text)
+    if part.joint != "taint" and not (part.joint == "comma" and is_doubt):
         return False
     if found and not _ASKED_IN_CASE.match(f"if {part.text}"):
         found.pop()

@@ -21,6 +21,7 @@ from .lexicon import (
     RELATIVES,
     SPOUSES,
     STATES,
+    TEAM_TRADES,
 )
 from .statement import DIED, HAS, KIND, NAME, PLACE, PLAN, RELATION, TIME, Claim, Said, of_speaker
 from .subjects import kind_of, of_possession
@@ -34,6 +35,7 @@ _STATE_OF = {
     for state in line
     for word in state.split("/")
 }
+_ON_PLAN = regex(r"on (?:the|an?) (?!same\b|other\b)(?:[\w-]+ ){1,2}(?:plan|tier|package)")
 _TRIP = any_case(r"(?:trip|flight|visit|journey|holiday|vacation|drive) to (.+)")
 _FAVOURITE = regex(r"(?:all-time )?favou?rite ([\w\- ]+)")
 _VAGUE = frozenset(
@@ -84,7 +86,7 @@ _HEALTH = regex(
 )
 _AILING = regex(
     r"(?:(?:very|too|rather|quite|a bit|pretty|slightly) )?(?:high|low|bad|poor|weak|blind|deaf"
-    r"|borderline|artificial|failing|going|made of glass)"
+    r"|normal|fine|back to normal|under control|borderline|artificial|failing|going|made of glass)"
 )
 _NO_NEWS = frozenset(
     "day life week world year heart home head mind face time favorite favourite".split()
@@ -208,7 +210,7 @@ def _named_as(said: Said, name: str, noun: str, *, is_news: bool) -> Claim:
         attribute_of(noun),
         name,
         subject=said.subject.owner,
-        is_single=_is_one(noun),
+        is_single=_is_one(noun) and noun.lower().split()[-1] not in TEAM_TRADES,
         fact_type="identity",
         is_news=is_news,
     )
@@ -254,6 +256,7 @@ def _time(said: Said, rest: str) -> Iterator[Claim]:
     if not value or subject.sort not in {"owned", "thing"} or said.verbal.sense != "is":
         return
     is_dated = DATED.search(noun) is not None or _WEEKDAY.fullmatch(value) is not None
+    is_moved = said.is_change and is_scheduled(said)
     text = said.told()
     if _YEARLY.search(noun):
         # It comes again each year: the year of the next one is no part of it.
@@ -268,7 +271,7 @@ def _time(said: Said, rest: str) -> Iterator[Claim]:
         text=text,
         is_single=True,
         fact_type="identity" if _YEARLY.search(noun) else "world",
-        is_news=is_dated and (subject.sort == "owned" or said.clause.corrects),
+        is_news=is_dated and (subject.sort == "owned" or said.clause.corrects or is_moved),
         valid_from=None,
         valid_to=None,
     )
@@ -322,6 +325,8 @@ def _cancelled(said: Said) -> Iterator[Claim]:
     is_known = DATED.search(said.subject.head) is not None and said.subject.sort == "owned"
     is_known |= " with " in noun
     yield said.claim("cancelled", "", subject=noun, sense="over", is_news=is_known)
+    if noun != said.subject.text:
+        yield said.claim("cancelled", "", sense="over")
     if trip and said.subject.owner:
         place = re.sub(r" in .*", "", trip[1])
         yield said.claim(PLAN, place, subject=said.subject.owner, sense="over")
@@ -377,7 +382,7 @@ def _place(said: Said, rest: str) -> Iterator[Claim]:
         yield said.claim(
             PLACE,
             thing,
-            is_news=is_news,
+            is_news=is_news or _ON_PLAN.fullmatch(rest) is not None,
             is_single=said.subject.sort in {"owned", "thing"} and not _is_living(said),
         )
 

@@ -86,7 +86,8 @@ def _moved(said: Said) -> Iterator[Claim]:
 
 def _timed(said: Said, rest: str, *, is_change: bool = False) -> Iterator[Claim]:
     """Yield when something is, or where it has gone to."""
-    value = phrases.as_time(rest) or (said.told_time if not rest else "")
+    at_hour = f"at {rest}" if rest.isdigit() and DATED.search(said.subject.head) else rest
+    value = phrases.as_time(at_hour) or (said.told_time if not rest else "")
     change = is_change or said.is_change
     if value:
         yield said.claim(

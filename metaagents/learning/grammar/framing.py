@@ -12,7 +12,7 @@ from ..rewording import third_person
 from . import phrases
 from .frames import OFTEN, Filled
 from .lexicon import ACQUAINTANCES, BODY, POSSESSIONS
-from .statement import AHEAD, DIED, HAS, RELATION, Claim, Said, of_speaker
+from .statement import AHEAD, DIED, HAS, LEFT, RELATION, Claim, Said, of_speaker
 
 _CALLED = regex(r"(.+?) (?:called|named) (.+)")
 _MET = "(?:user|client|customer|vendor|supplier|landlord|patient|guest|tenant|applicant|driver)"
@@ -23,6 +23,7 @@ _YEAR = regex(r" \d{4}$")
 _FOR_LIFE = frozenset("illness allergen diet".split())
 """What somebody has had is had still, unless they say otherwise."""
 
+_COMPANY = regex(r"(?:the|our|my) (?:company|team|firm|project|board|band|club)")
 _CUT = frozenset(("place", "liked"))
 """Kinds that are told without what else was said: ``in Lisbon with my wife``."""
 _OF_THE_LIVING = frozenset(
@@ -52,6 +53,8 @@ def framed(said: Said, filling: Filled) -> Iterator[Claim]:
     )
     if frame.attribute == "was born":
         claim = _without_guessed_year(said, claim)
+    if frame.kind == "diet" and said.is_now:
+        claim = replace(claim, text=f"{claim.text} now")
     if frame.has("begin"):
         claim = replace(claim, is_change=True)
     if verbal.lemma in AHEAD or (frame.has("state") and not _is_bounded(said)):
@@ -113,7 +116,7 @@ def _is_news(said: Said, filling: Filled) -> bool:
     if verbal.aim == "used":
         return frame.fact_type == "identity" and frame.has("state")
     needs_time = frame.has("dated") or (frame.attribute == "was born" and not filling.value)
-    is_timed = said.when is not None or OFTEN.search(said.told()) is not None
+    is_timed = said.when is not None or _is_firm(filling) or OFTEN.search(said.told()) is not None
     if (needs_time and not is_timed) or (frame.has("since") and not said.is_since):
         return False
     if frame.has("state"):
@@ -123,6 +126,11 @@ def _is_news(said: Said, filling: Filled) -> bool:
     is_denial = verbal.sense == "not" and frame.fact_type == "identity"
     is_done = verbal.tense in {"past", "perfect"}
     return is_done and (verbal.sense in {"is", "never"} or is_denial)
+
+
+def _is_firm(filling: Filled) -> bool:
+    """Whether somebody left those they were with, which is no place: ``Priya left the company``."""
+    return filling.frame.attribute == LEFT and _COMPANY.fullmatch(filling.value) is not None
 
 
 def _is_lasting(said: Said, filling: Filled) -> bool:

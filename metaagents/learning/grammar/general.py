@@ -130,7 +130,7 @@ _STATE = regex(
     r"|autistic|non-?binary|[a-z]+-free|gay|lesbian|bisexual|transgender"
     r"|pregnant|divorced|widowed|single|adopted|hard of hearing|colou?r[- ]blind"
     r"|left-handed|(?:not )?(?:allowed|supposed|permitted|required|obliged) to [a-z]+ .+"
-    r"|diagnosed with .+|about [a-z]+ .+)(?: .*)?"
+    r"|diagnosed with .+)(?: .*)?"
 )
 """What somebody is for long."""
 _KEPT = regex(
@@ -164,6 +164,7 @@ _EXAM = regex(r"\b(?:driving|language|citizenship|theory|swimming) test\b")
 _OWN = regex(r"\b(?:my|our)\b")
 _THEIRS = regex(r"\b(?:his|her|their)\b")
 _IS_CAPITAL = regex(rf"[{CAPITALS}]|[a-z]+[{CAPITALS}]")
+_IN_ONE = regex(r"(?:on|in|at) (?:the|an?) (\w+)")
 _DOING = regex(r"\w+ing\b")
 
 
@@ -349,7 +350,7 @@ def _is_what(said: Said) -> bool:
         return not is_today and subject.sort != "thing"
     is_each_time = past_base(rest.split(" ")[0]) is not None and _is_round(said)
     if subject.sort == "speaker":
-        return is_of_name or is_each_time
+        return (is_of_name and not _on_the_way(rest)) or is_each_time
     if subject.sort == "owned" and phrases.is_worth_keeping(subject.noun, EVALUATIVE | AT_HAND):
         return is_of_name or _MEASURED.match(rest) is not None
     if _CALLED.match(rest) or (_I_KNOW.search(subject.text) and phrases.as_name(rest)):
@@ -360,6 +361,12 @@ def _is_what(said: Said) -> bool:
     is_rule = subject.sort == "thing" and _OF_MANY.match(subject.text) is not None
     is_known = _is_named(said) or _is_round(said) or _NUMBER.search(subject.text) is not None
     return is_known or (is_rule and len(rest.split()) > 2)  # noqa: PLR2004 - no "are paid for"
+
+
+def _on_the_way(rest: str) -> bool:
+    """Whether somebody is in or on what people are with in passing: ``on the train to York``."""
+    found = _IN_ONE.match(rest)
+    return found is not None and found[1] in AT_HAND
 
 
 def _is_of_a_thing(said: Said) -> bool:
@@ -455,7 +462,8 @@ def _was(said: Said) -> bool:
         return lemma not in OF_THE_MOMENT
     if lemma and (not of_what or _BY_WHOM.match(of_what)):
         return _is_of_life(replace(said, verbal=replace(verbal, lemma=lemma, rest=of_what)))
-    return rest.startswith(("diagnosed with ", "born ")) or (is_long and is_so)
+    is_born = rest.startswith("born ") and not rest.startswith("born to ")
+    return rest.startswith("diagnosed with ") or is_born or (is_long and is_so)
 
 
 _BY_WHOM = regex(rf"(?:by|after|from|an?|to the) |(?:at|in|to) (?:the )?[{CAPITALS}]")

@@ -71,6 +71,19 @@ TRADES = (
     )
 )
 """What somebody is for a living, one at a time where they say what they are now."""
+TOOLS_OF_A_KIND = tuple(
+    frozenset(told.split("|"))
+    for told in (
+        "npm|pnpm|yarn|bun", "pip|poetry|uv|conda", "vim|neovim|emacs|vs code|pycharm|zed|sublime",
+        "jenkins|github actions|gitlab ci|buildkite|circleci", "jira|linear|asana|trello",
+        "slack|teams|mattermost|discord", "github|gitlab|bitbucket|codeberg",
+        "aws|azure|gcp|google cloud|hetzner", "mysql|postgres|postgresql|mongodb|sqlite",
+        "chrome|firefox|safari|edge|brave", "android|iphone|ios", "windows|macos|linux",
+        "confluence|notion|obsidian", "gmail|outlook|fastmail|proton mail|protonmail",
+        "maven|gradle", "webpack|vite", "mocha|jest|vitest", "spotify|apple music|tidal",
+    )
+)  # fmt: skip
+"""Of each line somebody who has switched uses another one no more."""
 SOFTWARE = frozenset(
     "android|angular|ansible|asana|aws|azure|bitbucket|chrome|confluence|datadog|debian"
     "|discord|docker|emacs|excel|fastmail|fedora|figma|firefox|gcp|github|github actions"
@@ -81,8 +94,14 @@ SOFTWARE = frozenset(
     "|terraform|trello|typescript|ubuntu|vercel|vim|vs code|vue|whatsapp|windows|zed|zoom".split(
         "|"
     )
-)
+) | frozenset().union(*TOOLS_OF_A_KIND)
 """Where nobody lives, though people move to it."""
+DIETS = frozenset(("vegan", "vegetarian", "pescatarian"))
+TEAM_TRADES = frozenset(
+    "engineer developer programmer designer analyst tester writer editor researcher scientist "
+    "consultant administrator technician recruiter intern apprentice trainee student".split()
+)
+"""Of whom a team has several."""
 PETS = frozenset(
     "dog puppy cat kitten rabbit bunny hamster parrot tortoise turtle horse pony goldfish fish "
     "bird "
@@ -223,6 +242,17 @@ EVALUATIVE = frozenset(
     " oversleeping".split()
 )
 """Words of talk about talk, of moods and of praise: what is called so is no fact to keep."""
+
+OF_AN_ANSWER = frozenset(
+    "answer question result outcome sum total solution remainder offer option suggestion proposal "
+    "guess advice tip point trick thought idea".split()
+)
+"""What comes of a question, or is put up to choose from: it is known while that is talked of."""
+
+ORDINALS = frozenset(
+    "first second third fourth fifth last next other latter former rest best worst cheapest".split()
+)
+"""Alone they say which, and not of what."""
 
 OCCASIONS = frozenset(
     "day days week weekend night lunch dinner breakfast meal drink meeting appointment call time "

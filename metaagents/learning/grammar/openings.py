@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from tiers.lexical import MONTHS, WEEKDAYS
+
 from ..marks import Way
+from .lexicon import FULL_NAME
+
+_DAYS = "|".join(one.capitalize() for one in (*MONTHS, *WEEKDAYS))
 
 OPENINGS: tuple[Way, ...] = (
     Way(r"\s*(?:<3|[\u2600-\u27bf\U0001F300-\U0001FAFF]\ufe0f?)+(?=[\s.!]*$)", ""),
@@ -48,6 +53,30 @@ OPENINGS: tuple[Way, ...] = (
     Way(
         r"\b(ive|dont|cant|didnt|doesnt|isnt|wasnt|havent|hasnt|wont)\b",
         lambda found: f"{found[1][:-2]}'ve" if found[1].lower() == "ive" else f"{found[1][:-1]}'t",
+    ),
+    # What there is one of where it is spoken of: "Standup is at 9:45", "rent's 900".
+    Way(
+        r"^\s*((?:stand-?up|retro|deadline|launch|release|go-live|rollout|demo|sprint"
+        r"|kick-?off)(?:'s| (?:is|was|has|moved|slipped|got|starts|ends|runs)) )(?!an?\b)",
+        lambda found: f"the {found[1].lower()}",
+    ),
+    Way(
+        r"^\s*((?:rent|mortgage|salary)(?:'s| (?:is|was|has|went|costs)) )(?!an?\b)",
+        lambda found: f"my {found[1].lower()}",
+    ),
+    Way(
+        r"^\s*(the [a-z -]{3,20})'s (?=(?:now |still )?(?:at |on |in )?(?:the )?"
+        r"(?:\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b))",
+        r"\1 is ",
+    ),
+    Way(
+        r"\b(my|our) (new )?number is (now )?(?=\+?\d[\d ()/-]{5,20}\d)", r"\1 \2phone number is \3"
+    ),
+    # Where, or in which book: without it something else is said.
+    Way(
+        rf"^\s*([Ii]n|[Aa]t|[Oo]n) (?!(?:{_DAYS})\b)(?i:(the )?)({FULL_NAME}), "
+        r"(?!I\b|[Ww]e\b)([^,;:!?]{6,80}?)(?=[.!]?$)",
+        lambda found: f"{found[4]} {found[1].lower()} {found[2] or ''}{found[3]}",
     ),
     Way(
         r"^\s*(for|at|on|in|with|to|from|before|after) (?!(?:\w+ )?(?:film|movie|book|show|game"

@@ -299,7 +299,7 @@ _WAYS: tuple[Way, ...] = (
     ),
     Way(r"\btreated (?:myself|ourselves) to (?=an? )", "bought "),
     # What is so, and what is not: "340 people rather than 430".
-    Way(r",? (?:rather than|instead of) (?=(?:[a-z]+ )?[\w.:'-]+[.!]?$)", ", not "),
+    Way(r",? (?:rather than|instead of) (?=(?:(?!\w+ now\b)[a-z]+ )?[\w.:'-]+[.!]?$)", ", not "),
     Way(r"(?<=years|onths) come (?:next )?[a-z]+(?=[.,!]|$)", ""),
     Way(r"^\s*since (?:the|our) [a-z]+,? (?=i\b|i'|we\b|my\b)", ""),
     Way(

@@ -14,7 +14,7 @@ from .exchange import exchanged, measured
 from .frames import OFTEN, PLANNED, filled, without_circumstance
 from .framing import framed
 from .general import told_whole
-from .lexicon import BODY, EVALUATIVE, POSSESSIONS, SOFTWARE
+from .lexicon import BODY, EVALUATIVE, OF_AN_ANSWER, ORDINALS, POSSESSIONS, SOFTWARE
 from .particulars import with_particulars
 from .statement import HABIT, Claim, Said, of_speaker
 from .values import KINDS
@@ -57,13 +57,16 @@ _OF_THEIRS = regex(r"(?:(?:in|up|out|off|down|over) )?(?:the|my|our) [a-z]")
 _TO_US = regex(r"^(?:(?:to )?(?:stay|visit|live|see|help)\b ?(?:with )?)?(?:me|us)$")
 """Whom somebody comes to, where that is who speaks."""
 _WHOM = regex(r"\b(?:him|them|it|her(?= (?:once|twice|every|each|on|in|at|\w+ times)\b|$))\b")
+_EXAMPLE = regex(r"an? .*\b(?:called|named) ")
+_SIMILE = regex(r"like (?:an?|the|mad|crazy|hell) ")
+_TODAY = any_case(r"\b(?:today|tonight|this (?:morning|afternoon|evening|week))\b")
 _WHOSE = any_case(r"(?:his|her|their|your) ")
 """What is put right is somebody's whom the clause does not name."""
 
 
 def read(said: Said) -> list[Claim]:
     """Return what one clause claims; what puts something right is news, whatever it is about."""
-    if said.clause.corrects and _WHOSE.match(said.subject.text):
+    if _is_of_nothing(said) or (said.clause.corrects and _WHOSE.match(said.subject.text)):
         return []
     is_put_right = said.clause.corrects and said.subject.sort in {"thing", "owned"}
     found = [
@@ -78,6 +81,24 @@ def read(said: Said) -> list[Claim]:
     return [replace(one, is_loose=True) if one.fact_type not in _LASTING else one for one in found]
 
 
+def _is_of_nothing(said: Said) -> bool:
+    """Whether a clause is about no known thing, or a manner of speaking.
+
+    ``The second is red``, ``the answer is 42``, ``a user named Tom``, ``I eat like a horse``, ``my
+    head is a sieve today``.
+    """
+    noun, verbal = said.subject.noun.lower(), said.verbal
+    if said.subject.sort == "thing" and (noun in ORDINALS or _EXAMPLE.match(said.subject.text)):
+        return True
+    if _SIMILE.match(verbal.rest):
+        return True
+    if verbal.lemma != "be":
+        return False
+    is_of_today = verbal.rest.startswith(("a ", "an ")) and _TODAY.search(said.clause.text)
+    *which, what = said.subject.head.partition(" of ")[0].split() or [""]
+    return bool(is_of_today) or (what in OF_AN_ANSWER and ORDINALS.issuperset(which))
+
+
 def _at_all_lengths(said: Said) -> list[Claim]:
     """Return what a clause claims; if that is no news, what it claims without where and with whom.
 
@@ -90,8 +111,13 @@ def _at_all_lengths(said: Said) -> list[Claim]:
     for bare, told in without_circumstance(said.verbal):
         found = list(_claims(replace(said, verbal=replace(said.verbal, rest=bare))))
         if any(one.is_news for one in found):
-            return [replace(one, text=one.text.replace(bare, told)) for one in found]
+            return [replace(one, text=_with_more(one.text, bare, told)) for one in found]
     return whole
+
+
+def _with_more(text: str, bare: str, told: str) -> str:
+    """Return a text with what was told beside what it is about: where, and with whom."""
+    return text.replace(bare, told) if bare in text else f"{text}{told.removeprefix(bare)}"
 
 
 def _claims(said: Said) -> Iterator[Claim]:
@@ -237,7 +263,7 @@ def _habit(said: Said) -> Iterator[Claim]:
     """Yield what somebody does again and again, or never."""
     verbal = said.verbal
     is_denied = verbal.sense == "not" and verbal.lemma == "work"
-    is_told = is_denied or verbal.sense in {"is", "never"}
+    is_told = is_denied or verbal.sense in {"is", "never", "over"}
     if verbal.tense != "present" or not is_told or verbal.is_progressive:
         return
     if _WHOM.search(verbal.rest):

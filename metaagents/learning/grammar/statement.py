@@ -21,7 +21,8 @@ from ..times import (
     resolved,
 )
 from .clauses import Clause
-from .lexicon import MEN, WOMEN
+from .frames import PLANNED
+from .lexicon import DIETS, MEN, WOMEN
 from .subjects import Subject, kind_of, opened, split
 from .verbs import FORMS, Sense, Verbal, is_known_verb, parsed
 
@@ -47,6 +48,10 @@ UNSAID = frozenset(
 AHEAD = frozenset("book sign plan order register enrol enroll apply expect".split())
 """What is done for a time to come: who signed up for a course in May means the next May."""
 
+_PUTS_OFF = frozenset("move slip shift postpone reschedule".split())
+_COMES = PLANNED | frozenset("be have end close expire go release ship move due happen die".split())
+"""What is done once, at a time."""
+_WITHIN = any_case(r"in (?!the )\w+ (?:minutes?|hours?|days?|weeks?|months?|years?)$")
 _ENDS = frozenset(("stop", "quit", "give"))
 _TASTES = frozenset("love like hate enjoy prefer adore dislike".split())
 
@@ -54,7 +59,8 @@ _MARKS = any_case(
     r",? (?:since (?:i was|he was|she was) [\w ]{1,20}|by (?:trade|training|education)"
     r"|by profession|for the time being|by now|by the way|this time|for us|for me|daily basis"
     r"|of all (?:places|things|people)"
-    r"|now|these days|nowadays|at the moment|currently|any ?more|again|too|as well|after all"
+    r"|now|these days|nowadays|at the moment|currently|any ?(?:more|longer)|again|too"
+    r"|as well|after all"
     r"|instead|from now on|also|already|so far|for good|finally|recently|lately|at last"
     r"|of course|yet"
     r"|in (?:my|our|his|her) (?:whole |entire )?li(?:fe|ves)|all in all"
@@ -64,7 +70,6 @@ _PUT_OFF = regex(
     r"(?:moved|postponed|rescheduled|pushed(?: back| out)?|put off|(?:brought|pulled) forward"
     r"|shifted|delayed)(?: (?:to|until|till))?"
 )
-_MOVED_TO = regex(r"(?:^| )(?:moved|shifted) (?:to|until|till)$")
 """What has another time now has one that is to come."""
 _NAMED = regex(r"(?<!\bin )(?<!\bat )(?<!\bto )(?<!\bfrom )(?<!\bnear )(?<![\w'])[A-Z][a-z]")
 """A capital after no word of place: it may be somebody."""
@@ -75,7 +80,9 @@ _HOW_OFTEN = regex(
 )
 _BEARS = frozenset("allergic intolerant sensitive addicted".split())
 _NEGATED = any_case(r"\b(?:not|never|no|cannot|\w+n't)\b")
-_CHANGED = regex(r"now|these days|nowadays|any ?more|again|instead|from now on|after all|currently")
+_CHANGED = regex(
+    r"now|these days|nowadays|any ?(?:more|longer)|again|instead|from now on|after all|currently"
+)
 _STILL_DENIED = ("doesn't", "does not", "don't", "do not", "isn't", "is not", "aren't", "can't")
 _THING_WORDS_MAX = 3
 _MINE = any_case(r"\b(?:my|our)\b")
@@ -199,11 +206,12 @@ class Said:
         return f"{told}, {not_so}" if not_so else told
 
     @property
-    def _is_now(self) -> bool:
+    def is_now(self) -> bool:
         """Whether a mark says that it is so since lately: ``now``, ``these days``."""
         verbal = self.verbal
         is_so = verbal.sense == "is" and verbal.tense == "present" and not self.times
         is_one = verbal.lemma == "be" and " " not in verbal.rest  # what is so called is one thing
+        is_one &= verbal.rest not in DIETS
         return self.is_change and is_so and not is_one
 
     def told_as_said(self) -> str:
@@ -234,7 +242,7 @@ class Said:
             sentence=self.clause.sentence,
         )
         made = replace(made, **more)  # type: ignore[arg-type]
-        if self._is_now and not made.is_single and "text" not in more:
+        if self.is_now and not made.is_single and "text" not in more:
             made = replace(
                 made, text=f"{made.text} now"
             )  # one value takes the other's place anyway
@@ -275,6 +283,8 @@ def taken_apart(
     if found is None:
         return None
     subject, start = found
+    if subject.sort == "thing" and _MINE.search(subject.text):
+        subject = replace(subject, text=of_speaker(subject.text, speaker))
     words = _with_it_named(words, before)
     is_own = subject.sort == "speaker" and not subject.beside
     verbal = parsed(words[start:], is_own=is_own)
@@ -284,7 +294,7 @@ def taken_apart(
         verbal.tense == "ahead"
         or verbal.lemma in AHEAD
         or _PUT_OFF.fullmatch(verbal.rest) is not None
-        or _MOVED_TO.search(f"{verbal.told} {verbal.rest}") is not None
+        or (verbal.lemma in _PUTS_OFF and verbal.rest in {"to", "back to"})
         or (verbal.tense == "present" and not verbal.habit)
     )
     times: list[When] = []
@@ -297,7 +307,7 @@ def taken_apart(
             is_each = comes_round(told) and (
                 _REGULAR.search(subject.text) is not None or _is_so_each_time(verbal, told)
             )
-            is_undated = is_each or _lasts(verbal, told)
+            is_undated = is_each or _lasts(verbal, told) or _is_how_long(verbal, told)
             times.append(resolved(told, None if is_undated else at, is_ahead=is_ahead))
     if _is_no_more(verbal, bare, clause.text):
         verbal = replace(verbal, sense="over")
@@ -350,9 +360,21 @@ def _lasts(verbal: Verbal, told: str) -> bool:
     return verbal.tense in {"present", "past"} and told.lower().startswith("for ")
 
 
+def _is_how_long(verbal: Verbal, told: str) -> bool:
+    """Whether a time is how long something takes each time: ``Kroll delivers in six weeks``.
+
+    What begins, ends or comes in six weeks does so then.
+    """
+    is_rule = verbal.tense == "present" and not verbal.is_progressive
+    return is_rule and _WITHIN.match(told) is not None and verbal.lemma not in _COMES
+
+
 def _is_no_more(verbal: Verbal, bare: str, text: str) -> bool:
     """Whether a denial says that something was so before: ``not any more``."""
-    return verbal.sense == "not" and re.search(r"\bany ?more\b", text[len(bare) :]) is not None
+    return (
+        verbal.sense == "not"
+        and re.search(r"\bany ?(?:more|longer)\b", text[len(bare) :]) is not None
+    )
 
 
 def _subject(

@@ -22,6 +22,7 @@ from .lexicon import (
     NUMBERS,
     OFFICES,
     PETS,
+    SOFTWARE,
     TITLES,
     TOO_YOUNG,
 )
@@ -299,7 +300,7 @@ def _change(rest: str) -> str | None:
 
 KINDS: dict[str, Callable[[str], str | None]] = {
     "place": phrases.as_place,
-    "name": phrases.as_name,
+    "name": lambda rest: phrases.as_name(rest) or (rest if rest in SOFTWARE else None),
     "own-place": _own_place,
     "beside-place": part_of(rf"((?:near|outside|close to|by) {phrases.NAME})"),
     "firm": _firm,
