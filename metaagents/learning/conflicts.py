@@ -60,6 +60,8 @@ _ON_DAYS = any_case(
     rf"\bon (?:{'|'.join(WEEKDAYS)})s\b(?: instead of \w+days)?"
     r"|\bat \d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?(?!\w)"
 )
+# What one does for all, so that who does it now does it in the other's place.
+_CHARGES = frozenset("approve lead manage handle maintain host chair supervise".split())
 _MOSTLY_ONE = frozenset("mentor tutor landlord landlady".split())
 _NAME = r"[A-Z][\w.&+#-]*(?: [A-Z\d][\w.&+#-]*){0,3}"
 _WITH_NAMED = regex(rf"(?P<what>(?:[a-z]+ )?(?:with|at|to|from|for)) {_NAME}")
@@ -105,7 +107,18 @@ def ends(new: Claim, old: Claim) -> bool:
             return _replaces(new, old)
         return old.sense == "is" and (_leaves(new, old) or _is_given_away(new, old))
     is_over = (new.attribute == DIED and _is_named(new.subject, old)) or _is_kept_no_more(new, old)
-    return old.sense == "is" and (is_over or _is_couple(new, old))
+    return old.sense == "is" and (is_over or _is_couple(new, old) or _is_handed_over(new, old))
+
+
+def _is_handed_over(new: Claim, old: Claim) -> bool:
+    """Whether what falls to one falls to another now: ``Priya approves the budgets now``."""
+    ours, theirs = (_done(one) or f"{one.attribute} {one.value}" for one in (new, old))
+    done, _, what = ours.partition(" ")
+    is_run = done in {"run", "runs"} and what.startswith("the ")
+    is_charge = is_run or (done.removesuffix("s") in _CHARGES and what != "")
+    is_of_names = all(one.subject[:1].isupper() for one in (new, old))
+    is_now = new.is_change and new.sense == "is" and " and " not in new.subject
+    return is_now and is_charge and is_of_names and ours == theirs
 
 
 def _is_kept_no_more(new: Claim, old: Claim) -> bool:
@@ -195,8 +208,7 @@ def _is_couple(new: Claim, old: Claim) -> bool:
     is_parted |= new.attribute == RELATION and new.sense == "over"
     if not joint or not is_parted or old.attribute not in RELATIONS - {"lives with"}:
         return False
-    had = {spelled(old.subject), spelled(old.value)}
-    return had == {spelled(one), spelled(other)}
+    return {spelled(old.subject), spelled(old.value)} == {spelled(one), spelled(other)}
 
 
 def is_theirs(thing: str, owner: str) -> bool:
@@ -329,16 +341,12 @@ def _is_of_namesake(exact: str, name: str) -> bool:
     return bool(name) and exact.lower().startswith(f"{name.lower()},")
 
 
-def _comes_each(new: Claim, old: Claim) -> bool:
-    """Whether both say after how long something comes again: ``every 30 days``."""
-    return all(_EACH.search(one.value) is not None for one in (new, old))
-
-
 def _is_other_count(new: Claim, old: Claim) -> bool:
-    """Whether both say how many of the same there are: ``eight members``, ``eleven members``."""
+    """Whether both say how many of the same there are, or after how long it comes again."""
     is_weight = new.value.startswith("weigh ")
     is_many = new.attribute in {HAS, "uses", "use", "run"} or new.is_change or is_weight
-    if not (is_many or _comes_each(new, old)):
+    is_each = all(_EACH.search(one.value) is not None for one in (new, old))
+    if not (is_many or is_each):
         return False
     one, two = read(old.value), read(new.value)
     rest = one.content - one.numbers
@@ -366,8 +374,8 @@ def _is_other_tool(new: Claim, old: Claim) -> bool:
     """Whether somebody has switched between tools of a kind: from VS Code to Zed."""
     is_use = {new.attribute, old.attribute} <= {"use", "uses"} and new.sense == old.sense == "is"
     used = {spelled(new.value), spelled(old.value)}
-    is_other = is_use and new.is_change and len(used) > 1
-    return is_other and any(used <= one for one in TOOLS_OF_A_KIND)
+    is_one_kind = len(used) > 1 and any(used <= one for one in TOOLS_OF_A_KIND)
+    return is_use and new.is_change and is_one_kind
 
 
 def _is_other_plan(new: Claim, old: Claim) -> bool:
@@ -388,8 +396,7 @@ def _is_seen_no_more(new: Claim, old: Claim) -> bool:
 
 def _leaves(new: Claim, old: Claim) -> bool:
     """Whether a claim says that what another attribute held is over."""
-    ways = (_is_past, _is_moved_elsewhere, _is_seen_no_more)
-    if any(leaves(new, old) for leaves in ways):
+    if any(leaves(new, old) for leaves in (_is_past, _is_moved_elsewhere, _is_seen_no_more)):
         return True
     is_there = old.attribute in {DOES, "run"} and _closes(old.value, new.value)
     is_it = (

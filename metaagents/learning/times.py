@@ -66,7 +66,7 @@ _POINT = (
     rf"|(?:about |around |over )?{_COUNT} {_UNIT} (?:ago|back)"
     rf"|{_HALVES} ago"
     rf"|in (?!the ){_COUNT} {_UNIT}(?:' time)?|{_COUNT} {_UNIT} from (?:now|today)"
-    rf"|{_BARE_DAY}|on the \d{{1,2}}(?:st|nd|rd|th))"
+    rf"|{_BARE_DAY}(?:,? \d{{4}})?|on the \d{{1,2}}(?:st|nd|rd|th))"
 )
 _AGES = (
     r"for (?:ages|years|decades|many years|(?:quite )?some years|a long time"

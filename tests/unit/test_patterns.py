@@ -165,3 +165,10 @@ def test_what_was_moved_has_its_time_ahead(how: str) -> None:
     """``The launch moved to June 9`` is past of the move, not of the launch."""
     (found,) = stated(f"The launch {how} to June 9.", "user", datetime(2026, 3, 11, tzinfo=UTC))
     assert found.text.endswith("9 June 2026")
+
+
+def test_what_was_put_off_is_so_from_now_on() -> None:
+    """Not from the day on to which it was: until then what was planned before would hold."""
+    (found,) = stated("We pushed the launch to June 9.", "ann", datetime(2026, 3, 11, tzinfo=UTC))
+    assert found.text == "ann pushed the launch to 9 June 2026"
+    assert found.valid_from is None

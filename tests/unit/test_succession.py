@@ -26,6 +26,9 @@ def _effect(old: str, new: str, later: str = "ada") -> Effect | None:
     [
         ("I live in Rome.", "I've moved to Turin."),
         ("I use VS Code.", "I've switched to Zed."),
+        ("Tom handles refunds.", "Ana handles refunds now."),
+        ("Daniel Ortiz approves budgets.", "Priya Nair approves budgets now."),
+        ("The launch is on 12 May 2026.", "Ada pushed the launch to 9 June 2026."),
         ("We use npm.", "We've switched to pnpm."),
         ("I bank with Monzo.", "I bank with Starling now."),
         ("I'm vegan.", "I'm vegetarian now."),
@@ -365,6 +368,10 @@ def test_what_is_learnt_of_a_denial_says_that_it_never_was_so() -> None:
         ("My flight to Oslo is on Thursday.", "My flight to Rome was cancelled."),
         ("I live in Lyon.", "I live in Lyon, France."),
         ("I live in Lyon, France.", "I live in Lyon."),
+        ("Tom handles refunds.", "Ana handles refunds now as well."),
+        ("Tom handles refunds.", "Ana handles returns now."),
+        ("Tom runs marathons.", "Ana runs marathons now."),
+        ("Tom speaks French.", "Ana speaks French now."),
     ],
 )
 def test_what_may_be_true_beside_it_stays(old: str, new: str) -> None:

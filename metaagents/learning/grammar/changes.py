@@ -114,7 +114,7 @@ _PARTS = {
     "given_up": r"(?:cut out|given up|gave up)",
     "number": r"\d[\w.]*",
     "time": rf"(?:{_DAY}(?:,? (?:at )?{_HOUR})?|{_HOUR}|\d{{1,2}}(?:st|nd|rd|th)? {_MONTH}"
-    rf"|{_MONTH} \d{{1,2}})",
+    rf"(?: \d{{4}})?|{_MONTH} \d{{1,2}}(?:,? \d{{4}})?)",
     "paid": r"(?:the |an? )(?:[\w-]+ ){1,2}(?:plan|tier|package)",
     "numbered": r"(?:[Tt]icket|[Ii]ssue|[Cc]ase|[Tt]ask|[Bb]ug|[Oo]rder) #?\w*\d[\w-]*",
     "version": rf"{_NAMED}(?<=\d)",

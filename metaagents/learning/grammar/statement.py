@@ -48,7 +48,7 @@ UNSAID = frozenset(
 AHEAD = frozenset("book sign plan order register enrol enroll apply expect".split())
 """What is done for a time to come: who signed up for a course in May means the next May."""
 
-_PUTS_OFF = frozenset("move slip shift postpone reschedule".split())
+_PUTS_OFF = frozenset("move slip shift postpone reschedule push delay".split())
 _COMES = PLANNED | frozenset("be have end close expire go release ship move due happen die".split())
 """What is done once, at a time."""
 _WITHIN = any_case(r"in (?!the )\w+ (?:minutes?|hours?|days?|weeks?|months?|years?)$")
@@ -83,6 +83,8 @@ _NEGATED = any_case(r"\b(?:not|never|no|cannot|\w+n't)\b")
 _CHANGED = regex(
     r"now|these days|nowadays|any ?(?:more|longer)|again|instead|from now on|after all|currently"
 )
+_AS_WELL = any_case(r"\b(?:too|as well|also)\b")
+"""What is so now as well ends nothing."""
 _STILL_DENIED = ("doesn't", "does not", "don't", "do not", "isn't", "is not", "aren't", "can't")
 _THING_WORDS_MAX = 3
 _MINE = any_case(r"\b(?:my|our)\b")
@@ -290,11 +292,12 @@ def taken_apart(
     verbal = parsed(words[start:], is_own=is_own)
     if verbal is None or (clause.goes_on and not is_known_verb(verbal.lemma)):
         return None
+    puts_off = verbal.lemma in _PUTS_OFF and f" {verbal.rest}".endswith(" to")
     is_ahead = (
         verbal.tense == "ahead"
         or verbal.lemma in AHEAD
+        or puts_off
         or _PUT_OFF.fullmatch(verbal.rest) is not None
-        or (verbal.lemma in _PUTS_OFF and verbal.rest in {"to", "back to"})
         or (verbal.tense == "present" and not verbal.habit)
     )
     times: list[When] = []
@@ -308,7 +311,9 @@ def taken_apart(
                 _REGULAR.search(subject.text) is not None or _is_so_each_time(verbal, told)
             )
             is_undated = is_each or _lasts(verbal, told) or _is_how_long(verbal, told)
-            times.append(resolved(told, None if is_undated else at, is_ahead=is_ahead))
+            when = resolved(told, None if is_undated else at, is_ahead=is_ahead)
+            # What was put off is so from now on, and not from the day on to which it was.
+            times.append(replace(when, days=None) if puts_off else when)
     if _is_no_more(verbal, bare, clause.text):
         verbal = replace(verbal, sense="over")
     lies_ahead = at is not None and any(one.days and one.days.first > at for one in times)
@@ -413,18 +418,19 @@ def _without_how_often(clause: str) -> str:
 
 def _without_marks(clause: str) -> tuple[str, bool, list[str]]:
     """Return a clause without the marks and times at its end, if they tell a change, and these."""
-    is_change, times = False, []
+    is_change, is_more, times = False, False, []
     for _ in range(4):
         bare = _MARKS.sub("", clause)
         if bare != clause:
             is_change |= _CHANGED.search(clause[len(bare) :]) is not None
+            is_more |= _AS_WELL.search(clause[len(bare) :]) is not None
         timeless, said = at_end(bare)
         if said:
             times.append(said)
         if timeless == clause:
             break
         clause = timeless
-    return clause.strip(" ,.!"), is_change, times
+    return clause.strip(" ,.!"), is_change and not is_more, times
 
 
 def _inverted(clause: str) -> str:
