@@ -59,7 +59,7 @@ class Resting(Record):
         text: How it begins; what an open roll-back keeps of it, if that is where its content is.
         reasons: The records that it names, and how it does: what it may rest on.
         is_gone: It has no content of its own any more.
-        is_kept: Its content is kept by an open roll-back.
+        is_kept: Its content, or that it was believed, is kept by an open roll-back.
         is_over: A belief that is active no longer.
     """
 
@@ -97,7 +97,7 @@ class RollBack(Record):
         exposed: Records that had only been exposed were rolled back as well.
         items: What was changed, in the order of the trace.
         kept: Of an undone one, what did not come back, and why: it was erased, or said again, or
-            another belief has its key.
+            another belief has its key, or another roll-back took it as well.
     """
 
     id: str

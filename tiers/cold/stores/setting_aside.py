@@ -30,6 +30,7 @@ from .belief_chains import CHAIN_MAX, given_way, with_successors
 from .belief_projection import BELIEFS, append, key_of, trusts_of
 from .documents import FORMERS, former_ones, silence_formers
 from .episodes import SUMMARIES, put_summary
+from .kept_twice import left_to_others, share
 from .questions import own, whole
 from .redactables import ASIDES, KEPT_IN, Aside, AsideKind, kept_by, leave_no_trace, own_of
 from .rows import joined_id, put, replace
@@ -186,7 +187,9 @@ def set_aside(part: Part, items: Sequence[RolledBack]) -> Steps[list[RolledBack]
             yield from _empty(part, kind, found)
             if kind == "fact":
                 back += yield from _revive(part, found)
-    return back + (yield from _revert(part, beliefs))
+    back += yield from _revert(part, beliefs)
+    yield from share(part.scope, part.roll_back.id, items)
+    return back
 
 
 def _as_they_gave_way(scope: Scope, facts: Sequence[Fact]) -> Steps[list[Fact]]:
@@ -324,8 +327,12 @@ def _bare_state(belief: HistoricBelief) -> str:
 
 
 def restore(part: Part) -> Steps[list[str]]:
-    """Bring back what a roll-back keeps of a graph; return what does not come back."""
-    rows = yield from every(kept_by(part.scope, part.roll_back.id))
+    """Bring back what a roll-back keeps of a graph; return what does not come back.
+
+    What another roll-back keeps as well stays with that one.
+    """
+    mine = yield from every(kept_by(part.scope, part.roll_back.id))
+    rows, left = yield from left_to_others(part.scope, mine, part.now)
     by_kind: dict[str, list[Aside]] = {}
     for row in rows:
         by_kind.setdefault(row.kind, []).append(row)
@@ -338,7 +345,7 @@ def restore(part: Part) -> Steps[list[str]]:
         kept += yield from _put_former_forms(part, collection, some)
     yield from delete(kept_by(part.scope, part.roll_back.id))
     yield from _follow(part, [row.record_id for row in by_kind.get("fact", [])])
-    return kept
+    return left + kept
 
 
 def _put_former_forms(
