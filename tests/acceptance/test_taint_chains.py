@@ -16,9 +16,15 @@ WHY = "a page planted it"
 
 
 @pytest.fixture
-async def ezra(tmp_path: Path) -> AsyncIterator[Ezra]:
+def clock() -> MovingClock:
+    """The clock of the runtime."""
+    return MovingClock()
+
+
+@pytest.fixture
+async def ezra(tmp_path: Path, clock: MovingClock) -> AsyncIterator[Ezra]:
     """A runtime without background work."""
-    async with running(tmp_path, MovingClock()) as found:
+    async with running(tmp_path, clock) as found:
         yield found
 
 
@@ -239,3 +245,47 @@ async def test_what_has_lost_its_content_to_one_roll_back_alone_is_taken_back_by
     assert (await graph.taint.undo(one.id, reason=WHY)).roll_back.kept == (made,)
     assert (await graph.taint.undo(other.id, reason=WHY)).roll_back.kept == ()
     assert {fact.id for fact in (await graph.latest_facts()).rows} == {first, second, made}
+
+
+async def test_undoing_tells_again_in_texts_that_an_erasure_has_made_anew(
+    ezra: Ezra, clock: MovingClock
+) -> None:
+    """What the roll-back kept of them went with the erased; what came back is told all the same."""
+    graph = await ezra.create_session_graph("bank")
+    agent = await graph.spawn_agent("bot")
+    told = ("Box 1 weighs 311 kg.", "Ida Vogt has box 2.", "Box 3 weighs 333 kg.")
+    ids = [(await (await agent.turn(one)).reply("Noted.")).turn.id for one in told]
+    clock.move(days=3)
+    await ezra.run_lifecycle_tick("bank")
+    done = (await graph.taint.roll_back(ids[2], reason=WHY)).roll_back
+    await graph.erase(subject="Ida Vogt", reason="case 7")
+    await graph.taint.undo(done.id, reason="it was true")
+    (day,) = await graph.episodes(grain="daily")
+    assert "311 kg" in day.text
+    assert "333 kg" in day.text
+    assert "Ida" not in day.text
+
+
+async def test_a_text_whose_sources_retention_has_emptied_is_not_made_anew_of_less(
+    tmp_path: Path,
+) -> None:
+    """It lacks what has come back, and keeps what nothing else tells any more."""
+    clock = MovingClock()
+    async with running(tmp_path, clock, retention_plan="working=36h") as ezra:
+        graph = await ezra.create_session_graph("bank")
+        agent = await graph.spawn_agent("bot")
+        told = [f"Box {number} weighs {number * 11 + 300} kg." for number in range(4)]
+        ids = [(await (await agent.turn(one)).reply("Noted.")).turn.id for one in told]
+        clock.move(days=1)
+        await ezra.run_lifecycle_tick("bank")
+        first = (await graph.taint.roll_back(ids[1], reason=WHY)).roll_back
+        second = (await graph.taint.roll_back(ids[2], reason=WHY)).roll_back
+        await graph.taint.confirm(second.id, reason=WHY)
+        clock.move(hours=13)
+        await ezra.run_lifecycle_tick("bank")
+        await graph.retain(force=True)
+        assert {one.input for one in await graph.turns("bot")} == {"[retired]", "[set aside]"}
+        await graph.taint.undo(first.id, reason="it was true")
+        (day,) = await graph.episodes(grain="daily")
+        assert "300 kg" in day.text
+        assert "322 kg" not in day.text

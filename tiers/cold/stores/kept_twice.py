@@ -13,10 +13,11 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from ...records import Scope
-from ...taint import RolledBack
+from ...records import Episode, Scope, Summary
+from ...taint import SET_ASIDE, RolledBack
+from ..conditions import Absent, Present
 from ..port import Steps, delete, every
-from ..redaction import is_retired, pages, set_aside_form, stand_in_id
+from ..redaction import is_retired, pages, set_aside_form, sources_of, stand_in_id
 from .questions import own
 from .redactables import ASIDES, KEPT_IN, Aside, AsideKind, kept_of, leave_no_trace, own_of
 from .rows import joined_id, put, replace
@@ -24,7 +25,7 @@ from .turns import KeptTurn
 
 _Key: TypeAlias = tuple[AsideKind, str]
 
-_WRITTEN: tuple[AsideKind, ...] = ("summary", "episode")
+WRITTEN: tuple[AsideKind, ...] = ("summary", "episode")
 _BY_RECORD = frozenset((*KEPT_IN, "former", "believed", "stand-in"))
 """What is kept of a record that was taken back; the rest follows from that."""
 
@@ -58,24 +59,40 @@ def left_to_others(
     others = yield from _of_others(scope, rows)
     apart = {row for row in rows if _is_left(row, others.get(_key(row), ()))}
     for row in apart:
-        if row.kind in _WRITTEN:
+        if row.kind in WRITTEN and _key(row) in others:
             yield from _pass_on(scope, row, others[_key(row)], now)
-    for kind in _WRITTEN:
+    for kind in WRITTEN:
         ids = [row.record_id for row in apart if row.kind == kind]
-        yield from _empty(scope, kind, ids, now)
+        yield from empty_for_new_text(scope, kind, ids, now)
     moved = [row for row in rows if (row not in apart) and _holder(row, rows, apart, others)]
     for row in moved:
         under = _under(row, _holder(row, rows, apart, others))
         known = yield from every(own(ASIDES, scope, [under.id]))
         yield from put(ASIDES, scope, *(() if known else (under,)))
-    kept = [row.record_id for row in apart if row.kind not in {*_WRITTEN, "former", "stand-in"}]
+    kept = [row.record_id for row in apart if row.kind not in {*WRITTEN, "former", "stand-in"}]
     return [row for row in rows if row not in apart and row not in moved], kept
+
+
+def empty_for_new_text(
+    scope: Scope, kind: AsideKind, ids: Sequence[str], now: datetime
+) -> Steps[None]:
+    """Empty texts that lack what has come back, for whoever makes them anew.
+
+    One that can be made of less by now stays as it is: nothing in it was taken.
+    """
+    for page in pages(ids):
+        wanted = own_of(scope, kind, page, Absent("redacted_at"))  # type: ignore[arg-type]
+        full = yield from every(wanted)
+        more = yield from _made_of_more(scope, full)
+        emptied = [set_aside_form(one, now) for one in full if one.id not in more]
+        yield from replace(KEPT_IN[kind], scope, *emptied)  # type: ignore[index]
+        yield from leave_no_trace(scope, emptied, now)
 
 
 def destroy_with(scope: Scope, rows: Sequence[Aside], now: datetime) -> Steps[None]:
     """Destroy what other roll-backs keep of the records of one that is confirmed."""
     for some in (yield from _of_others(scope, rows)).values():
-        if some[0].kind in _WRITTEN:
+        if some[0].kind in WRITTEN:
             yield from replace(ASIDES, scope, *(_emptied(row, now) for row in some))
         else:
             yield from delete(*(own(ASIDES, scope, [row.id]) for row in some))
@@ -95,10 +112,11 @@ def _of_others(scope: Scope, rows: Sequence[Aside]) -> Steps[dict[_Key, list[Asi
 def _is_left(row: Aside, others: Sequence[Aside]) -> bool:
     """Whether a record stays as it is when one of several roll-backs of it is undone.
 
-    A text that was set aside last was made without what others had taken before: it comes back.
+    A text that was set aside last was made without what others had taken before: it comes back,
+    unless it is destroyed.
     """
-    if row.kind in _WRITTEN:
-        return any(one.at >= row.at for one in others)
+    if row.kind in WRITTEN:
+        return _record(row).text == SET_ASIDE or any(one.at >= row.at for one in others)
     return bool(others)
 
 
@@ -113,13 +131,16 @@ def _pass_on(scope: Scope, row: Aside, others: Sequence[Aside], now: datetime) -
     yield from replace(ASIDES, scope, *changed)
 
 
-def _empty(scope: Scope, kind: AsideKind, ids: Sequence[str], now: datetime) -> Steps[None]:
-    for page in pages(ids):
-        found: list[Any] = yield from every(own_of(scope, kind, page))  # type: ignore[arg-type]
-        full = [one for one in found if one.redacted_at is None and not is_retired(one)]
-        emptied = [set_aside_form(one, now) for one in full]
-        yield from replace(KEPT_IN[kind], scope, *emptied)  # type: ignore[index]
-        yield from leave_no_trace(scope, emptied, now)
+def _made_of_more(scope: Scope, records: Sequence[Summary | Episode]) -> Steps[set[str]]:
+    """Return the texts of which retention has emptied a source: made anew, they would say less."""
+    more: set[str] = set()
+    for record in records:
+        kinds, ids = sources_of(record)
+        for kind in kinds:
+            for page in pages(ids):
+                gone = yield from every(own_of(scope, kind, page, Present("redacted_at")))
+                more |= {record.id for one in gone if is_retired(one)}
+    return more
 
 
 def _holder(
@@ -137,8 +158,11 @@ def _holder(
 
 
 def _emptied(row: Aside, now: datetime) -> Aside:
-    record = KEPT_IN[row.kind].record.model_validate_json(row.body)  # type: ignore[index]
-    return row.model_copy(update={"body": set_aside_form(record, now).model_dump_json()})
+    return row.model_copy(update={"body": set_aside_form(_record(row), now).model_dump_json()})
+
+
+def _record(row: Aside) -> Any:  # noqa: ANN401 - of any kind
+    return KEPT_IN[row.kind].record.model_validate_json(row.body)  # type: ignore[index]
 
 
 def _key(row: Aside) -> _Key:

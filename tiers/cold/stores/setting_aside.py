@@ -30,7 +30,7 @@ from .belief_chains import CHAIN_MAX, given_way, with_successors
 from .belief_projection import BELIEFS, append, key_of, trusts_of
 from .documents import FORMERS, former_ones, silence_formers
 from .episodes import SUMMARIES, put_summary
-from .kept_twice import left_to_others, share
+from .kept_twice import WRITTEN, empty_for_new_text, left_to_others, share
 from .questions import own, whole
 from .redactables import ASIDES, KEPT_IN, Aside, AsideKind, kept_by, leave_no_trace, own_of
 from .rows import joined_id, put, replace
@@ -344,6 +344,11 @@ def restore(part: Part) -> Steps[list[str]]:
         collection: Collection[Any] = FORMERS if kind == "former" else KEPT_IN[kind]  # type: ignore[index]
         kept += yield from _put_former_forms(part, collection, some)
     yield from delete(kept_by(part.scope, part.roll_back.id))
+    there = {row.record_id for row in mine}
+    for kind, ids in part.roll_back.ids_in(part.scope.graph_id).items():
+        if kind in WRITTEN:  # an erasure has made it anew since, without what is back
+            again = [one for one in ids if one not in there]
+            yield from empty_for_new_text(part.scope, kind, again, part.now)
     yield from _follow(part, [row.record_id for row in by_kind.get("fact", [])])
     return left + kept
 
