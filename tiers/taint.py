@@ -61,6 +61,7 @@ class Resting(Record):
         is_gone: It has no content of its own any more.
         is_kept: Its content, or that it was believed, is kept by an open roll-back.
         is_over: A belief that is active no longer.
+        is_retired: Retention has emptied it; what was made of it before tells of it still.
     """
 
     graph_id: str
@@ -76,6 +77,7 @@ class Resting(Record):
     is_gone: bool = False
     is_kept: bool = False
     is_over: bool = False
+    is_retired: bool = False
 
 
 class RolledBack(Record):

@@ -289,3 +289,26 @@ async def test_a_text_whose_sources_retention_has_emptied_is_not_made_anew_of_le
         (day,) = await graph.episodes(grain="daily")
         assert "300 kg" in day.text
         assert "322 kg" not in day.text
+
+
+async def test_poison_that_retention_has_emptied_is_traced_to_what_tells_of_it(
+    tmp_path: Path,
+) -> None:
+    """Its turn says nothing any more; the day does, until it is rolled back."""
+    clock = MovingClock()
+    async with running(tmp_path, clock, retention_plan="working=24h") as ezra:
+        graph = await ezra.create_session_graph("bank")
+        agent = await graph.spawn_agent("bot")
+        poison = (await (await agent.turn("The code is 4711.")).reply("Noted.")).turn.id
+        clock.move(days=2)
+        for _ in range(2):
+            await ezra.run_lifecycle_tick("bank")
+        (emptied,) = await graph.turns("bot")
+        (day,) = await graph.episodes(grain="daily")
+        assert (emptied.input, "4711" in day.text) == ("[retired]", True)
+        done = (await graph.taint.roll_back(poison, reason=WHY)).roll_back
+        assert ("episode", day.id) in {(one.kind, one.id) for one in done.items}
+        assert not any("4711" in one.text for one in await graph.episodes())
+        assert not any("4711" in one.text for one in (await agent.recall("code 4711")).items)
+        await graph.taint.undo(done.id, reason="it was true")
+        assert await graph.episodes(grain="daily") == (day,)

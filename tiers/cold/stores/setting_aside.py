@@ -25,7 +25,15 @@ from ..digests import identity_of
 from ..learnt import stands_again
 from ..ownership import index_work
 from ..port import Collection, Steps, delete, every, one
-from ..redaction import Redactable, pages, set_aside_form, stand_in, stand_in_id, texts_of
+from ..redaction import (
+    Redactable,
+    is_retired,
+    pages,
+    set_aside_form,
+    stand_in,
+    stand_in_id,
+    texts_of,
+)
 from .belief_chains import CHAIN_MAX, given_way, with_successors
 from .belief_projection import BELIEFS, append, key_of, trusts_of
 from .documents import FORMERS, former_ones, silence_formers
@@ -102,6 +110,7 @@ def resting_of(kind: TaintedKind, record: Redactable, more: tuple[Reason, ...] =
         reasons=(*_reasons(record), *more),
         is_gone=record.redacted_at is not None,
         is_over=getattr(record, "status", "active") in {"reverted", "redacted"},
+        is_retired=is_retired(record),
     )
 
 
