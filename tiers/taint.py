@@ -59,8 +59,9 @@ class Resting(Record):
         text: How it begins; what an open roll-back keeps of it, if that is where its content is.
         reasons: The records that it names, and how it does: what it may rest on.
         is_gone: It has no content of its own any more.
-        is_kept: Its content is kept by an open roll-back.
+        is_kept: Its content, or that it was believed, is kept by an open roll-back.
         is_over: A belief that is active no longer.
+        is_retired: Retention has emptied it; what was made of it before tells of it still.
     """
 
     graph_id: str
@@ -76,6 +77,7 @@ class Resting(Record):
     is_gone: bool = False
     is_kept: bool = False
     is_over: bool = False
+    is_retired: bool = False
 
 
 class RolledBack(Record):
@@ -97,7 +99,7 @@ class RollBack(Record):
         exposed: Records that had only been exposed were rolled back as well.
         items: What was changed, in the order of the trace.
         kept: Of an undone one, what did not come back, and why: it was erased, or said again, or
-            another belief has its key.
+            another belief has its key, or another roll-back took it as well.
     """
 
     id: str

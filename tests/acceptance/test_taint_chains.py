@@ -9,16 +9,22 @@ from random import Random
 import pytest
 from support.runtime import MovingClock, running
 
-from ezra import Ezra, Graph
+from ezra import Conflict, Ezra, Fact, Graph, Rule
 
 KEY = ("vault", "holder")
 WHY = "a page planted it"
 
 
 @pytest.fixture
-async def ezra(tmp_path: Path) -> AsyncIterator[Ezra]:
+def clock() -> MovingClock:
+    """The clock of the runtime."""
+    return MovingClock()
+
+
+@pytest.fixture
+async def ezra(tmp_path: Path, clock: MovingClock) -> AsyncIterator[Ezra]:
     """A runtime without background work."""
-    async with running(tmp_path, MovingClock()) as found:
+    async with running(tmp_path, clock) as found:
         yield found
 
 
@@ -161,3 +167,148 @@ async def test_which_fact_stands_follows_from_what_is_not_set_aside(ezra: Ezra, 
         await graph.taint.undo(roll_back_id, reason="it was true")
     if not gone:
         assert await graph.facts(list(ids.values())) == before
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_what_came_of_several_poisons_comes_back_with_the_last(
+    tmp_path: Path, seed: int
+) -> None:
+    """Facts, beliefs, rules and texts, whichever is undone or confirmed first, over a restart.
+
+    What tells of many turns tells of exactly those that nobody took back.
+    """
+    random, clock = Random(seed), MovingClock()
+    async with running(tmp_path, clock) as ezra:
+        graph = await ezra.create_session_graph("bank")
+        agent = await graph.spawn_agent("bot", topics={"t"})
+        said = {}
+        for number in range(6):
+            turn = await agent.turn(f"Box {number} weighs {number * 11 + 300} kg.")
+            said[(await turn.reply("Noted.")).turn.id] = f"{number * 11 + 300} kg"
+        sources = {f"made {n}": tuple(random.sample(list(said), 2)) for n in range(4)}
+        await (await agent.turn("What follows?")).reply("This.")  # beliefs come of it, too
+        for name, rests_on in sources.items():
+            await agent.remember(Fact(text=f"A fact was {name}.", source_ids=rests_on))
+            rule = Rule(trigger=f"A rule was {name}", steps=("Weigh it.",), source_ids=rests_on)
+            await agent.remember(rule)
+            await agent.commit(
+                f"{name}.", topic="t", key=(name, "is"), value=name, sources=rests_on
+            )
+        clock.move(days=3)
+        await ezra.run_lifecycle_tick("bank")
+        before = {one.id: one.text for one in await graph.episodes()}
+    opened: dict[str, str] = {}
+    confirmed: set[str] = set()
+    async with running(tmp_path, clock) as ezra:
+        graph = await ezra.session_graph("bank")
+        for _ in range(8):
+            record = random.choice(sorted(set(said) - confirmed))
+            if record not in opened:
+                done = await graph.taint.roll_back(record, reason=WHY)
+                opened[record] = done.roll_back.id
+            elif random.random() < 0.3:
+                await graph.taint.confirm(opened.pop(record), reason=WHY)
+                confirmed.add(record)
+            else:
+                await graph.taint.undo(opened.pop(record), reason=WHY)
+            gone = confirmed | set(opened)
+            left = {name for name, rests_on in sources.items() if not gone & {*rests_on}}
+            assert set(await held(graph)) == left
+            facts, rules = await graph.latest_facts(), await graph.latest_rules()
+            assert {one.text for one in facts.rows} == {f"A fact was {one}." for one in left}
+            assert {one.trigger for one in rules.rows} == {f"A rule was {one}" for one in left}
+            for episode in await graph.episodes():
+                told = {one for one, words in said.items() if words in episode.text}
+                assert told == set(said) - gone, episode.text
+            report = await graph.conservation()
+            assert (report.missing, report.doubled) == ({}, ())
+        for opening in opened.values():
+            await graph.taint.undo(opening, reason=WHY)
+        if not confirmed:
+            assert {one.id: one.text for one in await graph.episodes()} == before
+        assert (await graph.beliefs.verify()).ok
+
+
+async def test_what_has_lost_its_content_to_one_roll_back_alone_is_taken_back_by_none(
+    ezra: Ezra,
+) -> None:
+    """What another one took is named by the undoing that leaves it away."""
+    graph = await ezra.create_session_graph("bank")
+    agent = await graph.spawn_agent("bot")
+    first, second = await agent.remember("Poison is red."), await agent.remember("Poison is hot.")
+    made = await agent.remember(Fact(text="So it is lava.", source_ids=(first, second)))
+    one = (await graph.taint.roll_back(first, reason=WHY)).roll_back
+    with pytest.raises(Conflict, match="content"):
+        await graph.taint.roll_back(made, reason=WHY)
+    other = (await graph.taint.roll_back(second, reason=WHY)).roll_back
+    assert {item.id for item in other.items} == {second, made}
+    assert (await graph.taint.undo(one.id, reason=WHY)).roll_back.kept == (made,)
+    assert (await graph.taint.undo(other.id, reason=WHY)).roll_back.kept == ()
+    assert {fact.id for fact in (await graph.latest_facts()).rows} == {first, second, made}
+
+
+async def test_undoing_tells_again_in_texts_that_an_erasure_has_made_anew(
+    ezra: Ezra, clock: MovingClock
+) -> None:
+    """What the roll-back kept of them went with the erased; what came back is told all the same."""
+    graph = await ezra.create_session_graph("bank")
+    agent = await graph.spawn_agent("bot")
+    told = ("Box 1 weighs 311 kg.", "Ida Vogt has box 2.", "Box 3 weighs 333 kg.")
+    ids = [(await (await agent.turn(one)).reply("Noted.")).turn.id for one in told]
+    clock.move(days=3)
+    await ezra.run_lifecycle_tick("bank")
+    done = (await graph.taint.roll_back(ids[2], reason=WHY)).roll_back
+    await graph.erase(subject="Ida Vogt", reason="case 7")
+    await graph.taint.undo(done.id, reason="it was true")
+    (day,) = await graph.episodes(grain="daily")
+    assert "311 kg" in day.text
+    assert "333 kg" in day.text
+    assert "Ida" not in day.text
+
+
+async def test_a_text_whose_sources_retention_has_emptied_is_not_made_anew_of_less(
+    tmp_path: Path,
+) -> None:
+    """It lacks what has come back, and keeps what nothing else tells any more."""
+    clock = MovingClock()
+    async with running(tmp_path, clock, retention_plan="working=36h") as ezra:
+        graph = await ezra.create_session_graph("bank")
+        agent = await graph.spawn_agent("bot")
+        told = [f"Box {number} weighs {number * 11 + 300} kg." for number in range(4)]
+        ids = [(await (await agent.turn(one)).reply("Noted.")).turn.id for one in told]
+        clock.move(days=1)
+        await ezra.run_lifecycle_tick("bank")
+        first = (await graph.taint.roll_back(ids[1], reason=WHY)).roll_back
+        second = (await graph.taint.roll_back(ids[2], reason=WHY)).roll_back
+        await graph.taint.confirm(second.id, reason=WHY)
+        clock.move(hours=13)
+        await ezra.run_lifecycle_tick("bank")
+        await graph.retain(force=True)
+        assert {one.input for one in await graph.turns("bot")} == {"[retired]", "[set aside]"}
+        await graph.taint.undo(first.id, reason="it was true")
+        (day,) = await graph.episodes(grain="daily")
+        assert "300 kg" in day.text
+        assert "322 kg" not in day.text
+
+
+async def test_poison_that_retention_has_emptied_is_traced_to_what_tells_of_it(
+    tmp_path: Path,
+) -> None:
+    """Its turn says nothing any more; the day does, until it is rolled back."""
+    clock = MovingClock()
+    async with running(tmp_path, clock, retention_plan="working=24h") as ezra:
+        graph = await ezra.create_session_graph("bank")
+        agent = await graph.spawn_agent("bot")
+        poison = (await (await agent.turn("The code is 4711.")).reply("Noted.")).turn.id
+        clock.move(days=2)
+        for _ in range(2):
+            await ezra.run_lifecycle_tick("bank")
+        (emptied,) = await graph.turns("bot")
+        (day,) = await graph.episodes(grain="daily")
+        assert (emptied.input, "4711" in day.text) == ("[retired]", True)
+        done = (await graph.taint.roll_back(poison, reason=WHY)).roll_back
+        assert ("episode", day.id) in {(one.kind, one.id) for one in done.items}
+        assert not any("4711" in one.text for one in await graph.episodes())
+        assert not any("4711" in one.text for one in (await agent.recall("code 4711")).items)
+        await graph.taint.undo(done.id, reason="it was true")
+        assert await graph.episodes(grain="daily") == (day,)

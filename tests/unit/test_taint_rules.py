@@ -87,6 +87,9 @@ def test_a_summary_that_was_made_anew_does_not_come_of_what_is_gone() -> None:
     root = resting("turn", "root", is_gone=True)
     found = told(walked(root, resting("summary", "s", "root"), resting("fact", "f", "root")))
     assert set(found) == {"root", "f"}
+    retired = root.model_copy(update={"is_retired": True})
+    found = told(walked(retired, resting("summary", "s", "root"), resting("episode", "e", "s")))
+    assert set(found) == {"root", "s", "e"}, "retention leaves what was made of it as it is"
     gone = resting("summary", "s", "root", is_gone=True)
     assert set(told(walked(root, gone))) == {"root", "s"}
 

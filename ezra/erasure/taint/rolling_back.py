@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tiers.errors import ConfigError, Conflict, TierError, TierTimeout, UsageError
-from tiers.records import Scope
-from tiers.taint import ITEMS_MAX, RollBack, RolledBack
+from tiers.records import Episode, Scope, Summary
+from tiers.taint import ITEMS_MAX, SET_ASIDE, RollBack, RolledBack
 from tiers.upkeep import Redacted
 
 from ...checks import check_text
@@ -22,6 +22,7 @@ from .tracing import Traced, traced
 from .walk import TaintNode, Walk
 
 ATTEMPTS_MAX = 20
+REWRITTEN_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
@@ -96,13 +97,15 @@ async def undo(runtime: Runtime, scope: Scope, roll_back_id: str, reason: str) -
         UsageError: The reason is blank.
     """
     done = await runtime.taint.undo(scope, roll_back_id, reason, runtime.clock())
+    rebuilt: list[str] = []
     waiting: dict[str, str] = {}
     for graph_id in done.graph_ids:
         there = Scope.of_graph(scope.tenant, graph_id)
         runtime.reader.forget(there.tenant, there.graph_id)
+        rebuilt += await _write_anew(runtime, there, done, waiting)
         await _clear_rings(runtime, there, done, waiting)
         await _index(runtime, there, waiting)
-    return RollBackReport(done, waiting=waiting)
+    return RollBackReport(done, rebuilt=tuple(rebuilt), waiting=waiting)
 
 
 async def confirm(runtime: Runtime, scope: Scope, roll_back_id: str, reason: str) -> RollBackReport:
@@ -135,8 +138,10 @@ def _draft(
     exposed: bool,
 ) -> RollBack:
     """Return a roll-back with what it is to do now."""
-    items = with_more(known, planned(found.walk.nodes, exposed=exposed))
-    if not items and known is None:
+    nodes = found.walk.nodes
+    items = with_more(known, planned(nodes, exposed=exposed))
+    has_content = planned((one for one in nodes if not one.is_kept), exposed=exposed)
+    if known is None and not has_content:
         raise Conflict(f"record {found.root.id}", "one that has its content", "one without any")
     if not found.walk.is_whole or len(items) > ITEMS_MAX:
         accepted = f"a record of which at most {ITEMS_MAX:,} came; roll back parts of its tree"
@@ -165,16 +170,41 @@ async def _clean(runtime: Runtime, done: RollBack) -> tuple[tuple[str, ...], dic
         redacted = Redacted(ids={kind: tuple(ids) for kind, ids in done.ids_in(graph_id).items()})
         runtime.reader.forget(there.tenant, there.graph_id)
         await _leave_index(runtime, there, redacted.all_ids, waiting)
-        try:
-            rebuilt += await runtime.lifecycle.rewrite(
-                there, redacted, runtime.redactor, leave={done.record_id}
-            )
-        except (TierError, ConfigError) as error:
-            waiting["cold"] = f"{error}; repeating the call gives summaries a new text"
+        rebuilt += await _write_anew(runtime, there, done, waiting)
         # A turn that was under way may have put back meanwhile what it had read before.
         await _clear_rings(runtime, there, done, waiting)
         await _index(runtime, there, waiting)
     return tuple(rebuilt), waiting
+
+
+async def _write_anew(
+    runtime: Runtime, scope: Scope, done: RollBack, waiting: dict[str, str]
+) -> tuple[str, ...]:
+    """Give summaries and episodes that are set aside a new text, made of what is left of them.
+
+    Not one that is poison itself: it would say the same again.
+    """
+    ids = done.ids_in(scope.graph_id)
+    named = [*ids.get("summary", ()), *ids.get("episode", ())]
+    if not named:
+        return ()
+    try:
+        aside: dict[str, tuple[str, ...]] = {}
+        for start in range(0, len(named), REWRITTEN_AT_ONCE):
+            page = named[start : start + REWRITTEN_AT_ONCE]
+            for one in await runtime.redactor.redacted(scope, page):
+                if isinstance(one, Summary | Episode) and one.text == SET_ASIDE:
+                    kind = "summary" if isinstance(one, Summary) else "episode"
+                    aside[kind] = (*aside.get(kind, ()), one.id)
+        poison = {
+            one.record_id for one in await runtime.taint.roll_backs(scope) if one.state != "undone"
+        }
+        return await runtime.lifecycle.rewrite(
+            scope, Redacted(ids=aside), runtime.redactor, leave=poison
+        )
+    except (TierError, ConfigError) as error:
+        waiting["cold"] = f"{error}; repeating the call gives summaries a new text"
+        return ()
 
 
 async def _clear_rings(
@@ -215,7 +245,8 @@ def planned(nodes: Iterable[TaintNode], *, exposed: bool) -> list[RolledBack]:
     """Return what is to be done with each record of a tree.
 
     Receipts stay: they are the evidence. So does what has lost its content, and what was taken
-    back already.
+    back already, unless another roll-back did so: what came of both stays away until the last one
+    of them is undone.
 
     Args:
         nodes: Of the tree.
@@ -231,8 +262,7 @@ def planned(nodes: Iterable[TaintNode], *, exposed: bool) -> list[RolledBack]:
         )
         for node in nodes
         if node.kind != "receipt"
-        and not node.is_gone
-        and not node.is_over
+        and (node.is_kept or not (node.is_gone or node.is_over))
         and (exposed or node.exposure != "exposed")
     ]
 

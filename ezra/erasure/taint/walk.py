@@ -29,7 +29,7 @@ class TaintNode(Record):
         depth: How far it is from the root.
         text: How it begins; empty for a receipt, which holds no text of a record.
         is_gone: It has no content of its own any more.
-        is_kept: Its content is kept by an open roll-back.
+        is_kept: Its content, or that it was believed, is kept by an open roll-back.
         is_over: A belief that was taken back already.
     """
 
@@ -80,6 +80,7 @@ class Walk:
         self._reasons: dict[tuple[str, str], tuple[Reason, ...]] = {}
         self._waiting: deque[TaintNode] = deque()
         self._aliases: dict[str, str] = {}
+        self._taken: set[str] = set()
         self._exposure: Exposure = "root"
         self.is_whole = True
         self._add(root, None, "")
@@ -98,12 +99,13 @@ class Walk:
         """Note what rests on records that were found.
 
         A summary that has its content does not come of what has lost it: it was made anew since.
+        It does come of what retention has emptied, which leaves texts as they are.
         """
         for one in found:
             reasons = ((self._parent(reason.id), reason.how) for reason in one.reasons)
             known = [(parent, how) for parent, how in reasons if parent is not None]
             is_new = one.kind in {"summary", "episode"} and not one.is_gone
-            live = [each for each in known if not (is_new and each[0].is_gone)]
+            live = [each for each in known if not (is_new and each[0].id in self._taken)]
             if live:
                 self._add(one, *min(live, key=lambda each: each[0].depth))
 
@@ -149,7 +151,7 @@ class Walk:
             self.is_whole = False
             return
         node = TaintNode(
-            **one.model_dump(exclude={"reasons"}),
+            **one.model_dump(exclude={"reasons", "is_retired"}),
             exposure=self._exposure,
             parent_id="" if parent is None else parent.id,
             how=how,
@@ -158,6 +160,8 @@ class Walk:
         self._found[key] = node
         self._by_id.setdefault(one.id, node)
         self._reasons[key] = one.reasons
+        if one.is_gone and not one.is_retired:
+            self._taken.add(one.id)
         self._waiting.append(node)
 
 

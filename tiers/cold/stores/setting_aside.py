@@ -25,12 +25,21 @@ from ..digests import identity_of
 from ..learnt import stands_again
 from ..ownership import index_work
 from ..port import Collection, Steps, delete, every, one
-from ..redaction import Redactable, pages, set_aside_form, stand_in, stand_in_id, texts_of
+from ..redaction import (
+    Redactable,
+    is_retired,
+    pages,
+    set_aside_form,
+    stand_in,
+    stand_in_id,
+    texts_of,
+)
 from .belief_past import CHAIN_MAX, given_way, with_successors
 from .belief_projection import BELIEFS, append, key_of, trusts_of
 from .beliefs import keys_taken
 from .documents import FORMERS, former_ones, silence_formers
 from .episodes import SUMMARIES, put_summary
+from .kept_twice import WRITTEN, empty_for_new_text, left_to_others, share
 from .questions import own, whole
 from .redactables import ASIDES, KEPT_IN, Aside, AsideKind, kept_by, leave_no_trace, own_of
 from .rows import joined_id, put, replace
@@ -102,6 +111,7 @@ def resting_of(kind: TaintedKind, record: Redactable, more: tuple[Reason, ...] =
         reasons=(*_reasons(record), *more),
         is_gone=record.redacted_at is not None,
         is_over=getattr(record, "status", "active") in {"reverted", "redacted"},
+        is_retired=is_retired(record),
     )
 
 
@@ -187,7 +197,9 @@ def set_aside(part: Part, items: Sequence[RolledBack]) -> Steps[list[RolledBack]
             yield from _empty(part, kind, found)
             if kind == "fact":
                 back += yield from _revive(part, found)
-    return back + (yield from _revert(part, beliefs))
+    back += yield from _revert(part, beliefs)
+    yield from share(part.scope, part.roll_back.id, items)
+    return back
 
 
 def _as_they_gave_way(scope: Scope, facts: Sequence[Fact]) -> Steps[list[Fact]]:
@@ -325,8 +337,12 @@ def _bare_state(belief: HistoricBelief) -> str:
 
 
 def restore(part: Part) -> Steps[list[str]]:
-    """Bring back what a roll-back keeps of a graph; return what does not come back."""
-    rows = yield from every(kept_by(part.scope, part.roll_back.id))
+    """Bring back what a roll-back keeps of a graph; return what does not come back.
+
+    What another roll-back keeps as well stays with that one.
+    """
+    mine = yield from every(kept_by(part.scope, part.roll_back.id))
+    rows, left = yield from left_to_others(part.scope, mine, part.now)
     by_kind: dict[str, list[Aside]] = {}
     for row in rows:
         by_kind.setdefault(row.kind, []).append(row)
@@ -338,8 +354,13 @@ def restore(part: Part) -> Steps[list[str]]:
         collection: Collection[Any] = FORMERS if kind == "former" else KEPT_IN[kind]  # type: ignore[index]
         kept += yield from _put_former_forms(part, collection, some)
     yield from delete(kept_by(part.scope, part.roll_back.id))
+    there = {row.record_id for row in mine}
+    for kind, ids in part.roll_back.ids_in(part.scope.graph_id).items():
+        if kind in WRITTEN:  # an erasure has made it anew since, without what is back
+            again = [one for one in ids if one not in there]
+            yield from empty_for_new_text(part.scope, kind, again, part.now)
     yield from _follow(part, [row.record_id for row in by_kind.get("fact", [])])
-    return kept
+    return left + kept
 
 
 def _put_former_forms(

@@ -15,6 +15,7 @@ from ..ownership import check_whole_graph
 from ..port import Find, Steps, delete, every, one, write
 from ..redaction import PAGE_IDS, RecordKind, Redactable, Trace, checked_request, pages
 from .belief_log import EVENTS
+from .kept_twice import destroy_with
 from .log import append_event
 from .over_engine import OverEngine, changing_long, reading
 from .passages import PASSAGES
@@ -168,6 +169,7 @@ class TaintStore(OverEngine):
                 return known
             for graph_id in known.graph_ids:
                 there = Scope.of_graph(scope.tenant, graph_id)
+                yield from destroy_with(there, (yield from every(kept_by(there, known.id))), now)
                 yield from delete(kept_by(there, known.id))
                 yield from _tell(known, there, CONFIRMED, reason, now)
             after = known.model_copy(update={"state": "confirmed", "ended_at": now})
@@ -204,18 +206,21 @@ class TaintStore(OverEngine):
 
 
 def _with_kept(scope: Scope, found: Sequence[Resting]) -> Steps[list[Resting]]:
-    """Return records with the texts that open roll-backs keep of them."""
-    gone = [one.id for one in found if one.is_gone]
+    """Return records with what open roll-backs keep of them: texts, or that they were believed."""
+    gone = [one.id for one in found if one.is_gone or one.is_over]
+    believed: set[str] = set()
     kept: dict[tuple[str, str], str] = {}
     for page in pages(gone):
         for row in (yield from every(kept_of(scope, page))):
+            if row.kind == "believed":
+                believed.add(row.record_id)
             record = None if row.kind == "former" else as_it_was(row)
             if record is not None:
                 kept[row.kind, row.record_id] = shown_text(record)
     return [
         one.model_copy(update={"text": kept[one.kind, one.id], "is_kept": True})
         if one.is_gone and (one.kind, one.id) in kept
-        else one
+        else one.model_copy(update={"is_kept": one.is_over and one.id in believed})
         for one in found
     ]
 
