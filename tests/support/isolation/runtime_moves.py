@@ -100,7 +100,8 @@ def turn(aim: Aim) -> Move | None:
     if scope is None:
         return None
     mark = _mine(aim, scope, "turn")
-    text, replies = f"{aim.word(SHARED_WORDS)} {mark}", aim.random.random() < 0.3
+    # The mark stands first: of one subject, each would teach a fact that ends the one before it.
+    text, replies = f"{mark} {aim.word(SHARED_WORDS)}", aim.random.random() < 0.3
 
     async def call(runtimes: Any) -> object:
         agent = await runtimes.agent(scope)
