@@ -35,6 +35,9 @@ NOT_ATTACKED = {
     "warm.flush": "names nobody",
     "held.hold": "is what the desk does, under the scope that it has checked",
     "held.settle": "names nobody",
+    **dict.fromkeys(
+        ("held.read", "held.change", "held.scrub"), "is the engine, for stores that are attacked"
+    ),
     "upkeep.take_over": "is the only owner's, of the whole store",
     "redactor.rewrite_files": "writes whole files anew, and takes no scope",
     "archive.tenants": "names tenants for the mover, and takes no scope",
