@@ -6,6 +6,7 @@ what somebody does after a death: the same pass once more, and then everything t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
@@ -53,6 +54,8 @@ BEFORE = {
     "erase": "compress",
 }
 """With whose outcome each pass begins; the first with the life as it was lived."""
+
+_USES = re.compile(r"used \d+ times")
 
 Pass = Callable[[Ezra], Awaitable[object]]
 
@@ -166,7 +169,10 @@ async def _pictured(ezra: Ezra, home: Path) -> dict[str, Any]:
         # erasure that is finished goes once more through what it had written anew, and says so.
         noted = ("'evicted'", "'redacted'", "'erased'")
         audit = picture["audit"]
-        picture["audit"] = [row for row in audit if not any(kind in row for kind in noted)]
+        told = [row for row in audit if not any(kind in row for kind in noted)]
+        # A pass that began again counts uses in other batches: how many there were by the time of
+        # a promotion differs, that there was one does not.
+        picture["audit"] = sorted(_USES.sub("used enough", row) for row in told)
     index = ezra._runtime.warm
     assert isinstance(index, SwitchingIndex)
     store = cast("WarmArchive", index.serving.store)
