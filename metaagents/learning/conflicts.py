@@ -60,8 +60,11 @@ _ON_DAYS = any_case(
     rf"\bon (?:{'|'.join(WEEKDAYS)})s\b(?: instead of \w+days)?"
     r"|\bat \d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?(?!\w)"
 )
-# What one does for all, so that who does it now does it in the other's place.
-_CHARGES = frozenset("approve lead manage handle maintain host chair supervise".split())
+_CHARGE = regex(
+    r"(?:approve|handle)s? (?!(?:an?|some|any|his|her|their|my) )."
+    r"|(?:lead|manage|maintain|host|chair|supervise|run)s? (?:the |our |[A-Z])"
+)
+"""What one does for all, of something known: a team anybody may lead another one of."""
 _MOSTLY_ONE = frozenset("mentor tutor landlord landlady".split())
 _NAME = r"[A-Z][\w.&+#-]*(?: [A-Z\d][\w.&+#-]*){0,3}"
 _WITH_NAMED = regex(rf"(?P<what>(?:[a-z]+ )?(?:with|at|to|from|for)) {_NAME}")
@@ -113,12 +116,9 @@ def ends(new: Claim, old: Claim) -> bool:
 def _is_handed_over(new: Claim, old: Claim) -> bool:
     """Whether what falls to one falls to another now: ``Priya approves the budgets now``."""
     ours, theirs = (_done(one) or f"{one.attribute} {one.value}" for one in (new, old))
-    done, _, what = ours.partition(" ")
-    is_run = done in {"run", "runs"} and what.startswith("the ")
-    is_charge = is_run or (done.removesuffix("s") in _CHARGES and what != "")
-    is_of_names = all(one.subject[:1].isupper() for one in (new, old))
+    is_same = ours == theirs and _CHARGE.match(ours) is not None
     is_now = new.is_change and new.sense == "is" and " and " not in new.subject
-    return is_now and is_charge and is_of_names and ours == theirs
+    return is_now and is_same and all(one.subject[:1].isupper() for one in (new, old))
 
 
 def _is_kept_no_more(new: Claim, old: Claim) -> bool:

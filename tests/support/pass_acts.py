@@ -55,7 +55,12 @@ BEFORE = {
 }
 """With whose outcome each pass begins; the first with the life as it was lived."""
 
-_USES = re.compile(r"used \d+ times")
+_USES = re.compile(r"used (\d+) times, threshold (\d+)")
+
+
+def _enough(found: re.Match[str]) -> str:
+    return "used enough" if int(found[1]) >= int(found[2]) else found.group()
+
 
 Pass = Callable[[Ezra], Awaitable[object]]
 
@@ -172,7 +177,7 @@ async def _pictured(ezra: Ezra, home: Path) -> dict[str, Any]:
         told = [row for row in audit if not any(kind in row for kind in noted)]
         # A pass that began again counts uses in other batches: how many there were by the time of
         # a promotion differs, that there was one does not.
-        picture["audit"] = sorted(_USES.sub("used enough", row) for row in told)
+        picture["audit"] = sorted(_USES.sub(_enough, row) for row in told)
     index = ezra._runtime.warm
     assert isinstance(index, SwitchingIndex)
     store = cast("WarmArchive", index.serving.store)

@@ -126,6 +126,9 @@ def test_the_subject_is_who_speaks() -> None:
         ),
         ("I'm Jon, 34, from Lisbon.", {"user's name is Jon", "user is 34", "user is from Lisbon"}),
         ("Hey, Tom here.", {"user's name is Tom"}),
+        ("I'm Alex, remember.", {"user's name is Alex"}),
+        ("I'm Alex, your driver.", {"user's name is Alex"}),
+        ("I'm Alex, not a doctor.", set()),
         (
             "Good morning, this is Ines from legal.",
             {"user's name is Ines", "user works in legal"},

@@ -19,7 +19,7 @@ _GREETING = (
     r"(?:hi|hello|hey|hiya|howdy|greetings|good (?:morning|afternoon|evening|day))"
     r"(?: (?:there|all|everyone|everybody|team|folks|again|you|both))?[,.!:]* "
 )
-_BEHIND = r"(?=[.,;!]|\s*$| (?:and|from|by the way|btw)\b)"
+_BEHIND = r"(?=[.,;!](?! not\b)|\s*$| (?:and|from|by the way|btw)\b)"
 """What stands behind a name: ``I'm Rose`` names somebody, ``I'm Rose's mother`` does not."""
 _NO_NAMES = NO_NAME | frozenset(
     # What people are, and where they are from.
@@ -44,8 +44,15 @@ _THE_ONE = (
     r"(?:head|lead|ceo|cto|cfo|coo|(?:co-?)?founder|owner|chief|chair\w*|president|director"
     r"|manager|principal|vp|vice president)"
 )
+_NO_ROLES = (
+    r"(?!(?:your|my|our|his|her|their|not?|never|ever|either|rather|remember|however|whatever"
+    r"|forever|after|over|under|together|consider|offer|better|later|other|another|number|for|n?or"
+    r"|want|important|constant|relevant)\b)"
+)
+"""What stands behind a name without being what its bearer is: ``I'm Alex, remember``."""
 _ROLE = (
-    rf"(?:(?:an?|the) )?(?:[a-z-]+ ){{0,3}}?(?:{_THE_ONE}|(?:[a-z-]*(?:er|or|ist|ian|ant|eur)"
+    rf"(?:(?:an?|the) )?(?:{_NO_ROLES}[a-z-]+ ){{0,3}}?"
+    rf"{_NO_ROLES}(?:{_THE_ONE}|(?:[a-z-]*(?:er|or|ist|ian|ant|eur)"
     r"|nurse|chef|cook|vet|student|apprentice|architect|mechanic))\b"
     r"(?: (?:of|at|for|in|from|with|on) [^,;.!?]{2,60})?(?=[.,;!]|\s*$| and\b)"
 )
@@ -78,7 +85,7 @@ INTRODUCTIONS: tuple[Way, ...] = (
     ),
     Way(rf"^\s*(?i:{_GREETING}this is) (?P<name>{_NAME})(?=, | from | speaking\b)", _named),
     Way(rf"^\s*(?i:{_GREETING})(?P<name>{_NAME}) here{_BEHIND}", _named),
-    Way(rf"^\s*(?i:i'm|i am) (?P<name>{_NAME})(?=[.!]?\s*$|, | and [Ii]\b)", _named),
+    Way(rf"^\s*(?i:i'm|i am) (?P<name>{_NAME})(?=[.!]?\s*$|, (?!not\b)| and [Ii]\b)", _named),
     Way(rf"^(?P<named>My name is {_NAME}),? (?P<role>(?i:{_ROLE}))", _what),
     Way(rf"^(My name is {_NAME}), (?=\d{{1,2}}(?:[,.!]|\s*$| and\b))", r"\1 and I am "),
     Way(

@@ -317,7 +317,7 @@ def taken_apart(
     if _is_no_more(verbal, bare, clause.text):
         verbal = replace(verbal, sense="over")
     lies_ahead = at is not None and any(one.days and one.days.first > at for one in times)
-    is_change = is_change or verbal.is_now
+    is_change = (is_change or verbal.is_now) and not _AS_WELL.search(clause.text)
     return Said(subject, verbal, tuple(times), speaker, clause, is_change, lies_ahead)
 
 
@@ -418,19 +418,18 @@ def _without_how_often(clause: str) -> str:
 
 def _without_marks(clause: str) -> tuple[str, bool, list[str]]:
     """Return a clause without the marks and times at its end, if they tell a change, and these."""
-    is_change, is_more, times = False, False, []
+    is_change, times = False, []
     for _ in range(4):
         bare = _MARKS.sub("", clause)
         if bare != clause:
             is_change |= _CHANGED.search(clause[len(bare) :]) is not None
-            is_more |= _AS_WELL.search(clause[len(bare) :]) is not None
         timeless, said = at_end(bare)
         if said:
             times.append(said)
         if timeless == clause:
             break
         clause = timeless
-    return clause.strip(" ,.!"), is_change and not is_more, times
+    return clause.strip(" ,.!"), is_change, times
 
 
 def _inverted(clause: str) -> str:

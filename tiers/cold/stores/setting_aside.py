@@ -39,11 +39,11 @@ from .belief_projection import BELIEFS, append, key_of, trusts_of
 from .beliefs import keys_taken
 from .documents import FORMERS, former_ones, silence_formers
 from .episodes import SUMMARIES, put_summary
-from .kept_twice import WRITTEN, empty_for_new_text, left_to_others, share
 from .questions import own, whole
 from .redactables import ASIDES, KEPT_IN, Aside, AsideKind, kept_by, leave_no_trace, own_of
 from .rows import joined_id, put, replace
 from .rules import RULES
+from .shared_roll_backs import WRITTEN, empty_for_new_text, left_to_others, share
 from .statements import FACTS, move_facts, the_same
 from .turns import TURNS, KeptTurn
 from .words import file_again, unfile

@@ -15,7 +15,6 @@ from ..ownership import check_whole_graph
 from ..port import Find, Steps, delete, every, one, write
 from ..redaction import PAGE_IDS, RecordKind, Redactable, Trace, checked_request, pages
 from .belief_log import EVENTS
-from .kept_twice import destroy_with
 from .log import append_event
 from .over_engine import OverEngine, changing_long, reading
 from .passages import PASSAGES
@@ -23,6 +22,7 @@ from .questions import own, whole
 from .redactables import KEPT_IN, ROLL_BACKS, as_it_was, found_by, kept_by, kept_of, made_of, own_of
 from .rows import over, replace
 from .setting_aside import Part, resting_of, restore, set_aside, shown_text
+from .shared_roll_backs import destroy_with
 
 NAMED_MAX = 500
 """So many records an audit event names at most; the roll-back names all of them."""
