@@ -65,8 +65,6 @@ OF_ONE_CALL = frozenset(
         *("metaagents.claims.agreement:_names", "metaagents.claims.agreement:_nouns"),
         *("metaagents.claims.support:_of_sentence", "metaagents.lifecycle.material:sources"),
         "metaagents.claims.reading:owned",
-        *("ezra.evaluation.summaries:_in", "ezra.evaluation.summaries:_statements"),
-        "ezra.evaluation.summaries:_turns",
         *("tiers.cold.redaction:_found", "tiers.health:details"),
         *("tiers.history.checking:_missing", "tiers.history.checking:_spoken"),
         "tiers.history.checking:_missing_rivals",
