@@ -78,7 +78,7 @@ OF_ONE_CALL = frozenset(
 """What looks like a memory, and ends with the call that made it, or holds no record."""
 
 _MAPPINGS = frozenset(
-    ("dict", "OrderedDict", "Latest", "defaultdict", "Counter", "WeakValueDictionary")
+    ("dict", "OrderedDict", "Latest", "InUse", "defaultdict", "Counter", "WeakValueDictionary")
 )
 
 

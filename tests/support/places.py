@@ -260,7 +260,7 @@ _PROCESS = (
     Place("process", "ezra.service.app:described_routes", "none", "nothing"),
     Place("process", "ezra.service.app:openapi_document", "none", "nothing"),
     Place("process", "ezra.service.routes:_by_name", "none", "nothing"),
-    Place("process", "ezra.service.console.questions:_kept", "text", "turnover"),
+    Place("process", "ezra.service.console.signing_in:_kept", "text", "turnover"),
     Place("process", "ezra.service.console.pages:_pages", "none", "nothing"),
     Place("process", "ezra.service.console.rendering:_static", "none", "nothing"),
     Place("process", "ezra.service.console.rendering:_digests", "none", "nothing"),
