@@ -48,7 +48,7 @@ OF_ONE_CALL = frozenset(
         *("ezra.moving.carried_rows:_revisions", "ezra.moving.carried_rows:_rules"),
         *("ezra.moving.carried_rows:_seqs", "ezra.moving.carried_rows:_turns"),
         *("ezra.moving.carried_rows:_used", "ezra.moving.carried_rows:_uses"),
-        *("ezra.documents.markup:_names", "ezra.documents.markup:first"),
+        *("ezra.documents.html:_names", "ezra.documents.html:first"),
         *(
             "ezra.moving.side:_open",
             "ezra.erasure.redaction:_cleaned",
