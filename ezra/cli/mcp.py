@@ -31,7 +31,7 @@ from .command import Answer, Note, Part, command, group
 from .doors import Url, refuse_nothing, server_of
 from .doors import token as token_of_environment
 from .help import listed
-from .options import Home, Json, run, settings_at, stopped_by_signals
+from .options import Home, Json, one_of, run, settings_at, stopped_by_signals
 
 if TYPE_CHECKING:
     from ..service.caller import Caller
@@ -226,9 +226,8 @@ def config(
         ezra mcp config --graph imola --agent strategist
         ezra mcp config --client vscode --url https://memory.example.com
     """
-    if client not in CLIENTS:
-        raise UsageError("--client", client, ", ".join(CLIENTS))
-    chosen, url = CLIENTS[client], server_of(asked.home, asked.url)
+    chosen = CLIENTS[one_of("--client", client, tuple(CLIENTS))]
+    url = server_of(asked.home, asked.url)
     names = {"--graph": graph, "--agent": agent}
     if url is None:
         more = _options({"--topic": topic, "--user": user, "--home": _home(asked.home)})

@@ -19,7 +19,7 @@ from ..turn.assemble import Slot
 from ..turn.routing import Written
 from .command import Answer, Note, Part, Rows, by_default, command, plain
 from .doors import InAgent, known_member
-from .options import FROM_INPUT, said
+from .options import FROM_INPUT, pairs_of, said
 
 if TYPE_CHECKING:
     from ..handles.graph import Graph
@@ -79,7 +79,8 @@ async def say(
         cat question.txt | ezra turn imola strategist - --complete --json
     """
     _check_answer(text, reply, tool_output, complete=complete)
-    message, outputs = said("text", text), _outputs(tool_output or [])
+    given = pairs_of("--tool-output", tool_output or (), "TOOL=TEXT")
+    message, outputs = said("text", text), [{"tool": tool, "output": out} for tool, out in given]
     answer = None if reply is None else said("--reply", reply)
     turn = await (await member.member()).turn(
         message,
@@ -262,16 +263,6 @@ def _check_answer(
         raise UsageError("--reply", reply, "text: standard input is what is said")
     if outputs and reply is None and not complete:
         raise UsageError("--tool-output", outputs[0], "--reply or --complete with it")
-
-
-def _outputs(given: Sequence[str]) -> list[dict[str, str]]:
-    outputs = []
-    for one in given:
-        tool, equals, text = one.partition("=")
-        if not equals or not tool.strip():
-            raise UsageError("--tool-output", one, "TOOL=TEXT")
-        outputs.append({"tool": tool, "output": text})
-    return outputs
 
 
 def _told(turn: OpenTurn, response: str | None, written: Written | None) -> dict[str, Any]:
