@@ -17,7 +17,7 @@ from ..recall.request import ModeName
 from . import bridge_board, bridge_notes, bridge_state
 from .bridge_door import Door, Tags
 from .bridge_hooks import hooks_app
-from .bridge_notes_graph import graph_app
+from .bridge_notes import graph_app
 from .bridge_tasks import suspend_tasks, task_app
 from .command import Answer, Note, Part, command, group
 from .options import one_of, said, words_of

@@ -250,7 +250,7 @@ _PROCESS = (
     Place("process", "ezra.service.feed:_open", "name", "nothing"),
     Place("process", "ezra.mesh.program:_asked", "none", "nothing"),
     Place("process", "ezra.mesh.program:_env", "none", "nothing"),
-    Place("process", "ezra.turn.under_way:_last", "name", "nothing"),
+    Place("process", "ezra.runtime:_last", "name", "nothing"),
     Place("process", "ezra.service.repeats:_running", "text", "turnover"),
     Place("process", "ezra.service.repeats:_kept", "text", "turnover"),
     Place("process", "ezra.service.limits:_buckets", "name", "nothing"),
