@@ -25,7 +25,6 @@ from tiers.upkeep import ARCHIVE_ROWS
 
 from .compare import compare_part
 from .ledger import Ledger, Place
-from .parts import IndexPart, Part, TablePart, index_name, parts_of, reader_of
 from .report import (
     KEYS_STAY,
     Difference,
@@ -36,7 +35,7 @@ from .report import (
     TenantMoved,
     TenantState,
 )
-from .side import House, Index, Side
+from .side import House, Index, IndexPart, Part, Side, TablePart, index_name, parts_of, reader_of
 
 if TYPE_CHECKING:
     from tiers.cold.stores import Lease, LeaseStore

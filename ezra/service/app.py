@@ -21,10 +21,8 @@ from tiers.errors import ConfigError, EzraError
 from ..app import Ezra
 from ..settings import Settings
 from . import (
-    agents,
     exporting,
     feed,
-    graphs,
     health,
     offered,
     openapi,
@@ -45,11 +43,7 @@ from .problem_answers import on_error, on_http, on_invalid
 from .routes import apart, handlers, router_of
 from .watching import Watching
 
-_DONE_BY = (
-    agents,
-    graphs,
-    offered,
-)
+_DONE_BY = (offered,)
 """Importing them filled ``handlers``."""
 
 _APART = (feed, health, exporting)
