@@ -17,7 +17,6 @@ from tiers.records import Scope, WorkDraft
 
 from .ranking.terms import Reader
 from .recaller import Degradation, Recaller, TierNews
-from .turn.under_way import TurnsUnderWay
 
 if TYPE_CHECKING:
     from metaagents.clock import MetaAgentClock
@@ -43,6 +42,39 @@ if TYPE_CHECKING:
     from .telemetry import Telemetry
     from .turn.fetch import Fetcher
     from .turn.router import Router
+
+
+GRAPHS_UNDER_WAY = 10_000
+
+
+class TurnsUnderWay:
+    """The last turn of each graph that this process has opened, of a bounded number of graphs.
+
+    A change of beliefs happens in it: an agent's own changes carry its own turn, but what people
+    change, and agents that have no turn, happens while somebody's turn is under way, and must not
+    be told as if it had been before it.
+    """
+
+    def __init__(self) -> None:
+        self._last: OrderedDict[tuple[str, str], str] = OrderedDict()
+
+    def opened(self, scope: Scope, turn_id: str) -> None:
+        """Take in that a turn was opened."""
+        key = (scope.tenant, scope.graph_id)
+        self._last[key] = turn_id
+        self._last.move_to_end(key)
+        while len(self._last) > GRAPHS_UNDER_WAY:
+            self._last.popitem(last=False)
+
+    def during(self, scope: Scope, own: str | None = None) -> Scope:
+        """Return a scope that says in which turn it changes beliefs.
+
+        Args:
+            scope: Who changes them.
+            own: The turn of its own, if it has one.
+        """
+        return scope.during(own or self._last.get((scope.tenant, scope.graph_id)))
+
 
 GRAPHS_REMEMBERED = 256
 SPEAKERS_MAX = 1_000

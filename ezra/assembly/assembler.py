@@ -51,8 +51,7 @@ from ..runtime import Runtime, SpeakerNames
 from ..settings import Settings
 from ..signing import Signer
 from ..telemetry import Telemetry
-from ..telemetry.sending import telemetry_of
-from ..telemetry.working import watched_handlers
+from ..telemetry.telling import telemetry_of, watched_handlers
 from ..turn.fetch import Fetcher
 from ..turn.hydrate import Hydrator
 from ..turn.ledger import TurnLedger

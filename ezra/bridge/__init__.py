@@ -2,8 +2,8 @@
 
 It holds no memory of its own: facts, the board and documents of a session graph do, behind a server
 or embedded. ``config`` says who asks, ``outbox`` keeps what is to be written until it is,
-``sending`` and ``delivering`` hand it over, ``client`` is the way in, ``reading`` and ``carrying``
-read, and ``noted`` is what a machine notes for itself.
+``sending`` hands it over, ``client`` is the way in, ``reading`` and ``carrying`` read, and
+``noted`` is what a machine notes for itself.
 
 ``ezra/bridge`` is a client of the handles, beside the adapters. ``config`` and ``outbox`` need
 the standard library and light parts of ``tiers``, because hooks import them at every call of a

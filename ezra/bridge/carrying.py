@@ -22,9 +22,9 @@ from tiers.learning import is_live
 
 from .carried_records import note_lines, tombstones, write_note_line
 from .client import Bridge
-from .delivering import REASON, verdict_of
 from .memories import fact_of
 from .reading import PAGE, memories, written_at
+from .sending import REASON, verdict_of
 
 if TYPE_CHECKING:
     from ..handles.agent import Agent

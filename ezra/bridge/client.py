@@ -29,9 +29,8 @@ from tiers.ids import Clock, system_clock
 from tiers.records import ALL_TOPICS
 
 from .config import BridgeConfig
-from .delivering import verdict_of
 from .outbox import Kind, Outbox, outbox_of
-from .sending import Outcome, Sent, send_all, write
+from .sending import Outcome, Sent, send_all, verdict_of, write
 
 if TYPE_CHECKING:
     from ..app import Ezra

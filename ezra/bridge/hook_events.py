@@ -17,11 +17,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from .config import BridgeConfig, bridge_config
+from .config import BridgeConfig, bridge_config, roots_of
 from .hook import SESSION_START, STOP
 from .hook_log import log_of
 from .hook_state import PATH_CHARS_MAX, HookState, QueuedFile
-from .notes.watched import roots_of
 from .outbox import outbox_of
 from .own_files import open_regular
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from tiers.errors import UsageError
 from tiers.fleet import WINDOW_MIN, Inject
 from tiers.plans import ANY_GRAIN, AnyGrain
 from tiers.records import AgentRecord, Budget, Usage
@@ -15,7 +13,7 @@ from tiers.records import AgentRecord, Budget, Usage
 from ..checks import checked
 from .command import Answer, Rows, cell, command, group
 from .doors import InAgent, InGraph, known_member
-from .options import ModelCalls, Tokens, Writes
+from .options import ModelCalls, Tokens, Writes, pairs_of
 
 if TYPE_CHECKING:
     from ..handles.agent import Agent
@@ -59,7 +57,7 @@ async def spawn(
         ezra agent spawn imola strategist --topic tyres --topic strategy
         ezra agent spawn imola concierge --user jane --role 'Plans her day.' --writes 1000
     """
-    prompts = _prompts(prompt or [])
+    prompts = dict(pairs_of("--prompt", prompt or (), "GRAIN=TEXT", ANY_GRAIN))
     budget = checked(Budget, tokens=tokens, model_calls=model_calls, writes=writes)
     spawned = await at.spawned(
         topics=topic,
@@ -69,7 +67,7 @@ async def spawn(
         denied_topics=deny_topic or None,
         denied_sources=deny_source or None,
         budget=None if budget == Budget() else budget,
-        prompts=prompts,
+        prompts=cast("dict[AnyGrain, str]", prompts),
         inject=cast("Inject", inject),
         model_window_tokens=window,
     )
@@ -165,21 +163,6 @@ def _spawned(agent: Agent) -> dict[str, Any]:
         "lineage": [one.graph_id for one in agent.lineage],
         "core_facts": len(agent.core_at_spawn),
     }
-
-
-def _prompts(said: Iterable[str]) -> dict[AnyGrain, str]:
-    """Return prompts by grain.
-
-    Raises:
-        UsageError: One is not ``GRAIN=TEXT``, or there is no such grain.
-    """
-    prompts: dict[AnyGrain, str] = {}
-    for one in said:
-        grain, equals, text = one.partition("=")
-        if not equals or grain not in ANY_GRAIN:
-            raise UsageError("--prompt", one, f"GRAIN=TEXT with one of {', '.join(ANY_GRAIN)}")
-        prompts[grain] = text
-    return prompts
 
 
 def _lines(record: AgentRecord, used: Usage) -> list[str]:

@@ -15,6 +15,7 @@ from ..evaluation.speed.sections import SECTIONS, Plan
 from ..evaluation.speed.sections import bench as measured
 from .command import Answer
 from .doors import Machine
+from .options import numbers_of
 from .screen import Screen
 
 
@@ -86,11 +87,8 @@ def _show(screen: Screen, found: Report) -> None:
 
 
 def _numbers(field: str, text: str) -> tuple[int, ...]:
-    try:
-        numbers = tuple(int(one) for one in text.split(","))
-    except ValueError as error:
-        raise UsageError(field, text, "whole numbers by commas, such as 1,5,100") from error
-    if min(numbers) < 1:
+    numbers = numbers_of(field, text)
+    if min(numbers, default=0) < 1:
         raise UsageError(field, text, "numbers from 1")
     return numbers
 

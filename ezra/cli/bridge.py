@@ -15,12 +15,12 @@ from ..bridge.reading import recall as recalled
 from ..bridge.reading import show as shown
 from ..recall.request import ModeName
 from . import bridge_board, bridge_notes, bridge_state
-from .bridge_door import Door, Tags, listed_tags
+from .bridge_door import Door, Tags
 from .bridge_hooks import hooks_app
-from .bridge_notes_graph import graph_app
+from .bridge_notes import graph_app
 from .bridge_tasks import suspend_tasks, task_app
 from .command import Answer, Note, Part, command, group
-from .options import said
+from .options import one_of, said, words_of
 
 bridge_app = group(
     "Memory of coding agents: memories, messages, tasks; works while the server is away."
@@ -56,18 +56,17 @@ async def remember(
         ezra bridge remember decision 'Tokens live for 15 minutes.' --tags auth,api
         ezra bridge remember preference - --title 'Commit style' --json
     """
-    if scope not in ("shared", "private"):
-        raise UsageError("--scope", scope, "shared, private")
+    one_of("--scope", scope, ("shared", "private"))
     text = said("content", content)
     # What no store would take is refused before it is kept for later.
     text_of(text, title)
-    labels(type_, category, listed_tags(tags))
+    labels(type_, category, words_of(tags))
     return await door.write(
         "remember",
         type=type_,
         content=text,
         title=title or None,
-        tags=listed_tags(tags),
+        tags=[*words_of(tags)],
         category=category,
         private=scope == "private",
         supersedes=supersedes,

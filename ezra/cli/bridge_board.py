@@ -13,9 +13,9 @@ from tiers.board import Card
 from tiers.errors import UsageError
 
 from ..bridge.reading import written_at
-from .bridge_door import Door, Priority, Tags, listed_tags
+from .bridge_door import Door, Priority, Tags
 from .command import Answer, Note, Part, plain
-from .options import said
+from .options import one_of, said, words_of
 from .turns import shortened
 
 Body = Annotated[str, typer.Argument(help="What it says; - for standard input.")]
@@ -46,7 +46,7 @@ async def send(
         ezra bridge send reviewer question 'Is #12 ready?' --priority high
         ezra bridge send reviewer,builder handoff - --subject 'Tokens' --tags auth --json
     """
-    names = listed_tags(to)
+    names = [*words_of(to)]
     if not names or ("*" in names and len(names) > 1):
         raise UsageError("to", to, "an agent, several with commas between them, or * alone")
     return await door.write(
@@ -55,8 +55,8 @@ async def send(
         type=_named("type", type_),
         text=_text("body", said("body", body)),
         subject=subject,
-        priority=checked_priority(priority),
-        tags=listed_tags(tags),
+        priority=one_of("--priority", priority, PRIORITIES),
+        tags=[*words_of(tags)],
     )
 
 
@@ -174,8 +174,8 @@ async def log(
         "log",
         action=_named("action", action),
         text=said("summary", summary),
-        tags=listed_tags(tags),
-        files=listed_tags(files),
+        tags=[*words_of(tags)],
+        files=[*words_of(files)],
         task_id=task,
     )
 
@@ -218,17 +218,6 @@ def period(text: str) -> timedelta:
     if found is None or not int(found[1]):
         raise UsageError("--last", text, "a period such as 90m, 24h, 7d or 2w")
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
-
-
-def checked_priority(priority: str) -> str:
-    """Return a priority.
-
-    Raises:
-        UsageError: It is none.
-    """
-    if priority not in PRIORITIES:
-        raise UsageError("--priority", priority, ", ".join(PRIORITIES))
-    return priority
 
 
 def _message(card: Card, reader: str | None = None) -> Iterator[str]:

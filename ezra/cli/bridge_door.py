@@ -200,11 +200,6 @@ def tell_refused(bridge: Bridge) -> None:
             )
 
 
-def listed_tags(tags: str | None) -> list[str]:
-    """Return the tags of an option, each once."""
-    return list(dict.fromkeys(one.strip() for one in (tags or "").split(",") if one.strip()))
-
-
 @asynccontextmanager
 async def _opened(config: BridgeConfig) -> AsyncIterator[AnyEzra]:
     if config.url is None:

@@ -18,9 +18,8 @@ from tiers.saved_file import replace_file
 
 from ..bridge import carrying, reading
 from ..bridge.client import Bridge
-from ..bridge.config import bridge_config, state_folder, write_file
+from ..bridge.config import bridge_config, roots_of, state_folder, write_file
 from ..bridge.noted import Notes
-from ..bridge.notes.watched import roots_of
 from ..bridge.outbox import Item, outbox_of
 from ..bridge.sending import Sent
 from .bridge_door import AWAY, Door

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from typing import Annotated, cast, get_args
+from typing import Annotated, get_args
 
 import typer
 
@@ -16,9 +16,10 @@ from ..bridge.noted import CurrentTask, Notes
 from ..bridge.reading import current_task
 from ..bridge.sending import Outcome
 from ..handles.listings import LATEST_MAX
-from .bridge_board import After, checked_priority
-from .bridge_door import Door, Priority, Tags, listed_tags
+from .bridge_board import PRIORITIES, After
+from .bridge_door import Door, Priority, Tags
 from .command import Answer, Note, Part, Rows, command, group
+from .options import one_of, words_of
 from .turns import shortened
 
 STATUSES: tuple[TaskStatus, ...] = get_args(TaskStatus)
@@ -60,8 +61,8 @@ async def start(
         after=note,
         title=title,
         text=description,
-        priority=checked_priority(priority),
-        tags=listed_tags(tags),
+        priority=one_of("--priority", priority, PRIORITIES),
+        tags=[*words_of(tags)],
         parent=parent,
     )
 
@@ -80,8 +81,8 @@ async def update(
         ezra bridge task update --status in_progress
         ezra bridge task update 01985a4c-… --note 'Half of the tests pass.' --json
     """
-    if status is not None and status not in STATUSES:
-        raise UsageError("--status", status, ", ".join(STATUSES))
+    if status is not None:
+        one_of("--status", status, STATUSES)
     if status is None and (note is None or not note.strip()):
         raise UsageError("--note", note, "a note, or --status")
     after = _ended if status in ("completed", "failed") else _followed(status)
@@ -140,10 +141,7 @@ async def list_tasks(
         ezra bridge task list --status in_progress
         ezra bridge task list --agent reviewer --limit 50 --json
     """
-    for one in status or ():
-        if one not in STATUSES:
-            raise UsageError("--status", one, ", ".join(STATUSES))
-    wanted = cast("list[TaskStatus]", status or [])
+    wanted = [one_of("--status", one, STATUSES) for one in status or ()]
     board = (await (await door.bridge(names=False)).reader()).board
     page = await board.tasks(agent_id=agent, statuses=wanted, limit=limit, after=after)
     rows = [

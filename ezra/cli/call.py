@@ -18,6 +18,7 @@ from ..wire.derivation import Handle, Offered
 from ..wire.handles import HANDLES, TENANT
 from .command import Answer, Rows
 from .doors import Memory
+from .options import pairs_of
 
 
 async def call(
@@ -93,10 +94,7 @@ def _values(given: Sequence[str]) -> dict[str, Any]:
         UsageError: One is not ``NAME=VALUE``.
     """
     values: dict[str, Any] = {}
-    for one in given:
-        name, equals, text = one.partition("=")
-        if not equals or not name:
-            raise UsageError("--with", one, "NAME=VALUE")
+    for name, text in pairs_of("--with", given):
         try:
             values[name] = json.loads(text)
         except ValueError:

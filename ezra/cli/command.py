@@ -176,6 +176,8 @@ def _callable(function: Callable[..., Any]) -> Callable[..., None]:
     common = get_type_hints(kind, include_extras=True)
     brought = [(one.name, one.default, common[one.name]) for one in fields(kind) if one.init]
     needed = [one for one in brought if one[1] is MISSING]
+    # What a door has of its own stands before what all doors have.
+    brought.sort(key=lambda one: one[0] not in vars(kind)["__annotations__"])
 
     def call(**given: Any) -> None:  # noqa: ANN401 - what typer has read
         place = kind(**{name: given.pop(name) for name, *_ in brought})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ from tiers.documents import Document, Passage
 from tiers.errors import NotFound, UsageError
 
 from .command import Answer, Rows, command, further, group
-from .doors import AnyEzra, Memory, member_of
+from .doors import Memory
 from .options import GraphOption, Reason
 
 if TYPE_CHECKING:
@@ -31,32 +32,36 @@ OnShelf = Annotated[str, typer.Option("--shelf", help="Where a name is looked up
 Limit = Annotated[int, typer.Option(help="How many, 1 to 1,000.")]
 
 
-async def documents_of(
-    ezra: AnyEzra, graph: str | None, agent: str | None, *, tenant: bool
-) -> Documents:
-    """Return the documents that a command is about.
+@dataclass(kw_only=True)
+class InDocuments(Memory):
+    """Documents of it: of a graph, as one of its agents sees them, or of the tenant's catalog."""
 
-    Raises:
-        UsageError: It is not said whose they are, or twice.
-        NotFound: There is no such graph or agent.
-    """
-    if (graph is None) != tenant:
-        raise UsageError("--graph", graph, "--graph with its id, or --tenant for the catalog")
-    if agent is not None and graph is None:
-        raise UsageError("--agent", agent, "an agent of the --graph that is named")
-    if graph is None:
-        return (await ezra.catalog()).documents
-    if agent is not None:
-        return (await member_of(ezra, graph, agent)).documents
-    return (await ezra.session_graph(graph)).documents
+    graph: GraphOption = None
+    tenant: Tenant = False
+    agent: AsAgent = None
+
+    async def documents(self) -> Documents:
+        """Return the documents that a command is about.
+
+        Raises:
+            UsageError: It is not said whose they are, or twice.
+            NotFound: There is no such graph or agent.
+        """
+        if (self.graph is None) != self.tenant:
+            accepted = "--graph with its id, or --tenant for the catalog"
+            raise UsageError("--graph", self.graph, accepted)
+        if self.graph is None and self.agent is not None:
+            raise UsageError("--agent", self.agent, "an agent of the --graph that is named")
+        if self.graph is None:
+            return (await (await self.open()).catalog()).documents
+        if self.agent is not None:
+            return (await self.session_agent(self.graph, self.agent)).documents
+        return (await self.session_graph(self.graph)).documents
 
 
 @command(documents_app, "list")
 async def list_documents(
-    memory: Memory,
-    graph: GraphOption = None,
-    tenant: Tenant = False,
-    agent: AsAgent = None,
+    at: InDocuments,
     shelf: str | None = None,
     removed: bool = False,
     as_of: datetime | None = None,
@@ -75,7 +80,7 @@ async def list_documents(
         ezra documents list --graph imola
         ezra documents list --tenant --shelf files --removed --json
     """
-    documents = await documents_of(await memory.open(), graph, agent, tenant=tenant)
+    documents = await at.documents()
     found = await documents.list(shelf, after=after, limit=limit, removed=removed, as_of=as_of)
     count, passages = await documents.count()
     # The text, which may be long, is shown where one is asked for.
@@ -88,11 +93,8 @@ async def list_documents(
 
 @command(documents_app)
 async def show(
-    memory: Memory,
+    at: InDocuments,
     document: DocumentId,
-    graph: GraphOption = None,
-    tenant: Tenant = False,
-    agent: AsAgent = None,
     shelf: OnShelf = "files",
 ) -> Answer:
     """Show what a document says of itself, and its text where that is kept.
@@ -101,7 +103,7 @@ async def show(
         ezra documents show guide/tyres.md --graph imola
         ezra documents show 0198a1b2-… --graph imola --json
     """
-    documents = await documents_of(await memory.open(), graph, agent, tenant=tenant)
+    documents = await at.documents()
     found = await _found(documents, document, shelf)
     return Answer(found, _shown(found))
 
@@ -120,11 +122,8 @@ def _shown(found: Document) -> Iterator[str]:
 
 @command(documents_app)
 async def passages(
-    memory: Memory,
+    at: InDocuments,
     document: DocumentId,
-    graph: GraphOption = None,
-    tenant: Tenant = False,
-    agent: AsAgent = None,
     shelf: OnShelf = "files",
     behind: Annotated[int, typer.Option(min=-1)] = -1,
     limit: Limit = 100,
@@ -137,7 +136,7 @@ async def passages(
     Examples:
         ezra documents passages guide/tyres.md --graph imola --json
     """
-    documents = await documents_of(await memory.open(), graph, agent, tenant=tenant)
+    documents = await at.documents()
     one = await _found(documents, document, shelf)
     found = await documents.passages(one.id, behind=behind, limit=limit)
     listed = Rows(("number", "page", "headings", "text"), map(_passage, found))
@@ -153,11 +152,8 @@ def _passage(one: Passage) -> tuple[Any, ...]:
 
 @command(documents_app)
 async def revisions(
-    memory: Memory,
+    at: InDocuments,
     document: DocumentId,
-    graph: GraphOption = None,
-    tenant: Tenant = False,
-    agent: AsAgent = None,
     shelf: OnShelf = "files",
     before: Annotated[int | None, typer.Option(min=1)] = None,
     limit: Limit = 100,
@@ -170,7 +166,7 @@ async def revisions(
     Examples:
         ezra documents revisions guide/tyres.md --graph imola --json
     """
-    documents = await documents_of(await memory.open(), graph, agent, tenant=tenant)
+    documents = await at.documents()
     one = await _found(documents, document, shelf)
     found = await documents.revisions(one.id, before=before, limit=limit)
     rows = [
@@ -181,12 +177,9 @@ async def revisions(
 
 @command(documents_app)
 async def remove(
-    memory: Memory,
+    at: InDocuments,
     documents: list[str],
     reason: Reason,
-    graph: GraphOption = None,
-    tenant: Tenant = False,
-    agent: AsAgent = None,
     shelf: OnShelf = "files",
 ) -> Answer:
     """Remove documents: no answer has them from now on. Questions to the past still find them.
@@ -197,7 +190,7 @@ async def remove(
     Examples:
         ezra documents remove guide/tyres.md --graph imola --reason outdated
     """
-    found = await documents_of(await memory.open(), graph, agent, tenant=tenant)
+    found = await at.documents()
     ids = [(await _found(found, one, shelf)).id for one in documents]
     removed = await found.remove(ids, reason=reason)
     lines = [f"removed {one}" for one in removed]

@@ -1,8 +1,13 @@
-"""``ezra eval``: how well recall finds the evidence of a set's questions, beside baselines."""
+"""``ezra eval``: how well recall finds the evidence of a set's questions, and what is learnt.
+
+Recall is measured beside baselines; learning without a language model, on sets that come with ezra.
+"""
 
 from __future__ import annotations
 
 import json as json_text
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
@@ -12,17 +17,21 @@ from rich.console import Console
 from rich.table import Table
 
 from tiers.errors import UsageError, refused
-from tiers.records import Kind
+from tiers.records import Kind, Source
 
+from ..evaluation.learning.bench import Bench
+from ..evaluation.learning.results import Figure, LearningReport, Mistake
+from ..evaluation.learning.sections import SECTIONS, measured
 from ..evaluation.metrics import Figures
 from ..evaluation.results import Asked, Evaluation, System, floor_of, shortfalls
 from ..evaluation.run import K_DEFAULT, Options, checked_options, evaluate, steps_of
 from ..evaluation.sets import EvaluationSet, read_set
-from .command import Answer, by_default, command
+from ..replay.formats import read_script
+from ..replay.script import TurnLine
+from .command import Answer, Part, Rows, by_default, command
 from .doors import Machine
-from .evaluate_learning import evaluate_learning
 from .help import listed
-from .options import run, settings_at
+from .options import numbers_of, run, settings_at, words_of
 from .screen import Screen
 
 TABLE_COLUMNS = 100
@@ -39,7 +48,83 @@ eval_app = typer.Typer(
     epilog=listed(("ezra eval set.json", "ezra eval learning")),
     no_args_is_help=True,
 )
-command(eval_app, "learning")(evaluate_learning)
+
+AIMS = {"all": "all", "none": "0", "any": ""}
+"""How the table says what a figure should be."""
+
+
+@command(eval_app, "learning")
+async def evaluate_learning(
+    machine: Machine,
+    sets: Annotated[
+        list[str] | None,
+        typer.Option("--set", help=f"Only this one: {', '.join(SECTIONS)}. Repeatable."),
+    ] = None,
+    every: Annotated[int, typer.Option(min=1)] = 1,
+    mistakes: bool = False,
+    talk: list[Path] | None = None,
+) -> Answer:
+    """Measure what is learnt from talk without a language model, and what is learnt falsely.
+
+    Turns are said and statements remembered in embedded memories that are gone afterwards; what
+    was labelled beforehand decides, no model judges. A minute or two. The embedder is that of the
+    environment; EZRA_EMBEDDER=off measures words alone. `--set attacks` counts what the write guard
+    catches of texts that poison a memory, what it flags of harmless ones, and how long it takes.
+
+    Args:
+        every: Measure only every n-th case.
+        mistakes: List the cases that went wrong; none of a sealed set.
+        talk: Talk of your own for `attacks`, as `ezra replay` reads it. Repeats.
+
+    Examples:
+        ezra eval learning
+        ezra eval learning --set statements --mistakes
+        ezra eval learning --set supersessions --set duplicates --every 4 --json
+    """
+    machine.only("eval learning", tell=False)
+    settings = settings_at(None, background=False)
+    bench = Bench(settings, Screen().progress, every, _talk(talk or ()))
+    found = await measured(bench, sets or ())
+    return Answer(found.as_json(mistakes=mistakes), _learning_shown(found, mistakes=mistakes))
+
+
+def _talk(paths: Sequence[Path]) -> tuple[tuple[Source, str], ...]:
+    """Return what is said in conversation files, each with whose words it is."""
+    if not paths:
+        return ()
+    said: list[tuple[Source, str]] = []
+    for line in read_script(paths, now=datetime.now(UTC)).lines():
+        if isinstance(line, TurnLine):
+            said += [("user", line.text), ("agent", line.response)]
+            said += [("tool", one.output) for one in line.tool_outputs]
+    return tuple((source, text) for source, text in said if text.strip())
+
+
+def _learning_shown(found: LearningReport, *, mistakes: bool) -> Iterator[Part]:
+    sample = "" if found.every == 1 else f"; one case of {found.every}"
+    yield f"without a language model; {found.embedder or 'words alone'}{sample}\n"
+    rows = [
+        (section.name, figure.name, _counted(figure), AIMS[figure.best])
+        for section in found.sections
+        for figure in section.figures
+    ]
+    yield Rows(("set", "figure", "count", "aim"), rows)
+    for section in found.sections:
+        if mistakes and section.mistakes:
+            yield f"\n{section.name}: {len(section.mistakes)} went wrong"
+            yield from map(_mistake_line, section.mistakes)
+        for problem in section.problems:
+            yield f"problem: {section.name}: {problem}"
+
+
+def _counted(figure: Figure) -> str:
+    return str(figure.count) if figure.of is None else f"{figure.count} of {figure.of}"
+
+
+def _mistake_line(mistake: Mistake) -> str:
+    learnt = " | ".join(mistake.learnt) or "nothing"
+    case = f"{mistake.case} ({mistake.kind}), {mistake.what}"
+    return f"  {case}: {' → '.join(mistake.said)}\n    learnt: {learnt}"
 
 
 @command(eval_app, "file")
@@ -87,12 +172,12 @@ def evaluate_set(
     machine.only("eval", tell=False)
     options = checked_options(
         Options(
-            ks=_numbers(k),
+            ks=numbers_of("k", k),
             kinds=_chosen_kinds(kinds),
             strict=strict,
             baselines=baselines,
             together=together,
-            conversations=None if conversations is None else _words(conversations),
+            conversations=None if conversations is None else words_of(conversations),
             every=every,
         )
     )
@@ -118,21 +203,10 @@ def _evaluated(
         return run(evaluate(whole, settings, options, home=home, on_step=advance))
 
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split(",") if word.strip())
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(word) for word in _words(text))
-    except ValueError as error:
-        raise UsageError("k", text, "whole numbers by commas, such as 5,10,20") from error
-
-
 def _chosen_kinds(text: str) -> tuple[Kind, ...] | None:
     if text == "all":
         return None
-    wanted = _words(text)
+    wanted = words_of(text)
     unknown = [word for word in wanted if word not in _KINDS]
     if unknown or not wanted:
         raise UsageError("kinds", text, f"all, or some of {', '.join(_KINDS)}")

@@ -1,4 +1,7 @@
-"""The commands about facts: remember, list, search, show, forget, and what became of one."""
+"""The commands about facts, and about rules: remember, list, search, show, forget.
+
+Facts are what is held to be true; rules are procedures and playbooks, with when they apply.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from pydantic import JsonValue
 
 from tiers.errors import NotFound, PolicyDenied, UsageError
 from tiers.learning import is_live
-from tiers.records import Fact, FactTier, Hit, Kind
+from tiers.records import Fact, FactTier, Hit, Kind, Rule
 
 from ..checks import checked
 from ..handles.listings import LATEST_MAX
@@ -22,7 +25,7 @@ from ..recaller import RecallResult
 from .command import Answer, Note, Part, Rows, command, group
 from .doors import AnyEzra, InAgent, InGraph, opened
 from .lifecycle import explain
-from .options import OwnTopics, Private, Reason, Shared, said
+from .options import OwnTopics, Private, Reason, Shared, one_of, pairs_of, said
 from .turns import shortened
 
 PAGE = 50
@@ -59,10 +62,9 @@ async def list_facts(
         ezra facts list imola --tier core --topic tyres
         ezra facts list imola --limit 100 --after CURSOR --json
     """
-    if tier is not None and tier not in TIERS:
-        raise UsageError("--tier", tier, ", ".join(TIERS))
+    kept = None if tier is None else one_of("--tier", tier, TIERS)
     found = await (await at.held()).latest_facts(
-        tier=tier, topics=topic or None, after=after, limit=limit
+        tier=kept, topics=topic or None, after=after, limit=limit
     )
     rows = [(one.id, one.tier, one.topics, one.agent_id, shortened(one.text)) for one in found.rows]
     listed = Rows(("fact", "tier", "topics", "by", "text"), rows)
@@ -289,10 +291,7 @@ async def _to_forget(ezra: AnyEzra, graph: str, fact: str) -> str:
 
 def _metadata(given: Sequence[str]) -> dict[str, JsonValue]:
     known: dict[str, JsonValue] = {}
-    for one in given:
-        name, equals, value = one.partition("=")
-        if not equals or name not in METADATA:
-            raise UsageError("--metadata", one, f"NAME=VALUE with one of {', '.join(METADATA)}")
+    for name, value in pairs_of("--metadata", given, among=METADATA):
         known[name] = value
         if name == "source_ids":
             known[name] = [*value.split(",")]
@@ -314,3 +313,86 @@ def _lines(fact: Fact) -> list[str]:
     elif not is_live(fact):
         lines.append("  is forgotten" if fact.forgotten_at else "  holds no more")
     return lines
+
+
+rules_app = group("Rules: what is to be done when something is asked, with how it went so far.")
+
+
+@command(rules_app)
+async def add(
+    at: InAgent,
+    trigger: str,
+    step: list[str],
+    topic: OwnTopics = None,
+    private: Private = False,
+    shared: Shared = False,
+    supersedes: str | None = None,
+) -> Answer:
+    """Add a rule as an agent, and say its id. The same rule is stored once.
+
+    Args:
+        trigger: When it applies.
+        step: What to do, step by step.
+        supersedes: Id of the rule of this trigger that gets these steps as its next version.
+
+    Examples:
+        ezra rules add imola strategist 'it rains' 'Box for inters.' 'Watch lap 2.'
+    """
+    rule = checked(Rule, trigger=trigger, steps=tuple(step))
+    member = await at.member()
+    stored = await member.remember(
+        rule, topics=topic or None, private=private, shared=shared, supersedes=supersedes
+    )
+    return Answer({"graph": at.graph, "agent": at.agent, "id": stored}, stored)
+
+
+@command(rules_app, "list")
+async def list_rules(
+    at: InGraph,
+    topic: Topics = None,
+    after: After = "",
+    limit: OnPage = PAGE,
+) -> Answer:
+    """List a graph's shared rules, the latest first, page by page, and how they did.
+
+    Examples:
+        ezra rules list imola
+        ezra rules list imola --topic tyres --json
+    """
+    found = await (await at.held()).latest_rules(topics=topic or None, after=after, limit=limit)
+    lines = [line for one in found.rows for line in _rule_lines(one)]
+    return Answer(
+        {"rules": found.rows, "cursor": found.cursor}, [*lines, *more_after(found.cursor)]
+    )
+
+
+@command(rules_app, "search")
+async def search_rules(
+    at: InGraph,
+    text: str,
+    agent: AsAgent = None,
+    topic: Topics = None,
+    limit: Found = 10,
+) -> Answer:
+    """Find the rules that apply, best first; inherited ones too.
+
+    Args:
+        text: What is asked, or going on.
+
+    Examples:
+        ezra rules search imola 'it rains'
+        ezra rules search imola 'it rains' --agent strategist --json
+    """
+    return await recalled(at, agent, text, "rule", topic, limit)
+
+
+command(rules_app, "history", "ezra rules history 01985a4c-… --json")(explain)
+
+
+def _rule_lines(rule: Rule) -> list[str]:
+    went = f"confirmed {rule.successes} times, rejected {rule.failures}"
+    topics = ", ".join(rule.topics) or "-"
+    head = f"{rule.id}  when {' '.join(rule.trigger.split())}"
+    about = f"  version {rule.version}, {went}; topics {topics}; by {rule.agent_id or 'ezra'}"
+    steps = [f"  {number}. {' '.join(step.split())}" for number, step in enumerate(rule.steps, 1)]
+    return [head, *steps, about]

@@ -16,7 +16,7 @@ from ..erasure.whose import Whose
 from .belief_lines import document_of_diff, lines_of_diff
 from .command import Answer, Note, Part, command, group, plain
 from .doors import InGraph, Memory
-from .options import ModelCalls, Reason, Tokens, Writes
+from .options import ModelCalls, Reason, Tokens, Writes, one_of
 from .turns import shortened
 
 if TYPE_CHECKING:
@@ -64,9 +64,8 @@ async def create(
     Examples:
         ezra graph create imola --inherits-from monaco --writes 10000
     """
-    strategy = next((one for one in STRATEGIES if one == merge_strategy), None)
-    if strategy is None and merge_strategy is not None:
-        raise UsageError("merge_strategy", merge_strategy, ", ".join(STRATEGIES))
+    asked = merge_strategy
+    strategy = None if asked is None else one_of("merge_strategy", asked, STRATEGIES)
     made = await (await at.open(creates=True)).create_session_graph(
         at.graph,
         merge_strategy=strategy,

@@ -15,9 +15,9 @@ from ..documents.folders import Found, patterns_of
 from ..documents.following import Following, changes_in
 from ..documents.ingesting import FileDone, Ingested, Ingestion, Plan
 from .command import Answer
-from .documents import AsAgent, Tenant, documents_of
-from .doors import AnyEzra, Memory
-from .options import GraphOption, stopped_by_signals
+from .documents import InDocuments
+from .doors import AnyEzra
+from .options import stopped_by_signals
 from .screen import Advance, Screen
 
 if TYPE_CHECKING:
@@ -30,11 +30,8 @@ PATIENCE_POLLS = 600
 
 
 async def ingest(
-    memory: Memory,
+    at: InDocuments,
     paths: Annotated[list[Path], typer.Argument(show_default=False)],
-    graph: GraphOption = None,
-    tenant: Tenant = False,
-    agent: AsAgent = None,
     shelf: str = "files",
     topic: list[str] | None = None,
     topics_from_folder: bool = False,
@@ -86,9 +83,9 @@ async def ingest(
         even_if_redacted=even_if_redacted,
     )
     stopped = stopped_by_signals() if watch else None
-    ezra = await memory.open(background=not dry_run, creates=not dry_run)
-    this = _Run(Screen(), plan, json=memory.json)
-    ingestion = Ingestion(await documents_of(ezra, graph, agent, tenant=tenant), plan)
+    ezra = await at.open(background=not dry_run, creates=not dry_run)
+    this = _Run(Screen(), plan, json=at.json)
+    ingestion = Ingestion(await at.documents(), plan)
     found, done = await this.once(ezra, ingestion)
     this.show(done, lines=watch)
     if stopped is not None:

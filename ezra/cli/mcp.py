@@ -1,14 +1,21 @@
-"""``ezra mcp``: an agent's memory for clients of the Model Context Protocol."""
+"""``ezra mcp``: an agent's memory for clients of the Model Context Protocol.
+
+Standard input ends when the command is stopped, not only when whoever writes closes it.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
+import socket
 import sysconfig
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlencode
 
@@ -24,11 +31,11 @@ from .command import Answer, Note, Part, command, group
 from .doors import Url, refuse_nothing, server_of
 from .doors import token as token_of_environment
 from .help import listed
-from .options import Home, Json, run, settings_at, stopped_by_signals
-from .stdin import until_stopped
+from .options import Home, Json, one_of, run, settings_at, stopped_by_signals
 
 if TYPE_CHECKING:
     from ..service.caller import Caller
+
 
 ENDPOINT = "/mcp"
 VARIABLE = "EZRA_TOKEN"
@@ -219,9 +226,8 @@ def config(
         ezra mcp config --graph imola --agent strategist
         ezra mcp config --client vscode --url https://memory.example.com
     """
-    if client not in CLIENTS:
-        raise UsageError("--client", client, ", ".join(CLIENTS))
-    chosen, url = CLIENTS[client], server_of(asked.home, asked.url)
+    chosen = CLIENTS[one_of("--client", client, tuple(CLIENTS))]
+    url = server_of(asked.home, asked.url)
     names = {"--graph": graph, "--agent": agent}
     if url is None:
         more = _options({"--topic": topic, "--user": user, "--home": _home(asked.home)})
@@ -280,3 +286,51 @@ def _variables() -> tuple[str, ...]:
 def _endpoint(url: str, graph: str | None, agent: str | None) -> str:
     named = {name: one for name, one in (("graph", graph), ("agent", agent)) if one}
     return url.rstrip("/") + ENDPOINT + (f"?{urlencode(named)}" if named else "")
+
+
+_CHUNK_BYTES = 65_536
+
+
+async def until_stopped(serve: Callable[[], Awaitable[None]], stopped: asyncio.Event) -> None:
+    """Serve standard input to its end, which comes at the latest when somebody stops the process.
+
+    A read of standard input cannot be cancelled: who serves it would wait for the next line.
+    """
+    with _ending_input() as end:
+        serving = asyncio.ensure_future(serve())
+        stopping = asyncio.ensure_future(stopped.wait())
+        try:
+            await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            end()
+            stopping.cancel()
+            await serving
+
+
+@contextmanager
+def _ending_input() -> Iterator[Callable[[], None]]:
+    """Put an input that can be ended in the place of standard input, for the length of the block.
+
+    The thread that fills it is left behind where it waits for the real one.
+    """
+    former, real = os.dup(0), os.dup(0)
+    inner, outer = socket.socketpair()
+    os.dup2(inner.fileno(), 0)
+    inner.close()
+
+    def end() -> None:
+        with suppress(OSError):  # whoever writes may have ended it before
+            outer.shutdown(socket.SHUT_WR)
+
+    def fill() -> None:
+        with outer, suppress(OSError):
+            while chunk := os.read(real, _CHUNK_BYTES):
+                outer.sendall(chunk)
+        os.close(real)
+
+    Thread(target=fill, name="standard input", daemon=True).start()
+    try:
+        yield end
+    finally:
+        os.dup2(former, 0)
+        os.close(former)

@@ -15,7 +15,7 @@ from tiers.records import MeshResult
 from ..mesh import SourceAbout, sources_of_file
 from .command import Answer, Note, Part, Rows, command, group
 from .doors import Machine, Memory
-from .options import completed_graphs
+from .options import completed_graphs, pairs_of
 from .screen import Screen
 
 mesh_app = group("Live sources: databases, services and tools with declared questions.")
@@ -135,12 +135,9 @@ async def _sources(memory: Memory, graph: str | None, agent: str | None) -> Sequ
 
 def _slots(given: Sequence[str]) -> dict[str, str]:
     slots: dict[str, str] = {}
-    for one in given:
-        name, sign, value = one.partition("=")
-        if not name or not sign:
-            raise UsageError("--slot", one, "NAME=VALUE")
+    for name, value in pairs_of("--slot", given):
         if name in slots:
-            raise UsageError("--slot", one, "each slot once")
+            raise UsageError("--slot", f"{name}={value}", "each slot once")
         slots[name] = value
     return slots
 

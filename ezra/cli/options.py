@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Coroutine
+from collections.abc import Collection, Coroutine, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -18,6 +18,7 @@ from tiers.fields import TEXT_CHARS_MAX, in_utc
 from ..settings import Settings
 
 _T = TypeVar("_T")
+_S = TypeVar("_S", bound=str)
 
 FROM_INPUT = "-"
 """An argument that stands for standard input, or output."""
@@ -109,6 +110,57 @@ def stopped_by_signals() -> asyncio.Event:
 def run(work: Coroutine[Any, Any, _T]) -> _T:
     """Run a command's work to its end."""
     return asyncio.run(work)
+
+
+def one_of(option: str, value: str, among: Sequence[_S]) -> _S:
+    """Return a value that is one of some.
+
+    Raises:
+        UsageError: It is none of them.
+    """
+    for one in among:
+        if one == value:
+            return one
+    raise UsageError(option, value, ", ".join(among))
+
+
+def pairs_of(
+    option: str, given: Iterable[str], form: str = "NAME=VALUE", among: Collection[str] = ()
+) -> Iterator[tuple[str, str]]:
+    """Yield name and value of what an option was given.
+
+    Args:
+        option: As people type it.
+        given: What they typed.
+        form: How that has to look.
+        among: The names that there are; any if empty.
+
+    Raises:
+        UsageError: One does not look so, or has another name.
+    """
+    accepted = f"{form} with one of {', '.join(among)}" if among else form
+    for one in given:
+        name, equals, value = one.partition("=")
+        if not equals or not name.strip() or (among and name not in among):
+            raise UsageError(option, one, accepted)
+        yield name, value
+
+
+def words_of(text: str | None) -> tuple[str, ...]:
+    """Return the words of an option that has commas between them, each once."""
+    return tuple(dict.fromkeys(one.strip() for one in (text or "").split(",") if one.strip()))
+
+
+def numbers_of(option: str, text: str) -> tuple[int, ...]:
+    """Return the whole numbers of an option that has commas between them.
+
+    Raises:
+        UsageError: One is none.
+    """
+    try:
+        return tuple(map(int, words_of(text)))
+    except ValueError as error:
+        raise UsageError(option, text, "whole numbers by commas, such as 1,5,100") from error
 
 
 def said(name: str, text: str) -> str:

@@ -21,9 +21,8 @@ from ..moving.graph_status import Health
 from .command import Answer
 from .doors import AnyEzra, Memory, name_of
 from .options import MaybeGraph, stopped_by_signals
-from .picture import Picture, picture_of
 from .screen import Screen
-from .status import HEADINGS, reembedding_line, rows_of, work_line
+from .status import HEADINGS, Picture, picture_of, reembedding_line, rows_of, work_line
 from .tables import plain_table, toned
 
 SECONDS = 2.0

@@ -1,4 +1,7 @@
-"""The commands about turns: speak to an agent, see what it is given, look at what was said."""
+"""The commands about turns: speak to an agent, see what it is given, look at what was said.
+
+``ezra replay-context`` rebuilds what a turn or a recall was given from its receipt.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +16,20 @@ from tiers.fencing import on_one_line
 from tiers.records import Turn
 
 from ..handles.tool_outputs import RANGE_CHARS
+from ..receipts.comparing import ContextDiff
 from ..receipts.context_report import REPORT_TURNS, ContextOfTurn
 from ..receipts.rebuilding import ReplayedContext
 from ..turn.assemble import Slot
+from ..turn.receipts import KeptSlot
 from ..turn.routing import Written
 from .command import Answer, Note, Part, Rows, by_default, command, plain
-from .doors import InAgent, known_member
-from .options import FROM_INPUT, said
+from .doors import InAgent, Memory, known_member
+from .options import FROM_INPUT, pairs_of, said
 
 if TYPE_CHECKING:
     from ..handles.graph import Graph
     from ..handles.turn import OpenTurn
+
 
 SLOTS = ("slot", "record", "score", "tokens", "text")
 SLOT_CHARS = 100
@@ -79,7 +85,8 @@ async def say(
         cat question.txt | ezra turn imola strategist - --complete --json
     """
     _check_answer(text, reply, tool_output, complete=complete)
-    message, outputs = said("text", text), _outputs(tool_output or [])
+    given = pairs_of("--tool-output", tool_output or (), "TOOL=TEXT")
+    message, outputs = said("text", text), [{"tool": tool, "output": out} for tool, out in given]
     answer = None if reply is None else said("--reply", reply)
     turn = await (await member.member()).turn(
         message,
@@ -264,16 +271,6 @@ def _check_answer(
         raise UsageError("--tool-output", outputs[0], "--reply or --complete with it")
 
 
-def _outputs(given: Sequence[str]) -> list[dict[str, str]]:
-    outputs = []
-    for one in given:
-        tool, equals, text = one.partition("=")
-        if not equals or not tool.strip():
-            raise UsageError("--tool-output", one, "TOOL=TEXT")
-        outputs.append({"tool": tool, "output": text})
-    return outputs
-
-
 def _told(turn: OpenTurn, response: str | None, written: Written | None) -> dict[str, Any]:
     """Return what came of a turn; its id is that of the stored one, which a ``ref`` may name."""
     return {
@@ -314,3 +311,87 @@ def _shown(found: dict[str, Any], written: Written | None, *, with_slots: bool) 
     else:
         known = "" if written.was_new else ", known before"
         yield Note(f"remembered as turn {written.turn.seq}, {written.turn.id}{known}")
+
+
+TEXT_CHARS = 120
+
+
+async def replay_context(
+    memory: Memory,
+    receipt: str,
+    graph: str | None = None,
+    diff: bool = True,
+    messages: bool = False,
+) -> Answer:
+    """Rebuild the context of a turn, or the answer of a recall, from its receipt.
+
+    Byte for byte, whatever was written, superseded or promoted since; a hash proves it. Nothing is
+    changed by it. Exit code 1 when it is not exact: something of it was redacted or retired, or the
+    receipt is too old.
+
+    Args:
+        receipt: Id of a receipt, as a turn names it.
+        graph: Its session graph; looked for in all if not given.
+        diff: Show how it would be today.
+        messages: Print the messages as the model read them.
+
+    Examples:
+        ezra replay-context 01985a4c-…
+        ezra replay-context 01985a4c-… --no-diff --messages
+        ezra replay-context ID --json
+    """
+    asked = await (memory.open() if graph is None else memory.session_graph(graph))
+    found = await asked.replay_context(receipt, today=diff)
+    document = plain(found)
+    if found.today is not None:
+        document["today"]["is_same"] = found.today.is_same
+    parts = _rebuilt(found, with_messages=messages)
+    return Answer(document, parts, code=0 if found.is_exact else 1)
+
+
+def _rebuilt(found: ReplayedContext, *, with_messages: bool) -> Iterator[Part]:
+    who = f"{found.graph_id}/{found.agent_id}" if found.agent_id else found.graph_id
+    asked = on_one_line(found.query, TEXT_CHARS)
+    yield f"{found.kind} of {who} at {found.at:%Y-%m-%d %H:%M}: {asked}"
+    if with_messages:
+        for message in found.messages:
+            yield f"[{message['role']}]"
+            yield message["content"]
+    else:
+        rows = [_slot_row(slot) for slot in found.slots]
+        yield Rows(("slot", "record", "score", "text"), rows)
+    for one in found.missing:
+        yield f"missing  {_slot_name(one.slot)}: {one.why}"
+    for why, left_out in (("did not fit", found.dropped), ("told already", found.folded)):
+        for slot in left_out:
+            yield f"left out {_slot_name(slot)}: {why}"
+    if found.today is not None:
+        yield from _today(found.today)
+    yield "exact" if found.is_exact else f"not exact: {found.reason}"
+
+
+def _today(diff: ContextDiff) -> Iterator[str]:
+    for change in diff.changed:
+        yield f"today ~  {_slot_name(change.was)}: {change.why}"
+    for gone in diff.gone:
+        yield f"today -  {_slot_name(gone.was)}: {gone.why}"
+    for slot in diff.new:
+        yield f"today +  {_slot_name(slot)}: {on_one_line(slot.text, TEXT_CHARS)}"
+    for reason in diff.skipped:
+        yield f"today left out {reason}"
+    same = "the same" if diff.is_same else f"{len(diff.kept)} slots the same"
+    yield f"today: {same}"
+
+
+def _slot_row(slot: Slot) -> list[str]:
+    score = "" if slot.score is None else f"{slot.score:.4f}"
+    return [slot.kind, _slot_name(slot), score, on_one_line(slot.text, TEXT_CHARS)]
+
+
+def _slot_name(slot: Slot | KeptSlot) -> str:
+    """Return what a slot is: its record with the graph that it came from, or its kind."""
+    if slot.record is None:
+        return slot.kind
+    origin = f" from {slot.inherited_from}" if slot.inherited_from else ""
+    version = "" if slot.version is None else f" v{slot.version}"
+    return f"{slot.record} {slot.source_ids[0]}{version}{origin}"

@@ -12,7 +12,7 @@ from pydantic import Field
 from tiers.records import AgentRecord, MeshResult, Scope, Standing, Text
 
 from ..mesh import SourceAbout, ask_of
-from ..mesh.ask import SLOTS_MAX, Given, Slots
+from ..mesh.questions import SLOTS_MAX, Given, Slots
 from ..operations import Id, Long, Moment, Name, Sent, Told, Tool, operation
 from ..runtime import Runtime
 from ..turn.fetch import Asker

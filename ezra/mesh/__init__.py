@@ -4,9 +4,9 @@ A source is a database, a service or a tool whose owner declares what may be ask
 asks, in plain words or by name, fills validated slots of declared questions and nothing else.
 """
 
-from .ask import AnyAsk, MeshAsk, ask_of
 from .file import source_of, sources_of_file
 from .mesh import Mesh, opened_mesh
+from .questions import AnyAsk, MeshAsk, ask_of
 from .source import Access, Connector, QuestionAbout, SlotAbout, Source, SourceAbout, sees
 
 __all__ = [

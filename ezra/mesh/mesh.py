@@ -14,10 +14,9 @@ from tiers.errors import ConfigError, NotFound, TierError, UsageError
 from tiers.mesh import MeshResult
 from tiers.records import Scope
 
-from .ask import MeshAsk
 from .file import TIMEOUT_SECONDS, VARIABLE, sources_of_file
-from .matching import Candidate, Choice, Entities, Unfit, candidates, chosen
-from .proposing import Proposal
+from .matching import Candidate, Choice, Entities, Proposal, Unfit, candidates, chosen
+from .questions import MeshAsk
 from .rows import cut, plain
 from .slots import EntitySlot
 from .source import Access, Connector, Plan, Source, SourceAbout

@@ -1,4 +1,4 @@
-"""Questions: what a source may be asked, declared by its owner. Pure.
+"""Questions: what a source may be asked, declared by its owner, and what it is asked. Pure.
 
 A declared value such as ``"{sku}"`` is the slot of that name; every other one is a constant.
 """
@@ -9,12 +9,78 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 
+from tiers.errors import UsageError
+from tiers.fields import Misfit
 from tiers.mesh import FIELDS_MAX, ROWS_MAX, FieldType
+from tiers.records import NAME_CHARS_MAX, TEXT_CHARS_MAX, Moment, Name, Record
 
-from .ask import SLOTS_MAX
 from .slots import Slot
+
+SLOTS_MAX = 32
+"""So many slots a question has at most."""
+
+Given: TypeAlias = Annotated[str, StringConstraints(max_length=TEXT_CHARS_MAX)] | int | float | bool
+
+
+Slots: TypeAlias = Annotated[
+    dict[Annotated[str, StringConstraints(max_length=NAME_CHARS_MAX)], Given],
+    Field(max_length=SLOTS_MAX),
+]
+
+
+class MeshAsk(Record):
+    """A source, and what to ask it.
+
+    Attributes:
+        source: Its name.
+        question: Which of its questions; ``None`` lets the message choose one.
+        slots: What the question is asked about, by slot.
+        as_of: A moment of the past, for a source that knows it.
+    """
+
+    source: Name
+    question: Name | None = None
+    slots: Slots = Field(default_factory=dict)
+    as_of: Moment | None = None
+
+
+AnyAsk: TypeAlias = str | Mapping[str, Any] | MeshAsk
+
+
+def ask_of(given: AnyAsk) -> MeshAsk:
+    """Return what a caller gave as what is asked: the name of a source, or more.
+
+    Raises:
+        UsageError: It has fields that there are not, or one is not acceptable.
+    """
+    if isinstance(given, MeshAsk):
+        return given
+    fields: Mapping[str, Any] = {"source": given} if isinstance(given, str) else given
+    try:
+        ask = MeshAsk.model_validate(dict(fields))
+    except (ValidationError, TypeError, ValueError) as error:
+        raise _unfit(error) from error
+    if ask.question is None and ask.slots:
+        raise UsageError("mesh.slots", sorted(ask.slots), "slots of a question that is named")
+    return ask
+
+
+def _unfit(error: ValidationError | TypeError | ValueError) -> UsageError:
+    if not isinstance(error, ValidationError):
+        return UsageError("mesh", "no mapping", "a name, or source, question, slots and as_of")
+    first = Misfit.first_of(error)
+    where = ".".join(map(str, first.place[:2]))
+    return UsageError(f"mesh.{where}", first.value, first.accepted)
+
 
 ROWS = 20
 """Rows of an answer where a question does not say."""

@@ -13,8 +13,7 @@ from tiers.errors import TierRejected, TierTimeout, TierUnavailable, UsageError
 from tiers.mesh import MeshResult
 from tiers.records import ALL_TOPICS, AgentRecord, Name, Record, Scope, Topics
 
-from .ask import MeshAsk
-from .questions import Constant, FieldOf, Question, field_of, put_in
+from .questions import Constant, FieldOf, MeshAsk, Question, field_of, put_in
 from .rows import Found, at_path, depth_of, json_of, table_of, told, total_of, typed
 from .slots import EntitySlot, Value, filled
 from .specs import AnySpec, Fetched, McpQuestion, RestQuestion

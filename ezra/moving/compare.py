@@ -7,9 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from .digest import RowPrint, Tally, bucket_of, prints_of, same_row
-from .parts import IndexPart, Part, Read, reader_of
 from .report import Difference, MovedPart, Vectors
-from .side import Side
+from .side import IndexPart, Part, Read, Side, reader_of
 
 COMPARE_ROWS = 500
 ROWS_AT_ONCE = 20_000

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tiers.errors import Conflict, NotFound, UsageError
 from tiers.ids import Clock, system_clock
@@ -21,11 +24,22 @@ from tiers.records import IndexEntry, Record, Scope
 from tiers.upkeep import ARCHIVE_ROWS
 
 from .compare import compare_part
-from .hold import Course, held
 from .ledger import Ledger, Place
-from .parts import IndexPart, Part, TablePart, index_name, parts_of, reader_of
-from .report import KEYS_STAY, Difference, MovedPart, MoveReport, Progress, TenantMoved, TenantState
-from .side import House, Index, Side
+from .report import (
+    KEYS_STAY,
+    Difference,
+    MovedPart,
+    MoveReport,
+    Progress,
+    Step,
+    TenantMoved,
+    TenantState,
+)
+from .side import House, Index, IndexPart, Part, Side, TablePart, index_name, parts_of, reader_of
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import Lease, LeaseStore
+
 
 PAGE_ROWS = 500
 ROWS_COMPARED = 2
@@ -307,3 +321,51 @@ async def _upsert(index: Index, tenant: str, rows: Sequence[Record]) -> int:
     for graph_id, entries in by_graph.items():
         await index.upsert(Scope(tenant=tenant, graph_id=graph_id), entries)
     return len(rows)
+
+
+LEASE_NAME = "move"
+LEASE_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class Course:
+    """Tells of every page, and keeps the lease while there are pages."""
+
+    progress: Progress
+    total: int
+    keep: Callable[[], Awaitable[None]] | None = None
+
+    async def step(self, tenant: str, part: str, rows: int) -> None:
+        """Note that a page of so many rows of a part is done."""
+        self.progress(Step(tenant, part, rows, self.total))
+        if self.keep is not None:
+            await self.keep()
+
+
+@asynccontextmanager
+async def held(
+    leases: LeaseStore, owner: str, clock: Clock
+) -> AsyncIterator[Callable[[], Awaitable[None]]]:
+    """Hold the target for this move; what is yielded keeps it, and is to be called now and then.
+
+    Raises:
+        Conflict: On entering or keeping: another move holds it.
+    """
+
+    async def taken() -> Lease:
+        lease = await leases.acquire(LEASE_NAME, owner, LEASE_SECONDS, clock())
+        if lease is None:
+            raise Conflict("move into the target", "no other", "another move that has not ended")
+        return lease
+
+    held = await taken()
+
+    async def keep() -> None:
+        nonlocal held
+        if clock() + timedelta(seconds=LEASE_SECONDS / 2) > held.expires_at:
+            held = await taken()
+
+    try:
+        yield keep
+    finally:
+        await leases.release(held)

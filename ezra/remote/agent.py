@@ -21,8 +21,7 @@ from ..wire import Asked, Nothing, Operation, agents, handles
 from ..wire.agents import PastTurnAsked, RecordAsked
 from ..wire.graphs import AgentAnswer
 from .connection import Connection
-from .handle import RemoteHandle
-from .handles import RemoteAgentBoard, RemoteDocuments, RemoteKnowledge
+from .handle import RemoteAgentBoard, RemoteDocuments, RemoteHandle, RemoteKnowledge
 
 _PLACE = re.compile(r"^turns\[(\d+)\]")
 REQUEST_BYTES_MAX = 2_000_000

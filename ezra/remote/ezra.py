@@ -17,8 +17,7 @@ from ..wire.graphs import GraphAnswer
 from .agent import RemoteAgent
 from .connection import Connection
 from .graph import RemoteGraph
-from .handle import RemoteHandle
-from .handles import RemoteDocuments
+from .handle import RemoteDocuments, RemoteHandle
 
 _IN_PROCESS = "none: a function does not go over the wire; open the runtime in process"
 

@@ -20,10 +20,10 @@ from ..wire.graphs import AgentAnswer, GraphAnswer, RevokedAnswer
 from ..wire.handles import EXPORT
 from .agent import RemoteAgent
 from .connection import Connection
-from .handle import RemoteHandle
-from .handles import (
+from .handle import (
     RemoteDocuments,
     RemoteGraphBoard,
+    RemoteHandle,
     RemoteKnowledge,
     RemoteQuarantine,
     RemoteTaint,

@@ -21,17 +21,14 @@ from tiers.errors import ConfigError, EzraError
 from ..app import Ezra
 from ..settings import Settings
 from . import (
-    agents,
     exporting,
     feed,
-    graphs,
     health,
-    metrics,
     offered,
     openapi,
     reference,
 )
-from .admission import Admission
+from .admission import Admission, Turnstile
 from .connections import ConnectionLimits
 from .console import Console, pages
 from .credentials import Credentials, file_of
@@ -44,17 +41,12 @@ from .mcp_door import MCP_PATH, mcp_door
 from .openapi import Document, described
 from .problem_answers import on_error, on_http, on_invalid
 from .routes import apart, handlers, router_of
-from .turnstile import Turnstile
 from .watching import Watching
 
-_DONE_BY = (
-    agents,
-    graphs,
-    offered,
-)
+_DONE_BY = (offered,)
 """Importing them filled ``handlers``."""
 
-_APART = (feed, health, exporting, metrics)
+_APART = (feed, health, exporting)
 """Importing them filled ``apart``."""
 
 OPEN_PATHS = frozenset({health.PATH, openapi.PATH, reference.PATH, reference.TOOLS_PATH})

@@ -1,4 +1,8 @@
-"""Whether the tiers answer: for load balancers and people, without a token and without names."""
+"""How the service is: whether the tiers answer, and the numbers of the runtime and of this process.
+
+``GET /health`` is for load balancers and people, without a token and without names; ``GET
+/metrics`` for Prometheus, with the token of a reader or an operator.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,13 @@ import time
 from typing import Annotated
 
 from fastapi import Depends, Request, Response
+from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel, ConfigDict
 
 from ..app import Ezra
 from ..moving.graph_status import HealthState, TierState
-from .routes import answers_apart
+from ..wire.handles import TENANT
+from .routes import Asking, Pool, answers_apart
 
 PATH = "/health"
 KEEP_SECONDS = 1.0
@@ -79,3 +85,22 @@ async def health(pulse: Annotated[Pulse, Depends(_pulse)]) -> Response:
     found = await pulse.feel()
     status = 503 if found.status == "failing" else 200
     return Response(found.model_dump_json(), status, media_type="application/json")
+
+
+METRICS_PATH = "/metrics"
+_OPERATION = TENANT.offered["metrics"].operation
+_METRICS_SUMMARY = "Counters, timers and the queue in Prometheus' text form; no ids and no content."
+
+
+@answers_apart(
+    METRICS_PATH,
+    "metrics",
+    _METRICS_SUMMARY,
+    {CONTENT_TYPE_LATEST: {"schema": {"type": "string"}}},
+    tag="health",
+    kind=Response,
+)
+async def metrics(pool: Pool, caller: Asking) -> Response:
+    """Answer Prometheus; it asks with the token of a reader or an operator."""
+    caller.check(_OPERATION.needs, _OPERATION.name, None, None)
+    return Response(await pool.ezra.metrics(), media_type=CONTENT_TYPE_LATEST)

@@ -1,17 +1,32 @@
-"""What the parts of a runtime call when something happens: a span and a number in one."""
+"""What the parts of a runtime call when something happens: a span and a number in one.
+
+Handlers of queued work are watched: a span for each batch, and what became of its items. Spans go
+to a collector for who says where it is; without that nothing leaves the process.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager
+from datetime import datetime
 from functools import partial
+from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from opentelemetry.trace import SpanKind, Tracer
 
-from tiers.records import Scope
+from metaagents.work import WorkHandler
+from tiers.extras import needs
+from tiers.provider_clients import checked_base_url
+from tiers.records import Scope, Work, WorkKind
 
 from .numbers import Numbers
-from .spans import Attributes, Spans, Watched
+from .spans import SCOPE, Attributes, Spans, Watched
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
+
 
 Pass = Callable[[], Awaitable[object]]
 
@@ -102,3 +117,85 @@ def _who(scope: Scope) -> dict[str, str]:
     """Return whose context it is: the graph is the conversation of OpenTelemetry's conventions."""
     who = {"ezra.tenant": scope.tenant, "gen_ai.conversation.id": scope.graph_id}
     return who if scope.agent_id is None else {**who, "gen_ai.agent.id": scope.agent_id}
+
+
+def watched_handlers(
+    telemetry: Telemetry, handlers: Mapping[WorkKind, WorkHandler]
+) -> Mapping[WorkKind, WorkHandler]:
+    """Return handlers that do the same, watched."""
+    return {kind: _Watched(telemetry, kind, handler) for kind, handler in handlers.items()}
+
+
+class _Watched:
+    def __init__(self, telemetry: Telemetry, kind: WorkKind, handler: WorkHandler) -> None:
+        self._telemetry = telemetry
+        self._kind = kind
+        self._handler = handler
+
+    async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
+        """Carry the items out as the handler does."""
+        numbers, is_alone = self._telemetry.numbers, len(items) == 1
+        with self._telemetry.batch(self._kind, items[0].scope, len(items)):
+            try:
+                later = await self._handler.handle(items, now)
+            except Exception:
+                if is_alone:  # of several, each is tried again alone and counted then
+                    numbers.worked(self._kind, "failed", 1)
+                raise
+        for outcome, count in (("deferred", len(later)), ("done", len(items) - len(later))):
+            if count:
+                numbers.worked(self._kind, outcome, count)
+        return later
+
+
+SETTING = "EZRA_OTLP_ENDPOINT"
+SEND_SECONDS = 5.0
+"""So long may one sending take, tries included; closing waits for the last one."""
+
+_PATH = "/v1/traces"
+
+
+@asynccontextmanager
+async def telemetry_of(endpoint: str | None) -> AsyncIterator[Telemetry]:
+    """Open what a runtime tells of itself, for the length of the block.
+
+    Args:
+        endpoint: A collector's address, with or without ``/v1/traces``. Without one, spans go to
+            the SDK that the application has set up, if any.
+
+    Raises:
+        ConfigError: It is no address, or the extra that sends is not installed.
+    """
+    if endpoint is None:
+        yield Telemetry()
+        return
+    address = f"{checked_base_url(endpoint, SETTING).removesuffix(_PATH)}{_PATH}"
+    provider = await asyncio.to_thread(_provider, address)  # the SDK takes a while to import
+    try:
+        yield Telemetry(provider.get_tracer(SCOPE, version("ezra")))
+    finally:
+        await asyncio.to_thread(provider.shutdown)
+
+
+def _provider(address: str) -> TracerProvider:
+    """Return what collects spans and sends them in batches, from a thread of its own.
+
+    Raises:
+        ConfigError: The extra is not installed.
+    """
+    with needs("telemetry", SETTING):
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import (  # noqa: PLC0415
+            OTLPSpanExporter,
+        )
+        from opentelemetry.sdk.resources import (  # noqa: PLC0415
+            OTELResourceDetector,
+            Resource,
+        )
+        from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
+    about = Resource({"service.name": "ezra", "service.version": version("ezra")})
+    # OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME say otherwise if they are set.
+    provider = TracerProvider(resource=about.merge(OTELResourceDetector().detect()))
+    exporter = OTLPSpanExporter(address, timeout=SEND_SECONDS)
+    provider.add_span_processor(BatchSpanProcessor(exporter))
+    return provider

@@ -25,8 +25,7 @@ from tiers.ports import HotStore, LanguageModel
 from tiers.records import AgentRecord, MeshResult, Scope, Standing, Usage
 
 from ..mesh import Mesh, MeshAsk, SourceAbout, sees
-from ..mesh.matching import Unfit
-from ..mesh.proposing import Proposal, proposal_messages
+from ..mesh.matching import Proposal, Unfit, proposal_messages
 from ..mesh.rows import as_data
 from ..recaller import Degradation
 from ..rights.metering import Meter

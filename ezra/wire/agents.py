@@ -18,8 +18,7 @@ from ..handles.turn import Course, TurnAnswer
 from ..turn.output_checks import OUTPUTS_MAX
 from ..turn.routing import Written
 from .graphs import AGENT_PATH
-from .operation import Asked, Nothing, Operation
-from .points import LISTED, Count, Number, Switch, Time
+from .operation import LISTED, Asked, Count, Nothing, Number, Operation, Switch, Time
 
 RECORDED_MAX = 1_000
 """So many turns are recorded by one request."""

@@ -21,8 +21,18 @@ from pydantic import BeforeValidator, Field, Strict, TypeAdapter, create_model
 
 from ..arguments import COUNT_MAX
 from ..operations import InPath, Kept, Need, Offer, Sent, Told, argument_words, offer_of
-from .operation import Asked, Nothing, Operation
-from .points import LISTED, ONE_OR_MORE, Count, Point, PointInQuery, Time, whole
+from .operation import (
+    LISTED,
+    ONE_OR_MORE,
+    Asked,
+    Count,
+    Nothing,
+    Operation,
+    Point,
+    PointInQuery,
+    Time,
+    whole,
+)
 
 Method: TypeAlias = Callable[..., Any]
 

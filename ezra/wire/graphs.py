@@ -19,8 +19,7 @@ from tiers.records import (
 )
 
 from ..beliefs.difference import BeliefDiff
-from .operation import Asked, Nothing, Operation
-from .points import LISTED, Number
+from .operation import LISTED, Asked, Nothing, Number, Operation
 
 GRAPH_PATH = "/v1/graphs/{graph_id}"
 AGENT_PATH = f"{GRAPH_PATH}/agents/{{agent_id}}"

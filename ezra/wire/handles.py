@@ -48,8 +48,7 @@ from .graphs import (
     RevokedAnswer,
     SpawnAsked,
 )
-from .operation import Asked, Nothing, Operation
-from .points import LISTED, Count, Number, Switch, Time
+from .operation import LISTED, Asked, Count, Nothing, Number, Operation, Switch, Time
 
 
 class RecallAsked(Asked):

@@ -1,30 +1,106 @@
 """One operation as every surface knows it: name, address, what is asked and what is answered.
 
 REST makes a route of it, the remote client a call, and neither says again what the other knows.
+
+Moments and numbers come typed in JSON, and as text in a query string.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
+    Field,
     ModelWrapValidatorHandler,
+    Strict,
     TypeAdapter,
     ValidationError,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from tiers.errors import UsageError
-from tiers.fields import Misfit
+from tiers.fields import Misfit, in_utc
 
-from ..arguments import check_call, takes_fields
+from ..arguments import COUNT_MAX, check_call, takes_fields
 from ..operations import Need, Verb
+
+_DIGITS_MAX = len(str(COUNT_MAX))
+
+
+def _time(value: object) -> datetime:
+    """Return a moment; without its zone it is none."""
+    if isinstance(value, str):
+        value = _read(value)
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        raise ValueError("a time of ISO 8601 with its zone")
+    return in_utc(value)
+
+
+def _read(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def whole(value: object) -> object:
+    """Return what may become a number; ``True`` is none."""
+    if isinstance(value, bool):
+        raise ValueError("must be a whole number")
+    return value
+
+
+def _point_in_query(value: object) -> datetime | int:
+    """Return a moment or the number of a turn where all is text."""
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        value = int(value) if len(value) <= _DIGITS_MAX else -1
+    return _point(value)
+
+
+def _point(value: object) -> datetime | int:
+    """Return a moment or the number of a turn, each exactly as it was meant.
+
+    Pydantic alone would take the text of a number for seconds since 1970.
+    """
+    if not isinstance(value, int):
+        return _time(value)
+    if isinstance(value, bool) or not 0 <= value <= COUNT_MAX:
+        raise ValueError("the number of a turn, or a time of ISO 8601 with its zone")
+    return value
+
+
+def _listed(given: object) -> object:
+    """Return what is listed, in its order. A text would be a list of letters."""
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise PydanticCustomError("list", "a set, list or tuple")
+    return tuple(given)
+
+
+LISTED = BeforeValidator(_listed)
+"""Annotates a tuple that is made of any list, and of nothing else."""
+
+ONE_OR_MORE = BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)
+"""Annotates a tuple of words that may be given as one word."""
+
+Time: TypeAlias = Annotated[datetime, BeforeValidator(_time)]
+Count: TypeAlias = Annotated[int, Field(ge=0, le=COUNT_MAX), BeforeValidator(whole)]
+Number: TypeAlias = Annotated[Count, Strict()]
+"""A count in a body: JSON has types, where all of a query string is text."""
+Switch: TypeAlias = Annotated[bool, Strict()]
+"""True or false in a body."""
+Point: TypeAlias = Annotated[datetime | int, BeforeValidator(_point)]
+"""A moment of the past: a time, or the number of a turn of the graph."""
+PointInQuery: TypeAlias = Annotated[datetime | int, BeforeValidator(_point_in_query)]
+"""The same in a query string, where all is text."""
+
 
 NEEDS: Mapping[Need, str] = {
     "see": "see what an agent sees: recall, facts, beliefs, documents, inbox",

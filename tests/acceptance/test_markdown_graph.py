@@ -21,6 +21,7 @@ from support.service import DOORS, serving
 from support.two_doors import House, house
 
 from ezra import Ezra, Settings
+from ezra.bridge.config import Root
 from ezra.bridge.notes.blockers import check_blockers
 from ezra.bridge.notes.handoff import document_of, readable
 from ezra.bridge.notes.indexing import NoteIndexer, index_all, reconcile
@@ -30,7 +31,6 @@ from ezra.bridge.notes.reading import all_documents, graph_of
 from ezra.bridge.notes.related import related
 from ezra.bridge.notes.rules import rules_of
 from ezra.bridge.notes.search import search
-from ezra.bridge.notes.watched import Root
 from ezra.models import ScriptedModel
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -17,8 +17,7 @@ from support.two_doors import House
 
 from ezra.adapters import openai_agents as adapter
 from ezra.adapters.keeping import Shelf
-from ezra.adapters.openai_agents import EzraSession, memory_tools
-from ezra.adapters.said import pieces_of
+from ezra.adapters.openai_agents import EzraSession, memory_tools, pieces_of
 from ezra.service.handle_pool import HandlePool
 from ezra.service.mcp import mcp_server
 from tiers.errors import UsageError

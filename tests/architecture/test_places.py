@@ -48,7 +48,7 @@ OF_ONE_CALL = frozenset(
         *("ezra.moving.carried_rows:_revisions", "ezra.moving.carried_rows:_rules"),
         *("ezra.moving.carried_rows:_seqs", "ezra.moving.carried_rows:_turns"),
         *("ezra.moving.carried_rows:_used", "ezra.moving.carried_rows:_uses"),
-        *("ezra.documents.markup:_names", "ezra.documents.markup:first"),
+        *("ezra.documents.html:_names", "ezra.documents.html:first"),
         *(
             "ezra.moving.side:_open",
             "ezra.erasure.redaction:_cleaned",
@@ -65,8 +65,6 @@ OF_ONE_CALL = frozenset(
         *("metaagents.claims.agreement:_names", "metaagents.claims.agreement:_nouns"),
         *("metaagents.claims.support:_of_sentence", "metaagents.lifecycle.material:sources"),
         "metaagents.claims.reading:owned",
-        *("ezra.evaluation.summaries:_in", "ezra.evaluation.summaries:_statements"),
-        "ezra.evaluation.summaries:_turns",
         *("tiers.cold.redaction:_found", "tiers.health:details"),
         *("tiers.history.checking:_missing", "tiers.history.checking:_spoken"),
         "tiers.history.checking:_missing_rivals",
@@ -80,7 +78,7 @@ OF_ONE_CALL = frozenset(
 """What looks like a memory, and ends with the call that made it, or holds no record."""
 
 _MAPPINGS = frozenset(
-    ("dict", "OrderedDict", "Latest", "defaultdict", "Counter", "WeakValueDictionary")
+    ("dict", "OrderedDict", "Latest", "InUse", "defaultdict", "Counter", "WeakValueDictionary")
 )
 
 

@@ -5,20 +5,25 @@ Run: .venv/bin/python tests/benchmarks/summaries.py FILE [--seeds N] [--tokens G
 FILE is a set as ``ezra eval`` reads it. Percent of the sentences asked for; ``random`` and
 ``rarity`` spend the tokens of each text on sentences of the same turns, without labels; ``all`` is
 of every sentence of the turns that a question names; ``told`` is of all statements, by the texts'
-own account. What counts as kept is said in ``ezra/evaluation/summaries.py``. ``--tokens daily=200``
-gives days another budget than the default: chance keeps as much then as it does of a month.
+own account. What counts as kept is said in ``tests/support/kept_summaries.py``. ``--tokens
+daily=200`` gives days another budget than the default: chance keeps as much then as it does of a
+month.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from support.kept_summaries import EPISODES, SEEDS, Kept, kept_of
+
 from ezra.evaluation.sets import read_set
-from ezra.evaluation.summaries import EPISODES, SEEDS, Kept, kept_of
 from metaagents.lifecycle.rules import EPISODE_TOKENS, LifecyclePolicy
 from tiers.records import Grain
 

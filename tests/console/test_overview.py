@@ -12,7 +12,7 @@ from support.runtime import MovingClock, running
 from support.service import Ticking
 
 from ezra import WriteRefused
-from ezra.service.console.activity import BY_DAY, DAYS, HEIGHT, days_of, fleet_of, minutes_of, waits
+from ezra.service.console.overview import BY_DAY, DAYS, HEIGHT, days_of, fleet_of, minutes_of, waits
 from ezra.service.console.sampling import COUNTERS, EVERY_SECONDS, Sample, Sampler
 from ezra.service.handle_pool import HandlePool
 from tiers.records import AgentRecord, AuditEvent, SessionGraph

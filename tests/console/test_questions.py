@@ -9,8 +9,13 @@ import pytest
 from playwright.async_api import expect
 from support.console import House
 
-from ezra.service.console.questions import CHARS_MAX, QUESTIONS_MAX, Questions
-from ezra.service.console.signing_in import IDLE_SECONDS, Session
+from ezra.service.console.signing_in import (
+    CHARS_MAX,
+    IDLE_SECONDS,
+    QUESTIONS_MAX,
+    Questions,
+    Session,
+)
 
 from .conftest import Tabs
 

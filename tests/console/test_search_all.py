@@ -12,8 +12,8 @@ from support.runtime import MovingClock, running
 from support.service import bearer, inside
 
 from ezra import Fact
-from ezra.service.console import searching_all
-from ezra.service.console.searching_all import PER_GRAPH
+from ezra.service.console import searching
+from ezra.service.console.searching import PER_GRAPH
 from ezra.service.tokens import TokenFile
 
 from .conftest import PHONE, Shots, Tabs
@@ -70,7 +70,7 @@ async def test_what_is_not_asked_is_named_and_who_may_not_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Bounded to the latest graphs and the best answers; a token of one graph asks that one."""
-    monkeypatch.setattr(searching_all, "GRAPHS_MAX", 2)
+    monkeypatch.setattr(searching, "GRAPHS_MAX", 2)
     clock = MovingClock()
     async with running(tmp_path / "home", clock) as ezra:
         for name in ("one", "two", "three"):
@@ -111,7 +111,7 @@ async def test_a_graph_that_is_late_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The answers of the others are shown, and nothing goes on in the background."""
-    monkeypatch.setattr(searching_all, "SECONDS_MAX", 0.0)
+    monkeypatch.setattr(searching, "SECONDS_MAX", 0.0)
     async with running(tmp_path / "home") as ezra:
         agent = await (await ezra.create_session_graph("one")).spawn_agent("writer")
         await agent.remember("Tyre note.")

@@ -15,10 +15,9 @@ from support.runtime import running
 from ezra import Ezra
 from ezra.bridge.client import Away, Bridge, bridged
 from ezra.bridge.config import BridgeConfig
-from ezra.bridge.delivering import deliver
 from ezra.bridge.outbox import Kind, outbox_of
 from ezra.bridge.reading import current_task, memories, recall, show, status
-from ezra.bridge.sending import ATTEMPTS_MAX, send_all
+from ezra.bridge.sending import ATTEMPTS_MAX, deliver, send_all
 from tiers.errors import Conflict, FolderInUse, NotFound, TierRejected, UsageError
 
 WRITES: tuple[tuple[Kind, dict[str, Any]], ...] = (

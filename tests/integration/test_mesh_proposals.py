@@ -13,7 +13,7 @@ from support.mesh_sources import mesh_file, shop_at, stock
 from support.runtime import MovingClock
 
 from ezra import Agent, Budget, Ezra, Settings, UsageError
-from ezra.mesh.proposing import Proposal
+from ezra.mesh.matching import Proposal
 from tiers.errors import ConfigError, TierRejected
 
 

@@ -11,6 +11,7 @@ from support.note_repository import TYPES, repository
 from support.service import DOORS
 from support.two_doors import house
 
+from ezra.bridge.config import Root
 from ezra.bridge.notes.blockers import check_blockers
 from ezra.bridge.notes.handoff import Cards, handoff_of
 from ezra.bridge.notes.indexing import NoteIndexer, index_all, index_files, reconcile
@@ -18,7 +19,6 @@ from ezra.bridge.notes.questions import difference as difference_between
 from ezra.bridge.notes.reading import graph_of
 from ezra.bridge.notes.related import related
 from ezra.bridge.notes.rules import rules_of
-from ezra.bridge.notes.watched import Root
 
 
 class Counting:

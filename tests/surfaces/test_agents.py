@@ -33,7 +33,7 @@ from ezra.handles.knowledge import Change, Knowledge
 from ezra.handles.turn import Completion, OpenTurn
 from ezra.recall.request import Narrowing
 from ezra.remote.agent import RemoteAgent, RemoteTurn
-from ezra.remote.handles import RemoteKnowledge
+from ezra.remote.handle import RemoteKnowledge
 from ezra.service.caller import Caller
 from ezra.service.handle_pool import HandlePool, acting
 from ezra.service.routes import handlers

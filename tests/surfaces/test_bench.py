@@ -10,9 +10,8 @@ import pytest
 from support.doors import Done, run
 from support.warm_command import warm_python
 
-from ezra.evaluation.speed.machine import this_machine
 from ezra.evaluation.speed.picture import picture
-from ezra.evaluation.speed.results import Figure, Report
+from ezra.evaluation.speed.results import Figure, Report, this_machine
 from ezra.evaluation.speed.sections import Plan
 
 ROOT = Path(__file__).parents[2]

@@ -35,7 +35,7 @@ from ezra.service.handle_pool import HandlePool
 from ezra.service.routes import apart, caller_of, handlers, pool_of, router_of
 from ezra.wire import graphs, handles
 from ezra.wire.handles import BELIEFS
-from ezra.wire.points import Point, PointInQuery
+from ezra.wire.operation import Point, PointInQuery
 from tiers.history.verification import verify_export
 from tiers.saved_file import SavedFile
 

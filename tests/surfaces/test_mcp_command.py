@@ -17,8 +17,7 @@ from support.runtime import running
 from support.warm_command import warm_python
 from typer.testing import CliRunner
 
-from ezra.cli.mcp import CLIENTS, PLACEHOLDER, mcp_app
-from ezra.cli.stdin import until_stopped
+from ezra.cli.mcp import CLIENTS, PLACEHOLDER, mcp_app, until_stopped
 
 GRAPH = "race-weekend-imola-2026"
 

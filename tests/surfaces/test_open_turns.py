@@ -13,8 +13,7 @@ from support.service import Ticking, bearer
 
 from ezra import Conflict, Ezra
 from ezra.service.app import service_app
-from ezra.service.handle_pool import HandlePool
-from ezra.service.open_turns import TURN_SECONDS, TurnBounds, size_of
+from ezra.service.handle_pool import TURN_SECONDS, HandlePool, TurnBounds, size_of
 from ezra.service.tokens import TokenFile
 
 LONG = "The tyres held on. " * 1_000

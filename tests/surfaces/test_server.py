@@ -20,9 +20,9 @@ from support.service import Slow, Ticking, bearer, inside, serving
 
 from ezra import Ezra, Settings
 from ezra.moving.graph_status import overall
-from ezra.service.examples import EXAMPLES
 from ezra.service.limits import BUCKETS_MAX, Buckets, TooManyRequests
 from ezra.service.mcp_door import MCP_PATH
+from ezra.service.openapi import EXAMPLES
 from ezra.service.repeats import READING, TAKING
 from ezra.service.routes import handlers
 from ezra.service.tokens import TokenFile

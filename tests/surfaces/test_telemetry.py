@@ -20,10 +20,10 @@ from support.service import bearer, inside, serving
 from support.spans import kept_spans
 
 from ezra import Ezra, NotFound
+from ezra.service.admission import AT_WORK_MAX, Turnstile
 from ezra.service.logs import JsonLines, TextLines, log_to_stderr
 from ezra.service.mcp import CALL
 from ezra.service.tokens import TokenFile
-from ezra.service.turnstile import AT_WORK_MAX, Turnstile
 from ezra.telemetry.numbers import OTHER
 from tiers.errors import TierUnavailable
 
@@ -175,7 +175,7 @@ async def test_so_many_requests_are_at_work_at_a_time(monkeypatch: pytest.Monkey
             await asyncio.sleep(0)
         return doing.now
 
-    monkeypatch.setattr("ezra.service.turnstile.TURN_SECONDS", 60.0)
+    monkeypatch.setattr("ezra.service.admission.TURN_SECONDS", 60.0)
     async with asyncio.TaskGroup() as tasks:
         asked = [tasks.create_task(ask("/v1/graphs")) for _ in range(3 * AT_WORK_MAX)]
         assert await settled() == AT_WORK_MAX
@@ -189,7 +189,7 @@ async def test_so_many_requests_are_at_work_at_a_time(monkeypatch: pytest.Monkey
     assert doing.most == AT_WORK_MAX + 1
 
     doing.let.clear()
-    monkeypatch.setattr("ezra.service.turnstile.TURN_SECONDS", 0.0)
+    monkeypatch.setattr("ezra.service.admission.TURN_SECONDS", 0.0)
     async with asyncio.timeout(PATIENCE_SECONDS), asyncio.TaskGroup() as tasks:
         for _ in range(3 * AT_WORK_MAX):
             tasks.create_task(ask("/v1/graphs"))

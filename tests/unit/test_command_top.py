@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 from support.processes import PATIENCE_SECONDS
 
-from ezra.cli.picture import Picture
+from ezra.cli.status import Picture
 from ezra.cli.top import Past, Wanted, looks, view
 from ezra.moving.graph_status import GraphStatus, Health, TierPulse
 from tiers.errors import TierUnavailable

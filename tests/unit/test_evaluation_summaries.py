@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from support.kept_summaries import MEASURED, kept_of
 
 from ezra.evaluation.sets import EvaluationSet, read_set
-from ezra.evaluation.summaries import MEASURED, kept_of
 from metaagents.lifecycle.rules import LifecyclePolicy
 
 CHAT = "Wow, that sounds really great, thanks so much!"

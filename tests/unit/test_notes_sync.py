@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from ezra.bridge.config import BridgeConfig, bridge_config
+from ezra.bridge.config import BridgeConfig, bridge_config, roots_of
 from ezra.bridge.notes.configured import indexer_of, memory_folder_of
 from ezra.bridge.notes.folders import file_in, notes_in, text_of
 from ezra.bridge.notes.names import digest_of, linked_name, memories_shelf, slug
 from ezra.bridge.notes.note_files import local_notes, remove_note, write_note
 from ezra.bridge.notes.sync_state import Agreed, SyncState
 from ezra.bridge.notes.three_way import CONFLICTS, Sides, conflict_name, step_of
-from ezra.bridge.notes.watched import roots_of
 from tiers.errors import ConfigError, Conflict, UsageError
 
 VERSIONS = (None, "a", "b", "c")

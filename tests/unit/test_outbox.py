@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from ezra.bridge.config import BridgeConfig, bridge_config, data_folder, write_file
-from ezra.bridge.delivering import Verdict, verdict_of
 from ezra.bridge.memories import labels, memory_of, text_of
 from ezra.bridge.noted import CurrentTask, Notes
 from ezra.bridge.outbox import (
@@ -28,6 +27,7 @@ from ezra.bridge.outbox import (
     outbox_of,
     time_of,
 )
+from ezra.bridge.sending import Verdict, verdict_of
 from tiers.errors import (
     BudgetExceeded,
     ConfigError,

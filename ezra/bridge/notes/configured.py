@@ -6,12 +6,11 @@ from pathlib import Path
 
 from tiers.errors import ConfigError
 
-from ..config import MEMORY_VARIABLE, BridgeConfig
+from ..config import MEMORY_VARIABLE, BridgeConfig, roots_of
 from .indexing import NoteIndexer
 from .rules import rules_of
 from .sync_state import SyncState
 from .syncing import MemoryFolder
-from .watched import roots_of
 
 
 def indexer_of(config: BridgeConfig, folder: Path) -> NoteIndexer:

@@ -13,9 +13,9 @@ from tiers.documents import PATH_CHARS_MAX
 from tiers.errors import UsageError, refused
 from tiers.fields import TEXT_CHARS_MAX
 
+from ..config import Root
 from .names import is_note
 from .rules import is_entity_file
-from .watched import Root
 
 FILES_MAX = 20_000
 DEPTH_MAX = 32

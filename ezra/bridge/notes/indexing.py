@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from tiers.documents import DOCUMENTS_PER_CALL_MAX, Document
 from tiers.errors import BudgetExceeded, EzraError, TierError, UsageError, WasRedacted
 
+from ..config import Root
 from .entities import Notice, Said, said_by
 from .entity_graph import Edge, EntityGraph
 from .folders import NoteFile, file_in, notes_in, text_of
 from .names import digest_of, entity_id, is_note, notes_shelf, stem_of
 from .reading import all_documents, graph_of
 from .rules import NoteRules, is_entity_file
-from .watched import Root
 
 if TYPE_CHECKING:
     from ...documents.handle import Documents

@@ -17,8 +17,7 @@ from ...assembly.embedders import wanted_embedder
 from ...settings import Settings
 from .. import Progress, quietly
 from .agents import Work
-from .machine import this_machine
-from .results import Figure, Report
+from .results import Figure, Report, this_machine
 
 MODES: Mapping[str, str] = {
     "off": "by words",

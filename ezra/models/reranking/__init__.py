@@ -5,12 +5,10 @@ Importing this loads no HTTP client; that happens when a reranker is opened.
 
 from __future__ import annotations
 
-from .blending import RERANK_WEIGHT, blend, reranked
-from .cohere import COHERE_MODEL, CohereReranker
+from .blending import RERANK_WEIGHT, REST_SECONDS, RestingReranker, blend, reranked
 from .local import LocalReranker
 from .port import TEXTS_MAX, Reranker
-from .resting import REST_SECONDS, RestingReranker
-from .tei import TEI_MODEL, TeiReranker
+from .remote import COHERE_MODEL, TEI_MODEL, CohereReranker, TeiReranker
 
 __all__ = [
     "COHERE_MODEL",

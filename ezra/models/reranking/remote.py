@@ -1,20 +1,22 @@
-"""What all rerankers behind HTTP share: texts cut and sent, answers of limited size, checked.
+"""Rerankers behind HTTP: texts cut and sent, answers of limited size, checked.
 
-An adapter brings an address, a request and what an answer looks like. What comes back is from a
-stranger: it has one finite number for each text, or it is an error.
+Two are spoken to: Text Embeddings Inference with a cross-encoder, and Cohere's API, which Jina,
+vLLM, Infinity and LiteLLM speak too. Each brings an address, a request and what an answer looks
+like. What comes back is from a stranger: it has one finite number for each text, or it is an error.
 """
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TypeAlias, TypedDict, Unpack
 
-from pydantic import JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, FiniteFloat, JsonValue, TypeAdapter, ValidationError
 
 from tiers.errors import check_at_most
 from tiers.health import TierHealth
-from tiers.provider_clients import JsonEndpoint, checked_base_url, checked_key
+from tiers.provider_clients import JsonEndpoint, checked_base_url, checked_key, checked_model
 from tiers.providers import CallLimits, ProviderCalls, first_problem, unreadable
 from tiers.together import together
 
@@ -169,3 +171,122 @@ def _sent(text: str) -> str:
     """Return a text as it is sent: cut, and without lone surrogates, which no UTF-8 can say."""
     bare = text[:TEXT_CHARS_SENT].encode("utf-8", "replace").decode()
     return bare if bare.strip() else _BLANK
+
+
+TEI_TEXTS = 32
+"""What the server takes at once if nobody told it otherwise (``--max-client-batch-size``)."""
+
+TEI_MODEL = "rerank"
+"""What its one model is called where nobody says which it is."""
+
+
+class _Score(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    index: int
+    score: FiniteFloat
+
+
+_SCORES = TypeAdapter(list[_Score])
+
+
+class TeiReranker(RemoteReranker):
+    """Speaks ``POST {url}/rerank``; implements ``ezra.models.reranking.port.Reranker``.
+
+    The scores are the server's normalised ones, so those of several requests can be compared.
+
+    Args:
+        url: The server's address.
+        api_key: The key; ``None`` for servers that need none.
+        model: What names and errors call the one model that the server has; it is not sent.
+        **options: See ``CallOptions``.
+
+    Raises:
+        ConfigError: The key or the address cannot be one.
+        UsageError: Another argument is out of range.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        api_key: str | None = None,
+        model: str = TEI_MODEL,
+        **options: Unpack[CallOptions],
+    ) -> None:
+        super().__init__(
+            "tei",
+            checked_model(model),
+            url,
+            api_key=api_key,
+            texts_per_request=TEI_TEXTS,
+            **options,
+        )
+
+    def _address(self, url: str) -> str:
+        return f"{url}/rerank"
+
+    def _request(self, query: str, texts: Sequence[str]) -> dict[str, JsonValue]:
+        return {"query": query, "texts": [*texts], "raw_scores": False, "truncate": True}
+
+    def _read(self, content: bytes) -> Scored:
+        return [(one.index, one.score) for one in _SCORES.validate_json(content)]
+
+
+COHERE_MODEL = "rerank-v3.5"
+
+_VERSIONED = re.compile(r".*/v\d+")
+
+
+class _Result(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    index: int
+    relevance_score: FiniteFloat
+
+
+class _Answer(BaseModel):
+    results: list[_Result]
+
+
+class CohereReranker(RemoteReranker):
+    """Speaks ``POST {url}/rerank``; implements ``ezra.models.reranking.port.Reranker``.
+
+    Args:
+        url: The server's address, with the version of its API like ``https://host/v1``; without
+            one, ``/v2`` is asked.
+        api_key: The key; ``None`` for servers that need none.
+        model: The model, by the server's name for it.
+        **options: See ``CallOptions``.
+
+    Raises:
+        ConfigError: The key or the address cannot be one.
+        UsageError: Another argument is out of range.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        api_key: str | None = None,
+        model: str = COHERE_MODEL,
+        **options: Unpack[CallOptions],
+    ) -> None:
+        self._model = checked_model(model)
+        super().__init__(
+            "cohere", model, url, api_key=api_key, texts_per_request=TEXTS_MAX, **options
+        )
+
+    def _address(self, url: str) -> str:
+        return f"{url}/rerank" if _VERSIONED.fullmatch(url) else f"{url}/v2/rerank"
+
+    def _request(self, query: str, texts: Sequence[str]) -> dict[str, JsonValue]:
+        documents: list[JsonValue] = [*texts]
+        return {
+            "model": self._model,
+            "query": query,
+            "documents": documents,
+            "top_n": len(documents),  # all of them: the least is the lowest score, not none
+        }
+
+    def _read(self, content: bytes) -> Scored:
+        found = _Answer.model_validate_json(content).results
+        return [(one.index, one.relevance_score) for one in found]

@@ -7,7 +7,7 @@ modules below fills ``pages``.
 allows nothing inline or foreign). A page is a function registered in ``pages``; what it may show
 is checked from the names in its path before it is called. A browser session stands for the token
 that was shown, which the gate judges at every request; it counts under ``/console`` alone.
-Addresses hold ids; questions and names travel in forms, and ``questions`` keeps what was asked, so
+Addresses hold ids; questions and names travel in forms, and ``signing_in`` keeps what was asked, so
 that the answer has an address. What is long is paged by the handle.
 """
 
@@ -24,9 +24,7 @@ from . import (
     knowledge,
     overview,
     playground,
-    quarantine,
     searching,
-    searching_all,
     subjects,
     taint,
     tokens,
@@ -39,7 +37,6 @@ from .pages import PREFIX, pages
 _SHOWN_BY = (
     overview,
     graphs,
-    searching_all,
     agents,
     turns,
     playground,
@@ -52,7 +49,6 @@ _SHOWN_BY = (
     audit,
     subjects,
     taint,
-    quarantine,
     upkeep,
     tokens,
 )

@@ -27,9 +27,8 @@ from ..problem_answers import Unauthorized, status_of
 from ..taking import Names
 from . import signing_in
 from .pages import PREFIX, Page, Pages, Query, Sent, View, href, name_of
-from .questions import Fields, Questions
 from .rendering import KINDS, Drawn
-from .signing_in import CSRF, Sessions
+from .signing_in import CSRF, Fields, Questions, Sessions
 
 FRAGMENT = "x-ezra-fragment"
 """A request with this header wants a part of a page: what refuses it is short."""

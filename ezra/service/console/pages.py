@@ -31,7 +31,7 @@ from tiers.errors import UsageError
 from tiers.fields import NAME_CHARS_MAX, Misfit
 
 from ...wire import Need
-from ...wire.points import Time
+from ...wire.operation import Time
 from ..caller import Caller
 from ..taking import Names, Taking, types_of
 

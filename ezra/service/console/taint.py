@@ -1,4 +1,7 @@
-"""What came of a poisoned record, and the roll-backs of a graph; nothing is changed from here."""
+"""What poisons a graph: what came of a record, the roll-backs, and what the write guard put aside.
+
+Of taint nothing is changed from here; what is aside is looked at, released or discarded.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ from typing import Annotated
 from pydantic import Field
 
 from ...handles.graph import Graph
-from .pages import Query, View, Word, pages
+from ..caller import Caller
+from .decisions import ReasonAsked
+from .pages import Query, Sent, View, Word, href, pages
 
 NODES_PER_PAGE = 100
 ITEMS_SHOWN = 100
@@ -34,3 +39,38 @@ async def taint(graph: Graph, asked: TaintQuery) -> View:
         "items_shown": ITEMS_SHOWN,
     }
     return View("taint.html", values, f"Taint in {graph.id}")
+
+
+TEXTS_PER_PAGE = 50
+
+
+class WaitingAsked(Query):
+    """Behind which text."""
+
+    after: str = ""
+
+
+@pages.page("/graphs/{graph_id}/quarantine", needs="read", label="Quarantine", key="q")
+async def waiting(caller: Caller, graph: Graph, asked: WaitingAsked) -> View:
+    """Show the texts that wait for a decision."""
+    texts = await graph.quarantine.list(after=asked.after, limit=TEXTS_PER_PAGE)
+    values = {
+        "texts": texts,
+        "may_decide": caller.may("operate", graph.id),
+        "cursor": texts[-1].id if len(texts) == TEXTS_PER_PAGE else None,
+    }
+    return View("quarantine.html", values, "Quarantine")
+
+
+@pages.action("/graphs/{graph_id}/quarantine/{text_id}/release", needs="operate")
+async def release(graph: Graph, text_id: str, asked: ReasonAsked) -> Sent:
+    """Store a text after all."""
+    await graph.quarantine.release(text_id, reason=asked.reason)
+    return Sent(href("graphs", graph.id, "quarantine"))
+
+
+@pages.action("/graphs/{graph_id}/quarantine/{text_id}/discard", needs="operate")
+async def discard(graph: Graph, text_id: str, asked: ReasonAsked) -> Sent:
+    """Throw a text away."""
+    await graph.quarantine.discard(text_id, reason=asked.reason)
+    return Sent(href("graphs", graph.id, "quarantine"))

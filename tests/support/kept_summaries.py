@@ -17,6 +17,7 @@ from random import Random
 from statistics import fmean
 from typing import TypeAlias
 
+from ezra.evaluation.sets import EvaluationSet, Interview
 from metaagents.lifecycle.building import episode_of, summary_of
 from metaagents.lifecycle.material import material_of_members, material_of_turns, notes_of
 from metaagents.lifecycle.rules import LifecyclePolicy, Told, group_by_period, group_turns
@@ -25,8 +26,6 @@ from tiers.grains import MADE_OF
 from tiers.lexical import content_words, estimate_tokens, sentences, stem
 from tiers.plans import AnyGrain
 from tiers.records import Episode, Grain, Scope, Summary, Turn
-
-from .sets import EvaluationSet, Interview
 
 EPISODES: tuple[Grain, ...] = ("daily", "weekly", "monthly")
 MEASURED: tuple[AnyGrain, ...] = ("working", *EPISODES)
@@ -177,7 +176,7 @@ class _Talk:
         count.lost += told.lost
         count.rarity += _kept(asked, _spent(sorted(said, key=self._rarity), tokens))
         for seed in range(self._seeds):
-            order = Random(f"{self._id} {told.id} {seed}").sample(said, len(said))  # noqa: S311 - no secret
+            order = Random(f"{self._id} {told.id} {seed}").sample(said, len(said))
             count.random[seed] += _kept(asked, _spent(order, tokens))
 
     def _rarity(self, sentence: str) -> float:
