@@ -163,6 +163,19 @@ def _check_address_asks_nothing(request: Request) -> None:
         raise UsageError(name, value, "no such field in the address: what is asked is the body")
 
 
+async def no_other_fields(request: Request) -> None:
+    """Refuse what a route apart does not ask in its address: it would narrow nothing.
+
+    Raises:
+        UsageError: There is such a field.
+    """
+    known = [one.alias for one in request.scope["route"].dependant.query_params]
+    for name, value in request.query_params.items():
+        if name not in known:
+            there = f"one of {', '.join(known)}" if known else "no such field"
+            raise UsageError(name, value, there)
+
+
 def _endpoint(operation: Operation[A, R], handler: Taking) -> Callable[..., Awaitable[Response]]:
     async def endpoint(**given: Any) -> Response:  # noqa: ANN401 - FastAPI goes by the signature
         names = {name: given[name] for name in operation.names}

@@ -64,6 +64,8 @@ REFUSED = [
     ("GET", "/v1/graphs", {"headers": {"origin": "null"}}, 403, "UsageError"),
     ("GET", "/v1/audit/feed", {"headers": {"last-event-id": "ten"}}, 422, "UsageError"),
     ("GET", "/v1/audit/feed?after=-1", {}, 422, "UsageError"),
+    ("GET", "/v1/audit/feed?kinds=denied", {}, 422, "UsageError"),
+    ("GET", "/v1/graphs/imola/beliefs/export?topic=tyres", {}, 422, "UsageError"),
 ]
 
 
