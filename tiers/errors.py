@@ -30,7 +30,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from difflib import get_close_matches
 from typing import Self
 
@@ -43,9 +42,9 @@ _SHOWN_CHARS = 120
 
 
 def _shown(value: object) -> str:
-    """Return ``repr(value)``, of a moment as it is given, cut to what fits on a terminal line."""
+    """Return ``repr(value)`` cut to a length that fits on a terminal line."""
     try:
-        text = value.isoformat() if isinstance(value, datetime) else repr(value)
+        text = repr(value)
     except RecursionError:  # a body may be as deep as whoever sent it wanted
         text = type(value).__name__
     return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"

@@ -56,15 +56,13 @@ def test_what_a_fact_lacks_is_named(given: dict[str, object], field: str, value:
     assert refused.value.accepted == "a fact needs text, or subject, predicate and object"
 
 
-def test_an_end_before_the_beginning_is_named_as_it_is_given() -> None:
-    """Moments are told as they are written, not as Python makes them."""
+def test_an_end_before_the_beginning_is_named() -> None:
+    """It was the whole fact."""
     begins, ends = datetime(2026, 3, 2, tzinfo=UTC), datetime(2026, 3, 1, tzinfo=UTC)
     with pytest.raises(UsageError) as refused:
         Fact(text="Tokens live long.", valid_from=begins, valid_to=ends)
-    assert str(refused.value) == (
-        "valid_to: 2026-03-01T00:00:00+00:00 is not accepted; "
-        "accepted: nothing before valid_from, 2026-03-02T00:00:00+00:00"
-    )
+    assert (refused.value.field, refused.value.value) == ("valid_to", ends)
+    assert refused.value.accepted == "nothing before valid_from, 2026-03-02T00:00:00+00:00"
 
 
 def test_a_name_has_at_least_one_character() -> None:
