@@ -268,6 +268,21 @@ _ACCEPTED: Mapping[str, str] = {
 """What is accepted where pydantic refuses, by how it names the refusal; else it says so itself."""
 
 
+class UnfitField(ValueError):
+    """What a check of a whole record refuses of one of its fields.
+
+    Args:
+        field: Which.
+        value: What was given there.
+        accepted: What would be.
+    """
+
+    def __init__(self, field: str, value: object, accepted: str) -> None:
+        super().__init__(accepted)
+        self.field = field
+        self.value = value
+
+
 @dataclass(frozen=True, slots=True)
 class Misfit:
     """What does not fit a record.
@@ -293,6 +308,9 @@ class Misfit:
     def of(cls, found: Mapping[str, Any]) -> Self:
         """Return it from pydantic's own account of one error."""
         value = None if found["type"] == "missing" else found.get("input")
+        place = tuple(found["loc"])
+        if isinstance(unfit := found.get("ctx", {}).get("error"), UnfitField):
+            place, value = (*place, unfit.field), unfit.value
         if found["type"] == "too_long":
             value = found["ctx"]["actual_length"] or value
         # A validator of ours says what it accepts; pydantic puts its own two words before.
@@ -302,7 +320,7 @@ class Misfit:
             accepted = said.removeprefix("Input should be ")
         else:
             accepted = words.format(**found.get("ctx", {}))
-        return cls(tuple(found["loc"]), value, accepted, said)
+        return cls(place, value, accepted.replace(" 1 characters", " one character"), said)
 
     def field(self, whole: str = "") -> str:
         """Return the place with dots: ``passages.3.text``; ``whole`` where it is the whole."""

@@ -53,6 +53,7 @@ from .fields import Source as Source
 from .fields import Superseded as Superseded
 from .fields import Text as Text
 from .fields import Topics as Topics
+from .fields import UnfitField as UnfitField
 from .fields import Until as Until
 from .fields import Whole as Whole
 from .fleet import AgentRecord as AgentRecord
@@ -213,17 +214,19 @@ class Fact(Owned):
     def _text_of_triple(cls, data: Any) -> Any:  # noqa: ANN401 - pydantic hands over raw input
         if not isinstance(data, dict) or str(data.get("text") or "").strip():
             return data
-        parts = [str(data.get(name) or "").strip() for name in ("subject", "predicate", "object")]
+        names = ("subject", "predicate", "object")
+        parts = [str(data.get(name) or "").strip() for name in names]
         if not all(parts):
-            message = "a fact needs text, or subject, predicate and object"
-            raise ValueError(message)
+            field = names[parts.index("")] if any(parts) else "text"
+            accepted = "a fact needs text, or subject, predicate and object"
+            raise UnfitField(field, data.get(field), accepted)
         return {**data, "text": " ".join(parts)}
 
     @model_validator(mode="after")
     def _period_in_order(self) -> Self:
         if self.valid_from and self.valid_to and self.valid_to < self.valid_from:
-            message = "valid_to must not be before valid_from"
-            raise ValueError(message)
+            accepted = f"nothing before valid_from, {self.valid_from.isoformat()}"
+            raise UnfitField("valid_to", self.valid_to, accepted)
         return self
 
 

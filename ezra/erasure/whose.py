@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from tiers.cold.speaking_of import Subject
@@ -31,12 +32,23 @@ class Whose(NamedTuple):
             accepted = "a reason that does not name who is erased; a case number, say"
             raise UsageError("reason", reason, accepted)
 
-    def check(self) -> None:
-        """Refuse a subject that names nobody: each text with a full stop would speak of ".".
+    def check(self, among: Sequence[str] = ("subject", "user_id", "agent_id")) -> None:
+        """Refuse what says not just whose, or of a subject that names nobody.
+
+        Each text with a full stop would speak of ".".
+
+        Args:
+            among: What the caller could say it by.
 
         Raises:
-            UsageError: It has neither letter nor digit, or is too long for a name.
+            UsageError: Not exactly one is given; or the subject has neither letter nor digit, or
+                is too long for a name.
         """
+        given = [name for name in among if getattr(self, name) is not None]
+        if len(given) != 1:
+            field = given[1] if given else among[0]
+            accepted = f"exactly one of {', '.join(among[:-1])} and {among[-1]}"
+            raise UsageError(field, getattr(self, field), accepted)
         if self.subject is not None and len(self.subject) > SUBJECT_CHARS_MAX:
             accepted = f"a name of at most {SUBJECT_CHARS_MAX} characters"
             raise UsageError("subject", self.subject, accepted)

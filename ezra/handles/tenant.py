@@ -264,10 +264,13 @@ class Tenant:
             UsageError: Not exactly one of the two is given, something is blank, or the reason
                 names the subject.
         """
+        whose = Whose(subject, user_id)
+        whose.check(("subject", "user_id"))
+        whose.check_reason(reason)  # also where no graph is there to ask
         reports: dict[str, RedactionReport] = {}
         for record in await self._runtime.graphs.graphs(self._runtime.settings.tenant):
             scope = Scope.of_graph(record.tenant, record.id)
-            done = await erase(self._runtime, scope, Whose(subject, user_id), reason)
+            done = await erase(self._runtime, scope, whose, reason)
             if done.ids:
                 reports[record.id] = done
         return reports

@@ -8,7 +8,9 @@ import tempfile
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Annotated
 
+from fastapi import Depends
 from fastapi.responses import FileResponse
 from starlette.types import Receive, Scope, Send
 
@@ -18,7 +20,7 @@ from ..beliefs.proofs import Exported
 from ..handles.graph import Graph
 from ..wire.handles import EXPORT, ExportedAnswer
 from ..wire.operation import ANSWER_HEADER
-from .routes import Asking, Pool, answers_apart
+from .routes import Asking, Pool, answers_apart, no_other_fields
 
 EXPORTS_MAX = 8
 """So many are written or sent at a time: each takes as much room as its log."""
@@ -66,7 +68,12 @@ _room = _Room()
     tag="beliefs",
     kind=FileResponse,
 )
-async def export(graph_id: str, pool: Pool, caller: Asking) -> FileResponse:
+async def export(
+    graph_id: str,
+    pool: Pool,
+    caller: Asking,
+    _: Annotated[None, Depends(no_other_fields)],
+) -> FileResponse:
     """Stream the export of a graph's belief log."""
     caller.check(EXPORT.needs, EXPORT.name, graph_id, None)
     graph = await pool.graph(graph_id)

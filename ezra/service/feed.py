@@ -20,7 +20,7 @@ from tiers.records import AuditEvent, AuditFilter
 
 from ..wire.problems import problem_of
 from .credentials import Credentials
-from .routes import Asking, Pool, answers_apart
+from .routes import Asking, Pool, answers_apart, no_other_fields
 
 PATH = "/v1/audit/feed"
 FEEDS_MAX = 100
@@ -156,6 +156,7 @@ async def feed(
     pool: Pool,
     caller: Asking,
     feeds: Annotated[Feeds, Depends(_feeds)],
+    _: Annotated[None, Depends(no_other_fields)],
     after: Annotated[int, Query(ge=0, le=10**_POSITION_DIGITS_MAX)] = 0,
     graph_id: Annotated[str | None, Query(max_length=256)] = None,
     last_event_id: Annotated[str | None, Header()] = None,

@@ -10,6 +10,8 @@ from typing import Annotated, Any, TypeAlias, TypeVar
 from fastapi import APIRouter, Body, Depends, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 
+from tiers.errors import UsageError
+
 from ..wire import Nothing, Operation
 from ..wire.operation import A, R
 from .caller import Caller
@@ -155,6 +157,25 @@ def _declare(
     )
 
 
+def _check_address_asks_nothing(request: Request) -> None:
+    """Refuse fields in the address where the body is what is asked: nobody would look at them."""
+    for name, value in request.query_params.items():
+        raise UsageError(name, value, "no such field in the address: what is asked is the body")
+
+
+async def no_other_fields(request: Request) -> None:
+    """Refuse what a route apart does not ask in its address: it would narrow nothing.
+
+    Raises:
+        UsageError: There is such a field.
+    """
+    known = [one.alias for one in request.scope["route"].dependant.query_params]
+    for name, value in request.query_params.items():
+        if name not in known:
+            there = f"one of {', '.join(known)}" if known else "no such field"
+            raise UsageError(name, value, there)
+
+
 def _endpoint(operation: Operation[A, R], handler: Taking) -> Callable[..., Awaitable[Response]]:
     async def endpoint(**given: Any) -> Response:  # noqa: ANN401 - FastAPI goes by the signature
         names = {name: given[name] for name in operation.names}
@@ -168,6 +189,8 @@ def _endpoint(operation: Operation[A, R], handler: Taking) -> Callable[..., Awai
         # Before anything that was sent is looked at: who may not ask is not told what is wrong.
         names = request.path_params
         who.check(operation.needs, operation.name, names.get("graph_id"), names.get("agent_id"))
+        if operation.has_body:
+            _check_address_asks_nothing(request)
         return who
 
     where = Body() if operation.has_body else Query()

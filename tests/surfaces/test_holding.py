@@ -97,6 +97,24 @@ async def test_wrong_questions_are_named(runtime: Any) -> None:
             await graph.holding(**asked)
 
 
+async def test_whose_is_asked_by_the_names_that_the_call_has(runtime: Any) -> None:
+    """Of a tenant there is no agent to erase; and no graph need be there for a wrong question."""
+    tenants = "exactly one of subject and user_id"
+    for asked, field, accepted in (
+        ({}, "subject", tenants),
+        ({"subject": WHO, "user_id": "jane"}, "user_id", tenants),
+    ):
+        with pytest.raises(UsageError) as refused:
+            await runtime.erase(**asked, reason="case 7")
+        assert (refused.value.field, refused.value.accepted) == (field, accepted)
+    with pytest.raises(UsageError, match="reason: "):
+        await runtime.erase(subject=WHO, reason=f"asked by {WHO}")
+    graph = await runtime.create_session_graph("imola")
+    for ask in (graph.holding(), graph.erase(reason="case 7")):
+        with pytest.raises(UsageError, match=r"^subject: None .*one of subject, user_id and agent"):
+            await ask
+
+
 async def test_a_subject_is_no_longer_than_a_name(runtime: Any) -> None:
     """Each text of the graph is compared with it: a long one held everybody up for a minute."""
     graph = await runtime.create_session_graph("imola")

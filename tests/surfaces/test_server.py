@@ -40,6 +40,7 @@ REFUSED = [
     ("POST", "/v1/graphs", {"json": {"session_graph_id": "imola"}}, 409, "Conflict"),
     ("POST", "/v1/graphs", {"json": {}}, 422, "UsageError"),
     ("POST", "/v1/graphs", {"json": {"session_graph_id": "a", "zz": 1}}, 422, "UsageError"),
+    ("POST", "/v1/graphs?exist_ok=true", {"json": {"session_graph_id": "b"}}, 422, "UsageError"),
     ("GET", "/v1/audit?limit=x", {}, 422, "UsageError"),
     ("GET", "/v1/audit?zz=1", {}, 422, "UsageError"),
     ("POST", "/v1/graphs", {"content": b"{"}, 415, "UsageError"),
@@ -63,6 +64,8 @@ REFUSED = [
     ("GET", "/v1/graphs", {"headers": {"origin": "null"}}, 403, "UsageError"),
     ("GET", "/v1/audit/feed", {"headers": {"last-event-id": "ten"}}, 422, "UsageError"),
     ("GET", "/v1/audit/feed?after=-1", {}, 422, "UsageError"),
+    ("GET", "/v1/audit/feed?kinds=denied", {}, 422, "UsageError"),
+    ("GET", "/v1/graphs/imola/beliefs/export?topic=tyres", {}, 422, "UsageError"),
 ]
 
 

@@ -39,6 +39,39 @@ def test_what_is_accepted_is_said_as_everywhere(given: dict[str, object], accept
     assert refused.value.accepted == accepted
 
 
+@pytest.mark.parametrize(
+    ("given", "field", "value"),
+    [
+        ({"text": " "}, "text", " "),
+        ({}, "text", None),
+        ({"text": "", "subject": "a", "predicate": "b", "object": ""}, "object", ""),
+        ({"predicate": "b", "object": "c"}, "subject", None),
+    ],
+)
+def test_what_a_fact_lacks_is_named(given: dict[str, object], field: str, value: object) -> None:
+    """It was ``Fact: {…}``, with whatever else the fact said."""
+    with pytest.raises(UsageError) as refused:
+        Fact(**given)
+    assert (refused.value.field, refused.value.value) == (field, value)
+    assert refused.value.accepted == "a fact needs text, or subject, predicate and object"
+
+
+def test_an_end_before_the_beginning_is_named() -> None:
+    """It was the whole fact."""
+    begins, ends = datetime(2026, 3, 2, tzinfo=UTC), datetime(2026, 3, 1, tzinfo=UTC)
+    with pytest.raises(UsageError) as refused:
+        Fact(text="Tokens live long.", valid_from=begins, valid_to=ends)
+    assert (refused.value.field, refused.value.value) == ("valid_to", ends)
+    assert refused.value.accepted == "nothing before valid_from, 2026-03-02T00:00:00+00:00"
+
+
+def test_a_name_has_at_least_one_character() -> None:
+    """Of one there is one."""
+    with pytest.raises(UsageError) as refused:
+        Parent(id=" ")
+    assert refused.value.accepted == "text of at least one character"
+
+
 def test_a_time_is_read_from_text() -> None:
     """As it comes over a wire."""
     fact = Fact(text="Tokens live long.", valid_from="2025-03-01T12:00:00+01:00")
