@@ -12,6 +12,13 @@ from .porter import stripped
 _BEFORE = b"0" * 16
 _FINAL_SIGMA, _SIGMA = "\u03c2", "\u03c3"
 
+WHOLE_TERMS_MIN = 3
+"""What has all terms of a question, and these are as many, is not held to be long.
+
+Else what was said in a turn is not found by its own words where a tool returned much in the same
+turn, or where talk of the like is around it.
+"""
+
 
 @lru_cache(maxsize=50_000)
 def term_of(word: str) -> str:

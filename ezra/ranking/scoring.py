@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 from tiers.lexical import CALENDAR, MONTHS, STOP_WORDS, WEEKDAYS, content_words, words
 from tiers.moments import local
 from tiers.recollection import WordStatistics
+from tiers.terms import WHOLE_TERMS_MIN
 
 from .cues import ASSISTANTS, USERS, Cues, name_of, subject_of
 from .pool import FORMER, NOWHERE, SESSION_GAP, Candidate, Pool
@@ -182,7 +183,8 @@ def bm25(pool: Pool, question: Question) -> Scores:
     """Return BM25 of each candidate of a pool: its date, its text, and what was said before it.
 
     Rarity is that of the graph's records where it is known, else that of the pool. Lengths are
-    compared with the mean of the pool, turns with turns and the rest with the rest.
+    compared with the mean of the pool, turns with turns and the rest with the rest; that of what
+    has all terms itself counts nothing.
     """
     text = subject_of(question.text)
     asked = [word for word in content_words(text) if word not in STOP_WORDS]
@@ -196,9 +198,10 @@ def bm25(pool: Pool, question: Question) -> Scores:
     # The mean length of a handful says little about what is long.
     share = BM25_B * min(1.0, len(candidates) / LENGTHS_MIN)
     means = _means(candidates, lengths)
+    whole = _whole(candidates, keys)
     damping = [
-        BM25_K1 * (1 - share + share * length / mean)
-        for length, mean in zip(lengths, means, strict=True)
+        BM25_K1 * (1 - share + (0.0 if is_whole else share * length / mean))
+        for is_whole, length, mean in zip(whole, lengths, means, strict=True)
     ]
     found = [0.0] * len(candidates)
     for (key, word), column in zip(keys.items(), counts, strict=True):
@@ -209,6 +212,14 @@ def bm25(pool: Pool, question: Question) -> Scores:
             if count:
                 found[place] += rarity * count * (BM25_K1 + 1) / (count + damping[place])
     return _rounded(found)
+
+
+def _whole(candidates: Sequence[Candidate], keys: Iterable[int]) -> list[bool]:
+    """Return of each candidate whether its own text has all terms of a question of several."""
+    asked = set(keys)
+    if len(asked) < WHOLE_TERMS_MIN:
+        return [False] * len(candidates)
+    return [asked <= one.counts.keys() for one in candidates]
 
 
 def _counted(pool: Pool, keys: Sequence[int]) -> list[list[int]]:

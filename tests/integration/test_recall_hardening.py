@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import date
+from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
@@ -208,3 +209,21 @@ async def test_cancelled_recalls_leave_nothing_behind(tmp_path: Path) -> None:
             await asyncio.sleep(0.01)
         assert len(asyncio.all_tasks()) <= before
         assert ids_of((await agent.recall("Which ferry left?")).items) == expected
+
+
+async def test_what_was_said_is_found_by_its_own_words(tmp_path: Path) -> None:
+    """First of many that differ in a word each, also where a tool returned 4,000 characters."""
+    doing, things = ("check", "read", "copy", "clean"), ("logs", "queue", "disk", "proxy", "backup")
+    services = ("billing", "search", "login", "mail", "chat", "export", "wiki", "photo")
+    said = [
+        f"Please {do} the {what} of the {whose} service."
+        for do, what, whose in product(doing, things, services)
+    ]
+    log = " ".join(f"lease{number} retry{number % 7}" for number in range(300))
+    async with running(tmp_path) as ezra:
+        agent = await (await ezra.create_session_graph("g")).spawn_agent("a", topics={"t"})
+        turns: list[dict[str, Any]] = [{"message": text, "response": "Done."} for text in said]
+        turns[100]["tool_outputs"] = [{"tool": "shell", "output": log}]
+        ids = (await agent.record(turns)).ids
+        for place in (20, 70, 100, 101, 150):
+            assert ids_of((await agent.recall(said[place], kinds=("turn",))).items)[0] == ids[place]

@@ -10,6 +10,7 @@ from support.tier_samples import scope_of
 
 from tiers.cold.stores.recall import archival_query, narrowed, reciprocal_ranks
 from tiers.cold.stores.word_search import (
+    Words,
     asked_terms,
     looked_up,
     norm_of,
@@ -91,3 +92,23 @@ def test_rarer_words_weigh_more_and_longer_records_less() -> None:
     norm = norm_of(4, 40)
     assert norm.flat + 10 * norm.per_word == pytest.approx(1.2)
     assert norm_of(0, 0).per_word > 0
+
+
+def test_what_has_all_of_several_terms_is_not_held_to_be_long() -> None:
+    """With two terms, or without one of three, a long record weighs less than a short one."""
+    terms = ("check", "logs", "mail")
+    words = Words(("turn",), dict.fromkeys(terms, 2), dict.fromkeys(terms, 1.0), norm_of(2, 20), 2)
+
+    def weighed(*terms: str) -> list[float]:
+        rows = [
+            (f"turn {term}", 1, one, "turn", 5 if one == "short" else 700)
+            for term in terms
+            for one in ("long", "short")
+        ]
+        scores = words.scored(row for row in rows if row[:3] != ("turn logs", 1, "short"))
+        return [scores["long", "turn"], scores["short", "turn"]]
+
+    long, short = weighed(*terms)
+    assert long > short
+    long, short = weighed(*terms[::2])
+    assert long < short

@@ -14,17 +14,18 @@ graph's own: what another graph holds does not change the ranks.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from heapq import nsmallest
+from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
 from ...lexical import content_words
 from ...moments import microseconds
 from ...recollection import WordStatistics
 from ...records import Kind, Scope, SearchQuery
-from ...terms import term_of
+from ...terms import WHOLE_TERMS_MIN, term_of
 from ..conditions import Among, Condition, Either, Holds, Is, Other, Topics, Within
 from ..port import RECORDED, Find, Steps, counts_by_value, every, postings
 from .belief_spans import active_then
@@ -157,7 +158,13 @@ class Words(NamedTuple):
     records: int
 
     def scored(self, rows: Iterable[Posting]) -> dict[tuple[str, Kind], float]:
-        """Return the ids and kinds of what has terms, with the sum of what those weigh."""
+        """Return the ids and kinds of what has terms, with the sum of what those weigh.
+
+        What has all terms of the rows is not held to be long: see ``WHOLE_TERMS_MIN``.
+        """
+        rows = list(rows)
+        asked = len({value.partition(" ")[2] for value, *_ in rows})
+        having = Counter(map(itemgetter(2, 3), rows)) if asked >= WHOLE_TERMS_MIN else {}
         weights = {
             listed_as(kind, term): weight
             for kind in self.kinds
@@ -166,7 +173,9 @@ class Words(NamedTuple):
         flat, per_word = self.norm.flat, self.norm.per_word
         scores: dict[tuple[str, Kind], float] = defaultdict(float)
         for value, times, record_id, kind, length in rows:
-            scores[record_id, kind] += weights[value] * times / (times + flat + per_word * length)
+            record = record_id, kind
+            norm = flat if having.get(record) == asked else flat + per_word * length
+            scores[record] += weights[value] * times / (times + norm)
         return scores
 
 
