@@ -61,6 +61,7 @@ _PASSES = any_case(
     r"^(?:i'm|i am|we're|we are) (?:back|in|on|off|out|away|here|there|at|busy)\b(?!.*\d.*[A-Z])"
     r"|\b(?:today|tonight|right now|at the moment|currently|this (?:morning|afternoon|evening)"
     r"|in (?:an?|\w+) (?:minutes?|seconds?|moment)|till payday|never mind|all but)\b"
+    r"|\byou(?:'re| are) (?:now )?(?:an? |the |(?-i:[A-Z]))"
     r"|\ballergic to (?:mondays|work|mornings)\b|\b(?:totally|100 ?%|really|so) agree\b"
     r"|^(?:most|many|some|other|few) (?:people|folks)\b|\[|\bhere's an?\b"
     r"|\b(?:don't|didn't|not) (?:know|remember|recall) (?:if|whether|wh\w+|how)\b"

@@ -56,6 +56,20 @@ CHANGES: tuple[Way, ...] = (
         rf"^(?:I|[Ww]e)(?: have|'ve)? renamed (the|our|my) ({_THING}) {_TO_NAME}",
         r"\1 \2 is now called ",
     ),
+    Way(
+        rf"^({FULL_NAME}) is (the|our) new ((?:[\w-]+ ){{0,2}}(?:C[A-Z]{{1,2}}O"
+        r"|\w*(?:er|or|ist|ent|ant|chief|host|contact)))(?=$|[.!])",
+        r"\2 \3 is now \1",
+    ),
+    Way(
+        r"^[Tt]hey(?:'ve| have)? (moved|pushed|postponed|shifted|rescheduled|delayed|extended)"
+        rf" ((?:the|our|my) {_THING})(?: back| forward| up)? (?=(?:to|until) )",
+        r"\2 was \1 ",
+    ),
+    Way(
+        rf"^(I|[Ww]e) left ({_NAMED}) (?:and|to) join(?:ed)? (?={_NAMED})",
+        r"\1 no longer work at \2 and joined ",
+    ),
     Way(r"^((?:[Tt]he|[Oo]ur|[Mm]y) .{2,40}?) (?:has )?slipped (?:to|until) ", r"\1 moved to "),
     Way(
         r"^I(?:'m| am) (?:down|up) to (?=\d[\d.,]* ?(?:kg|kilos|pounds|lbs?|stone)\b)",
@@ -106,12 +120,22 @@ _PARTS = {
     "word": r"[a-z]+",
     "words": r"[a-z]+(?: [a-z]+)?",
     "anything": r".+?",
+    "code": rf"(?:the )?(?:{_NAMED}|[a-z]\w*(?:-[\w.]+)+)",
+    "passed": r"(?:(?:was |been )?(?:handed(?: over)?|passed|transferred)|moved|went|gone)",
+    "replaced": r"(?:replaced|succeeded)",
+    "of_whom": r"(?: (?P<whose>our|my|the))?",
+    "laid_off": r"(?:laid off|let go|fired|sacked|dismissed|made redundant)",
+    "path": r"\S*/\S+",
+    "spot": rf"(?:(?:ward|room|bed|building|site|warehouse|dock|bay|floor|rack|zone) \w+"
+    rf"|(?!(?:{_DAY}|{_MONTH})\b){_NAMED})",
+    "brought": r"(?:moved|transferred|relocated|brought)",
     "to_value": _TO_VALUE,
     "from_to": rf" from (?P<old>{_NAMED}) to (?P<new>{_NAMED})(?: .{{1,40}})?",
     "with": rf" (?:with|for|by) (?:an? )?(?P<new>{_NAMED})",
     "team": r"(?:[Tt]eam )?",
     "put_off": r"(?:moved|pushed|postponed|shifted|rescheduled|delayed)",
     "given_up": r"(?:cut out|given up|gave up)",
+    "lessons": r"(?:[\w-]+ ){0,2}(?:lessons|classes)",
     "number": r"\d[\w.]*",
     "time": rf"(?:{_DAY}(?:,? (?:at )?{_HOUR})?|{_HOUR}|\d{{1,2}}(?:st|nd|rd|th)? {_MONTH}"
     rf"(?: \d{{4}})?|{_MONTH} \d{{1,2}}(?:,? \d{{4}})?)",
@@ -144,8 +168,20 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "{thing} ends in {end}",
     ),
     (
-        "<who><did> (?:changed|switched) <thing:had>(?: from <name>)? to <new:name>",
+        "<who><did> (?:changed|switched) <thing:had>(?: from <name>)? to <new:code>",
         "{thing} is {new}",
+    ),
+    (
+        "<thing:had><did> (?:(?:been |was )?changed|switched) from (?:the )?<name> to <new:code>",
+        "{thing} is {new}",
+    ),
+    ("<thing:had> (?:was|has been|is|got) (?:renamed|changed) to <new:path>", "{thing} is {new}"),
+    ("<thing:had> (?:was|has been|got) <brought> to <place:spot>", "{thing} is in {place}"),
+    ("<thing:name> (?:was|has been|got) <brought> to <place:spot>", "{thing} is in {place}"),
+    ("<thing:name> has arrived in <place:name>", "{thing} is in {place}"),
+    (
+        "[Oo]wnership of <thing:had><did> <passed> to <team><owner:name>",
+        "the owner of {thing} is {owner}",
     ),
     (
         "<who><did> <put_off> <thing:had>(?: back| forward| out)? (?:to|until) <new:time>",
@@ -165,7 +201,10 @@ _RESTATED: tuple[tuple[str, str], ...] = (
     ),
     ("<thing:had> is owned by <team><owner:name>(?: now)?", "the owner of {thing} is {owner}"),
     ("<team><owner:name> (?:now )?owns <thing:had>(?: now)?", "the owner of {thing} is {owner}"),
-    ("<who><did> <upgraded>(?: <had>)?(?: from .+)? to <new:version>", "{who} {use} {new}"),
+    (
+        "<who><did> <upgraded>(?: <had>)?(?: from .+)? to (?:an? |the )?<new:version>",
+        "{who} {use} {new}",
+    ),
     ("<thing:site><did> moved to <place:name>", "{thing} is in {place}"),
     (
         "<who><did> (?:switched|migrated|moved|changed|converted)(?: over)?(?: <had>)?<from_to>",
@@ -185,8 +224,12 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "{old} is no longer my {post}",
     ),
     (
-        "<old:name> (?:was|has been|got) replaced by <new:name> as (?:our |the )?<post:name>",
-        "the {post} is {new}",
+        "<old:name> (?:was|has been|got) <replaced> by <new:name> as<of_whom> <post:anything>",
+        "{old} is no longer {post}. {whose} {post} is {new}.",
+    ),
+    (
+        "<who>(?: was| were| got|<did> been) <laid_off> (?:from|by|at) <firm:name>",
+        "{who} left {firm}",
     ),
     (
         f"<firm:name><did> (?:laid|let) (?P<who>me|us|{FULL_NAME}) (?:off|go)",
@@ -203,6 +246,10 @@ _RESTATED: tuple[tuple[str, str], ...] = (
     (
         "<who><did> (?:unsubscribed from|cancelled) <to:name>",
         "{who} cancelled my {to} subscription",
+    ),
+    (
+        "<who><did> (?:called off|cancelled) <whose> (?:trip|flight|visit|journey) to <place:name>",
+        "{whose} trip to {place} was cancelled",
     ),
     (
         "<who><did> (?:called off|cancelled) (?:the|my|our) <event:words>",
@@ -240,11 +287,11 @@ _RESTATED: tuple[tuple[str, str], ...] = (
     ("<who><did> (?:got|received) my driving licen[cs]e(?: .+)?", "{who} {have} a driving licence"),
     ("<who><did> (?:learned|learnt) (?:how )?to <skill:word>", "{who} can {skill}"),
     ("<who><did> (?:stopped|quit) going to <place:anything>", "{who} no longer {go} to {place}"),
-    ("<who><did> graduated(?: .+)?", "{who} {be} no longer at university"),
     (
-        "<who><did> (?:finished|completed|got) my degree at <place:name>",
-        "{who} {be} no longer a student at {place}",
+        "<who><did> (?:graduated from|(?:finished|completed|got) my degree at) <place:name>",
+        "{who} {be} no longer at university. {who} {be} no longer a student at {place}.",
     ),
+    ("<who><did> graduated(?: .+)?", "{who} {be} no longer at university"),
     ("<who><turned> (?:vegan|vegetarian)(?: now)?", "{who} no longer {eat} meat"),
     ("<who><is_back> from <time:leave>", "{who} {be} no longer on {time}"),
     (
@@ -268,6 +315,10 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "<new:name><did> replaced <old:name> as (?:manager|head|lead|director) of <team:had>",
         "{new} leads {team}",
     ),
+    (
+        "<new:name><did> <replaced> <old:name> as<of_whom> <post:anything>",
+        "{old} is no longer {post}. {whose} {post} is {new}.",
+    ),
     ("<who><did> (?:taken|took) over <team:unit> from <old:name>", "{who} leads {team}"),
     ("<who><did> (?:stepped|stood) down as <post:anything>", "{who} {be} no longer {post}"),
     ("<who><did> (?:gave|given) birth(?: .+)?", "{who} {be} no longer pregnant"),
@@ -283,6 +334,10 @@ _RESTATED: tuple[tuple[str, str], ...] = (
     (
         "<who><did> <given_up> (?!hope|faith|every|any|my)(?:the )?<thing:word>(?<!ing)",
         "{who} quit {thing}",
+    ),
+    (
+        "<who><did> <given_up> (?:my|our) <thing:lessons>",
+        "{who} no longer {take} {thing}",
     ),
     (
         "<who><did> moved out of <host:anything>(?:'s|') (?:place|house|home|flat|apartment)",
@@ -320,6 +375,7 @@ _OF_ONE = {
     "have": "has",
     "like": "likes",
     "live": "lives",
+    "take": "takes",
     "use": "uses",
     "work": "works",
 }
@@ -336,7 +392,8 @@ def restated(text: str) -> str:
             parts = found.groupdict()
             about = parts.get("who") or parts.get("whose") or ""
             who = _SPEAKING.get(about.lower(), about.removesuffix("'s"))
-            return told.format(**{**parts, **_agreeing(who)})
+            whose = (parts.get("whose") or "the").capitalize()
+            return told.format(**{**parts, **_agreeing(who), "whose": whose})
     return ""
 
 

@@ -165,6 +165,7 @@ _OWN = regex(r"\b(?:my|our)\b")
 _THEIRS = regex(r"\b(?:his|her|their)\b")
 _IS_CAPITAL = regex(rf"[{CAPITALS}]|[a-z]+[{CAPITALS}]")
 _IN_ONE = regex(r"(?:on|in|at) (?:the|an?) (\w+)")
+_SEASON = any_case(r"\bin (?:the )?(?:spring|summer|autumn|fall|winter)\b")
 _DOING = regex(r"\w+ing\b")
 
 
@@ -283,7 +284,8 @@ def _as_a_rule(said: Said) -> bool:
     if _is_round(said) and lemma != "be":
         return _is_habit(said)
     is_own = said.subject.sort == "speaker" and lemma != "have"
-    if _is_dated(said) and not is_own and not (lemma == "be" and _DOING.match(rest)):
+    is_mood = lemma == "be" and (_DOING.match(rest) or (rest and _SEASON.search(said.told_time)))
+    if _is_dated(said) and not is_own and not is_mood:
         return lemma not in OF_THE_MOMENT or lemma in _TURNS
     if lemma == "be":
         return _is_what(said)

@@ -345,8 +345,11 @@ PROJECTS = frozenset(
 )
 """Things that are known by the article: there is one where it is spoken of."""
 
-MADE_UP = frozenset(
-    "book film movie game novel story song series show hero heroine character episode villain king "
+FIGURES = frozenset("hero heroine character villain protagonist avatar".split())
+"""Who lives in what is made up."""
+
+MADE_UP = FIGURES | frozenset(
+    "book film movie game novel story song series show episode king "
     "queen devil god gods witch men women".split()
 )
 """What is made up, or lives."""

@@ -66,9 +66,9 @@ _MARKS = any_case(
     r"|in (?:my|our|his|her) (?:whole |entire )?li(?:fe|ves)|all in all"
     r"|since the \w+|every now and then|actually|originally|you know|please|thankfully)[\s.!]*$"
 )
-_PUT_OFF = regex(
-    r"(?:moved|postponed|rescheduled|pushed(?: back| out)?|put off|(?:brought|pulled) forward"
-    r"|shifted|delayed)(?: (?:to|until|till))?"
+PUT_OFF = regex(
+    r"(?:moved(?: up)?|postponed|rescheduled|pushed(?: back| out)?|put off|shifted|delayed"
+    r"|(?:brought|pulled) forward|extended)(?P<to> (?:to|until|till)\b)?"
 )
 """What has another time now has one that is to come."""
 _NAMED = regex(r"(?<!\bin )(?<!\bat )(?<!\bto )(?<!\bfrom )(?<!\bnear )(?<![\w'])[A-Z][a-z]")
@@ -297,7 +297,7 @@ def taken_apart(
         verbal.tense == "ahead"
         or verbal.lemma in AHEAD
         or puts_off
-        or _PUT_OFF.fullmatch(verbal.rest) is not None
+        or PUT_OFF.fullmatch(verbal.rest) is not None
         or (verbal.tense == "present" and not verbal.habit)
     )
     times: list[When] = []
