@@ -66,8 +66,7 @@ _PASSES = any_case(
     r"|^(?:most|many|some|other|few) (?:people|folks)\b|\[|\bhere's an?\b"
     r"|\b(?:don't|didn't|not) (?:know|remember|recall) (?:if|whether|wh\w+|how)\b"
     r"|^no (?:prob(?:lem)?|worries|need|idea|way|doubts?|thanks)\b"
-    r"|^for (?:always|all|being|every)\b"
-    r"|^(?:the )?(?:first |second |best |cheapest |other )?"
+    r"|^for (?:always|all|being|every)\b|^(?:the )?(?:first |second |best |cheapest |other )?"
     r"(?:option|plan|variant|alternative|choice)(?: (?:[a-z]|\d+))? (?:is|are|costs?|takes?|has)\b"
 )
 """What is of the moment, a manner of speaking or said for courtesy."""

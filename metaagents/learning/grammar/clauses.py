@@ -14,25 +14,8 @@ from tiers.lexical import MONTHS, WEEKDAYS, sentences
 
 from ..marks import Sought
 from ..regexes import any_case, regex
+from . import doubts
 from .asides import with_names_beside, without_aside
-from .doubts import (
-    AGREES,
-    ATTRIBUTED,
-    DEPENDS,
-    DOUBT,
-    HEARSAY,
-    INTRODUCES,
-    IS_WORDS,
-    MOCKS,
-    QUOTED,
-    REPORTED,
-    SUPPOSES,
-    TAKES_ALL_BACK,
-    UNDOES,
-    UNMEANT,
-    WHATEVER,
-    is_supposed,
-)
 from .namesakes import is_rest_of_name, tells_which
 from .plainer import in_plain_words
 from .subjects import opened
@@ -48,9 +31,7 @@ _JOIN = any_case(
     r"|,\s+(?P<word>and|but|so|because|which|who|though|although|while|since(?! (?:i|he|she"
     r"|we) was\b)|in case|until)\s+"
     r"|\s+(?P<bare>but|so|because|which|(?<!\bas )though|although|while|in case"
-    r"|since(?= (?:i|he|she|we|my) (?!was |were )))\s+"
-    r"|\s+(?P<and>and)\s+"
-    r"|(?P<comma>,)\s+"
+    r"|since(?= (?:i|he|she|we|my) (?!was |were )))\s+|\s+(?P<and>and)\s+|(?P<comma>,)\s+"
 )
 _LEAD = any_case(
     r"(?:(?:hi|hello|hey|well|so|also|and|oh|ah|ha|hmm|wow|btw|by the way|fyi|actually|okay|ok|yes|"
@@ -67,16 +48,14 @@ _LEAD = any_case(
     r"|to be precise|just so [\w ]{2,24} knows?|(?:a |small )?typo(?: on my part)?|scratch that"
     r"|strike that|my bad|(?:it's |it is |that's |that is )?not (?:on |at )?\w+(?=,)"
     r"|the address was wrong|i gave you the wrong \w+|that's (?:wrong|not right|not true)"
-    r"|fun fact)(?: there| everyone| all)?"
-    r"[\s,!:.\u2013\u2014-]{1,4})+"
+    r"|fun fact)(?: there| everyone| all)?[\s,!:.\u2013\u2014-]{1,4})+"
 )
 _TELLING = any_case(
     r"(?:(?:please |also |just |do )*(?:remember|note|keep in mind|don't forget|bear in mind|know|"
     r"be aware) that\s+|(?:you (?:should|may want to|might want to|ought to|may like to) know"
     r"|(?:i|let me|may i) (?:(?:should|must|have to|ought to|may|want to|wanted to|can|just|forgot"
     r" to|need to|also) ){0,2}(?:admit|say|mention|add|note|confess|point out|report|tell"
-    r" you|let you"
-    r" know)|(?:it )?turns out"
+    r" you|let you know)|(?:it )?turns out"
     r"|(?:it (?:is|was|has been)|we|we've|we have) (?:agreed|decided|settled)(?= that\b)"
     r"|the (?:truth|fact|thing|point|reason) is|fact is|i'm afraid"
     r"|(?:(?:i'm|i am|we're|so|very|just) )*(?:happy|glad|sad|sorry|proud|pleased|delighted) to"
@@ -204,10 +183,10 @@ def clauses(text: str) -> Iterator[Clause]:
     corrects = False
     ready: list[Clause] = []
     for number, sentence in enumerate(sentences(plain)):
-        if len(sentence) > SENTENCE_CHARS_MAX or UNMEANT.search(sentence):
+        if len(sentence) > SENTENCE_CHARS_MAX or doubts.UNMEANT.search(sentence):
             continue
         has_correction = _CORRECTS.search(sentence) is not None
-        if TAKES_ALL_BACK.fullmatch(sentence):
+        if doubts.TAKES_ALL_BACK.fullmatch(sentence):
             ready = []
         if _INSTEAD.fullmatch(sentence.strip(" .!")):
             ready = ready[:-1]
@@ -250,7 +229,7 @@ def without_lead(clause: str) -> str:
 
 def is_play(sentence: str) -> bool:
     """Whether a sentence supposes, quotes or reports: nobody vouches for what is in it."""
-    return bool(SUPPOSES.match(sentence) or QUOTED.search(sentence))
+    return bool(doubts.SUPPOSES.match(sentence) or doubts.QUOTED.search(sentence))
 
 
 def is_plainly_said(sentence: str) -> bool:
@@ -259,14 +238,22 @@ def is_plainly_said(sentence: str) -> bool:
     What it makes depend on something is part of it: ``if the lift stops, call Schindler``.
     """
     told = without_lead(sentence)
-    is_play = SUPPOSES.match(told) and not DEPENDS.match(told)
-    is_doubted = DOUBT.search(WHATEVER.sub("", sentence)) or QUOTED.search(sentence)
-    is_else = AGREES.match(sentence.strip()) or REPORTED.search(sentence) or UNDOES.search(sentence)
+    is_play = doubts.SUPPOSES.match(told) and not doubts.DEPENDS.match(told)
+    is_doubted = doubts.DOUBT.search(doubts.WHATEVER.sub("", sentence)) or doubts.QUOTED.search(
+        sentence
+    )
+    is_else = (
+        doubts.AGREES.match(sentence.strip())
+        or doubts.REPORTED.search(sentence)
+        or doubts.UNDOES.search(sentence)
+    )
     _, comma, last = sentence.rpartition(", ")
-    is_told = bool(comma) and ATTRIBUTED.fullmatch(last) is not None
+    is_told = bool(comma) and doubts.ATTRIBUTED.fullmatch(last) is not None
     heading, colon, _ = sentence.partition(": ")
-    is_asked = "?" in sentence or (bool(colon) and is_supposed(heading, "colon"))
-    return not (is_play or is_doubted or is_else or is_told or is_asked or UNMEANT.search(sentence))
+    is_asked = "?" in sentence or (bool(colon) and doubts.is_supposed(heading, "colon"))
+    return not (
+        is_play or is_doubted or is_else or is_told or is_asked or doubts.UNMEANT.search(sentence)
+    )
 
 
 def _of_sentence(sentence: str) -> list[Clause]:
@@ -316,7 +303,7 @@ def _takes_back(part: _Part, *, is_last: bool) -> bool:
 
 def _undoes(part: _Part, found: list[Clause]) -> bool:
     """Take away the clause that a part makes depend, or doubts."""
-    is_doubt = UNDOES.search(part.text) or ATTRIBUTED.match(part.text)
+    is_doubt = doubts.UNDOES.search(part.text) or doubts.ATTRIBUTED.match(part.text)
     if part.joint != "taint" and not (part.joint == "comma" and is_doubt):
         return False
     if found and not _ASKED_IN_CASE.match(f"if {part.text}"):
@@ -326,16 +313,18 @@ def _undoes(part: _Part, found: list[Clause]) -> bool:
 
 def _stops(part: _Part, before: str) -> bool:
     """Whether from a part on nothing is said plainly: it supposes, reports or is read out."""
-    if part.joint == "colon" and (INTRODUCES.search(before) or IS_WORDS.search(before)):
+    if part.joint == "colon" and (
+        doubts.INTRODUCES.search(before) or doubts.IS_WORDS.search(before)
+    ):
         return True
-    if is_supposed(before, part.joint):
+    if doubts.is_supposed(before, part.joint):
         return True
-    if part.joint == "because" and MOCKS.fullmatch(before.strip(" ,.!")):
+    if part.joint == "because" and doubts.MOCKS.fullmatch(before.strip(" ,.!")):
         return True
     if _ASKED_IN_CASE.match(part.text):
         return False
-    is_report = HEARSAY.search(part.text) and not _I_SAID.match(without_lead(part.text))
-    return bool(SUPPOSES.match(part.text) or is_report)
+    is_report = doubts.HEARSAY.search(part.text) and not _I_SAID.match(without_lead(part.text))
+    return bool(doubts.SUPPOSES.match(part.text) or is_report)
 
 
 def _puts_right(part: _Part, found: list[Clause]) -> bool:
@@ -358,7 +347,12 @@ def _is_cut_off(part: _Part, found: list[Clause]) -> bool:
 
 def is_clear(part: str) -> bool:
     """Whether words are said without doubt, question, quotation or report."""
-    return not (DOUBT.search(part) or QUOTED.search(part) or HEARSAY.search(part) or "?" in part)
+    return not (
+        doubts.DOUBT.search(part)
+        or doubts.QUOTED.search(part)
+        or doubts.HEARSAY.search(part)
+        or "?" in part
+    )
 
 
 def _clause(part: _Part) -> Clause:

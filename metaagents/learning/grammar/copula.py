@@ -63,8 +63,7 @@ DATED = regex(
     rf"(?:{_AWAITED}|birthday|anniversary|wedding|graduation|exam|interview|surgery|operation|flight|train|bus"
     r"|ferry|appointment|course|inspection|meeting|concert|party"
     r"|session|class|lesson|shift|workshop|match|game|race|trip|holiday|check-?in"
-    r"|review|stand-?up|test|first day|first day of work"
-    r"|defence|scan|lease|contract|passport"
+    r"|review|stand-?up|test|first day|first day of work|defence|scan|lease|contract|passport"
     r"|visa|licence|license|subscription|viewing|performance|opening|move)$"
 )
 _SCHEDULED = regex(
@@ -72,8 +71,7 @@ _SCHEDULED = regex(
 )
 _ROLE = regex(
     r"(?:er|or|ist|ian|ant|ent|eur|man|woman|nurse|chef|cook|pilot|vet|judge|clerk|mason|priest"
-    r"|coach"
-    r"|guide|mechanic|architect|student|apprentice|diabetic|vegan|vegetarian)$"
+    r"|coach|guide|mechanic|architect|student|apprentice|diabetic|vegan|vegetarian)$"
 )
 _AGE = any_case(r"(?:\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: and a half)?(?: (?:years|months|weeks) old)?")
 _KNOWN = regex(

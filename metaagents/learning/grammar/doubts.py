@@ -59,8 +59,7 @@ DEPENDS = any_case(
 HEARSAY = Sought(
     r"\b(?:says?|said|saying|tells?|told|claim(?:s|ed)?|heard|asks?|asked"
     r"|(?:writes|wrote|write(?= that\b|:))(?! (?:the |an? |two |three |my |our |his |her )?"
-    r"[a-z]+ (?:for|about|in|on|as)\b| (?:in |all )?(?:my|our|the) [a-z]+\b)"
-    r"|begins with|"
+    r"[a-z]+ (?:for|about|in|on|as)\b| (?:in |all )?(?:my|our|the) [a-z]+\b)|begins with|"
     r"translate|quote|for example|an example|according to|rumou?r)\b",
     re.IGNORECASE,
 )

@@ -138,8 +138,7 @@ _KEPT = regex(
     r"|hosted|encrypted|measured|counted|billed|written|formatted|sorted|versioned|allowed"
     r"|forbidden|owned|maintained|managed|handled|supported|based|located|reviewed|signed"
     r"|backed up|built|scheduled|set|planned|booked|due|capped|reserved|restricted|deprecated"
-    r"|archived|pinned|replaced|removed|read-only|closed|open|handed|called|held|paid|owed"
-    r"|run)\b.*"
+    r"|archived|pinned|replaced|removed|read-only|closed|open|handed|called|held|paid|owed|run)\b.*"
 )
 """What is done with things as a rule, by a project or a firm."""
 _IS_ONE = regex(rf"(?:(?:an?|the) .*)?[{CAPITALS}\d](?!\d* ?%)")

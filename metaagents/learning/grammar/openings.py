@@ -12,13 +12,10 @@ _DAYS = "|".join(one.capitalize() for one in (*MONTHS, *WEEKDAYS))
 OPENINGS: tuple[Way, ...] = (
     Way(r"\s*(?:<3|[\u2600-\u27bf\U0001F300-\U0001FAFF]\ufe0f?)+(?=[\s.!]*$)", ""),
     Way(
-        r"^\s*(?:(?:since|now that|as|because) you(?:'re asking| ask| asked| mention it)"
-        r"|funny you"
-        r" (?:should )?(?:ask|mention it)|like i said|as of (?:now|today)|sad to say|(?:quick"
-        r"|small"
+        r"^\s*(?:(?:since|now that|as|because) you(?:'re asking| ask| asked| mention it)|funny you"
+        r" (?:should )?(?:ask|mention it)|like i said|as of (?:now|today)|sad to say|(?:quick|small"
         r"|side|brief|short|tiny|personal) note|(?:(?:i'm|i am|so|very|just) )*(?:happy"
-        r"|glad|sad|sorry|proud"
-        r"|pleased) to say(?: that)?)[,:]? (?=i\b|i'|we\b|we'|my\b|our\b)",
+        r"|glad|sad|sorry|proud|pleased) to say(?: that)?)[,:]? (?=i\b|i'|we\b|we'|my\b|our\b)",
         "",
     ),
     Way(

@@ -48,8 +48,7 @@ _STYLE = any_case(
     r"|kilomet\w+|miles|euros|dollars|pounds|simple|plain|short|formal|informal)\b.{0,40})"
     r"|(?P<call>(?:address|refer to) me (?:as|by|with) .+)"
     r"|(?P<no>(?:don't|do not|never) (?:use|suggest|recommend|include|propose|offer|send me|give me"
-    r"|call me|book|schedule|mention|add) (?!(?:the|this|that|these|those|it|them|any of|my)\b).+)"
-    r")"
+    r"|call me|book|schedule|mention|add) (?!(?:the|this|that|these|those|it|them|any of|my)\b).+))"
 )
 _RULE = any_case(
     r"(?P<who>(?!(?:i|you|we|he|she|it|they|this|that|there|\w+ing|someone|somebody|my|your|his|her)\b)"
