@@ -215,6 +215,37 @@ def test_what_only_looks_so_is_still_learnt(said: str) -> None:
     assert stated(said, "Ada", datetime(2026, 3, 11, tzinfo=UTC))
 
 
+@pytest.mark.parametrize(
+    ("said", "learnt"),
+    [
+        ("Owner of the onboarding flow: Mia Chen.", "the owner of the onboarding flow is Mia Chen"),
+        ("Budget: 25k USD.", "the budget is 25k USD"),
+        ("Deadline: 12 June.", "the deadline is on 12 June 2026"),
+        ("Root cause: an expired certificate.", "the root cause was an expired certificate"),
+        ("Decision: use gRPC between services.", "Ada decided to use gRPC between services"),
+        ("Constraint: responses must stay below 200 ms.", "responses must stay below 200 ms"),
+        (
+            "Important: never call Mrs. Baker before noon.",
+            "Ada asks the assistant never to call Mrs. Baker before noon",
+        ),
+        ("It turned out that our supplier is Kessel.", "Ada's supplier is Kessel"),
+        ("We found out that our supplier is Kessel.", "Ada's supplier is Kessel"),
+        ("I can confirm that our supplier is Kessel.", "Ada's supplier is Kessel"),
+        ("The outage lasted 47 minutes.", "the outage lasted 47 minutes"),
+        ("Task 7 is assigned to the coder.", "Task 7 is assigned to the coder"),
+        ("The pull request #318 is approved.", "the pull request #318 is approved"),
+    ],
+)
+def test_what_is_reported_of_work_is_learnt(said: str, learnt: str) -> None:
+    """Under a heading, behind an opening that vouches for it, with a number or of a numbered."""
+    assert [one.text for one in stated(said, "Ada", datetime(2026, 3, 11, tzinfo=UTC))] == [learnt]
+
+
+def test_what_several_are_is_not_what_one_is() -> None:
+    """``We're a startup`` makes nobody one."""
+    assert stated("We're a fintech startup in Tallinn.", "Ada") == []
+
+
 @pytest.mark.parametrize("how", ["has been extended", "was brought forward", "was moved up"])
 def test_a_deadline_that_moves_is_of_the_next_such_day(how: str) -> None:
     """``The deadline has been extended to April 24`` is no April of last year."""

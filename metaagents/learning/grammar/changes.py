@@ -82,10 +82,6 @@ CHANGES: tuple[Way, ...] = (
         lambda found: f"{'My' if found[1] == 'I' else 'Our'} new {found[2]} is ",
     ),
     Way(
-        rf"^(I|[Ww]e)(?:'re| are|'m| am) going to ({_NAMED}) instead of {_NAMED}",
-        r"\1 plan to go to \2",
-    ),
-    Way(
         rf"^({FULL_NAME}) (?:isn't|is not|is no longer) (our|the|my) "
         r"((?:[\w-]+ ){0,3}[\w-]+?)(?: any ?more| any longer)?[,;]? (?:but )?"
         rf"({FULL_NAME}) is(?: now)?$",

@@ -45,11 +45,20 @@ OPENINGS: tuple[Way, ...] = (
     Way(r"^((?:[^:.!?]{3,30}: )?(?:my|our) [\w ]{2,30}) = (?=\S)", r"\1 is "),
     Way(r"^\s*([a-z]{3,20}s) (?:scare|frighten|terrify) me\b[^,.;!?]*", r"I am afraid of \1"),
     Way(r"\bi always want (?!to\b|you\b|it\b|that\b)", "I prefer "),
-    Way(r"\b(?:i|we) want (?:all )?(?:my|our) ([a-z]+s (?:as|in) )", r"I prefer \1"),
     Way(r", (?:remember|you know|okay|ok)\?$", "."),
     Way(
         r"\b(ive|dont|cant|didnt|doesnt|isnt|wasnt|havent|hasnt|wont)\b",
         lambda found: f"{found[1][:-2]}'ve" if found[1].lower() == "ive" else f"{found[1][:-1]}'t",
+    ),
+    # A heading and what stands under it: "Owner of billing: Mia Chen", "Decision: use Kafka".
+    Way(
+        r"^\s*((?:Owner|Lead|Assignee|Budget|Root cause|Deadline|Due date|Venue|Launch date)"
+        r"(?: (?:of|for) [\w' -]{2,40})?): (?=\S)",
+        lambda found: f"The {found[1].lower()} {'was' if 'cause' in found[1] else 'is'} ",
+    ),
+    Way(
+        r"^\s*(?:\w+ )?decision: (?:we(?:'ll| will)? )?(?=(?:use|adopt|keep|move|switch|drop)\b)",
+        "We decided to ",
     ),
     # What there is one of where it is spoken of: "Standup is at 9:45", "rent's 900".
     Way(
