@@ -52,7 +52,6 @@ _LASTING = frozenset(
 """What stays true of who has died."""
 _FOR_ONE = MEMBERSHIPS | RELATIONS | _LASTING
 """All else of which somebody has one ends with whom or what was dropped: ``our supplier is``."""
-_DROPPED = frozenset(("supports", "uses", "changed"))
 _SETS_OUT = frozenset("leaves departs starts begins".split())
 _PARTED = frozenset("divorced separated single widowed".split())
 _EACH = regex(r"\bevery \d+ [a-z]+")
@@ -366,26 +365,24 @@ def _leaves(new: Claim, old: Claim) -> bool:
     is_ended |= old.attribute in ended.get(new.attribute, frozenset())
     is_ended |= is_post and old.attribute in _WORKING
     is_ended |= new.attribute == "likes" and old.attribute.startswith("favourite ")
-    is_ended |= new.attribute in _DROPPED and old.is_single and old.attribute not in _FOR_ONE
+    is_dropped = new.attribute in {"supports", "uses", "changed"}
+    is_ended |= is_dropped and old.is_single and old.attribute not in _FOR_ONE
     return is_ended or _cancels(new, old)
 
 
 def _is_past(new: Claim, old: Claim) -> bool:
     """Whether what has come to pass ends what another attribute held, whatever that was."""
     held = old.attribute
+    is_paired = new.attribute in _COUPLED and new.sense == "is"
     return (
         (new.attribute == MARITAL and _is_over_by(new, held))
-        or (held == MARITAL and old.value == "single" and _is_paired(new))
+        or (is_paired and (held, old.value) == (MARITAL, "single"))
         or (new.attribute == DIED and held not in _LASTING)
         or (new.attribute == "cancelled" and held in {TIME, *_SETS_OUT})
         or (new.attribute == TIME and new.is_change and held in _SETS_OUT)
         or (new.attribute == "retired" and held.startswith("works "))
         or (new.attribute == DONE and held == "is training for" and _is_of_it(new, old))
     )
-
-
-def _is_paired(new: Claim) -> bool:
-    return new.attribute in _COUPLED and new.sense == "is"
 
 
 def _is_of_it(new: Claim, old: Claim) -> bool:

@@ -21,11 +21,7 @@ from .grammar.changes import restated
 from .grammar.claims import claims_of
 from .grammar.clauses import without_lead
 from .grammar.standing import language_asked
-from .grammar.statement import (
-    NAME,
-    TIME,
-    Claim,
-)
+from .grammar.statement import NAME, TIME, Claim
 from .likeness import REMEMBERED_CHARS_MAX, REMEMBERED_TEXTS, difference, read
 from .regexes import any_case
 from .rewording import in_24_hours, in_third_person

@@ -48,10 +48,7 @@ CHANGES: tuple[Way, ...] = (
         rf"{_TO_VALUE}$",
         r"\1 \2 is now \g<value>",
     ),
-    Way(
-        rf"^([Tt]he|[Oo]ur|[Mm]y) ({_THING}) {_WAS} renamed {_TO_NAME}",
-        r"\1 \2 is now called ",
-    ),
+    Way(rf"^([Tt]he|[Oo]ur|[Mm]y) ({_THING}) {_WAS} renamed {_TO_NAME}", r"\1 \2 is now called "),
     Way(
         rf"^(?:I|[Ww]e)(?: have|'ve)? renamed (the|our|my) ({_THING}) {_TO_NAME}",
         r"\1 \2 is now called ",
@@ -181,10 +178,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "<who><did> <upgraded> <tool:name>(?: from .+)? to v?<new:number>",
         "{who} {use} {tool} {new} now",
     ),
-    (
-        "<who><did> (?:<upgraded>|switched|moved|changed) to <plan:paid>",
-        "{who} {be} on {plan} now",
-    ),
+    ("<who><did> (?:<upgraded>|switched|moved|changed) to <plan:paid>", "{who} {be} on {plan} now"),
     (
         "<who><did> (?:reassigned|handed(?: over)?) <thing:numbered> to <new:name>",
         "{thing} is assigned to {new} now",
@@ -293,10 +287,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "<whose> (?:baby|son|daughter|twins|little one) (?:was|were|is|has been) born(?: .+)?",
         "{who} stopped expecting a baby",
     ),
-    (
-        "<who><did> <handed_in> (?:my|our|the) <piece:writing>",
-        "{who} stopped writing a {piece}",
-    ),
+    ("<who><did> <handed_in> (?:my|our|the) <piece:writing>", "{who} stopped writing a {piece}"),
     ("<who>(?: got|<did> been| was) promoted to <post:words>", "{who} {be} a {post} now"),
     (
         "<new:name><did> (?:taken|took) over <task:words> from (?P<who>me|us|[A-Z][\\w-]+)",
@@ -328,10 +319,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "<who><did> <given_up> (?!hope|faith|every|any|my)(?:the )?<thing:word>(?<!ing)",
         "{who} quit {thing}",
     ),
-    (
-        "<who><did> <given_up> (?:my|our) <thing:lessons>",
-        "{who} no longer {take} {thing}",
-    ),
+    ("<who><did> <given_up> (?:my|our) <thing:lessons>", "{who} no longer {take} {thing}"),
     (
         "<who><did> moved out of <host:anything>(?:'s|') (?:place|house|home|flat|apartment)",
         "{who} no longer {live} with {host}",

@@ -144,8 +144,7 @@ _KEPT = regex(
 _IS_ONE = regex(rf"(?:(?:an?|the) .*)?[{CAPITALS}\d](?!\d* ?%)")
 _STANDING = regex(r"(?:off|on|with|at|in|an?|without|out of) ")
 _OF_MANY = any_case(
-    r"all |every |each |\w+ing$"
-    r"|(?!the )[\w-]+(?: [\w-]+)?s"
+    r"all |every |each |\w+ing$|(?!the )[\w-]+(?: [\w-]+)?s"
     r"(?: (?:in|of|from|for|on|about|over|under|above|below) [\w' $€£.,-]+)?$"
 )
 """Things of a kind, of which a rule is told."""

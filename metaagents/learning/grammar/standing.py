@@ -65,9 +65,7 @@ _WISH = any_case(
 )
 _ASKED = any_case(r"^(?:could|can|would|will) you (?:please )?(always|never|from now on,?) ")
 """``Could you always give temperatures in Celsius?``: a question by its manners only."""
-_HEADING = any_case(
-    r"^(?:constraint|rule|policy|requirement|important|compliance|security|reminder): "
-)
+_HEADING = any_case(r"^(?:constraint|rule|policy|requirement|important|security|reminder): ")
 _DENIED = any_case(r"(?:don't|do not|never) ")
 _ONCE = any_case(
     r"\b(?:yet|now|today|tonight|tomorrow|until|till|again|this|that|these|those|it|them|here|there"

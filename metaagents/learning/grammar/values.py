@@ -43,7 +43,7 @@ _BUSINESS = (
 _BEGUN = rf"{_DEGREE}|{_BUSINESS}|\b(?:school|university|uni|college|job|therapy|chemo|project)\b"
 _GROUP = regex(
     r"\b(?:club|choir|band|team|council|society|union|orchestra|league|group|party|gym|class|board"
-    r"|committee|association|army|navy|church|crew|squad|troupe|company|course|guild)\b|[A-Z]",
+    r"|committee|association|army|navy|church|crew|squad|troupe|company|course|guild)\b|[A-Z]"
 )
 _AGE = any_case(r"(\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: years old)?")
 _ILLNESS = (
@@ -79,7 +79,7 @@ _MEDICINE = (
 _LEADING = regex(r"\b(?:head|chief|lead|senior|deputy|vice|managing|executive|general) $")
 _FIRM = regex(
     r" |(?:tech|bank|soft|corp|works|labs?|media|group|systems|robotics|foods|energy|press|rail)$"
-    r"|[a-z][A-Z]|^[A-Z]{2,}",
+    r"|[a-z][A-Z]|^[A-Z]{2,}"
 )
 _NO_ROLE = NO_ROLE | frozenset(
     "person people human guy girl boy kid man woman member part morning owl wreck human being "
