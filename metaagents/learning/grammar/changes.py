@@ -113,7 +113,7 @@ _PARTS = {
     "path": r"\S*/\S+",
     "spot": rf"(?:(?:ward|room|bed|building|site|warehouse|dock|bay|floor|rack|zone) \w+"
     rf"|(?!(?:{_DAY}|{_MONTH})\b){_NAMED})",
-    "brought": r"(?:moved|transferred|relocated|brought)",
+    "brought": r"(?:(?:was|has been|got) (?:moved|transferred|relocated) to|has arrived in)",
     "to_value": _TO_VALUE,
     "from_to": rf" from (?P<old>{_NAMED}) to (?P<new>{_NAMED})(?: .{{1,40}})?",
     "with": rf" (?:with|for|by) (?:an? )?(?P<new>{_NAMED})",
@@ -161,11 +161,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "{thing} is {new}",
     ),
     ("<thing:had> (?:was|has been|is|got) (?:renamed|changed) to <new:path>", "{thing} is {new}"),
-    (
-        "(?P<thing><had>|<name>) (?:was|has been|got) <brought> to <place:spot>",
-        "{thing} is in {place}",
-    ),
-    ("<thing:name> has arrived in <place:name>", "{thing} is in {place}"),
+    ("(?P<thing><had>|<name>) <brought> <place:spot>", "{thing} is in {place}"),
     (
         "[Oo]wnership of <thing:had><did> <passed> to <team><owner:name>",
         "the owner of {thing} is {owner}",
@@ -184,6 +180,8 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "{thing} is assigned to {new} now",
     ),
     ("<new:name> is (?:the|our) new <post:anything>", "the {post} is {new}"),
+    ("<old:name> (?:is not|isn't|is no longer) the <post:anything>", "the {post} is not {old}"),
+    ("<name><did> (?:handed|passed) <thing:had>(?: over)? to <new:name>", "{thing} is {new}"),
     ("<thing:had> is owned by <team><owner:name>(?: now)?", "the owner of {thing} is {owner}"),
     ("<team><owner:name> (?:now )?owns <thing:had>(?: now)?", "the owner of {thing} is {owner}"),
     (
