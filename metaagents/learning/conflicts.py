@@ -5,9 +5,8 @@ from __future__ import annotations
 from tiers.learning import spelled
 from tiers.lexical import NUMBER_WORDS, WEEKDAYS, words
 
-from .grammar.activity import BY_THEMSELVES
 from .grammar.frames import OFTEN
-from .grammar.lexicon import CARERS, DIETS, NUMBERS, TOOLS_OF_A_KIND, TRADES
+from .grammar.lexicon import CARERS, DIETS, TOOLS_OF_A_KIND, TRADES
 from .grammar.phrases import as_time
 from .grammar.statement import (
     DIED,
@@ -23,7 +22,7 @@ from .grammar.statement import (
     TIME,
     Claim,
 )
-from .grammar.verbs import FORMS
+from .habits import done_by, gives_up, is_taken_up, value_of
 from .likeness import read
 from .regexes import any_case, regex
 from .rewording import in_24_hours
@@ -41,20 +40,20 @@ RELATIONS = frozenset(
 )
 _AT_PLACES = MEMBERSHIPS | frozenset(("visited", "is from", "was born in", "grew up in"))
 """Of these the value is a name, and may be told with what stands behind its comma."""
+_COUPLED = RELATIONS - {"lives with"}
 USES = frozenset(("drives", "uses", "wears", "rents"))
 """What ends for who has the thing no more; who sold the piano may play on."""
-QUIT = "quit"
 ARRANGED = "plans"
 _WORKING = frozenset(("is a", "works as"))
-TAKEN = frozenset("drink eat smoke take use have play learn study practise".split())
-"""Verbs of what is given up by its name alone: ``coffee``."""
 MARITAL = "state single"
 _LASTING = frozenset(
     (NAME, KIND, "is a", "was born", "was born in", "grew up in", "is from", "age")
 )
 """What stays true of who has died."""
+_FOR_ONE = MEMBERSHIPS | RELATIONS | _LASTING
+"""All else of which somebody has one ends with whom or what was dropped: ``our supplier is``."""
+_SETS_OUT = frozenset("leaves departs starts begins".split())
 _PARTED = frozenset("divorced separated single widowed".split())
-_CIRCUMSTANCE = regex(r"(?:with|at|in|on|from|for|before|after|by|near|along) ")
 _EACH = regex(r"\bevery \d+ [a-z]+")
 _ON_DAYS = any_case(
     rf"\bon (?:{'|'.join(WEEKDAYS)})s\b(?: instead of \w+days)?"
@@ -73,7 +72,6 @@ _SOMEWHERE = regex(rf"(?:(?:hosted|deployed|located|based|kept|stored) )?in (?:t
 _VERSION = regex(r"(?:on )?(?P<of>[A-Z][\w.+#-]*(?: [A-Z][\w.+#-]*)*) v?\d[\w.]*")
 _RUNS = frozenset("use uses be run runs place".split())
 _OF_MANY_KINDS = regex(r"^(?:on )?(?:the |an? )?(?P<which>.*?) ?(?P<what>plan|tier|package)$")
-_ARTICLE = any_case(r"\b(?:the|an?) ")
 _SCALES = tuple(
     frozenset(told.split())
     for told in (
@@ -87,20 +85,13 @@ _ON_NAMED = regex(
     r"|logged) )?(?:on|in|at|to|by)) (?:team )?(?!\w+days?\b)[A-Z][\w.+#-]*"
     r"(?: [A-Z\d][\w.+#-]*){0,3}"
 )
-_STUDIES = regex(r"\bstud(?:y|ies|ying)\b")
-_HOW_MUCH = regex(
-    rf"^(?:(?:an?|\d+|{'|'.join(sorted(NUMBERS))}|several|some|my) )?"
-    r"(?:(?:cup|glass|pint|can|pack)s? of )?"
-    r"|(?: (?:an?|each|every|per) (?:day|week|month|year|morning|evening|night))$"
-)
-"""Around what somebody takes, how much of it: ``two coffees a day``."""
 _OPPOSITE = {"is": {"not", "never", "over"}, "not": {"is"}, "never": {"is"}, "over": set()}
 
 
 def ends(new: Claim, old: Claim) -> bool:
     """Whether what a later claim says is not so beside what an earlier one said."""
     if old.sense == "over" and new.sense == "never" and is_of(new.subject, old.subject):
-        return new.attribute == old.attribute and _value(new) == _value(old)
+        return new.attribute == old.attribute and value_of(new) == value_of(old)
     if old.sense == "over" or (new.is_ahead != old.is_ahead and not _cancels(new, old)):
         return False
     if is_of(new.subject, old.subject):
@@ -110,12 +101,23 @@ def ends(new: Claim, old: Claim) -> bool:
             return _replaces(new, old)
         return old.sense == "is" and (_leaves(new, old) or _is_given_away(new, old))
     is_over = (new.attribute == DIED and _is_named(new.subject, old)) or _is_kept_no_more(new, old)
-    return old.sense == "is" and (is_over or _is_couple(new, old) or _is_handed_over(new, old))
+    ways = (_is_couple, _is_handed_over, _is_of_ours)
+    return old.sense == "is" and (is_over or any(ended(new, old) for ended in ways))
+
+
+def _is_of_ours(new: Claim, old: Claim) -> bool:
+    """Whether what is told of "the price" or "the CEO" now was told of what is somebody's."""
+    what = spelled(new.subject).removeprefix("the ")
+    is_role = old.attribute == what and new.attribute in {KIND, "is"}
+    is_thing = spelled(old.subject).endswith(f"'s {what}") and new.attribute == old.attribute
+    is_other = new.sense == "is" and value_of(new) != value_of(old)
+    is_now = new.is_change and old.is_single and new.subject.lower().startswith("the ")
+    return is_now and is_other and (is_role or is_thing)
 
 
 def _is_handed_over(new: Claim, old: Claim) -> bool:
     """Whether what falls to one falls to another now: ``Priya approves the budgets now``."""
-    ours, theirs = (_done(one) or f"{one.attribute} {one.value}" for one in (new, old))
+    ours, theirs = (done_by(one) or f"{one.attribute} {one.value}" for one in (new, old))
     is_same = ours == theirs and _CHARGE.match(ours) is not None
     is_now = new.is_change and new.sense == "is" and " and " not in new.subject
     return is_now and is_same and all(one.subject[:1].isupper() for one in (new, old))
@@ -127,7 +129,7 @@ def _is_kept_no_more(new: Claim, old: Claim) -> bool:
         return _is_called_off(new, old)
     is_what = old.attribute == KIND and is_theirs(old.subject, new.subject)
     is_gone = new.attribute in {HAS, "changed"} and new.sense == "over"
-    return is_what and is_gone and _value(new) == _value(old)
+    return is_what and is_gone and value_of(new) == value_of(old)
 
 
 def _is_given_away(new: Claim, old: Claim) -> bool:
@@ -148,57 +150,6 @@ def _is_called_off(new: Claim, old: Claim) -> bool:
     return is_planned and frozenset(words(thing)) == frozenset(words(planned)) - {"a", "an", "the"}
 
 
-def _gives_up(new: Claim, old: Claim) -> bool:
-    """Whether it is denied at all times what somebody does at some: ``every morning, at work``.
-
-    A verb without its object is denied only where the habit has none either: who no longer runs
-    may run a shop on Mondays.
-    """
-    if old.sense != "is":
-        return False
-    is_over = new.attribute == old.attribute and new.sense == "over" and bool(new.value)
-    given_up, done = (new.value, old.value) if is_over else (new.given_up, _done(old))
-    if new.attribute == QUIT and not given_up:
-        verb, _, taken = done.partition(" ")
-        is_some = _is_taken(done) and _value(new) == read(_HOW_MUCH.sub("", taken)).content
-        given_up = done if is_some else f"{verb} {new.value}" if _is_taken(done) else ""
-    if not f"{done} ".startswith(f"{given_up} "):
-        given_up, done = _ARTICLE.sub("", given_up), _ARTICLE.sub("", done)
-    if not given_up or not f"{done} ".startswith(f"{given_up} "):
-        return False
-    rest = done[len(given_up) :].strip()
-    is_alone = not is_over and " " not in given_up
-    if is_alone and new.given_up not in BY_THEMSELVES:
-        return False
-    is_circumstance = _CIRCUMSTANCE.match(rest) or (is_alone and rest[:1].isdigit())
-    return not rest or bool(is_circumstance or OFTEN.match(rest))
-
-
-def _is_taken_up(new: Claim, old: Claim) -> bool:
-    """Whether somebody does again what they did at no time: ``I don't drink``."""
-    is_again = new.is_change and new.sense == "is" and old.sense == "not" and bool(old.given_up)
-    return is_again and f"{_done(new)} ".startswith(f"{old.given_up} ")
-
-
-def _done(claim: Claim) -> str:
-    """Return what somebody does, by its verb: ``play tennis on Sundays``; else ``""``.
-
-    An attribute may be a verb: ``plays``, ``is learning``.
-    """
-    if claim.attribute in {HABIT, DOES}:
-        return claim.value
-    if claim.attribute == "studied":  # of who studied nothing is said of now
-        return f"study {claim.value}" if _STUDIES.search(claim.text) else ""
-    verb, *more = claim.attribute.removeprefix("is ").split() or [""]
-    lemma, form = FORMS.get(verb, ("", ""))
-    is_doing = form == ("ing" if claim.attribute.startswith("is ") else "present")
-    return " ".join((lemma, *more, claim.value)).strip() if is_doing else ""
-
-
-def _is_taken(done: str) -> bool:
-    return done.partition(" ")[0] in TAKEN
-
-
 def _is_couple(new: Claim, old: Claim) -> bool:
     """Whether two are parted of whom one had the other: ``Tom and Ada got divorced``."""
     one, joint, other = new.subject.partition(" and ")
@@ -206,7 +157,7 @@ def _is_couple(new: Claim, old: Claim) -> bool:
         return {spelled(old.subject), spelled(old.value)} == {spelled(one), spelled(other)}
     is_parted = new.attribute == MARITAL and new.value in _PARTED and new.sense == "is"
     is_parted |= new.attribute == RELATION and new.sense == "over"
-    if not joint or not is_parted or old.attribute not in RELATIONS - {"lives with"}:
+    if not joint or not is_parted or old.attribute not in _COUPLED:
         return False
     return {spelled(old.subject), spelled(old.value)} == {spelled(one), spelled(other)}
 
@@ -231,7 +182,7 @@ def _replaces(new: Claim, old: Claim) -> bool:
     """Whether two values of one attribute cannot stand side by side."""
     if _is_on_other_days(new, old):
         return True
-    same = _value(new) == _value(old)
+    same = value_of(new) == value_of(old)
     if same:
         return new.sense in _OPPOSITE[old.sense] or _is_otherwise_now(new, old)
     if new.sense != "is" or old.sense != "is":
@@ -318,7 +269,7 @@ def _is_other_diet(new: Claim, old: Claim) -> bool:
 
 def _is_put_right(new: Claim, old: Claim) -> bool:
     """Whether a claim names what the other has as wrong: ``called Felix, not Max``."""
-    return bool(new.not_so and _value(old)) and _value(old) <= frozenset(words(new.not_so))
+    return bool(new.not_so and value_of(old)) and value_of(old) <= frozenset(words(new.not_so))
 
 
 def _is_other_kind(new: Claim, old: Claim) -> bool:
@@ -391,7 +342,7 @@ def _is_other_plan(new: Claim, old: Claim) -> bool:
 def _is_seen_no_more(new: Claim, old: Claim) -> bool:
     """Whether somebody sees no more whom they saw for their health: ``my therapist is``."""
     is_over = new.attribute == "sees" and new.sense == "over"
-    return is_over and old.attribute in CARERS and _value(new) == _value(old)
+    return is_over and old.attribute in CARERS and value_of(new) == value_of(old)
 
 
 def _leaves(new: Claim, old: Claim) -> bool:
@@ -399,26 +350,36 @@ def _leaves(new: Claim, old: Claim) -> bool:
     if any(leaves(new, old) for leaves in (_is_past, _is_moved_elsewhere, _is_seen_no_more)):
         return True
     is_there = old.attribute in {DOES, "run"} and _closes(old.value, new.value)
+    is_post = new.attribute == LEFT and old.value.endswith(f" at {new.value}")
     is_it = (
-        _value(new) == _value(old)
+        value_of(new) == value_of(old)
         or (new.attribute == "changed" and is_there)
         or _is_of_namesake(old.value, new.value)
+        or (new.attribute == HAS and new.value.istitle() and _closes(old.value, new.value))
+        or is_post
     )
-    if not _value(new) or not is_it or new.sense != "over":
+    if not value_of(new) or not is_it or new.sense != "over":
         return _cancels(new, old)
     ended = {LEFT: MEMBERSHIPS, RELATION: RELATIONS, "married to": RELATIONS, HAS: USES}
     is_ended = new.attribute == "changed" and old.attribute not in _LASTING | {"visited", DONE}
     is_ended |= old.attribute in ended.get(new.attribute, frozenset())
+    is_ended |= is_post and old.attribute in _WORKING
+    is_ended |= new.attribute == "likes" and old.attribute.startswith("favourite ")
+    is_dropped = new.attribute in {"supports", "uses", "changed"}
+    is_ended |= is_dropped and old.is_single and old.attribute not in _FOR_ONE
     return is_ended or _cancels(new, old)
 
 
 def _is_past(new: Claim, old: Claim) -> bool:
     """Whether what has come to pass ends what another attribute held, whatever that was."""
     held = old.attribute
+    is_paired = new.attribute in _COUPLED and new.sense == "is"
     return (
         (new.attribute == MARITAL and _is_over_by(new, held))
+        or (is_paired and (held, old.value) == (MARITAL, "single"))
         or (new.attribute == DIED and held not in _LASTING)
-        or (new.attribute == "cancelled" and held == TIME)
+        or (new.attribute == "cancelled" and held in {TIME, *_SETS_OUT})
+        or (new.attribute == TIME and new.is_change and held in _SETS_OUT)
         or (new.attribute == "retired" and held.startswith("works "))
         or (new.attribute == DONE and held == "is training for" and _is_of_it(new, old))
     )
@@ -426,19 +387,19 @@ def _is_past(new: Claim, old: Claim) -> bool:
 
 def _is_of_it(new: Claim, old: Claim) -> bool:
     """Whether what was done is what another claim is about: ``ran the marathon``."""
-    return read(new.value.partition(" ")[2]).content == _value(old)
+    return read(new.value.partition(" ")[2]).content == value_of(old)
 
 
 def _is_over_by(new: Claim, held: str) -> bool:
     """Whether somebody lives without the one they had: divorced, not married any more."""
-    is_parted = new.value in _PARTED and held in RELATIONS - {"lives with"}
+    is_parted = new.value in _PARTED and held in _COUPLED
     is_denied = new.value == "married" and new.sense != "is"
     return is_parted or (is_denied and held == "married to")
 
 
 def _is_other_trade(new: Claim, old: Claim) -> bool:
     """Whether somebody is something else for a living now: ``a teacher now``."""
-    is_now = new.is_change and new.sense == old.sense == "is" and _value(new) != _value(old)
+    is_now = new.is_change and new.sense == old.sense == "is" and value_of(new) != value_of(old)
     return is_now and all(one.attribute in _WORKING and _is_trade(one) for one in (new, old))
 
 
@@ -450,7 +411,7 @@ def _is_trade(claim: Claim) -> bool:
 def _cancels(new: Claim, old: Claim) -> bool:
     """Whether a trip is off that was planned."""
     is_off = new.attribute == PLAN and new.sense == "over" and old.is_ahead
-    return is_off and bool(_value(new)) and _value(new) <= _value(old)
+    return is_off and bool(value_of(new)) and value_of(new) <= value_of(old)
 
 
 def _is_named(name: str, old: Claim) -> bool:
@@ -463,11 +424,6 @@ def _closes(text: str, name: str) -> bool:
     """Whether a text ends with a name: ``host on AWS``."""
     told, sought = words(text), words(name)
     return bool(sought) and told[-len(sought) :] == sought
-
-
-def _value(claim: Claim) -> frozenset[str]:
-    value = in_24_hours(claim.value)
-    return read(value).content or frozenset(words(value))
 
 
 def _units(claim: Claim) -> frozenset[str]:
@@ -490,9 +446,9 @@ def _head(claim: Claim) -> str:
 
 
 _ENDINGS = (
-    _gives_up,
+    gives_up,
     _is_other_trade,
-    _is_taken_up,
+    is_taken_up,
     _is_other_tool,
     _is_other_plan,
     _is_other_version,

@@ -56,8 +56,7 @@ _TOOL_FAILED = any_case(
     r"|(?:an )?(?:error|exception) (?:occurred|while|calling|executing)\b"
     r"|traceback \(|failed\b|timed out\b|time-?out\b|permission denied\b"
     r"|(?:http[\s/.\d]{0,8})?[45]\d\d (?:bad|unauthori[sz]ed|forbidden|not|method|conflict|gone|"
-    r"too|internal|service|gateway)\b"
-    r"|(?:success|ok)[\"']?\s{0,2}[:=]\s{0,2}false\b"
+    r"too|internal|service|gateway)\b|(?:success|ok)[\"']?\s{0,2}[:=]\s{0,2}false\b"
 )
 """How the output of a tool that failed begins."""
 

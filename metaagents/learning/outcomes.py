@@ -98,8 +98,7 @@ _HYPOTHETICAL = any_case(
 # Too weak to count, strong enough to make what says the contrary unclear.
 _HINTS_AT_FAILURE = any_case(
     r"(?:n['\u2019]?t|not|never) (?:really |quite )?(?:work|help|fix|solve)"
-    r"|\bstill (?:not|does|is|has)"
-    r"|\b(?:fails|failed|failing|broke|broken|crashed|crashes|worse)\b"
+    r"|\bstill (?:not|does|is|has)|\b(?:fails|failed|failing|broke|broken|crashed|crashes|worse)\b"
     # Something else did it.
     r"|\b(?:because|instead|something else|(?:it|my|our|him|her|them)sel(?:f|ves))\b"
     # Irony: what takes back what was said, or says it of nothing.
@@ -116,8 +115,7 @@ _CORRECTION = any_case(
     r"must|has to|fails?|failed)\b"
     r"|\b(?:instead of|rather than)\b|\binstead\b|\b(?:you|we|it) (?:forgot|missed|left out)\b"
     r"|\b(?:must|have to|has to|need to|needs to|should) (?:also |be |do |come )?[^.!?\n]{0,60}"
-    r"\b(?:first|before|beforehand)\b"
-    r"|\bnot [^.!?,\n]{1,60}, but\b"
+    r"\b(?:first|before|beforehand)\b|\bnot [^.!?,\n]{1,60}, but\b"
 )
 
 

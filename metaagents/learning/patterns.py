@@ -236,11 +236,7 @@ _ATTRIBUTES: tuple[tuple[str, FactType, str], ...] = (
     (r"time ?zone", "identity", r"[A-Z][A-Za-z/_]{1,30}(?:[+\-]\d{1,2}(?::\d{2})?)?"),
     (r"blood (?:type|group)", "identity", r"(?:A|B|AB|O)(?: ?[+\-]| (?:positive|negative))?"),
     (r"(?:shoe|shirt|dress|ring|hat|glove) size|height|weight|age", "identity", _AMOUNT),
-    (
-        r"occupation|profession|job title",
-        "identity",
-        r"(?:an? )?[a-zA-Z\-]+(?: [a-zA-Z\-]+){0,2}",
-    ),
+    (r"occupation|profession|job title", "identity", r"(?:an? )?[a-zA-Z\-]+(?: [a-zA-Z\-]+){0,2}"),
     (r"(?:monthly |weekly |yearly |total )?budget", "world", _AMOUNT),
     (
         (

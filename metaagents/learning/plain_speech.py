@@ -19,13 +19,13 @@ INPUT_CHARS_MAX = 2_000
 # Texts to be worked on or filled in, roles to be played, songs and jokes: the whole message is not
 # about the user.
 _HANDED_OVER = Sought(
-    r"```|^\s*(?:>|//|/\*|--)|\b(?:translat(?:e|es|ed|ing|ion)|proofread\w*|rewrit(?:e|es|ing)|rephras\w+|paraphras\w+"
+    r"```|^\s*(?:>|//|/\*|--|# (?-i:[a-z]))|\b(?:translat(?:e|es|ed|ing|ion)|proofread\w*"
+    r"|rewrit(?:e|es|ing)|rephras\w+|paraphras\w+"
     r"|summari[sz]\w+|make (?:this|it|that) (?:sound )?\w+er\b|(?:text|word|maths?) problem|riddle"
-    r"|(?:fix|mind|check|correct) (?:the|my) (?:commas|punctuation|spelling)|"
+    r"|(?:fix|mind|check|correct) (?:the|my) (?:commas|punctuation|spelling|grammar)|"
     r"role[- ]?play\w*|act as|pretend\w*|fictional|(?<!\.)example(?!\.\w)|e\.g|"
     r"(?:write|compose|draft|continue|finish|invent|make up|correct|check|edit|improve|here(?:'s"
-    r"| is)"
-    r"|this is|consider|take|analy[sz]e|review)\b[^.!?\n]{0,40}\b(?:novel|stor(?:y|ies)|poems?"
+    r"| is)|this is|consider|take|analy[sz]e|review)\b[^.!?\n]{0,40}\b(?:novel|stor(?:y|ies)|poems?"
     r"|lyrics?"
     r"|songs?|screenplay|script|characters?|persona|dialogue|monologue|grammar|sentences?|paragraph"
     r"|text|essay|letter|e-?mail|mail|bio|biography|caption|tweet|post|blurb|template|sample|line)|"
@@ -33,6 +33,8 @@ _HANDED_OVER = Sought(
     r"sincerely|regards|kidding|joking|jokes?|april fools?|see food|jk|lol|lmao|rofl"
     r"|sarcas\w+|fill in the (?:blanks?|gaps?)|"
     r"as the (?:old )?(?:song|saying|proverb|poem|rhyme|phrase|lyrics?))\b"
+    r"|^\s*(?:once upon a time\b(?! (?:i|we)\b)|breaking(?: news)?: |chapter (?:\d+|one)\b"
+    r"|Q: [^?]+\?\s+A: )|\bERR(?:OR)?!"
     r"|^\s*(?:scenario|test case|sample|case study|user story|input|output|prompt|exercise|quiz)\b"
     r"[^:\n.!?]{0,20}:|^\s*\|.*\|\s*$|;\s*//|\b(?:const|let|var) \w+ ?=|^\s*traceback\b"
     r"|^\s*(?:\w+ in thread\b|[a-z]\w*(?:error|exception))\b[^\n]{0,30}:"

@@ -126,10 +126,7 @@ def messages_of(
             json_line({"id": short, "trigger": rule.trigger, "steps": rule.steps})
             for short, rule in rules.items()
         ]
-    return [
-        {"role": "system", "content": _TASK},
-        {"role": "user", "content": "\n".join(lines)},
-    ]
+    return [{"role": "system", "content": _TASK}, {"role": "user", "content": "\n".join(lines)}]
 
 
 def shown_chars(turn: Turn) -> int:

@@ -153,10 +153,7 @@ _IN_FULL: tuple[tuple[re.Pattern[str], _Replacement], ...] = (
     (_CLOCK, lambda found: in_24_hours(found[0])),
     (regex(r"\bkids\b"), _literal("children")),
     (regex(r"\bkid\b"), _literal("child")),
-    (
-        any_case(rf"(?<=\d )({'|'.join(_UNITS)})\b\.?(?! [A-Z])"),
-        _by(_UNITS, 1),
-    ),
+    (any_case(rf"(?<=\d )({'|'.join(_UNITS)})\b\.?(?! [A-Z])"), _by(_UNITS, 1)),
     (any_case(r"\b(dr|prof)\b\.?(?= [A-Z])"), _by(_TITLES, 1)),
     (
         any_case(rf"(?<=\d )({'|'.join(_SHORT_MONTHS)})\b\.?"),
@@ -289,10 +286,7 @@ _FORMS: tuple[_Form, ...] = (
         rf"(?:(?i:the) )?(?P<measure>{_MEASURED}) of (?P<of>{_THING}) is (?P<value>.*\d.*)",
         _measured,
     ),
-    _form(
-        rf"(?P<of>{_THING})'s (?P<measure>{_MEASURED}) is (?P<value>.*\d.*)",
-        _measured,
-    ),
+    _form(rf"(?P<of>{_THING})'s (?P<measure>{_MEASURED}) is (?P<value>.*\d.*)", _measured),
     _form(
         r"(?P<who>.+) (?P<is>is|am|are) allergic to (?P<of>.+)",
         lambda found: f"{found['who']} has an allergy to {found['of']}",

@@ -9,6 +9,7 @@ words that the other is over. What nobody could read decides nothing.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
@@ -20,11 +21,7 @@ from .grammar.changes import restated
 from .grammar.claims import claims_of
 from .grammar.clauses import without_lead
 from .grammar.standing import language_asked
-from .grammar.statement import (
-    NAME,
-    TIME,
-    Claim,
-)
+from .grammar.statement import NAME, TIME, Claim
 from .likeness import REMEMBERED_CHARS_MAX, REMEMBERED_TEXTS, difference, read
 from .regexes import any_case
 from .rewording import in_24_hours, in_third_person
@@ -101,7 +98,14 @@ def _claims(text: str, speaker: str) -> tuple[Claim, ...]:
         return (asked,)
     spoken = _as_spoken(text, speaker)
     more = restated(spoken)
-    return (*claims_of(spoken, speaker), *(claims_of(more, speaker) if more else ()))
+    implied = claims_of(more, speaker) if more else []
+    return (*claims_of(spoken, speaker), *map(_as_of_now, implied))
+
+
+def _as_of_now(claim: Claim) -> Claim:
+    """Return what a change implies: of what a thing has come to be, there is one."""
+    is_single = claim.is_single or (claim.attribute == "is" and claim.sense == "is")
+    return replace(claim, is_change=True, is_single=is_single)
 
 
 def _as_spoken(text: str, speaker: str) -> str:

@@ -13,15 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from tiers.knowledge import is_kept
-from tiers.learning import (
-    SaidOrder,
-    Verdict,
-    fact_key,
-    is_ahead,
-    is_live,
-    may_give_way,
-    said_order,
-)
+from tiers.learning import SaidOrder, Verdict, fact_key, is_ahead, is_live, may_give_way, said_order
 from tiers.lexical import words
 from tiers.records import Fact
 
@@ -296,12 +288,7 @@ def worth(fact: Fact) -> tuple[bool, bool, bool, bool]:
     That it is core, has a key, is a constraint or identity, or is dated: what the others lack.
     """
     is_dated = fact.valid_from is not None or fact.valid_to is not None
-    return (
-        fact.tier == "core",
-        fact_key(fact) is not None,
-        fact.fact_type in PRESSING,
-        is_dated,
-    )
+    return (fact.tier == "core", fact_key(fact) is not None, fact.fact_type in PRESSING, is_dated)
 
 
 def _merged(group: Sequence[Fact]) -> list[Verdict]:

@@ -69,8 +69,7 @@ _BEFORE_NAME = regex(rf"{_PREPOSITION} (?=[A-Z\d])")
 _BEFORE_KIND = regex(rf"{_PREPOSITION} (?=an? )")
 _SKILL = regex(
     r"(?:(?:an? |the )?[a-z][a-z\- ]{2,30}|on my [a-z]+ side|(?:in|on|with|out of) my"
-    r" (?:left|right) [a-z]+|colou?rs"
-    r")?"
+    r" (?:left|right) [a-z]+|colou?rs)?"
 )
 _PASSES = regex(
     r"\b(?:screen|page|file|link|button|message|picture|photo|image|line|results?|output|error"

@@ -48,13 +48,14 @@ CHANGES: tuple[Way, ...] = (
         rf"{_TO_VALUE}$",
         r"\1 \2 is now \g<value>",
     ),
-    Way(
-        rf"^([Tt]he|[Oo]ur|[Mm]y) ({_THING}) {_WAS} renamed {_TO_NAME}",
-        r"\1 \2 is now called ",
-    ),
+    Way(rf"^([Tt]he|[Oo]ur|[Mm]y) ({_THING}) {_WAS} renamed {_TO_NAME}", r"\1 \2 is now called "),
     Way(
         rf"^(?:I|[Ww]e)(?: have|'ve)? renamed (the|our|my) ({_THING}) {_TO_NAME}",
         r"\1 \2 is now called ",
+    ),
+    Way(
+        rf"^(I|[Ww]e) left ({_NAMED}) (?:and|to) join(?:ed)? (?={_NAMED})",
+        r"\1 no longer work at \2 and joined ",
     ),
     Way(r"^((?:[Tt]he|[Oo]ur|[Mm]y) .{2,40}?) (?:has )?slipped (?:to|until) ", r"\1 moved to "),
     Way(
@@ -76,10 +77,6 @@ CHANGES: tuple[Way, ...] = (
         rf"^(I|[Ww]e)(?: have|'ve got| got|'ve) a new ((?:[\w-]+ ){{0,2}}[a-z-]+),"
         rf" (?:called |named |it's )?(?=(?:an? )?{_NAMED}\.?$)",
         lambda found: f"{'My' if found[1] == 'I' else 'Our'} new {found[2]} is ",
-    ),
-    Way(
-        rf"^(I|[Ww]e)(?:'re| are|'m| am) going to ({_NAMED}) instead of {_NAMED}",
-        r"\1 plan to go to \2",
     ),
     Way(
         rf"^({FULL_NAME}) (?:isn't|is not|is no longer) (our|the|my) "
@@ -106,12 +103,24 @@ _PARTS = {
     "word": r"[a-z]+",
     "words": r"[a-z]+(?: [a-z]+)?",
     "anything": r".+?",
+    "code": rf"(?:the )?(?:{_NAMED}|[a-z]\w*(?:-[\w.]+)+)",
+    "passed": r"(?:(?:was |been )?(?:handed(?: over)?|passed|transferred)|moved|went|gone)",
+    "replaced": r"(?:replaced|succeeded)",
+    "of_whom": r"(?: (?P<whose>our|my|the))?",
+    "laid_off": r"(?:laid(?: off)?|let(?: go)?|fired|sacked|dismissed|made redundant)",
+    "stopped_using": r"(?:moved (?:away from|off)|got off|(?:got|gotten) rid of|ditched|phased out"
+    r"|abandoned|dropped)",
+    "path": r"\S*/\S+",
+    "spot": rf"(?:(?:ward|room|bed|building|site|warehouse|dock|bay|floor|rack|zone) \w+"
+    rf"|(?!(?:{_DAY}|{_MONTH})\b){_NAMED})",
+    "brought": r"(?:(?:was|has been|got) (?:moved|transferred|relocated) to|has arrived in)",
     "to_value": _TO_VALUE,
     "from_to": rf" from (?P<old>{_NAMED}) to (?P<new>{_NAMED})(?: .{{1,40}})?",
     "with": rf" (?:with|for|by) (?:an? )?(?P<new>{_NAMED})",
     "team": r"(?:[Tt]eam )?",
     "put_off": r"(?:moved|pushed|postponed|shifted|rescheduled|delayed)",
     "given_up": r"(?:cut out|given up|gave up)",
+    "lessons": r"(?:[\w-]+ ){0,2}(?:lessons|classes)",
     "number": r"\d[\w.]*",
     "time": rf"(?:{_DAY}(?:,? (?:at )?{_HOUR})?|{_HOUR}|\d{{1,2}}(?:st|nd|rd|th)? {_MONTH}"
     rf"(?: \d{{4}})?|{_MONTH} \d{{1,2}}(?:,? \d{{4}})?)",
@@ -144,28 +153,41 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "{thing} ends in {end}",
     ),
     (
-        "<who><did> (?:changed|switched) <thing:had>(?: from <name>)? to <new:name>",
+        "<who><did> (?:changed|switched) <thing:had>(?: from <name>)? to <new:code>",
         "{thing} is {new}",
     ),
     (
-        "<who><did> <put_off> <thing:had>(?: back| forward| out)? (?:to|until) <new:time>",
+        "<thing:had><did> (?:(?:been |was )?changed|switched) from (?:the )?<name> to <new:code>",
+        "{thing} is {new}",
+    ),
+    ("<thing:had> (?:was|has been|is|got) (?:renamed|changed) to <new:path>", "{thing} is {new}"),
+    ("(?P<thing><had>|<name>) <brought> <place:spot>", "{thing} is in {place}"),
+    (
+        "[Oo]wnership of <thing:had><did> <passed> to <team><owner:name>",
+        "the owner of {thing} is {owner}",
+    ),
+    (
+        "(?:<who>|They)<did> <put_off> <thing:had>(?: back| forward| out)? (?:to|until) <new:time>",
         "{thing} moved to {new}",
     ),
     (
         "<who><did> <upgraded> <tool:name>(?: from .+)? to v?<new:number>",
         "{who} {use} {tool} {new} now",
     ),
-    (
-        "<who><did> (?:<upgraded>|switched|moved|changed) to <plan:paid>",
-        "{who} {be} on {plan} now",
-    ),
+    ("<who><did> (?:<upgraded>|switched|moved|changed) to <plan:paid>", "{who} {be} on {plan} now"),
     (
         "<who><did> (?:reassigned|handed(?: over)?) <thing:numbered> to <new:name>",
         "{thing} is assigned to {new} now",
     ),
+    ("<new:name> is (?:the|our) new <post:anything>", "the {post} is {new}"),
+    ("<old:name> (?:is not|isn't|is no longer) the <post:anything>", "the {post} is not {old}"),
+    ("<name><did> (?:handed|passed) <thing:had>(?: over)? to <new:name>", "{thing} is {new}"),
     ("<thing:had> is owned by <team><owner:name>(?: now)?", "the owner of {thing} is {owner}"),
     ("<team><owner:name> (?:now )?owns <thing:had>(?: now)?", "the owner of {thing} is {owner}"),
-    ("<who><did> <upgraded>(?: <had>)?(?: from .+)? to <new:version>", "{who} {use} {new}"),
+    (
+        "<who><did> <upgraded>(?: <had>)?(?: from .+)? to (?:an? |the )?<new:version>",
+        "{who} {use} {new}",
+    ),
     ("<thing:site><did> moved to <place:name>", "{thing} is in {place}"),
     (
         "<who><did> (?:switched|migrated|moved|changed|converted)(?: over)?(?: <had>)?<from_to>",
@@ -185,24 +207,30 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "{old} is no longer my {post}",
     ),
     (
-        "<old:name> (?:was|has been|got) replaced by <new:name> as (?:our |the )?<post:name>",
-        "the {post} is {new}",
+        "<old:name> (?:was|has been|got) <replaced> by <new:name> as<of_whom> <post:anything>",
+        "{old} is no longer {post}. {whose} {post} is {new}.",
     ),
+    (f"<firm:name><did> <laid_off> (?P<who>me|us|{FULL_NAME})(?: off| go)?", "{who} left {firm}"),
     (
-        f"<firm:name><did> (?:laid|let) (?P<who>me|us|{FULL_NAME}) (?:off|go)",
+        "<who>(?: was| were| got|<did> been) <laid_off> (?:from|by|at) <firm:name>",
         "{who} left {firm}",
     ),
-    (f"<firm:name><did> (?:fired|sacked) (?P<who>me|{FULL_NAME})", "{who} left {firm}"),
-    ("<who><did> (?:moved (?:away from|off)|got off) <old:name>", "{who} stopped using {old}"),
-    ("<who><did> (?:got|gotten) rid of <old:name>", "{who} stopped using {old}"),
-    ("<who><did> (?:ditched|phased out|abandoned|dropped) <old:name>", "{who} stopped using {old}"),
-    ("<who><did> traded(?: in)? my <thing:anything>(?: in)? for .+", "{who} sold my {thing}"),
-    ("<who> had to trade(?: in)? my <thing:anything>(?: in)? for .+", "{who} sold my {thing}"),
-    ("<who><did> (?:gave|given) <pet:name> (?:away|up)", "{who} no longer {have} {pet}"),
-    ("<who> had to give <pet:name> (?:away|up)", "{who} no longer {have} {pet}"),
+    ("<who><did> <stopped_using> <old:name>", "{who} stopped using {old}"),
+    (
+        "<who>(?:<did> traded| had to trade)(?: in)? my <thing:anything>(?: in)? for .+",
+        "{who} sold my {thing}",
+    ),
+    (
+        "<who>(?:<did> (?:gave|given)| had to give) <pet:name> (?:away|up)",
+        "{who} no longer {have} {pet}",
+    ),
     (
         "<who><did> (?:unsubscribed from|cancelled) <to:name>",
         "{who} cancelled my {to} subscription",
+    ),
+    (
+        "<who><did> (?:called off|cancelled) <whose> (?:trip|flight|visit|journey) to <place:name>",
+        "{whose} trip to {place} was cancelled",
     ),
     (
         "<who><did> (?:called off|cancelled) (?:the|my|our) <event:words>",
@@ -236,15 +264,17 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "<who><did> (?:come|came|gone|went) off (?:the|my|our) <diet:word> diet",
         "{who} {be} no longer on a {diet} diet",
     ),
-    ("<who><did> passed my driving test(?: .+)?", "{who} {have} a driving licence"),
-    ("<who><did> (?:got|received) my driving licen[cs]e(?: .+)?", "{who} {have} a driving licence"),
+    (
+        "<who><did> (?:passed|got|received) my driving (?:test|licen[cs]e)(?: .+)?",
+        "{who} {have} a driving licence",
+    ),
     ("<who><did> (?:learned|learnt) (?:how )?to <skill:word>", "{who} can {skill}"),
     ("<who><did> (?:stopped|quit) going to <place:anything>", "{who} no longer {go} to {place}"),
-    ("<who><did> graduated(?: .+)?", "{who} {be} no longer at university"),
     (
-        "<who><did> (?:finished|completed|got) my degree at <place:name>",
-        "{who} {be} no longer a student at {place}",
+        "<who><did> (?:graduated from|(?:finished|completed|got) my degree at) <place:name>",
+        "{who} {be} no longer at university. {who} {be} no longer a student at {place}.",
     ),
+    ("<who><did> graduated(?: .+)?", "{who} {be} no longer at university"),
     ("<who><turned> (?:vegan|vegetarian)(?: now)?", "{who} no longer {eat} meat"),
     ("<who><is_back> from <time:leave>", "{who} {be} no longer on {time}"),
     (
@@ -255,10 +285,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "<whose> (?:baby|son|daughter|twins|little one) (?:was|were|is|has been) born(?: .+)?",
         "{who} stopped expecting a baby",
     ),
-    (
-        "<who><did> <handed_in> (?:my|our|the) <piece:writing>",
-        "{who} stopped writing a {piece}",
-    ),
+    ("<who><did> <handed_in> (?:my|our|the) <piece:writing>", "{who} stopped writing a {piece}"),
     ("<who>(?: got|<did> been| was) promoted to <post:words>", "{who} {be} a {post} now"),
     (
         "<new:name><did> (?:taken|took) over <task:words> from (?P<who>me|us|[A-Z][\\w-]+)",
@@ -268,10 +295,16 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "<new:name><did> replaced <old:name> as (?:manager|head|lead|director) of <team:had>",
         "{new} leads {team}",
     ),
+    (
+        "<new:name><did> <replaced> <old:name> as<of_whom> <post:anything>",
+        "{old} is no longer {post}. {whose} {post} is {new}.",
+    ),
     ("<who><did> (?:taken|took) over <team:unit> from <old:name>", "{who} leads {team}"),
     ("<who><did> (?:stepped|stood) down as <post:anything>", "{who} {be} no longer {post}"),
-    ("<who><did> (?:gave|given) birth(?: .+)?", "{who} {be} no longer pregnant"),
-    ("<who><did> had (?:the|a|her|our|my) baby(?: .+)?", "{who} {be} no longer pregnant"),
+    (
+        "<who><did> (?:(?:gave|given) birth|had (?:the|a|her|our|my) baby)(?: .+)?",
+        "{who} {be} no longer pregnant",
+    ),
     (
         "<who><did> (?:started|begun|gone back to) eating (?:meat|chicken|beef)(?: again)?",
         "{who} {be} no longer vegetarian",
@@ -284,6 +317,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "<who><did> <given_up> (?!hope|faith|every|any|my)(?:the )?<thing:word>(?<!ing)",
         "{who} quit {thing}",
     ),
+    ("<who><did> <given_up> (?:my|our) <thing:lessons>", "{who} no longer {take} {thing}"),
     (
         "<who><did> moved out of <host:anything>(?:'s|') (?:place|house|home|flat|apartment)",
         "{who} no longer {live} with {host}",
@@ -320,6 +354,7 @@ _OF_ONE = {
     "have": "has",
     "like": "likes",
     "live": "lives",
+    "take": "takes",
     "use": "uses",
     "work": "works",
 }
@@ -336,7 +371,8 @@ def restated(text: str) -> str:
             parts = found.groupdict()
             about = parts.get("who") or parts.get("whose") or ""
             who = _SPEAKING.get(about.lower(), about.removesuffix("'s"))
-            return told.format(**{**parts, **_agreeing(who)})
+            whose = (parts.get("whose") or "the").capitalize()
+            return told.format(**{**parts, **_agreeing(who), "whose": whose})
     return ""
 
 

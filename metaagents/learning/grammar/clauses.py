@@ -14,6 +14,7 @@ from tiers.lexical import MONTHS, WEEKDAYS, sentences
 
 from ..marks import Sought
 from ..regexes import any_case, regex
+from . import doubts
 from .asides import with_names_beside, without_aside
 from .namesakes import is_rest_of_name, tells_which
 from .plainer import in_plain_words
@@ -30,9 +31,7 @@ _JOIN = any_case(
     r"|,\s+(?P<word>and|but|so|because|which|who|though|although|while|since(?! (?:i|he|she"
     r"|we) was\b)|in case|until)\s+"
     r"|\s+(?P<bare>but|so|because|which|(?<!\bas )though|although|while|in case"
-    r"|since(?= (?:i|he|she|we|my) (?!was |were )))\s+"
-    r"|\s+(?P<and>and)\s+"
-    r"|(?P<comma>,)\s+"
+    r"|since(?= (?:i|he|she|we|my) (?!was |were )))\s+|\s+(?P<and>and)\s+|(?P<comma>,)\s+"
 )
 _LEAD = any_case(
     r"(?:(?:hi|hello|hey|well|so|also|and|oh|ah|ha|hmm|wow|btw|by the way|fyi|actually|okay|ok|yes|"
@@ -49,17 +48,16 @@ _LEAD = any_case(
     r"|to be precise|just so [\w ]{2,24} knows?|(?:a |small )?typo(?: on my part)?|scratch that"
     r"|strike that|my bad|(?:it's |it is |that's |that is )?not (?:on |at )?\w+(?=,)"
     r"|the address was wrong|i gave you the wrong \w+|that's (?:wrong|not right|not true)"
-    r"|fun fact)(?: there| everyone| all)?"
-    r"[\s,!:.\u2013\u2014-]{1,4})+"
+    r"|fun fact)(?: there| everyone| all)?[\s,!:.\u2013\u2014-]{1,4})+"
 )
 _TELLING = any_case(
     r"(?:(?:please |also |just |do )*(?:remember|note|keep in mind|don't forget|bear in mind|know|"
     r"be aware) that\s+|(?:you (?:should|may want to|might want to|ought to|may like to) know"
-    r"|(?:i|let me|may i) (?:(?:should|must|have to|ought to|may|want to|wanted to|can|just|forgot"
-    r" to|need to|also) ){0,2}(?:admit|say|mention|add|note|confess|point out|report|tell"
-    r" you|let you"
-    r" know)|(?:it )?turns out"
-    r"|(?:it (?:is|was|has been)|we|we've|we have) (?:agreed|decided|settled)(?= that\b)"
+    r"|(?:i|let me|may i|just) (?:(?:should|must|have to|ought to|may|want(?:ed)? to|can|just"
+    r"|forgot to|need to|also) ){0,2}(?:admit|say|mention|add|note|confess|point out|report"
+    r"|tell you|let you know)|(?:it )?turn(?:s|ed) out"
+    r"|(?:it (?:is|was|has been)|we|we've|we have|i|i've|i can|just) (?:agreed|decided|settled"
+    r"|learn(?:ed|t)|found(?: out)?|confirm(?:ed)?|discovered|verified)(?= that\b)"
     r"|the (?:truth|fact|thing|point|reason) is|fact is|i'm afraid"
     r"|(?:(?:i'm|i am|we're|so|very|just) )*(?:happy|glad|sad|sorry|proud|pleased|delighted) to"
     rf" (?:say|report|announce|tell you))(?: that\s+|,? (?={_SUBJECTS})))"
@@ -91,42 +89,6 @@ _CORRECTS = Sought(
     r"|sorry(?! (?:for|about|to|i'm late|i am late)\b)|no|wait|rather)\b[ ,]",
     re.IGNORECASE,
 )
-_SUPPOSES = any_case(
-    r"\s*(?:(?:and|but|so|now|just|please)\s+)*(?:if|suppose|supposing|imagine|assume|assuming|"
-    r"let's (?:say|assume|imagine|suppose|pretend)|pretend|say\b|unless|whether|had i|were i|"
-    r"what if|as if|(?:oh |yeah,? )?(?:sure|right|yeah),? and (?:i|we|my|our)\b|"
-    r"(?:yeah|yes|oh),? (?:right|sure|of course)\s*$|"
-    r"once(?! an?\b| every\b)|until|for (?:the sake of argument|argument's sake)|"
-    r"i wish|if only|should i|in (?:the|a|this|my) (?:film|movie|book|"
-    r"show|game|dream|novel|song|play))\b"
-)
-_UNMEANT = Sought(
-    r"\b(?:(?:fell|falls) through|came to nothing|thought better of (?:it|that)"
-    r"|decided against (?:it|that)|(?:gave|given) (?:it|that) up|gave up on (?:it|that)"
-    r"|but didn't$|(?:changed|change) (?:my|our) minds?|never happened)\b"
-    r"|^\s*(?:oh,? )?(?:great|fantastic|wonderful|lovely|brilliant|perfect|excellent|nice), i"
-    r" (?:just|simply|do|so|really|absolutely) (?:love|enjoy|adore|like)\b",
-    re.IGNORECASE,
-)
-"""What was dropped, and praise that says the opposite: ``great, I just love Mondays``."""
-_MOCKS = any_case(r"(?:(?:oh|yeah|yes),? )?(?:right|sure|great|of course)")
-"""What agrees with a reason that nobody means: ``sure, because I own the bank``."""
-_AGREES = any_case(r"(?:(?:oh|ah|yeah|yes|well),? )*(?:sure|right|yeah|yes|of course|because)\b,? ")
-"""What opens with agreement is often its opposite: ``sure, and I am the Queen of Denmark``."""
-_REPORTED = any_case(
-    r"\b(?:says?|said|saying|tells|(?<!i )told|claims|claimed|(?:they|people) claim|heard"
-    r"|reckons?|read that|wrote|write that|begins with|translate|for example|according to|rumou?r"
-    r"|i may|may be|supposed to|always wanted|about to|hoping to|looking for|trying to"
-    r"|the (?:hero|heroine|book(?! club)|film|novel|song|story|game|movie))\b"
-    r"|\b(?:goes|reads|was|is|are|were|ran|went): |\bdear (?:\w+\.? ?){1,2},"
-)
-"""What somebody else says, is made up, or was only meant to be."""
-_WHATEVER = any_case(r"\bwhatever the \w+")
-_DEPENDS = any_case(
-    r"(?:if|until|once|unless)\b"
-    r"(?! (?:only|you ask|i (?:had|were|was)|we (?:had|were)|it (?:were|had))\b)"
-)
-"""What makes a sentence depend on what may well be, rather than suppose it."""
 _ASKED_IN_CASE = any_case(
     r"\s*(?:if|in case|when) (?:they|anyone|anybody|somebody|someone|he|she|you) (?:should )?"
     r"(?:ask|asks|wonder|wonders|need|needs)\b"
@@ -136,19 +98,6 @@ _ASKED_IN_CASE = any_case(
     r"|\s*if (?:you must know|(?:it|that|this) (?:helps|matters|is of (?:any )?(?:use"
     r"|interest))|you're"
     r" (?:asking|wondering|interested|curious)|you (?:recall|remember|care|ask me))[\s.!]*$"
-)
-_HEARSAY = Sought(
-    r"\b(?:says?|said|saying|tells?|told|claim(?:s|ed)?|heard|asks?|asked"
-    r"|(?:writes|wrote|write(?= that\b|:))(?! (?:the |an? |two |three |my |our |his |her )?"
-    r"[a-z]+ (?:for|about|in|on|as)\b| (?:in |all )?(?:my|our|the) [a-z]+\b)"
-    r"|begins with|"
-    r"translate|quote|for example|an example|according to|rumou?r)\b",
-    re.IGNORECASE,
-)
-_INTRODUCES = any_case(
-    r"\b(?:goes|sings?|sang|reads?|answers?|reply|replies|write|sentence|line|lines|caption|title|"
-    r"tweet|post|with|like|this|following|text|words|note|sign|slogan|motto|chorus|verse"
-    r"|in my head)\s*$"
 )
 _TAKING_BACK = (
     r"(?:(?:oh|no|uh|er|ah|ugh)[, ]+)*(?:no|sorry|wait|oops|i mean|i meant|make that|or rather"
@@ -162,45 +111,12 @@ _INSTEAD = any_case(
     r"|(?:i mean|i meant|make that|or rather|scratch that)[,:]? (?:\w+ )?[\w.'-]+"
 )
 """What stands in the place of what was just said, without a verb of its own."""
-_IS_WORDS = any_case(
-    r"\b(?:headline|title|line|message|subject|text|sentence|lyrics?|answer|quote|example|story|joke"
-    r"|slogan|caption|clue|password|punchline|proverb|saying)\b[^:]{0,40} (?:is|was|were|are|ran"
-    r"|went)\s*$"
-)
-"""Something made of words, of which the words follow: ``the headline was: I moved to Mars``."""
-_DOUBT = Sought(
-    r"\b(?:would|could|might|maybe|perhaps|probably|possibly|hypothetical\w*|i wish|as if"
-    r"|as though|"
-    r"i guess|i think|i thought|i suppose|i believe|i assume|i feel like|almost|nearly|kind of|"
-    r"sort of|apparently|allegedly|supposedly|literally|dream\w*|lie|lying|fake|"
-    r"not really|sometimes|hopefully|potentially|practically|virtually|basically an?|so-called|"
-    r"thinking (?:of|about)|considering|not sure|in theory|technically|metaphorically|whatever)\b"
-    r"|'d\b",
-    re.IGNORECASE,
-)
-_UNDOES = any_case(
-    r"\b(?:kidding|joking|just a joke|said (?:nobody|no one)|not really|or not|or maybe|i think|"
-    r"i guess|i believe|i suppose|i thought|i assume|i hope|i reckon|i imagine|hopefully|not sure|"
-    r"don't quote me|(?:if|as far as) i (?:remember|recall|know)|(?:i'm|i am) (?:not )?mistaken|"
-    r"maybe|perhaps|probably|apparently|supposedly|allegedly|they say|it seems|"
-    r"she says|he says|in my dreams?|but only|as if|sort of|kind of|right$|just like that)\b"
-)
-_SAYING = r"(?:says?|said|writes?|wrote|reports?|reported|claims?|claimed)"
-_ATTRIBUTED = any_case(
-    r"(?:(?:the |my |our )?(?!(?:i|we|not|as|whatever|what)\b)[\w'-]+(?: (?!(?:i|we)\b)[\w'-]+)?"
-    rf" (?:{_SAYING}|tells? (?:me|us)|told (?:me|us))|{_SAYING} [\w' -]{{1,40}}"
-    r"|(?:i'm|i am|i was|we were) told|i(?:'ve)? (?:hear|heard|read)(?: say)?)[.! ]*$"
-)
-"""Who else says what a sentence says, at its end: ``, says Eve``, ``, the paper writes``."""
-_TAKES_ALL_BACK = any_case(r"\s*(?:or\b[^?]*\?|(?:or )?(?:perhaps |maybe )?not(?: really)?[.! ]*$)")
-"""A sentence that leaves nothing of the one before it: ``Or Monday?``, ``Not.``"""
 _IS_LIST = any_case(r"\b(?:an?|so|very) [a-z-]+$")
 _LISTED = regex(
     r"(?:and |or )?(?!(?:no|her|his|its|their|my|our|the|an?|it|he|she|they|which|who)\b)"
     r"[a-z-]+ [a-z-]+(?: (?:for|of|with|in|to|where|that) .{1,60})?[.! ]*"
 )
 _I_SAID = any_case(r"i (?:said|wrote|told you|claimed) ")
-_QUOTED = regex(r"[\"\u201c\u201d\u201e\u00ab*]|(?<!\w)'(?=\w)[^']{1,80}'(?!\w)|^'|'$")
 _ASKS = any_case(
     r"(?:do|does|did|is|are|was|were|can|could|will|would|should|has|have|had|may|what|who|where|"
     r"when|why|how|which|don't|isn't|aren't|can't|won't|any)\b"
@@ -268,10 +184,10 @@ def clauses(text: str) -> Iterator[Clause]:
     corrects = False
     ready: list[Clause] = []
     for number, sentence in enumerate(sentences(plain)):
-        if len(sentence) > SENTENCE_CHARS_MAX or _UNMEANT.search(sentence):
+        if len(sentence) > SENTENCE_CHARS_MAX or doubts.UNMEANT.search(sentence):
             continue
         has_correction = _CORRECTS.search(sentence) is not None
-        if _TAKES_ALL_BACK.fullmatch(sentence):
+        if doubts.TAKES_ALL_BACK.fullmatch(sentence):
             ready = []
         if _INSTEAD.fullmatch(sentence.strip(" .!")):
             ready = ready[:-1]
@@ -314,7 +230,7 @@ def without_lead(clause: str) -> str:
 
 def is_play(sentence: str) -> bool:
     """Whether a sentence supposes, quotes or reports: nobody vouches for what is in it."""
-    return bool(_SUPPOSES.match(sentence) or _QUOTED.search(sentence))
+    return bool(doubts.SUPPOSES.match(sentence) or doubts.QUOTED.search(sentence))
 
 
 def is_plainly_said(sentence: str) -> bool:
@@ -323,16 +239,21 @@ def is_plainly_said(sentence: str) -> bool:
     What it makes depend on something is part of it: ``if the lift stops, call Schindler``.
     """
     told = without_lead(sentence)
-    is_play = _SUPPOSES.match(told) and not _DEPENDS.match(told)
-    is_doubted = _DOUBT.search(_WHATEVER.sub("", sentence)) or _QUOTED.search(sentence)
+    is_play = doubts.SUPPOSES.match(told) and not doubts.DEPENDS.match(told)
+    is_doubted = doubts.DOUBT.search(doubts.WHATEVER.sub("", sentence)) or doubts.QUOTED.search(
+        sentence
+    )
     is_else = (
-        _AGREES.match(sentence.strip()) or _REPORTED.search(sentence) or _UNDOES.search(sentence)
+        doubts.AGREES.match(sentence.strip())
+        or doubts.REPORTED.search(sentence)
+        or doubts.UNDOES.search(sentence)
     )
     _, comma, last = sentence.rpartition(", ")
-    is_told = bool(comma) and _ATTRIBUTED.fullmatch(last) is not None
-    is_asked = "?" in sentence
+    is_told = bool(comma) and doubts.ATTRIBUTED.fullmatch(last) is not None
+    heading, colon, _ = sentence.partition(": ")
+    is_asked = "?" in sentence or (bool(colon) and doubts.is_supposed(heading, "colon"))
     return not (
-        is_play or is_doubted or is_else or is_told or is_asked or _UNMEANT.search(sentence)
+        is_play or is_doubted or is_else or is_told or is_asked or doubts.UNMEANT.search(sentence)
     )
 
 
@@ -383,7 +304,7 @@ def _takes_back(part: _Part, *, is_last: bool) -> bool:
 
 def _undoes(part: _Part, found: list[Clause]) -> bool:
     """Take away the clause that a part makes depend, or doubts."""
-    is_doubt = _UNDOES.search(part.text) or _ATTRIBUTED.match(part.text)
+    is_doubt = doubts.UNDOES.search(part.text) or doubts.ATTRIBUTED.match(part.text)
     if part.joint != "taint" and not (part.joint == "comma" and is_doubt):
         return False
     if found and not _ASKED_IN_CASE.match(f"if {part.text}"):
@@ -393,14 +314,18 @@ def _undoes(part: _Part, found: list[Clause]) -> bool:
 
 def _stops(part: _Part, before: str) -> bool:
     """Whether from a part on nothing is said plainly: it supposes, reports or is read out."""
-    if part.joint == "colon" and (_INTRODUCES.search(before) or _IS_WORDS.search(before)):
+    if part.joint == "colon" and (
+        doubts.INTRODUCES.search(before) or doubts.IS_WORDS.search(before)
+    ):
         return True
-    if part.joint == "because" and _MOCKS.fullmatch(before.strip(" ,.!")):
+    if doubts.is_supposed(before, part.joint):
+        return True
+    if part.joint == "because" and doubts.MOCKS.fullmatch(before.strip(" ,.!")):
         return True
     if _ASKED_IN_CASE.match(part.text):
         return False
-    is_report = _HEARSAY.search(part.text) and not _I_SAID.match(without_lead(part.text))
-    return bool(_SUPPOSES.match(part.text) or is_report)
+    is_report = doubts.HEARSAY.search(part.text) and not _I_SAID.match(without_lead(part.text))
+    return bool(doubts.SUPPOSES.match(part.text) or is_report)
 
 
 def _puts_right(part: _Part, found: list[Clause]) -> bool:
@@ -423,7 +348,12 @@ def _is_cut_off(part: _Part, found: list[Clause]) -> bool:
 
 def is_clear(part: str) -> bool:
     """Whether words are said without doubt, question, quotation or report."""
-    return not (_DOUBT.search(part) or _QUOTED.search(part) or _HEARSAY.search(part) or "?" in part)
+    return not (
+        doubts.DOUBT.search(part)
+        or doubts.QUOTED.search(part)
+        or doubts.HEARSAY.search(part)
+        or "?" in part
+    )
 
 
 def _clause(part: _Part) -> Clause:

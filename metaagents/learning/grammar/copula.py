@@ -23,7 +23,20 @@ from .lexicon import (
     STATES,
     TEAM_TRADES,
 )
-from .statement import DIED, HAS, KIND, NAME, PLACE, PLAN, RELATION, TIME, Claim, Said, of_speaker
+from .statement import (
+    DIED,
+    HAS,
+    KIND,
+    NAME,
+    PLACE,
+    PLAN,
+    PUT_OFF,
+    RELATION,
+    TIME,
+    Claim,
+    Said,
+    of_speaker,
+)
 from .subjects import kind_of, of_possession
 
 _WHERE = regex(r",? (?:at|in|from|over at|over in) (?:the |[A-Z]).{2,40}$")
@@ -50,15 +63,15 @@ DATED = regex(
     rf"(?:{_AWAITED}|birthday|anniversary|wedding|graduation|exam|interview|surgery|operation|flight|train|bus"
     r"|ferry|appointment|course|inspection|meeting|concert|party"
     r"|session|class|lesson|shift|workshop|match|game|race|trip|holiday|check-?in"
-    r"|review|stand-?up|test|first day|first day of work"
-    r"|defence|scan|lease|contract|passport"
+    r"|review|stand-?up|test|first day|first day of work|defence|scan|lease|contract|passport"
     r"|visa|licence|license|subscription|viewing|performance|opening|move)$"
 )
-_SCHEDULED = regex(rf"(?:{_AWAITED})$")
+_SCHEDULED = regex(
+    rf"(?:{_AWAITED}|meeting|hearing|wedding|interview|workshop|concert|appointment|conference)$"
+)
 _ROLE = regex(
     r"(?:er|or|ist|ian|ant|ent|eur|man|woman|nurse|chef|cook|pilot|vet|judge|clerk|mason|priest"
-    r"|coach"
-    r"|guide|mechanic|architect|student|apprentice|diabetic|vegan|vegetarian)$"
+    r"|coach|guide|mechanic|architect|student|apprentice|diabetic|vegan|vegetarian)$"
 )
 _AGE = any_case(r"(?:\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: and a half)?(?: (?:years|months|weeks) old)?")
 _KNOWN = regex(
@@ -256,7 +269,8 @@ def _time(said: Said, rest: str) -> Iterator[Claim]:
     if not value or subject.sort not in {"owned", "thing"} or said.verbal.sense != "is":
         return
     is_dated = DATED.search(noun) is not None or _WEEKDAY.fullmatch(value) is not None
-    is_moved = said.is_change and is_scheduled(said)
+    is_on_a_day = said.is_change or any(one.days for one in said.times)
+    is_moved = is_on_a_day and is_scheduled(said)
     text = said.told()
     if _YEARLY.search(noun):
         # It comes again each year: the year of the next one is no part of it.
@@ -281,14 +295,11 @@ def _state(said: Said, rest: str) -> Iterator[Claim]:
     """``the printer is broken``, ``the picnic is cancelled``."""
     word = rest.lower().split()[0] if rest else ""
     plain = rest.lower()
-    moved = re.fullmatch(
-        r"(?:postponed|moved|rescheduled|pushed(?: back| out)?|put off|(?:brought|pulled) forward"
-        r"|shifted|delayed)(?: (?:to|until|till)(?: (.+))?)?",
-        plain,
-    )
-    if moved:
-        value = rest.rpartition(" to ")[2] if moved[1] else said.told_time
-        if moved[1] and phrases.as_time(value) is None:
+    moved = PUT_OFF.match(plain)
+    when = plain[moved.end() :] if moved else ""
+    if moved and (not when or moved["to"]):
+        value = rest.rpartition(" to ")[2] if when else said.told_time
+        if when and phrases.as_time(value) is None:
             return
         yield said.claim(
             TIME,
@@ -322,8 +333,7 @@ def is_scheduled(said: Said) -> bool:
 def _cancelled(said: Said) -> Iterator[Claim]:
     trip = _TRIP.search(said.subject.noun)
     noun = re.sub(r" (?:on|in|at|to) .*", "", said.subject.text)
-    is_known = DATED.search(said.subject.head) is not None and said.subject.sort == "owned"
-    is_known |= " with " in noun
+    is_known = is_scheduled(said) or " with " in noun
     yield said.claim("cancelled", "", subject=noun, sense="over", is_news=is_known)
     if noun != said.subject.text:
         yield said.claim("cancelled", "", sense="over")

@@ -49,9 +49,6 @@ TIMES: tuple[Way, ...] = (
     # How old somebody was does not make what they did depend on it.
     Way(r" when (?:i|we|he|she) (?:was|were) (?:only )?[\w-]+(?: years old)?(?=[.,!]|$)", ""),
     Way(rf"\bthe (first|second|third) of (?={'|'.join(map(str.capitalize, MONTHS))})", _nth),
-    Way(
-        r"\b(?:it's|it is) (my|our) ((?:\w+ )?(?:birthday|anniversary)) (?=on |in )",
-        r"\1 \2 is ",
-    ),
+    Way(r"\b(?:it's|it is) (my|our) ((?:\w+ )?(?:birthday|anniversary)) (?=on |in )", r"\1 \2 is "),
     Way(r"\b(birthday|anniversary) (?:falls|comes|is coming up) on ", r"\1 is on "),
 )

@@ -79,8 +79,7 @@ EVERYDAY: dict[str, Callable[[str], str | None]] = {
         r"(?: (?:for|against) .{2,30})?)"
     ),
     "served": part_of(
-        r"((?:(?:with|without) .{3,30}|black|white|strong|weak|plain|sweet|neat|rare"
-        r"|medium rare"
+        r"((?:(?:with|without) .{3,30}|black|white|strong|weak|plain|sweet|neat|rare|medium rare"
         r"|well done|milky|iced)(?: (?:with|and|but) .{3,30})?)"
     ),
     "body-measure": part_of(
@@ -106,8 +105,7 @@ EVERYDAY: dict[str, Callable[[str], str | None]] = {
     "stay": part_of(
         rf"((?:(?:the|this|next|all|all of) )?(?:{'|'.join((*MONTHS, *FEASTS))}|summer|winter"
         r"|(?:[a-z]+ )?(?:term|semester)|autumn|spring|holidays"
-        r"|(?:two|three|four|six) (?:weeks|months)"
-        r"|(?:half|most)(?: of)? the year)"
+        r"|(?:two|three|four|six) (?:weeks|months)|(?:half|most)(?: of)? the year)"
         r" (?:in|with|at|on) .+)",
         re.IGNORECASE,
     ),

@@ -71,7 +71,7 @@ def measured(said: Said) -> Iterator[Claim]:
         yield said.claim(
             "number" if verbal.lemma in _CHANGES and not time else f"{verbal.lemma}s",
             value,
-            is_single=True,
+            is_single=not (verbal.lemma in _CHANGES and verbal.tense == "present" and said.times),
             is_news=is_news and is_so,
             valid_from=None,
             valid_to=None,

@@ -17,7 +17,6 @@ live | in/at/on/with/near | own-place | lives in | state one identity
 live | at/on | address | lives at | state one identity
 reside | in | place | lives in | state one identity
 be | resident in/a resident of/a citizen of | place | lives in | state one identity
-be | based in/living in | place | lives in | state one identity
 stay | with | kin | stays with | state
 live | | beside-place | lives in | state one identity
 be | based/based just | near-place | lives in | state one identity

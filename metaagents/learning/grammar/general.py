@@ -138,15 +138,14 @@ _KEPT = regex(
     r"|hosted|encrypted|measured|counted|billed|written|formatted|sorted|versioned|allowed"
     r"|forbidden|owned|maintained|managed|handled|supported|based|located|reviewed|signed"
     r"|backed up|built|scheduled|set|planned|booked|due|capped|reserved|restricted|deprecated"
-    r"|archived|pinned|replaced|removed|read-only|closed|open|handed|called|held|paid|owed"
-    r"|run)\b.*"
+    r"|archived|pinned|replaced|removed|read-only|closed|open|handed|called|held|paid|owed|run)\b.*"
 )
 """What is done with things as a rule, by a project or a firm."""
 _IS_ONE = regex(rf"(?:(?:an?|the) .*)?[{CAPITALS}\d](?!\d* ?%)")
 _STANDING = regex(r"(?:off|on|with|at|in|an?|without|out of) ")
 _OF_MANY = any_case(
-    r"all |every |each |\w+ing$"
-    r"|(?!the )[\w-]+(?: [\w-]+)?s(?: (?:in|of|from|for|on|about) [\w' -]+)?$"
+    r"all |every |each |\w+ing$|(?!the )[\w-]+(?: [\w-]+)?s"
+    r"(?: (?:in|of|from|for|on|about|over|under|above|below) [\w' $€£.,-]+)?$"
 )
 """Things of a kind, of which a rule is told."""
 _OF_ALL = any_case(r"(?:all|every|each) ")
@@ -165,6 +164,7 @@ _OWN = regex(r"\b(?:my|our)\b")
 _THEIRS = regex(r"\b(?:his|her|their)\b")
 _IS_CAPITAL = regex(rf"[{CAPITALS}]|[a-z]+[{CAPITALS}]")
 _IN_ONE = regex(r"(?:on|in|at) (?:the|an?) (\w+)")
+_SEASON = any_case(r"\bin (?:the )?(?:spring|summer|autumn|fall|winter)\b")
 _DOING = regex(r"\w+ing\b")
 
 
@@ -283,7 +283,8 @@ def _as_a_rule(said: Said) -> bool:
     if _is_round(said) and lemma != "be":
         return _is_habit(said)
     is_own = said.subject.sort == "speaker" and lemma != "have"
-    if _is_dated(said) and not is_own and not (lemma == "be" and _DOING.match(rest)):
+    is_mood = lemma == "be" and (_DOING.match(rest) or (rest and _SEASON.search(said.told_time)))
+    if _is_dated(said) and not is_own and not is_mood:
         return lemma not in OF_THE_MOMENT or lemma in _TURNS
     if lemma == "be":
         return _is_what(said)

@@ -79,10 +79,7 @@ def _what(found: re.Match[str]) -> str:
 
 
 INTRODUCTIONS: tuple[Way, ...] = (
-    Way(
-        rf"^\s*(?i:{_GREETING}(?:i'm|i am)) (?P<name>{_NAME}){_BEHIND}",
-        _named,
-    ),
+    Way(rf"^\s*(?i:{_GREETING}(?:i'm|i am)) (?P<name>{_NAME}){_BEHIND}", _named),
     Way(rf"^\s*(?i:{_GREETING}this is) (?P<name>{_NAME})(?=, | from | speaking\b)", _named),
     Way(rf"^\s*(?i:{_GREETING})(?P<name>{_NAME}) here{_BEHIND}", _named),
     Way(rf"^\s*(?i:i'm|i am) (?P<name>{_NAME})(?=[.!]?\s*$|, (?!not\b)| and [Ii]\b)", _named),

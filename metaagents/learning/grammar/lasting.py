@@ -83,8 +83,7 @@ MARKS: Mapping[str, Mark] = MappingProxyType(
             ),
         ),
         "a date": Mark(
-            1.2,
-            _words("", rf"\b(?:\d(?:st|nd|rd|th)?(?: of)?|in) (?:{_MONTH})|\b(?:19|20)\d\d\b"),
+            1.2, _words("", rf"\b(?:\d(?:st|nd|rd|th)?(?: of)?|in) (?:{_MONTH})|\b(?:19|20)\d\d\b")
         ),
         "an hour": Mark(-1.7, _words("noon midnight o'clock", r"\d[:.]\d\d|\d ?[ap]m|at half")),
         "again and again": Mark(
@@ -171,8 +170,7 @@ MARKS: Mapping[str, Mark] = MappingProxyType(
         ),
         "you": Mark(-1.3, _words("you your yours you're you've you'll")),
         "under way": Mark(
-            -0.7,
-            _words("", r"(?:\b(?:am|is|are|was|were)|'(?:m|s|re)) (?:\w+ly )?\w{3,}ing\b"),
+            -0.7, _words("", r"(?:\b(?:am|is|are|was|were)|'(?:m|s|re)) (?:\w+ly )?\w{3,}ing\b")
         ),
         "a condition": Mark(-1.6, _words("if unless whether", r"\bwhen (?:i|we)\b.* not\b")),
         "many words": Mark(1.3, lambda sentence: float(len(sentence.told) >= _LONG_WORDS)),

@@ -104,8 +104,7 @@ TEAM_TRADES = frozenset(
 """Of whom a team has several."""
 PETS = frozenset(
     "dog puppy cat kitten rabbit bunny hamster parrot tortoise turtle horse pony goldfish fish "
-    "bird "
-    "canary budgie ferret snake lizard gecko hen chicken goat sheep donkey cow pig mouse rat "
+    "bird canary budgie ferret snake lizard gecko hen chicken goat sheep donkey cow pig mouse rat "
     "guinea-pig hound terrier labrador poodle spaniel retriever parakeet cockatiel iguana frog "
     "pet duck goose llama alpaca bee chinchilla hedgehog "
     "mare stallion foal tabby rooster tomcat collie dachshund beagle".split()
@@ -172,8 +171,7 @@ MOMENTARY = (OF_THE_MOMENT - {"ache", "die", "last", "thanks", "wake"}) | frozen
 ILLNESS = (
     r"(?:[a-z]+(?:itis|osis|emia|aemia|algia|plegia|phobia|pathy|oma)|asthma|diabetes|epilepsy|gout"
     r"|(?:high|low) (?:cholesterol|iron|blood sugar)|sleep apno?ea|shingles|fibroids"
-    r"|anxiety attacks"
-    r"|panic attacks|(?:kidney|gall) ?stones|bad (?:knees|hips|eyesight)"
+    r"|anxiety attacks|panic attacks|(?:kidney|gall) ?stones|bad (?:knees|hips|eyesight)"
     r"|(?:an? )?(?:heart|kidney|liver|lung|skin|thyroid|autoimmune|kidney|celiac|coeliac|lyme)"
     r" (?:disease|failure|trouble|disorder)|an (?:under|over)active thyroid"
     r"|insomnia|migraines?|sciatica|vertigo|cancer|adhd|add|autism|arthritis|anxiety|depression"
@@ -234,9 +232,7 @@ EVALUATIVE = frozenset(
     "opportunity opportunities advice suggestion tip tips info information knowledge understanding "
     "copy copies "
     "picture pictures photo photos pic pics video videos sign recipe recipes addition win list "
-    "theme "
-    "ability place spot scoop note warning notice bite "
-    "zero exactly procrastination sarcasm "
+    "theme ability place spot scoop note warning notice bite zero exactly procrastination sarcasm "
     "headache crush heart go shot try feet caring worrying thinking trying believing laughing "
     "crying wondering hoping waiting talking napping overthinking complaining snoozing"
     " oversleeping".split()
@@ -345,8 +341,11 @@ PROJECTS = frozenset(
 )
 """Things that are known by the article: there is one where it is spoken of."""
 
-MADE_UP = frozenset(
-    "book film movie game novel story song series show hero heroine character episode villain king "
+FIGURES = frozenset("hero heroine character villain protagonist avatar".split())
+"""Who lives in what is made up."""
+
+MADE_UP = FIGURES | frozenset(
+    "book film movie game novel story song series show episode king "
     "queen devil god gods witch men women".split()
 )
 """What is made up, or lives."""

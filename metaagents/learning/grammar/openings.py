@@ -12,13 +12,10 @@ _DAYS = "|".join(one.capitalize() for one in (*MONTHS, *WEEKDAYS))
 OPENINGS: tuple[Way, ...] = (
     Way(r"\s*(?:<3|[\u2600-\u27bf\U0001F300-\U0001FAFF]\ufe0f?)+(?=[\s.!]*$)", ""),
     Way(
-        r"^\s*(?:(?:since|now that|as|because) you(?:'re asking| ask| asked| mention it)"
-        r"|funny you"
-        r" (?:should )?(?:ask|mention it)|like i said|as of (?:now|today)|sad to say|(?:quick"
-        r"|small"
+        r"^\s*(?:(?:since|now that|as|because) you(?:'re asking| ask| asked| mention it)|funny you"
+        r" (?:should )?(?:ask|mention it)|like i said|as of (?:now|today)|sad to say|(?:quick|small"
         r"|side|brief|short|tiny|personal) note|(?:(?:i'm|i am|so|very|just) )*(?:happy"
-        r"|glad|sad|sorry|proud"
-        r"|pleased) to say(?: that)?)[,:]? (?=i\b|i'|we\b|we'|my\b|our\b)",
+        r"|glad|sad|sorry|proud|pleased) to say(?: that)?)[,:]? (?=i\b|i'|we\b|we'|my\b|our\b)",
         "",
     ),
     Way(
@@ -48,11 +45,20 @@ OPENINGS: tuple[Way, ...] = (
     Way(r"^((?:[^:.!?]{3,30}: )?(?:my|our) [\w ]{2,30}) = (?=\S)", r"\1 is "),
     Way(r"^\s*([a-z]{3,20}s) (?:scare|frighten|terrify) me\b[^,.;!?]*", r"I am afraid of \1"),
     Way(r"\bi always want (?!to\b|you\b|it\b|that\b)", "I prefer "),
-    Way(r"\b(?:i|we) want (?:all )?(?:my|our) ([a-z]+s (?:as|in) )", r"I prefer \1"),
     Way(r", (?:remember|you know|okay|ok)\?$", "."),
     Way(
         r"\b(ive|dont|cant|didnt|doesnt|isnt|wasnt|havent|hasnt|wont)\b",
         lambda found: f"{found[1][:-2]}'ve" if found[1].lower() == "ive" else f"{found[1][:-1]}'t",
+    ),
+    # A heading and what stands under it: "Owner of billing: Mia Chen", "Decision: use Kafka".
+    Way(
+        r"^\s*((?:Owner|Lead|Assignee|Budget|Root cause|Deadline|Due date|Venue|Launch date)"
+        r"(?: (?:of|for) [\w' -]{2,40})?): (?=\S)",
+        lambda found: f"The {found[1].lower()} {'was' if 'cause' in found[1] else 'is'} ",
+    ),
+    Way(
+        r"^\s*(?:\w+ )?decision: (?:we(?:'ll| will)? )?(?=(?:use|adopt|keep|move|switch|drop)\b)",
+        "We decided to ",
     ),
     # What there is one of where it is spoken of: "Standup is at 9:45", "rent's 900".
     Way(

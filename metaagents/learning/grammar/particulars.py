@@ -44,6 +44,7 @@ _HOLDS = frozenset(
     "listen allow apply return measure pay prefer want move switch".split()
 )
 """Verbs that say of a thing what is so for long."""
+_RESULTS = frozenset("last cost reach hit exceed".split())
 _NO_THING = (
     (EVALUATIVE - frozenset("deadline plan number type kind opening sign list".split()))
     | OCCASIONS
@@ -104,7 +105,9 @@ def _is_lasting(said: Said) -> bool:
         return False
     is_done = verbal.lemma == "be" and _is_participle(verbal.rest)
     is_so = verbal.tense in {"present", "perfect"} and verbal.sense != "never"
-    return is_done or (is_so and (verbal.lemma in _HOLDS or said.is_ahead))
+    is_past = (verbal.tense, verbal.sense) == ("past", "is") and verbal.lemma in _RESULTS
+    is_so = is_so and (verbal.lemma in _HOLDS or said.is_ahead)
+    return is_done or is_so or (is_past and _COUNTED.match(verbal.rest) is not None)
 
 
 def _is_known(said: Said) -> bool:

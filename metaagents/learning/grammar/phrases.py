@@ -29,14 +29,12 @@ _DATE_LIKE = (
     rf"(?:(?:(?:{'|'.join(WEEKDAYS)}),? )?(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)?"
     rf" (?:{'|'.join(MONTHS)})(?:,? \d{{4}})?"
     rf"|(?:{'|'.join(MONTHS)})(?: \d{{1,2}}(?:st|nd|rd|th)?)?(?:,? \d{{4}})?"
-    rf"|\d{{4}}-\d{{2}}-\d{{2}}"
-    rf"|(?:{'|'.join(WEEKDAYS)})s?(?:,? (?:at )?{CLOCK})?)"
+    rf"|\d{{4}}-\d{{2}}-\d{{2}}|(?:{'|'.join(WEEKDAYS)})s?(?:,? (?:at )?{CLOCK})?)"
 )
 TIME = any_case(rf"(?:(?:on|at|in|to|for|until) )?(?:{_DATE_LIKE}(?:,? (?:at )?{CLOCK})?|{CLOCK})")
 QUANTITY = any_case(
     r"(?:about |around |only )?(?:[\u20ac$\u00a3#+]|number |no\. )?(?:\d[\w.,:/\-]*|one|two|three"
-    r"|four"
-    r"|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen"
+    r"|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen"
     r"|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-[a-z]+)?)"
     r"(?: (?!(?:at|in|on|for|from|with|of|to|by|as|and)\b)[\u20ac$\u00a3%\w\-+]+){0,3}"
 )

@@ -129,8 +129,7 @@ _WAYS: tuple[Way, ...] = (
     # Of a move, where somebody is now is where they live.
     Way(
         r"\b((?:used to live|moved house|moved away|left(?= [A-Z])) [^.;!?]{0,60}?),? (?:but "
-        r"|and |so )?"
-        r"(?:now )?([Ii]|[Ww]e)(?:'m| am|'re| are) (?:now )?in (?=[A-Z])",
+        r"|and |so )?(?:now )?([Ii]|[Ww]e)(?:'m| am|'re| are) (?:now )?in (?=[A-Z])",
         lambda found: f"{found[1]}, {found[2]} live in ",
     ),
     # "Moved to Bonn and then back to Mainz": it is moved again.
@@ -167,8 +166,7 @@ _WAYS: tuple[Way, ...] = (
     ),
     Way(r"\bboth (?=[\w\-]+ and )", ""),
     Way(
-        rf"\bthe ({_CARER}) (?:who|that) (?:looks after|takes care of|treats|sees|cuts|works"
-        rf" with)"
+        rf"\bthe ({_CARER}) (?:who|that) (?:looks after|takes care of|treats|sees|cuts|works with)"
         r" (?:me|us|(?:my|our) [\w ]{2,24}?) is ",
         r"my \1 is ",
     ),
@@ -343,8 +341,7 @@ _WAYS: tuple[Way, ...] = (
     # Who somebody's people are.
     Way(
         r"\bthe ([a-z]+) (?:that |who |whom )?(?:i|we) (?:use|see|have|go to|visit|drive|own"
-        r"|wear|take|rent|play|ride|(?:work|study) (?:for|at)|live in|bank with)"
-        r" (?=[a-z]+s\b)",
+        r"|wear|take|rent|play|ride|(?:work|study) (?:for|at)|live in|bank with) (?=[a-z]+s\b)",
         r"my \1 ",
     ),
     Way(rf"\bthe name of my ({_KIN}) is ", r"my \1 is called "),

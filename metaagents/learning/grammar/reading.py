@@ -14,7 +14,7 @@ from .exchange import exchanged, measured
 from .frames import OFTEN, PLANNED, filled, without_circumstance
 from .framing import framed
 from .general import told_whole
-from .lexicon import BODY, EVALUATIVE, OF_AN_ANSWER, ORDINALS, POSSESSIONS, SOFTWARE
+from .lexicon import BODY, EVALUATIVE, FIGURES, OF_AN_ANSWER, ORDINALS, POSSESSIONS, SOFTWARE
 from .particulars import with_particulars
 from .statement import HABIT, Claim, Said, of_speaker
 from .values import KINDS
@@ -60,6 +60,11 @@ _WHOM = regex(r"\b(?:him|them|it|her(?= (?:once|twice|every|each|on|in|at|\w+ ti
 _EXAMPLE = regex(r"an? .*\b(?:called|named) ")
 _SIMILE = regex(r"like (?:an?|the|mad|crazy|hell) ")
 _TODAY = any_case(r"\b(?:today|tonight|this (?:morning|afternoon|evening|week))\b")
+_UNKNOWN = any_case(r"(?:tb[dac]|n/a|unknown|unclear|undecided|to be [a-z]+ed)\W*$|that\b")
+"""What says that nobody knows, or what somebody fears or hopes."""
+_WE_ARE_ONE = any_case(r"we(?:'re| are|'ve been| have been) an? ")
+"""Of several who are one thing together, nothing is told of who speaks."""
+_FABLED = regex(r"(?:an?|the) (?:[a-z]+ )?(?:king|queen|god|goddess|emperor|pope|unicorn|wizard)\b")
 _WHOSE = any_case(r"(?:his|her|their|your) ")
 """What is put right is somebody's whom the clause does not name."""
 
@@ -92,8 +97,12 @@ def _is_of_nothing(said: Said) -> bool:
         return True
     if _SIMILE.match(verbal.rest):
         return True
-    if verbal.lemma != "be":
-        return False
+    if not FIGURES.isdisjoint(noun.split()):
+        return True
+    if verbal.lemma != "be" or _WE_ARE_ONE.match(said.clause.text):
+        return verbal.lemma == "be"
+    if _UNKNOWN.match(verbal.rest) or (_FABLED.match(verbal.rest) and said.subject.sort != "thing"):
+        return True
     is_of_today = verbal.rest.startswith(("a ", "an ")) and _TODAY.search(said.clause.text)
     *which, what = said.subject.head.partition(" of ")[0].split() or [""]
     return bool(is_of_today) or (what in OF_AN_ANSWER and ORDINALS.issuperset(which))

@@ -43,12 +43,13 @@ _WAS = regex(
 )
 _PROCESSED = regex(
     r"(?:shipped|delivered|paid|refunded|closed|resolved|returned|approved|rejected|cancelled|opened"
-    r"|reopened|escalated|merged|reverted|signed|sent|received|invoiced|dispatched)\b"
+    r"|reopened|escalated|merged|reverted|signed|sent|received|invoiced|dispatched|assigned"
+    r"|drained)\b"
 )
 """What is done with orders, tickets and invoices."""
 _NUMBERED = any_case(
-    r"(?:order|ticket|invoice|issue|case|claim|shipment|parcel|pull request|bug|incident|payment"
-    r"|contract|application|booking) #?[a-z-]*\d[\w-]*"
+    r"(?:the )?(?:order|ticket|invoice|issue|case|claim|shipment|parcel|pull request|bug|incident"
+    r"|payment|contract|application|booking|task|pr|node|build) #?[a-z-]*\d[\w-]*"
 )
 _EXACT = regex(r"#[\w-]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S+")
 """A channel or an address: what a thing is is said by it."""
@@ -76,9 +77,9 @@ def _is_at_work(said: Said) -> bool:
         is_joined = verbal.lemma in {"depend", "rely"} and rest.startswith("on ")
         is_had = verbal.lemma == "have" and _HAVING.match(rest) is not None
         return verbal.tense == "present" and is_named and (is_joined or is_had)
-    if verbal.tense != "present":
+    is_done = _PROCESSED.match(rest) and _NUMBERED.fullmatch(said.subject.text)
+    if verbal.tense != "present" or is_done:
         is_cause = _CAUSE.fullmatch(said.subject.text) is not None
-        is_done = _PROCESSED.match(rest) and _NUMBERED.fullmatch(said.subject.text)
         return bool(is_done) or (is_cause and _ONE_THING.match(rest) is not None)
     return said.subject.sort in {"thing", "owned"} and _EXACT.fullmatch(rest) is not None
 

@@ -48,8 +48,7 @@ _STYLE = any_case(
     r"|kilomet\w+|miles|euros|dollars|pounds|simple|plain|short|formal|informal)\b.{0,40})"
     r"|(?P<call>(?:address|refer to) me (?:as|by|with) .+)"
     r"|(?P<no>(?:don't|do not|never) (?:use|suggest|recommend|include|propose|offer|send me|give me"
-    r"|call me|book|schedule|mention|add) (?!(?:the|this|that|these|those|it|them|any of|my)\b).+)"
-    r")"
+    r"|call me|book|schedule|mention|add) (?!(?:the|this|that|these|those|it|them|any of|my)\b).+))"
 )
 _RULE = any_case(
     r"(?P<who>(?!(?:i|you|we|he|she|it|they|this|that|there|\w+ing|someone|somebody|my|your|his|her)\b)"
@@ -66,10 +65,11 @@ _WISH = any_case(
 )
 _ASKED = any_case(r"^(?:could|can|would|will) you (?:please )?(always|never|from now on,?) ")
 """``Could you always give temperatures in Celsius?``: a question by its manners only."""
+_HEADING = any_case(r"^(?:constraint|rule|policy|requirement|important|security|reminder): ")
 _DENIED = any_case(r"(?:don't|do not|never) ")
 _ONCE = any_case(
     r"\b(?:yet|now|today|tonight|tomorrow|until|till|again|this|that|these|those|it|them|here|there"
-    r"|up|above|below|following|attached|instead|too|so|anymore|if)\b"
+    r"|up|(?:above|below)(?! \d)|following|attached|instead|too|so|anymore|if)\b"
 )
 _YOURS = (
     (any_case(r"\byour\b"), "its"),
@@ -130,7 +130,7 @@ def language_asked(told: str) -> Claim | None:
 
 def _asked(sentence: str) -> str:
     """Return what a sentence asks, without its reason and its manners."""
-    told = sentence.strip(" .!")
+    told = _HEADING.sub("", sentence.strip(" .!"))
     if _ASKED.match(told):
         told = _ASKED.sub(r"\1 ", told).rstrip(" ?")
     return _PLEASE.sub("", _REASON.split(told)[0]).strip()

@@ -62,21 +62,19 @@ _MARKS = any_case(
     r"|now|these days|nowadays|at the moment|currently|any ?(?:more|longer)|again|too"
     r"|as well|after all"
     r"|instead|from now on|also|already|so far|for good|finally|recently|lately|at last"
-    r"|of course|yet"
-    r"|in (?:my|our|his|her) (?:whole |entire )?li(?:fe|ves)|all in all"
+    r"|of course|yet|in (?:my|our|his|her) (?:whole |entire )?li(?:fe|ves)|all in all"
     r"|since the \w+|every now and then|actually|originally|you know|please|thankfully)[\s.!]*$"
 )
-_PUT_OFF = regex(
-    r"(?:moved|postponed|rescheduled|pushed(?: back| out)?|put off|(?:brought|pulled) forward"
-    r"|shifted|delayed)(?: (?:to|until|till))?"
+PUT_OFF = regex(
+    r"(?:moved(?: up)?|postponed|rescheduled|pushed(?: back| out)?|put off|shifted|delayed"
+    r"|(?:brought|pulled) forward|extended)(?P<to> (?:to|until|till)\b)?"
 )
 """What has another time now has one that is to come."""
 _NAMED = regex(r"(?<!\bin )(?<!\bat )(?<!\bto )(?<!\bfrom )(?<!\bnear )(?<![\w'])[A-Z][a-z]")
 """A capital after no word of place: it may be somebody."""
 _HOW_OFTEN = regex(
     r" (?:a lot|quite a bit|quite often|very often|all the time|every so often|most days"
-    r"|now and then"
-    r"|from time to time|on and off|off and on|regularly|frequently|occasionally)$"
+    r"|now and then|from time to time|on and off|off and on|regularly|frequently|occasionally)$"
 )
 _BEARS = frozenset("allergic intolerant sensitive addicted".split())
 _NEGATED = any_case(r"\b(?:not|never|no|cannot|\w+n't)\b")
@@ -297,7 +295,7 @@ def taken_apart(
         verbal.tense == "ahead"
         or verbal.lemma in AHEAD
         or puts_off
-        or _PUT_OFF.fullmatch(verbal.rest) is not None
+        or PUT_OFF.fullmatch(verbal.rest) is not None
         or (verbal.tense == "present" and not verbal.habit)
     )
     times: list[When] = []

@@ -43,7 +43,7 @@ _BUSINESS = (
 _BEGUN = rf"{_DEGREE}|{_BUSINESS}|\b(?:school|university|uni|college|job|therapy|chemo|project)\b"
 _GROUP = regex(
     r"\b(?:club|choir|band|team|council|society|union|orchestra|league|group|party|gym|class|board"
-    r"|committee|association|army|navy|church|crew|squad|troupe|company|course|guild)\b|[A-Z]",
+    r"|committee|association|army|navy|church|crew|squad|troupe|company|course|guild)\b|[A-Z]"
 )
 _AGE = any_case(r"(\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: years old)?")
 _ILLNESS = (
@@ -57,9 +57,7 @@ _REMOVED = (
     r"(?:my|an?|the) ([\w\- ]{2,30}) (?:taken out|removed|replaced|operated on|pulled|fixed)|"
     r"my ([\w\- ]{2,30}) out|"
     r"((?:(?:an?|two|three|several) )?(?:[\w\-]+ )?(?:surgery|surgeries|operations?|bypass"
-    r"|c-section"
-    r"|caesarean"
-    r"|an operation|\w+ replacements?|\w+ transplant|a stroke"
+    r"|c-section|caesarean|an operation|\w+ replacements?|\w+ transplant|a stroke"
     r"|a heart attack|a miscarriage))(?: on my [\w ]+)?"
 )
 _CHANGE = regex(rf"(i?{phrases.NAME}) to (i?{phrases.NAME})(?: .{{1,40}})?")
@@ -70,8 +68,7 @@ _PART = regex(
 _AGE_MAX = 120
 _KNOWN_THE = regex(
     r"the (?:sea|ocean|mountains|beach|countryside|outdoors|cold|heat|rain|snow|theatre|theater"
-    r"|cinema"
-    r"|opera|ballet|sun|dark|forest|desert|(?:smell|taste|sound) of .+|[A-Z].+)"
+    r"|cinema|opera|ballet|sun|dark|forest|desert|(?:smell|taste|sound) of .+|[A-Z].+)"
 )
 _MEDICINE = (
     r"\b(?:insulin|metformin|medication|medicine|antibiotics|antidepressants|blood thinners|statins"
@@ -82,7 +79,7 @@ _MEDICINE = (
 _LEADING = regex(r"\b(?:head|chief|lead|senior|deputy|vice|managing|executive|general) $")
 _FIRM = regex(
     r" |(?:tech|bank|soft|corp|works|labs?|media|group|systems|robotics|foods|energy|press|rail)$"
-    r"|[a-z][A-Z]|^[A-Z]{2,}",
+    r"|[a-z][A-Z]|^[A-Z]{2,}"
 )
 _NO_ROLE = NO_ROLE | frozenset(
     "person people human guy girl boy kid man woman member part morning owl wreck human being "
@@ -343,8 +340,7 @@ KINDS: dict[str, Callable[[str], str | None]] = {
         r"(?: work)? (?:for|at|in) "
     ),
     "leaning": part_of(
-        r"(an? (?:(?:real|total|bit of a) )?(?:(?:morning|night|evening|dog|cat|tea"
-        r"|coffee|beach"
+        r"(an? (?:(?:real|total|bit of a) )?(?:(?:morning|night|evening|dog|cat|tea|coffee|beach"
         r"|city|country|mountain|sea|winter|summer|outdoors) person|night owl|early (?:bird"
         r"|riser)|(?:light|heavy) sleeper|(?:picky|fussy) eater|nervous flyer))"
     ),

@@ -1,0 +1,112 @@
+"""Words by which a text states nothing: doubt, play, report, quotation, taking back. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from ..marks import Sought
+from ..regexes import any_case, regex
+
+HEADING_WORDS_MAX = 3
+SUPPOSES = any_case(
+    r"\s*(?:(?:and|but|so|now|just|please)\s+)*(?:if|suppose|supposing|imagine|assume|assuming|"
+    r"let's (?:say|assume|imagine|suppose|pretend)|pretend|say\b|unless|whether|had i|were i|"
+    r"what if|as if|(?:oh |yeah,? )?(?:sure|right|yeah),? and (?:i|we|my|our)\b|"
+    r"(?:yeah|yes|oh),? (?:right|sure|of course)\s*$|"
+    r"once(?! an?\b| every\b)|until|for (?:the sake of argument|argument's sake)|"
+    r"i wish|if only|should i|in (?:the|a|this|my|an) (?:[\w-]+ )?(?:film|movie|book"
+    r"|show|game|dream|novel|song|play|story|tale|series|episode|chapter|comic|legend|scenario"
+    r"|simulation))\b"
+)
+_SUPPOSED = any_case(
+    r"(?:.*\b(?:hypothes[ie]s|proposals?|suggestions?|ideas?|assumptions?|guess|theory|myth"
+    r"|fake news|to-?do|(?:option|variant|alternative|scenario|plan)(?: \w)?)"
+    r"|(?:wish|draft|un\w+ed\b|not )[\w ]*)\s*"
+)
+"""What heads something that nobody vouches for: ``option A:``, ``unconfirmed:``."""
+UNMEANT = Sought(
+    r"\b(?:(?:fell|falls) through|came to nothing|thought better of (?:it|that)"
+    r"|decided against (?:it|that)|(?:gave|given) (?:it|that) up|gave up on (?:it|that)"
+    r"|but didn't$|(?:decided|chose|chosen|opted) not to\W*$"
+    r"|(?:changed|change) (?:my|our) minds?|never happened)\b"
+    r"|^\s*(?:oh,? )?(?:great|fantastic|wonderful|lovely|brilliant|perfect|excellent|nice), i"
+    r" (?:just|simply|do|so|really|absolutely) (?:love|enjoy|adore|like)\b",
+    re.IGNORECASE,
+)
+"""What was dropped, and praise that says the opposite: ``great, I just love Mondays``."""
+MOCKS = any_case(r"(?:(?:oh|yeah|yes),? )?(?:right|sure|great|of course)")
+"""What agrees with a reason that nobody means: ``sure, because I own the bank``."""
+AGREES = any_case(r"(?:(?:oh|ah|yeah|yes|well),? )*(?:sure|right|yeah|yes|of course|because)\b,? ")
+"""What opens with agreement is often its opposite: ``sure, and I am the Queen of Denmark``."""
+REPORTED = any_case(
+    r"\b(?:says?|said|saying|tells|(?<!i )told|claims|claimed|(?:they|people) claim|heard"
+    r"|reckons?|read that|wrote|write that|begins with|translate|for example|according to|rumou?r"
+    r"|i may|may be|supposed to|always wanted|used to (?:think|believe|assume)|intended to"
+    r"|(?:hoped|meant|wanted) to|can't believe|decided (?:whether|if)"
+    r"|about to|hoping to|looking for|trying to"
+    r"|the (?:hero|heroine|book(?! club)|film|novel|song|story|game|movie))\b"
+    r"|^(?!.*\b(?:rule|policy|deal|agreement|decision|point|fact|truth|result|condition)"
+    r"\b.* that\b)[^,;:]{2,40} (?:is|was) that\b"
+    r"|\b(?:goes|reads|was|is|are|were|ran|went): |\bdear (?:\w+\.? ?){1,2},"
+)
+"""What somebody else says, is made up, or was only meant to be."""
+WHATEVER = any_case(r"\bwhatever the \w+")
+DEPENDS = any_case(
+    r"(?:if|until|once|unless)\b"
+    r"(?! (?:only|you ask|i (?:had|were|was)|we (?:had|were)|it (?:were|had))\b)"
+)
+"""What makes a sentence depend on what may well be, rather than suppose it."""
+HEARSAY = Sought(
+    r"\b(?:says?|said|saying|tells?|told|claim(?:s|ed)?|heard|asks?|asked"
+    r"|(?:writes|wrote|write(?= that\b|:))(?! (?:the |an? |two |three |my |our |his |her )?"
+    r"[a-z]+ (?:for|about|in|on|as)\b| (?:in |all )?(?:my|our|the) [a-z]+\b)|begins with|"
+    r"translate|quote|for example|an example|according to|rumou?r)\b",
+    re.IGNORECASE,
+)
+INTRODUCES = any_case(
+    r"\b(?:goes|sings?|sang|reads?|answers?|reply|replies|write|sentence|line|lines|caption|title|"
+    r"tweet|post|with|like|this|following|text|words|note|sign|slogan|motto|chorus|verse"
+    r"|in my head)\s*$"
+)
+IS_WORDS = any_case(
+    r"\b(?:headline|title|line|message|subject|text|sentence|lyrics?|answer|quote|example|story|joke"
+    r"|slogan|caption|clue|password|punchline|proverb|saying)\b[^:]{0,40} (?:is|was|were|are|ran"
+    r"|went)\s*$"
+)
+"""Something made of words, of which the words follow: ``the headline was: I moved to Mars``."""
+DOUBT = Sought(
+    r"\b(?:would|could|might|maybe|perhaps|probably|possibly|hypothetical\w*|i wish|as if"
+    r"|as though|"
+    r"i guess|i think|i thought|i suppose|i believe|i assume|i feel like|almost|nearly|kind of|"
+    r"sort of|apparently|allegedly|supposedly|literally|dream\w*|lie|lying|fake|"
+    r"not really|sometimes|hopefully|potentially|practically|virtually|basically an?|so-called|"
+    r"thinking (?:of|about)|consider(?:ing|ed)|iirc|afaik"
+    r"|(?:is|are|was|were|be) either|not sure|in theory|technically|metaphorically|whatever)\b"
+    r"|'d\b",
+    re.IGNORECASE,
+)
+UNDOES = any_case(
+    r"\b(?:kidding|joking|just a joke|said (?:nobody|no one)|not really|or not|or maybe|i think|"
+    r"i guess|i believe|i suppose|i thought|i assume|i hope|i reckon|i imagine|hopefully|not sure|"
+    r"don't quote me|(?:if|as far as) i (?:remember|recall|know)|(?:i'm|i am) (?:not )?mistaken|"
+    r"maybe|perhaps|probably|apparently|supposedly|allegedly|they say|it seems|"
+    r"she says|he says|in my dreams?|but only|as if|sort of|kind of|right$|just like that)\b"
+)
+_SAYING = r"(?:says?|said|writes?|wrote|reports?|reported|claims?|claimed)"
+ATTRIBUTED = any_case(
+    r"(?:(?:the |my |our )?(?!(?:i|we|not|as|whatever|what)\b)[\w'-]+(?: (?!(?:i|we)\b)[\w'-]+)?"
+    rf" (?:{_SAYING}|tells? (?:me|us)|told (?:me|us))|{_SAYING} [\w' -]{{1,40}}"
+    r"|(?:i'm|i am|i was|we were) told|i(?:'ve)? (?:hear|heard|read)(?: say)?)[.! ]*$"
+)
+"""Who else says what a sentence says, at its end: ``, says Eve``, ``, the paper writes``."""
+TAKES_ALL_BACK = any_case(r"\s*(?:or\b[^?]*\?|(?:or )?(?:perhaps |maybe )?not(?: really)?[.! ]*$)")
+"""A sentence that leaves nothing of the one before it: ``Or Monday?``, ``Not.``"""
+QUOTED = regex(r"[\"\u201c\u201d\u201e\u00ab*]|(?<!\w)'(?=\w)[^']{1,80}'(?!\w)|^'|'$")
+
+
+def is_supposed(heading: str, joint: str) -> bool:
+    """Whether nobody vouches for what follows some words: ``option A:``, ``in theory,``."""
+    if len(heading.split()) > HEADING_WORDS_MAX or joint not in {"colon", "comma"}:
+        return False
+    is_doubt = DOUBT.search(heading) is not None
+    return is_doubt or (joint == "colon" and _SUPPOSED.fullmatch(heading) is not None)
