@@ -366,7 +366,8 @@ def _leaves(new: Claim, old: Claim) -> bool:
     is_ended |= is_post and old.attribute in _WORKING
     is_ended |= new.attribute == "likes" and old.attribute.startswith("favourite ")
     is_dropped = new.attribute in {"supports", "uses", "changed"}
-    is_ended |= is_dropped and old.is_single and old.attribute not in _FOR_ONE
+    is_kept = old.attribute in _FOR_ONE or old.attribute.startswith("favourite ")
+    is_ended |= is_dropped and old.is_single and not is_kept
     return is_ended or _cancels(new, old)
 
 

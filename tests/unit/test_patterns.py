@@ -220,6 +220,8 @@ def test_what_only_looks_so_is_still_learnt(said: str) -> None:
     [
         ("Owner of the onboarding flow: Mia Chen.", "the owner of the onboarding flow is Mia Chen"),
         ("Budget: 25k USD.", "the budget is 25k USD"),
+        ("The VAT rate is 19%.", "the VAT rate is 19%"),
+        ("The deposit is 300€.", "the deposit is 300€"),
         ("Deadline: 12 June.", "the deadline is on 12 June 2026"),
         ("Root cause: an expired certificate.", "the root cause was an expired certificate"),
         ("Decision: use gRPC between services.", "Ada decided to use gRPC between services"),

@@ -404,6 +404,8 @@ def test_what_is_learnt_of_a_denial_says_that_it_never_was_so() -> None:
         ("I live in Berlin.", "We dropped Berlin."),
         ("Our rate is 19 %.", "Our rate goes up to 21 % on January 1."),
         ("The tax rate is 19 %.", "The tax rate goes up to 21 % on 1 January 2030."),
+        ("The tax rate is 19%.", "The tax rate goes up to 21% on 1 January 2030."),
+        ("My favourite team is Ajax.", "We dropped Ajax."),
         ("I'm a fan of Target.", "I was laid off from Target."),
         ("Our price is $29 a month.", "We raised the deposit to $35."),
         ("Our CEO is Ruth Kaminski.", "Leo Brandt is the new CFO."),
