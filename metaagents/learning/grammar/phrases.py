@@ -33,8 +33,8 @@ _DATE_LIKE = (
 )
 TIME = any_case(rf"(?:(?:on|at|in|to|for|until) )?(?:{_DATE_LIKE}(?:,? (?:at )?{CLOCK})?|{CLOCK})")
 QUANTITY = any_case(
-    r"(?:about |around |only )?(?:[\u20ac$\u00a3#+]|number |no\. )?(?:\d[\w.,:/\-]*[%\u20ac$\u00a3]?|one|two"
-    r"|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen"
+    r"(?:about |around |only )?(?:[\u20ac$\u00a3#+]|number |no\. )?"
+    r"(?:\d[\w.,:/\-]*[%\u20ac$\u00a3]?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen"
     r"|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-[a-z]+)?)"
     r"(?: (?!(?:at|in|on|for|from|with|of|to|by|as|and)\b)[\u20ac$\u00a3%\w\-+]+){0,3}"
 )
