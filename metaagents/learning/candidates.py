@@ -16,6 +16,7 @@ from tiers.records import Owned, Rule, Source, Turn
 from ..claims.forms import root
 from ..distinctive import is_negated
 from .following import Replies, outcome_of
+from .grammar.phrases import TIME, as_time
 from .patterns import CONFIDENCE, USER, Stated, stated, subject_of
 from .plain_speech import POINTING
 from .regexes import any_case, regex
@@ -33,6 +34,15 @@ _NO = any_case(
     r"(?P<right>\w[\w.'\u2019-]*(?: [\w.'\u2019-]+){0,2}?)[.!]*"
 )
 """A message that only denies, and says what is so instead: ``No, red.``"""
+_MEANT = any_case(
+    r"(?:(?:no|sorry|oops|wait|actually|correction|my mistake)[,:.!]* ){0,2}"
+    r"(?:i meant|make that|(?<=actually )(?:it['\u2019]?s|it is)"
+    r"|(?<=actually, )(?:it['\u2019]?s|it is)) (?:on |at |in )?"
+    r"(?P<right>[\u20ac$\u00a3]?\w[\w.,'\u2019-]*(?: [\w.'\u2019-]+)?)[.!]*"
+)
+"""A message that only says what was meant, a name or a number: ``Sorry, I meant 800 dollars.``"""
+_TIMES = any_case(rf"(?<!\w)(?:{TIME.pattern})(?!\w)")
+_NAMED = regex(r"\W?\d|[A-Z]")
 _WHEN = regex(r"^(?:on|in|at) ")
 _TAKES_UP = "noted right correct okay ok so still fine got understood good yes live"
 """What a reply says when it takes up what it was told."""
@@ -204,10 +214,10 @@ def _put_right(turn: Turn, window: Window) -> Iterator[tuple[Stated, tuple[str, 
         if former.seq < turn.seq
         and (_whose(former), subject_of(former)) == (_whose(turn), subject_of(turn))
     ]
-    exchange = _exchanged(turn, before)
+    exchange = _exchanged(turn, before, window)
     if exchange is None:
         return
-    wrong = re.compile(rf"\b{re.escape(exchange[0])}\b", re.IGNORECASE)
+    wrong = re.compile(rf"(?<!\w){re.escape(exchange[0])}(?!\w)", re.IGNORECASE)
     for former in reversed(before):
         if not wrong.search(former.input):
             continue
@@ -221,11 +231,14 @@ def _put_right(turn: Turn, window: Window) -> Iterator[tuple[Stated, tuple[str, 
         return
 
 
-def _exchanged(turn: Turn, before: Sequence[Turn]) -> tuple[str, str] | None:
+def _exchanged(turn: Turn, before: Sequence[Turn], window: Window) -> tuple[str, str] | None:
     """Return which word of what somebody said before a turn puts right, and what is right."""
     told = _RIGHT.fullmatch(turn.input.strip())
     if told is not None:
         return told["wrong"].strip(), told["right"].strip()
+    meant = _MEANT.fullmatch(turn.input.strip())
+    if meant is not None and _NAMED.match(meant["right"]):
+        return _meant(meant["right"], before, window)
     denied = _NO.fullmatch(turn.input.strip())
     if denied is None or not before or _NO_VALUE & set(words(denied["right"])):
         return None
@@ -240,6 +253,23 @@ def _exchanged(turn: Turn, before: Sequence[Turn]) -> tuple[str, str] | None:
         if wrong:
             return (wrong[-1], right) if _is_alike(wrong[-1], right) else None
     return None
+
+
+def _meant(right: str, before: Sequence[Turn], window: Window) -> tuple[str, str] | None:
+    """Return what the last message has where its speaker meant something else: a time, or a value.
+
+    Of one that states one thing, and has one of them.
+    """
+    if not before or before[-1].response.endswith("?"):
+        return None
+    former = before[-1]
+    said = window.stated(former.input, former)
+    if as_time(right) is None:
+        found = [one.object for one in said if one.object]
+    else:
+        found = [_WHEN.sub("", one[0]) for one in _TIMES.finditer(former.input)]
+    is_clear = len(said) == len(found) == 1 and _is_alike(found[0], right)
+    return (found[0], right) if is_clear else None
 
 
 def _only_takes_up(reply: str, value: str, former: Turn) -> bool:

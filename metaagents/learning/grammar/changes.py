@@ -35,9 +35,12 @@ _HOUR = r"\d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?"
 
 CHANGES: tuple[Way, ...] = (
     Way(
-        rf"^({FULL_NAME}) (?:is|takes over as|took over as|has taken over as|becomes|became) "
-        rf"(the|our) (?:new )?((?:[\w-]+ ){{0,3}}{_POST})(?: (?:now|from now on))?(?=$|[.!])",
-        r"\2 \3 is now \1",
+        rf"^({FULL_NAME}) (?:(?:is|becomes|became) (?P<whose>the|our)"
+        r"|(?:takes|took|has taken) over as(?: (?P<theirs>the|our))?) "
+        rf"(?:new )?(?P<post>(?:[\w-]+ ){{0,3}}{_POST})(?: (?:now|from now on))?(?=$|[.!])",
+        lambda found: (
+            f"{found['whose'] or found['theirs'] or 'The'} {found['post']} is now {found[1]}"
+        ),
     ),
     Way(
         rf"^([Tt]he|[Oo]ur) new ((?:[\w-]+ ){{0,3}}{_POST}) is (?!now)(?={FULL_NAME})",
@@ -48,6 +51,7 @@ CHANGES: tuple[Way, ...] = (
         rf"{_TO_VALUE}$",
         r"\1 \2 is now \g<value>",
     ),
+    Way(r"^([Mm]y favou?rite [\w-]+(?: (?!has\b)[\w-]+)?) (?:has )?changed to ", r"\1 is now "),
     Way(rf"^([Tt]he|[Oo]ur|[Mm]y) ({_THING}) {_WAS} renamed {_TO_NAME}", r"\1 \2 is now called "),
     Way(
         rf"^(?:I|[Ww]e)(?: have|'ve)? renamed (the|our|my) ({_THING}) {_TO_NAME}",
@@ -235,6 +239,10 @@ _RESTATED: tuple[tuple[str, str], ...] = (
     (
         "<who><did> (?:called off|cancelled) (?:the|my|our) <event:words>",
         "{theirs} {event} was cancelled. The {event} was cancelled.",
+    ),
+    (
+        "<who><did> (?:called off|cancelled) (?:the|my|our) <event:words> with <whom:name>",
+        "The {event} with {whom} was cancelled",
     ),
     (
         "<who><did> had my <thing:words> (?:removed|taken out|taken off|pulled)",

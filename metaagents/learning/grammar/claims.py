@@ -6,10 +6,22 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
+from ..regexes import regex
 from .changes import restated
 from .clauses import Clause, clauses
 from .reading import read
 from .statement import Claim, Said, of_speaker, taken_apart, unread
+
+_IS_SET = regex(
+    r"\b(?:price|rate|fee|fare|rent|limit|budget|quota|salary|wage|deposit|discount|tax|tariff|toll"
+    r"|cap|target|threshold|timeout|premium|minimum|maximum|capacity|charge|allowance)$"
+)
+"""What somebody sets, so that it stays: ``the tax rate``."""
+_MOVES = regex(
+    r"\b(?:heart|pulse|stock|share|market|oil|gas|exchange|error|crash|failure|success|frame|bounce"
+    r"|churn|birth|unemployment|inflation|house|housing) "
+)
+"""What nobody sets: ``the heart rate``."""
 
 
 def claims_of(text: str, speaker: str, at: datetime | None = None) -> list[Claim]:
@@ -45,7 +57,7 @@ def _of_change(
     """Return the claims of a clause that tells of a change as news; others as they are.
 
     As it says it, where that can be read: what else it says is found when facts are compared. What
-    a thing without a name has come to passes.
+    a thing without a name has come to passes, unless somebody sets it.
     """
     told = restated(clause.text)
     again = taken_apart(replace(clause, text=told), speaker, at) if told else None
@@ -54,8 +66,13 @@ def _of_change(
         return made
     if said is None:
         made = implied
-    elif said.subject.sort == "thing" and said.subject.text.islower():
+    elif said.subject.sort == "thing" and said.subject.text.islower() and not _is_set(said):
         return made
     else:
         made = made or [said.claim(said.verbal.lemma, of_speaker(said.verbal.rest, speaker))]
     return [replace(one, is_news=True) for one in made[:1]] + made[1:]
+
+
+def _is_set(said: Said) -> bool:
+    text = said.subject.text
+    return _IS_SET.search(text) is not None and _MOVES.search(text) is None
