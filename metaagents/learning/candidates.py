@@ -21,6 +21,9 @@ from .patterns import CONFIDENCE, USER, Stated, stated, subject_of
 from .plain_speech import POINTING
 from .regexes import any_case, regex
 
+CORRECTION_CHARS_MAX = 200
+"""A message that only puts something right is short; longer ones would be read in vain."""
+
 _RIGHT = any_case(
     r"(?:(?:no|actually|sorry|correction|wait|oh|my mistake)[,:.]? ){0,2}"
     r"(?:it['\u2019]?s|it is|that['\u2019]?s|i meant?|make that|it should be"
@@ -233,13 +236,16 @@ def _put_right(turn: Turn, window: Window) -> Iterator[tuple[Stated, tuple[str, 
 
 def _exchanged(turn: Turn, before: Sequence[Turn], window: Window) -> tuple[str, str] | None:
     """Return which word of what somebody said before a turn puts right, and what is right."""
-    told = _RIGHT.fullmatch(turn.input.strip())
+    text = turn.input.strip()
+    if len(text) > CORRECTION_CHARS_MAX:
+        return None
+    told = _RIGHT.fullmatch(text)
     if told is not None:
         return told["wrong"].strip(), told["right"].strip()
-    meant = _MEANT.fullmatch(turn.input.strip())
+    meant = _MEANT.fullmatch(text)
     if meant is not None and _NAMED.match(meant["right"]):
         return _meant(meant["right"], before, window)
-    denied = _NO.fullmatch(turn.input.strip())
+    denied = _NO.fullmatch(text)
     if denied is None or not before or _NO_VALUE & set(words(denied["right"])):
         return None
     right = denied["right"]

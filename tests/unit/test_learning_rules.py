@@ -270,6 +270,7 @@ def test_what_an_application_keeps_is_compared_with_nothing() -> None:
         ("My sister lives in Rome.", "Is she well?", "Actually, it's Bob.", None),
         ("I live in Bonn. I work at Acme Labs.", "Noted.", "I meant Mainz.", None),
         ("My favourite colour is blue.", "Noted.", "Actually it's great.", None),
+        ("I live in Bonn.", "Bonn, noted.", f"No, Mainz{'.' * 100_000}?", None),
         ("Is it nice in Bonn?", "Do you live in Bonn?", "No, Mainz.", None),
     ],
 )
