@@ -411,6 +411,7 @@ def test_what_is_learnt_of_a_denial_says_that_it_never_was_so() -> None:
         ("The tax rate is 19%.", "The tax rate goes up to 21% on 1 January 2030."),
         ("My favourite team is Ajax.", "We dropped Ajax."),
         ("I have a meeting with Zoe on Friday.", "We called off the meeting with Bob."),
+        ("I have a meeting with Zoe on Friday.", "Bob cancelled the meeting with Zoe."),
         ("I'm a fan of Target.", "I was laid off from Target."),
         ("Our price is $29 a month.", "We raised the deposit to $35."),
         ("Our CEO is Ruth Kaminski.", "Leo Brandt is the new CFO."),

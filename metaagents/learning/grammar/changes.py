@@ -242,7 +242,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
     ),
     (
         "<who><did> (?:called off|cancelled) (?:the|my|our) <event:words> with <whom:name>",
-        "The {event} with {whom} was cancelled",
+        "{theirs} {event} with {whom} was cancelled",
     ),
     (
         "<who><did> had my <thing:words> (?:removed|taken out|taken off|pulled)",
