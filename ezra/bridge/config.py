@@ -82,7 +82,7 @@ class BridgeConfig:
         home: The folder of embedded data, where there is no server; ``bridge_config`` gives one
             of the user's where nobody names one, so that every working directory has the same.
         token_file: A file with the server's token.
-        watch_dirs: Folders of Markdown notes, as ``notes.watched.roots_of`` reads them; the folder
+        watch_dirs: Folders of Markdown notes, as ``roots_of`` reads them; the folder
             of the command if empty.
         note_types: What the notes of a folder are, as ``notes.rules.rules_of`` reads it.
         note_relations: Own fields of notes that name other notes, with commas between.

@@ -39,8 +39,7 @@ _NO = any_case(
 """A message that only denies, and says what is so instead: ``No, red.``"""
 _MEANT = any_case(
     r"(?:(?:no|sorry|oops|wait|actually|correction|my mistake)[,:.!]* ){0,2}"
-    r"(?:i meant|make that|(?<=actually )(?:it['\u2019]?s|it is)"
-    r"|(?<=actually, )(?:it['\u2019]?s|it is)) (?:on |at |in )?"
+    r"(?:i meant|make that|actually,? (?:it['\u2019]?s|it is)) (?:on |at |in )?"
     r"(?P<right>[\u20ac$\u00a3]?\w[\w.,'\u2019-]*(?: [\w.'\u2019-]+)?)[.!]*"
 )
 """A message that only says what was meant, a name or a number: ``Sorry, I meant 800 dollars.``"""
