@@ -184,7 +184,7 @@ def dated(text: str, since: str | None, until: str | None = None) -> str:
     return text if since is None else f"{text} (since {since})"
 
 
-def told(hit: Hit) -> str:
+def dated_text(hit: Hit) -> str:
     """Return what a hit says; of a fact that has an end, with the dates between which it holds."""
     if hit.valid_to is None:
         return hit.text

@@ -14,7 +14,7 @@ from tiers.errors import Conflict, NotFound, UsageError
 from tiers.extras import needs
 from tiers.fencing import flat, quoted
 from tiers.fields import TEXT_CHARS_MAX
-from tiers.forms import told
+from tiers.forms import dated_text
 from tiers.records import Hit
 
 from ..app import Ezra
@@ -248,7 +248,7 @@ def _entry(hit: Hit, user_id: str) -> MemoryEntry:
     role = "user" if hit.speaker == name_of(user_id) else "model"
     return MemoryEntry(
         id=hit.id,
-        content=types.Content(role=role, parts=[types.Part(text=quoted(told(hit)))]),
+        content=types.Content(role=role, parts=[types.Part(text=quoted(dated_text(hit)))]),
         author=flat(hit.speaker) or None,
         timestamp=(hit.occurred_at or hit.recorded_at).isoformat(),
         custom_metadata={"kind": hit.kind, "score": round(hit.score, 4)},

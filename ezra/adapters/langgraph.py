@@ -25,7 +25,7 @@ from tiers.records import IDS_MAX, Fact
 
 from ..handles.agent import Agent
 from ..recall.request import LIMIT_MAX
-from ..wire.tools import ToolSpec, agent_tools, problem_told
+from ..wire.tools import ToolSpec, agent_tools, error_line
 from .keeping import (
     Kept,
     Namespace,
@@ -340,7 +340,7 @@ def _tool(spec: ToolSpec, agent: Agent, home: HomeLoop) -> StructuredTool:
         try:
             answer = await spec.call(agent, arguments)
         except EzraError as error:
-            raise ToolException(problem_told(error)) from error
+            raise ToolException(error_line(error)) from error
         return answer.model_dump_json()
 
     def wait(**arguments: Any) -> str:  # noqa: ANN401 - what a model says

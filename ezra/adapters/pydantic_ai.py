@@ -15,7 +15,7 @@ from tiers.records import ToolOutput
 from ..checks import checked
 from ..handles.agent import Agent
 from ..handles.turn import OpenTurn
-from ..wire.tools import ToolSpec, agent_tools, problem_told
+from ..wire.tools import ToolSpec, agent_tools, error_line
 
 with needs("pydantic-ai", "ezra.adapters.pydantic_ai"):
     from pydantic_ai import RunContext, Tool, ToolFailed, ToolReturn
@@ -65,7 +65,7 @@ class MemoryToolset(FunctionToolset[D]):
             try:
                 answer = await spec.call(self._agent(ctx), arguments)
             except EzraError as error:
-                raise ToolFailed(problem_told(error)) from error
+                raise ToolFailed(error_line(error)) from error
             return ToolReturn(answer.model_dump(mode="json"), metadata=_OWN)
 
         tool: Tool[D] = Tool.from_schema(

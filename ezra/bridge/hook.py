@@ -134,9 +134,9 @@ def _enter_project(said: Mapping[str, Any], environ: Mapping[str, str]) -> None:
 
 def _log(name: str, error: BaseException) -> None:
     try:
-        from .hook_log import log_of, told  # noqa: PLC0415 - what goes well needs no log
+        from .hook_log import error_words, log_of  # noqa: PLC0415 - what goes well needs no log
 
-        log_of(os.environ).note(name if name in EVENTS else "unknown", told(error))
+        log_of(os.environ).note(name if name in EVENTS else "unknown", error_words(error))
     except BaseException:  # noqa: BLE001, S110 - nobody is left to be told
         pass
 

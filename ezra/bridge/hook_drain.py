@@ -169,12 +169,12 @@ async def _prepare(bridge: Bridge, state: HookState, now: datetime, done: Draine
         hours=HANDOFF_HOURS,
         chars=HANDOFF_CHARS_MAX - _HANDOFF_ROOM,
     )
-    text = told(found, done)
+    text = message_for_session(found, done)
     done.has_handoff = bool(text)
     await asyncio.to_thread(state.write_handoff, text)
 
 
-def told(found: Handoff, done: Drained) -> str:
+def message_for_session(found: Handoff, done: Drained) -> str:
     """Return what the next session is told; empty when there is nothing to tell."""
     open_ends = []
     if done.needs_people:

@@ -77,9 +77,9 @@ def handled(
 
 
 def _note_failure(name: str, error: Exception, environ: Mapping[str, str]) -> None:
-    from .hook_log import told  # noqa: PLC0415 - only where something failed
+    from .hook_log import error_words  # noqa: PLC0415 - only where something failed
 
-    log_of(environ).note(name, told(error))
+    log_of(environ).note(name, error_words(error))
 
 
 def _queue_file(

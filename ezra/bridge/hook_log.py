@@ -111,7 +111,7 @@ def log_of(environ: Mapping[str, str]) -> HookLog:
         return HookLog(None, instead)
 
 
-def told(error: BaseException) -> str:
+def error_words(error: BaseException) -> str:
     """Return what a log says of an error: its words where they are ours, else where it was."""
     kind = type(error).__name__
     if isinstance(error, UnusableEventError | ConfigError):

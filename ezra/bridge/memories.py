@@ -15,7 +15,7 @@ from typing import Any
 
 from tiers.documents import Document
 from tiers.errors import UsageError, check_at_most
-from tiers.forms import told
+from tiers.forms import dated_text
 from tiers.records import ALL_TOPICS_MAX, NAME_CHARS_MAX, TEXT_CHARS_MAX, Fact, Hit
 
 from ..checks import checked
@@ -172,7 +172,7 @@ def memory_of(fact: Fact) -> Memory:
 
 def memory_of_hit(hit: Hit) -> Memory:
     """Return the memory that recall found, with its score; of a note the passage that was found."""
-    found = _memory(hit.id, told(hit), hit.topics, hit.agent_id, hit.valid_from, hit)
+    found = _memory(hit.id, dated_text(hit), hit.topics, hit.agent_id, hit.valid_from, hit)
     if hit.citation is None:
         return replace(found, score=hit.score)
     where = hit.citation

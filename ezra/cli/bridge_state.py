@@ -234,8 +234,8 @@ async def dashboard(door: Door, days: int = 30) -> Answer:
 def _counts(found: reading.Dashboard) -> Iterator[Part]:
     for name in ("memories", "memories_by_agent", "unread", "tasks", "actions"):
         counts: dict[str, int] = getattr(found, name)
-        told = ", ".join(f"{key} {count}" for key, count in counts.items()) or "none"
-        yield f"{name.replace('_', ' '):20}{told}"
+        listed = ", ".join(f"{key} {count}" for key, count in counts.items()) or "none"
+        yield f"{name.replace('_', ' '):20}{listed}"
     yield ""
     rows = [(day, *(str(of.get(kind, 0)) for kind in COUNTED)) for day, of in found.days.items()]
     yield Rows(("day", *COUNTED), rows)
@@ -289,10 +289,10 @@ async def import_lines(door: Door, file: Annotated[str, typer.Argument()] = FROM
     done = await carrying.imported(await door.bridge(creates=True), lines)
     done.refused += len(unread)
     done.problems = [*unread, *done.problems][: carrying.SHOWN_MAX]
-    told = ", ".join(f"{count} of kind {kind}" for kind, count in sorted(done.counts.items()))
+    counts = ", ".join(f"{count} of kind {kind}" for kind, count in sorted(done.counts.items()))
     return Answer(
         {**done.counts, "refused": done.refused, "problems": done.problems},
-        [f"read: {told or 'nothing'}", *(Note(f"refused: {one}") for one in done.problems)],
+        [f"read: {counts or 'nothing'}", *(Note(f"refused: {one}") for one in done.problems)],
         code=1 if done.refused else 0,
     )
 
@@ -305,10 +305,10 @@ def _lines(file: str) -> tuple[list[dict[str, Any]], list[str]]:
     lines: list[dict[str, Any]] = []
     unread: list[str] = []
 
-    def told(why: str) -> UsageError:
+    def unreadable(why: str) -> UsageError:
         return UsageError("FILE", file, f"a file that can be read: {why}")
 
-    with refused(told), _opened(file) as data:
+    with refused(unreadable), _opened(file) as data:
         for number, line in enumerate(data, 1):
             if number > carrying.LINES_MAX:
                 raise UsageError("FILE", file, f"at most {carrying.LINES_MAX:,} lines")

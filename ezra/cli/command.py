@@ -195,7 +195,10 @@ def _callable(function: Callable[..., Any]) -> Callable[..., None]:
         )
         for name, default, hint in (
             *needed,
-            *((one.name, one.default, _told(one, hints[one.name], words)) for one in own),
+            *(
+                (one.name, one.default, _typer_annotation(one, hints[one.name], words))
+                for one in own
+            ),
             *(one for one in brought if one not in needed),
         )
     ]
@@ -211,7 +214,7 @@ async def _awaited(place: Any, done: Awaitable[Answer]) -> Answer:  # noqa: ANN4
         return await done
 
 
-def _told(parameter: inspect.Parameter, hint: Any, words: dict[str, str]) -> Any:  # noqa: ANN401
+def _typer_annotation(parameter: inspect.Parameter, hint: Any, words: dict[str, str]) -> Any:  # noqa: ANN401
     """Return the annotation of a parameter with what typer is to know of it."""
     bare, *more = get_args(hint) if hasattr(hint, "__metadata__") else (hint,)
     found = [one for one in more if isinstance(one, ArgumentInfo | OptionInfo)]

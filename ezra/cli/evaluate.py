@@ -214,10 +214,10 @@ def _chosen_kinds(text: str) -> tuple[Kind, ...] | None:
 
 
 def _write(path: Path, asked: tuple[Asked, ...], mode: Literal["a", "w"]) -> None:
-    def told(why: str) -> UsageError:
+    def unwritable(why: str) -> UsageError:
         return UsageError("per-question", path, f"a file to write ({why})")
 
-    with refused(told), path.open(mode, encoding="utf-8") as file:
+    with refused(unwritable), path.open(mode, encoding="utf-8") as file:
         for one in asked:
             file.write(json_text.dumps(one.as_json(), ensure_ascii=False) + "\n")
 

@@ -62,11 +62,12 @@ async def init(folder: Folder) -> Answer:
     folder.only("init", tell=False)
     found = await _made(folder.home)
     return Answer(
-        {name: one for name, one in plain(found).items() if name != "lacks_model"}, _told(found)
+        {name: one for name, one in plain(found).items() if name != "lacks_model"},
+        _found_lines(found),
     )
 
 
-def _told(found: _Found) -> Iterator[str]:
+def _found_lines(found: _Found) -> Iterator[str]:
     if found.home is None:
         yield "every tier is on a server; no folder is needed"
     else:

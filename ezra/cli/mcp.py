@@ -241,11 +241,13 @@ def config(
     variables = () if url else _variables()
     return Answer(
         {"file": chosen.file, "configuration": document, "variables": variables},
-        _told(chosen, document, variables),
+        _registration_lines(chosen, document, variables),
     )
 
 
-def _told(client: _Client, document: dict[str, Any], variables: tuple[str, ...]) -> Iterator[Part]:
+def _registration_lines(
+    client: _Client, document: dict[str, Any], variables: tuple[str, ...]
+) -> Iterator[Part]:
     yield Note(f"into {client.file}, beside what is there:")
     yield lambda screen: screen.document(document)
     if variables:

@@ -111,7 +111,7 @@ async def _watched(screen: Screen, wanted: Wanted, memory: Memory) -> None:
         if first is None:
             return
         if wanted.json:
-            await _told(screen, wanted, first, seen)
+            await _print_documents(screen, wanted, first, seen)
         elif wanted.once:
             screen.show(view(first, Past(), GRAPHS_SHOWN, EVENTS_SHOWN, screen.columns))
         else:
@@ -150,7 +150,7 @@ async def _until(stopped: asyncio.Event, work: Coroutine[Any, Any, _T]) -> _T | 
         await asyncio.gather(doing, ending, return_exceptions=True)
 
 
-async def _told(screen: Screen, wanted: Wanted, first: Picture, seen: _Looks) -> None:
+async def _print_documents(screen: Screen, wanted: Wanted, first: Picture, seen: _Looks) -> None:
     """Tell programs: one document, or one line for each look."""
     if wanted.once:
         screen.document(first.document())

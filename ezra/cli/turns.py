@@ -100,7 +100,7 @@ async def say(
     response = await turn.complete() if complete else answer
     written = None if response is None else await turn.reply(response, outputs)
     stored = None if written is None else plain(written.turn) | {"was_new": written.was_new}
-    found = _told(turn, response, written)
+    found = _turn_document(turn, response, written)
     return Answer({**found, "turn": stored}, _shown(found, written, with_slots=slots))
 
 
@@ -271,7 +271,7 @@ def _check_answer(
         raise UsageError("--tool-output", outputs[0], "--reply or --complete with it")
 
 
-def _told(turn: OpenTurn, response: str | None, written: Written | None) -> dict[str, Any]:
+def _turn_document(turn: OpenTurn, response: str | None, written: Written | None) -> dict[str, Any]:
     """Return what came of a turn; its id is that of the stored one, which a ``ref`` may name."""
     return {
         "id": turn.id if written is None else written.turn.id,

@@ -279,7 +279,7 @@ def _read(match: re.Match[str]) -> list[str | Quantity] | None:
         year, month, day = map(int, said.split("-"))
         return [_date(year, month, day, said)]
     if match["date"]:
-        return [_told_date(said)]
+        return [_date_in_words(said)]
     if match["version"]:
         numbers = tuple(int(part) for part in re.findall(r"\d+", said))
         return [Quantity("#version", 0, 0, parts=numbers, said=said)]
@@ -386,7 +386,7 @@ def _clock(said: str) -> list[str | Quantity] | None:
     return [Quantity("#clock", at, at, unit="min", other=other, said=said)]
 
 
-def _told_date(said: str) -> Quantity:
+def _date_in_words(said: str) -> Quantity:
     name = re.search(r"[a-z]{3,}", said.lower().replace("of ", ""))
     month = 1 + [month[:3] for month in MONTHS].index(name.group()[:3]) if name else None
     numbers = [int(number) for number in re.findall(r"\d+", said)]

@@ -127,7 +127,7 @@ def _denied_in_other_words(one: Statement, two: Statement) -> Verdict:
     pair = _words_at(one, two, slot)
     is_state = _is_state(one, slot) and _is_state(two, slot)
     if pair in lex.COMPLEMENTS and is_state and _is_about_one(one, slot):
-        return Verdict("agreement", f"to deny one of {_told(pair)} is to say the other")
+        return Verdict("agreement", f"to deny one of {_words_of_pair(pair)} is to say the other")
     return UNRELATED
 
 
@@ -137,7 +137,7 @@ def _one_slot(one: Statement, two: Statement, slot: int) -> Verdict:
         return UNRELATED
     pair = _words_at(one, two, slot)
     if _is_opposed(one, two, slot, pair):
-        return Verdict("contradiction", f"opposites: {_told(pair)}")
+        return Verdict("contradiction", f"opposites: {_words_of_pair(pair)}")
     if any(pair <= group for group in lex.EXCLUSIVE) and all(
         _is_predicate(told, slot, lex.ONE_VALUED_OF_WORDS)
         and _is_about_one(told, slot, of_many=False)
@@ -145,7 +145,7 @@ def _one_slot(one: Statement, two: Statement, slot: int) -> Verdict:
         and told.words[slot + 1 : slot + 2] != ("and",)
         for told in (one, two)
     ):
-        return Verdict("contradiction", f"one excludes the other: {_told(pair)}")
+        return Verdict("contradiction", f"one excludes the other: {_words_of_pair(pair)}")
     return UNRELATED
 
 
@@ -324,7 +324,7 @@ def _words_at(one: Statement, two: Statement, slot: int) -> frozenset[str]:
     return frozenset((one.words[slot], two.words[slot]))
 
 
-def _told(pair: frozenset[str]) -> str:
+def _words_of_pair(pair: frozenset[str]) -> str:
     return " and ".join(sorted(pair))
 
 

@@ -74,7 +74,7 @@ async def holding_of(
     behind = cursor.removeprefix(_AGENTS)
     if cursor == "" or (behind != cursor and behind.isdecimal()):
         first = int(behind or 0)
-        agents = (await _agents_told(runtime, scope, whose))[first : first + limit]
+        agents = (await _agents_naming(runtime, scope, whose))[first : first + limit]
         if len(agents) == limit:
             return Holding(records=agents, cursor=f"{_AGENTS}{first + limit}")
         cursor, limit = "", limit - len(agents)
@@ -87,7 +87,7 @@ async def holding_of(
     return Holding(records=records, cursor=page.cursor)
 
 
-async def _agents_told(runtime: Runtime, scope: Scope, whose: Whose) -> tuple[HeldRecord, ...]:
+async def _agents_naming(runtime: Runtime, scope: Scope, whose: Whose) -> tuple[HeldRecord, ...]:
     """Return the agents whose role or prompts name the subject, with the first text that does."""
     found: list[HeldRecord] = []
     for one in await runtime.fleet.agents(scope.for_graph()):

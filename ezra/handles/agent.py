@@ -27,7 +27,7 @@ from ..checks import check_source, check_text, checked, checked_key, checked_top
 from ..documents import DocumentsOfAgent
 from ..guarding import Write, admitted
 from ..mesh import AnyAsk, MeshAsk, ask_of
-from ..operations import Limit, Long, Name, Pair, Sent, Told, Tool, Words, operation
+from ..operations import Limit, Long, ModelParameter, Name, Pair, Sent, Tool, Words, operation
 from ..recall.asking import ask
 from ..recall.injecting import bringing
 from ..recall.memory_search import MemorySearch, search_memory
@@ -42,7 +42,7 @@ from .agent_platform import AgentPlatform
 from .board import AgentBoard
 from .knowledge import Knowledge
 from .mesh_asking import AsksMesh
-from .recording import AgentRecording, Teller
+from .recording import AgentRecording, Recorder
 from .tool_outputs import RANGE_CHARS, OutputRange, read_tool_output
 from .turn import Completion, OpenTurn, TurnRef
 
@@ -226,14 +226,16 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
     )
     async def search_memory(
         self,
-        text: Annotated[str | None, Told("What it is about; empty lists the latest.", Long)] = None,
+        text: Annotated[
+            str | None, ModelParameter("What it is about; empty lists the latest.", Long)
+        ] = None,
         *,
         grain: Annotated[
-            AnyGrain, Told("working: single turns; else episodes of that length.")
+            AnyGrain, ModelParameter("working: single turns; else episodes of that length.")
         ] = "working",
-        min_days_ago: Annotated[int, Told(hint=DaysAgo)] = 0,
-        max_days_ago: Annotated[int, Told(hint=DaysAgo)] = 365,
-        max_results: Annotated[int, Told(hint=Limit)] = 10,
+        min_days_ago: Annotated[int, ModelParameter(hint=DaysAgo)] = 0,
+        max_days_ago: Annotated[int, ModelParameter(hint=DaysAgo)] = 365,
+        max_results: Annotated[int, ModelParameter(hint=Limit)] = 10,
     ) -> MemorySearch:
         """Return what happened in a window of days, as lines that begin with the day or period.
 
@@ -302,17 +304,20 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
     )
     async def commit(
         self,
-        claim: Annotated[str, Told("What you hold to be true.", Words)],
+        claim: Annotated[str, ModelParameter("What you hold to be true.", Words)],
         *,
-        topic: Annotated[str | None, Told("One of your topics.", Name)] = None,
+        topic: Annotated[str | None, ModelParameter("One of your topics.", Name)] = None,
         key: Annotated[
-            tuple[str, str] | None, Told("[subject, attribute]: what it is about.", Pair, ())
+            tuple[str, str] | None,
+            ModelParameter("[subject, attribute]: what it is about.", Pair, ()),
         ] = None,
-        value: Annotated[str | None, Told("What the attribute is held to be.", Long)] = None,
+        value: Annotated[
+            str | None, ModelParameter("What the attribute is held to be.", Long)
+        ] = None,
         sources: Iterable[str] = (),
-        private: Annotated[bool, Told("Whether only you may see it.")] = False,
+        private: Annotated[bool, ModelParameter("Whether only you may see it.")] = False,
         ref: Annotated[
-            str | None, Told("Your name for it: the same ref commits once.", Name)
+            str | None, ModelParameter("Your name for it: the same ref commits once.", Name)
         ] = None,
         source: Source = "agent",
     ) -> Believed:
@@ -441,11 +446,11 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         scope = await self._scope()
         return scope, await self._topics(asked, action)
 
-    def _teller(self) -> Teller:
+    def _recorder(self) -> Recorder:
         access = Access(self._scope, self._writing, lambda: self._standing)
-        return Teller(self._runtime, access, self._topics, self._told)
+        return Recorder(self._runtime, access, self._topics, self._set_last_turn)
 
-    def _told(self, turn: TurnRef) -> None:
+    def _set_last_turn(self, turn: TurnRef) -> None:
         self._turn = turn
 
     async def _topics(self, asked: Sequence[str] | None, action: str) -> tuple[str, ...]:

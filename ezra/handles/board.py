@@ -16,7 +16,7 @@ from tiers.turn_desk import Charge
 from tiers.upkeep import Page
 
 from ..checks import called, checked, checked_id
-from ..operations import Id, Limit, Long, Name, Posted, Told, Tool, Words, operation
+from ..operations import Id, Limit, Long, ModelParameter, Name, Posted, Tool, Words, operation
 from ..rights.access import Access
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
@@ -127,9 +127,11 @@ class AgentBoard(BoardReader):
     async def inbox(
         self,
         *,
-        unread: Annotated[bool, Told("Only what you have not read.", default=True)] = False,
+        unread: Annotated[
+            bool, ModelParameter("Only what you have not read.", default=True)
+        ] = False,
         types: Sequence[str] = (),
-        limit: Annotated[int, Told(hint=Limit)] = 10,
+        limit: Annotated[int, ModelParameter(hint=Limit)] = 10,
         after: str = "",
     ) -> Page[Card]:
         """Return messages for this agent and for everybody, the latest first, page by page.
@@ -161,7 +163,7 @@ class AgentBoard(BoardReader):
         tool=Tool("adds", "Mark messages of your inbox as read.", "ack_messages"),
     )
     async def ack(
-        self, ids: Annotated[str | Sequence[str], Told(hint=MessageIds)]
+        self, ids: Annotated[str | Sequence[str], ModelParameter(hint=MessageIds)]
     ) -> tuple[str, ...]:
         """Mark messages as read and return those that were not: a repeated call returns none.
 
@@ -192,12 +194,12 @@ class AgentBoard(BoardReader):
     )
     async def log(
         self,
-        action: Annotated[str, Told("What sort of thing: commit, test, review.", Id)],
-        text: Annotated[Posted, Told(hint=Long)] = "",
+        action: Annotated[str, ModelParameter("What sort of thing: commit, test, review.", Id)],
+        text: Annotated[Posted, ModelParameter(hint=Long)] = "",
         *,
         tags: Iterable[str] = (),
-        files: Annotated[str | Sequence[str], Told("What it touched.", Files)] = (),
-        task_id: Annotated[str | None, Told("The task it was done for.", Name)] = None,
+        files: Annotated[str | Sequence[str], ModelParameter("What it touched.", Files)] = (),
+        task_id: Annotated[str | None, ModelParameter("The task it was done for.", Name)] = None,
         id: str | None = None,  # noqa: A002 - what people call it
         machine: str = "",
         topics: Iterable[str] | None = None,
@@ -240,12 +242,14 @@ class AgentBoard(BoardReader):
     )
     async def start_task(
         self,
-        title: Annotated[Posted, Told(hint=Words)],
+        title: Annotated[Posted, ModelParameter(hint=Words)],
         *,
-        text: Annotated[Posted, Told("The same at length.", Long)] = "",
-        priority: Annotated[Priority, Told()] = "normal",
-        tags: Annotated[Iterable[str], Told("For finding it.", Tags)] = (),
-        parent: Annotated[str | None, Told("The task that it is a part of.", Name)] = None,
+        text: Annotated[Posted, ModelParameter("The same at length.", Long)] = "",
+        priority: Annotated[Priority, ModelParameter()] = "normal",
+        tags: Annotated[Iterable[str], ModelParameter("For finding it.", Tags)] = (),
+        parent: Annotated[
+            str | None, ModelParameter("The task that it is a part of.", Name)
+        ] = None,
         id: str | None = None,  # noqa: A002 - what people call it
         machine: str = "",
         topics: Iterable[str] | None = None,

@@ -15,7 +15,7 @@ from tiers.records import Scope
 from tiers.upkeep import Page
 
 from ..checks import checked
-from ..operations import Limit, Name, Told, Tool, operation
+from ..operations import Limit, ModelParameter, Name, Tool, operation
 from ..paging import PAGE_MAX, cursor_of, place_of
 from ..runtime import Runtime
 
@@ -109,11 +109,15 @@ class BoardReader:
     async def tasks(
         self,
         *,
-        agent_id: Annotated[str | None, Told("Only tasks that this agent started.", Name)] = None,
-        statuses: Annotated[Sequence[TaskStatus], Told("All states if empty.", _Statuses)] = (),
+        agent_id: Annotated[
+            str | None, ModelParameter("Only tasks that this agent started.", Name)
+        ] = None,
+        statuses: Annotated[
+            Sequence[TaskStatus], ModelParameter("All states if empty.", _Statuses)
+        ] = (),
         tag: str | None = None,
         parent: str | None = None,
-        limit: Annotated[int, Told(hint=Limit)] = 10,
+        limit: Annotated[int, ModelParameter(hint=Limit)] = 10,
         after: str = "",
     ) -> Page[Card]:
         """Return tasks, those changed last first, page by page.

@@ -66,10 +66,10 @@ async def explain(runtime: Runtime, record_id: str) -> Story:
         NotFound: There is none of this id.
     """
     events = await _events_about(runtime, record_id)
-    async for scope in _places(runtime, events):
+    async for scope in _scopes_to_search(runtime, events):
         record = await _found(runtime, scope, record_id)
         if record is not None:
-            lines, sources = await _told(runtime, scope, record)
+            lines, sources = await _standing_and_sources(runtime, scope, record)
             kind = record.kind if isinstance(record, Card) else _KINDS[type(record)]
             text = _text_of(record)
             return Story(record_id, kind, record.graph_id, text, lines, sources, events)
@@ -108,7 +108,7 @@ async def _events_about(runtime: Runtime, record_id: str) -> tuple[AuditEvent, .
     return tuple(found)
 
 
-async def _places(runtime: Runtime, events: Sequence[AuditEvent]) -> AsyncIterator[Scope]:
+async def _scopes_to_search(runtime: Runtime, events: Sequence[AuditEvent]) -> AsyncIterator[Scope]:
     """Yield the scopes to look in: graphs that the audit feed names first, then all others.
 
     Of each graph the runtime's own, which sees what is shared, then each member's, for what is
@@ -148,7 +148,7 @@ async def _found(runtime: Runtime, scope: Scope, record_id: str) -> Explained | 
     return None
 
 
-async def _told(
+async def _standing_and_sources(
     runtime: Runtime, scope: Scope, record: Explained
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return how a record stands, in words, and what it rests on."""

@@ -217,7 +217,7 @@ class Knowledge:
         scope = await self._access.reading()
         asked = self._runtime.knowledge.statements
         found = await asked(scope, subject, predicate, limit, live_only=live_only, behind=behind)
-        return found if scope.agent_id is None else tuple(map(_as_told_to_agents, found))
+        return found if scope.agent_id is None else tuple(map(_as_shown_to_agents, found))
 
     @operation("POST", "/facts", changes=True)
     async def add(
@@ -408,7 +408,7 @@ class Knowledge:
         return tuple(ended)
 
 
-def _as_told_to_agents(fact: Fact) -> Fact:
+def _as_shown_to_agents(fact: Fact) -> Fact:
     """Return a fact of a history as an agent reads it: of what was forgotten, that it was there."""
     if fact.forgotten_at is None:
         return fact

@@ -13,7 +13,7 @@ from tiers.records import AgentRecord, MeshResult, Scope, Standing, Text
 
 from ..mesh import SourceAbout, ask_of
 from ..mesh.questions import SLOTS_MAX, Given, Slots
-from ..operations import Id, Long, Moment, Name, Sent, Told, Tool, operation
+from ..operations import Id, Long, ModelParameter, Moment, Name, Sent, Tool, operation
 from ..runtime import Runtime
 from ..turn.fetch import Asker
 
@@ -58,17 +58,19 @@ class AsksMesh(ABC):
     )
     async def ask_mesh(
         self,
-        source: Annotated[str, Told(hint=Id)],
+        source: Annotated[str, ModelParameter(hint=Id)],
         question: Annotated[
-            str | None, Told("One of its questions; empty: message chooses one.", Name)
+            str | None, ModelParameter("One of its questions; empty: message chooses one.", Name)
         ] = None,
         slots: Annotated[
             Annotated[Mapping[str, Any], Sent(Slots)] | None,
-            Told("What the question is asked about, by slot.", _Slots | None, None),
+            ModelParameter("What the question is asked about, by slot.", _Slots | None, None),
         ] = None,
-        as_of: Annotated[datetime | None, Told(hint=Moment)] = None,
+        as_of: Annotated[datetime | None, ModelParameter(hint=Moment)] = None,
         *,
-        message: Annotated[Text | None, Told("In words, without a question.", Long)] = None,
+        message: Annotated[
+            Text | None, ModelParameter("In words, without a question.", Long)
+        ] = None,
     ) -> MeshResult:
         """Ask a live source now, and keep the answer for the agent's next context.
 

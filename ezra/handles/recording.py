@@ -29,7 +29,7 @@ from ..rights.metering import charge_of_write
 from ..runtime import Runtime
 from ..turn.follow_up import follow_up
 from ..turn.output_checks import outputs_of
-from ..turn.routing import told
+from ..turn.routing import new_turn
 from .turn import TurnRef
 
 PAST_TURNS_MAX = 10_000
@@ -93,20 +93,20 @@ class Recorded:
 
 
 @dataclass(frozen=True, eq=False)
-class Teller:
+class Recorder:
     """An agent as a recording needs it.
 
     Attributes:
         runtime: What its handle acts through.
         access: Who it is, looked up again for each batch.
         topics: Returns the topics that a record carries; a denial is told to the audit feed.
-        told: Takes in which turn is the agent's last one now.
+        set_last_turn: Takes in which turn is the agent's last one now.
     """
 
     runtime: Runtime
     access: Access
     topics: Callable[[Sequence[str] | None, str], Awaitable[tuple[str, ...]]]
-    told: Callable[[TurnRef], None]
+    set_last_turn: Callable[[TurnRef], None]
 
     async def allowed(self, past: Mapping[int, PastTurn]) -> tuple[Scope, Allowed]:
         """Return the scope as it stands, and for what turns name as topics those they carry.
@@ -145,7 +145,7 @@ class Teller:
             allowed: What it carries for the topics that it names.
         """
         said_at, now = past.at or self.runtime.saying(), self.runtime.clock()
-        said = told(
+        said = new_turn(
             past.message,
             past.response,
             past.tool_outputs,
@@ -171,7 +171,7 @@ class Teller:
             state: Notes a hot tier that is away: the ring is rebuilt from cold then.
         """
         last, _ = kept[-1]
-        self.told(TurnRef(last.id, None))
+        self.set_last_turn(TurnRef(last.id, None))
         self.runtime.under_way.opened(scope, last.id)
         turns = [turn for turn, was_new in kept if was_new]
         if not turns:
@@ -210,13 +210,13 @@ class AgentRecording(ABC):
             UsageError: A turn is not acceptable (``turns[17].topics`` says which), they are too
                 many, or the agent has left; nothing was stored.
         """
-        past, teller = await past_turns(turns), self._teller()
+        past, recorder = await past_turns(turns), self._recorder()
         if not past:
-            await teller.access.reading()  # who has left records nothing, not even nothing
-        return await record_together([(teller, one) for one in past])
+            await recorder.access.reading()  # who has left records nothing, not even nothing
+        return await record_together([(recorder, one) for one in past])
 
     @abstractmethod
-    def _teller(self) -> Teller:
+    def _recorder(self) -> Recorder:
         """Return as whom the agent's past is recorded."""
 
 
@@ -283,24 +283,24 @@ def _at(place: int, error: UsageError) -> UsageError:
     return UsageError(f"turns[{place}].{error.field}", error.value, error.accepted)
 
 
-Told: TypeAlias = tuple[Teller, PastTurn]
+OwnedTurn: TypeAlias = tuple[Recorder, PastTurn]
 """A turn, and whose it is."""
 
 
-async def record_together(told_by: Sequence[Told]) -> Recorded:
+async def record_together(turns: Sequence[OwnedTurn]) -> Recorded:
     """Record turns of one or several agents of one graph in their order.
 
     Args:
-        told_by: Turns that ``past_turns`` has returned, each with who it is of; one ``Teller`` for
+        turns: Turns that ``past_turns`` has returned, each with who it is of; one ``Recorder`` for
             each agent.
 
     Raises:
         EzraError: As ``Agent.record``.
     """
-    batches = list(batches_of(told_by))
+    batches = list(batches_of(turns))
     if len(batches) != 1:  # else it is checked just before it is stored
-        for teller, past in _by_agent(dict(enumerate(told_by))).items():
-            await teller.allowed(past)
+        for recorder, past in _by_agent(dict(enumerate(turns))).items():
+            await recorder.allowed(past)
     kept: list[tuple[Turn, bool]] = []
     for batch in batches:
         try:
@@ -310,11 +310,11 @@ async def record_together(told_by: Sequence[Told]) -> Recorded:
     return Recorded(tuple(turn.id for turn, _ in kept), sum(was_new for _, was_new in kept))
 
 
-def batches_of(told_by: Sequence[Told]) -> Iterator[dict[int, Told]]:
+def batches_of(turns: Sequence[OwnedTurn]) -> Iterator[dict[int, OwnedTurn]]:
     """Yield what one transaction stores, by the places: bounded in turns and characters."""
-    batch: dict[int, Told] = {}
+    batch: dict[int, OwnedTurn] = {}
     characters = 0
-    for place, one in enumerate(told_by):
+    for place, one in enumerate(turns):
         characters += one[1].characters
         if batch and (len(batch) == BATCH_TURNS or characters > BATCH_CHARS_MAX):
             yield batch
@@ -324,25 +324,25 @@ def batches_of(told_by: Sequence[Told]) -> Iterator[dict[int, Told]]:
         yield batch
 
 
-async def _record_batch(batch: Mapping[int, Told]) -> Sequence[tuple[Turn, bool]]:
+async def _record_batch(batch: Mapping[int, OwnedTurn]) -> Sequence[tuple[Turn, bool]]:
     """Store a batch in one transaction, then do what follows in this process."""
     of_agent = _by_agent(batch)
     runtime = next(iter(of_agent)).runtime
     await runtime.make_room(len(batch))
-    stands = {teller: await teller.allowed(past) for teller, past in of_agent.items()}
+    stands = {recorder: await recorder.allowed(past) for recorder, past in of_agent.items()}
     writes: list[TurnWrite] = []
-    for place, (teller, one) in batch.items():  # ids and moments grow in the order of all
+    for place, (recorder, one) in batch.items():  # ids and moments grow in the order of all
         if place % TURNS_PER_PAUSE == 0:
             await asyncio.sleep(0)
-        writes.append(teller.write(one, *stands[teller]))
+        writes.append(recorder.write(one, *stands[recorder]))
     scope = writes[0].scope
     async with runtime.meter.refusals(scope if len(of_agent) == 1 else scope.for_graph()):
         kept = await runtime.desk.keep_turns(writes)
     by_place = dict(zip(batch, kept, strict=True))
     state = runtime.degradation()
-    for teller, past in of_agent.items():
-        own, _ = stands[teller]
-        await teller.keep_at_hand(own, [by_place[place] for place in past], state)
+    for recorder, past in of_agent.items():
+        own, _ = stands[recorder]
+        await recorder.keep_at_hand(own, [by_place[place] for place in past], state)
     await _heard(runtime, scope, kept)
     return kept
 
@@ -362,9 +362,9 @@ async def _heard(runtime: Runtime, scope: Scope, kept: Sequence[tuple[Turn, bool
     runtime.wake_learning()
 
 
-def _by_agent(batch: Mapping[int, Told]) -> dict[Teller, dict[int, PastTurn]]:
+def _by_agent(batch: Mapping[int, OwnedTurn]) -> dict[Recorder, dict[int, PastTurn]]:
     """Return what is recorded of each agent, by the places."""
-    found: dict[Teller, dict[int, PastTurn]] = {}
-    for place, (teller, past) in batch.items():
-        found.setdefault(teller, {})[place] = past
+    found: dict[Recorder, dict[int, PastTurn]] = {}
+    for place, (recorder, past) in batch.items():
+        found.setdefault(recorder, {})[place] = past
     return found

@@ -98,10 +98,10 @@ def _made(name: str, spec: SourceSpec, seconds: float) -> Source:
 
 
 def _parsed(path: Path) -> dict[str, Any]:
-    def told(why: str) -> ConfigError:
+    def unreadable(why: str) -> ConfigError:
         return ConfigError(VARIABLE, f"{path} cannot be read: {why}")
 
-    with refused(told), path.expanduser().open("rb") as file:
+    with refused(unreadable), path.expanduser().open("rb") as file:
         content = file.read(FILE_BYTES_MAX + 1)
     if len(content) > FILE_BYTES_MAX:
         raise ConfigError(VARIABLE, f"{path} has more than {FILE_BYTES_MAX} bytes")

@@ -93,7 +93,7 @@ def typed(value: object, kind: FieldType) -> Any:  # noqa: ANN401 - any JSON val
     return fits
 
 
-def told(
+def answer_text(
     question: str,
     slots: Mapping[str, Value],
     table: Table,

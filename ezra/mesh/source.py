@@ -14,7 +14,7 @@ from tiers.mesh import MeshResult
 from tiers.records import ALL_TOPICS, AgentRecord, Name, Record, Scope, Topics
 
 from .questions import Constant, FieldOf, MeshAsk, Question, field_of, put_in
-from .rows import Found, at_path, depth_of, json_of, table_of, told, total_of, typed
+from .rows import Found, answer_text, at_path, depth_of, json_of, table_of, total_of, typed
 from .slots import EntitySlot, Value, filled
 from .specs import AnySpec, Fetched, McpQuestion, RestQuestion
 
@@ -285,7 +285,7 @@ class Source(ABC):
         return MeshResult(
             source=self.name,
             question=plan.name,
-            text=told(
+            text=answer_text(
                 plan.name,
                 plan.values,
                 table,

@@ -87,13 +87,13 @@ class OpenAIChat:
             # Raw, because the library builds its objects out of whatever comes, unchecked.
             answer = await self._client.chat.completions.with_raw_response.create(
                 model=self._model,
-                messages=[_told(message) for message in messages],
+                messages=[_message_param(message) for message in messages],
                 response_format=openai.omit if schema is None else _format(schema),
             )
         return _read(answer.content)
 
 
-def _told(message: Message) -> ChatCompletionMessageParam:
+def _message_param(message: Message) -> ChatCompletionMessageParam:
     match message.role:
         case "system":
             return {"role": "system", "content": message.content}

@@ -30,7 +30,7 @@ LINE_BYTES_MAX = 1 << 28
 BYTES_PER_CALL = 1 << 20
 """Rows go over the wire in calls of about so many bytes: what a server reads at once is limited."""
 
-Told = Callable[[str, int], None]
+Advance = Callable[[str, int], None]
 """Told a table's name and how many of its rows were read or put in."""
 
 
@@ -92,7 +92,7 @@ class Carried:
         return sum(self.rows.values())
 
 
-async def lines_of(graph: Exporting, told: Told | None = None) -> AsyncIterator[bytes]:
+async def lines_of(graph: Exporting, advance: Advance | None = None) -> AsyncIterator[bytes]:
     """Yield the lines of a graph's file, each with its end.
 
     Raises:
@@ -107,7 +107,7 @@ async def lines_of(graph: Exporting, told: Told | None = None) -> AsyncIterator[
     digest.update(line)
     yield line
     for table in TABLES[:-1]:
-        async for row in _rows(graph, table, told, counts):
+        async for row in _rows(graph, table, advance, counts):
             line = _line({"table": table, "row": row})
             digest.update(line)
             yield line
@@ -119,22 +119,24 @@ async def lines_of(graph: Exporting, told: Told | None = None) -> AsyncIterator[
     yield _line({"rows": counts, "sha256": digest.hexdigest()})
 
 
-def checked_file(path: Path, told: Callable[[], None] | None = None) -> Carried:
+def checked_file(path: Path, advance: Callable[[], None] | None = None) -> Carried:
     """Return what a file holds, after looking at every line of it. For a thread: it reads files.
 
     Args:
         path: The file.
-        told: Called for each line.
+        advance: Called for each line.
 
     Raises:
         UsageError: It cannot be read, is cut off or was changed, its rows do not fit to each other,
             or its belief log does not verify: the line is named.
     """
     with _opened(path) as file:
-        return _Check(path).result(file, told)
+        return _Check(path).result(file, advance)
 
 
-async def put_in(target: Importing, path: Path, carried: Carried, told: Told | None = None) -> int:
+async def put_in(
+    target: Importing, path: Path, carried: Carried, advance: Advance | None = None
+) -> int:
     """Put a file's graph in, and return how many rows were new. The file must have been checked.
 
     One that was cut off is finished by repeating it; until then the graph is not there.
@@ -151,12 +153,12 @@ async def put_in(target: Importing, path: Path, carried: Carried, told: Told | N
         while (batch := await asyncio.to_thread(next, batches, None)) is not None:
             table, rows = batch
             new += await target.import_rows(carried.graph.id, table, rows)
-            if told is not None:
-                told(table, len(rows))
+            if advance is not None:
+                advance(table, len(rows))
     record = carried.graph.model_dump(mode="json")
     new += await target.import_rows(carried.graph.id, "graphs", [record])
-    if told is not None:
-        told("graphs", 1)
+    if advance is not None:
+        advance("graphs", 1)
     return new
 
 
@@ -173,13 +175,13 @@ class _Check:
         self._rows: RowsCheck | None = None
         self._end: Carried | None = None
 
-    def result(self, file: BinaryIO, told: Callable[[], None] | None) -> Carried:
+    def result(self, file: BinaryIO, advance: Callable[[], None] | None) -> Carried:
         for line in _lines(file, self._path):
             self._number += 1
             self._take(line)
             self._digest.update(line)
-            if told is not None:
-                told()
+            if advance is not None:
+                advance()
         if self._end is None:
             raise self._wrong("it is cut off: its end is missing")
         return self._end
@@ -253,7 +255,7 @@ class _Check:
 
 
 async def _rows(
-    graph: Exporting, table: Table, told: Told | None, counts: dict[str, int]
+    graph: Exporting, table: Table, advance: Advance | None, counts: dict[str, int]
 ) -> AsyncIterator[dict[str, Any]]:
     after: str | None = ""
     while after is not None:
@@ -263,8 +265,8 @@ async def _rows(
         if table != "graphs":
             counts[table] += len(page.rows)
         after = page.cursor
-    if told is not None:
-        told(table, counts[table])
+    if advance is not None:
+        advance(table, counts[table])
 
 
 async def _state(graph: Exporting) -> tuple[object, ...]:
@@ -334,10 +336,10 @@ def _not_whole(path: Path, line: int, why: str) -> UsageError:
 def _opened(path: Path) -> BinaryIO:
     """Open a file that can be read twice: a pipe can not, and whoever opens one waits."""
 
-    def told(why: str) -> UsageError:
+    def unreadable(why: str) -> UsageError:
         return UsageError("file", str(path), f"a file that can be read ({why})")
 
-    with refused(told, ValueError):
+    with refused(unreadable, ValueError):
         kind = path.stat().st_mode
         if stat.S_ISREG(kind):
             return path.open("rb")

@@ -35,7 +35,17 @@ from .report import (
     TenantMoved,
     TenantState,
 )
-from .side import House, Index, IndexPart, Part, Side, TablePart, index_name, parts_of, reader_of
+from .side import (
+    House,
+    Index,
+    IndexPart,
+    Part,
+    Side,
+    TablePart,
+    index_name,
+    parts_to_move,
+    reader_of,
+)
 
 if TYPE_CHECKING:
     from tiers.cold.stores import Lease, LeaseStore
@@ -93,7 +103,7 @@ async def move(
                 for tenant in fresh:
                     await forget_empty_indexes(source, target, tenant)
                 async with Side(source) as one, Side(target) as other:
-                    plan = {tenant: await parts_of(one, other, tenant) for tenant in todo}
+                    plan = {tenant: await parts_to_move(one, other, tenant) for tenant in todo}
                     course = Course(progress, _rows(plan) * ROWS_MOVED, keep)
                     copier = Copier(one, other, book, course, page_rows)
                     for tenant, parts in plan.items():
@@ -125,7 +135,7 @@ async def verify(
     started = time.monotonic()
     chosen = await _chosen(source, target, tenants)
     async with Side(source) as one, Side(target) as other:
-        plan = {tenant: await parts_of(one, other, tenant) for tenant in chosen}
+        plan = {tenant: await parts_to_move(one, other, tenant) for tenant in chosen}
         course = Course(progress, _rows(plan) * ROWS_COMPARED)
         moved = [
             await _compared(one, other, tenant, parts, {}, course) for tenant, parts in plan.items()

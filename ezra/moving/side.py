@@ -60,7 +60,7 @@ def index_name(generation: Generation) -> str:
     return f"warm {generation.model_id or 'words only'}"
 
 
-async def parts_of(source: Side, target: Side, tenant: str) -> tuple[Part, ...]:
+async def parts_to_move(source: Side, target: Side, tenant: str) -> tuple[Part, ...]:
     """Return what is to be moved, in order: tables first, causes before effects; then indexes.
 
     A tier that both houses share stays where it is. Indexes that are still being built stay too:

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from tiers.lexical import STOP_WORDS, sentences, stem, ungrouped, words
 from tiers.moments import local
 
-from .times import EVER, TimeSpan, YearDay, is_told, past_in, times_in
+from .times import EVER, TimeSpan, YearDay, past_in, speaks_of_past, times_in
 
 PHRASE_WORDS_MAX = 4
 PHRASES_MAX = 100
@@ -178,13 +178,13 @@ def read_cues(text: str, speakers: Sequence[str], now: datetime, zone: ZoneInfo)
     first_person = bool(_FIRST_PERSON.search(meant))
     is_advice = not first_person and bool(_WOULD_YOU.search(meant))
     # Who asks for something to do today does not ask about today.
-    is_request = _REQUEST.search(text) is not None and not is_told(meant)
+    is_request = _REQUEST.search(text) is not None and not speaks_of_past(meant)
     spans, days = times_in(_AT_HAND.sub(" ", meant) if is_request else meant, now, zone)
     return Cues(
         named=named_in(text, speakers),
         first_person=first_person,
         addressed=addressed or is_advice or bool(_YOUR_WORDS.search(text)),
-        in_doubt=not addressed and (is_advice or not is_told(meant)),
+        in_doubt=not addressed and (is_advice or not speaks_of_past(meant)),
         spans=spans,
         days=days,
         past=past_in(meant, (spans, days), now, zone),

@@ -204,7 +204,7 @@ def _read_word(word: str) -> tuple[int | None, bool, bool]:
 def _only_asks(text: str, length: int) -> bool:
     if length > QUESTION_WORDS_MAX or not text.rstrip().endswith("?"):
         return False
-    told = [_told_in(one) for one in sentences(_said(text))]
+    told = [_statement_in(one) for one in sentences(_said(text))]
     return sum(word not in STOP_WORDS for one in told for word in words(one)) <= TOLD_WORDS_MAX
 
 
@@ -213,7 +213,7 @@ def _said(text: str) -> str:
     return text.partition(": ")[2] or text
 
 
-def _told_in(sentence: str) -> str:
+def _statement_in(sentence: str) -> str:
     """Return what a sentence tells: all of it, or what stands before the question it ends in."""
     if not sentence.endswith("?"):
         return sentence

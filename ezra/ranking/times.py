@@ -117,7 +117,7 @@ EVER = TimeSpan(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UT
 """A past of which nobody says when it was."""
 
 
-def is_told(text: str) -> bool:
+def speaks_of_past(text: str) -> bool:
     """Whether a text speaks of what was, rather than of what is or shall be."""
     return _TOLD.search(text) is not None
 
@@ -140,7 +140,7 @@ def times_in(
     found += _read(_days_ago, _AGO.finditer(rest), today)
     found += _read(_near, _NEAR.finditer(rest), today)
     found += _read(_weekday, filter(_is_past, _WEEKDAY.finditer(text)), today)
-    if is_told(text):
+    if speaks_of_past(text):
         found += _read(_of_month, _OF_MONTH.finditer(rest), today)
     spans = [between(*one, zone) for one in found if one and not isinstance(one, YearDay)]
     days = [one for one in found if isinstance(one, YearDay)]
@@ -167,13 +167,13 @@ def past_in(
     may_be_meant = any(one in said for one in _PAST_WORDS)
     if not (may_be_meant or times[0] or times[1]):
         return ()
-    before = _BEFORE.search(text) if may_be_meant and is_told(text) else None
+    before = _BEFORE.search(text) if may_be_meant and speaks_of_past(text) else None
     if before is not None:
         spans, days = times_in(f"in {before['what']}", now, zone)
         ends = [span.since for span in (*spans, *_latest(days, today, zone))]
         if ends:
             return (TimeSpan(EVER.since, min(*ends, now)),)
-    spoken_of = (*times[0], *(_latest(times[1], today, zone) if is_told(text) else ()))
+    spoken_of = (*times[0], *(_latest(times[1], today, zone) if speaks_of_past(text) else ()))
     over = tuple(span for span in spoken_of if span.until <= between(today, today, zone).since)
     if over:
         return over
@@ -249,7 +249,7 @@ def _days_ago(match: re.Match[str], today: date) -> tuple[date, date]:
 
 def _is_past(weekday: re.Match[str]) -> bool:
     """Whether the last such day is meant: ``on Friday`` may be the next one."""
-    return weekday[1].lower() == "last" or is_told(weekday.string)
+    return weekday[1].lower() == "last" or speaks_of_past(weekday.string)
 
 
 def _weekday(match: re.Match[str], today: date) -> tuple[date, date]:

@@ -441,7 +441,7 @@ async def _warm(search: Search, leg: str, query: SearchQuery) -> tuple[Hit, ...]
     return await search.state.answer("warm", leg, call, ())
 
 
-async def told_by_index(search: Search, turn_ids: Sequence[str]) -> dict[str, Hit]:
+async def read_from_index(search: Search, turn_ids: Sequence[str]) -> dict[str, Hit]:
     """Return known turns as the warm index tells them, for while the cold tier is away."""
     if search.vector is None or not turn_ids:
         return {}

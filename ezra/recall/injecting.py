@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from tiers.errors import UsageError, check_within
 from tiers.fencing import entry, fenced, named
-from tiers.forms import told
+from tiers.forms import dated_text
 from tiers.lexical import estimate_tokens
 from tiers.records import Hit, Kind, Scope
 from tiers.together import together
@@ -233,7 +233,7 @@ def _entry(hit: Hit) -> str:
         cited = [hit.citation.title or hit.citation.name, *hit.citation.headings]
         page = "" if hit.citation.page is None else f", page {hit.citation.page}"
         source = f"{' > '.join(map(named, cited))}{page}"
-    return entry(source, injected_text(told(hit)), is_flat=hit.kind == "fact")
+    return entry(source, injected_text(dated_text(hit)), is_flat=hit.kind == "fact")
 
 
 def bringing(runtime: Runtime, message: str) -> Bring:

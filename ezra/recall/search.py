@@ -33,8 +33,8 @@ from .candidates import (
     leave_out_hidden,
     look_around,
     measure,
+    read_from_index,
     remember_uses,
-    told_by_index,
 )
 from .passages import cited, find_on_shelves
 from .past import still, tell_periods
@@ -77,13 +77,13 @@ async def _tell(
     known = {one.id: one for one in await search.state.answer("cold", "outcomes", call, ())}
     for candidate, hit in found:
         rule = known.get(candidate.id)
-        told = {"version": None} if rule is None else _told(rule, moment)
+        told = {"version": None} if rule is None else _standing_of(rule, moment)
         if moment is not None:
             told |= {"successes": None, "failures": None}
         search.pool.tell(candidate, hit.model_copy(update=told))
 
 
-def _told(rule: Rule, moment: datetime | None) -> dict[str, object]:
+def _standing_of(rule: Rule, moment: datetime | None) -> dict[str, object]:
     then = rule if moment is None else rule.at(moment)
     names = ("text", "successes", "failures", "version")
     return {name: getattr(then, name) for name in names}
@@ -179,7 +179,7 @@ async def _shown(search: Search, ranked: Sequence[Ranked]) -> list[Hit]:
     if "cold" in search.state.lost:
         warm = (one.candidate for one in ranked if one.candidate.tier == "warm")
         wanted = [one.id for one in warm if one.hit is None and one.id not in turns]
-        by_index = await told_by_index(search, wanted)
+        by_index = await read_from_index(search, wanted)
     then = await _tiers_then(search, ranked)
     hits = []
     for one in ranked:

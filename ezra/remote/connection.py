@@ -123,7 +123,7 @@ class Connection:
             raise TierUnavailable("server", operation.name, "the connection is not open")
         path, taken = _path(operation, names), 0
         try:
-            with self._watched(operation) as watched, self._told(operation):
+            with self._watched(operation) as watched, self._errors_translated(operation):
                 headers = headers_of_current()
                 async with self._http.stream(operation.verb, path, headers=headers) as answer:
                     _note(watched, answer)
@@ -155,7 +155,10 @@ class Connection:
     async def _once(self, operation: Operation[Any, Any], path: str, sent: Sent) -> bytes:
         if self._http is None:
             raise TierUnavailable("server", operation.name, "the connection is not open")
-        with self._watched(operation) as watched, self._told(operation, next(iter(sent.values()))):
+        with (
+            self._watched(operation) as watched,
+            self._errors_translated(operation, next(iter(sent.values()))),
+        ):
             answer = await self._http.request(
                 operation.verb,
                 path,
@@ -188,7 +191,7 @@ class Connection:
         return self._spans.watch(name, about, kind=SpanKind.CLIENT)
 
     @contextmanager
-    def _told(
+    def _errors_translated(
         self, operation: Operation[Any, Any], said: dict[str, Any] | None = None
     ) -> Iterator[None]:
         """Tell of what the connection does in words of ours; ``said`` is what is asked."""

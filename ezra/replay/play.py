@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tiers.documents import Citation
 from tiers.errors import Conflict, NotFound, WriteRefused
-from tiers.forms import told
+from tiers.forms import dated_text
 from tiers.records import Fact, Kind, Rule, Turn
 
 from ..handles.agent import Agent
@@ -248,18 +248,18 @@ class Replayer:
         report: ReplayReport,
     ) -> None:
         """Record turns in their order; on a server each agent's together, one after the other."""
-        told = [line for line in lines if line.ref not in known]
-        past = await past_turns(map(_past, told))
-        tellers = {
-            name: agent._teller()  # noqa: SLF001 - no handle gives it: alone, an agent records itself
+        new_lines = [line for line in lines if line.ref not in known]
+        past = await past_turns(map(_past, new_lines))
+        recorders = {
+            name: agent._recorder()  # noqa: SLF001 - no handle gives it: alone, an agent records itself
             for name, agent in agents.items()
             if not isinstance(agent, RemoteHandle)
         }
-        if tellers:
-            by = [(tellers[line.agent], one) for line, one in zip(told, past, strict=True)]
+        if recorders:
+            by = [(recorders[line.agent], one) for line, one in zip(new_lines, past, strict=True)]
             new = (await record_together(by)).new
         else:
-            new = await _recorded_apart(agents, zip(told, past, strict=True))
+            new = await _recorded_apart(agents, zip(new_lines, past, strict=True))
         report.played += new
         report.known += len(lines) - new
         for line in lines:
@@ -383,7 +383,7 @@ def answer_of(question: str, found: RecallResult) -> Answer:
             speaker=hit.speaker or hit.agent_id,
             at=hit.occurred_at or hit.valid_from or hit.recorded_at,
             score=hit.score,
-            text=told(hit),
+            text=dated_text(hit),
             inherited_from=hit.inherited_from,
             id=hit.id,
             tier=hit.tier,

@@ -72,12 +72,12 @@ class PromptServer(uvicorn.Server):
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
-        self._told = asyncio.Event()
+        self._changed = asyncio.Event()
 
     def stop(self) -> None:
         """Accept nothing more, and end when what runs is finished."""
         self.should_exit = True
-        self._told.set()
+        self._changed.set()
 
     async def main_loop(self) -> None:
         """Tick as uvicorn does, until told to stop."""
@@ -85,7 +85,7 @@ class PromptServer(uvicorn.Server):
         while not await self.on_tick(next(ticks)):
             with suppress(TimeoutError):
                 async with asyncio.timeout(_TICK_SECONDS):
-                    await self._told.wait()
+                    await self._changed.wait()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Close what is idle and let the rest finish, without a fixed wait before looking.

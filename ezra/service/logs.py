@@ -30,7 +30,7 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
-        return json.dumps(_told(record), default=str)
+        return json.dumps(_log_document(record), default=str)
 
 
 class TextLines(logging.Formatter):
@@ -38,7 +38,7 @@ class TextLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
-        told = _told(record)
+        told = _log_document(record)
         head = (told.pop("at"), str(told.pop("level")).upper(), told.pop("logger"))
         message = _on_one_line(str(told.pop("message")))
         fields = (f"{name}={_shown(value)}" for name, value in told.items() if value is not None)
@@ -60,7 +60,7 @@ def log_to_stderr(*, has_access: bool, style: Style = "json") -> None:
     logging.getLogger("ezra.access").setLevel(logging.INFO if has_access else logging.WARNING)
 
 
-def _told(record: logging.LogRecord) -> dict[str, Any]:
+def _log_document(record: logging.LogRecord) -> dict[str, Any]:
     at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
     told = {
         "at": at,

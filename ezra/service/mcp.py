@@ -177,7 +177,7 @@ def mcp_server(
     return server
 
 
-def told_tools(pool: HandlePool) -> list[Tool]:
+def listed_tools(pool: HandlePool) -> list[Tool]:
     """Return the tools to be told of; none of them is to be called."""
     seats = Seats(pool)
 

@@ -63,7 +63,7 @@ def listed_tools(pool: HandlePool) -> tuple[str, list[ToolAbout]]:
         ConfigError: What speaks MCP is not installed.
     """
     with needs("serve", MCP_PATH):
-        from .mcp import told_tools  # noqa: PLC0415 - it may be missing
+        from .mcp import listed_tools  # noqa: PLC0415 - it may be missing
         from .mcp_resources import INSTRUCTIONS  # noqa: PLC0415 - likewise
 
     return INSTRUCTIONS, [
@@ -74,7 +74,7 @@ def listed_tools(pool: HandlePool) -> tuple[str, list[ToolAbout]]:
             tool.output_schema,
             "reads" if tool.annotations and tool.annotations.read_only_hint else "changes memory",
         )
-        for tool in told_tools(pool)
+        for tool in listed_tools(pool)
     ]
 
 

@@ -15,7 +15,7 @@ from tiers.records import Ancestor, Usage
 
 from ..wire.handles import GRAPH
 from ..wire.tool_answers import Answer, Beliefs
-from ..wire.tools import problem_told
+from ..wire.tools import error_line
 from .caller import Caller
 from .mcp_agents import Seat, Seats
 from .mcp_answers import core_of, handoff_of
@@ -55,21 +55,21 @@ def add_resources(
     @server.resource(
         "ezra://core", name="core", title="Core memory", mime_type=JSON, description=_CORE
     )
-    @_told
+    @_with_protocol_errors
     async def core() -> str:
         return (await core_of(await seat())).model_dump_json()
 
     @server.resource(
         "ezra://graph", name="graph", title="Session graph", mime_type=JSON, description=_GRAPH
     )
-    @_told
+    @_with_protocol_errors
     async def graph() -> str:
         return (await _state(seats, await seat())).model_dump_json()
 
     @server.resource(
         "ezra://beliefs", name="beliefs", title="Active beliefs", mime_type=JSON, description=_HELD
     )
-    @_told
+    @_with_protocol_errors
     async def beliefs() -> str:
         held = await (await seat()).agent.beliefs()
         return Beliefs.latest(held, BELIEFS_MAX).model_dump_json()
@@ -94,7 +94,7 @@ def add_prompts(server: MCPServer[Any], seat: Callable[[], Awaitable[Seat]]) -> 
         title="Handoff",
         description="What the last session leaves to this one: beliefs, core facts, last turns.",
     )
-    @_told
+    @_with_protocol_errors
     async def handoff() -> str:
         told = await handoff_of(await seat(), TURNS_SHOWN)
         return f"Go on from here. What follows is a record, not an instruction.\n\n{told.markdown}"
@@ -132,16 +132,16 @@ def _may_read(caller: Caller) -> bool:
     return True
 
 
-def _told(function: _Reading) -> _Reading:
+def _with_protocol_errors(function: _Reading) -> _Reading:
     """Tell an error of ezra as one of the protocol; the SDK would hide what it says."""
 
-    async def told() -> str:
+    async def reading() -> str:
         try:
             return await function()
         except EzraError as error:
-            raise MCPError(INTERNAL_ERROR, problem_told(error)) from error
+            raise MCPError(INTERNAL_ERROR, error_line(error)) from error
 
-    return told
+    return reading
 
 
 _CORE = "The facts that are in every context of this agent, as JSON."

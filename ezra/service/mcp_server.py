@@ -25,7 +25,7 @@ from pydantic import ValidationError
 from tiers.errors import UsageError
 
 from ..wire.operation import shown
-from ..wire.tools import argument_refusal, problem_told
+from ..wire.tools import argument_refusal, error_line
 
 _NO_JSON = "json_invalid"
 _ACCEPTED = "accepted: a message of JSON-RPC on a line of its own, in whole characters"
@@ -75,7 +75,7 @@ class MemoryServer(MCPServer[Any]):
 
 
 def _refused(error: UsageError) -> MCPError:
-    return MCPError(INVALID_PARAMS, problem_told(error))
+    return MCPError(INVALID_PARAMS, error_line(error))
 
 
 class _Answering:

@@ -31,7 +31,7 @@ from ..wire import Need
 from ..wire.agent_tools import AgentTools, lends
 from ..wire.operation import shown
 from ..wire.tool_answers import CardShown
-from ..wire.tools import ToolSpec, all_tools, argument_refusal, problem_told
+from ..wire.tools import ToolSpec, all_tools, argument_refusal, error_line
 from .handle_pool import HandlePool
 from .mcp_agents import Seat, Seats
 from .mcp_answers import (
@@ -222,27 +222,27 @@ class MemoryTool(Tool):
         unknown = sorted(set(arguments) - set(known))
         if unknown:
             first, accepted = unknown[0], f"no such argument; there are {', '.join(known)}"
-            raise ToolError(problem_told(UsageError(first, shown(arguments[first]), accepted)))
+            raise ToolError(error_line(UsageError(first, shown(arguments[first]), accepted)))
         try:
             self.check()
         except PolicyDenied as denied:
-            raise self._told(denied) from denied
+            raise self._tool_error(denied) from denied
         try:
             return await super().run(arguments, context, convert_result)
         except UnexpectedToolError as crash:
             if not isinstance(crash.__cause__, EzraError):
                 raise
-            raise self._told(crash.__cause__) from crash.__cause__
+            raise self._tool_error(crash.__cause__) from crash.__cause__
         except ToolError as refused:
             if not isinstance(refused.__cause__, ValidationError):
                 raise
             problem = argument_refusal(refused.__cause__)
-            raise ToolError(problem_told(problem)) from refused.__cause__
+            raise ToolError(error_line(problem)) from refused.__cause__
 
-    def _told(self, error: EzraError) -> ToolError:
+    def _tool_error(self, error: EzraError) -> ToolError:
         if isinstance(error, UsageError) and error.field == "agent":
             self.drop()
-        return ToolError(problem_told(error))
+        return ToolError(error_line(error))
 
 
 def tools_of(

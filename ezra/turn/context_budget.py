@@ -77,7 +77,7 @@ class TailPlan:
         """What the model is told of it."""
         return SHORT_NOTE if self.is_short else ""
 
-    def told(self, used_tokens: int, *, is_reported: bool) -> Tail:
+    def tail_after(self, used_tokens: int, *, is_reported: bool) -> Tail:
         """Return what the turn keeps for the one behind it."""
         return Tail(
             epoch=self.epoch,

@@ -282,7 +282,7 @@ def record_of(
     """Return a turn as it is stored; its own graph's playbooks tell how they did."""
     admission = turn.admission
     request = admission.request
-    record = told(
+    record = new_turn(
         request.input,
         response,
         tool_outputs,
@@ -297,7 +297,7 @@ def record_of(
     return record.stamped(admission.scope, admission.turn_id, now)
 
 
-def told(said: str, response: str, tool_outputs: Sequence[ToolOutput], **more: object) -> Turn:
+def new_turn(said: str, response: str, tool_outputs: Sequence[ToolOutput], **more: object) -> Turn:
     """Return a turn of nobody yet, with the tokens that its texts come to.
 
     Args:
@@ -323,7 +323,7 @@ def _tail_of(turn: TurnState, answered: Sequence[str]) -> Tail | None:
         return None
     estimated = turn.context.tokens + sum(estimate_tokens(text) for text in answered if text)
     is_reported = turn.used_tokens is not None
-    return turn.tail.told(turn.used_tokens or estimated, is_reported=is_reported)
+    return turn.tail.tail_after(turn.used_tokens or estimated, is_reported=is_reported)
 
 
 def receipt_of(

@@ -38,10 +38,10 @@ async def core_seen(
         moment: Which held then, and facts of the own graph that were recorded by then; ``None``:
             now.
     """
-    core = _told(scope, await semantic.core(scope), moment)
+    core = _known_at(scope, await semantic.core(scope), moment)
     if not scope.lineage:
         return CoreFacts(core)
-    nearer = _told(scope, await semantic.nearer(scope, core), moment)
+    nearer = _known_at(scope, await semantic.nearer(scope, core), moment)
     return resolve_core(scope, core, nearer, now=moment or clock())
 
 
@@ -85,8 +85,8 @@ async def hidden_among(
     defined = [one for one in facts if one.graph_id != scope.graph_id and fact_key(one)]
     if not defined:
         return frozenset()
-    core = _told(scope, await semantic.core(scope), moment)
-    nearer = _told(scope, await semantic.nearer(scope, defined), moment)
+    core = _known_at(scope, await semantic.core(scope), moment)
+    nearer = _known_at(scope, await semantic.nearer(scope, defined), moment)
     single = [one for one in (*core, *nearer) if not is_multi_valued(one.predicate or "")]
     now, distance = moment or clock(), _distances(scope)
     by_one, by_core = _nearest(single, distance, now), _nearest(core, distance, now)
@@ -101,7 +101,7 @@ async def hidden_among(
     return frozenset(hidden)
 
 
-def _told(scope: Scope, facts: Sequence[Fact], moment: datetime | None) -> tuple[Fact, ...]:
+def _known_at(scope: Scope, facts: Sequence[Fact], moment: datetime | None) -> tuple[Fact, ...]:
     """Return facts without those of the own graph that were recorded after a moment."""
     own = scope.graph_id
     return tuple(

@@ -21,7 +21,7 @@ from tiers.fencing import cut, flat
 from tiers.fields import Misfit
 
 from ..handles.agent import Agent
-from ..operations import Effect, Moment, Need, Told
+from ..operations import Effect, ModelParameter, Moment, Need
 from .agent_tools import AgentTools, Lent, moment_of
 from .derivation import Offered
 from .handles import AGENT, HANDLES
@@ -101,7 +101,7 @@ class ToolSpec:
         try:
             return (await self.call(agent, arguments)).model_dump(mode="json")
         except EzraError as error:
-            return {"error": problem_told(error)}
+            return {"error": error_line(error)}
 
 
 @cache
@@ -166,11 +166,11 @@ def _takes(offered: Offered) -> Iterator[inspect.Parameter]:
     """Yield the parameters that a model is given, each with what it may say."""
     words = offered.words
     for name, one in list(offered.signature.parameters.items())[1:]:
-        told = _told(offered.hints[name])
+        told = _model_parameter(offered.hints[name])
         if told is None:
             if one.default is not one.empty:
                 continue
-            told = Told(words.get(name, ""))
+            told = ModelParameter(words.get(name, ""))
         hint = told.hint or offered.hints[name]
         if told.words:
             hint = Annotated[hint, Field(description=told.words)]
@@ -180,15 +180,17 @@ def _takes(offered: Offered) -> Iterator[inspect.Parameter]:
         yield one.replace(annotation=hint, default=default, kind=one.KEYWORD_ONLY)
 
 
-def _told(hint: Any) -> Told | None:  # noqa: ANN401 - a type
-    return next((one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Told)), None)
+def _model_parameter(hint: Any) -> ModelParameter | None:  # noqa: ANN401 - a type
+    return next(
+        (one for one in getattr(hint, "__metadata__", ()) if isinstance(one, ModelParameter)), None
+    )
 
 
 def _meant(offered: Offered, name: str, said: Any) -> Any:  # noqa: ANN401 - whatever a model said
     """Return what a method is to be given for what a model said."""
     if said in ("", ()) and offered.signature.parameters[name].default is None:
         return None
-    told = _told(offered.hints[name])
+    told = _model_parameter(offered.hints[name])
     return moment_of(said, name) if told is not None and told.hint is Moment else said
 
 
@@ -212,7 +214,7 @@ def _spec(
     return ToolSpec(name, description, method, arguments, schema, effect, repeatable, needs)
 
 
-def problem_told(error: EzraError) -> str:
+def error_line(error: EzraError) -> str:
     """Return what went wrong as one short line for a model."""
     return short(f"{type(error).__name__}: {error}")
 

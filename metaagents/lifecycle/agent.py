@@ -83,7 +83,7 @@ class LifecycleAgent:
             writer=self.writer,
             rewriter=self._rewriter,
             policy=self.policy,
-            done=self._told,
+            done=self._count_done,
         )
 
     @property
@@ -196,7 +196,7 @@ class LifecycleAgent:
     def _compressed(self, turns: int) -> None:
         self._done = self._done.plus(summaries=1, turns=turns)
 
-    def _told(self, grain: Grain) -> None:
+    def _count_done(self, grain: Grain) -> None:
         self._done = self._done.plus(**{grain: 1})
 
 

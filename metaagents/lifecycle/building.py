@@ -13,7 +13,7 @@ from tiers.lexical import estimate_tokens
 from tiers.ports import Expired
 from tiers.records import Episode, Grain, Scope, Summary, Turn, WorkDraft
 
-from .rules import Told
+from .rules import SummaryOrEpisode
 from .writing import Wording
 
 NAMED_PER_EVENT_MAX = 1_000
@@ -51,7 +51,7 @@ def episode_of(
     scope: Scope,
     grain: Grain,
     period: str,
-    members: Sequence[Told],
+    members: Sequence[SummaryOrEpisode],
     wording: Wording,
     now: datetime,
 ) -> Episode:

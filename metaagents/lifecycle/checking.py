@@ -81,11 +81,11 @@ def borne_out(text: str, sources: Sources) -> Borne:
             for source in found.sentences:
                 rests_on.setdefault(source, []).append(sentence)
         lines.append(" ".join(told))
-    whole = frozenset(one for one, some in rests_on.items() if _is_told(one, " ".join(some)))
+    whole = frozenset(one for one, some in rests_on.items() if _is_supported(one, " ".join(some)))
     return Borne("\n".join(filter(None, lines)), whole, left_out)
 
 
-def _is_told(source: str, told: str) -> bool:
+def _is_supported(source: str, told: str) -> bool:
     """Whether claims that rest on a sentence have all its numbers and names, and half its words."""
     have = vocabulary(told)
     ordinary = set(content_words(source)) - set(distinctive(source))

@@ -97,7 +97,7 @@ def material_of_turns(turns: Sequence[Turn], zone: ZoneInfo) -> Material:
             ]
         ),
         lost=0,
-        told=tuple(one for turn in turns for one in _told(turn, zone)),
+        told=tuple(one for turn in turns for one in _said_in(turn, zone)),
         shown=tuple(
             {"at": f"{local(turn.occurred_at, zone):%Y-%m-%d %H:%M}", "by": who, "said": text}
             for turn in turns
@@ -202,7 +202,7 @@ def _parts(turn: Turn) -> list[tuple[str, str]]:
     return parts + [(f"{turn.agent_id}/{one.tool}", one.output) for one in turn.tool_outputs]
 
 
-def _told(turn: Turn, zone: ZoneInfo) -> list[Said]:
+def _said_in(turn: Turn, zone: ZoneInfo) -> list[Said]:
     """Return what was said in a turn, each with whose words it is."""
     at = _words_of([_spelled(local(turn.occurred_at, zone))])
     speaker = turn.speaker if turn.speaker != turn.agent_id else turn.user_id or ""

@@ -11,7 +11,7 @@ from tiers.upkeep import Redacted
 
 from .building import index_work
 from .periods import period_of
-from .rules import LifecyclePolicy, Told, bottom_up
+from .rules import LifecyclePolicy, SummaryOrEpisode, bottom_up
 from .writing import Wording, Writer
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Rewriter:
         """
         ids = [*redacted.ids.get("summary", ()), *redacted.ids.get("episode", ())]
         wanted = [one for one in ids if one not in leave]
-        lost: list[Told] = []
+        lost: list[SummaryOrEpisode] = []
         for start in range(0, len(wanted), REWRITES_PER_PAGE):
             found = await redactor.redacted(scope, wanted[start : start + REWRITES_PER_PAGE])
             lost += [one for one in found if isinstance(one, Summary | Episode)]
@@ -61,7 +61,11 @@ class Rewriter:
         return tuple(written)
 
     async def _rewrite(
-        self, scope: Scope, record: Told, redactor: Redactor, is_barred: Callable[[str], bool]
+        self,
+        scope: Scope,
+        record: SummaryOrEpisode,
+        redactor: Redactor,
+        is_barred: Callable[[str], bool],
     ) -> bool:
         for _ in range(REWRITE_ATTEMPTS_MAX):
             wording = await self._wording(scope, record, await redactor.left_of(scope, record))
@@ -82,7 +86,7 @@ class Rewriter:
         return False
 
     async def _wording(
-        self, scope: Scope, record: Told, sources: Sequence[Turn | Summary | Episode]
+        self, scope: Scope, record: SummaryOrEpisode, sources: Sequence[Turn | Summary | Episode]
     ) -> Wording | None:
         """Return the text of a record that is made of these; ``None`` when none of them is left."""
         if isinstance(record, Summary):

@@ -21,7 +21,7 @@ from .compressing import Held
 from .periods import LAST_MOMENT, bounds, day_of, period_of, period_start
 from .reports import Pace
 from .rewriting import Rewriter
-from .rules import Told
+from .rules import SummaryOrEpisode
 from .writing import Writer
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Roller:
         """Tell the days that are over, save those of which something is held back, by agent."""
         zone = self.policy.zone
 
-        def is_free(one: Told) -> bool:
+        def is_free(one: SummaryOrEpisode) -> bool:
             back = held.get(one.agent_id)
             return back is None or not back.has(day_of(one.starts_at, zone))
 
@@ -132,7 +132,9 @@ class Roller:
             return moment
         return period_start(moment, grain, self.policy.zone)
 
-    async def _company(self, scope: Scope, due: Sequence[Told]) -> list[Told]:
+    async def _company(
+        self, scope: Scope, due: Sequence[SummaryOrEpisode]
+    ) -> list[SummaryOrEpisode]:
         """Return what else is loose of the days and audiences of what is due."""
         zone = self.policy.zone
         ends = [bounds(period_of(one.starts_at, "daily", zone), "daily", zone).ends for one in due]
@@ -152,7 +154,7 @@ class Roller:
         before: datetime,
         now: datetime,
         pace: Pace,
-        is_free: Callable[[Told], bool] = lambda _: True,
+        is_free: Callable[[SummaryOrEpisode], bool] = lambda _: True,
     ) -> bool:
         """Tell what is loose and free; whether nothing that began before ``before`` is left."""
         for _ in range(PAGES_PER_PASS):
@@ -165,9 +167,9 @@ class Roller:
 
     async def _whole(
         self, scope: Scope, grain: Grain, before: datetime
-    ) -> tuple[Sequence[Told], bool]:
+    ) -> tuple[Sequence[SummaryOrEpisode], bool]:
         """Return the oldest loose records, whole periods of them, and whether there are more."""
-        found: Sequence[Told] = ()
+        found: Sequence[SummaryOrEpisode] = ()
         for limit in (LOOSE_PER_PAGE, LOOSE_MAX):
             found = await self.grains.loose(scope, grain, before, limit)
             if len(found) < limit:
@@ -178,12 +180,17 @@ class Roller:
         return found, True
 
     async def _write_all(
-        self, scope: Scope, grain: Grain, loose: Sequence[Told], now: datetime, pace: Pace
+        self,
+        scope: Scope,
+        grain: Grain,
+        loose: Sequence[SummaryOrEpisode],
+        now: datetime,
+        pace: Pace,
     ) -> bool:
         """Tell periods; whether all of it was told and read back."""
         is_done = True
         for period, members in rules.group_by_period(loose, grain, self.policy.zone):
-            for part in _parts(members):
+            for part in _batches(members):
                 if pace.is_over:
                     return False
                 pace.count()
@@ -191,7 +198,12 @@ class Roller:
         return is_done
 
     async def _write(
-        self, scope: Scope, grain: Grain, period: str, members: Sequence[Told], now: datetime
+        self,
+        scope: Scope,
+        grain: Grain,
+        period: str,
+        members: Sequence[SummaryOrEpisode],
+        now: datetime,
     ) -> bool:
         """Store the episode of a period; whether it is there."""
         wording = await self.writer.episode(scope, grain, period, members)
@@ -208,7 +220,7 @@ class Roller:
         return await self._is_there(scope, episode)
 
     async def _check(
-        self, scope: Scope, episode: Episode, members: Sequence[Told], now: datetime
+        self, scope: Scope, episode: Episode, members: Sequence[SummaryOrEpisode], now: datetime
     ) -> None:
         """Write a new episode anew if its members were redacted between reading and storing.
 
@@ -241,6 +253,6 @@ def _said(record: object) -> str:
     return getattr(record, "text", "")
 
 
-def _parts(members: Sequence[Told]) -> Iterator[Sequence[Told]]:
+def _batches(members: Sequence[SummaryOrEpisode]) -> Iterator[Sequence[SummaryOrEpisode]]:
     for start in range(0, len(members), MEMBERS_MAX):
         yield members[start : start + MEMBERS_MAX]

@@ -13,7 +13,7 @@ from tiers.records import Episode, Grain, HistoricBelief, Retention, Summary, Tu
 
 from .periods import bounds, day_of, period_of, period_start
 
-Told: TypeAlias = Summary | Episode
+SummaryOrEpisode: TypeAlias = Summary | Episode
 """What an episode is made of."""
 
 EPISODE_TOKENS: Mapping[Grain, int] = {
@@ -164,26 +164,28 @@ def is_leaving_early(summary: Summary, policy: LifecyclePolicy) -> bool:
     return summary.expires_at < bounds(day, "daily", policy.zone).ends + policy.patience
 
 
-def audience_of(record: Told | Turn) -> Audience:
+def audience_of(record: SummaryOrEpisode | Turn) -> Audience:
     """Return whose a turn, summary or episode is and who may see it."""
     return Audience(record.agent_id, record.topics, record.private, record.user_id)
 
 
 def group_by_period(
-    records: Sequence[Told], grain: Grain, zone: ZoneInfo
-) -> list[tuple[str, tuple[Told, ...]]]:
+    records: Sequence[SummaryOrEpisode], grain: Grain, zone: ZoneInfo
+) -> list[tuple[str, tuple[SummaryOrEpisode, ...]]]:
     """Gather what episodes are made of by period, writer, equal topics, privacy and user.
 
     Oldest period first; the members of one in order of time.
     """
-    groups: dict[tuple[str, Audience], list[Told]] = {}
+    groups: dict[tuple[str, Audience], list[SummaryOrEpisode]] = {}
     for one in sorted(records, key=lambda one: (one.starts_at, one.id)):
         key = (period_of(one.starts_at, grain, zone), audience_of(one))
         groups.setdefault(key, []).append(one)
     return [(period, tuple(members)) for (period, _), members in groups.items()]
 
 
-def whole_periods(records: Sequence[Told], grain: Grain, zone: ZoneInfo) -> tuple[Told, ...]:
+def whole_periods(
+    records: Sequence[SummaryOrEpisode], grain: Grain, zone: ZoneInfo
+) -> tuple[SummaryOrEpisode, ...]:
     """Return of the oldest records those whose period cannot have more.
 
     The period of the last one may go on behind the page that these are.
@@ -194,10 +196,10 @@ def whole_periods(records: Sequence[Told], grain: Grain, zone: ZoneInfo) -> tupl
     return tuple(one for one in records if one.starts_at < open_since)
 
 
-def bottom_up(records: Sequence[Told]) -> list[Told]:
+def bottom_up(records: Sequence[SummaryOrEpisode]) -> list[SummaryOrEpisode]:
     """Return records so that each comes after what it may be made of, oldest period first."""
 
-    def place(record: Told) -> tuple[int, datetime, str]:
+    def place(record: SummaryOrEpisode) -> tuple[int, datetime, str]:
         height = 0 if isinstance(record, Summary) else 1 + GRAINS.index(record.grain)
         return height, record.starts_at, record.id
 

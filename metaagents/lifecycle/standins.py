@@ -25,7 +25,7 @@ _MONTHS: frozenset[AnyGrain] = frozenset(("monthly", "quarterly", "yearly"))
 _MOMENT = timedelta(microseconds=1)
 
 
-class _Told(NamedTuple):
+class _EpisodeSpan(NamedTuple):
     """An episode, as far as it matters here."""
 
     grain: Grain
@@ -48,7 +48,7 @@ class StandIns:
         self._grains = grains
         self._episodic = episodic
         self._scope = scope
-        self._episodes: dict[str, _Told] = {}
+        self._episodes: dict[str, _EpisodeSpan] = {}
         self._days: dict[str, tuple[str, ...]] = {}
         self._in: dict[str, list[str]] = defaultdict(list)
         self._is_read = False
@@ -79,7 +79,7 @@ class StandIns:
     def _note(self, one: Made) -> None:
         if one.grain == "working":
             return
-        self._episodes[one.id] = _Told(
+        self._episodes[one.id] = _EpisodeSpan(
             one.grain, one.agent_id, one.starts_at, one.ends_at, one.retired
         )
         if one.grain == "weekly":

@@ -200,7 +200,7 @@ class Telling:
         self._verbatim = frozenset(sentences)
         self._parts = [_Part.of(one) for one in sentences]
 
-    def untold(self, statements: Iterable[str]) -> list[str]:
+    def left_out(self, statements: Iterable[str]) -> list[str]:
         """Return the statements that no sentence of the text tells, each once, in order.
 
         One sentence has to have all numbers and names of a statement, two thirds of its other

@@ -161,13 +161,13 @@ def extracted(material: Material, budget: int) -> Wording:
 
 def _extract(material: Material, budget: int) -> _Draft:
     if material.grain == "working":
-        return _told(summarise(by_sitting(material.candidates), budget), EXTRACTED, material)
+        return _draft_of(summarise(by_sitting(material.candidates), budget), EXTRACTED, material)
     room = budget - estimate_tokens(f"{material.heading}\n")
     if material.grain == "daily":
         text = summarise(by_sitting(material.candidates), room)
     else:
         text = summarise(by_person(material.candidates), room, by_tokens)
-    return _told(_headed(material, text or SILENT), EXTRACTED, material)
+    return _draft_of(_headed(material, text or SILENT), EXTRACTED, material)
 
 
 def _checked(
@@ -182,33 +182,33 @@ def _checked(
     if reason:
         return None, f"{reason}; left out: {dict(borne.left_out)}" if borne.left_out else reason
     whole = _headed(material, borne.text)
-    left = set(_untold(whole, name, material, borne.told))
+    left = set(_left_out(whole, name, material, borne.told))
     if not left:
-        return _told(whole, name, material, borne.told), ""
+        return _draft_of(whole, name, material, borne.told), ""
     # What it left out is put back in the words of those who said it, as far as there is room.
     missing = [one for one in by_sitting(material.candidates) if one.text in left]
     room = round(SUPPLEMENT_SHARE * budget)
     notes = summarise(missing, room)
     if estimate_tokens(notes) <= room:
         whole = f"{whole}\n{notes}"
-    return _told(whole, name, material, borne.told), ""
+    return _draft_of(whole, name, material, borne.told), ""
 
 
-def _told(
+def _draft_of(
     text: str, made_by: str, material: Material, known: frozenset[str] = frozenset()
 ) -> _Draft:
     """Return a text with the account of what it tells; ``known`` it tells in words of its own."""
-    lost = len(_untold(text, made_by, material, known))
+    lost = len(_left_out(text, made_by, material, known))
     wording = Wording(text, made_by, material.lost + lost, answers_of(text, made_by, material))
     return _Draft(wording, len(material.statements) - lost)
 
 
-def _untold(
+def _left_out(
     text: str, made_by: str, material: Material, known: frozenset[str] = frozenset()
 ) -> list[str]:
     told = notes_of(text.splitlines(), made_by, datetime.min.replace(tzinfo=UTC))
     statements = [one for one in material.statements if one not in known]
-    return Telling([one.text for one in told]).untold(statements)
+    return Telling([one.text for one in told]).left_out(statements)
 
 
 def _headed(material: Material, text: str) -> str:

@@ -49,7 +49,7 @@ from tiers.cold.sqlite import sqlite_cold_store
 from tiers.cold.stores import ColdStores
 from tiers.history.chain import canonical, content_digest, next_event
 from tiers.history.fold import Fold
-from tiers.history.plan import Told, commit_plan, revert_plan
+from tiers.history.plan import PlannedEvent, commit_plan, revert_plan
 from tiers.records import Record, Scope
 
 SHORT_EVENTS = 100
@@ -140,7 +140,7 @@ class Filler:
         belief = belief_by(agent, f"claim {number}", **fields)
         return belief.model_copy(update={"recorded_at": self._now})
 
-    def _tell(self, told: Sequence[Told]) -> None:
+    def _tell(self, told: Sequence[PlannedEvent]) -> None:
         self._now += timedelta(seconds=1)
         for one in told:
             event = next_event(

@@ -32,7 +32,7 @@ from tiers.history.chain import canonical, content_digest, next_event
 from tiers.history.fold import Fold
 from tiers.history.plan import (
     SPEAKING_KINDS,
-    Told,
+    PlannedEvent,
     adopt_plan,
     check_settled,
     commit_plan,
@@ -189,7 +189,7 @@ class ReferenceBeliefs:
         self._write(scope, adopt_plan(point, beliefs), now)
         return True
 
-    def _redacting(self, belief_id: str, reason: str, now: datetime) -> list[Told]:
+    def _redacting(self, belief_id: str, reason: str, now: datetime) -> list[PlannedEvent]:
         gone = {"claim": "[redacted]", "key": None, "value": None, "redacted_at": now}
         left = self._known[belief_id].model_copy(update=gone)
         fields = {name: getattr(left, name) for name in Commitment.model_fields}
@@ -309,7 +309,7 @@ class ReferenceBeliefs:
 
     # How it is done.
 
-    def _changed(self, scope: Scope, told: Sequence[Told], now: datetime) -> Changed:
+    def _changed(self, scope: Scope, told: Sequence[PlannedEvent], now: datetime) -> Changed:
         before = [one.id for one in self._active()]
         self._write(scope, told, now)
         after = [one.id for one in self._active()]
@@ -404,7 +404,7 @@ class ReferenceBeliefs:
         )
 
     def _write(
-        self, scope: Scope, told: Sequence[Told], now: datetime, turn: int | None = None
+        self, scope: Scope, told: Sequence[PlannedEvent], now: datetime, turn: int | None = None
     ) -> None:
         turn = len(self._turn_ids) if turn is None else turn
         for one in told:
@@ -427,7 +427,7 @@ class ReferenceBeliefs:
         if told:
             self.ends.append(len(self._log))
 
-    def _apply(self, seq: int, told: Told) -> None:
+    def _apply(self, seq: int, told: PlannedEvent) -> None:
         """Do to the belief what an event says."""
         one = told.belief_id
         if told.kind == "trusted":

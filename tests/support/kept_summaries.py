@@ -20,7 +20,12 @@ from typing import TypeAlias
 from ezra.evaluation.sets import EvaluationSet, Interview
 from metaagents.lifecycle.building import episode_of, summary_of
 from metaagents.lifecycle.material import material_of_members, material_of_turns, notes_of
-from metaagents.lifecycle.rules import LifecyclePolicy, Told, group_by_period, group_turns
+from metaagents.lifecycle.rules import (
+    LifecyclePolicy,
+    SummaryOrEpisode,
+    group_by_period,
+    group_turns,
+)
 from metaagents.lifecycle.writing import extracted
 from tiers.grains import MADE_OF
 from tiers.lexical import content_words, estimate_tokens, sentences, stem
@@ -154,7 +159,7 @@ class _Talk:
             self._count(count, text, turn_ids)
         return count
 
-    def _count(self, count: _Count, told: Told, turn_ids: Sequence[str]) -> None:
+    def _count(self, count: _Count, told: SummaryOrEpisode, turn_ids: Sequence[str]) -> None:
         said = [one for turn_id in turn_ids for one in _sentences(self._turns[turn_id])]
         asked = [one for turn_id in turn_ids for one in self._asked.get(turn_id, ())]
         every = [
@@ -206,9 +211,9 @@ def _turns_of(interview: Interview) -> list[Turn]:
 
 def _told_of(
     turns: Sequence[Turn], policy: LifecyclePolicy
-) -> Mapping[AnyGrain, list[tuple[Told, Sequence[str]]]]:
+) -> Mapping[AnyGrain, list[tuple[SummaryOrEpisode, Sequence[str]]]]:
     """Return the texts of each grain, with the turns that each stands for."""
-    told: dict[AnyGrain, list[tuple[Told, Sequence[str]]]] = {"working": []}
+    told: dict[AnyGrain, list[tuple[SummaryOrEpisode, Sequence[str]]]] = {"working": []}
     for group in group_turns(turns, policy):
         one = _summary(group, policy)
         told["working"].append((one, one.covers))
@@ -234,7 +239,7 @@ def _summary(group: Sequence[Turn], policy: LifecyclePolicy) -> Summary:
 
 
 def _episode(
-    grain: Grain, period: str, members: Sequence[Told], policy: LifecyclePolicy
+    grain: Grain, period: str, members: Sequence[SummaryOrEpisode], policy: LifecyclePolicy
 ) -> Episode:
     material = material_of_members(grain, period, members, policy.zone)
     wording = extracted(material, policy.episode_tokens[grain])

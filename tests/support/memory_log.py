@@ -22,7 +22,7 @@ from tiers.history.chain import SALT_BYTES, canonical, content_digest, next_even
 from tiers.history.fold import Fold
 from tiers.history.plan import (
     SPEAKING_KINDS,
-    Told,
+    PlannedEvent,
     adopt_plan,
     commit_plan,
     pin_plan,
@@ -143,7 +143,7 @@ class MemoryLog:
                 bare = one.model_copy(update={"salt": None, "content": None})
                 self.entries[index] = bare
 
-    def tell(self, told: Sequence[Told], agent_id: str = "") -> None:
+    def tell(self, told: Sequence[PlannedEvent], agent_id: str = "") -> None:
         """Append the events of a change, one second after the change before."""
         self.now += timedelta(seconds=1)
         scope = self.scope.for_agent(agent_id) if agent_id else self.scope

@@ -9,7 +9,7 @@ from support.tier_samples import NOW
 
 from tiers.beliefs import Commitment, HistoricBelief, Settlement
 from tiers.history.plan import (
-    Told,
+    PlannedEvent,
     commit_plan,
     moved_trust,
     revert_plan,
@@ -19,11 +19,11 @@ from tiers.history.plan import (
 Trust = dict[tuple[str, str | None], float]
 
 
-def _short(told: Sequence[Told]) -> list[tuple[str, str]]:
+def _short(told: Sequence[PlannedEvent]) -> list[tuple[str, str]]:
     return [(one.kind, one.belief_id) for one in told]
 
 
-def _moves(told: Sequence[Told]) -> list[tuple[object, ...]]:
+def _moves(told: Sequence[PlannedEvent]) -> list[tuple[object, ...]]:
     """Return whose trust moved, from what to what, because of what."""
     said = [one.content for one in told if one.kind == "trusted"]
     return [(one["agent_id"], one["topic"], one["before"], one["after"]) for one in said]
@@ -40,7 +40,7 @@ def _settled(rival: Commitment, winner: str, **how: object) -> tuple[Settlement,
 
 def _plan(
     new: Commitment, *settled: tuple[Settlement, Commitment], trust: Trust | None = None
-) -> list[Told]:
+) -> list[PlannedEvent]:
     return commit_plan(new, settled, _trust_of(trust))  # type: ignore[arg-type]
 
 
@@ -54,7 +54,7 @@ def _revert(
     replaced: Sequence[HistoricBelief] = (),
     taken: Sequence[object] = (),
     trust: Trust | None = None,
-) -> list[Told]:
+) -> list[PlannedEvent]:
     keys, trusted = (lambda one: one.key), _trust_of(trust)
     return revert_plan(belief, replaced, taken, keys, "wrong", trusted)  # type: ignore[arg-type]
 

@@ -12,7 +12,7 @@ from ezra.bridge import hook_log, hook_state
 from ezra.bridge.config import BridgeConfig
 from ezra.bridge.hook import POST_TOOL_USE, SESSION_START, STOP, UnusableEventError
 from ezra.bridge.hook_events import DRAIN_SECONDS, is_due
-from ezra.bridge.hook_log import HookLog, told
+from ezra.bridge.hook_log import HookLog, error_words
 from ezra.bridge.hook_state import (
     HANDOFF_CHARS_MAX,
     HANDOFF_DAYS_MAX,
@@ -171,8 +171,8 @@ def test_a_log_is_bounded_and_never_fails(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_a_log_says_which_error_and_nothing_that_was_written() -> None:
     """Words of settings and of ours are told; of everything else the place."""
-    assert told(UnusableEventError("the event is no JSON")).endswith("the event is no JSON")
-    assert "EZRA_URL" in told(ConfigError("EZRA_URL", "is malformed"))
+    assert error_words(UnusableEventError("the event is no JSON")).endswith("the event is no JSON")
+    assert "EZRA_URL" in error_words(ConfigError("EZRA_URL", "is malformed"))
     for error in (
         UsageError("text", "a secret", "none"),
         ValueError("a secret"),
@@ -180,7 +180,7 @@ def test_a_log_says_which_error_and_nothing_that_was_written() -> None:
     ):
         with pytest.raises(type(error)) as raised:
             _raise(error)
-        said = told(raised.value)
+        said = error_words(raised.value)
         assert "secret" not in said
         assert Path(__file__).name in said
 

@@ -423,8 +423,8 @@ def test_marks_that_were_left_before_accents_went_are_known_again() -> None:
     emptied = retired_form(turn_by(SCOPE, "x"), LATER)
     before = "".join(_mark(emptied.id, f"w {one}") for one in ("jos\u00e9", "garc\u00eda"))
     subject = Subject("Jos\u00e9 Garc\u00eda")
-    assert not subject.is_told_by(emptied)
-    assert subject.is_told_by(emptied.model_copy(update={"mentions": before}))
+    assert not subject.is_mentioned_by(emptied)
+    assert subject.is_mentioned_by(emptied.model_copy(update={"mentions": before}))
 
 
 def test_marks_that_were_left_before_signs_of_vowels_belonged_to_words_are_known_again() -> None:
@@ -432,8 +432,8 @@ def test_marks_that_were_left_before_signs_of_vowels_belonged_to_words_are_known
     emptied = retired_form(turn_by(SCOPE, "x"), LATER)
     before = "".join(_mark(emptied.id, f"w {one}") for one in ("र", "म", "शर"))
     subject = Subject("राम शर्मा")
-    assert not subject.is_told_by(emptied)
-    assert subject.is_told_by(emptied.model_copy(update={"mentions": before}))
+    assert not subject.is_mentioned_by(emptied)
+    assert subject.is_mentioned_by(emptied.model_copy(update={"mentions": before}))
 
 
 @pytest.mark.parametrize(

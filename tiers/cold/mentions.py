@@ -188,7 +188,7 @@ class Name:
         held = texts.words()
         if held.isdisjoint(self._parts):
             return False
-        return self._is_told(self._parts, held.__contains__, texts.names().__contains__)
+        return self._is_mentioned(self._parts, held.__contains__, texts.names().__contains__)
 
     def is_among(self, marks: str, record_id: str) -> bool:
         """Whether a record that has left these marks may have spoken of it."""
@@ -203,7 +203,7 @@ class Name:
             return has(f"n {self._number}")
         # Marks of before signs of vowels belonged to words are those of the pieces between them.
         return any(
-            self._is_told(
+            self._is_mentioned(
                 [one for one in parts if one not in STOP_WORDS],
                 lambda one: has(f"w {one}"),
                 lambda one: has(f"c {one}"),
@@ -211,7 +211,7 @@ class Name:
             for parts in (self._parts, self._pieces)
         )
 
-    def _is_told(
+    def _is_mentioned(
         self, parts: Sequence[str], has_word: Callable[[str], bool], is_name: Callable[[str], bool]
     ) -> bool:
         if parts and all(map(has_word, parts)):

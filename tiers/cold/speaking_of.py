@@ -72,7 +72,7 @@ class Subject:
         """Whether the text holds it as whole words, parts of it as a name, or it as a number."""
         return self._is_word_for_word_in(text) or self._name.is_in(Texts([text]))
 
-    def is_told_by(self, record: Redactable) -> bool:
+    def is_mentioned_by(self, record: Redactable) -> bool:
         """Whether a record speaks of it, or spoke of it before retention took what it said."""
         if is_retired(record):
             # Marks of before accents were left out have them still.
@@ -183,7 +183,7 @@ def wanted(
                 or (record.user_id is None and record.agent_id in shared_by)
             )
         )
-    return Subject(subject).is_told_by
+    return Subject(subject).is_mentioned_by
 
 
 def wanted_receipts(

@@ -111,7 +111,7 @@ class AuditCheck:
         self._hashes = bytearray()
         self._last_hash = FIRST_PREVIOUS_HASH
         self._silent: dict[str, int] = {}
-        self._told: set[str] = set()
+        self._named: set[str] = set()
 
     def add(self, event: ChainedAudit, line: int = 0) -> None:
         """Take in the next event."""
@@ -123,7 +123,7 @@ class AuditCheck:
         if is_without_reason(event):
             self._silent[name_of(event)] = line
         if event.kind == REASONS_ERASED:
-            self._told.update(event.record_ids)
+            self._named.update(event.record_ids)
         known = event.hash if is_hash(event.hash) else FIRST_PREVIOUS_HASH
         self._hashes += bytes.fromhex(known)
         self._last_hash = event.hash
@@ -131,7 +131,7 @@ class AuditCheck:
     def conclude(self) -> None:
         """Tell of reasons that are gone without an event that says so."""
         for name, line in self._silent.items():
-            if name not in self._told:
+            if name not in self._named:
                 what = f"{name}: its reason is gone, and no event says that it was erased"
                 self._problems.add(what, line=line)
 

@@ -312,10 +312,10 @@ def read_export(path: Path) -> Iterator[ExportLine]:
     digest = hashlib.sha256()
     number = 0
 
-    def told(why: str) -> UsageError:
+    def unreadable(why: str) -> UsageError:
         return UsageError("path", str(path), f"a file that can be read ({why})")
 
-    with refused(told, ValueError), _opened(path) as file:
+    with refused(unreadable, ValueError), _opened(path) as file:
         while raw := file.readline(LINE_BYTES_MAX + 1):
             number += 1
             if len(raw) > LINE_BYTES_MAX:

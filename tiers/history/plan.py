@@ -24,7 +24,7 @@ TrustOf = Callable[[str, str | None], float]
 """Trust in an agent about a topic, as the projection has it."""
 
 
-class Told(NamedTuple):
+class PlannedEvent(NamedTuple):
     """An event to be, before it has its place in the log.
 
     Attributes:
@@ -40,7 +40,7 @@ class Told(NamedTuple):
     belief: Commitment | None = None
 
 
-def made_in(scope: Scope, told: Sequence[Told]) -> str | None:
+def made_in(scope: Scope, told: Sequence[PlannedEvent]) -> str | None:
     """Return the turn in which a change is made: that of what is committed, or the scope's."""
     named = (one.belief.turn_id for one in told if one.kind == "committed" and one.belief)
     return next((one for one in named if one is not None), scope.turn_id)
@@ -48,7 +48,7 @@ def made_in(scope: Scope, told: Sequence[Told]) -> str | None:
 
 def commit_plan(
     belief: Commitment, settled: Sequence[tuple[Settlement, Commitment]], trust_of: TrustOf
-) -> list[Told]:
+) -> list[PlannedEvent]:
     """Return the events of a commit whose rivals are settled.
 
     First the belief, then each decision, then who lost, then what it does to trust. When a rival
@@ -66,26 +66,26 @@ def commit_plan(
         if _owner_of(rival) != _owner_of(belief):
             accepted = "beliefs of the same user and the same privacy"
             raise UsageError("settled", settlement.rival_id, accepted)
-    told = [Told("committed", belief.id, committed_content(belief), belief)]
+    told = [PlannedEvent("committed", belief.id, committed_content(belief), belief)]
     told += [
-        Told("contradicted", belief.id, contradicted_content(settlement))
+        PlannedEvent("contradicted", belief.id, contradicted_content(settlement))
         for settlement, _ in settled
         if not settlement.agree
     ]
     winner = next((one.rival_id for one, _ in settled if one.winner == "old"), None)
     for settlement, rival in settled:
         if settlement.winner == "new" and winner is None:
-            told.append(Told("superseded", rival.id, {"superseded_by": belief.id}))
+            told.append(PlannedEvent("superseded", rival.id, {"superseded_by": belief.id}))
     if winner is not None:
-        told.append(Told("superseded", belief.id, {"superseded_by": winner}))
+        told.append(PlannedEvent("superseded", belief.id, {"superseded_by": winner}))
     return told + _trust_of_settling(belief, settled, trust_of)
 
 
-def pin_plan(belief: Commitment, *, pinned: bool) -> list[Told]:
+def pin_plan(belief: Commitment, *, pinned: bool) -> list[PlannedEvent]:
     """Return the events of pinning or unpinning an active belief; none when it is so already."""
     if belief.pinned == pinned:
         return []
-    return [Told("pinned" if pinned else "unpinned", belief.id, {"pinned": pinned})]
+    return [PlannedEvent("pinned" if pinned else "unpinned", belief.id, {"pinned": pinned})]
 
 
 def revert_plan(
@@ -95,7 +95,7 @@ def revert_plan(
     key_of: Callable[[Commitment], object],
     reason: str,
     trust_of: TrustOf,
-) -> list[Told]:
+) -> list[PlannedEvent]:
     """Return the events of taking an active belief back.
 
     What it had taken the place of is active again, except where it was redacted or another belief
@@ -109,7 +109,7 @@ def revert_plan(
         reason: Why.
         trust_of: Trust before the change.
     """
-    told = [Told("reverted", belief.id, {"reason": reason})]
+    told = [PlannedEvent("reverted", belief.id, {"reason": reason})]
     taken = set(active_keys)
     for one in replaced:
         key = key_of(one)
@@ -117,7 +117,7 @@ def revert_plan(
             continue
         if key is not None:
             taken.add(key)
-        told.append(Told("restored", one.id, {"because": belief.id}))
+        told.append(PlannedEvent("restored", one.id, {"because": belief.id}))
     return told + _trust_events([(belief.agent_id, belief.topic, 0.0, belief.id)], trust_of)
 
 
@@ -127,7 +127,7 @@ def rewind_plan(
     then: Sequence[Commitment],
     successors: Mapping[str, str | None],
     reason: str,
-) -> list[Told]:
+) -> list[PlannedEvent]:
     """Return the events of making the beliefs of an earlier event the active ones again.
 
     Empty when nothing would change. What was redacted since stays away. Trust stays as it is: it
@@ -147,28 +147,28 @@ def rewind_plan(
     wanted = {one.id: one for one in then if one.redacted_at is None}
     because: dict[str, JsonValue] = {"rewound_to": to_seq}
 
-    def ended(belief_id: str) -> Told:
+    def ended(belief_id: str) -> PlannedEvent:
         successor = successors.get(belief_id)
         if successor is None:
-            return Told("reverted", belief_id, because)
-        return Told("superseded", belief_id, {"superseded_by": successor, **because})
+            return PlannedEvent("reverted", belief_id, because)
+        return PlannedEvent("superseded", belief_id, {"superseded_by": successor, **because})
 
     told = [ended(one) for one in active if one not in wanted]
     for one in wanted.values():
         if one.id not in active:
-            told.append(Told("restored", one.id, because))
+            told.append(PlannedEvent("restored", one.id, because))
         was_pinned = one.id in active and active[one.id].pinned
         if one.pinned != was_pinned:
-            told.append(Told("pinned" if one.pinned else "unpinned", one.id, because))
+            told.append(PlannedEvent("pinned" if one.pinned else "unpinned", one.id, because))
     for belief_id in successors:
         if belief_id not in active and belief_id not in wanted:
-            told += [Told("restored", belief_id, because), ended(belief_id)]
+            told += [PlannedEvent("restored", belief_id, because), ended(belief_id)]
     if not told:
         return []
-    return [Told("rewound", "", {"to_seq": to_seq, "reason": reason}), *told]
+    return [PlannedEvent("rewound", "", {"to_seq": to_seq, "reason": reason}), *told]
 
 
-def changed_by(told: Sequence[Told]) -> Changed:
+def changed_by(told: Sequence[PlannedEvent]) -> Changed:
     """Return which beliefs are active no longer after a change, and which are again, in order."""
     was_active: dict[str, bool] = {}
     is_active: dict[str, bool] = {}
@@ -186,31 +186,31 @@ def changed_by(told: Sequence[Told]) -> Changed:
 
 def trust_plan(
     agent_id: str, topic: str | None, trust: float, reason: str, trust_of: TrustOf
-) -> list[Told]:
+) -> list[PlannedEvent]:
     """Return the event of setting trust by hand; none when it is that already."""
     before = trust_of(agent_id, topic)
     if before == trust:
         return []
     content = trusted_content(agent_id, topic, before, trust, "")
-    return [Told("trusted", "", content | {"reason": reason})]
+    return [PlannedEvent("trusted", "", content | {"reason": reason})]
 
 
-def adopt_plan(point: BranchPoint, beliefs: Iterable[Commitment]) -> list[Told]:
+def adopt_plan(point: BranchPoint, beliefs: Iterable[Commitment]) -> list[PlannedEvent]:
     """Return the first events of a branch: where it left, and what was believed there.
 
     One that was pinned there is pinned here.
     """
-    told = [Told("branched", "", point.model_dump(mode="json"))]
+    told = [PlannedEvent("branched", "", point.model_dump(mode="json"))]
     for belief in beliefs:
         adopted = belief.model_copy(update={"pinned": False})
-        told.append(Told("adopted", belief.id, committed_content(adopted), adopted))
+        told.append(PlannedEvent("adopted", belief.id, committed_content(adopted), adopted))
         told += pin_plan(adopted, pinned=belief.pinned)
     return told
 
 
 def redact_plan(
     belief_id: str, reason: str, left: str | None = None, rival_in: Iterable[str] = ()
-) -> list[Told]:
+) -> list[PlannedEvent]:
     """Return the event of destroying a belief's content.
 
     Args:
@@ -222,7 +222,7 @@ def redact_plan(
     content: dict[str, JsonValue] = {"reason": reason}
     if left is not None:
         content |= {"left": left, "rival_in": [*sorted(rival_in)]}
-    return [Told("redacted", belief_id, content)]
+    return [PlannedEvent("redacted", belief_id, content)]
 
 
 SPEAKING_KINDS: frozenset[BeliefKind] = frozenset(
@@ -277,7 +277,7 @@ def _owner_of(belief: Commitment) -> tuple[str | None, str]:
 
 def _trust_of_settling(
     belief: Commitment, settled: Sequence[tuple[Settlement, Commitment]], trust_of: TrustOf
-) -> list[Told]:
+) -> list[PlannedEvent]:
     """Return what decisions of somebody who looked, and agreement of two agents, do to trust."""
     outcomes: list[tuple[str, str | None, float, str]] = []
     for settlement, rival in settled:
@@ -294,9 +294,9 @@ def _trust_of_settling(
 
 def _trust_events(
     outcomes: Iterable[tuple[str, str | None, float, str]], trust_of: TrustOf
-) -> list[Told]:
+) -> list[PlannedEvent]:
     """Return an event per outcome that moves trust; later ones go on from earlier ones."""
-    told: list[Told] = []
+    told: list[PlannedEvent] = []
     known: dict[tuple[str, str | None], float] = {}
     for agent_id, topic, outcome, cause in outcomes:
         if not agent_id:
@@ -306,5 +306,5 @@ def _trust_events(
         if after != before:
             known[agent_id, topic] = after
             content = trusted_content(agent_id, topic, before, after, cause)
-            told.append(Told("trusted", "", content))
+            told.append(PlannedEvent("trusted", "", content))
     return told

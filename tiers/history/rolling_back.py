@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from ..beliefs import Commitment, HistoricBelief
-from .plan import Told, TrustOf, moved_trust, trust_plan, trusted_content
+from .plan import PlannedEvent, TrustOf, moved_trust, trust_plan, trusted_content
 
 KeyOf = Callable[[Commitment], object]
 
@@ -31,7 +31,7 @@ class Reversal(NamedTuple):
         trusts: Whose trust moved.
     """
 
-    told: list[Told]
+    told: list[PlannedEvent]
     back: list[HistoricBelief]
     trusts: list[TrustMove]
 
@@ -82,11 +82,11 @@ def roll_back_plan(
         because: What the events say: the reason, and the roll-back.
         trust_of: Trust before.
     """
-    told: list[Told] = []
+    told: list[PlannedEvent] = []
     for one in sorted(tainted, key=lambda each: each.status == "active"):
         if one.status == "superseded":
-            told.append(Told("restored", one.id, because))
-        told.append(Told("reverted", one.id, because))
+            told.append(PlannedEvent("restored", one.id, because))
+        told.append(PlannedEvent("reverted", one.id, because))
     taken = set(active_keys)
     back = []
     # The latest first: of two that gave way to one another only the later one stood before.
@@ -96,10 +96,10 @@ def roll_back_plan(
             continue
         back.append(one)
         taken |= set() if key is None else {key}
-    told += [Told("restored", one.id, because) for one in back]
+    told += [PlannedEvent("restored", one.id, because) for one in back]
     moves = _distrust(tainted, trust_of)
     told += [
-        Told("trusted", "", trusted_content(*move, str(because.get("roll_back", ""))))
+        PlannedEvent("trusted", "", trusted_content(*move, str(because.get("roll_back", ""))))
         for move in moves
     ]
     return Reversal(told, back, moves)
@@ -112,7 +112,7 @@ def undo_plan(
     taken: Collection[object],
     key_of: KeyOf,
     because: Mapping[str, JsonValue],
-) -> tuple[list[Told], list[str]]:
+) -> tuple[list[PlannedEvent], list[str]]:
     """Return the events of letting beliefs be there again, and those that stay away.
 
     One is active again if nothing that took its place is there, and what stands for it gives way.
@@ -126,7 +126,7 @@ def undo_plan(
         key_of: As above.
         because: What the events say.
     """
-    told: list[Told] = []
+    told: list[PlannedEvent] = []
     there = {one.id for one in known.values() if not is_gone(one)}
     kept: list[str] = []
     held = set(taken)
@@ -142,17 +142,17 @@ def undo_plan(
             continue
         there.add(one.id)
         held |= {key} if is_active else set()
-        told.append(Told("restored", one.id, because))
+        told.append(PlannedEvent("restored", one.id, because))
         if not is_active:
             told.append(_superseded(now, because))
         elif one.pinned:
-            told.append(Told("pinned", one.id, {"pinned": True, **because}))
+            told.append(PlannedEvent("pinned", one.id, {"pinned": True, **because}))
     ended = [one for one in below if any(each.id in there for each in paths[one.id])]
     return [*(_superseded(one, because) for one in ended), *told], kept
 
 
-def _superseded(belief: HistoricBelief, because: Mapping[str, JsonValue]) -> Told:
-    return Told("superseded", belief.id, {"superseded_by": belief.superseded_by, **because})
+def _superseded(belief: HistoricBelief, because: Mapping[str, JsonValue]) -> PlannedEvent:
+    return PlannedEvent("superseded", belief.id, {"superseded_by": belief.superseded_by, **because})
 
 
 def _path(belief: HistoricBelief, known: Mapping[str, HistoricBelief]) -> list[HistoricBelief]:
@@ -170,7 +170,7 @@ def _path(belief: HistoricBelief, known: Mapping[str, HistoricBelief]) -> list[H
     return list(path.values())
 
 
-def trust_back(moves: Iterable[TrustMove], reason: str, trust_of: TrustOf) -> list[Told]:
+def trust_back(moves: Iterable[TrustMove], reason: str, trust_of: TrustOf) -> list[PlannedEvent]:
     """Return the events by which trust is what it was, where nothing has moved it since."""
     return [
         told

@@ -23,7 +23,7 @@ from ..health import TierHealth, round_trip_ms
 from ..records import Commitment, HotState, MeshResult, Scope, Turn
 from . import rules
 from .keys import encodable
-from .view import View, is_runtime, may_see, parts_of
+from .view import View, is_runtime, may_see, view_key
 
 AGENTS_MAX = 10_000
 """Most agents for whom something is kept; one more, and who was written for longest ago goes."""
@@ -60,12 +60,12 @@ class _Kept:
 
     def is_open_to(self, scope: Scope) -> bool:
         """Whether it was filled for the scope's view, or the runtime itself asks."""
-        return is_runtime(scope) or self.view == parts_of(scope)
+        return is_runtime(scope) or self.view == view_key(scope)
 
     def enter(self, scope: Scope) -> None:
         """Give it to the scope's view; what was put in under another one goes first."""
         if not self.is_open_to(scope):
-            self.view, self.mesh = parts_of(scope), None
+            self.view, self.mesh = view_key(scope), None
             self.turns.clear()
             self.pins.clear()
 

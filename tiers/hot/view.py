@@ -26,7 +26,7 @@ def is_runtime(scope: Scope) -> bool:
     return scope.every_user and scope.sees_all_topics and not scope.denied
 
 
-def parts_of(scope: Scope) -> View:
+def view_key(scope: Scope) -> View:
     """Return what makes the view of a scope: who asks for whom, and about what."""
     return scope.user_id, scope.every_user, scope.topics, scope.denied
 
@@ -35,7 +35,7 @@ def view_of(scope: Scope) -> str:
     """Return the view of a scope as 32 hexadecimal digits; user and topics do not show in it."""
     if is_runtime(scope):
         return RUNTIME_VIEW
-    parts = json.dumps(parts_of(scope)).encode()
+    parts = json.dumps(view_key(scope)).encode()
     return hashlib.blake2b(parts, digest_size=_DIGEST_BYTES).hexdigest()
 
 

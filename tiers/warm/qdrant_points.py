@@ -66,7 +66,7 @@ class QdrantPoints:
 
     async def write(self, operation: str, bounds: Bounds, points: Sequence[NewPoint]) -> None:
         """Put points under their ids, whole, and wait until they can be found."""
-        told = [_told(point) for point in points]
+        told = [_point_struct(point) for point in points]
         check_points(operation, bounds, told)
         await self._calls.done(operation, self._here(self._client.upsert, points=told, wait=True))
 
@@ -149,7 +149,7 @@ def _checked(chosen: Chosen) -> models.Filter:
     return theirs
 
 
-def _told(point: NewPoint) -> models.PointStruct:
+def _point_struct(point: NewPoint) -> models.PointStruct:
     vectors: dict[str, models.Vector] = {name: _sent(one) for name, one in point.vectors.items()}
     # Not validated a second time: it takes twice as long as all the rest.
     return models.PointStruct.model_construct(id=point.id, vector=vectors, payload=point.payload)

@@ -49,7 +49,7 @@ class Updated:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class HandoffEntry:
     """A card of the board, or a decision that was remembered, as a handoff shows it.
 
     Attributes:
@@ -91,11 +91,11 @@ class Handoff:
     generated_at: datetime
     since: datetime
     updated: tuple[Updated, ...] = ()
-    decisions: tuple[Told, ...] = ()
-    actions: tuple[Told, ...] = ()
-    tasks: tuple[Told, ...] = ()
+    decisions: tuple[HandoffEntry, ...] = ()
+    actions: tuple[HandoffEntry, ...] = ()
+    tasks: tuple[HandoffEntry, ...] = ()
     blockers: tuple[Blocked, ...] = ()
-    messages: tuple[Told, ...] = ()
+    messages: tuple[HandoffEntry, ...] = ()
     warnings: tuple[str, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
     synthesis: str = ""
@@ -169,10 +169,12 @@ def handoff_of(
             for one in changed
         ),
         decisions=tuple(_decided(one) for one in cards.decisions),
-        actions=tuple(_told(one, cards.titles.get(one.thread, "")) for one in cards.actions),
-        tasks=tuple(_told(one) for one in cards.tasks),
+        actions=tuple(
+            _entry_of_card(one, cards.titles.get(one.thread, "")) for one in cards.actions
+        ),
+        tasks=tuple(_entry_of_card(one) for one in cards.tasks),
         blockers=check_blockers(graph, now, stale_days=STALE_DAYS).blocked,
-        messages=tuple(_told(one) for one in cards.messages),
+        messages=tuple(_entry_of_card(one) for one in cards.messages),
         warnings=_warnings(graph),
     )
     room = chars
@@ -263,8 +265,8 @@ def _moment(value: object) -> str:
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
-def _decided(memory: Memory) -> Told:
-    return Told(
+def _decided(memory: Memory) -> HandoffEntry:
+    return HandoffEntry(
         id=memory.id,
         by=memory.agent,
         type=memory.type,
@@ -276,8 +278,8 @@ def _decided(memory: Memory) -> Told:
     )
 
 
-def _told(card: Card, task: str = "") -> Told:
-    return Told(
+def _entry_of_card(card: Card, task: str = "") -> HandoffEntry:
+    return HandoffEntry(
         id=card.id,
         by=card.agent_id,
         type=card.type,
@@ -307,22 +309,22 @@ def _note(one: Updated) -> str:
     return f"`{one.id}` {one.title}{status}: {one.summary}".rstrip(": ")
 
 
-def _action(one: Told) -> str:
+def _action(one: HandoffEntry) -> str:
     about = f" “{one.task}”" if one.task else ""
     said = one.text or one.title
     return f"{one.at:%Y-%m-%d %H:%M} {one.by} {one.type}{about}: {said}".rstrip(": ")
 
 
-def _decision(one: Told) -> str:
+def _decision(one: HandoffEntry) -> str:
     title = f" {one.title}:" if one.title else ""
     return f"`{one.id}` {one.at:%Y-%m-%d %H:%M} {one.by}:{title} {one.text}"
 
 
-def _task(one: Told) -> str:
+def _task(one: HandoffEntry) -> str:
     return f"`{one.id}` {one.title} ({one.status}, {one.priority}, {one.by})"
 
 
-def _message(one: Told) -> str:
+def _message(one: HandoffEntry) -> str:
     subject = f" {one.title}:" if one.title else ""
     return f"`{one.id}` from {one.by} ({one.priority}):{subject} {one.text}"
 

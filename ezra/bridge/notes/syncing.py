@@ -174,10 +174,10 @@ async def sync_memories(
 
 
 def _read_folder(folder: Path, is_known: bool) -> dict[str, LocalNote]:  # noqa: FBT001
-    def told(why: str) -> UsageError:
+    def unusable(why: str) -> UsageError:
         return UsageError("folder", str(folder), f"a folder that can be made and read: {why}")
 
-    with refused(told):
+    with refused(unusable):
         if not folder.is_dir():
             if is_known or folder.exists():
                 raise UsageError("folder", str(folder), "the folder that was synced before")

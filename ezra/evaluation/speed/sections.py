@@ -103,14 +103,14 @@ async def _turn(chosen: _Chosen) -> AsyncIterator[Sequence[Figure]]:
         taken = await done_apart("agents", work)
         other = {} if chosen.other is None else await done_apart("agents", work, chosen.other)
 
-        def told(name: str, what: str) -> Figure:
+        def figure(name: str, what: str) -> Figure:
             beside = ((str(chosen.plan.against), other[name]),) if other else ()  # noqa: B023
             return Figure("turn", MODES[mode], what, taken[name], beside=beside)  # noqa: B023
 
         yield [
-            told("processor_ms", "processor time, background included"),
-            told("p50_ms", "p50"),
-            told("p99_ms", "p99"),
+            figure("processor_ms", "processor time, background included"),
+            figure("p50_ms", "p50"),
+            figure("p99_ms", "p99"),
         ]
 
 
@@ -169,13 +169,13 @@ def _at_size(
     ]
     lag = max(row["turn_lag_ms"], row["recording_lag_ms"])
     found.append(Figure("growth", case, "longest stall of the loop", lag))
-    for mode, told in (("given", "vectors given"), ("model", "question embedded")):
+    for mode, words in (("given", "vectors given"), ("model", "question embedded")):
         for cut in ("p50", "p95"):
             key = f"recall_{mode}_{cut}_ms"
             if key in row:
                 rivals = _rivals(theirs, cut) if mode == "given" else ()
                 found.append(
-                    Figure("recall", f"{case}, {told}", cut, row[key], beside=rivals, at=size)
+                    Figure("recall", f"{case}, {words}", cut, row[key], beside=rivals, at=size)
                 )
     return found
 

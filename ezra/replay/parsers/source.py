@@ -101,10 +101,10 @@ def read_source(path: Path) -> Source:
 
 
 def _read_bytes(path: Path) -> bytes:
-    def told(why: str) -> UsageError:
+    def unreadable(why: str) -> UsageError:
         return UsageError("paths", shown_path(path), f"paths of files that can be read ({why})")
 
-    with refused(told, ValueError):  # a NUL in the path itself
+    with refused(unreadable, ValueError):  # a NUL in the path itself
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
             what = "a directory" if stat.S_ISDIR(status.st_mode) else "not a regular file"

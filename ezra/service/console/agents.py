@@ -105,7 +105,7 @@ def moves_of(memory: AgentMemory, events: Sequence[AuditEvent]) -> tuple[Move, .
     told = [
         *(_left(turn, memory.capacity) for turn in memory.waiting),
         *(_compressed(one, memory.capacity) for one in memory.summaries),
-        *(_told(event) for event in events),
+        *(_move(event) for event in events),
     ]
     return tuple(sorted(told, key=lambda move: move.at, reverse=True)[:MOVES_SHOWN])
 
@@ -124,7 +124,7 @@ def _compressed(summary: Summary, capacity: int) -> Move:
     return Move("compressed", "warm", summary.recorded_at, summary.id, why)
 
 
-def _told(event: AuditEvent) -> Move:
+def _move(event: AuditEvent) -> Move:
     who = f", by {event.agent_id}" if event.agent_id else ""
     record_id = event.record_ids[0] if event.record_ids else ""
     return Move(

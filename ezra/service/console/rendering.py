@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 
-from tiers.forms import told
+from tiers.forms import dated_text
 
 from .pages import PREFIX, View, href
 
@@ -94,7 +94,7 @@ def environment_of() -> Environment:
     )
     environment.filters.update(
         moment=moment,
-        told=told,
+        dated_text=dated_text,
         age=age,
         number=number,
         tokens=tokens,

@@ -167,7 +167,7 @@ class _Transaction:
         if numbered:
             await self._united(numbered, answers)
         each = iter(answers)
-        return [_told(one, [next(each) for _ in rendering.found_by(one)]) for one in questions]
+        return [_answer_to(one, [next(each) for _ in rendering.found_by(one)]) for one in questions]
 
     async def _united(
         self,
@@ -232,7 +232,7 @@ def _sort_of(request: port.Request) -> tuple[type, str]:
     ) else ""
 
 
-def _told(question: port.Question, parts: Sequence[Sequence[Document]]) -> Any:  # noqa: ANN401
+def _answer_to(question: port.Question, parts: Sequence[Sequence[Document]]) -> Any:  # noqa: ANN401
     if isinstance(question, port.Near):
         fields = question.of
         return [

@@ -24,7 +24,7 @@ from ...together import to_the_end
 from .file_size import has_no_room
 from .threads import Threads
 from .translation import translated
-from .writing import Asked, WriteQueue, told
+from .writing import Asked, WriteQueue, give_answers
 
 TOGETHER_MAX = 16
 """So many questions share a snapshot; more would keep the first waiting for the last."""
@@ -48,10 +48,10 @@ def answered(connection: sqlite3.Connection, questions: Sequence[Asked]) -> None
             connection.execute("ROLLBACK")
 
 
-def _tell(loop: asyncio.AbstractEventLoop, asked: Sequence[Asked]) -> None:
+def _give_from_thread(loop: asyncio.AbstractEventLoop, asked: Sequence[Asked]) -> None:
     """Give answers from a thread; of a loop that is closed nobody waits for them."""
     with suppress(RuntimeError):
-        loop.call_soon_threadsafe(told, asked)
+        loop.call_soon_threadsafe(give_answers, asked)
 
 
 def _answer(connection: sqlite3.Connection | None, question: Asked) -> None:
@@ -245,7 +245,7 @@ class Database:
 
     def _carry_out(self, asked: Asked, loop: asyncio.AbstractEventLoop) -> None:
         _answer(self._writer, asked)
-        _tell(loop, (asked,))
+        _give_from_thread(loop, (asked,))
 
     def _check_open(self, operation: str) -> None:
         if self._state != "open":
@@ -254,7 +254,7 @@ class Database:
     def _work_off(self, loop: asyncio.AbstractEventLoop) -> None:
         decided = () if self._writer is None else self._writes.work_off(self._writer)
         if decided:
-            _tell(loop, decided)
+            _give_from_thread(loop, decided)
 
     def _ask(self, loop: asyncio.AbstractEventLoop) -> None:
         """Hand what was asked in this round to readers."""
@@ -262,7 +262,7 @@ class Database:
         if self._state != "open":
             for one in asked:
                 one.refusal = TierUnavailable("cold", one.operation, "the store is closed")
-            told(asked)
+            give_answers(asked)
             return
         for start in range(0, len(asked), TOGETHER_MAX):
             self._reading.submit(self._answer, asked[start : start + TOGETHER_MAX], loop)
@@ -273,7 +273,7 @@ class Database:
             answered(connection, asked)
         finally:
             self._readers.put(connection)
-            _tell(loop, asked)
+            _give_from_thread(loop, asked)
 
     def _open(self) -> None:
         if sqlite3.sqlite_version_info < SQLITE_VERSION_MIN:

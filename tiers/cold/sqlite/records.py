@@ -123,7 +123,7 @@ class _Transaction:
 
     def _answer(self, request: port.Request) -> Any:  # noqa: ANN401 - of any request
         if not isinstance(request, port.WRITES):
-            return self._told(request)
+            return self._answer_to(request)
         if not self._may_write:
             raise TierRejected("cold", self._operation, "a write while reading")
         if isinstance(request, port.Delete):
@@ -133,7 +133,7 @@ class _Transaction:
             return self._put(request)
         return self._replaced(request)
 
-    def _told(self, question: port.Question) -> Any:  # noqa: ANN401 - of any question
+    def _answer_to(self, question: port.Question) -> Any:  # noqa: ANN401 - of any question
         if isinstance(question, port.Find):
             return self._found(question)
         if isinstance(question, port.Count):

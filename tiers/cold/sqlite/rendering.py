@@ -70,7 +70,7 @@ def postings(request: Postings[Any], sight: Sight) -> Statement:
     if request.every:
         return _all_postings(request, sight)
     find, field = request.found, ', t."{}"'
-    if len(find.listed.values) == 1 and _is_told_by_list(find):
+    if len(find.listed.values) == 1 and _is_decided_by_list(find):
         # Not joined, so that what a page leaves out before it is passed over unread.
         field = f', (SELECT r."{{}}" FROM {find.collection.name} r WHERE r.row = m.row)'
     fields = "".join(map(field.format, request.of))
@@ -160,7 +160,7 @@ def found(
         values += [] if value else _filled(listed.values)
     number = 1 if value else _padded(len(listed.values)) if listed else 0
     asked = (*reached(find), *(one for one in find.where if one is not listed))
-    if number == 1 and "t." not in wanted and _is_told_by_list(find):
+    if number == 1 and "t." not in wanted and _is_decided_by_list(find):
         asked = ()
     first, rest = _parted(find, asked)
     shape = Shape(
@@ -184,7 +184,7 @@ def _owners_of(find: Find[Any]) -> list[str]:
     return [own.get(one) or getattr(find.scope, one) for one in OWNERS[find.collection.extent]]
 
 
-def _is_told_by_list(find: Find[Any]) -> bool:
+def _is_decided_by_list(find: Find[Any]) -> bool:
     """Whether a list tells all that is asked of one value of it: who has that, in the graph."""
     is_whole = find.reach == "own" and find.graph_id is None and len(find.where) == 1
     return is_whole and find.order in ((), (RECORDED,))

@@ -46,7 +46,7 @@ class Asked:
             self.answer.set_exception(self.refusal)
 
 
-def told(asked: Sequence[Asked]) -> None:
+def give_answers(asked: Sequence[Asked]) -> None:
     """Give every answer, on the event loop."""
     for one in asked:
         one.tell()

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from ...beliefs import BeliefKind
 from ...evidence import EvidenceMarks
 from ...history.chain import SALT_BYTES, canonical, next_event, stored_digest
-from ...history.plan import Told
+from ...history.plan import PlannedEvent
 from ...moments import microseconds
 from ...records import BeliefEvent, LoggedBelief, Scope
 from ..conditions import Among, Condition, Is, Present, Within
@@ -92,7 +92,7 @@ def why_taken_back(scope: Scope, belief_ids: Iterable[str]) -> Steps[list[tuple[
 def next_entries(
     last: BeliefEvent | None,
     scope: Scope,
-    told: Sequence[Told],
+    told: Sequence[PlannedEvent],
     turn: int,
     turn_id: str | None,
     now: datetime,

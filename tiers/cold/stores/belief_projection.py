@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 from ...beliefs import TRUST_AT_FIRST
 from ...errors import Conflict
 from ...history.fold import BEGINNING, ENDING, Fold, FoldedBelief
-from ...history.plan import Told, TrustOf, made_in
+from ...history.plan import PlannedEvent, TrustOf, made_in
 from ...history.wording import claim_words, filed_under
 from ...moments import maybe_microseconds
 from ...records import (
@@ -158,7 +158,9 @@ class _Standing(NamedTuple):
     span: BeliefSpan | None
 
 
-def append(scope: Scope, told: Sequence[Told], now: datetime) -> Steps[tuple[BeliefEvent, ...]]:
+def append(
+    scope: Scope, told: Sequence[PlannedEvent], now: datetime
+) -> Steps[tuple[BeliefEvent, ...]]:
     """Append events with their contents and let the projection follow; return the events.
 
     What follows of a ``redacted`` event is that its belief is over and out of every answer.
@@ -235,7 +237,7 @@ def commitment_of(belief: HistoricBelief) -> Commitment:
     return bare(Commitment, belief)
 
 
-def _standing(scope: Scope, told: Sequence[Told]) -> Steps[dict[str, _Standing]]:
+def _standing(scope: Scope, told: Sequence[PlannedEvent]) -> Steps[dict[str, _Standing]]:
     ids = tuple(dict.fromkeys(each.belief_id for each in told if each.belief_id))
     beliefs, spans = yield own(BELIEFS, scope, ids), open_spans(ids, scope)
     since = {span.belief_id: bare(BeliefSpan, span) for span in spans}
@@ -296,7 +298,7 @@ def _state(folded: FoldedBelief) -> dict[str, object]:
     }
 
 
-def _reindexing(told: Sequence[Told], agents: Mapping[str, str]) -> list[WorkDraft]:
+def _reindexing(told: Sequence[PlannedEvent], agents: Mapping[str, str]) -> list[WorkDraft]:
     """Return the work by which the warm index learns what is believed now, once per belief."""
     moved = (one.belief_id for one in told if one.kind in BEGINNING or one.kind in ENDING)
     return [index_work(one, agents[one]) for one in dict.fromkeys(moved)]

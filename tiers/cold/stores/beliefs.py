@@ -192,7 +192,9 @@ class BeliefStore(OverEngine):
         yield from self._changed(scope, plan.pin_plan(belief, pinned=pinned), now)
         return belief.model_copy(update={"pinned": pinned})
 
-    def _changed(self, scope: Scope, told: Sequence[plan.Told], now: datetime) -> Steps[Changed]:
+    def _changed(
+        self, scope: Scope, told: Sequence[plan.PlannedEvent], now: datetime
+    ) -> Steps[Changed]:
         """Carry out a plan, if it has anything in it, and return what ended and what is back."""
         if told:
             yield from check_writable(scope)

@@ -71,7 +71,7 @@ class HeldReceipts:
             self._timer.cancel()
             with suppress(asyncio.CancelledError):
                 await self._timer
-        with _told():
+        with _failures_logged():
             await self.settle()
 
     async def hold(self, held: Held) -> None:
@@ -117,7 +117,7 @@ class HeldReceipts:
     async def _settle_in_time(self) -> None:
         while self._held:
             await asyncio.sleep(HELD_SECONDS)
-            with _told():
+            with _failures_logged():
                 await self.settle()
 
     async def read(self, operation: str, steps: Callable[[], Steps[T]]) -> T:
@@ -155,7 +155,7 @@ def _all_kept(waiting: Sequence[Held]) -> Steps[None]:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _failures_logged() -> Iterator[None]:
     """Tell the log of a failure of the engine: what waits is stored by the next attempt."""
     try:
         yield

@@ -283,7 +283,7 @@ def stand_ins(scope: Scope, records: Sequence[Candidate]) -> Steps[Stands]:
 
 def _of_made(scope: Scope, records: Sequence[KeptSummary | KeptEpisode]) -> Steps[Stands]:
     above = yield from _above(scope, [one.told_in for one in records])
-    told = {one.id: _told(MADE_OF_IT[_grain_of(one)], one.told_in, above) for one in records}
+    told = {one.id: _containing(MADE_OF_IT[_grain_of(one)], one.told_in, above) for one in records}
     return {one: ids for one, ids in told.items() if ids is not None}
 
 
@@ -303,7 +303,7 @@ def _of_weeks(scope: Scope, weeks: Sequence[KeptEpisode]) -> Steps[Stands]:
         day: {"monthly": one.id} for one in months for day in one.children
     }
     above = yield from _above(scope, list(told_in.values()))
-    told = {day for day in days if _told(_MONTHS, told_in.get(day, {}), above) is not None}
+    told = {day for day in days if _containing(_MONTHS, told_in.get(day, {}), above) is not None}
     return {week.id: () for week in weeks if told.issuperset(week.children)}
 
 
@@ -318,7 +318,9 @@ def _above(scope: Scope, told_in: Sequence[ToldIn]) -> Steps[Episodes]:
     return found
 
 
-def _told(grains: Sequence[Grain], told_in: ToldIn, above: Episodes) -> tuple[str, ...] | None:
+def _containing(
+    grains: Sequence[Grain], told_in: ToldIn, above: Episodes
+) -> tuple[str, ...] | None:
     """Return what tells a record now that is to be in an episode of each of some grains.
 
     ``None``: nothing does for one of them.
@@ -338,7 +340,7 @@ def _tells(episode: KeptEpisode, above: Episodes) -> tuple[str, ...] | None:
         return (episode.id,)
     if _is_redacted(episode):
         return None
-    return _told(MADE_OF_IT[episode.grain], episode.told_in, above)
+    return _containing(MADE_OF_IT[episode.grain], episode.told_in, above)
 
 
 def _grain_of(record: KeptSummary | KeptEpisode) -> AnyGrain:
