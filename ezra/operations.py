@@ -69,7 +69,7 @@ _ARGUMENT = re.compile(r"^ {4}(\w+): (.*)$")
 class Tool:
     """How a model is lent a method of an agent's handle, or of what such a handle has.
 
-    It is given the parameters that are ``ModelParameter``, and those that have no default.
+    It is given the parameters that are ``ForModel``, and those that have no default.
 
     Attributes:
         effect: What calling it does to memory.
@@ -86,7 +86,7 @@ class Tool:
 
 
 @dataclass(frozen=True)
-class ModelParameter:
+class ForModel:
     """Annotates a parameter that a model is given.
 
     Attributes:

@@ -83,7 +83,7 @@ from .handles.turn import OpenTurn as OpenTurn
 from .models import EchoModel as EchoModel
 from .models import ScriptedModel as ScriptedModel
 from .moving.graph_status import GraphStatus as GraphStatus
-from .recall.injecting import Injected as Injected
+from .recall.injection import Injected as Injected
 from .recall.memory_search import MemorySearch as MemorySearch
 from .recaller import Reason as Reason
 from .recaller import RecallResult as RecallResult

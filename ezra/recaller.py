@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar, get_args
 from metaagents.reindex.index import SwitchingIndex
 from tiers.deadlines import Deadlines
 from tiers.errors import ConfigError, TierError, TierTimeout
+from tiers.known_records import Known, Seen
+from tiers.liveness import WIDEST, RecordKey, standing_only
 from tiers.ports import Embedder, Vector
 from tiers.records import Ancestor, Hit, Kind, Scope, SearchQuery, Turn
-from tiers.sighting import Known, Seen
-from tiers.standing import WIDEST, RecordKey, standing_only
 
 from .ranking.cues import (
     codes_in,

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from tiers.cold.opened import ColdStores
+from tiers.cold.cold_stores import ColdStores
 from tiers.errors import TierError
 from tiers.records import Scope, WorkDraft
 

@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
+from tiers.concurrency import together
 from tiers.errors import DiskFull, EzraError, TierError, TierTimeout
 from tiers.records import Scope, Work, WorkDraft, WorkKind
-from tiers.together import together
 
 if TYPE_CHECKING:
     from tiers.cold.stores import WorkQueue

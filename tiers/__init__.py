@@ -8,7 +8,7 @@ Nothing here imports ``metaagents`` or ``ezra``. Drivers stay in their folder: `
   are written by queued work.
 * So the index may be behind. What it finds is looked up in cold before it is ranked and cut, in
   one read for each question to the index, and it is asked for more where what is over took places
-  (``tiers/standing.py``). Turns of the ring are looked up likewise.
+  (``tiers/liveness.py``). Turns of the ring are looked up likewise.
 * A turn and its work (index it, compress what it pushes out) are one transaction. What was
   acknowledged is there once; what follows from it is queued.
 * A summary and the coverage of its turns are one transaction, and the store refuses a second

@@ -75,8 +75,8 @@ from .owned import Owned as Owned
 from .rules import FORMER_VERSIONS_MAX as FORMER_VERSIONS_MAX
 from .rules import FormerSteps as FormerSteps
 from .rules import Rule as Rule
-from .turn_parts import Tail as Tail
-from .turn_parts import ToolOutput as ToolOutput
+from .turn_fields import Tail as Tail
+from .turn_fields import ToolOutput as ToolOutput
 
 
 class Turn(Owned):

@@ -51,7 +51,7 @@ from ..runtime import Runtime, SpeakerNames
 from ..settings import Settings
 from ..signing import Signer
 from ..telemetry import Telemetry
-from ..telemetry.telling import telemetry_of, watched_handlers
+from ..telemetry.instruments import telemetry_of, watched_handlers
 from ..turn.fetch import Fetcher
 from ..turn.hydrate import Hydrator
 from ..turn.ledger import TurnLedger
@@ -72,7 +72,7 @@ from .engines import (
 from .schedule import with_clock
 
 if TYPE_CHECKING:
-    from tiers.cold.opened import ColdStores
+    from tiers.cold.cold_stores import ColdStores
 
 
 @asynccontextmanager

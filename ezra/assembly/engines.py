@@ -42,13 +42,13 @@ from ..models.reranking import (
     RestingReranker,
     TeiReranker,
 )
-from ..moving.ends import shown
+from ..moving.addresses import shown
 from ..moving.side import House
 from ..settings import Settings, fastembed_name
 from .embedders import embedder_health, required, secret
 
 if TYPE_CHECKING:
-    from tiers.cold.opened import ColdStores
+    from tiers.cold.cold_stores import ColdStores
 
 GEMINI_MODEL = "gemini-2.5-flash"
 OPENAI_MODEL = "gpt-4o-mini"

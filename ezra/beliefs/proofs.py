@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from tiers.errors import Conflict, CorruptRecord, NotFound, UsageError
 from tiers.evidence import ChainedAudit
 from tiers.history.chain import FIRST_PREVIOUS_HASH
+from tiers.history.differences import differences
 from tiers.history.export import ExportSeal, ExportWriter
 from tiers.history.heads import signed_head
 from tiers.history.merkle import (
@@ -24,7 +25,6 @@ from tiers.history.merkle import (
     verify_inclusion,
 )
 from tiers.history.signing import SigningKey
-from tiers.history.unlike import unlike
 from tiers.history.verification import LogVerifier, Verification
 from tiers.records import (
     AuditFilter,
@@ -332,7 +332,7 @@ class Witness:
         while len(problems) < PROBLEMS_MAX:
             page = await self._runtime.history.projected(self._scope, after, EVENTS_PER_PAGE)
             seen += len(page)
-            problems += await asyncio.to_thread(lambda rows: list(unlike(fold, rows)), page)
+            problems += await asyncio.to_thread(lambda rows: list(differences(fold, rows)), page)
             if len(page) < EVENTS_PER_PAGE:
                 break
             after = page[-1].belief.committed_seq

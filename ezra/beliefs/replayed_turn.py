@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tiers.records import BeliefEvent, BeliefQuery, Commitment, Receipt, Scope, Turn
 
-from ..receipts.finding import receipts_of
+from ..receipts.lookup import receipts_of
 from ..runtime import Runtime
 
 EVENTS_MAX = 1_000

@@ -12,7 +12,7 @@ from tiers.errors import UsageError
 from tiers.records import AgentRecord, Ancestor, Budget, MergeStrategy, Parent, Retention, Usage
 
 from ..checks import checked
-from ..erasure.whose import Whose
+from ..erasure.subjects import Whose
 from .belief_lines import document_of_diff, lines_of_diff
 from .command import Answer, Note, Part, command, group, plain
 from .doors import InGraph, Memory

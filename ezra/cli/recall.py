@@ -14,7 +14,7 @@ from tiers.plans import AnyGrain
 from tiers.records import Grain, Kind
 
 from ..ranking.choosing import in_asked_order
-from ..recall.injecting import TOKEN_BUDGET, Injected
+from ..recall.injection import TOKEN_BUDGET, Injected
 from ..recall.memory_search import MemorySearch
 from ..recall.request import ModeName, Narrowing, ScopeName
 from ..recaller import RecallResult

@@ -20,9 +20,9 @@ from tiers.saved_file import SavedFile
 
 from ..assembly.engines import opened_house
 from ..moving import MoveReport, Step, move, verify
+from ..moving.addresses import Ends, ends_of
 from ..moving.carried_file import Carried, checked_file, lines_of, put_in
 from ..moving.carrying import TABLES
-from ..moving.ends import Ends, ends_of
 from ..moving.report import KEYS_STAY
 from ..replay.formats import foreign_format
 from .command import Answer, plain

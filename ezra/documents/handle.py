@@ -20,11 +20,11 @@ from tiers.fields import TOPICS_MAX
 from tiers.records import Scope, Standing
 
 from ..checks import called, check_text, checked, checked_ids
-from ..guarding import Write, admitted
 from ..operations import Reason, Sent, composed, operation
 from ..rights.access import Access, access_of_operator
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
+from ..write_guard import Write, admitted
 from .draft import SHELF, Draft, drafted, texts_of
 
 ATTEMPTS = 20

@@ -15,7 +15,7 @@ from tiers.records import Scope
 
 from ..runtime import Runtime
 from .redaction import agents_of
-from .whose import Whose
+from .subjects import Whose
 
 PAGE_MAX = 500
 TEXT_CHARS_MAX = 600

@@ -23,7 +23,7 @@ from tiers.upkeep import Redacted, RewritableFiles
 from ..checks import check_text
 from ..runtime import Runtime
 from .feed import EVENTS_PER_PAGE, finish, left_open, named_for_redaction
-from .whose import Whose
+from .subjects import Whose
 
 RECORDS_PER_PAGE = 500
 PAGES_MAX = 100_000

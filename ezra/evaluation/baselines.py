@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tiers.dots import dots
+from tiers.cosines import dots
 from tiers.lexical import STOP_WORDS, words
 from tiers.ports import Embedder
 from tiers.terms import term_of

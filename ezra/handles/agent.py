@@ -25,11 +25,10 @@ from tiers.records import (
 from ..beliefs.commit import Believed, Point, beliefs_at, believe, source_ids_of
 from ..checks import check_source, check_text, checked, checked_key, checked_topic
 from ..documents import DocumentsOfAgent
-from ..guarding import Write, admitted
 from ..mesh import AnyAsk, MeshAsk, ask_of
-from ..operations import Limit, Long, ModelParameter, Name, Pair, Sent, Tool, Words, operation
-from ..recall.asking import ask
-from ..recall.injecting import bringing
+from ..operations import ForModel, Limit, Long, Name, Pair, Sent, Tool, Words, operation
+from ..recall.handle_recall import ask
+from ..recall.injection import bringing
 from ..recall.memory_search import MemorySearch, search_memory
 from ..recall.request import Answers, DaysAgo, Kinds, Narrowing, ScopeName, request_of
 from ..recaller import RecallResult
@@ -37,6 +36,7 @@ from ..rights.access import Access
 from ..rights.policy import scope_of, topics_for
 from ..runtime import Runtime
 from ..turn.routing import Request
+from ..write_guard import Write, admitted
 from .agent_facts import AgentFacts
 from .agent_platform import AgentPlatform
 from .board import AgentBoard
@@ -227,15 +227,15 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
     async def search_memory(
         self,
         text: Annotated[
-            str | None, ModelParameter("What it is about; empty lists the latest.", Long)
+            str | None, ForModel("What it is about; empty lists the latest.", Long)
         ] = None,
         *,
         grain: Annotated[
-            AnyGrain, ModelParameter("working: single turns; else episodes of that length.")
+            AnyGrain, ForModel("working: single turns; else episodes of that length.")
         ] = "working",
-        min_days_ago: Annotated[int, ModelParameter(hint=DaysAgo)] = 0,
-        max_days_ago: Annotated[int, ModelParameter(hint=DaysAgo)] = 365,
-        max_results: Annotated[int, ModelParameter(hint=Limit)] = 10,
+        min_days_ago: Annotated[int, ForModel(hint=DaysAgo)] = 0,
+        max_days_ago: Annotated[int, ForModel(hint=DaysAgo)] = 365,
+        max_results: Annotated[int, ForModel(hint=Limit)] = 10,
     ) -> MemorySearch:
         """Return what happened in a window of days, as lines that begin with the day or period.
 
@@ -304,20 +304,17 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
     )
     async def commit(
         self,
-        claim: Annotated[str, ModelParameter("What you hold to be true.", Words)],
+        claim: Annotated[str, ForModel("What you hold to be true.", Words)],
         *,
-        topic: Annotated[str | None, ModelParameter("One of your topics.", Name)] = None,
+        topic: Annotated[str | None, ForModel("One of your topics.", Name)] = None,
         key: Annotated[
-            tuple[str, str] | None,
-            ModelParameter("[subject, attribute]: what it is about.", Pair, ()),
+            tuple[str, str] | None, ForModel("[subject, attribute]: what it is about.", Pair, ())
         ] = None,
-        value: Annotated[
-            str | None, ModelParameter("What the attribute is held to be.", Long)
-        ] = None,
+        value: Annotated[str | None, ForModel("What the attribute is held to be.", Long)] = None,
         sources: Iterable[str] = (),
-        private: Annotated[bool, ModelParameter("Whether only you may see it.")] = False,
+        private: Annotated[bool, ForModel("Whether only you may see it.")] = False,
         ref: Annotated[
-            str | None, ModelParameter("Your name for it: the same ref commits once.", Name)
+            str | None, ForModel("Your name for it: the same ref commits once.", Name)
         ] = None,
         source: Source = "agent",
     ) -> Believed:

@@ -11,7 +11,7 @@ from tiers.records import AgentRecord, Scope, Source, Standing, Turn
 
 from ..checks import check_source, checked
 from ..operations import operation
-from ..recall.injecting import TOKEN_BUDGET, Injected, inject, last_message
+from ..recall.injection import TOKEN_BUDGET, Injected, inject, last_message
 from ..recall.request import Kinds
 from ..receipts.context_report import REPORT_TURNS, ContextReport, context_report
 from ..rights.metering import charge_of_write

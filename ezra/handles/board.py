@@ -12,11 +12,11 @@ from typing import Annotated, Any
 from tiers.board import CARDS_MAX, STATES_AFTER, Card, Priority, TaskStatus
 from tiers.errors import Conflict, NotFound, UsageError, check_at_most
 from tiers.records import Scope, Turn
-from tiers.turn_desk import Charge
+from tiers.turn_io import Charge
 from tiers.upkeep import Page
 
 from ..checks import called, checked, checked_id
-from ..operations import Id, Limit, Long, ModelParameter, Name, Posted, Tool, Words, operation
+from ..operations import ForModel, Id, Limit, Long, Name, Posted, Tool, Words, operation
 from ..rights.access import Access
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
@@ -127,11 +127,9 @@ class AgentBoard(BoardReader):
     async def inbox(
         self,
         *,
-        unread: Annotated[
-            bool, ModelParameter("Only what you have not read.", default=True)
-        ] = False,
+        unread: Annotated[bool, ForModel("Only what you have not read.", default=True)] = False,
         types: Sequence[str] = (),
-        limit: Annotated[int, ModelParameter(hint=Limit)] = 10,
+        limit: Annotated[int, ForModel(hint=Limit)] = 10,
         after: str = "",
     ) -> Page[Card]:
         """Return messages for this agent and for everybody, the latest first, page by page.
@@ -163,7 +161,7 @@ class AgentBoard(BoardReader):
         tool=Tool("adds", "Mark messages of your inbox as read.", "ack_messages"),
     )
     async def ack(
-        self, ids: Annotated[str | Sequence[str], ModelParameter(hint=MessageIds)]
+        self, ids: Annotated[str | Sequence[str], ForModel(hint=MessageIds)]
     ) -> tuple[str, ...]:
         """Mark messages as read and return those that were not: a repeated call returns none.
 
@@ -194,12 +192,12 @@ class AgentBoard(BoardReader):
     )
     async def log(
         self,
-        action: Annotated[str, ModelParameter("What sort of thing: commit, test, review.", Id)],
-        text: Annotated[Posted, ModelParameter(hint=Long)] = "",
+        action: Annotated[str, ForModel("What sort of thing: commit, test, review.", Id)],
+        text: Annotated[Posted, ForModel(hint=Long)] = "",
         *,
         tags: Iterable[str] = (),
-        files: Annotated[str | Sequence[str], ModelParameter("What it touched.", Files)] = (),
-        task_id: Annotated[str | None, ModelParameter("The task it was done for.", Name)] = None,
+        files: Annotated[str | Sequence[str], ForModel("What it touched.", Files)] = (),
+        task_id: Annotated[str | None, ForModel("The task it was done for.", Name)] = None,
         id: str | None = None,  # noqa: A002 - what people call it
         machine: str = "",
         topics: Iterable[str] | None = None,
@@ -242,14 +240,12 @@ class AgentBoard(BoardReader):
     )
     async def start_task(
         self,
-        title: Annotated[Posted, ModelParameter(hint=Words)],
+        title: Annotated[Posted, ForModel(hint=Words)],
         *,
-        text: Annotated[Posted, ModelParameter("The same at length.", Long)] = "",
-        priority: Annotated[Priority, ModelParameter()] = "normal",
-        tags: Annotated[Iterable[str], ModelParameter("For finding it.", Tags)] = (),
-        parent: Annotated[
-            str | None, ModelParameter("The task that it is a part of.", Name)
-        ] = None,
+        text: Annotated[Posted, ForModel("The same at length.", Long)] = "",
+        priority: Annotated[Priority, ForModel()] = "normal",
+        tags: Annotated[Iterable[str], ForModel("For finding it.", Tags)] = (),
+        parent: Annotated[str | None, ForModel("The task that it is a part of.", Name)] = None,
         id: str | None = None,  # noqa: A002 - what people call it
         machine: str = "",
         topics: Iterable[str] | None = None,

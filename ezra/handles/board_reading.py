@@ -15,7 +15,7 @@ from tiers.records import Scope
 from tiers.upkeep import Page
 
 from ..checks import checked
-from ..operations import Limit, ModelParameter, Name, Tool, operation
+from ..operations import ForModel, Limit, Name, Tool, operation
 from ..paging import PAGE_MAX, cursor_of, place_of
 from ..runtime import Runtime
 
@@ -110,14 +110,12 @@ class BoardReader:
         self,
         *,
         agent_id: Annotated[
-            str | None, ModelParameter("Only tasks that this agent started.", Name)
+            str | None, ForModel("Only tasks that this agent started.", Name)
         ] = None,
-        statuses: Annotated[
-            Sequence[TaskStatus], ModelParameter("All states if empty.", _Statuses)
-        ] = (),
+        statuses: Annotated[Sequence[TaskStatus], ForModel("All states if empty.", _Statuses)] = (),
         tag: str | None = None,
         parent: str | None = None,
-        limit: Annotated[int, ModelParameter(hint=Limit)] = 10,
+        limit: Annotated[int, ForModel(hint=Limit)] = 10,
         after: str = "",
     ) -> Page[Card]:
         """Return tasks, those changed last first, page by page.

@@ -28,7 +28,7 @@ from ..beliefs.history import History
 from ..beliefs.proofs import Witness
 from ..checks import check_graph_id, checked, come_by
 from ..erasure.redaction import adopted_id
-from ..receipts.finding import receipts_of
+from ..receipts.lookup import receipts_of
 from ..runtime import Runtime
 
 ADOPTED_MAX = 10_000

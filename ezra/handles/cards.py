@@ -9,7 +9,7 @@ from pydantic import Field
 
 from tiers.board import EVERYBODY, TAGS_MAX, Card
 from tiers.errors import UsageError
-from tiers.history.sight import sees
+from tiers.history.visibility import sees
 from tiers.ids import derived_id
 from tiers.records import UNRECORDED, AgentRecord, Scope
 

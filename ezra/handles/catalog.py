@@ -26,7 +26,7 @@ from ..erasure.redaction import RedactionReport, redact
 from ..moving.carrying import GraphRows, check_nothing_left
 from ..moving.graph_status import GraphStatus, status_of
 from ..operations import EventsPage, Ids, Reason, operation
-from ..recall.asking import ask
+from ..recall.handle_recall import ask
 from ..recall.request import Answers, Kinds, Narrowing, request_of
 from ..recaller import RecallResult
 from ..runtime import Runtime

@@ -35,7 +35,7 @@ from ..erasure.archiving import archive
 from ..moving.carrying import GraphRows
 from ..moving.graph_status import GraphStatus, status_of
 from ..operations import Name, composed, operation
-from ..recall.asking import ask
+from ..recall.handle_recall import ask
 from ..recall.memory_search import MemorySearch, scope_as, search_memory
 from ..recall.request import Answers, Kinds, Narrowing, ScopeName, request_of
 from ..recaller import RecallResult

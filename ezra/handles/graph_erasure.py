@@ -14,7 +14,7 @@ from tiers.records import Scope, Text
 from ..checks import checked_ids
 from ..erasure.holdings import PAGE_MAX, Holding, holding_of
 from ..erasure.redaction import RedactionReport, erase, purge, redact
-from ..erasure.whose import Whose
+from ..erasure.subjects import Whose
 from ..operations import Ids, Reason, operation
 from ..runtime import Runtime
 

@@ -17,7 +17,7 @@ from tiers.records import AuditEvent, AuditFilter, Receipt, Scope, Turn
 from ..checks import checked_ids
 from ..erasure.taint.handle import Taint
 from ..operations import EventsPage, Ids, operation
-from ..receipts.finding import TURN_IDS_MAX, receipts_of
+from ..receipts.lookup import TURN_IDS_MAX, receipts_of
 from ..receipts.readings import PAGE_MAX, Readings, readings_of
 from ..receipts.rebuilding import ReplayedContext, rebuild
 from ..runtime import Runtime

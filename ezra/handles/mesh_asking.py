@@ -13,7 +13,7 @@ from tiers.records import AgentRecord, MeshResult, Scope, Standing, Text
 
 from ..mesh import SourceAbout, ask_of
 from ..mesh.questions import SLOTS_MAX, Given, Slots
-from ..operations import Id, Long, ModelParameter, Moment, Name, Sent, Tool, operation
+from ..operations import ForModel, Id, Long, Moment, Name, Sent, Tool, operation
 from ..runtime import Runtime
 from ..turn.fetch import Asker
 
@@ -58,19 +58,17 @@ class AsksMesh(ABC):
     )
     async def ask_mesh(
         self,
-        source: Annotated[str, ModelParameter(hint=Id)],
+        source: Annotated[str, ForModel(hint=Id)],
         question: Annotated[
-            str | None, ModelParameter("One of its questions; empty: message chooses one.", Name)
+            str | None, ForModel("One of its questions; empty: message chooses one.", Name)
         ] = None,
         slots: Annotated[
             Annotated[Mapping[str, Any], Sent(Slots)] | None,
-            ModelParameter("What the question is asked about, by slot.", _Slots | None, None),
+            ForModel("What the question is asked about, by slot.", _Slots | None, None),
         ] = None,
-        as_of: Annotated[datetime | None, ModelParameter(hint=Moment)] = None,
+        as_of: Annotated[datetime | None, ForModel(hint=Moment)] = None,
         *,
-        message: Annotated[
-            Text | None, ModelParameter("In words, without a question.", Long)
-        ] = None,
+        message: Annotated[Text | None, ForModel("In words, without a question.", Long)] = None,
     ) -> MeshResult:
         """Ask a live source now, and keep the answer for the agent's next context.
 

@@ -19,7 +19,7 @@ from tiers.fields import NAME_CHARS_MAX, Moment, Name, Text, Topics, YesNo
 from tiers.lexical import is_blank
 from tiers.previews import with_previews
 from tiers.records import Record, Scope, ToolOutput, Turn
-from tiers.turn_desk import TurnWrite
+from tiers.turn_io import TurnWrite
 
 from ..checks import checked
 from ..operations import operation

@@ -19,13 +19,13 @@ from tiers.learning import check_as_visible, is_live, may_be_found, may_give_way
 from tiers.quarantine import Held
 from tiers.records import Fact, Rule, Scope, Source, Superseded
 from tiers.taint import TaintedKind
-from tiers.turn_desk import FREE, Charge
+from tiers.turn_io import FREE, Charge
 
 from ..checks import check_text, checked
 from ..erasure.taint.tracing import sees_node
-from ..guarding import Write, admitted
 from ..runtime import Runtime
 from ..turn.follow_up import judge_work
+from ..write_guard import Write, admitted
 
 Memory = str | Fact | Rule
 """What can be remembered: text (a fact), a ``Fact`` or a ``Rule``."""

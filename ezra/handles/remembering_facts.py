@@ -17,7 +17,7 @@ from tiers.ids import derived_id
 from tiers.learning import is_live
 from tiers.lexical import is_blank
 from tiers.records import UNRECORDED, Fact, Scope, Source
-from tiers.turn_desk import FREE, Charge
+from tiers.turn_io import FREE, Charge
 
 from ..checks import checked
 from ..runtime import Runtime

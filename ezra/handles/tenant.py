@@ -40,7 +40,7 @@ from tiers.upkeep import PAGE_ROWS_MAX, Table
 from ..checks import KNOWN_MAX, check_agrees, check_graph_id, checked, checked_ids, parent_of
 from ..contradiction import Callback, Resolver
 from ..erasure.redaction import RedactionReport, erase, retire
-from ..erasure.whose import Whose
+from ..erasure.subjects import Whose
 from ..mesh import SourceAbout
 from ..moving.carrying import check_nothing_left, import_rows
 from ..moving.graph_status import Health, health_of, index_age_of

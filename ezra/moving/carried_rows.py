@@ -18,7 +18,7 @@ from tiers.board import Card
 from tiers.documents import Document, FormerDocument, Passage, document_id, passage_digest
 from tiers.evidence import ChainedAudit
 from tiers.grains import MADE_OF, RETIRED
-from tiers.history.unlike import unlike
+from tiers.history.differences import differences
 from tiers.history.verification import LogVerifier
 from tiers.ids import derived_id
 from tiers.knowledge import statement_of
@@ -391,7 +391,7 @@ class RowsCheck:
         self._once(("beliefs", row.belief.id), "a belief has the same id")
         if not self._log.is_whole:
             return  # what is wrong with the log is told at the end
-        for problem in unlike(self._log.fold, [row]):
+        for problem in differences(self._log.fold, [row]):
             raise self._wrong(problem)
 
     def _trusted(self, row: TrustRow) -> None:

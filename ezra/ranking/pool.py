@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal, TypeAlias
 
+from tiers.known_records import Seen, Sighted
 from tiers.recollection import Said
 from tiers.records import Hit, Kind
-from tiers.sighting import Seen, Sighted
 
 from .terms import KnownTurns, Reader, Reading, bag_of, reading_of
 from .weights import NEIGHBOUR_WORDS, SESSION_GAP_HOURS, WINDOW_WORDS

@@ -121,7 +121,7 @@ class Reader:
 
 
 class KnownTurns:
-    """What is known of one graph's turns, as long as one question lasts: ``tiers.sighting.Known``.
+    """What is known of one graph's turns while one question lasts: ``tiers.known_records.Known``.
 
     What it was once asked for it does not forget meanwhile, whatever gives way in the reader.
     """

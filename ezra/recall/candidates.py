@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 
+from tiers.concurrency import together
 from tiers.forms import hit_of
 from tiers.knowledge import NEIGHBOURS_MAX, is_apart
-from tiers.previews import has_preview
-from tiers.recollection import Said
-from tiers.records import Fact, Hit, HotState, Rule, SearchQuery, Turn
-from tiers.sighting import (
+from tiers.known_records import (
     Seen,
     Sighted,
     SightedWords,
 )
-from tiers.together import together
+from tiers.previews import has_preview
+from tiers.recollection import Said
+from tiers.records import Fact, Hit, HotState, Rule, SearchQuery, Turn
 
 from ..ranking.cues import shared_words, stems_in
 from ..ranking.pool import FORMER

@@ -21,7 +21,7 @@ from ..recaller import Degradation
 from ..rights.policy import scope_of
 from ..runtime import Runtime
 from ..turn.eliding import with_previews_of
-from .asking import ask
+from .handle_recall import ask
 from .request import DAYS_MAX, RecallRequest
 
 RESULTS_MAX = 100

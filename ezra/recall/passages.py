@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tiers.concurrency import together
 from tiers.documents import Document, Passage
 from tiers.records import Ancestor, Citation, Hit, Kind, SearchQuery
-from tiers.together import together
 
 from .candidates import LEG_CANDIDATES
 from .request import Search, everything

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from tiers.concurrency import together
 from tiers.records import Fact, Hit, SearchQuery
-from tiers.together import together
 
 from ..ranking.cues import Cues, shared_words, stems_in
 from ..ranking.pool import FORMER

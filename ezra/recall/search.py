@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from tiers.concurrency import together
 from tiers.forms import hit_of
 from tiers.previews import has_long_output, may_be_long, shown_outputs, shown_text
 from tiers.records import FactTier, Hit, Kind, Rule, Scope, Span, Turn
-from tiers.together import together
 
 from ..models.reranking.blending import reranked
 from ..ranking.choosing import Ranked, folded, varied, within_budget

@@ -16,7 +16,7 @@ from tiers.lexical import estimate_tokens
 from tiers.records import Scope, Turn
 
 from ..runtime import Runtime
-from .finding import receipts_of
+from .lookup import receipts_of
 from .rebuilding import ReplayedContext, rebuild
 
 REPORT_TURNS = 10

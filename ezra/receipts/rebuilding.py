@@ -29,7 +29,7 @@ from tiers.records import (
     Turn,
 )
 
-from ..recall.injecting import bringing
+from ..recall.injection import bringing
 from ..recall.request import request_again
 from ..recall.search import recollect
 from ..recaller import RecallResult

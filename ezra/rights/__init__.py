@@ -7,7 +7,7 @@ budgets, ``backlog`` pushes back. Of the other rooms it knows the mesh alone: wh
 record of a member (``ezra/rights/policy.py``, ``scope_of``), is the first argument of every store
 method, and becomes part of every key, filter and query in one place per tier:
 ``tiers/hot/keys.py``, ``embedded.py`` and ``view.py``, ``tiers/warm/filters.py``,
-``tiers/cold/sight.py``. A record is visible when all of this holds:
+``tiers/cold/visibility.py``. A record is visible when all of this holds:
 
 * tenant: is the same, always
 * graph: is the agent's own, or an ancestor for what is inherited
@@ -17,8 +17,8 @@ method, and becomes part of every key, filter and query in one place per tier:
 * privacy: shared, or private to this very agent of this graph
 
 Behind that, each tier has a guard which shares no code with what it guards
-(``tiers/hot/guard.py``, ``tiers/warm/guard.py``, ``check`` in ``tiers/cold/sight.py``): it looks
-at each key and filter as it is about to leave, or at each record, and refuses what does not
+(``tiers/hot/guard.py``, ``tiers/warm/guard.py``, ``check`` in ``tiers/cold/visibility.py``): it
+looks at each key and filter as it is about to leave, or at each record, and refuses what does not
 belong to one tenant and the operation's graphs. The embedded hot tier sends nothing; what it
 finds says whose it is, and is refused to anybody else.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tiers.errors import BudgetExceeded, EzraError, TierTimeout
 from tiers.fleet import NOTHING
 from tiers.records import Budget, Scope, Standing, Usage
-from tiers.turn_desk import Charge
+from tiers.turn_io import Charge
 
 if TYPE_CHECKING:
     from tiers.cold.stores import RecordLog, UsageStore

@@ -12,7 +12,7 @@ from typing import Self
 
 from tiers.errors import NotFound
 from tiers.fencing import cut, entry, fenced, labelled
-from tiers.history.sight import sees
+from tiers.history.visibility import sees
 from tiers.records import AgentRecord, Fact, HistoricBelief
 
 from ..beliefs.spans import Explanation

@@ -12,8 +12,8 @@ connection has deadlines, and the one of least use makes room for the next.
 
 from __future__ import annotations
 
+from .instruments import Telemetry
 from .numbers import Numbers
 from .spans import Spans, Watched
-from .telling import Telemetry
 
 __all__ = ["Numbers", "Spans", "Telemetry", "Watched"]

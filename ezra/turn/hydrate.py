@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from metaagents.learning.core import CoreBlock
+from tiers.concurrency import both, together
 from tiers.ids import Clock
 from tiers.ports import HotStore
 from tiers.previews import with_previews
 from tiers.records import FactTier, Hit, HotState, Kind, Scope, SearchQuery, Turn
-from tiers.together import both, together
 
 from ..ranking.pool import SESSION_GAP
 from ..recaller import QuestionVector, Recaller, with_vector

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tiers.errors import NotFound, PolicyDenied
 from tiers.ids import Clock
 from tiers.records import AgentRecord, Scope, Standing
-from tiers.turn_desk import Opening
+from tiers.turn_io import Opening
 
 from ..recaller import Degradation
 from ..rights.membership import Membership

@@ -28,7 +28,7 @@ from tiers.records import (
     ToolOutput,
     Turn,
 )
-from tiers.turn_desk import Opening
+from tiers.turn_io import Opening
 
 from ..checks import checked
 from ..mesh import MeshAsk

@@ -20,7 +20,7 @@ from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin, get_t
 from pydantic import BeforeValidator, Field, Strict, TypeAdapter, create_model
 
 from ..arguments import COUNT_MAX
-from ..operations import InPath, Kept, ModelParameter, Need, Offer, Sent, argument_words, offer_of
+from ..operations import ForModel, InPath, Kept, Need, Offer, Sent, argument_words, offer_of
 from .operation import (
     LISTED,
     ONE_OR_MORE,
@@ -230,4 +230,4 @@ def _apart(hint: Any) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401 - a type
     if get_origin(hint) is not Annotated:
         return hint, ()
     bare, *bounds = get_args(hint)
-    return bare, tuple(one for one in bounds if not isinstance(one, ModelParameter | Kept))
+    return bare, tuple(one for one in bounds if not isinstance(one, ForModel | Kept))

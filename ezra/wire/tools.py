@@ -21,7 +21,7 @@ from tiers.fencing import cut, flat
 from tiers.fields import Misfit
 
 from ..handles.agent import Agent
-from ..operations import Effect, ModelParameter, Moment, Need
+from ..operations import Effect, ForModel, Moment, Need
 from .agent_tools import AgentTools, Lent, moment_of
 from .derivation import Offered
 from .handles import AGENT, HANDLES
@@ -166,11 +166,11 @@ def _takes(offered: Offered) -> Iterator[inspect.Parameter]:
     """Yield the parameters that a model is given, each with what it may say."""
     words = offered.words
     for name, one in list(offered.signature.parameters.items())[1:]:
-        told = _model_parameter(offered.hints[name])
+        told = _for_model(offered.hints[name])
         if told is None:
             if one.default is not one.empty:
                 continue
-            told = ModelParameter(words.get(name, ""))
+            told = ForModel(words.get(name, ""))
         hint = told.hint or offered.hints[name]
         if told.words:
             hint = Annotated[hint, Field(description=told.words)]
@@ -180,9 +180,9 @@ def _takes(offered: Offered) -> Iterator[inspect.Parameter]:
         yield one.replace(annotation=hint, default=default, kind=one.KEYWORD_ONLY)
 
 
-def _model_parameter(hint: Any) -> ModelParameter | None:  # noqa: ANN401 - a type
+def _for_model(hint: Any) -> ForModel | None:  # noqa: ANN401 - a type
     return next(
-        (one for one in getattr(hint, "__metadata__", ()) if isinstance(one, ModelParameter)), None
+        (one for one in getattr(hint, "__metadata__", ()) if isinstance(one, ForModel)), None
     )
 
 
@@ -190,7 +190,7 @@ def _meant(offered: Offered, name: str, said: Any) -> Any:  # noqa: ANN401 - wha
     """Return what a method is to be given for what a model said."""
     if said in ("", ()) and offered.signature.parameters[name].default is None:
         return None
-    told = _model_parameter(offered.hints[name])
+    told = _for_model(offered.hints[name])
     return moment_of(said, name) if told is not None and told.hint is Moment else said
 
 

@@ -22,8 +22,8 @@ from tiers.ids import derived_id
 from tiers.ports import Embedder
 from tiers.records import AuditFilter, Fact, Rule, Scope, Turn, Work, WorkDraft
 
-from ..guard.heard import heard_all
 from ..guard.policy import DEFAULT, GuardPolicy
+from ..guard.transcript import heard_all
 from ..model import BudgetedModel
 from .candidates import (
     FactDraft,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from tiers.errors import EzraError, TierError
 from tiers.learning import is_live, may_give_way
+from tiers.liveness import standing_only
 from tiers.ports import Embedder, Vector, WarmStore
 from tiers.records import ALL_TOPICS, Fact, Scope, SearchQuery
-from tiers.standing import standing_only
 
 from .likeness import overlap, read
 from .weighing import age

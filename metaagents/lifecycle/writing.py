@@ -19,8 +19,8 @@ from tiers.lexical import estimate_tokens
 from tiers.plans import AnyGrain
 from tiers.records import EXTRACTED, Episode, Grain, Scope, Summary, Turn
 
-from ..guard.heard import heard_all
 from ..guard.policy import DEFAULT, GuardPolicy
+from ..guard.transcript import heard_all
 from ..model import BudgetedModel
 from .checking import borne_out, cleaned, misshapen, refusal
 from .extract import by_person, by_sitting, by_tokens, summarise

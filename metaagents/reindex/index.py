@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from tiers.errors import TierError, UsageError
+from tiers.known_records import Known, Seen, sights_meaning
 from tiers.ports import Expired
 from tiers.records import Hit, IndexEntry, Kind, Scope, SearchQuery
-from tiers.sighting import Known, Seen, sights_meaning
 from tiers.upkeep import RewritableFiles
 
 from .generations import OpenGeneration, OpenGenerations

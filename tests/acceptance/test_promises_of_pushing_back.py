@@ -16,7 +16,7 @@ from ezra.handles.recording import BATCH_TURNS
 from ezra.rights import backlog
 from ezra.rights.backlog import WRITES_PER_LOOK, Backlog
 from metaagents import clock
-from tiers.turn_desk import TurnWrite
+from tiers.turn_io import TurnWrite
 
 MOST = 8
 WRITERS = 4

@@ -23,7 +23,7 @@ from support.tier_samples import NOW
 from tiers.cold.stores import stores_over
 from tiers.errors import BudgetExceeded
 from tiers.records import Budget, Usage
-from tiers.turn_desk import Charge
+from tiers.turn_io import Charge
 
 _DOCUMENT = Path(__file__).parents[2] / "ARCHITECTURE.md"
 

@@ -68,7 +68,7 @@ OF_ONE_CALL = frozenset(
         *("tiers.cold.redaction:_found", "tiers.health:details"),
         *("tiers.history.checking:_missing", "tiers.history.checking:_spoken"),
         "tiers.history.checking:_missing_rivals",
-        *("tiers.history.export:_counts", "tiers.history.trusting:_trusted"),
+        *("tiers.history.export:_counts", "tiers.history.trusted_keys:_trusted"),
         *("tiers.history.fold:beliefs", "tiers.history.fold:trust"),
         "tiers.history.audit_chain:_silent",
         *("ezra.erasure.taint.walk:_aliases", "ezra.erasure.taint.walk:_by_id"),

@@ -25,7 +25,7 @@ from support.cold_samples import (
 from support.tier_samples import HOSTILE_TEXT, NOW
 
 from tiers.errors import UsageError
-from tiers.history.wording import CLAIM_WORDS_MAX, NEWEST_MAX, claim_words, filed_under
+from tiers.history.claim_words import CLAIM_WORDS_MAX, NEWEST_MAX, claim_words, filed_under
 from tiers.records import ALL_TOPICS, Commitment, Scope
 
 ADA = SCOPE.model_copy(update={"user_id": "ada"})

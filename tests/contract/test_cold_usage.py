@@ -11,7 +11,7 @@ from support.tier_samples import TWIN_SCOPES, scope_of
 
 from tiers.errors import BudgetExceeded
 from tiers.records import Budget, Scope, Usage
-from tiers.turn_desk import Charge
+from tiers.turn_io import Charge
 
 ANN, BEN, GRAPH = (scope_of(agent_id=name) for name in ("ann", "ben", None))
 FREE = Budget()

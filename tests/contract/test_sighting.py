@@ -23,8 +23,8 @@ from support.tier_samples import NOW, TWIN_SCOPES, entry_of, query_of, scope_of
 
 from tiers.cold.sqlite import ColdStores, sqlite_cold_store
 from tiers.errors import UsageError
+from tiers.known_records import Everything, Known, Seen, Sighted, SightsMeaning
 from tiers.records import Hit, Scope, ToolOutput
-from tiers.sighting import Everything, Known, Seen, Sighted, SightsMeaning
 from tiers.warm.edge_store import EdgeWarmStore, edge_warm_store
 
 MINUTE = timedelta(minutes=1)

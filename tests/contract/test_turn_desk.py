@@ -26,10 +26,10 @@ from support.cold_samples import (
 from support.processes import PATIENCE_SECONDS
 from support.tier_samples import NOW
 
-from tiers.cold.stores import desk, erasures
+from tiers.cold.stores import erasures, turn_io
 from tiers.errors import BudgetExceeded, Conflict, ErasedMeanwhile, PolicyDenied, UsageError
 from tiers.records import Budget, GraphState, Scope, Standing, Usage
-from tiers.turn_desk import Charge, TurnWrite
+from tiers.turn_io import Charge, TurnWrite
 
 ASKED = "When is a tyre change due?"
 ONE = Charge(Usage(tokens=3, writes=1))
@@ -145,7 +145,7 @@ async def test_receipts_without_a_reply_are_stored_within_a_second(
     cold: Cold, backend: ColdBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody asks for them, and nobody replies."""
-    monkeypatch.setattr(desk, "HELD_SECONDS", 0.05)
+    monkeypatch.setattr(turn_io, "HELD_SECONDS", 0.05)
     await cold.graphs.create_graph(graph_of(SCOPE.graph_id))
     for _ in range(3):
         await cold.desk.keep_receipt(SCOPE, receipt_by(SCOPE), [], ONE, may_wait=True)
@@ -159,7 +159,7 @@ async def test_no_more_receipts_wait_than_there_is_room_for(
     cold: Cold, backend: ColdBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who brings one more waits until those before it are stored."""
-    monkeypatch.setattr(desk, "HELD_MAX", 2)
+    monkeypatch.setattr(turn_io, "HELD_MAX", 2)
     await cold.graphs.create_graph(graph_of(SCOPE.graph_id))
     for number in range(5):
         await cold.desk.keep_receipt(SCOPE, receipt_by(SCOPE), [], ONE, may_wait=True)

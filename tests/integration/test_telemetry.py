@@ -20,7 +20,7 @@ from support.spans import collecting, kept_spans
 
 import ezra as package
 from ezra import ConfigError, Ezra, Fact
-from ezra.telemetry import Telemetry, telling
+from ezra.telemetry import Telemetry, instruments
 from ezra.telemetry.numbers import LEGS, OTHER
 from metaagents.clock import Beat
 from tiers.errors import TierUnavailable
@@ -128,7 +128,7 @@ async def test_a_collector_that_is_away_holds_nothing_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Turns go on, and closing waits no longer than one sending may take."""
-    monkeypatch.setattr(telling, "SEND_SECONDS", 0.5)
+    monkeypatch.setattr(instruments, "SEND_SECONDS", 0.5)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound and not listening: nobody answers there
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"

@@ -19,7 +19,7 @@ from tiers.cold.sqlite import records, sqlite_cold_store
 from tiers.cold.sqlite.database import Database
 from tiers.cold.stores import ColdStores
 from tiers.records import Usage
-from tiers.turn_desk import Charge, TurnWrite
+from tiers.turn_io import Charge, TurnWrite
 
 ONE = Charge(Usage(tokens=3, writes=1))
 

@@ -29,6 +29,7 @@ from tiers.beliefs import (
 )
 from tiers.errors import Conflict, NotFound, UsageError
 from tiers.history.chain import canonical, content_digest, next_event
+from tiers.history.differences import left_digest
 from tiers.history.fold import Fold
 from tiers.history.plan import (
     SPEAKING_KINDS,
@@ -43,7 +44,6 @@ from tiers.history.plan import (
     rewind_plan,
     trust_plan,
 )
-from tiers.history.unlike import left_digest
 from tiers.records import ALL_TOPICS, Scope
 
 from .belief_replay import plain

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from tiers.board import Card, CardCount, CardKind, CardQuery
-from tiers.history.sight import sees
+from tiers.history.visibility import sees
 from tiers.ids import IdFactory
 from tiers.recollection import Place
 from tiers.records import ALL_TOPICS, Scope

@@ -19,7 +19,7 @@ from tiers.records import (
     Work,
 )
 from tiers.taint import RollBack
-from tiers.turn_desk import Charge, TurnWrite
+from tiers.turn_io import Charge, TurnWrite
 
 from .board_reference import card_by
 from .cold_backends import Cold

@@ -32,7 +32,7 @@ from tiers.cold.port import (
     run,
     topics_text,
 )
-from tiers.cold.sight import check, check_delete, check_write, reached
+from tiers.cold.visibility import check, check_delete, check_write, reached
 from tiers.errors import TierRejected, TierUnavailable, UsageError
 
 T = TypeVar("T")

@@ -25,8 +25,8 @@ ADDED = '''
         self,
         tyres: str,
         *,
-        lap: Annotated[int, Told("Of the race.", Limit)] = 1,
-        by: Annotated[str | None, Told("Who called it.", Name)] = None,
+        lap: Annotated[int, ForModel("Of the race.", Limit)] = 1,
+        by: Annotated[str | None, ForModel("Who called it.", Name)] = None,
         machine: str = "",
     ) -> tuple[str, int, str | None]:
         """Note a pit stop of the agent's car.

@@ -8,7 +8,7 @@ import pytest
 from support.runtime import MovingClock
 
 from ezra import Ezra, UsageError
-from ezra.receipts import finding
+from ezra.receipts import lookup
 from tiers.records import AuditFilter
 
 KEY = ("start", "compound")
@@ -63,7 +63,7 @@ async def test_a_receipt_is_found_behind_many_others(
     runtime: Any, behind: Ezra, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Others may ask much between the opening of a turn and the next; looking has an end."""
-    monkeypatch.setattr(finding, "RECEIPTS_PER_PAGE", 4)
+    monkeypatch.setattr(lookup, "RECEIPTS_PER_PAGE", 4)
     graph = await runtime.create_session_graph("imola")
     agent = await (await behind.session_graph("imola")).spawn_agent("strategist")
     first = await (await agent.turn("first")).reply("yes")
@@ -73,7 +73,7 @@ async def test_a_receipt_is_found_behind_many_others(
     found = await graph.receipts_of([last.turn.id, first.turn.id])
     assert [one.query for one in found.values()] == ["last", "first"]
     assert await graph.receipts_of([last.turn.id, "0"]) == {last.turn.id: found[last.turn.id]}
-    monkeypatch.setattr(finding, "RECEIPT_PAGES_MAX", 2)
+    monkeypatch.setattr(lookup, "RECEIPT_PAGES_MAX", 2)
     assert list(await graph.receipts_of([first.turn.id, last.turn.id])) == [first.turn.id]
 
 

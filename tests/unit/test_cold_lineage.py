@@ -9,7 +9,7 @@ import pytest
 from support.cold_samples import fact_by
 from support.tier_samples import NOW
 
-from tiers.cold.learnt import begun, moved
+from tiers.cold.learned_state import begun, moved
 from tiers.cold.lineage import (
     ANCESTORS_MAX,
     CATALOG_CARRIES,

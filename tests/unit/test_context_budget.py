@@ -33,7 +33,7 @@ def talk(uses: list[int], *, room: int = ROOM, words: int = 1) -> list[TailPlan]
         plan = plan_tail(turns[-turns_wanted(last) :], room, POLICY)
         plans.append(plan)
         said = turn(number, "word " * words, response="answer")
-        told = plan.told(used, is_reported=True)
+        told = plan.tail_after(used, is_reported=True)
         turns.append(said.model_copy(update={"seq": number, "tail": told}))
     return plans
 
@@ -111,7 +111,7 @@ def test_what_is_found_stands_behind_the_conversation_in_a_steady_layout() -> No
 
 def test_what_a_turn_tells_the_next_is_what_was_planned() -> None:
     """The tail that is stored has all that the plan of the next turn needs."""
-    told = TailPlan((), 3, is_short=True, window_tokens=1_000).told(900, is_reported=False)
+    told = TailPlan((), 3, is_short=True, window_tokens=1_000).tail_after(900, is_reported=False)
     assert told == Tail(
         epoch=3, is_short=True, since=1, used_tokens=900, is_reported=False, window_tokens=1_000
     )

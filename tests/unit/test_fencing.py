@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.forgeries import NEEDLE, forgeries, read_context
 from support.records import START, fact, hit, turn
 
-from ezra.recall.injecting import rendered
+from ezra.recall.injection import rendered
 from ezra.turn.assemble import LAYOUT, LAYOUTS, STEADY_LAYOUT, Material, Slot, assemble, messages_of
 from tiers.documents import Citation
 from tiers.fencing import RULE, as_said, entry, flat, inert, json_line, named

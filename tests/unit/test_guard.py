@@ -12,9 +12,9 @@ from ezra import ConfigError, Settings
 from ezra.evaluation.learning.attacks import SPELLINGS, attacks
 from ezra.evaluation.learning.labels import AttackSet, attack_set
 from metaagents.guard.detectors import FINDINGS_MAX, OVERLAP_CHARS, PIECE_CHARS, scan
-from metaagents.guard.heard import heard
 from metaagents.guard.policy import DEFAULT, DETECTORS, SOURCES, TABLE, GuardPolicy, labelled
 from metaagents.guard.secrets import is_card
+from metaagents.guard.transcript import heard
 from tiers.errors import UsageError
 from tiers.records import Source, ToolOutput, Turn
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from support.records import hit
 
-from ezra.recall.injecting import ITEMS_MAX, fuse, rendered, within, without_repeats
+from ezra.recall.injection import ITEMS_MAX, fuse, rendered, within, without_repeats
 from ezra.turn.assemble import INJECTED_CHARS, injected_text
 from tiers.lexical import estimate_tokens
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tiers.cold.digests import ALIAS_KEY, Step, edge_of, key_of, keys_of
-from tiers.cold.walking import Said, Walk, called, entities_of, has_met, next_walk, shortest
+from tiers.cold.graph_walk import Said, Walk, called, entities_of, has_met, next_walk, shortest
 from tiers.errors import UsageError
 from tiers.knowledge import Entity
 from tiers.records import Fact

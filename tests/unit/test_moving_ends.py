@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ezra.moving.ends import ends_of, shown
+from ezra.moving.addresses import ends_of, shown
 from tiers.errors import UsageError
 
 MONGODB = "mongodb+srv://me:p%40ss@db.example/ezra?w=majority"

@@ -47,8 +47,8 @@ from tiers.cold.redaction import (
     stand_in_id,
     texts_of,
 )
-from tiers.cold.speaking_of import KINDS, LOOKED_THROUGH_MAX, Search, Subject, wanted
 from tiers.cold.stores.erasure import naming
+from tiers.cold.subject_mentions import KINDS, LOOKED_THROUGH_MAX, Search, Subject, wanted
 from tiers.documents import Document, stays_away
 from tiers.errors import NotFound, UsageError
 from tiers.plans import GRAINS

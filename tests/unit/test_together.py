@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import ezra
+from tiers.concurrency import together
 from tiers.errors import NotFound
-from tiers.together import together
 
 
 class Asked:

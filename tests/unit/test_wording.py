@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 from support.cold_samples import OTHER_AGENT, SCOPE, belief_by
 
-from tiers.history.wording import CLAIM_WORDS_MAX, claim_words, filed_under
+from tiers.history.claim_words import CLAIM_WORDS_MAX, claim_words, filed_under
 from tiers.lexical import WORD_CHARS_MAX
 
 

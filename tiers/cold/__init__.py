@@ -2,7 +2,7 @@
 
     stores/      turns, facts, beliefs, documents, board, words, work, log …  each rule once
        │         a transaction is a generator: yields questions and writes, returns its answer
-    port.py      RecordStore: read, change, scrub     sight.py  the scope, as conditions; the guard
+    port.py      RecordStore: read, change, scrub   visibility.py  the scope, and its guard
        │
        sqlite/         mongo/         find, count, list, put, replace, delete
 
@@ -12,11 +12,11 @@
   The record itself lies in one column or field, ``body``, as JSON; what is looked up lies beside
   it, filled from the record by each write.
 * A rule is a generator in ``tiers/cold/stores/``, and where a store's method is nothing else,
-  ``@reading`` or ``@changing`` (``over_engine.py``) makes the method of it. It names the index by
+  ``@reading`` or ``@changing`` (``store_base.py``) makes the method of it. It names the index by
   which each question goes, so that no plan changes silently; contract tests read SQLite's plan of
   every question. SQLite carries a whole transaction out in one trip to a thread; MongoDB asks the
   questions of one step by one command.
-* The scope is rendered in one place. ``sight.py`` turns it into conditions; an engine renders
+* The scope is rendered in one place. ``visibility.py`` turns it into conditions; an engine renders
   these as it does all others. Behind that, ``check`` looks at each record before it leaves, and
   at each before it is written, by other means.
 * Words are ours on every engine: stems by Porter's algorithm (``tiers/porter.py``), statistics
@@ -24,7 +24,7 @@
   and how often.
 * Writes that wait together share a commit on SQLite (``sqlite/writing.py``). Each is answered
   after it, a refusal too: what it was refused for may be what another of them wrote.
-* A turn has a desk (``tiers/turn_desk.py``): what it begins with is one reading of one moment;
+* A turn has a desk (``tiers/turn_io.py``): what it begins with is one reading of one moment;
   its receipt, and the turn itself, are each one transaction with what they charge. So are 100
   turns that are recorded, with as many trips as one.
 """
@@ -35,9 +35,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .cold_stores import ColdStores
     from .mongo import mongo_cold_store
     from .mongo.semantic import MongoSemanticStore
-    from .opened import ColdStores
     from .owner import own_folder
     from .sqlite import sqlite_cold_store
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from filelock import FileLock, Timeout
 
-from ..dots import dots
+from ..cosines import dots
 from ..errors import ConfigError, EzraError, UsageError
 from . import installed as models
 from . import source as pinned

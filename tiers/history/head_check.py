@@ -12,7 +12,7 @@ from .findings import Problems
 from .heads import check_head, head_digest
 from .merkle import Frontier, root_of
 from .signing import key_id
-from .trusting import Trust
+from .trusted_keys import Trust
 
 _Lined = tuple[int, SignedHead]
 

@@ -21,7 +21,7 @@ from .fold import Fold
 from .head_check import HeadCheck
 from .rotation import Rotation
 from .signing import is_public_key, verify
-from .trusting import Trust
+from .trusted_keys import Trust
 
 __all__ = ["LogVerifier", "Problem", "Verification", "verify_export"]
 

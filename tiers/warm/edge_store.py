@@ -25,8 +25,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from ..errors import DiskFull, TierError
+from ..known_records import Known, Seen
 from ..records import Scope, SearchQuery
-from ..sighting import Known, Seen
 from .checks import check_positive
 from .edge_folder import INDEXED_FROM, OpenShard, opened_shard
 from .edge_points import EdgePoints

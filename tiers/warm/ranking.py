@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from qdrant_edge import Bm25, Bm25Config, SparseVector
 
+from ..known_records import Seen, Sighted
 from ..records import Hit, Scope
-from ..sighting import Seen, Sighted
 from .payload import hit_of
 
 QUERY_CHARS = 2_000

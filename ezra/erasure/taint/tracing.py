@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from tiers.errors import NotFound, UsageError, check_within
-from tiers.history.sight import sees
+from tiers.history.visibility import sees
 from tiers.ids import first_id
 from tiers.owned import Owned
 from tiers.records import Receipt, Record, Scope

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any, get_args
 
 from tiers.records import AuditFilter, Scope, SearchQuery
-from tiers.turn_desk import Opening
+from tiers.turn_io import Opening
 from tiers.upkeep import Table
 
 from .aims import INNER, OUTER, Aim

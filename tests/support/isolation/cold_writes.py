@@ -23,7 +23,7 @@ from tiers.records import (
     WorkDraft,
 )
 from tiers.taint import RollBack, RolledBack, TaintedKind
-from tiers.turn_desk import Charge, TurnWrite
+from tiers.turn_io import Charge, TurnWrite
 
 from .aims import INNER, OUTER, Aim
 from .attempts import FORGED, Method, Move, Touch, also_of, answers, graph_of, own

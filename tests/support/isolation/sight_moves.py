@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tiers.sighting import Everything, SightsMeaning
+from tiers.known_records import Everything, SightsMeaning
 
 from .aims import INNER, OUTER, Aim
 from .attempts import Method, Move

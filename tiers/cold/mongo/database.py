@@ -21,8 +21,8 @@ from weakref import WeakValueDictionary
 
 from pymongo.errors import InvalidName, OperationFailure, PyMongoError
 
+from ...concurrency import to_the_end
 from ...errors import ConfigError, EzraError, TierRejected, TierTimeout, TierUnavailable
-from ...together import to_the_end
 from .driver import Client, cancellable, in_transaction, limited, snapshot
 from .translation import translated
 

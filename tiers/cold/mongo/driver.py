@@ -18,9 +18,9 @@ from pymongo.errors import PyMongoError
 from pymongo.read_concern import ReadConcern
 from pymongo.write_concern import WriteConcern
 
+from ...concurrency import to_the_end
 from ...errors import ConfigError
 from ...extras import needs
-from ...together import to_the_end
 
 DriverName: TypeAlias = Literal["pymongo", "motor"]
 Client: TypeAlias = Any

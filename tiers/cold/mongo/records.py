@@ -17,7 +17,7 @@ from pymongo import UpdateOne
 from ...errors import TierRejected
 from .. import port
 from ..bodies import forget, parsed
-from ..sight import check, check_delete, check_write
+from ..visibility import check, check_delete, check_write
 from . import rendering
 from .database import TIMEOUT_SECONDS, Database, Session
 from .driver import DriverName, connected, settled

@@ -36,7 +36,7 @@ from ..conditions import (
     direction,
 )
 from ..ownership import NO_TOPIC
-from ..sight import reached
+from ..visibility import reached
 
 Document: TypeAlias = dict[str, Any]
 Keys: TypeAlias = list[tuple[str, int]]

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 from pymongo import ASCENDING, IndexModel
 from pymongo.errors import OperationFailure
 
+from ...concurrency import together
 from ...errors import ConfigError
-from ...together import together
 from ..port import OWNERS, Collection
 from .driver import limited
 from .rendering import BODY, EMBEDDING_MODEL, Document, indexes

@@ -19,8 +19,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Literal, Self, TypeAlias, TypeVar
 
+from ...concurrency import to_the_end
 from ...errors import ConfigError, DiskFull, TierTimeout, TierUnavailable
-from ...together import to_the_end
 from .file_size import has_no_room
 from .threads import Threads
 from .translation import translated

@@ -20,7 +20,7 @@ from ...errors import TierRejected
 from .. import port
 from ..bodies import body, forget, parsed
 from ..conditions import Topics
-from ..sight import check, check_delete, check_write
+from ..visibility import check, check_delete, check_write
 from .database import Database, Synchronous
 from .rendering import Statement, columns, counted, found, near, postings
 from .schema import prepare

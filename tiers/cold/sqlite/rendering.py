@@ -31,7 +31,7 @@ from ..conditions import (
     direction,
 )
 from ..port import OWNERS, RECORDED, TOPICS, Collection, Count, Find, Near, Postings
-from ..sight import reached
+from ..visibility import reached
 
 PADDED = (1, 2, 4, 8, 16, 32, 64)
 """Lists of values are padded to these lengths; longer ones are one JSON parameter."""

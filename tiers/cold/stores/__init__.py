@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...ports import WarmStore
-from ..opened import ColdStores as ColdStores
+from ..cold_stores import ColdStores as ColdStores
 from ..port import Collection, RecordStore
 from .belief_history import BeliefHistory as BeliefHistory
 from .belief_history import RivalSearch as RivalSearch
@@ -19,8 +19,6 @@ from .belief_spans import SPANS
 from .beliefs import BeliefStore as BeliefStore
 from .board import CARDS
 from .board import Board as Board
-from .desk import HeldReceipts as HeldReceipts
-from .desk import TurnDesk as TurnDesk
 from .documents import DOCUMENTS, FORMERS
 from .documents import DocumentShelf as DocumentShelf
 from .episodes import EPISODES, SUMMARIES
@@ -48,7 +46,7 @@ from .quarantine import QUARANTINED
 from .quarantine import Quarantine as Quarantine
 from .recollection import Recollection as Recollection
 from .recollection import Timeline as Timeline
-from .redactables import ASIDES, ROLL_BACKS
+from .redactable_records import ASIDES, ROLL_BACKS
 from .redaction import Redactor as Redactor
 from .review import FactReview as FactReview
 from .rules import OUTCOMES, RULES
@@ -56,6 +54,8 @@ from .rules import Playbooks as Playbooks
 from .rules import ProceduralStore as ProceduralStore
 from .statements import FACTS
 from .taint import TaintStore as TaintStore
+from .turn_io import HeldReceipts as HeldReceipts
+from .turn_io import TurnDesk as TurnDesk
 from .turns import TURNS
 from .turns import TurnStore as TurnStore
 from .upkeep import ColdArchive as ColdArchive

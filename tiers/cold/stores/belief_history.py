@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ...errors import UsageError
-from ...history.wording import LOOKED_THROUGH_MAX, NEWEST_MAX, claim_words
+from ...history.claim_words import LOOKED_THROUGH_MAX, NEWEST_MAX, claim_words
 from ...records import (
     BeliefEvent,
     BeliefQuery,
@@ -28,9 +28,9 @@ from .belief_log import CONTENTS, EVENTS, entries_after, entries_at, last_by, la
 from .belief_past import rolled_back_among
 from .belief_projection import BELIEFS, TRUSTS, commitment_of, filed_words
 from .belief_spans import spans_among, spans_at, with_spans
-from .over_engine import OverEngine, reading
 from .questions import among, audited
 from .rows import all_bare
+from .store_base import OverEngine, reading
 
 
 class BeliefHistory(OverEngine):
@@ -312,7 +312,7 @@ class RivalSearch(OverEngine):
 
         Filed alike: of the same topic, privacy and user, and of the same topics when it names no
         topic. Those that share the most words come first, then the newest; ``belief`` itself is
-        among them if it is active. The words are those of ``tiers.history.wording``.
+        among them if it is active. The words are those of ``tiers.history.claim_words``.
 
         The cost is bounded, however many there are: for each word of the claim, at most 24, only
         the newest 64 that the scope sees are looked at, and these are among the newest 1,000. An

@@ -14,9 +14,9 @@ from typing import NamedTuple, TypeAlias
 
 from ...beliefs import TRUST_AT_FIRST
 from ...errors import Conflict
+from ...history.claim_words import claim_words, filed_under
 from ...history.fold import BEGINNING, ENDING, Fold, FoldedBelief
 from ...history.plan import PlannedEvent, TrustOf, made_in
-from ...history.wording import claim_words, filed_under
 from ...moments import maybe_microseconds
 from ...records import (
     BeliefEvent,

@@ -14,7 +14,7 @@ from ...beliefs import BranchPoint, Changed, Commitment, Committed, HistoricBeli
 from ...errors import Conflict, NotFound, UsageError, check_at_most, check_within
 from ...history import plan
 from ...history.chain import canonical
-from ...history.sight import check_known, check_seen, sees
+from ...history.visibility import check_known, check_seen, sees
 from ...records import Rival, Scope
 from ..conditions import Absent, Among, Is
 from ..ownership import accepted_topics, check_owned, check_placed, in_order
@@ -23,8 +23,8 @@ from .belief_log import entries_at, last_seq
 from .belief_past import CHANGED_MAX, changed_since, given_way
 from .belief_projection import BELIEFS, append, commitment_of, key_of, trusts_of
 from .graphs import check_writable
-from .over_engine import OverEngine, changing, changing_long
 from .questions import among, audited, own, whole
+from .store_base import OverEngine, changing, changing_long
 
 
 class BeliefStore(OverEngine):

@@ -10,15 +10,15 @@ from ...errors import Conflict, UsageError, check_at_most
 from ...moments import microseconds
 from ...recollection import Place
 from ...records import Scope
-from ...turn_desk import FREE, Charge
+from ...turn_io import FREE, Charge
 from ..conditions import Absent, Among, Beyond, Condition, Either, Holds, Is, Lacks, Other, Present
 from ..ownership import check_limit, check_owned, check_placed, in_order
 from ..port import Collection, Find, Index, Lookup, Steps, counts, every, one
 from .graphs import check_writable
 from .log import append_event
-from .over_engine import OverEngine, changing
 from .questions import equal, numbers, own, window
 from .rows import moments, plain, put, replace
+from .store_base import OverEngine, changing
 from .usage import charged
 
 FOR_ALL = ""

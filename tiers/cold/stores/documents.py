@@ -11,17 +11,17 @@ from ...errors import UsageError
 from ...fields import Moment
 from ...moments import earliest, microseconds
 from ...records import Scope
-from ...turn_desk import FREE, Charge
-from .. import shelving
+from ...turn_io import FREE, Charge
+from .. import revisions
 from ..conditions import Absent, Among, Beyond, Condition, Either, Is, Within
 from ..ownership import check_limit, in_order
 from ..port import Collection, Find, Index, Steps, asked, every, one, write
 from .graphs import check_writable
 from .log import append_event
-from .over_engine import OverEngine, changing_long, reading
 from .passages import PASSAGES, index_again, move_passages, places_of, put_passages, retire_passages
 from .questions import among, by_then, not_by, numbers, own, whole
 from .rows import all_bare, amend, bare, kept, moments, over, plain, put, replace
+from .store_base import OverEngine, changing_long, reading
 from .usage import charged
 
 _NAMED = ("shelf", "name")
@@ -104,24 +104,24 @@ class DocumentShelf(OverEngine):
             UsageError: There are more than ``PASSAGES_MAX`` passages, one is empty or too long, the
                 id is not that of the name, or the properties are too long.
         """
-        shelving.check_revision(scope, document, passages)
+        revisions.check_revision(scope, document, passages)
         named = [document.id]
         stored, seen = yield from asked(
             own(DOCUMENTS, scope, named), among(DOCUMENTS, scope, named)
         )
-        if seen and shelving.is_repeated(seen[0], document):
+        if seen and revisions.is_repeated(seen[0], document):
             return Revised(seen[0], was_new=False, added=0, kept=seen[0].passages, retired=0)
         known = stored[0] if stored else None
-        shelving.check_follows(
+        revisions.check_follows(
             document, known, is_visible=bool(seen), even_if_redacted=even_if_redacted
         )
         yield from check_writable(scope)
         yield from charged(scope, charge)
         current = yield from places_of(scope, document.id)
-        revision = shelving.revision_of(document, passages, known, current)
+        revision = revisions.revision_of(document, passages, known, current)
         yield from _store(scope, revision, known)
         reason, at = f"revision {document.revision}", revision.document.changed_at
-        yield from append_event(scope, shelving.REVISED_AUDIT_KIND, (document.id,), reason, at)
+        yield from append_event(scope, revisions.REVISED_AUDIT_KIND, (document.id,), reason, at)
         return revision.outcome
 
     @changing_long
@@ -143,7 +143,7 @@ class DocumentShelf(OverEngine):
             Conflict: The graph is archived.
             UsageError: There are more than ``DOCUMENTS_PER_CALL_MAX`` ids.
         """
-        shelving.check_removal(document_ids)
+        revisions.check_removal(document_ids)
         found = yield from every(among(DOCUMENTS, scope, document_ids, *_THERE))
         there = in_order({document.id: document for document in found}, document_ids)
         if not there:
@@ -157,7 +157,7 @@ class DocumentShelf(OverEngine):
             ids = [placed.id for placed in current]
             yield from retire_passages(scope, ids, document.revision + 1, at, document)
         told = tuple(document.id for document in there)
-        yield from append_event(scope, shelving.REMOVED_AUDIT_KIND, told, reason, now)
+        yield from append_event(scope, revisions.REMOVED_AUDIT_KIND, told, reason, now)
         return told
 
     @reading
@@ -178,7 +178,7 @@ class DocumentShelf(OverEngine):
         for document in standing:
             then = moments[document.graph_id]
             if then is None or document.changed_at <= then:
-                found[document.id] = shelving.as_of_then(document, then)
+                found[document.id] = revisions.as_of_then(document, then)
             else:
                 changed[document.graph_id].append(document.id)
         for name, earlier in changed.items():
@@ -212,7 +212,7 @@ class DocumentShelf(OverEngine):
         Raises:
             UsageError: A limit outside 1 to ``LISTED_MAX``, or ``behind`` is no visible document.
         """
-        check_limit(limit, shelving.LISTED_MAX)
+        check_limit(limit, revisions.LISTED_MAX)
         by = "all" if removed or as_of is not None else "there"
         last = yield from _last_seen(scope, behind)
         page = Find(DOCUMENTS, scope, by, _listed(shelf, last), _NAMED, limit)
@@ -232,7 +232,7 @@ class DocumentShelf(OverEngine):
         Raises:
             UsageError: A limit outside 1 to ``LISTED_MAX``.
         """
-        check_limit(limit, shelving.LISTED_MAX)
+        check_limit(limit, revisions.LISTED_MAX)
         last = yield from one(among(DOCUMENTS, scope, [document_id]))
         if last is None:
             return ()
@@ -260,7 +260,7 @@ class DocumentShelf(OverEngine):
         Raises:
             UsageError: A limit outside 1 to ``LISTED_MAX``.
         """
-        check_limit(limit, shelving.LISTED_MAX)
+        check_limit(limit, revisions.LISTED_MAX)
         where = (
             Is("document_id", document_id),
             Within("number", since=behind + 1),
@@ -323,7 +323,7 @@ def former_ones(scope: Scope, ids: Sequence[str]) -> Find[Followed]:
     return whole(FORMERS, scope, "revision", Among("document_id", tuple(ids)))
 
 
-def _store(scope: Scope, revision: shelving.Revision, known: Document | None) -> Steps[None]:
+def _store(scope: Scope, revision: revisions.Revision, known: Document | None) -> Steps[None]:
     """Store a revision over the one before, and its passages beside those that stay."""
     document = revision.document
     at = document.changed_at
@@ -373,7 +373,9 @@ def _as_they_were(
     stood = (*by_then("changed_at", then), Within("followed_at", since=microseconds(then) + 1))
     asked_for = (Among("document_id", tuple(ids)), *stood, *where)
     former = yield from every(Find(FORMERS, scope, "followed", asked_for, graph_id=graph_id))
-    return {document.id: shelving.as_of_then(bare(Document, document), then) for document in former}
+    return {
+        document.id: revisions.as_of_then(bare(Document, document), then) for document in former
+    }
 
 
 def _listed_then(
@@ -396,7 +398,7 @@ def _listed_then(
         changed = [one.id for one in standing if one.changed_at > as_of]
         earlier = yield from _as_they_were(scope, scope.graph_id, changed, as_of, *was_there)
         then = {
-            one.id: shelving.as_of_then(one, as_of) for one in standing if one.changed_at <= as_of
+            one.id: revisions.as_of_then(one, as_of) for one in standing if one.changed_at <= as_of
         }
         listed += in_order(then | earlier, [one.id for one in standing])
         if len(standing) < page.limit or len(listed) >= page.limit:

@@ -16,9 +16,9 @@ from ...records import Episode, Grain, Scope, Summary, WorkDraft
 from ..conditions import Absent, Holds, Is, Present, Within
 from ..ownership import check_limit, check_number, check_owned, in_order
 from ..port import Collection, Find, Index, Lookup, Put, Replace, Request, Steps, asked, write
-from .over_engine import OverEngine
 from .questions import among, by_then, equal, own
 from .rows import all_bare, kept, moments, put
+from .store_base import OverEngine
 from .turns import TURNS, cover
 from .words import SEARCHABLE, file_again, file_words
 from .work import queue_work

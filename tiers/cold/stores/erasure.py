@@ -15,8 +15,8 @@ from functools import partial
 from typing import TypeAlias
 
 from ...documents import Document
+from ...history.differences import left_digest
 from ...history.plan import SPEAKING_KINDS, redact_plan
-from ...history.unlike import left_digest
 from ...records import Episode, Receipt, Scope, WorkDraft
 from ...upkeep import ERASED, Redacted, Retiring
 from .. import redaction
@@ -28,7 +28,7 @@ from .documents import silence_formers
 from .episodes import KeptEpisode, KeptSummary, put_summary
 from .log import RECEIPTS, append_event
 from .questions import own, whole
-from .redactables import KEPT_IN, drop, leave_no_trace, made_of, own_of, traces
+from .redactable_records import KEPT_IN, drop, leave_no_trace, made_of, own_of, traces
 from .rows import amend, replace
 from .turns import KeptTurn
 from .words import file_again

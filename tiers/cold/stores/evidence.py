@@ -23,9 +23,9 @@ from .belief_log import CONTENTS, EVENTS, Content
 from .belief_projection import BELIEFS, TRUSTS
 from .belief_spans import SPANS
 from .log import AUDIT, MARKS, raise_marks
-from .over_engine import OverEngine, changing, reading
 from .questions import among
 from .rows import put
+from .store_base import OverEngine, changing, reading
 
 _ORDER = ("size", "signed_at", "public_key")
 

@@ -10,23 +10,23 @@ from functools import partial
 from ...errors import Conflict, NotFound, UsageError
 from ...fields import AuditKind
 from ...learning import Verdict, check_as_visible, is_live
+from ...liveness import widened
 from ...ports import WarmStore
 from ...records import Fact, FactTier, Hit, Scope, SearchQuery, Superseded, WorkDraft
-from ...standing import widened
-from ...turn_desk import FREE, Charge
+from ...turn_io import FREE, Charge
 from ...upkeep import FactUse
 from ..conditions import Absent
-from ..learnt import VERDICT_EVENTS, begun, given_way, is_said_again, moved
+from ..learned_state import VERDICT_EVENTS, begun, given_way, is_said_again, moved
 from ..ownership import check_limit, check_owned, in_order
 from ..port import Collection, Index, Put, RecordStore, Replace, Steps, every, one, write
 from . import statements
 from .graphs import check_writable
 from .log import append_event
-from .over_engine import OverEngine, changing, reading
 from .questions import among, own, whole
 from .recall import LIMIT_MAX, Ranking, archival_query, narrowed, ranked_by_index, recalled
 from .rows import joined_id, put
 from .statements import FACTS, move_facts, nearest, of_family, readable
+from .store_base import OverEngine, changing, reading
 from .usage import charged
 from .words import file_words
 from .work import queue_work

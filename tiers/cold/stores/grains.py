@@ -25,9 +25,9 @@ from ..port import Find, Steps, every
 from ..redaction import checked_request
 from .episodes import EPISODES, SUMMARIES, KeptEpisode, KeptSummary, episodes_of, parts
 from .erasure import retire
-from .over_engine import OverEngine, reading
 from .questions import numbers, own, page_of, whole, window
 from .rows import all_bare
+from .store_base import OverEngine, reading
 from .turns import NUMBERED, TURNS, KeptTurn
 
 PAGE_ROWS = 500

@@ -16,9 +16,9 @@ from ..ownership import check_agent, check_limit, check_tenant
 from ..port import Collection, Find, Index, Steps, count, every, one, write
 from .known_graphs import GRAPHS, OLDEST_FIRST, KeptGraph
 from .log import append_event
-from .over_engine import OverEngine, changing
 from .questions import among, by_then
 from .rows import all_bare, amend, bare, kept, made, moments, over, put, replace
+from .store_base import OverEngine, changing
 
 
 class KeptAgent(AgentRecord):

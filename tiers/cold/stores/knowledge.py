@@ -18,11 +18,11 @@ from ...recollection import Place
 from ...records import Fact, Scope
 from ..conditions import Among, Beyond, Condition, Holds, Is
 from ..digests import Step, edge_of, key_of, keys_of
+from ..graph_walk import Joined, Said, Walk, entities_of, has_met, next_walk, shortest
 from ..ownership import check_limit
 from ..port import RECORDS_MAX, Count, Find, Steps, asked, every
-from ..walking import Joined, Said, Walk, entities_of, has_met, next_walk, shortest
-from .over_engine import OverEngine, reading
 from .statements import FACTS, nearest, of_family, readable, standing
+from .store_base import OverEngine, reading
 
 _SPELT = (
     ("ends", "subject_key", "subject"),

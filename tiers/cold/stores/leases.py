@@ -8,9 +8,9 @@ from ...fields import Moment, Record
 from ...records import Scope
 from ..ownership import check_lease
 from ..port import Collection, Find, Steps, every, one, write
-from .over_engine import OverEngine, changing
 from .questions import among
 from .rows import amend, over
+from .store_base import OverEngine, changing
 
 
 class Lease(Record):

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ...forms import entry_of, hit_of, is_current
+from ...known_records import Known, Seen, Sighted, SightedWords
+from ...liveness import RecordKey, by_graph
 from ...records import Hit, IndexEntry, Kind, Owned, Scope, SearchQuery
-from ...sighting import Known, Seen, Sighted, SightedWords
-from ...standing import RecordKey, by_graph
 from ..conditions import Absent, Among, Is
 from ..ownership import in_order
 from ..port import Collection, Steps, counts, every
@@ -20,11 +20,11 @@ from .belief_projection import BELIEFS
 from .belief_spans import active_then
 from .documents import DOCUMENTS
 from .episodes import EPISODES, SUMMARIES
-from .over_engine import OverEngine, reading
 from .passages import PASSAGES
 from .questions import MANY, among, numbers, whole
 from .rules import RULES
 from .statements import FACTS
+from .store_base import OverEngine, reading
 from .turns import TURNS
 from .word_search import (
     Found,

@@ -15,9 +15,9 @@ from ..conditions import Among, Beyond, Condition, Holds, Is, Within
 from ..ownership import check_limit, check_owned, check_tenant, check_whole_graph
 from ..port import Collection, Find, Index, Lookup, Steps, every, one, write
 from .known_graphs import oldest_first
-from .over_engine import OverEngine, reading
 from .questions import among, equal, whole, window
 from .rows import OfGraph, all_bare, over, plain, put, replace
+from .store_base import OverEngine, reading
 from .work import queue_work
 
 AUDIT: Collection[ChainedAudit] = Collection(

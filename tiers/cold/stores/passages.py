@@ -12,7 +12,7 @@ from ..conditions import Absent, Is
 from ..ownership import index_work, private_to
 from ..port import Collection, Index, Steps, counts, every
 from ..redaction import pages
-from ..shelving import Placed
+from ..revisions import Placed
 from .questions import own, whole
 from .rows import moments, plain, put, replace
 from .words import file_again, file_words

@@ -15,9 +15,9 @@ from ..port import Collection, Find, Index, Steps, count, every, one
 from ..redaction import redacted_form
 from .graphs import check_writable
 from .log import append_event
-from .over_engine import OverEngine, changing, reading
 from .questions import own
 from .rows import bare, moments, plain, put, replace
+from .store_base import OverEngine, changing, reading
 
 _OLDEST_FIRST = ("recorded_at", "id")
 _WAITING = (Is("state", "held"), Absent("redacted_at"))

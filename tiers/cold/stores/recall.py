@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ...forms import hit_of
+from ...known_records import Everything, Seen, sights_meaning
+from ...liveness import WIDEST
 from ...ports import WarmStore
 from ...records import ALL_TOPICS, Fact, Hit, Scope, SearchQuery
-from ...sighting import Everything, Seen, sights_meaning
-from ...standing import WIDEST
 from ..conditions import Condition, Is
 from ..ownership import accepted_topics, in_order
 from ..port import Steps, asked, every

@@ -12,11 +12,11 @@ from typing import Any, TypeAlias
 
 from ...errors import UsageError, check_within
 from ...forms import hit_of, said_text
+from ...known_records import Known, Sighted
 from ...learning import held_until, was_true
 from ...moments import microseconds
 from ...recollection import Place, Said, Uses, WordStatistics
 from ...records import TEXT_CHARS_MAX, Hit, Kind, Scope, SearchQuery
-from ...sighting import Known, Sighted
 from ..conditions import Absent, Among, Beyond, Condition, Is, Present, Within
 from ..ownership import check_limit, in_order
 from ..port import Find, Near, Steps, count, counts, every, one
@@ -26,9 +26,9 @@ from .belief_projection import BELIEFS
 from .belief_spans import active_then, spans_at
 from .facts import USES
 from .lexical import READERS, read_hits
-from .over_engine import OverEngine, reading
 from .questions import MANY, among, by_then, not_by, whole
 from .statements import FACTS
+from .store_base import OverEngine, reading
 from .turns import TURNS, KeptTurn
 from .word_search import Found, asked_for, stored_kinds
 from .words import SEARCHABLE, Filed

@@ -22,14 +22,14 @@ from ..conditions import Absent, Present
 from ..ownership import check_owned, in_order
 from ..port import Find, RecordStore
 from ..redaction import PAGE_IDS, RecordKind, Redactable, Written, pages
-from ..speaking_of import Search, Subject, made_between, plain, wanted, wanted_receipts
+from ..subject_mentions import Search, Subject, made_between, plain, wanted, wanted_receipts
 from .erasure import Redaction, blank, looked_through, naming, receipts_that, rewrite, survey
 from .erasures import Erasures
 from .graphs import silence_roles
 from .log import AUDIT, silence_reasons
-from .over_engine import OverEngine
 from .questions import whole
-from .redactables import bare_of, behind, found_by, own_of
+from .redactable_records import bare_of, behind, found_by, own_of
+from .store_base import OverEngine
 
 
 class Redactor(OverEngine):

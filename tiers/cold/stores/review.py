@@ -14,14 +14,14 @@ from ...upkeep import PAGE_ROWS_MAX, Page
 from ..conditions import Absent, Beyond, Is, Other, Within
 from ..cursors import cut
 from ..digests import address_of, said_by
-from ..learnt import VERDICT_EVENTS, check_verdicts, forgotten, given_way
+from ..learned_state import VERDICT_EVENTS, check_verdicts, forgotten, given_way
 from ..ownership import check_whole_graph, private_to
 from ..port import Find, Steps, asked, every, one
 from .log import append_event
-from .over_engine import OverEngine, changing, reading
 from .questions import among, own, whole
 from .rows import replace
 from .statements import FACTS, SPOKEN, move_facts, nearest
+from .store_base import OverEngine, changing, reading
 from .work import queue_work
 
 FORGOTTEN_AT_ONCE = 20

@@ -10,18 +10,18 @@ from ...fields import AuditKind
 from ...learning import outcome_factor, spelled
 from ...lexical import content_words, stem
 from ...records import Rule, Scope, WorkDraft
-from ...turn_desk import FREE, Charge
+from ...turn_io import FREE, Charge
 from ...upkeep import RuleOutcome
 from ..conditions import Absent, Holds, Is
 from ..digests import identity_of
-from ..learnt import is_said_again, refined
+from ..learned_state import is_said_again, refined
 from ..ownership import check_limit, check_owned, in_order
 from ..port import RECORDED, Collection, Find, Index, Lookup, Put, Replace, Steps, every, one, write
 from .graphs import check_writable
 from .log import append_event
-from .over_engine import OverEngine, changing
 from .questions import among, audited, own, whole
 from .rows import joined_id, moments, put, replace
+from .store_base import OverEngine, changing
 from .usage import charged
 from .words import file_again, file_words
 from .work import queue_work

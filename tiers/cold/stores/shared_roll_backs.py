@@ -19,7 +19,7 @@ from ..conditions import Absent, Present
 from ..port import Steps, delete, every
 from ..redaction import is_retired, pages, set_aside_form, sources_of, stand_in_id
 from .questions import own
-from .redactables import ASIDES, KEPT_IN, Aside, AsideKind, kept_of, leave_no_trace, own_of
+from .redactable_records import ASIDES, KEPT_IN, Aside, AsideKind, kept_of, leave_no_trace, own_of
 from .rows import joined_id, put, replace
 from .turns import KeptTurn
 

@@ -16,13 +16,22 @@ from ..port import Find, Steps, delete, every, one, write
 from ..redaction import PAGE_IDS, RecordKind, Redactable, Trace, checked_request, pages
 from .belief_log import EVENTS
 from .log import append_event
-from .over_engine import OverEngine, changing_long, reading
 from .passages import PASSAGES
 from .questions import own, whole
-from .redactables import KEPT_IN, ROLL_BACKS, as_it_was, found_by, kept_by, kept_of, made_of, own_of
+from .redactable_records import (
+    KEPT_IN,
+    ROLL_BACKS,
+    as_it_was,
+    found_by,
+    kept_by,
+    kept_of,
+    made_of,
+    own_of,
+)
+from .roll_back_steps import Part, resting_of, restore, set_aside, shown_text
 from .rows import over, replace
-from .setting_aside import Part, resting_of, restore, set_aside, shown_text
 from .shared_roll_backs import destroy_with
+from .store_base import OverEngine, changing_long, reading
 
 NAMED_MAX = 500
 """So many records an audit event names at most; the roll-back names all of them."""

@@ -10,14 +10,14 @@ from pydantic import Field
 
 from ...errors import NotFound, UsageError
 from ...records import Scope, SessionGraph, Turn, WorkDraft
-from ...turn_desk import TurnWrite
+from ...turn_io import TurnWrite
 from .. import ownership
 from ..conditions import Absent, Among, Is, Present, Within
 from ..port import RECORDED, Collection, Find, Index, Steps, asked, count, every, one
 from .graphs import check_writable
-from .over_engine import OverEngine, reading
 from .questions import among, by_then, own, whole, window
 from .rows import all_bare, kept, moments, plain, put, replace
+from .store_base import OverEngine, reading
 from .words import file_words
 from .work import queue_work
 

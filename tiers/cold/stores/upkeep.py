@@ -21,6 +21,7 @@ from ...upkeep import PAGE_ROWS_MAX, Page, RecordRef, Table
 from ..conditions import Among, Condition, Value, holds
 from ..ownership import SHARED, check_limit, check_tenant
 from ..port import Collection, Find, Index, Steps, count, counts, every
+from .archive_tables import check_row, graph_of, kept_of, rows_of, shelf_of
 from .belief_log import last_seq, put_entries
 from .belief_projection import put_beliefs
 from .documents import put_document, put_former
@@ -29,13 +30,12 @@ from .evidence import insert_head
 from .known_graphs import GRAPHS
 from .leases import free_leases
 from .log import AUDIT, raise_marks
-from .over_engine import OverEngine, reading
 from .passages import put_passages
 from .questions import MANY, not_by, own, page_of
 from .rows import put
 from .rules import RULES
-from .shelves import check_row, graph_of, kept_of, rows_of, shelf_of
 from .statements import FACTS
+from .store_base import OverEngine, reading
 from .words import SEARCHABLE, Filed, file_words
 from .work import free_claims
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from ...fleet import NOTHING
 from ...records import Budget, Scope, Usage
-from ...turn_desk import Charge
+from ...turn_io import Charge
 from ..ownership import WHOLE_GRAPH, check_budget
 from ..port import Collection, Find, Put, Replace, Steps, every, one, write
-from .over_engine import OverEngine, changing
 from .questions import among
 from .rows import OfGraph, over
+from .store_base import OverEngine, changing
 
 
 class Counted(OfGraph):

@@ -9,9 +9,9 @@ from ...fields import NAME_CHARS_MAX, Moment
 from ...records import Scope
 from ..ownership import check_agent, check_number
 from ..port import Collection, Find, Steps, one, write
-from .over_engine import OverEngine, changing
 from .questions import among
 from .rows import OfGraph, joined_id, over
+from .store_base import OverEngine, changing
 
 
 class Mark(OfGraph):

@@ -16,9 +16,9 @@ from ...records import Scope, Work, WorkDraft, WorkKind
 from ..conditions import Condition, Is, Present
 from ..ownership import WORK_KINDS, check_lease, check_limit
 from ..port import Collection, Find, Index, Replace, Steps, counts, delete, every, one, write
-from .over_engine import OverEngine, changing
 from .questions import among, by_then, own
 from .rows import joined_id, made, over
+from .store_base import OverEngine, changing
 
 PROBLEM_CHARS_MAX = 2_000
 

@@ -31,7 +31,7 @@ def left_digest(belief: Commitment) -> str:
     return hashlib.sha256(canonical({**left, "redacted_at": at})).hexdigest()
 
 
-def unlike(fold: Fold, rows: Iterable[ProjectedBelief]) -> Iterator[str]:
+def differences(fold: Fold, rows: Iterable[ProjectedBelief]) -> Iterator[str]:
     """Yield what is wrong with rows of the projection, in words."""
     for row in rows:
         problem = _problem(fold.beliefs.get(row.belief.id), row)

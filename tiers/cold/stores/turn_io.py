@@ -17,7 +17,7 @@ from typing import NamedTuple, Self
 
 from ...errors import TierError
 from ...records import Receipt, Scope, Standing, Turn, WorkDraft
-from ...turn_desk import Charge, Opening, TurnWrite
+from ...turn_io import Charge, Opening, TurnWrite
 from ..ownership import check_limit, check_owned
 from ..port import RecordStore, Steps, T, asked
 from ..redaction import blanked
@@ -26,9 +26,9 @@ from .beliefs import active_in
 from .erasures import Erasures
 from .graphs import standing
 from .log import put_receipt
-from .over_engine import OverEngine, changing_long, reading
 from .rules import matching, ranked
 from .statements import core_of, nearer_than
+from .store_base import OverEngine, changing_long, reading
 from .turns import append, append_all, check_new, check_one_graph
 from .usage import charged, charged_together
 from .work import queue_work

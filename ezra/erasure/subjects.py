@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tiers.cold.speaking_of import Subject
+from tiers.cold.subject_mentions import Subject
 from tiers.errors import UsageError
 
 from ..checks import check_text

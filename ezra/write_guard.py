@@ -1,7 +1,7 @@
 """The one door to lasting knowledge: what is to be stored is looked at, then stored or refused.
 
 What is learnt from turns does not come through here: learning hears turns without what the guard
-keeps from memory (``metaagents/guard/heard.py``).
+keeps from memory (``metaagents/guard/transcript.py``).
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from ...records import Commitment, Episode, Fact, HistoricBelief, Record, Rule, 
 from ...taint import SET_ASIDE, Reason, Resting, RollBack, RolledBack, TaintedKind
 from ..conditions import Absent, Among
 from ..digests import identity_of
-from ..learnt import stands_again
+from ..learned_state import stands_again
 from ..ownership import index_work
 from ..port import Collection, Steps, delete, every, one
 from ..redaction import (
@@ -40,7 +40,7 @@ from .beliefs import keys_taken
 from .documents import FORMERS, former_ones, silence_formers
 from .episodes import SUMMARIES, put_summary
 from .questions import own, whole
-from .redactables import ASIDES, KEPT_IN, Aside, AsideKind, kept_by, leave_no_trace, own_of
+from .redactable_records import ASIDES, KEPT_IN, Aside, AsideKind, kept_by, leave_no_trace, own_of
 from .rows import joined_id, put, replace
 from .rules import RULES
 from .shared_roll_backs import WRITTEN, empty_for_new_text, left_to_others, share

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from tiers.concurrency import together
 from tiers.errors import UsageError, check_within
 from tiers.fencing import entry, fenced, named
 from tiers.forms import dated_text
 from tiers.lexical import estimate_tokens
 from tiers.records import Hit, Kind, Scope
-from tiers.together import together
 
 from ..models.reranking.blending import reranked
 from ..ranking.choosing import in_asked_order

@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple, TypeAlias
 
+from .known_records import Seen, Sighted
 from .records import Scope, SearchQuery
-from .sighting import Seen, Sighted
 
 WIDENED = 4
 WIDEST = 12_800
