@@ -43,7 +43,7 @@ def added(text: str, path: Path, value: Any) -> str:  # noqa: ANN401 - any JSON 
         value: What is added.
     """
     at = _found(text, path[:-1])
-    parts, close = _parts(text, at)
+    parts, close = _members(text, at)
     key = path[-1]
     named = f"{json.dumps(key, ensure_ascii=False)}: " if isinstance(key, str) else ""
     if parts:
@@ -62,7 +62,7 @@ def added(text: str, path: Path, value: Any) -> str:  # noqa: ANN401 - any JSON 
 def without(text: str, path: Path) -> str:
     """Return a text without the value at a path, which must be there."""
     at = _found(text, path[:-1])
-    parts, close = _parts(text, at)
+    parts, close = _members(text, at)
     place = _place(parts, path[-1])
     if len(parts) == 1:
         return text[: at + 1] + text[close:]
@@ -75,7 +75,7 @@ def _found(text: str, path: Path) -> int:
     """Return where a value begins."""
     at = _skipped(text, 0)
     for key in path:
-        parts, _ = _parts(text, at)
+        parts, _ = _members(text, at)
         at = parts[_place(parts, key)].value
     return at
 
@@ -85,7 +85,7 @@ def _place(parts: Sequence[_Part], key: str | int) -> int:
     return max(place for place, part in enumerate(parts) if part.key == key)
 
 
-def _parts(text: str, at: int) -> tuple[list[_Part], int]:
+def _members(text: str, at: int) -> tuple[list[_Part], int]:
     """Return what is in the object or array at an offset, and where it is closed."""
     is_object = text[at] == "{"
     parts: list[_Part] = []
@@ -114,13 +114,13 @@ def _shown(text: str, value: Any, lead: str) -> str:  # noqa: ANN401 - any JSON 
 def _is_spread(text: str) -> bool:
     """Whether a text is written over several lines; one with nothing in it will be."""
     at = _skipped(text, 0)
-    parts, _ = _parts(text, at)
+    parts, _ = _members(text, at)
     return not parts or "\n" in _space_before(text, parts[0].begin)
 
 
 def _unit(text: str) -> str:
     """Return one step of indentation."""
-    parts, _ = _parts(text, _skipped(text, 0))
+    parts, _ = _members(text, _skipped(text, 0))
     lead = _space_before(text, parts[0].begin) if parts else ""
     return lead.rpartition("\n")[2] or UNIT
 

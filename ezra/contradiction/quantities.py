@@ -70,7 +70,7 @@ class Quantity:
 def relation(one: Quantity, two: Quantity) -> Relation:
     """Return what two quantities of the same kind are to each other."""
     if one.parts or two.parts:
-        return _relation_of_parts(one, two)
+        return _relation_by_elements(one, two)
     if one.is_one and two.is_one:
         return _relation_of_numbers(one, two)
     if (one.low, one.high, one.bound) == (two.low, two.high, two.bound):
@@ -116,7 +116,7 @@ def _relation_of_numbers(one: Quantity, two: Quantity) -> Relation:
     return "near" if rounded else "apart"
 
 
-def _relation_of_parts(one: Quantity, two: Quantity) -> Relation:
+def _relation_by_elements(one: Quantity, two: Quantity) -> Relation:
     if one.kind == "#version":
         return "same" if one.parts == two.parts else "apart"
     pairs = list(zip(one.parts, two.parts, strict=True))

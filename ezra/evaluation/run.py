@@ -379,7 +379,7 @@ def selected(
     wanted = (
         set(places)
         if conversations is None
-        else {place for word in conversations for place in _places(whole, word)}
+        else {place for word in conversations for place in _interviews(whole, word)}
     )
     kept = tuple(_thinned([whole.interviews[place] for place in places if place in wanted], every))
     if not any(interview.questions for interview in kept):
@@ -388,7 +388,7 @@ def selected(
     return kept
 
 
-def _places(whole: EvaluationSet, word: str) -> range:
+def _interviews(whole: EvaluationSet, word: str) -> range:
     ids = [interview.id for interview in whole.interviews]
     if word in ids:
         return range(ids.index(word), ids.index(word) + 1)

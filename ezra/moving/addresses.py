@@ -77,7 +77,7 @@ def ends_of(
     """
     one = _settings("--from", source, home, environment)
     other = _settings("--to", target, to_home or one.home, environment)
-    if _places(one) == _places(other):
+    if _stores_of(one) == _stores_of(other):
         reason = (
             "another place for the cold or the warm tier than --from; between two folders, give "
             "--to-home; the hot tier is a cache that needs no move: set EZRA_REDIS_URL"
@@ -85,7 +85,7 @@ def ends_of(
         raise UsageError("--to", " ".join(shown(value) for value in target), reason)
     if one.needs_home and not one.home.is_dir():
         raise UsageError("--home", str(one.home), "a folder that holds a memory")
-    named = "\n".join(shown(place) for place in (*_places(one), *_places(other)))
+    named = "\n".join(shown(place) for place in (*_stores_of(one), *_stores_of(other)))
     name = hashlib.sha256(named.encode()).hexdigest()[:12]
     folder = one.home.resolve()
     return Ends(one, other, folder.with_name(f"{folder.name}.move-{name}.json"))
@@ -138,7 +138,7 @@ def _looked_up(option: str, value: str, environment: Mapping[str, str]) -> str:
     return environment[name]
 
 
-def _places(settings: Settings) -> tuple[str, str]:
+def _stores_of(settings: Settings) -> tuple[str, str]:
     """Return where the tiers that can move are. Secrets are among it: it is only compared."""
     home = f"embedded {settings.home.resolve()}"
     cold, warm = settings.mongodb_uri, settings.qdrant_url

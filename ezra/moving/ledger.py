@@ -35,7 +35,7 @@ class Place(Record):
     rows: int = 0
 
 
-class TenantPlaces(Record):
+class TenantProgress(Record):
     """Where one tenant is. Finished when everything has been written and compared."""
 
     parts: dict[str, Place] = Field(default_factory=dict)
@@ -47,7 +47,7 @@ class _File(Record):
     id: str
     source: str
     target: str
-    tenants: dict[str, TenantPlaces] = Field(default_factory=dict)
+    tenants: dict[str, TenantProgress] = Field(default_factory=dict)
 
 
 class Ledger:
@@ -100,13 +100,13 @@ class Ledger:
 
     def place(self, tenant: str, part: str) -> Place:
         """Return where a part is."""
-        known = self._file.tenants.get(tenant, TenantPlaces())
+        known = self._file.tenants.get(tenant, TenantProgress())
         return known.parts.get(part, Place())
 
     async def begin(self, tenant: str) -> None:
         """Note that the tenant is going to be written; before anything is."""
         if not self.has_begun(tenant):
-            await self._save(tenant, TenantPlaces())
+            await self._save(tenant, TenantProgress())
 
     async def note(self, tenant: str, part: str, place: Place) -> None:
         """Note where a part is now; after its rows have been written."""
@@ -116,7 +116,7 @@ class Ledger:
 
     async def finish(self, tenant: str, now: datetime) -> None:
         """Note that the tenant has been moved and compared. Its places are of no more use."""
-        await self._save(tenant, TenantPlaces(finished_at=now))
+        await self._save(tenant, TenantProgress(finished_at=now))
 
     def _load(self) -> None:
         try:
@@ -134,7 +134,7 @@ class Ledger:
             raise ConfigError(_SETTING, reason)
         self._file = found
 
-    async def _save(self, tenant: str, places: TenantPlaces) -> None:
+    async def _save(self, tenant: str, places: TenantProgress) -> None:
         tenants = {**self._file.tenants, tenant: places}
         file = self._file.model_copy(update={"tenants": tenants})
         await asyncio.to_thread(self._write, file.model_dump_json(indent=1))

@@ -81,7 +81,7 @@ class Scored:
         order = sorted(among, key=lambda place: (-self.scores[place], self.candidates[place].key))
         return order[:most]
 
-    def parts_of(self, place: int) -> dict[str, float]:
+    def contributions(self, place: int) -> dict[str, float]:
         """Return what made the score of one candidate, without what added nothing."""
         return {name: float(part[place]) for name, part in self.parts.items() if part[place]}
 

@@ -303,7 +303,7 @@ def _reason(one: Ranked, scored: Scored | None) -> Reason:
     return Reason(
         ranks=dict(one.candidate.ranks),
         cosine=one.candidate.cosine,
-        parts=scored.parts_of(one.place) if scored else {},
+        parts=scored.contributions(one.place) if scored else {},
         factors=dict(one.factors),
         path=one.candidate.hit.path if one.candidate.hit else (),
     )

@@ -190,7 +190,7 @@ def fields_of(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> tuple[Fi
         schemas: Where its references lead.
     """
     found: dict[str, Field] = {}
-    for part in _parts(schema, schemas):
+    for part in _subschemas(schema, schemas):
         required = part.get("required", ())
         for name, one in part.get("properties", {}).items():
             about = Field(name, kind_of(one), _about(one), name in required, _named(one))
@@ -248,7 +248,9 @@ def _resolved(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Mapping[
     return found
 
 
-def _parts(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _subschemas(
+    schema: Mapping[str, Any], schemas: Mapping[str, Any]
+) -> Iterator[Mapping[str, Any]]:
     yield schema
     for choice in ("anyOf", "oneOf", "allOf"):
         for one in schema.get(choice, ()):

@@ -89,7 +89,7 @@ def material_of_turns(turns: Sequence[Turn], zone: ZoneInfo) -> Material:
         grain="working",
         heading=stamp(at),
         period=f"the conversation that began at {at:%Y-%m-%d %H:%M}",
-        texts=tuple(_pieces(text for turn in turns for _, text in _parts(turn))),
+        texts=tuple(_pieces(text for turn in turns for _, text in _labelled_texts(turn))),
         said=with_denials(
             [
                 sentences_of(turn, zone, before)
@@ -101,7 +101,7 @@ def material_of_turns(turns: Sequence[Turn], zone: ZoneInfo) -> Material:
         shown=tuple(
             {"at": f"{local(turn.occurred_at, zone):%Y-%m-%d %H:%M}", "by": who, "said": text}
             for turn in turns
-            for who, text in _parts(turn)
+            for who, text in _labelled_texts(turn)
             if text.strip()
         ),
     )
@@ -197,7 +197,7 @@ def _called(member: Summary | Episode, zone: ZoneInfo) -> str:
     return f"{local(member.starts_at, zone):%Y-%m-%d %H:%M}"
 
 
-def _parts(turn: Turn) -> list[tuple[str, str]]:
+def _labelled_texts(turn: Turn) -> list[tuple[str, str]]:
     parts = [(turn.speaker or turn.agent_id, turn.input), (turn.agent_id, turn.response)]
     return parts + [(f"{turn.agent_id}/{one.tool}", one.output) for one in turn.tool_outputs]
 

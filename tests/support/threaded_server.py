@@ -16,7 +16,7 @@ class ThreadedServer(PromptServer):
         """Let it break what is under way and stop; may be called before it runs."""
         self.should_exit = self.force_exit = True
         if self._loop is not None:  # else it looks when it begins
-            self._loop.call_soon_threadsafe(self._told.set)
+            self._loop.call_soon_threadsafe(self._changed.set)
 
     async def main_loop(self) -> None:
         """Run until it is ended."""

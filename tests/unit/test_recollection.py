@@ -150,7 +150,7 @@ def test_scores_say_what_made_them() -> None:
     )
     scored = score(pool, question("wing change"), DEFAULT_WEIGHTS)
     for place, total in enumerate(scored.scores):
-        assert sum(scored.parts_of(place).values()) == pytest.approx(total)
+        assert sum(scored.contributions(place).values()) == pytest.approx(total)
     assert list(score(Pool(GRAPH, Reader()), question("wing"), DEFAULT_WEIGHTS).scores) == []
 
 

@@ -33,10 +33,10 @@ Part: TypeAlias = (
 
 def rendered(predicate: Predicate) -> edge.Filter:
     """Return the engine's filter."""
-    return edge.Filter(must=parts(predicate))
+    return edge.Filter(must=conditions(predicate))
 
 
-def parts(predicate: Predicate) -> list[Part]:
+def conditions(predicate: Predicate) -> list[Part]:
     """Return what must hold, each in the engine's terms."""
     return [_condition(condition) for condition in predicate]
 
@@ -205,12 +205,12 @@ def _checked(chosen: Chosen) -> edge.Filter:
     lasting = tuple(one for one in chosen.condition if not isinstance(one, _PASSING))
     passing = tuple(one for one in chosen.condition if isinstance(one, _PASSING))
     known = _lasting(chosen.operation, chosen.bounds, lasting)
-    return edge.Filter(must=[*known, *parts(passing)])
+    return edge.Filter(must=[*known, *conditions(passing)])
 
 
 @lru_cache(maxsize=FILTERS_REMEMBERED)
 def _lasting(operation: str, bounds: Bounds, condition: Predicate) -> tuple[Part, ...]:
-    theirs = parts(condition)
+    theirs = conditions(condition)
     check_filter(operation, bounds, edge.Filter(must=theirs))
     return tuple(theirs)
 

@@ -150,7 +150,7 @@ class _Demands(NamedTuple):
     graphs: list[frozenset[str]]
 
 
-class _Parts(NamedTuple):
+class _Clauses(NamedTuple):
     must: list[Rendered]
     should: list[Rendered]
     must_not: list[Rendered]
@@ -158,14 +158,14 @@ class _Parts(NamedTuple):
 
 def _demands(condition: Rendered) -> _Demands:
     """Return what a filter demands of owner, tenant and graph; it says nothing else about them."""
-    parts = _parts(condition)
-    if parts.should:
+    clauses = _clauses_of(condition)
+    if clauses.should:
         raise _NotUnderstood("alternatives that are not a condition of their own")
-    for one in parts.must_not:
+    for one in clauses.must_not:
         if _names_owner(one) and not _is_mark(one):
             raise _NotUnderstood("owners that are left out")
     found = _Demands([], [], [])
-    for one in parts.must:
+    for one in clauses.must:
         if not _names_owner(one) or _leaves_out_marks(one):
             continue
         if _kind(one) == "Filter":
@@ -181,11 +181,11 @@ def _demands(condition: Rendered) -> _Demands:
 
 def _owners_of_alternatives(condition: Rendered) -> frozenset[_Owner]:
     """Return the owners of all alternatives, each of which must name its own."""
-    parts = _parts(condition)
-    if parts.must or parts.must_not or not parts.should:
+    clauses = _clauses_of(condition)
+    if clauses.must or clauses.must_not or not clauses.should:
         raise _NotUnderstood("owners inside a condition that is no list of alternatives")
     owners: set[_Owner] = set()
-    for one in parts.should:
+    for one in clauses.should:
         demanded, tenants, graphs = _demands(one)
         if tenants or graphs or len(demanded) != 1 or not demanded[0]:
             raise _NotUnderstood("an alternative without owners of its own")
@@ -209,13 +209,13 @@ def _read_owner(name: str) -> _Owner:
     return tenant, graph
 
 
-def _parts(condition: Rendered) -> _Parts:
+def _clauses_of(condition: Rendered) -> _Clauses:
     if _kind(condition) != "Filter":
         raise _NotUnderstood(f"{_kind(condition)} in place of a filter")
     if condition.min_should is not None:
         raise _NotUnderstood("min_should")
     given = (condition.must, condition.should, condition.must_not)
-    return _Parts(*([] if part is None else part for part in given))
+    return _Clauses(*([] if part is None else part for part in given))
 
 
 def _names_owner(condition: Rendered) -> bool:
@@ -224,7 +224,7 @@ def _names_owner(condition: Rendered) -> bool:
     if kind == "FieldCondition":
         return condition.key in _OWNER_KEYS
     if kind == "Filter":
-        inside = [_names_owner(one) for part in _parts(condition) for one in part]
+        inside = [_names_owner(one) for part in _clauses_of(condition) for one in part]
         return any(inside)
     if kind == "HasIdCondition":
         return False
@@ -234,7 +234,7 @@ def _names_owner(condition: Rendered) -> bool:
 def _leaves_out_marks(condition: Rendered) -> bool:
     if _kind(condition) != "Filter":
         return False
-    must, should, must_not = _parts(condition)
+    must, should, must_not = _clauses_of(condition)
     return not must and not should and all(_is_mark(one) for one in must_not)
 
 

@@ -60,7 +60,7 @@ def _trusted() -> ssl.SSLContext:
 
 def _check_address(url: str) -> None:
     # Neither the URL nor what its parser says is repeated: it may hold a password.
-    parts = _parts(url)
+    parts = _split(url)
     if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
         raise ConfigError("EZRA_QDRANT_URL", "is not an http:// or https:// URL with a host")
     if parts.username is not None or parts.query or parts.fragment:
@@ -68,7 +68,7 @@ def _check_address(url: str) -> None:
         raise ConfigError("EZRA_QDRANT_URL", reason)
 
 
-def _parts(url: str) -> SplitResult | None:
+def _split(url: str) -> SplitResult | None:
     if not url.isprintable() or " " in url:
         return None
     try:

@@ -97,10 +97,10 @@ def tokens(text: str) -> list[str]:
 
 def has(words: Sequence[str], value: str) -> bool:
     """Return whether the words hold a value, or one of those between ``|``."""
-    return any(True for _ in _places(words, value))
+    return any(True for _ in _positions(words, value))
 
 
-def _places(words: Sequence[str], value: str) -> Iterator[int]:
+def _positions(words: Sequence[str], value: str) -> Iterator[int]:
     """Yield where the words hold one of a value's alternatives; ``'s`` at its end is no matter."""
     for one in value.split(EITHER):
         wanted = tokens(one)
@@ -120,7 +120,7 @@ def names(label: Label, speaker: str, fact: Fact) -> bool:
     words = tokens(said(fact))
     for name in label.subject or (speaker,):
         length = len(tokens(name))
-        for start in _places(words, name):
+        for start in _positions(words, name):
             owner, after = words[start + length - 1], words[start + length : start + length + 1]
             is_owner = owner.endswith("'s") and not name.endswith("'s")
             if not (is_owner and set(after) & _KIN - asked):
@@ -137,7 +137,7 @@ def _polarity_agrees(label: Label, words: Sequence[str]) -> bool:
     if label.negated == "either":
         return True
     denied = any(
-        _is_denied(words, place) for value in label.values for place in _places(words, value)
+        _is_denied(words, place) for value in label.values for place in _positions(words, value)
     )
     return denied == label.negated
 

@@ -198,10 +198,10 @@ class Console:
         gap = secrets.token_hex()
         content = await self._drawn.page(view, {**frame, "later": gap})
         shown, _, rest = content.partition(gap)
-        parts = self._in_parts(shown, self._later(view.later, frame), rest)
+        parts = self._streamed(shown, self._later(view.later, frame), rest)
         return StreamingResponse(parts, view.status, headers, kind)
 
-    async def _in_parts(self, shown: str, later: Awaitable[str], rest: str) -> AsyncIterator[str]:
+    async def _streamed(self, shown: str, later: Awaitable[str], rest: str) -> AsyncIterator[str]:
         """Give the beginning of a page, then what takes its time, then its end."""
         yield shown
         yield await later

@@ -18,7 +18,14 @@ from ..ownership import check_limit, in_order
 from ..port import Collection, Find, Index, Steps, asked, every, one, write
 from .graphs import check_writable
 from .log import append_event
-from .passages import PASSAGES, index_again, move_passages, places_of, put_passages, retire_passages
+from .passages import (
+    PASSAGES,
+    index_again,
+    move_passages,
+    placed_passages,
+    put_passages,
+    retire_passages,
+)
 from .questions import among, by_then, not_by, numbers, own, whole
 from .rows import all_bare, amend, bare, kept, moments, over, plain, put, replace
 from .store_base import OverEngine, changing_long, reading
@@ -117,7 +124,7 @@ class DocumentShelf(OverEngine):
         )
         yield from check_writable(scope)
         yield from charged(scope, charge)
-        current = yield from places_of(scope, document.id)
+        current = yield from placed_passages(scope, document.id)
         revision = revisions.revision_of(document, passages, known, current)
         yield from _store(scope, revision, known)
         reason, at = f"revision {document.revision}", revision.document.changed_at
@@ -153,7 +160,7 @@ class DocumentShelf(OverEngine):
         for document in there:
             at = max(now, document.changed_at)
             yield from amend(DOCUMENTS, scope, [document], removed_at=at)
-            current = yield from places_of(scope, document.id)
+            current = yield from placed_passages(scope, document.id)
             ids = [placed.id for placed in current]
             yield from retire_passages(scope, ids, document.revision + 1, at, document)
         told = tuple(document.id for document in there)

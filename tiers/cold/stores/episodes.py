@@ -94,7 +94,7 @@ EPISODES: Collection[KeptEpisode] = Collection(
         **{f"loose_{grain}": _loose(grain) for grain in GRAINS if MADE_OF[grain] != "working"},
     },
     lists={
-        "children": Lookup(lambda episode: parts(episode.grain, episode.children)),
+        "children": Lookup(lambda episode: child_keys(episode.grain, episode.children)),
     },
 )
 
@@ -184,7 +184,7 @@ class EpisodicStore(OverEngine):
         return in_order({one.id: one for one in found}, ids)
 
 
-def parts(grain: Grain, children: Iterable[str]) -> tuple[str, ...]:
+def child_keys(grain: Grain, children: Iterable[str]) -> tuple[str, ...]:
     """Return what episodes of a grain are looked up by that have one of the children."""
     return tuple(f"{grain} {child}" for child in children)
 
@@ -238,7 +238,7 @@ def put_episode(scope: Scope, episode: Episode, work: Sequence[WorkDraft] = ()) 
     children = dict.fromkeys(episode.children)
     known, rivals, above, summaries, episodes = yield from asked(
         own(EPISODES, scope, [episode.id]),
-        episodes_of(scope, parts(episode.grain, children)),
+        episodes_of(scope, child_keys(episode.grain, children)),
         _made_of(scope, episode.id),
         own(SUMMARIES, scope, children),
         own(EPISODES, scope, children),
@@ -261,7 +261,9 @@ def put_episode(scope: Scope, episode: Episode, work: Sequence[WorkDraft] = ()) 
 
 def _made_of(scope: Scope, record_id: str) -> Request:
     """Ask what was made of a record: rows of an archive may come before those they are made of."""
-    return episodes_of(scope, [part for grain in GRAINS for part in parts(grain, (record_id,))])
+    return episodes_of(
+        scope, [part for grain in GRAINS for part in child_keys(grain, (record_id,))]
+    )
 
 
 def _part_of(record: Told, episode: Episode) -> Told:

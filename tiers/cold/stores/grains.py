@@ -23,7 +23,7 @@ from ..cursors import cursor_of, cut, place_of
 from ..ownership import check_whole_graph
 from ..port import Find, Steps, every
 from ..redaction import checked_request
-from .episodes import EPISODES, SUMMARIES, KeptEpisode, KeptSummary, episodes_of, parts
+from .episodes import EPISODES, SUMMARIES, KeptEpisode, KeptSummary, child_keys, episodes_of
 from .erasure import retire
 from .questions import numbers, own, page_of, whole, window
 from .rows import all_bare
@@ -298,7 +298,7 @@ def _of_turns(scope: Scope, turns: Sequence[KeptTurn]) -> Steps[Stands]:
 def _of_weeks(scope: Scope, weeks: Sequence[KeptEpisode]) -> Steps[Stands]:
     """A week may go once a month tells each of its days; nothing takes its place."""
     days = dict.fromkeys(day for week in weeks for day in week.children)
-    months = yield from every(episodes_of(scope, parts("monthly", days)))
+    months = yield from every(episodes_of(scope, child_keys("monthly", days)))
     told_in: dict[str, ToldIn] = {
         day: {"monthly": one.id} for one in months for day in one.children
     }

@@ -32,7 +32,7 @@ PASSAGES: Collection[Passage] = Collection(
 )
 
 
-def places_of(scope: Scope, document_id: str) -> Steps[list[Placed]]:
+def placed_passages(scope: Scope, document_id: str) -> Steps[list[Placed]]:
     """Return the current passages of a document as far as a revision has to know them.
 
     They are counted by what is wanted of them, so that not one of their texts is read.

@@ -24,7 +24,7 @@ from .belief_log import why_taken_back
 from .belief_projection import BELIEFS
 from .board import CARDS
 from .documents import DOCUMENTS, Followed, formers_of
-from .episodes import EPISODES, SUMMARIES, episodes_of, parts
+from .episodes import EPISODES, SUMMARIES, child_keys, episodes_of
 from .passages import PASSAGES
 from .quarantine import QUARANTINED
 from .questions import own, whole
@@ -181,7 +181,9 @@ def made_of(scope: Scope, ids: Sequence[str]) -> Steps[list[Trace]]:
     logged = Among("type", tuple(TASK_LOGS.values()))
     finds: dict[RecordKind, Find[Any]] = {
         "summary": own_of(scope, "summary", (one for t in turns for one in t.covered_by.values())),
-        "episode": episodes_of(scope, [one for grain in GRAINS for one in parts(grain, named)]),
+        "episode": episodes_of(
+            scope, [one for grain in GRAINS for one in child_keys(grain, named)]
+        ),
         "document": own_of(scope, "document", (name for (name,) in documents)),
         "passage": whole(PASSAGES, scope, "document", Among("document_id", named)),
         "card": whole(CARDS, scope, "thread", Among("thread", named), logged),
