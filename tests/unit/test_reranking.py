@@ -1,4 +1,4 @@
-"""Blending is arithmetic: what the reranker says, and how much of recall's own order stays."""
+"""Blending a reranker with recall's own order, and what one costs that does not answer."""
 
 from __future__ import annotations
 
@@ -10,10 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.reranking import hits
 
-from ezra.models.reranking import blend, reranked
+from ezra.models.reranking import REST_SECONDS, RestingReranker, blend, reranked
 from ezra.models.reranking.blending import reordered
 from ezra.recaller import Degradation
-from tiers.errors import ConfigError, TierTimeout, UsageError
+from tiers.errors import (
+    ConfigError,
+    TierError,
+    TierRejected,
+    TierTimeout,
+    TierUnavailable,
+    UsageError,
+)
+
+# Blending is arithmetic: what the reranker says, and how much of recall's own order stays.
 
 SCORES = st.floats(-1e6, 1e6)
 PAIRS = st.lists(st.tuples(SCORES, SCORES), max_size=12)
@@ -44,7 +53,8 @@ def test_blended_scores_are_shares(pairs: list[tuple[float, float]], weight: flo
 
 @given(PAIRS, WEIGHTS)
 def test_who_is_ahead_on_both_sides_stays_ahead(
-    pairs: list[tuple[float, float]], weight: float
+    pairs: list[tuple[float, float]],
+    weight: float,
 ) -> None:
     """And at the ends of the weight, one side's order is kept as it is."""
     fused, theirs = [one for one, _ in pairs], [one for _, one in pairs]
@@ -61,7 +71,9 @@ def test_who_is_ahead_on_both_sides_stays_ahead(
 
 @given(st.lists(SCORES, max_size=9), st.integers(0, 3), WEIGHTS)
 def test_no_hit_is_lost_and_scores_still_fall(
-    theirs: list[float], behind: int, weight: float
+    theirs: list[float],
+    behind: int,
+    weight: float,
 ) -> None:
     """The first hits change places and scores; those behind them are as they were."""
     given_hits = hits(*(f"text {place}" for place in range(len(theirs) + behind)))
@@ -87,10 +99,13 @@ def test_scores_as_large_as_there_are_do_not_overflow() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fused", "theirs", "weight"), [([1], [], 0.5), ([1], [1], 1.1), ([1], [1], float("nan"))]
+    ("fused", "theirs", "weight"),
+    [([1], [], 0.5), ([1], [1], 1.1), ([1], [1], float("nan"))],
 )
 def test_what_cannot_be_blended_is_refused(
-    fused: list[float], theirs: list[float], weight: float
+    fused: list[float],
+    theirs: list[float],
+    weight: float,
 ) -> None:
     """Lists of two lengths, and a weight that is no share."""
     with pytest.raises(UsageError):
@@ -121,7 +136,12 @@ async def test_only_the_candidates_are_sent() -> None:
     one, state = _Reranker((0.1, 0.9)), Degradation(1.0)
     rule = "When it rains:\n- box\n- fit wets"
     found, used = await reranked(
-        one, "wet?", hits("sun", rule, "rest"), state, candidates=2, timeout_seconds=1
+        one,
+        "wet?",
+        hits("sun", rule, "rest"),
+        state,
+        candidates=2,
+        timeout_seconds=1,
     )
     assert (used, state.lost) == (True, {})
     assert one.asked == [("wet?", ["sun", rule])]
@@ -141,7 +161,8 @@ async def test_only_the_candidates_are_sent() -> None:
     ids=["tier", "key", "never", "short", "nan", "infinite"],
 )
 async def test_a_failure_leaves_recall_as_it_was(
-    answer: tuple[float, ...] | Exception | None, why: str
+    answer: tuple[float, ...] | Exception | None,
+    why: str,
 ) -> None:
     """And the recall says what it had to do without."""
     state = Degradation(1.0)
@@ -181,5 +202,109 @@ async def test_a_share_that_cannot_be_sent_is_refused(candidates: int) -> None:
     """As many as a search returns at most."""
     with pytest.raises(UsageError, match="1 to 200"):
         await reranked(
-            None, "q", hits("a"), Degradation(1.0), candidates=candidates, timeout_seconds=1
+            None,
+            "q",
+            hits("a"),
+            Degradation(1.0),
+            candidates=candidates,
+            timeout_seconds=1,
         )
+
+
+# A reranker that does not answer costs one recall its patience, not each of them.
+
+PATIENCE = 2.0
+
+
+class Stage:
+    """A reranker that does as it is told, and the clock by which it does."""
+
+    name = "stage/rerank"
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.asked = 0
+        self.takes = 0.0
+        self.problem: BaseException | None = None
+
+    async def rerank(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:  # noqa: ARG002
+        """Return the lengths of the texts, or fail."""
+        self.asked += 1
+        self.now += self.takes
+        if self.problem is not None:
+            raise self.problem
+        return tuple(float(len(text)) for text in texts)
+
+
+@pytest.fixture
+def stage() -> Stage:
+    """A reranker in order."""
+    return Stage()
+
+
+@pytest.fixture
+def resting(stage: Stage) -> RestingReranker:
+    """The same, left alone after it failed."""
+    return RestingReranker(stage, PATIENCE, clock=lambda: stage.now)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        TierTimeout("rerank", "rerank", "late"),
+        TierUnavailable("rerank", "rerank", "away"),
+        ConfigError("EZRA_RERANK_API_KEY", "refused"),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+async def test_after_a_failure_nobody_is_asked_for_a_while(
+    stage: Stage,
+    resting: RestingReranker,
+    problem: TierError,
+) -> None:
+    """Then it is asked again, and goes on as before when it answers."""
+    stage.problem = problem
+    with pytest.raises(type(problem)):
+        await resting.rerank("which plan?", ["a", "bb"])
+    stage.problem = None
+    with pytest.raises(TierUnavailable, match="not asked for 30 s more"):
+        await resting.rerank("which plan?", ["a", "bb"])
+    stage.now += REST_SECONDS - 1
+    with pytest.raises(TierUnavailable, match="not asked for 1 s more"):
+        await resting.rerank("which plan?", ["a", "bb"])
+    assert stage.asked == 1
+    stage.now += 1
+    assert await resting.rerank("which plan?", ["a", "bb"]) == (1.0, 2.0)
+    assert await resting.rerank("which plan?", ["a"]) == (1.0,)
+
+
+async def test_an_answer_that_cannot_be_read_is_no_reason_to_rest(
+    stage: Stage,
+    resting: RestingReranker,
+) -> None:
+    """The next question may be another."""
+    stage.problem = TierRejected("rerank", "rerank", "unreadable")
+    for _ in range(2):
+        with pytest.raises(TierRejected):
+            await resting.rerank("which plan?", ["a"])
+    assert stage.asked == 2
+
+
+@pytest.mark.parametrize(("takes", "asked"), [(PATIENCE, 1), (0.1, 2)])
+async def test_who_is_cut_off_by_impatience_was_late(
+    stage: Stage,
+    resting: RestingReranker,
+    takes: float,
+    asked: int,
+) -> None:
+    """A caller who went away early says nothing about the reranker; cancelling goes on."""
+    stage.problem, stage.takes = asyncio.CancelledError(), takes
+    for _ in range(2):
+        with pytest.raises((asyncio.CancelledError, TierUnavailable)):
+            await resting.rerank("which plan?", ["a"])
+    assert stage.asked == asked
+
+
+def test_it_goes_by_the_name_of_who_is_asked(resting: RestingReranker) -> None:
+    """Receipts name the model."""
+    assert resting.name == "stage/rerank"
