@@ -19,6 +19,7 @@ from support.cold_samples import (
     summary_by,
     turn_by,
 )
+from support.records import pages
 from support.tier_samples import NOW, TWIN_SCOPES, scope_of
 
 from tiers.errors import UsageError
@@ -42,13 +43,9 @@ async def _walk(
 ) -> list[RecordRef]:
     """Return every page's rows, one after the other."""
     refs: list[RecordRef] = []
-    cursor: str | None = ""
-    while cursor is not None:
-        page = await cold.upkeep.searchable_after(tenant, cursor, limit, now)
-        assert len(page.rows) <= limit
+    async for page in pages(lambda at: cold.upkeep.searchable_after(tenant, at, limit, now), limit):
         assert page.rows or page.cursor is None
         refs += page.rows
-        cursor = page.cursor
     return refs
 
 

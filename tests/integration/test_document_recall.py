@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from support.document_reference import document_by, drafts_of
 from support.raw_stores import everything, where
+from support.records import every_row
 from support.reembedding import ScriptedEmbedder
 from support.runtime import MovingClock, running
 from support.servers import on_servers
@@ -193,14 +194,10 @@ async def test_erasing_finds_documents_by_subject_and_by_user(tiers: str, tmp_pa
 
 
 async def _rows(graph: Any) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = {}
-    for table in TABLES:
-        found[table], after = [], ""
-        while after is not None:
-            page = await graph.export_rows(table, after, 3)
-            found[table] += page.rows
-            after = page.cursor
-    return found
+    return {
+        table: await every_row(lambda at, of=table: graph.export_rows(of, at, 3), 3)
+        for table in TABLES
+    }
 
 
 async def test_a_graph_with_documents_is_the_same_elsewhere(

@@ -51,6 +51,7 @@ from .cold_samples import (
     turn_by,
 )
 from .document_reference import document_by, drafts_of
+from .records import every_row, pages
 from .tier_samples import HOSTILE_TEXT, NOW, scope_of
 
 TENANTS = ("acm", "acme", "acme/'; --")
@@ -421,14 +422,7 @@ async def read_out(
     archive: ColdArchive, tenant: str, table: Table, limit: int = 1_000
 ) -> list[Record]:
     """Return a table's rows, page by page."""
-    rows: list[Record] = []
-    cursor: str | None = ""
-    while cursor is not None:
-        page = await archive.export_rows(tenant, table, cursor, limit)
-        assert len(page.rows) <= limit
-        rows += page.rows
-        cursor = page.cursor
-    return rows
+    return await every_row(lambda at: archive.export_rows(tenant, table, at, limit), limit)
 
 
 async def exported(archive: ColdArchive, tenant: str, limit: int = 1_000) -> dict[str, Any]:
@@ -465,11 +459,9 @@ async def copy(source: ColdArchive, target: ColdArchive, tenant: str, limit: int
     """Move a tenant as the mover does, and return how many rows were new."""
     new = 0
     for table in ARCHIVE_ROWS:
-        cursor: str | None = ""
-        while cursor is not None:
-            page = await source.export_rows(tenant, table, cursor, limit)
+        whole = pages(lambda at, of=table: source.export_rows(tenant, of, at, limit), limit)
+        async for page in whole:
             new += await target.import_rows(tenant, table, page.rows)
-            cursor = page.cursor
     return new
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.records import every_row, pages
 from support.runtime import MovingClock, running
 from support.service import serving
 
@@ -155,12 +156,8 @@ async def test_facts_come_in_pages_the_latest_first(runtime: Any) -> None:
     whole = await graph.latest_facts()
     assert ([one.id for one in whole.rows], whole.cursor) == (kept[::-1], None)
     assert {one.text for one in whole.rows} == {f"fact {number}" for number in (0, 1, 3, 4, 5, 6)}
-    read, cursor, pages = [], "", 0
-    while cursor is not None:
-        page = await graph.latest_facts(after=cursor, limit=2)
-        read += [one.id for one in page.rows]
-        cursor, pages = page.cursor, pages + 1
-    assert (read, pages) == (kept[::-1], 3)
+    read = [one async for one in pages(lambda at: graph.latest_facts(after=at, limit=2), 2)]
+    assert ([row.id for one in read for row in one.rows], len(read)) == (kept[::-1], 3)
     core = await graph.latest_facts(tier="core", limit=2)
     assert [one.text for one in core.rows] == ["fact 6", "fact 3"]
     rest = await graph.latest_facts(tier="core", limit=2, after=core.cursor)
@@ -175,12 +172,8 @@ async def test_facts_true_from_one_day_are_told_apart(runtime: Any, clock: Movin
     agent = await graph.spawn_agent("strategist")
     day = clock() - timedelta(days=9)
     ids = {await agent.remember(Fact(text=f"fact {n}", valid_from=day)) for n in range(5)}
-    read, cursor = [], ""
-    while cursor is not None:
-        page = await graph.latest_facts(after=cursor, limit=2)
-        read += [one.id for one in page.rows]
-        cursor = page.cursor
-    assert read == sorted(ids)
+    read = await every_row(lambda at: graph.latest_facts(after=at, limit=2), 2)
+    assert [one.id for one in read] == sorted(ids)
 
 
 async def test_rules_come_in_pages_with_their_outcomes(runtime: Any, behind: Ezra) -> None:

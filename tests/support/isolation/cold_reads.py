@@ -10,6 +10,7 @@ from tiers.records import AuditFilter, Scope, SearchQuery
 from tiers.turn_desk import Opening
 from tiers.upkeep import Table
 
+from ..records import every_row
 from .aims import INNER, OUTER, Aim
 from .attempts import Method, Move, asking, of_graph, one_of, victims_id
 from .oracle import Reach
@@ -161,17 +162,10 @@ def parked(aim: Aim) -> Move:
 
 def searchable_after(aim: Aim) -> Move:
     """Walk the tenant's records."""
-
-    async def call(cold: Any) -> list[object]:
-        found: list[object] = []
-        cursor: str | None = ""
-        while cursor is not None:
-            page = await cold.upkeep.searchable_after(aim.scope.tenant, cursor, 300, LATER)
-            found += page.rows
-            cursor = page.cursor
-        return found
-
-    return Move(call)
+    tenant = aim.scope.tenant
+    return Move(
+        lambda cold: every_row(lambda at: cold.upkeep.searchable_after(tenant, at, 300, LATER))
+    )
 
 
 def export_rows(aim: Aim) -> Move:
