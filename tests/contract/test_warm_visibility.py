@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from support.tier_samples import NOW, entry_of, query_of, record_id, scope_of
+from support.tier_samples import NOW, ancestor, entry_of, heir_of, query_of, record_id, scope_of
 from support.warm_backends import WARM_BACKENDS, WarmBackend
-from support.warm_lineage import ancestor, heir_of
 
 from tiers.errors import UsageError
 from tiers.ports import WarmStore

@@ -12,7 +12,7 @@ from redis import Redis
 from redis.asyncio.cluster import RedisCluster
 from redis.crc import key_slot
 from redis.exceptions import MovedError
-from support.hot_walk import walk
+from support.hot_backends import walk
 from support.processes import PATIENCE_SECONDS
 from support.redis_deployments import (
     SLOTS,

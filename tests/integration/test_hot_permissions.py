@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from redis import Redis
-from support.hot_walk import walk
+from support.hot_backends import walk
 from support.redis_server import RedisServer, running_redis
 from support.tier_samples import belief_of, mesh_of, scope_of, turn_of
 

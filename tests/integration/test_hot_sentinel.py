@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from redis import Redis
-from support.hot_walk import walk
+from support.hot_backends import walk
 from support.redis_deployments import (
     SERVICE,
     SentinelDeployment,

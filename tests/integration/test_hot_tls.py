@@ -8,7 +8,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 import pytest
-from support.hot_walk import walk
+from support.hot_backends import walk
 from support.redis_deployments import (
     Certificates,
     certificates,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any, cast
 
 from tiers.learning import Verdict
 from tiers.records import Scope, Superseded, WorkDraft
 
 from .aims import INNER, OUTER, Aim
-from .attempts import Method, Move, Touch, answers, asking, of_graph, one_of, own, victims_id
+from .attempts import Method, Move, Touch, answers, asking, of_graph, one_of, own, text, victims_id
 from .cold_grains import told_by_ids
 from .cold_reads import FACTS, asker
 from .cold_writes import changing, is_mine
@@ -187,4 +188,35 @@ COLD_LEARNING = (
     Method("playbooks.refine", _V, refine, ("rule",), _ALL, weight=2),
     Method("watermarks.watermark", _R, watermark, ("watermark",), _READERS, weight=2),
     Method("watermarks.advance", _R, advance, ("watermark",), _READERS, weight=2),
+)
+
+
+# Attempts on the knowledge graph: every planted fact is about the same names.
+
+
+def _names(aim: Aim) -> list[str]:
+    """Return the names at the ends of the victim's fact, among others."""
+    return [aim.victim.record.subject, aim.word("18 laps"), aim.word(aim.victim.id)]
+
+
+def _depth(aim: Aim) -> int:
+    return aim.random.randrange(1, 5)
+
+
+def path(aim: Aim) -> Move:
+    """Ask for a way along the victim's fact."""
+    start, end = aim.random.sample([aim.victim.record.subject, aim.victim.record.object], 2)
+    as_of = _THEN(aim)
+    return Move(lambda cold: cold.knowledge.path(aim.scope, start, end, 6, as_of=as_of))
+
+
+_F = Reach.FAMILY
+_THEN = one_of(None, LATER, attrgetter("victim.recorded_at"))
+_SUBJECT, _PREDICATE = attrgetter("victim.record.subject"), one_of(None, text("last"))
+
+COLD_KNOWLEDGE = (
+    asking("knowledge.entities", _F, FACTS, _ALL, _names, 9, as_of=one_of(None, LATER)),
+    asking("knowledge.neighbours", _F, FACTS, _ALL, _names, _depth, _LIMIT, as_of=_THEN, weight=3),
+    Method("knowledge.path", _F, path, FACTS, _ALL, weight=2),
+    asking("knowledge.statements", _F, FACTS, _ALL, _SUBJECT, _PREDICATE, _LIMIT, weight=3),
 )
