@@ -24,6 +24,7 @@ from support.cold_samples import (
     OTHER_TOPIC,
     SCOPE,
     belief_by,
+    head_by,
     turn_by,
 )
 from support.tier_samples import HOSTILE_TEXT, NOW, TWIN_SCOPES, scope_of
@@ -35,7 +36,6 @@ from tiers.beliefs import (
     Commitment,
     HistoricBelief,
     Settlement,
-    SignedHead,
 )
 from tiers.errors import NotFound, UsageError
 from tiers.records import Scope
@@ -385,24 +385,13 @@ async def test_what_was_redacted_was_believed_but_is_not_said(cold: Cold) -> Non
     await replayed(cold.history, OPERATOR)
 
 
-def _head(scope: Scope, size: int, key: str = "aa", minutes: int = 0) -> SignedHead:
-    return SignedHead(
-        tenant=scope.tenant,
-        graph_id=scope.graph_id,
-        size=size,
-        last_hash=f"{size:064x}",
-        root="r" * 64,
-        turn=size,
-        signed_at=NOW + minutes * MINUTE,
-        public_key=key * 32,
-        signature="bb" * 64,
-        frontier=("c" * 64, "d" * 64)[: size % 3],
-    )
-
-
 async def test_heads_are_kept_once_and_read_in_order(cold: Cold) -> None:
     """One of a size and key; by size, then by time of signing; of its own graph only."""
-    heads = [_head(OPERATOR, 2), _head(OPERATOR, 5, "ff", 1), _head(OPERATOR, 5, "aa", 2)]
+    heads = [
+        head_by(OPERATOR, 2),
+        head_by(OPERATOR, 5, "ff", NOW + MINUTE),
+        head_by(OPERATOR, 5, "aa", NOW + 2 * MINUTE),
+    ]
     for head in reversed(heads):
         assert await cold.heads.put_head(OPERATOR, head)
     for head in heads:
@@ -417,7 +406,7 @@ async def test_heads_are_kept_once_and_read_in_order(cold: Cold) -> None:
     for stranger in (OTHER_GRAPH, OTHER_TENANT):
         assert await cold.heads.heads(stranger.for_graph()) == ()
         assert await cold.heads.last_head(stranger.for_graph()) is None
-    assert await cold.heads.put_head(OTHER_GRAPH.for_graph(), _head(OTHER_GRAPH, 2))
+    assert await cold.heads.put_head(OTHER_GRAPH.for_graph(), head_by(OTHER_GRAPH, 2))
 
 
 # Random lives of a graph's beliefs: every moment reads as it was when it was the present.

@@ -27,7 +27,6 @@ from tiers.records import (
     Retention,
     Scope,
     Settlement,
-    SignedHead,
     Turn,
     Usage,
     Work,
@@ -44,6 +43,7 @@ from .cold_samples import (
     episode_by,
     fact_by,
     graph_of,
+    head_by,
     held_by,
     receipt_by,
     rule_by,
@@ -279,24 +279,9 @@ async def _beliefs(cold: Any, scope: Scope, child: Scope) -> None:
     await cold.beliefs.pin(scope, open_end.id, NOW + timedelta(minutes=1))
     await replacing(cold, child, belief_by(child, HOSTILE_TEXT))
     await cold.beliefs.set_trust(scope.for_graph(), "engineer", None, 0.3, HOSTILE_TEXT, NOW)
-    for one, key in ((scope, "1"), (scope, "2"), (child, "1")):
-        await cold.heads.put_head(one.for_graph(), _head(one, key))
-
-
-def _head(scope: Scope, key: str) -> SignedHead:
-    """Return a head of the first two events, with hashes and a signature that are none."""
-    return SignedHead(
-        tenant=scope.tenant,
-        graph_id=scope.graph_id,
-        size=2,
-        last_hash="a" * 64,
-        root="b" * 64,
-        turn=1,
-        signed_at=NOW + timedelta(microseconds=int(key)),
-        public_key=key * 64,
-        signature="c" * 128,
-        frontier=("d" * 64,),
-    )
+    for one, key in ((scope, 1), (scope, 2), (child, 1)):
+        at = NOW + timedelta(microseconds=key)
+        await cold.heads.put_head(one.for_graph(), head_by(one, 2, f"{key}{key}", at))
 
 
 async def _usage(cold: Any, scope: Scope, child: Scope) -> None:
