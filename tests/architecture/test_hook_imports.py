@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from support.processes import succeeded
 
 from ezra.bridge.config import bridge_config
 from ezra.bridge.hook_state import HookState
@@ -61,15 +61,7 @@ def modules(event: str, path: Path, folder: Path) -> list[str]:
     }
     # While somebody does what waits, a hook starts nobody.
     with HookState(bridge_config(variables)).draining():
-        done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", CALLS, event, str(path)],
-            cwd=folder,
-            env=variables,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-    assert done.returncode == 0, done.stderr
+        command = (sys.executable, "-W", "error", "-c", CALLS, event, path)
+        done = succeeded(*command, cwd=folder, env=variables)
     found: list[str] = json.loads(done.stdout)
     return found

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from support.processes import succeeded
 
 import ezra
 import metaagents
@@ -77,29 +77,14 @@ servers, what stands in for one, clients of providers, models and arithmetic for
 @pytest.mark.timeout(1_000)
 def test_modules_can_be_imported_first_in_a_fresh_interpreter(package: str, one_in: int) -> None:
     """No module relies on another of ours having been imported before it."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", FORKED, package, str(one_in)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    command = (sys.executable, "-W", "error", "-c", FORKED, package, one_in)
+    succeeded(*command, cwd=ROOT, timeout_seconds=900)
 
 
 def test_the_embedded_default_loads_no_driver_of_redis_or_qdrant(tmp_path: Path) -> None:
     """Who has no server does not wait for what speaks to one, nor for what reckons with vectors."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", SERVERLESS, str(tmp_path / "home")],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == []
+    command = (sys.executable, "-W", "error", "-c", SERVERLESS, tmp_path / "home")
+    assert succeeded(*command, cwd=ROOT).stdout.split() == []
 
 
 def sources() -> list[Path]:

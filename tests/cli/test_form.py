@@ -11,7 +11,7 @@ import pytest
 from support.cli_doors import served
 from support.command import COMMAND
 from support.doors import run
-from support.processes import kept
+from support.processes import kept, succeeded
 from support.transcripts import FORM, every_help, helps, played
 
 from ezra.cli.help import listed
@@ -98,12 +98,7 @@ def test_a_command_waits_for_no_other(arguments: list[str], unneeded: str) -> No
         "import sys\nfrom ezra.cli import main\ntry:\n    main()\nexcept SystemExit:\n    pass\n"
         f"print({unneeded!r} in sys.modules, file=sys.stderr)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", said, *arguments],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = succeeded(sys.executable, "-c", said, *arguments)
     assert done.stderr.split() == ["False"]
 
 

@@ -8,7 +8,6 @@ import random
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -26,7 +25,7 @@ from support.moves import (
     silent,
     write,
 )
-from support.processes import PATIENCE_SECONDS
+from support.processes import PATIENCE_SECONDS, killed_when
 from support.warm_command import warm_python
 
 from ezra.moving import move
@@ -90,13 +89,7 @@ def start(source: Path, target: Path, ledger: Path, steps: Path) -> subprocess.P
 
 def kill_at(process: subprocess.Popen[bytes], steps: Path, count: int, delay: float) -> None:
     """Kill the process ``delay`` seconds after it has written so many lines in all."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while _lines(steps) < count and process.poll() is None:
-        assert time.monotonic() < deadline, "the move did not get going"
-        time.sleep(0.001)
-    time.sleep(delay)
-    process.send_signal(signal.SIGKILL)
-    _, errors = process.communicate()
+    errors = killed_when(process, lambda: _lines(steps) >= count, delay)
     # A late one may have been done already.
     assert process.returncode in (-signal.SIGKILL, 0), errors.decode()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +19,7 @@ from support.model_http import (
     running_model_server,
 )
 from support.model_providers import AnyModel, Make, Verdict, question, says, wanted
+from support.processes import succeeded
 
 from ezra.models import GeminiModel, OpenAIModel, TokenUsage
 from tiers.embedding.gemini_embedder import GeminiEmbedder
@@ -310,14 +310,9 @@ def test_only_opening_loads_a_library() -> None:
     They take a third of a second each: only who opens a provider pays.
     """
     with running_model_server() as server:
-        ran = subprocess.run(
-            [sys.executable, "-c", PROGRAM, server.url, KEY],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=Path(__file__).parents[2],
+        ran = succeeded(
+            sys.executable, "-c", PROGRAM, server.url, KEY, cwd=Path(__file__).parents[2]
         )
-    assert ran.returncode == 0, ran.stderr
     said = "echo: Which tyres?"
     answers = [said, said, 1, 1]
     assert json.loads(ran.stdout) == {"early": [], "answers": answers, "loaded": []}

@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import os
 import random
-import signal
 import subprocess
-import time
 from collections import Counter
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from support.processes import PATIENCE_SECONDS
+from support.processes import PATIENCE_SECONDS, killed_when
 from support.records import START
 from support.runtime import running
 from support.warm_command import warm_python
@@ -52,13 +50,7 @@ def acknowledged(acks: Path) -> list[str]:
 
 def kill_at(process: subprocess.Popen[bytes], acks: Path, count: int, delay: float) -> None:
     """Kill the process ``delay`` seconds after it has acknowledged ``count`` refs."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while len(acknowledged(acks)) < count and process.poll() is None:
-        assert time.monotonic() < deadline, "the replay did not get going"
-        time.sleep(0.005)
-    time.sleep(delay)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
+    killed_when(process, lambda: len(acknowledged(acks)) >= count, delay)
 
 
 async def check(ezra: Ezra, refs: set[str], *, everything: bool, lines: int = LINES) -> None:

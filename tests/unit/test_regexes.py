@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from support.processes import succeeded
 
 from ezra.evaluation import learning
 from metaagents.learning import instructions, plain_speech, regexes, times
@@ -53,14 +53,7 @@ def test_every_pattern_of_the_grammar_compiles_and_none_at_an_import() -> None:
         "regexes.compile_all()\n"
         "print(late)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", asked],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    assert int(done.stdout) > 300
+    assert int(succeeded(sys.executable, "-c", asked).stdout) > 300
 
 
 # A pattern is only searched for where what it cannot do without is there; that changes nothing.
