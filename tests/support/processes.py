@@ -24,6 +24,15 @@ def kept() -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "EZRA_STEP_TIMEOUT_SECONDS": patience}
 
 
+def wait_until(true: Callable[[], bool], what: str) -> None:
+    """Wait until something is so that another process, or a thread, is about to do."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not true():
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"gave up waiting: {what}")
+        time.sleep(0.001)
+
+
 def succeeded(
     *command: object, timeout_seconds: float = PATIENCE_SECONDS, **how: Any
 ) -> subprocess.CompletedProcess[str]:
@@ -77,10 +86,7 @@ def killed_when(
 
     It may have ended by itself before.
     """
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not is_time() and process.poll() is None:
-        assert time.monotonic() < deadline, "it did not get going"
-        time.sleep(0.001)
+    wait_until(lambda: is_time() or process.poll() is not None, "the process to get going")
     time.sleep(delay_seconds)
     process.kill()
     return process.communicate()[1]
