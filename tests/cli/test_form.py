@@ -109,11 +109,7 @@ def test_python_runs_it_by_the_name_of_the_package(arguments: list[str], tmp_pat
     programs = ([COMMAND], [sys.executable, "-m", "ezra"])
     command, module = [
         subprocess.run(
-            [*program, *arguments],
-            env=variables,
-            capture_output=True,
-            text=True,
-            check=False,
+            [*program, *arguments], env=variables, capture_output=True, text=True, check=False
         )
         for program in programs
     ]

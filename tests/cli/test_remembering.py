@@ -45,11 +45,7 @@ def test_a_token_of_one_agent_is_enough_for_what_that_agent_does(tmp_path: Path)
     tokens = TokenFile(tmp_path / "tokens.json", system_clock)
     _, all_of_it = tokens.create("boss", "operator", expires_at=None)
     _, shown = tokens.create(
-        "one",
-        "agent",
-        graph_id="imola",
-        agent_id="strategist",
-        expires_at=None,
+        "one", "agent", graph_id="imola", agent_id="strategist", expires_at=None
     )
     with served(tmp_path / "home", tokens) as url:
         boss = Door("server", ("--url", url), all_of_it)
@@ -156,10 +152,7 @@ def test_what_is_said_may_come_by_standard_input(door: Door) -> None:
     ],
 )
 def test_what_cannot_be_said_is_refused_in_one_line(
-    door: Door,
-    arguments: tuple[object, ...],
-    said: str | bytes,
-    about: str,
+    door: Door, arguments: tuple[object, ...], said: str | bytes, about: str
 ) -> None:
     """Exit code 2, and the argument by name."""
     assert about in door.refused("turn", *arguments, said=said)

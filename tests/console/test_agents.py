@@ -156,9 +156,7 @@ async def number_in(page: Any, selector: str) -> list[int]:
 
 
 async def test_turns_are_listed_with_what_their_contexts_cost(
-    house: House,
-    tabs: Tabs,
-    shots: Shots,
+    house: House, tabs: Tabs, shots: Shots
 ) -> None:
     """The last first; tokens, slots and cuts are those of the receipts; markup is text."""
     graph = await graph_of(house)
@@ -177,9 +175,7 @@ async def test_turns_are_listed_with_what_their_contexts_cost(
 
 
 async def test_turns_go_on_page_by_page(
-    house: House,
-    tabs: Tabs,
-    monkeypatch: pytest.MonkeyPatch,
+    house: House, tabs: Tabs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As they are scrolled, and by links where there is no script: every turn once."""
     await graph_of(house)

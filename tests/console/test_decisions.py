@@ -35,9 +35,7 @@ async def _decide(page: Page, ask: str, label: str, reason: str = "") -> None:
 
 
 async def test_a_fact_is_promoted_corrected_demoted_and_forgotten(
-    house: House,
-    tabs: Tabs,
-    shots: Shots,
+    house: House, tabs: Tabs, shots: Shots
 ) -> None:
     """Each leads back to the page of the fact as it is then, and the feed has the reasons."""
     graph = await house.ezra.create_session_graph(GRAPH)
@@ -49,7 +47,7 @@ async def test_a_fact_is_promoted_corrected_demoted_and_forgotten(
     correction = page.locator(".decision", has_text="Correct")
     await correction.locator("summary").click()
     await expect(correction.get_by_label("What is right")).to_have_value(
-        "Hards last <b>40</b> laps.",
+        "Hards last <b>40</b> laps."
     )
     await shots("decision-desktop", page)
     await correction.get_by_label("What is right").fill("Hards last 30 laps.")
@@ -76,9 +74,7 @@ async def test_a_statement_is_corrected_part_by_part(house: House, tabs: Tabs) -
     agent = await graph.spawn_agent("strategist")
     old = await agent.remember(Fact(subject="Car 16", predicate="starts on", object="mediums"))
     page = await tabs.open(
-        f"{house.url}/console/graphs/decided-parts/facts/{old}",
-        size=PHONE,
-        scheme="dark",
+        f"{house.url}/console/graphs/decided-parts/facts/{old}", size=PHONE, scheme="dark"
     )
     await page.locator(".decision > summary", has_text="Correct").click()
     await page.get_by_label("Object").fill("softs")
@@ -135,28 +131,21 @@ async def test_who_may_not_act_is_offered_nothing_and_refused(tmp_path: Path) ->
             assert "An operator's token may" in shown
             assert 'class="decision"' not in shown
             found = re.search(
-                r'name="csrf" value="([^"]+)"',
-                (await http.get(place, headers=operator)).text,
+                r'name="csrf" value="([^"]+)"', (await http.get(place, headers=operator)).text
             )
             assert found is not None
             said = {"reason": "mine", "csrf": found[1]}
             for way in ("forget", "correct", "promote", "demote"):
                 answer = await http.post(
-                    f"{place}/{way}",
-                    data={**said, "text": "x"},
-                    headers=reader,
+                    f"{place}/{way}", data={**said, "text": "x"}, headers=reader
                 )
                 assert answer.status_code == 403, way
             bare = await http.post(f"{place}/forget", data={"reason": "mine"}, headers=operator)
             foreign = await http.post(
-                f"{place}/forget",
-                data=said,
-                headers={**operator, "origin": "https://evil.example"},
+                f"{place}/forget", data=said, headers={**operator, "origin": "https://evil.example"}
             )
             blank = await http.post(
-                f"{place}/forget",
-                data={**said, "reason": " "},
-                headers=operator,
+                f"{place}/forget", data={**said, "reason": " "}, headers=operator
             )
             assert [one.status_code for one in (bare, foreign, blank)] == [422] * 3
             assert (await graph.facts([fact]))[0].forgotten_at is None
@@ -172,9 +161,7 @@ PAGE = f"/console/graphs/{POISONED}/taint"
 
 
 async def test_the_tree_of_a_record_is_shown_with_its_roll_backs(
-    house: House,
-    tabs: Tabs,
-    shots: Shots,
+    house: House, tabs: Tabs, shots: Shots
 ) -> None:
     """As the handle gives it, on a wide screen and a narrow one; text is text, whatever it says."""
     graph = await house.ezra.create_session_graph(POISONED)

@@ -47,15 +47,7 @@ ASKED = [("query", "softs")]
     ],
 )
 async def test_one_can_go_back_to_an_answer(
-    house: House,
-    tabs: Tabs,
-    path: str,
-    label: str,
-    said: str,
-    button: str,
-    shown: str,
-    *,
-    js: bool,
+    house: House, tabs: Tabs, path: str, label: str, said: str, button: str, shown: str, *, js: bool
 ) -> None:
     """Back and reload ask again; no address says what was asked."""
     page = await tabs.open(f"{house.url}/console{path}", js=js)
@@ -76,7 +68,7 @@ async def test_one_can_go_back_to_an_answer(
     await page.go_back()
     assert urlsplit(page.url).query == ""
     await expect(
-        page.locator("main").get_by_role("button", name=button, exact=True),
+        page.locator("main").get_by_role("button", name=button, exact=True)
     ).to_be_visible()
 
 

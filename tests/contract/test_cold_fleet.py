@@ -106,7 +106,7 @@ async def test_leave_is_idempotent_and_counts_who_remains(fleet: Cold) -> None:
     leaving = [("a", NOW), ("a", LATER), ("nobody", NOW), ("b", NOW), ("b", LATER)]
     departures = [await fleet.fleet.leave(scope_of(agent_id=name), at) for name, at in leaving]
     assert [(one.left, one.remaining) for one in departures] == [
-        *((True, 1), (False, 1), (False, 1), (True, 0), (False, 0)),
+        *((True, 1), (False, 1), (False, 1), (True, 0), (False, 0))
     ]
     assert {agent.left_at for agent in await fleet.fleet.agents(SCOPE)} == {NOW}
     with pytest.raises(UsageError, match="agent"):
@@ -120,7 +120,7 @@ async def test_racing_members_are_all_there_and_all_gone(fleet: Cold, processes:
     assert all(await asyncio.gather(*(processes.fleet.spawn(_agent(name)) for name in first)))
     departures, arrivals = await asyncio.gather(
         asyncio.gather(
-            *(processes.fleet.leave(scope_of(agent_id=name), NOW) for name in (*first, *first)),
+            *(processes.fleet.leave(scope_of(agent_id=name), NOW) for name in (*first, *first))
         ),
         asyncio.gather(*(processes.fleet.spawn(_agent(name)) for name in second)),
     )
@@ -138,7 +138,7 @@ async def test_one_of_racing_spawns_of_one_id_is_new(fleet: Cold, processes: Col
     assert sum(new) == 1
     assert await processes.fleet.agents(SCOPE) == (_agent("a"),)
     left = await asyncio.gather(
-        *(processes.fleet.leave(scope_of(agent_id="a"), NOW) for _ in range(10)),
+        *(processes.fleet.leave(scope_of(agent_id="a"), NOW) for _ in range(10))
     )
     assert [one.left for one in left].count(True) == 1
     assert {one.remaining for one in left} == {0}
@@ -192,7 +192,7 @@ async def test_silent_are_named_the_longest_silent_first(fleet: Cold) -> None:
     since = NOW + timedelta(minutes=3)
     silent = await fleet.fleet.silent("acme", since, 10)
     assert [(one.graph_id, one.id) for one in silent] == [
-        *(("race/2", "b"), ("race", "c"), ("race", "a")),
+        *(("race/2", "b"), ("race", "c"), ("race", "a"))
     ]
     assert await fleet.fleet.silent("acme", since, 2) == silent[:2]
     assert await fleet.fleet.silent("acme", NOW, 10) == ()
@@ -202,9 +202,7 @@ async def test_silent_are_named_the_longest_silent_first(fleet: Cold) -> None:
 
 @pytest.mark.parametrize(("one", "other"), TWIN_SCOPES)
 async def test_names_that_look_alike_are_different(
-    cold: Cold,
-    one: tuple[str, str, str],
-    other: tuple[str, str, str],
+    cold: Cold, one: tuple[str, str, str], other: tuple[str, str, str]
 ) -> None:
     """Prefixes, separators and case do not mix members up; one leaves, the other stays."""
     for tenant, graph_id, agent_id in (one, other):
@@ -353,9 +351,7 @@ async def test_racing_charges_never_pass_a_limit(processes: Cold) -> None:
 
 @pytest.mark.parametrize(("one", "other"), TWIN_SCOPES)
 async def test_names_that_look_alike_are_counted_apart(
-    cold: Cold,
-    one: tuple[str, str, str],
-    other: tuple[str, str, str],
+    cold: Cold, one: tuple[str, str, str], other: tuple[str, str, str]
 ) -> None:
     """Prefixes, separators and case do not mix counts up."""
     await cold.usage.charge(scope_of(*one), SOME, FREE, FREE)

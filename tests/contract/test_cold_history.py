@@ -181,8 +181,7 @@ async def test_pages_lose_nothing_and_repeat_nothing(cold: Cold) -> None:
     for limit in (1, 2, 5, 100):
         beliefs = await paged(
             lambda after, limit=limit: history.query(
-                SCOPE,
-                BeliefQuery(after=after, limit=limit, topic="tyres"),
+                SCOPE, BeliefQuery(after=after, limit=limit, topic="tyres")
             ),
             lambda one: one.committed_seq,
         )
@@ -319,7 +318,7 @@ async def test_a_pin_is_seen_where_it_was(cold: Cold) -> None:
     await cold.beliefs.rewind(OPERATOR, 2, "back", NOW)
     seen = [await cold.history.as_of(OPERATOR, seq) for seq in range(6)]
     assert [[one.pinned for one in then] for then in seen] == [
-        *([], [False], [True], [False], [], []),
+        *([], [False], [True], [False], [], [])
     ]
     last = await cold.history.seq_at(OPERATOR)
     (now,) = await cold.history.as_of(SCOPE, last)
@@ -434,8 +433,7 @@ async def test_the_past_is_what_the_present_was(backend: ColdBackend, tmp_path: 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("backend", COLD_BACKENDS, ids=lambda backend: backend.name)
 async def test_the_past_is_what_the_present_was_in_long_lives(
-    backend: ColdBackend,
-    tmp_path: Path,
+    backend: ColdBackend, tmp_path: Path
 ) -> None:
     """Several lives, different each time, seen at every event; a failure says which seed it was."""
     for steps in (40, 80, 160):

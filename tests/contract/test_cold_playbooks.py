@@ -79,8 +79,7 @@ async def test_a_trigger_in_another_case_is_the_same_rule(cold: Cold) -> None:
     assert await cold.procedural.put_rule(SCOPE, typed) == (first, False)
     steps = ("Call the pit wall.", "Box.")
     other, was_new = await cold.procedural.put_rule(
-        SCOPE,
-        rule_by(trigger="TYRE change", steps=steps),
+        SCOPE, rule_by(trigger="TYRE change", steps=steps)
     )
     assert was_new
     assert not await cold.playbooks.refine(SCOPE, other, first.steps, (), NOW)
@@ -122,7 +121,7 @@ async def test_archived_graph_takes_no_new_rule(cold: Cold) -> None:
 async def test_racing_writers_of_one_rule_store_one(processes: Cold) -> None:
     """Twenty racing puts agree on one id, and queue its work once."""
     stored = await asyncio.gather(
-        *(processes.procedural.put_rule(SCOPE, rule_by(), [draft()]) for _ in range(20)),
+        *(processes.procedural.put_rule(SCOPE, rule_by(), [draft()]) for _ in range(20))
     )
     assert sum(is_new for _, is_new in stored) == 1
     assert len({rule.id for rule, _ in stored}) == 1
@@ -262,22 +261,14 @@ async def test_outcomes_count_once_per_cause(processes: Cold) -> None:
             processes.playbooks.record_outcome(SCOPE, rule.id, cause, NOW, is_success=True)
             for cause in causes
             for _ in range(4)
-        ),
+        )
     )
     again = await processes.playbooks.record_outcome(
-        SCOPE,
-        rule.id,
-        "turn-1",
-        LATER,
-        is_success=False,
+        SCOPE, rule.id, "turn-1", LATER, is_success=False
     )
     assert again == rule.model_copy(update={"successes": 3})
     failed = await processes.playbooks.record_outcome(
-        OPERATOR,
-        rule.id,
-        "x",
-        LATER,
-        is_success=False,
+        OPERATOR, rule.id, "x", LATER, is_success=False
     )
     assert failed == rule.model_copy(update={"successes": 3, "failures": 1})
     assert await processes.playbooks.rules(SCOPE, [rule.id]) == (failed,)
@@ -291,9 +282,7 @@ async def test_outcomes_count_once_per_cause(processes: Cold) -> None:
 
 
 async def test_refined_rule_keeps_its_former_steps(
-    cold: Cold,
-    backend: ColdBackend,
-    tmp_path: Path,
+    cold: Cold, backend: ColdBackend, tmp_path: Path
 ) -> None:
     """New steps and the next version; counts stay, the trigger matches, the words are the new."""
     rule = await _rule(cold, rule_by(steps=("Call the garage.",), source_ids=("t1",), failures=2))
@@ -305,7 +294,7 @@ async def test_refined_rule_keeps_its_former_steps(
             "version": 2,
             "former": (FormerSteps(version=1, steps=rule.steps, until=LATER),),
             "source_ids": ("t1", "t2"),
-        },
+        }
     )
     assert await cold.playbooks.rules(SCOPE, [rule.id]) == (better,)
     assert await cold.procedural.match_rules(SCOPE, "tyre change", 4) == (better,)
@@ -320,9 +309,7 @@ async def test_refined_rule_keeps_its_former_steps(
 
 
 async def test_refining_compares_before_it_sets(
-    processes: Cold,
-    backend: ColdBackend,
-    tmp_path: Path,
+    processes: Cold, backend: ColdBackend, tmp_path: Path
 ) -> None:
     """One of ten racing refinements happens; what changes nothing or cannot be writes nothing."""
     rule = await _rule(processes)
@@ -331,7 +318,7 @@ async def test_refining_compares_before_it_sets(
         *(
             processes.playbooks.refine(SCOPE, rule, [f"step {n}"], [], LATER, [draft(f"{n}")])
             for n in range(10)
-        ),
+        )
     )
     assert sum(done) == 1
     (now,) = await processes.playbooks.rules(SCOPE, [rule.id])
@@ -367,7 +354,7 @@ async def test_watermarks_only_rise(cold: Cold) -> None:
     assert await marks.watermark(SCOPE, "extract") == 0
     assert not await marks.advance(SCOPE, "extract", 0, NOW)
     moved = await asyncio.gather(
-        *(marks.advance(SCOPE, "extract", n % 5 + 1, NOW) for n in range(10)),
+        *(marks.advance(SCOPE, "extract", n % 5 + 1, NOW) for n in range(10))
     )
     assert 1 <= sum(moved) <= 5
     assert await marks.watermark(SCOPE, "extract") == 5

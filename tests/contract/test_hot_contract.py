@@ -450,8 +450,7 @@ WRITES: dict[str, Callable[[HotStore, Scope], Awaitable[object]]] = {
 
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
 async def test_write_under_another_view_empties_the_hash_first(
-    store: HotStore,
-    write: Callable[[HotStore, Scope], Awaitable[object]],
+    store: HotStore, write: Callable[[HotStore, Scope], Awaitable[object]]
 ) -> None:
     """Only what was written since is there, for nobody else, and it evicts no foreign turn."""
     other = scope_of(user_id="ada", topics=("tyres",))
@@ -505,7 +504,7 @@ async def test_racing_views_never_mix(store: HotStore) -> None:
     scopes = [scope_of(user_id=user) for user in ("ada", "adam")]
     turns = [(scope, seq) for seq in range(1, 33) for scope in scopes]
     await asyncio.gather(
-        *(store.append(scope, turn_of(scope, seq, str(scope.user_id)), 8) for scope, seq in turns),
+        *(store.append(scope, turn_of(scope, seq, str(scope.user_id)), 8) for scope, seq in turns)
     )
     held = await store.read(SCOPE.for_graph().for_agent("strategist"))
     assert len(set(_texts(held))) == 1

@@ -28,14 +28,10 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(
-    scope="module",
-    loop_scope="module",
-    params=WARM_BACKENDS,
-    ids=lambda backend: backend.name,
+    scope="module", loop_scope="module", params=WARM_BACKENDS, ids=lambda backend: backend.name
 )
 async def shared(
-    request: pytest.FixtureRequest,
-    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[tuple[WarmBackend, WarmStore]]:
     """One store of each backend."""
     async with request.param.opened(tmp_path_factory.mktemp("warm")) as opened:
@@ -309,10 +305,7 @@ async def test_records_of_a_user_are_seen_by_who_works_for_them(store: WarmStore
     ids=str,
 )
 async def test_a_denied_topic_hides_whatever_else_is_held(
-    store: WarmStore,
-    topics: tuple[str, ...],
-    denied: tuple[str, ...],
-    expected: list[int],
+    store: WarmStore, topics: tuple[str, ...], denied: tuple[str, ...], expected: list[int]
 ) -> None:
     """One denied topic is enough, also for who holds all of them."""
     held: list[tuple[str, ...]] = [(), ("tyres",), ("fuel",), ("fuel", "tyres")]
@@ -377,9 +370,7 @@ async def test_own_and_inherited_are_two_questions(store: WarmStore) -> None:
     ids=["no ancestor", "carries nothing", "carries other", "no kind", "prefix", "names"],
 )
 async def test_nothing_carried_is_nothing_found(
-    store: WarmStore,
-    lineage: tuple[Ancestor, ...],
-    kinds: tuple[Kind, ...],
+    store: WarmStore, lineage: tuple[Ancestor, ...], kinds: tuple[Kind, ...]
 ) -> None:
     """Whatever is in the parent, in the own graph, or in the tenant."""
     for owner in (PARENT, scope_of(graph_id="heir"), scope_of("acm", "race")):
@@ -405,7 +396,7 @@ async def _with_estate(store: WarmStore) -> None:
     rules = [entry_of(PARENT, 2 + n, **{"kind": "rule", **f}) for n, f in enumerate(hidden)]
     await store.upsert(PARENT, [wanted, *rules])
     for number, names in enumerate(
-        [("acm", "parent"), ("acme2", "parent"), ("acme", "parent2"), ("acme", "paren")],
+        [("acm", "parent"), ("acme2", "parent"), ("acme", "parent2"), ("acme", "paren")]
     ):
         owner = scope_of(*names)
         await store.upsert(owner, [entry_of(owner, 100 + number, kind=k) for k in EVERY_KIND])
@@ -427,11 +418,7 @@ async def _with_estate(store: WarmStore) -> None:
     ids=str,
 )
 async def test_what_an_ancestor_lets_through(
-    store: WarmStore,
-    carries: Any,
-    as_of: Any,
-    kinds: Any,
-    expected: list[int],
+    store: WarmStore, carries: Any, as_of: Any, kinds: Any, expected: list[int]
 ) -> None:
     """Shared, living, of the user and the topics, in time, of carried kinds; never a core fact."""
     await _with_estate(store)

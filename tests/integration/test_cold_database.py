@@ -149,7 +149,7 @@ async def test_cancelled_before_its_turn_never_runs(database: Database) -> None:
 
     first = asyncio.create_task(database.write("hold", hold))
     second = asyncio.create_task(
-        database.write("put", lambda connection: _put(connection, "waiting")),
+        database.write("put", lambda connection: _put(connection, "waiting"))
     )
     await asyncio.to_thread(begun.wait, 10)
     for task in (first, second):
@@ -158,8 +158,7 @@ async def test_cancelled_before_its_turn_never_runs(database: Database) -> None:
     assert all(isinstance(result, asyncio.CancelledError) for result in results)
     held.set()
     rows = await database.write(
-        "names",
-        lambda connection: connection.execute("SELECT name FROM kept").fetchall(),
+        "names", lambda connection: connection.execute("SELECT name FROM kept").fetchall()
     )
     assert [row["name"] for row in rows] == ["begun"]
 
@@ -204,8 +203,7 @@ async def test_core_facts_of_300_ancestors_are_one_trip(
 
 @pytest.mark.parametrize("count", [1, 200])
 async def test_ancestors_of_one_level_are_one_question_however_many_they_are(
-    watched: tuple[ColdStores, list[str]],
-    count: int,
+    watched: tuple[ColdStores, list[str]], count: int
 ) -> None:
     """And all levels, one below the other, are one trip."""
     cold, said = watched

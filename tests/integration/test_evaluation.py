@@ -93,8 +93,7 @@ async def test_figures_by_category_beside_the_baselines(path: Path, tmp_path: Pa
 
 
 def test_the_command_prints_tables_or_json_and_holds_to_its_floors(
-    path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Exit code 0; 1 below a floor, after the figures; a set that is not in order is named."""
     monkeypatch.setenv("EZRA_EMBEDDER", "off")
@@ -226,7 +225,7 @@ def test_sets_never_reach_the_servers_of_the_environment() -> None:
             **dict.fromkeys(("nli_url", "rerank_url"), address),
             "llm": "openai",
             "judge": "llm",
-        },
+        }
     )
     alone = by_rules(named)
     servers = (alone.redis_url, alone.qdrant_url, alone.mongodb_uri)

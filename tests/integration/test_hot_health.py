@@ -294,8 +294,7 @@ async def test_two_hundred_calls_on_a_frozen_server_all_time_out() -> None:
                 # Not a measurement: without a bound on waiting this would be 50 timeouts long.
                 async with asyncio.timeout(60):
                     answers = await asyncio.gather(
-                        *(store.read(SCOPE) for _ in range(200)),
-                        return_exceptions=True,
+                        *(store.read(SCOPE) for _ in range(200)), return_exceptions=True
                     )
             assert {type(answer) for answer in answers} == {TierTimeout}
             pool = store._client.connection_pool
@@ -314,9 +313,7 @@ async def test_idle_connection_is_tried_before_it_is_used(health_check_seconds: 
     """With health checks PING goes out before the command of an idle connection."""
     with running_redis() as server:
         async with redis_hot_store(
-            server.url,
-            connections_max=1,
-            health_check_seconds=health_check_seconds,
+            server.url, connections_max=1, health_check_seconds=health_check_seconds
         ) as store:
             client = store._client
             await client.config_resetstat()

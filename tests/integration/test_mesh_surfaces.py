@@ -52,11 +52,7 @@ async def test_a_model_lists_and_asks_over_mcp(ezra: Ezra) -> None:
         assert source["name"] == "stock"
         assert source["questions"]["level"]["slots"]["sku"]["required"]
         found = await told(
-            client,
-            "ask_mesh",
-            source="stock",
-            question="level",
-            slots={"sku": "A1"},
+            client, "ask_mesh", source="stock", question="level", slots={"sku": "A1"}
         )
         assert found["rows"][0]["level"] == 42
         assert found["field_types"]["level"] == "integer"
@@ -65,11 +61,7 @@ async def test_a_model_lists_and_asks_over_mcp(ezra: Ezra) -> None:
         wide = await told(client, "ask_mesh", source="stock", question="all")
         assert (len(wide["rows"]), wide["truncated"], wide["rows_total"]) == (50, True, 103)
         wrong = await refused(
-            client,
-            "ask_mesh",
-            source="stock",
-            question="level",
-            slots={"sku": "' OR 1=1"},
+            client, "ask_mesh", source="stock", question="level", slots={"sku": "' OR 1=1"}
         )
         assert wrong.startswith("UsageError: slots.sku")
         denied = await refused(client, "ask_mesh", source="closed", question="all")
@@ -118,7 +110,7 @@ class Proposing:
 
     def __init__(self, question: str = "", **slots: str) -> None:
         self.proposal: Proposal | None = Proposal.model_validate(
-            {"question": question, "slots": [{"name": n, "value": v} for n, v in slots.items()]},
+            {"question": question, "slots": [{"name": n, "value": v} for n, v in slots.items()]}
         )
         self.told: list[str] = []
 
@@ -137,20 +129,12 @@ class Proposing:
 
 @asynccontextmanager
 async def asking(
-    folder: Path,
-    model: Proposing,
-    *,
-    model_calls: int | None = None,
-    **settings: Any,
+    folder: Path, model: Proposing, *, model_calls: int | None = None, **settings: Any
 ) -> AsyncIterator[Agent]:
     """Hold an agent of a runtime with a source and a model."""
     file = mesh_file(folder / "mesh.yaml", stock=stock(shop_at(folder / "shop.db")))
     chosen = Settings(
-        home=folder / "home",
-        embedder="off",
-        background=False,
-        mesh_file=file,
-        **settings,
+        home=folder / "home", embedder="off", background=False, mesh_file=file, **settings
     )
     async with Ezra.open(chosen, model=model, clock=MovingClock()) as ezra:
         graph = await ezra.create_session_graph("imola")
@@ -197,9 +181,7 @@ async def test_rules_that_find_a_question_ask_no_model(tmp_path: Path) -> None:
     ids=["unknown", "hostile", "more", "missing", "entity", "range", "none"],
 )
 async def test_a_proposal_that_does_not_fit_asks_nothing(
-    tmp_path: Path,
-    question: str,
-    slots: dict[str, str],
+    tmp_path: Path, question: str, slots: dict[str, str]
 ) -> None:
     """Whatever a model was talked into."""
     async with asking(tmp_path, Proposing(question, **slots)) as agent:

@@ -25,10 +25,7 @@ from tiers.records import Scope
 
 
 async def test_everything_arrives_and_the_source_stays_as_it_was(
-    source: Path,
-    target: Path,
-    ledger: Path,
-    expected: dict[str, Any],
+    source: Path, target: Path, ledger: Path, expected: dict[str, Any]
 ) -> None:
     """Rows, vectors bit for bit, and marks; counted and digested alike on both sides."""
     report = await moved(source, target, ledger)
@@ -58,9 +55,7 @@ async def test_progress_ends_at_its_total(source: Path, target: Path, ledger: Pa
 
 
 async def test_a_finished_move_compares_again_and_changes_nothing(
-    source: Path,
-    target: Path,
-    ledger: Path,
+    source: Path, target: Path, ledger: Path
 ) -> None:
     """It says so when a side has lived on since: the new of it is on that side alone."""
     await moved(source, target, ledger)
@@ -77,9 +72,7 @@ async def test_a_finished_move_compares_again_and_changes_nothing(
 
 
 async def test_a_target_that_is_gone_after_the_move_is_not_believed(
-    source: Path,
-    target: Path,
-    ledger: Path,
+    source: Path, target: Path, ledger: Path
 ) -> None:
     """Who deletes the source because the command said "moved before" would lose everything."""
     await moved(source, target, ledger)
@@ -90,10 +83,7 @@ async def test_a_target_that_is_gone_after_the_move_is_not_believed(
 
 
 async def test_tenants_move_one_by_one(
-    source: Path,
-    target: Path,
-    ledger: Path,
-    expected: dict[str, Any],
+    source: Path, target: Path, ledger: Path, expected: dict[str, Any]
 ) -> None:
     """What was moved before stays; what is named next is added."""
     await moved(source, target, ledger, "acme")
@@ -104,10 +94,7 @@ async def test_tenants_move_one_by_one(
 
 
 async def test_an_empty_index_at_the_target_is_no_obstacle(
-    source: Path,
-    target: Path,
-    ledger: Path,
-    expected: dict[str, Any],
+    source: Path, target: Path, ledger: Path, expected: dict[str, Any]
 ) -> None:
     """A target that was opened once while empty says "complete"; that must not stay."""
     async with house_at(target) as house:
@@ -120,10 +107,7 @@ async def test_an_empty_index_at_the_target_is_no_obstacle(
 
 
 async def test_a_tier_that_both_houses_share_stays(
-    source: Path,
-    target: Path,
-    ledger: Path,
-    expected: dict[str, Any],
+    source: Path, target: Path, ledger: Path, expected: dict[str, Any]
 ) -> None:
     """Only the cold tier, or only the warm one, may have another place."""
     async with both(source, target) as (one, other):
@@ -141,10 +125,7 @@ async def test_a_tier_that_both_houses_share_stays(
 
 @pytest.mark.parametrize("engine", GENERATION_BACKENDS[:3], ids=lambda engine: engine.name)
 async def test_indexes_move_to_every_engine(
-    source: Path,
-    engine: GenerationBackend,
-    tmp_path: Path,
-    ledger: Path,
+    source: Path, engine: GenerationBackend, tmp_path: Path, ledger: Path
 ) -> None:
     """Vectors arrive as they are; one engine's arithmetic may touch their last bits."""
     async with house_at(source) as one, engine.opened(tmp_path / "engine") as generations:
@@ -201,10 +182,7 @@ async def test_agents_remember_at_the_target(tmp_path: Path, target: Path, ledge
 
 @pytest.mark.parametrize("what", ["cold", "warm"])
 async def test_a_target_that_holds_something_else_is_refused(
-    source: Path,
-    target: Path,
-    ledger: Path,
-    what: str,
+    source: Path, target: Path, ledger: Path, what: str
 ) -> None:
     """The error says what is there; neither the target nor a ledger is written."""
     if what == "cold":
@@ -238,10 +216,7 @@ async def test_only_one_move_goes_into_a_house(source: Path, target: Path, ledge
 
 
 async def test_a_ledger_speaks_of_one_move(
-    source: Path,
-    target: Path,
-    ledger: Path,
-    tmp_path: Path,
+    source: Path, target: Path, ledger: Path, tmp_path: Path
 ) -> None:
     """One of other ends, one in use, one that cannot be and one that is no ledger are refused."""
     await moved(source, target, ledger, "acme")
@@ -275,9 +250,7 @@ async def test_what_cannot_be_moved_is_refused(source: Path, target: Path, ledge
 
 
 async def test_verify_finds_what_differs_and_shows_no_content(
-    source: Path,
-    target: Path,
-    ledger: Path,
+    source: Path, target: Path, ledger: Path
 ) -> None:
     """The table and the first row's name; and both sides are only read."""
     await moved(source, target, ledger)
@@ -290,7 +263,7 @@ async def test_verify_finds_what_differs_and_shows_no_content(
     assert set(differences) == set(CHANGES)
     assert {one.tenant for one in report.differences} == {"acme"}
     assert differences["facts"].problem.endswith(
-        "0 rows are missing, 0 are not the source's, 3 differ",
+        "0 rows are missing, 0 are not the source's, 3 differ"
     )
     assert differences["facts"].first.startswith("race/")
     assert (differences["audit"].first, differences["audit"].problem) == (
@@ -299,11 +272,11 @@ async def test_verify_finds_what_differs_and_shows_no_content(
     )
     assert differences["belief_events"].first.startswith("child/")
     assert differences["belief_events"].problem.endswith(
-        "missing, 1 are not the source's, 0 differ",
+        "missing, 1 are not the source's, 0 differ"
     )
     assert differences["beliefs"].problem.endswith("0 are not the source's, 1 differ")
     assert differences["heads"].problem.endswith(
-        "3 rows are missing, 0 are not the source's, 0 differ",
+        "3 rows are missing, 0 are not the source's, 0 differ"
     )
     assert "secret" not in str(report)
     assert [one.state for one in report.tenants] == ["equal", "differs"]
@@ -332,9 +305,7 @@ async def test_verify_finds_a_vector_that_differs(source: Path, target: Path, le
 
 
 async def test_vectors_may_differ_in_their_last_bits(
-    source: Path,
-    target: Path,
-    ledger: Path,
+    source: Path, target: Path, ledger: Path
 ) -> None:
     """An engine that makes them unit length once more is not one that lost them."""
     await moved(source, target, ledger)
@@ -351,9 +322,7 @@ async def test_vectors_may_differ_in_their_last_bits(
 
 
 async def test_an_index_without_its_mark_is_a_difference(
-    source: Path,
-    target: Path,
-    ledger: Path,
+    source: Path, target: Path, ledger: Path
 ) -> None:
     """The target would build it anew: it is not there."""
     await moved(source, target, ledger)

@@ -141,17 +141,11 @@ async def source(tmp_path: Path) -> AsyncIterator[Any]:
 
 
 @pytest.mark.parametrize(
-    "numbers",
-    [SOME, pytest.param(MANY, marks=pytest.mark.slow)],
-    ids=["some", "many"],
+    "numbers", [SOME, pytest.param(MANY, marks=pytest.mark.slow)], ids=["some", "many"]
 )
 @pytest.mark.parametrize("after", [False, True], ids=["undone", "unanswered"])
 async def test_an_import_that_is_cut_off_is_completed_by_repeating(
-    deployment: Deployment,
-    source: Any,
-    numbers: tuple[int, ...],
-    *,
-    after: bool,
+    deployment: Deployment, source: Any, numbers: tuple[int, ...], *, after: bool
 ) -> None:
     """At commands of every table; in the end everything is there once, with what follows."""
     async with deployment.opened(deployment.fresh_database()) as target:
@@ -174,8 +168,7 @@ async def test_an_import_that_is_cut_off_is_completed_by_repeating(
 
 
 async def test_an_import_that_an_index_refuses_is_taken_back(
-    deployment: Deployment,
-    source: Any,
+    deployment: Deployment, source: Any
 ) -> None:
     """Nothing stays of the rows before the one that contradicts."""
     async with deployment.opened(deployment.fresh_database()) as target:
@@ -255,7 +248,7 @@ async def test_many_retire_the_same_at_once(deployment: Deployment) -> None:
         drivers: tuple[Any, ...] = ("pymongo", "motor") * 3
         opened = [
             await stack.enter_async_context(
-                mongo_cold_store(deployment.server.uri, database=name, driver=driver),
+                mongo_cold_store(deployment.server.uri, database=name, driver=driver)
             )
             for driver in drivers
         ]

@@ -65,7 +65,7 @@ def _condition(draw: random.Random) -> Any:
             {"$gte": bound, "$lt": draw.choice([3, "z"])},
             {"$lte": bound},
             {"$exists": draw.random() < 0.5},
-        ],
+        ]
     )
 
 
@@ -166,7 +166,7 @@ _VECTORS = SearchIndexModel(
             {"type": "vector", "path": "v", "numDimensions": 3, "similarity": "cosine"},
             {"type": "filter", "path": "tenant"},
             {"type": "filter", "path": "topics"},
-        ],
+        ]
     },
 )
 
@@ -245,8 +245,8 @@ async def test_life_of_a_search_index(things: Documents) -> None:
                         "path": "v",
                         "similarity": "cosine",
                         "numDimensions": 9000,
-                    },
-                ],
+                    }
+                ]
             },
         ),
         ("vectorSearch", {"fields": [{"type": "text", "path": "a"}]}),
@@ -254,9 +254,7 @@ async def test_life_of_a_search_index(things: Documents) -> None:
     ],
 )
 async def test_definitions_that_are_refused(
-    things: Documents,
-    kind: str,
-    definition: dict[str, Any],
+    things: Documents, kind: str, definition: dict[str, Any]
 ) -> None:
     """A wrong definition, or one that is not implemented, makes no index."""
     command = {"name": "x", "type": kind, "definition": definition}
@@ -300,9 +298,7 @@ async def test_vectors_that_the_stand_in_does_not_compare(things: Documents) -> 
     ],
 )
 async def test_vector_searches_that_fail(
-    things: Documents,
-    more: dict[str, Any],
-    problem: str,
+    things: Documents, more: dict[str, Any], problem: str
 ) -> None:
     """A question that does not fit the index is an error with Atlas's words."""
     await things.create_search_index(_VECTORS)

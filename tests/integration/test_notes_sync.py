@@ -83,13 +83,10 @@ class Walk:
 
 
 @pytest.mark.parametrize(
-    ("seed", "steps"),
-    [(5, 70), *(pytest.param(n, 300, marks=pytest.mark.slow) for n in range(8))],
+    ("seed", "steps"), [(5, 70), *(pytest.param(n, 300, marks=pytest.mark.slow) for n in range(8))]
 )
 async def test_whatever_three_machines_do_no_version_is_lost(
-    tmp_path: Path,
-    seed: int,
-    steps: int,
+    tmp_path: Path, seed: int, steps: int
 ) -> None:
     """Edits, removals, syncs, and syncs cut off at any write, with or without its answer."""
     async with house(tmp_path / "home", "in process") as door:
@@ -202,12 +199,10 @@ class Counting:
 
 
 @pytest.mark.parametrize(
-    "door",
-    [DOORS[0], *(pytest.param(one, marks=pytest.mark.slow) for one in DOORS[1:])],
+    "door", [DOORS[0], *(pytest.param(one, marks=pytest.mark.slow) for one in DOORS[1:])]
 )
 async def test_three_hundred_notes_are_indexed_once_and_answered_as_the_oracle(
-    tmp_path: Path,
-    door: str,
+    tmp_path: Path, door: str
 ) -> None:
     """Indexing again sends nothing, five edits send five, and every answer is the oracle's."""
     made = repository(tmp_path / "repository", "scout", 320)

@@ -30,9 +30,7 @@ from tiers.errors import TierRejected, UsageError
 
 
 async def test_roles_are_said_in_the_providers_words(
-    provider: str,
-    server: ModelServer,
-    model: Make,
+    provider: str, server: ModelServer, model: Make
 ) -> None:
     """System messages are instructions to Gemini, and its assistant is a model."""
     messages = [
@@ -77,8 +75,7 @@ NO_ANSWER: list[tuple[str, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize("case", NO_ANSWER, ids=range(len(NO_ANSWER)))
 async def test_what_is_no_whole_answer_is_refused_with_its_reason(
-    server: ModelServer,
-    case: tuple[str, dict[str, Any], str],
+    server: ModelServer, case: tuple[str, dict[str, Any], str]
 ) -> None:
     """Empty, withheld, cut off or ended in a way unknown today; counted, as it was paid for."""
     provider, answer, reason = case
@@ -112,9 +109,7 @@ async def test_the_schema_is_asked_for(provider: str, server: ModelServer, model
 
 
 async def test_one_repair_is_asked_for_and_no_more(
-    provider: str,
-    server: ModelServer,
-    model: Make,
+    provider: str, server: ModelServer, model: Make
 ) -> None:
     """The model sees its answer and what is wrong with it; a second bad one is the end."""
     server.answers.append(says(provider, '{"keep": "maybe"}'))
@@ -132,9 +127,7 @@ async def test_one_repair_is_asked_for_and_no_more(
 
 
 async def test_an_answer_cut_off_is_not_repaired(
-    provider: str,
-    server: ModelServer,
-    model: Make,
+    provider: str, server: ModelServer, model: Make
 ) -> None:
     """It would be cut off again: the error says why at once."""
     finish = "MAX_TOKENS" if provider == "gemini" else "length"
@@ -183,8 +176,7 @@ def test_the_model_is_named_with_provider_and_width() -> None:
 
 
 async def test_vectors_are_those_of_their_texts_at_unit_length(
-    provider: str,
-    embedder: Make,
+    provider: str, embedder: Make
 ) -> None:
     """Whatever length and order the server answers with, each text gets its own direction."""
     texts = [f"text {n}" for n in range(150)]
@@ -195,9 +187,7 @@ async def test_vectors_are_those_of_their_texts_at_unit_length(
 
 
 async def test_long_texts_are_cut_and_share_no_request(
-    provider: str,
-    server: ModelServer,
-    embedder: Make,
+    provider: str, server: ModelServer, embedder: Make
 ) -> None:
     """Each is cut at the documented length, and a request holds at most 250,000 characters."""
     limit = 8_192 if provider == "gemini" else 8_000
@@ -233,10 +223,7 @@ BENT: dict[str, Callable[[list[list[float]]], list[Any]]] = {
 
 @pytest.mark.parametrize("bend", BENT.values(), ids=BENT.keys())
 async def test_a_vector_that_is_none_reaches_nobody(
-    provider: str,
-    server: ModelServer,
-    embedder: Make,
-    bend: Callable[[Any], Any],
+    provider: str, server: ModelServer, embedder: Make, bend: Callable[[Any], Any]
 ) -> None:
     """Wrong number, wrong width, no direction: refused with nothing kept; then all is well."""
 

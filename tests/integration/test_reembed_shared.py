@@ -84,10 +84,7 @@ async def test_who_did_not_build_sees_progress_and_switches(tmp_path: Path) -> N
     facts = await filled_store(tmp_path, opened=reference_generations)
     async with _two(tmp_path, MovingClock()) as (one, two):
         lease = await two.cold.leases.acquire(
-            f"{LEASE_NAME}/acme",
-            "two",
-            LEASE_SECONDS,
-            two.clock(),
+            f"{LEASE_NAME}/acme", "two", LEASE_SECONDS, two.clock()
         )
         assert lease is not None
         refused = await one.reembedder.run_to_end()

@@ -132,8 +132,7 @@ async def test_what_nothing_stands_for_yet_stays(tmp_path: Path) -> None:
         await own.lifecycle.consolidate(WHOLE, START + 700 * DAY)
         report = await own.retain(START + 700 * DAY)
         assert by_grain(report) == dict.fromkeys(
-            ("daily", "weekly", "monthly", "quarterly"),
-            (1, 1),
+            ("daily", "weekly", "monthly", "quarterly"), (1, 1)
         )
         assert [one.grain for one in await own.episodes()] == ["yearly"]
         assert "Only here" in (await own.episodes())[0].text
@@ -143,8 +142,7 @@ async def test_what_nothing_stands_for_yet_stays(tmp_path: Path) -> None:
 
 
 async def test_a_stand_in_that_cannot_be_read_back_stands_for_nothing(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever the store says of it: the record stays, and the report says so."""
     async with house(tmp_path, agents=("ada",), retention=FREE) as own:
@@ -207,9 +205,7 @@ async def test_a_dry_run_says_what_would_be_done_and_writes_nothing(tmp_path: Pa
 
 @pytest.mark.parametrize("due_max", [10_000, 4])
 async def test_a_large_share_is_refused_unless_forced(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    due_max: int,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, due_max: int
 ) -> None:
     """Of turns and summaries and of facts; also where there is more than one look can count."""
     monkeypatch.setattr(retirement, "DUE_MAX", due_max)

@@ -83,8 +83,7 @@ async def _filled(cold: ColdStores) -> None:
 
 
 async def test_each_side_of_a_turn_is_one_trip_to_sqlite(
-    tmp_path: Path,
-    trips: Counter[str],
+    tmp_path: Path, trips: Counter[str]
 ) -> None:
     """One reading before the model, one transaction for each acknowledgement."""
     async with sqlite_cold_store(tmp_path) as cold:
@@ -117,10 +116,7 @@ async def test_each_side_of_a_turn_is_one_snapshot_or_transaction_of_mongodb() -
 
 @pytest.mark.parametrize("count", [1, 100])
 async def test_a_batch_of_turns_is_one_transaction_however_many_they_are(
-    tmp_path: Path,
-    trips: Counter[str],
-    rounds: list[str],
-    count: int,
+    tmp_path: Path, trips: Counter[str], rounds: list[str], count: int
 ) -> None:
     """One transaction; in it one round of questions or of writes for each step."""
     async with sqlite_cold_store(tmp_path) as cold:
@@ -161,8 +157,7 @@ def _sent(server: MongoServer) -> Counter[str]:
 
 
 async def test_a_whole_turn_reads_cold_once_besides_its_search(
-    tmp_path: Path,
-    trips: Counter[str],
+    tmp_path: Path, trips: Counter[str]
 ) -> None:
     """By words: the opening; then archival facts, and whether turns and the ring still stand.
 
@@ -280,11 +275,7 @@ async def test_known_turns_are_told_by_the_index_while_the_cold_tier_is_away(
         before = await agent.recall("Which wing did we fit?", limit=4)
         away: Any = Away()
         agent._runtime = replace(
-            agent._runtime,
-            words=away,
-            recollection=away,
-            turns=away,
-            knowledge=away,
+            agent._runtime, words=away, recollection=away, turns=away, knowledge=away
         )
         found = await agent.recall("Which wing did we fit?", limit=4)
         assert found.degraded == ("cold",)

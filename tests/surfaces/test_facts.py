@@ -23,8 +23,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=DOORS)
 async def there(
-    request: pytest.FixtureRequest,
-    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[House]:
     """A runtime behind each door."""
     async with house(tmp_path_factory.mktemp("facts"), request.param) as opened:
@@ -70,7 +69,7 @@ async def test_an_agent_lists_what_it_sees_page_by_page(there: House) -> None:
     ids = [
         await agent.remember(f"fact {number}", topics=topics, private=private)
         for number, (topics, private) in enumerate(
-            ((("a", "b"), False), (("a",), True), (("b",), False), (("a", "b", "c"), True)),
+            ((("a", "b"), False), (("a",), True), (("b",), False), (("a", "b", "c"), True))
         )
     ]
     assert [one.id for one in (await agent.latest_facts()).rows] == ids[::-1]
@@ -164,8 +163,7 @@ async def test_an_id_of_another_kind_is_told_as_what_it_is(there: House) -> None
         await agent.remember(rule, supersedes=fact)
     with pytest.raises(NotFound, match="it is a rule"):
         await agent.remember(
-            "Tokens live long.",
-            supersedes=ids["a rule: remember with supersedes"],
+            "Tokens live long.", supersedes=ids["a rule: remember with supersedes"]
         )
     hidden = await other.commit("Bluff.", private=True)
     for unknown in (hidden.id, TWO):
@@ -181,8 +179,7 @@ async def test_an_inherited_fact_is_told_with_the_graph_that_it_is_from(there: H
         for tier, private in (("core", False), ("core", True), ("archival", False))
     ]
     child = await there.runtime.create_session_graph(
-        f"{parent.graph_id}-child",
-        inherits_from=[parent.graph_id],
+        f"{parent.graph_id}-child", inherits_from=[parent.graph_id]
     )
     agent = await child.spawn_agent("reader", topics={"tyres"})
     told = f"in this scope; it is inherited from '{parent.graph_id}': it is to be ended there$"
@@ -221,11 +218,10 @@ async def test_what_takes_the_place_of_a_core_fact_is_core(there: House) -> None
     """However it takes it, and with the reason; who reads the core of a parent has it, too."""
     agent = await there.agent()
     first = await agent.remember(
-        Fact(subject="the gate", predicate="opens at", object="six", tier="core"),
+        Fact(subject="the gate", predicate="opens at", object="six", tier="core")
     )
     child = await there.runtime.create_session_graph(
-        f"{agent.graph_id}-child",
-        inherits_from=[agent.graph_id],
+        f"{agent.graph_id}-child", inherits_from=[agent.graph_id]
     )
     reader = await child.spawn_agent("reader", topics={"tyres"})
     second = await agent.remember("The gate opens at seven.", supersedes=first)
@@ -233,8 +229,7 @@ async def test_what_takes_the_place_of_a_core_fact_is_core(there: House) -> None
     third = await agent.remember("The gate opens at noon.")
     await agent.forget(second, reason="over", superseded_by=third)
     fourth = await agent.remember(
-        Fact(subject="the gate", predicate="opens at", object="one"),
-        supersedes=third,
+        Fact(subject="the gate", predicate="opens at", object="one"), supersedes=third
     )
     fifth = await agent.knowledge.update("the gate", "opens at", "two")
     ids = [second, third, fourth, fifth]

@@ -67,9 +67,7 @@ async def test_receipts_are_found_by_their_turns(runtime: Any, clock: MovingCloc
 
 
 async def test_a_receipt_is_found_behind_many_others(
-    runtime: Any,
-    behind: Ezra,
-    monkeypatch: pytest.MonkeyPatch,
+    runtime: Any, behind: Ezra, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Others may ask much between the opening of a turn and the next; looking has an end."""
     monkeypatch.setattr(finding, "RECEIPTS_PER_PAGE", 4)
@@ -187,11 +185,7 @@ async def test_rules_come_in_pages_with_their_outcomes(runtime: Any, behind: Ezr
     runtime = behind._runtime
     scope = Scope.of_graph(runtime.settings.tenant, "imola")
     await runtime.playbooks.record_outcome(
-        scope,
-        rule_id,
-        "a turn",
-        runtime.clock(),
-        is_success=True,
+        scope, rule_id, "a turn", runtime.clock(), is_success=True
     )
     page = await graph.latest_rules(limit=2)
     assert [(one.trigger, one.successes) for one in page.rows] == [
@@ -230,9 +224,7 @@ ASKED = "How long does the hard tyre last?"
 
 
 async def test_each_showing_is_told_and_nothing_else(
-    runtime: Any,
-    behind: Ezra,
-    clock: MovingClock,
+    runtime: Any, behind: Ezra, clock: MovingClock
 ) -> None:
     """By agent, in turns and recalls; who may not see the record was never shown it."""
     graph = await runtime.create_session_graph("imola")
@@ -271,7 +263,7 @@ async def test_an_heir_that_read_it_is_told(runtime: Any) -> None:
     await turn.reply("Thirty laps.")
     found = await parent.readings(fact)
     assert [(one.graph_id, one.agent_id, one.turn_id) for one in found.readings] == [
-        ("imola", "heir", turn.id),
+        ("imola", "heir", turn.id)
     ]
 
 
@@ -293,9 +285,7 @@ async def test_wrong_questions_are_named(runtime: Any) -> None:
 
 
 async def test_a_turn_moves_from_the_ring_through_waiting_into_a_summary(
-    tmp_path: Path,
-    door: str,
-    clock: MovingClock,
+    tmp_path: Path, door: str, clock: MovingClock
 ) -> None:
     """Each turn is in one of the three places, and is named by its place through either door."""
     small = {"ring_capacity": 3, "turns_per_summary": 2}
@@ -360,7 +350,7 @@ async def test_recall_is_kept_to_the_records_that_are_named(runtime: Any) -> Non
     found = await agent.recall("mediums", ids=[worst, ids[3], hidden, "nobody"])
     assert {hit.id for hit in found.items} == {worst, ids[3]}
     assert [hit.id for hit in (await agent.recall("mediums", ids=[worst], limit=1)).items] == [
-        worst,
+        worst
     ]
     for mode in ("keyword", "hybrid"):
         among = await graph.recall("mediums", ids=[hidden, worst], mode=mode)

@@ -92,8 +92,7 @@ async def test_requests_are_bounded_in_bytes(behind: Ezra) -> None:
 
 
 async def test_one_that_got_no_answer_is_asked_again_where_every_turn_is_named(
-    behind: Ezra,
-    monkeypatch: pytest.MonkeyPatch,
+    behind: Ezra, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a ``ref`` nobody knows whether it was stored."""
     graph = await behind.create_session_graph("imola")
@@ -114,9 +113,7 @@ async def test_one_that_got_no_answer_is_asked_again_where_every_turn_is_named(
 
 
 async def test_a_request_takes_a_thousand_turns_and_an_idempotency_key(
-    tmp_path: Path,
-    clock: MovingClock,
-    tokens: TokenFile,
+    tmp_path: Path, clock: MovingClock, tokens: TokenFile
 ) -> None:
     """None and one more are refused; the same key stores nameless turns once."""
     async with running(tmp_path / "home", clock) as ezra:
@@ -167,20 +164,13 @@ async def play(runtime: Any, told: Script, lines: list[str] | None = None) -> Re
     noted = [] if lines is None else lines
     topics = {one.id: ("laps",) for one in told.conversations}
     replayer = Replayer(
-        runtime,
-        told,
-        topics,
-        lambda line, _new: noted.append(line.ref),
-        records=True,
+        runtime, told, topics, lambda line, _new: noted.append(line.ref), records=True
     )
     return await replayer.play("talk", [], [])
 
 
 async def test_a_script_is_recorded_in_its_order(
-    runtime: Any,
-    behind: Ezra,
-    door: str,
-    tmp_path: Path,
+    runtime: Any, behind: Ezra, door: str, tmp_path: Path
 ) -> None:
     """The belief is noted with the turn before it; each line is told of once; nothing is timed."""
     told = script(tmp_path / "talk.jsonl")
@@ -203,10 +193,7 @@ async def test_a_script_is_recorded_in_its_order(
 
 
 async def test_a_script_goes_on_after_an_erasure(
-    runtime: Any,
-    behind: Ezra,
-    door: str,
-    tmp_path: Path,
+    runtime: Any, behind: Ezra, door: str, tmp_path: Path
 ) -> None:
     """What was erased stays so and is not printed; what was added to the file arrives."""
     path = tmp_path / "talk.jsonl"
@@ -231,9 +218,7 @@ async def test_a_script_goes_on_after_an_erasure(
 
 
 async def test_a_recorded_script_goes_on_and_is_recorded_once(
-    runtime: Any,
-    behind: Ezra,
-    tmp_path: Path,
+    runtime: Any, behind: Ezra, tmp_path: Path
 ) -> None:
     """A beginning that is there, some of one speaker beyond it, then all of it twice."""
     told = script(tmp_path / "talk.jsonl")
@@ -241,7 +226,7 @@ async def test_a_recorded_script_goes_on_and_is_recorded_once(
     numbered = enumerate(conversation.lines)
     there = [line for n, line in numbered if n < 50 or (n < 100 and line.agent == "A")]
     part = told.model_copy(
-        update={"conversations": (conversation.model_copy(update={"lines": tuple(there)}),)},
+        update={"conversations": (conversation.model_copy(update={"lines": tuple(there)}),)}
     )
     first = await play(runtime, part)
     report = await play(runtime, told)

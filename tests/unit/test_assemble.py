@@ -42,11 +42,7 @@ from tiers.records import (
 # A context is packed in salience order, within its budget, and explains itself.
 
 AGENT = AgentRecord(
-    tenant="acme",
-    graph_id="imola",
-    id="strategist",
-    role="Plans stints.",
-    spawned_at=START,
+    tenant="acme", graph_id="imola", id="strategist", role="Plans stints.", spawned_at=START
 )
 
 
@@ -206,7 +202,7 @@ def test_what_says_the_same_is_shown_once_and_takes_no_place() -> None:
     block = core_block(same, CorePolicy(facts_max=2, newest=0), BUDGET)
     assert [one.id for one in block.facts] == ["fact-002", "fact-003"]
     assert [(one.id, why) for one, why in block.left_out] == [
-        ("fact-001", "says what fact-002 says"),
+        ("fact-001", "says what fact-002 says")
     ]
 
 
@@ -328,12 +324,7 @@ def test_what_a_turn_tells_the_next_is_what_was_planned() -> None:
     """The tail that is stored has all that the plan of the next turn needs."""
     told = TailPlan((), 3, is_short=True, window_tokens=1_000).told(900, is_reported=False)
     assert told == Tail(
-        epoch=3,
-        is_short=True,
-        since=1,
-        used_tokens=900,
-        is_reported=False,
-        window_tokens=1_000,
+        epoch=3, is_short=True, since=1, used_tokens=900, is_reported=False, window_tokens=1_000
     )
 
 
@@ -361,7 +352,7 @@ def test_what_says_the_same_is_told_once() -> None:
             hit("s", kind="summary", text="They spoke of tyres.", source_ids=("t1", "t2")),
             hit("t2", kind="turn", text="Which tyres shall we start with on Sunday?"),
             hit("f3", kind="fact", text="The gearbox seals last 4 races in rain."),
-        ],
+        ]
     )
     assert [(one.id, one.folded) for one in kept] == [
         ("f1", ("f2",)),

@@ -99,8 +99,7 @@ def test_an_export_is_there_when_it_is_whole(tmp_path: Path) -> None:
 
 
 def test_an_export_that_cannot_be_written_is_refused(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No such folder, a folder in its place, a full disk: an error with the reason, no file."""
     log = long_log(3)
@@ -139,9 +138,7 @@ def test_only_the_next_events_of_the_same_log_are_written(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("is_rival", [False, True])
 def test_an_export_does_not_keep_what_is_redacted_meanwhile(
-    tmp_path: Path,
-    *,
-    is_rival: bool,
+    tmp_path: Path, *, is_rival: bool
 ) -> None:
     """It is to be begun again, since what it says already is to be forgotten."""
     log = MemoryLog()
@@ -160,8 +157,7 @@ def test_an_export_does_not_keep_what_is_redacted_meanwhile(
 
 
 def test_a_line_that_nobody_could_verify_is_not_written(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The writer has the limit of the reader."""
     monkeypatch.setattr(export, "LINE_BYTES_MAX", 500)
@@ -290,9 +286,7 @@ def test_what_is_no_file_is_said(tmp_path: Path, sample: Sample) -> None:
 
 
 def test_a_line_without_end_is_not_read(
-    path: Path,
-    sample: Sample,
-    monkeypatch: pytest.MonkeyPatch,
+    path: Path, sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A line of more than the limit is named, and what comes after it is still looked at."""
     monkeypatch.setattr(export, "LINE_BYTES_MAX", 5_000)
@@ -315,9 +309,7 @@ JSON = st.recursive(
 @settings(max_examples=40)
 @given(st.data())
 def test_strange_values_in_known_places_are_problems(
-    sample: Sample,
-    tmp_path_factory: pytest.TempPathFactory,
-    data: st.DataObject,
+    sample: Sample, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     """Any JSON in the place of any field, sealed anew: a verification, and not that all is well.
 
@@ -340,8 +332,7 @@ def test_strange_values_in_known_places_are_problems(
 
 
 @pytest.mark.parametrize(
-    "count",
-    [400, pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.timeout(900)])],
+    "count", [400, pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.timeout(900)])]
 )
 def test_no_mutation_is_missed(count: int, sample: Sample, foreign: Sample, path: Path) -> None:
     """Bytes, lines, splices, rewritten tails, forged heads, keys and seals.

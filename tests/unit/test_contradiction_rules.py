@@ -34,7 +34,7 @@ def _flat(table: Mapping[str, tuple[tuple[str, str], ...]]) -> list[tuple[str, s
 
 
 CONTRADICTIONS = _flat(claim_pairs.CONTRADICTIONS) + everyday_claims.pairs_of(
-    everyday_claims.CONTRADICTIONS,
+    everyday_claims.CONTRADICTIONS
 )
 AGREEMENTS = _flat(claim_pairs.AGREEMENTS)
 UNRELATED = _flat(claim_pairs.UNRELATED) + everyday_claims.pairs_of(everyday_claims.UNRELATED)
@@ -248,8 +248,7 @@ def test_the_last_write_wins_whatever_the_trust() -> None:
 
 
 @pytest.mark.parametrize(
-    ("new", "old", "winner"),
-    [(0.5, 0.9, "old"), (0.9, 0.5, "new"), (0.7, 0.7, "new")],
+    ("new", "old", "winner"), [(0.5, 0.9, "old"), (0.9, 0.5, "new"), (0.7, 0.7, "new")]
 )
 def test_the_more_trusted_wins_and_of_equals_the_later(new: float, old: float, winner: str) -> None:
     """Nobody has looked at it, so it moves no trust."""

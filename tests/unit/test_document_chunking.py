@@ -33,9 +33,7 @@ def _letters(text: str) -> str:
 
 @given(texts=LINES, by_lines=st.booleans())
 def test_every_letter_is_in_exactly_one_passage_in_order(
-    texts: list[str],
-    *,
-    by_lines: bool,
+    texts: list[str], *, by_lines: bool
 ) -> None:
     """And each passage has 1 to 2,000 characters and is not blank."""
     blocks = [Block(text, ("One",), None, by_lines) for text in texts if text.strip()]
@@ -73,7 +71,7 @@ def test_code_and_tables_stay_whole_where_they_fit() -> None:
     fits = "\n".join(f"    line {n}" for n in range(140))
     assert len(fits) < CHARS_MAX
     assert _texts([Block("Text.", by_lines=False), Block(fits, by_lines=True)]) == [
-        f"Text.\n\n{fits}",
+        f"Text.\n\n{fits}"
     ]
     long = "\n".join(f"    line {n}" for n in range(400))
     found = _texts([Block(long, by_lines=True)])
@@ -98,8 +96,7 @@ def test_a_crumb_at_the_end_of_a_section_goes_to_the_passage_before() -> None:
 @settings(max_examples=40)
 @given(sections=SECTIONS, data=st.data())
 def test_a_change_in_one_section_leaves_the_others_word_for_word(
-    sections: list[int],
-    data: st.DataObject,
+    sections: list[int], data: st.DataObject
 ) -> None:
     """Whatever is changed, added or taken away there."""
     texts = {f"Part {n}": sentences(str(n), length * 3) for n, length in enumerate(sections)}

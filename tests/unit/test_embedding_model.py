@@ -101,10 +101,7 @@ def test_fp32_gives_the_published_similarities(loaded: dict[Precision, SentenceM
     ],
 )
 def test_a_paraphrase_is_closer_than_an_unrelated_text(
-    model: SentenceModel,
-    text: str,
-    paraphrase: str,
-    unrelated: str,
+    model: SentenceModel, text: str, paraphrase: str, unrelated: str
 ) -> None:
     """Meaning decides, by a margin of at least 0.2 in cosine."""
     asked, near, far = model.encode([text, paraphrase, unrelated])
@@ -152,8 +149,7 @@ def test_the_graph_ignores_what_the_mask_hides(written: dict[Precision, Path]) -
 
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_the_file_is_one_that_onnx_accepts(
-    written: dict[Precision, Path],
-    precision: Precision,
+    written: dict[Precision, Path], precision: Precision
 ) -> None:
     """Read back by the format's own library: well formed, and every shape in it agrees."""
     model = onnx.load(written[precision])
@@ -163,8 +159,7 @@ def test_the_file_is_one_that_onnx_accepts(
 
 
 def test_int8_gives_the_vectors_of_onnxruntimes_own_quantizer(
-    written: dict[Precision, Path],
-    tmp_path: Path,
+    written: dict[Precision, Path], tmp_path: Path
 ) -> None:
     """To the last bit, where one does the same operations of both.
 
@@ -200,7 +195,7 @@ def test_texts_are_cut_to_256_tokens(model: SentenceModel) -> None:
     """The 254th word counts and the 255th does not: two of the tokens are the model's own."""
     words = ["tyre"] * 254
     whole, longer, changed = model.encode(
-        [" ".join(words), " ".join([*words, "rain"]), " ".join([*words[:253], "rain"])],
+        [" ".join(words), " ".join([*words, "rain"]), " ".join([*words[:253], "rain"])]
     )
     assert np.array_equal(whole, longer)
     assert not np.array_equal(whole, changed)
@@ -354,8 +349,7 @@ def test_a_manifest_of_nonsense_counts_as_none(models: Path, content: str) -> No
 
 @pytest.mark.parametrize("change", [{"layout": 2}, {"surprise": 1}, {"files": {}}])
 def test_a_manifest_of_another_layout_counts_as_none(
-    models: Path,
-    change: dict[str, object],
+    models: Path, change: dict[str, object]
 ) -> None:
     """What this version does not know it does not use; installing again repairs it."""
     manifest = models / "all-MiniLM-L6-v2-int8" / "manifest.json"

@@ -123,13 +123,7 @@ NOW = datetime(2026, 5, 14, tzinfo=UTC)
 def line(text: str, **more: object) -> TurnLine:
     """Return a turn that Ada says."""
     return TurnLine(
-        conversation="c",
-        ref=f"c:{text}",
-        speaker="Ada",
-        agent="Ada",
-        at=NOW,
-        text=text,
-        **more,
+        conversation="c", ref=f"c:{text}", speaker="Ada", agent="Ada", at=NOW, text=text, **more
     )
 
 
@@ -140,11 +134,7 @@ class Directions:
     dimensions = 2
 
     async def embed(
-        self,
-        texts: Sequence[str],
-        *,
-        urgent: bool = False,
-        query: bool = False,
+        self, texts: Sequence[str], *, urgent: bool = False, query: bool = False
     ) -> tuple[Vector, ...]:
         """Return where each text points."""
         del urgent, query

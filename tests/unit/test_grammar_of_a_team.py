@@ -204,8 +204,7 @@ def test_days_without_a_year_are_those_to_come() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
-    ["Diet: I'm vegan.", "Allergies: I can't have nuts.", "Work: I am a nurse."],
+    "said", ["Diet: I'm vegan.", "Allergies: I can't have nuts.", "Work: I am a nurse."]
 )
 def test_a_heading_is_nobody_who_speaks(said: str) -> None:
     """What is told of somebody under a heading is theirs; what a name says is somebody else's."""

@@ -53,8 +53,7 @@ VALUES = st.recursive(
 COMMAND = st.fixed_dictionaries({"type": st.just("command"), "command": TEXTS})
 GROUP = st.fixed_dictionaries({"hooks": st.lists(COMMAND, max_size=2)})
 HOOKS = st.dictionaries(
-    st.sampled_from((*EVENTS, "PreToolUse", "Notification")),
-    st.lists(GROUP, max_size=2),
+    st.sampled_from((*EVENTS, "PreToolUse", "Notification")), st.lists(GROUP, max_size=2)
 )
 SETTINGS = st.dictionaries(TEXTS.filter(lambda one: one != "hooks"), VALUES, max_size=3)
 LAYOUTS = st.sampled_from(
@@ -65,7 +64,7 @@ LAYOUTS = st.sampled_from(
         {},
         {"separators": (",", ":")},
         {"indent": 2, "ensure_ascii": False},
-    ],
+    ]
 )
 
 
@@ -131,8 +130,8 @@ def test_another_program_or_matcher_of_ours_is_replaced() -> None:
                             {"type": "command", "command": "make check"},
                         ],
                     },
-                ],
-            },
+                ]
+            }
         },
         indent=2,
     )
@@ -200,7 +199,7 @@ def test_a_file_comes_back_to_the_byte(tmp_path: Path) -> None:
     """Also one whose empty containers could have been ours; each change keeps what was there."""
     path = tmp_path / ".claude" / "settings.json"
     for place, text in enumerate(
-        ("", " \n", "{}", "{\n\n}", '{"hooks": {}}', '{"hooks":{"Stop":[ ]}}'),
+        ("", " \n", "{}", "{\n\n}", '{"hooks": {}}', '{"hooks":{"Stop":[ ]}}')
     ):
         now = NOW + timedelta(seconds=10 * place)
         path.parent.mkdir(exist_ok=True)
@@ -272,8 +271,7 @@ def test_what_is_no_file_or_too_long_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_somebody_else_writes_meanwhile_is_kept(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between reading and replacing the file is looked at once more."""
     path = tmp_path / "settings.json"

@@ -273,7 +273,7 @@ def test_tls_options_are_read_and_checked_by_default() -> None:
     given_options = parse_redis_url(
         "rediss+cluster://host?ssl_ca_certs=/ca.pem&ssl_certfile=/c.pem&ssl_keyfile=/k.pem"
         "&ssl_cert_reqs=none&ssl_check_hostname=false&ssl_min_version=TLSv1.3"
-        "&ssl_include_verify_flags=VERIFY_X509_STRICT&ssl_password=pw",
+        "&ssl_include_verify_flags=VERIFY_X509_STRICT&ssl_password=pw"
     ).tls
     assert given_options == {
         "ca_certs": "/ca.pem",
@@ -327,8 +327,7 @@ def _key(owner: tuple[str, str, str]) -> str:
 
 @given(OWNERS, OWNERS)
 def test_different_owners_have_different_keys(
-    left: tuple[str, str, str],
-    right: tuple[str, str, str],
+    left: tuple[str, str, str], right: tuple[str, str, str]
 ) -> None:
     """The key is a one-to-one image of (tenant, graph, agent)."""
     assert (_key(left) == _key(right)) == (left == right)
@@ -381,7 +380,7 @@ def test_different_views_have_different_digests() -> None:
     """Whoever differs in user, topics or what is denied has another view; the runtime has none."""
     assert len({view_of(scope_of(**view)) for view in VIEWS}) == len(VIEWS)
     assert [view for view in VIEWS if view_of(scope_of(**view)) == RUNTIME_VIEW] == [
-        {"every_user": True},
+        {"every_user": True}
     ]
 
 

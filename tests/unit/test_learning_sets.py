@@ -213,8 +213,7 @@ def test_a_mistake_in_a_set_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "said"),
-    [("{town} is far.", "a slot with words"), ("{city} is far.", "2 different")],
+    ("old", "said"), [("{town} is far.", "a slot with words"), ("{city} is far.", "2 different")]
 )
 def test_a_template_that_cannot_be_filled_is_named(old: str, said: str) -> None:
     """A slot without words, and too few words to differ."""
@@ -255,10 +254,7 @@ CORRECTED = SaidTurn(
     text="My flight is on Wednesday, not on Tuesday.",
     facts=(
         Label(
-            attribute="flight",
-            values=("flight", "Wednesday"),
-            wrong=("Tuesday",),
-            negated="either",
+            attribute="flight", values=("flight", "Wednesday"), wrong=("Tuesday",), negated="either"
         ),
     ),
 )

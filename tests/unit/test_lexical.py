@@ -139,8 +139,7 @@ def test_sentences_are_bounded(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit",
-    [".", "?!", " ", "\n", " \t", "a.", "A. ", "''", '."', "…", "。", "x", "\u0301", "a'"],
+    "unit", [".", "?!", " ", "\n", " \t", "a.", "A. ", "''", '."', "…", "。", "x", "\u0301", "a'"]
 )
 def test_long_runs_of_anything_take_linear_time(unit: str) -> None:
     """No run of marks, blanks or quotes makes an expression backtrack."""
@@ -223,9 +222,7 @@ def test_names_are_capitals_that_mean_something(text: str, expected: set[str]) -
     ],
 )
 def test_a_token_is_found_whole_or_in_parts_that_mean_the_same(
-    source: str,
-    text: str,
-    expected: list[str],
+    source: str, text: str, expected: list[str]
 ) -> None:
     """A decimal is no two integers; a date written out is the same date."""
     found = distinctive(source)

@@ -92,7 +92,7 @@ def test_turns_of_other_topics_are_compressed_apart() -> None:
             st.integers(min_value=0, max_value=500),
         ),
         max_size=24,
-    ),
+    )
 )
 def test_whoever_may_read_a_summary_may_read_every_turn_it_covers(
     drawn: list[tuple[frozenset[str], bool, int]],
@@ -154,7 +154,7 @@ def test_a_day_is_over_when_it_has_ended_and_nothing_of_it_came_a_moment_ago() -
     late = turn(1, occurred_at=midnight - timedelta(days=3), recorded_at=midnight)
     assert unsettled_days([late, turn(2)], AT_HOME, midnight + quarter) == set()
     assert unsettled_days([late, turn(2)], AT_HOME, midnight + quarter / 2) == {
-        datetime(2026, 5, 12, tzinfo=UTC).date(),
+        datetime(2026, 5, 12, tzinfo=UTC).date()
     }
 
 
@@ -225,9 +225,7 @@ def test_beliefs_are_kept_for_ever_unless_the_graph_says_otherwise() -> None:
     ids=str,
 )
 def test_only_what_ended_by_then_is_past_its_retention(
-    changes: dict[str, object],
-    *,
-    is_past: bool,
+    changes: dict[str, object], *, is_past: bool
 ) -> None:
     """Superseded or reverted by that event; active, pinned and redacted beliefs are left alone."""
     ended = HistoricBelief(claim="So.", committed_seq=3, status="superseded", ended_seq=5)
@@ -314,10 +312,7 @@ def test_the_safety_floor_is_a_share_of_many() -> None:
 # Which ended beliefs a pass erases: bounded, in order, and none is forgotten.
 
 GRAPH = SessionGraph(
-    tenant="acme",
-    id="imola",
-    created_at=START,
-    retention=Retention(beliefs_days=1),
+    tenant="acme", id="imola", created_at=START, retention=Retention(beliefs_days=1)
 )
 
 

@@ -31,25 +31,19 @@ def question(slots: dict[str, Any] | None = None, **more: Any) -> Question:
 CODE = {"type": "text", "pattern": "[A-Z][0-9]+"}
 QUESTIONS = {
     "level": question(
-        {"sku": CODE},
-        patterns=["level of {sku}"],
-        examples=["how many pieces of {sku} are left?"],
+        {"sku": CODE}, patterns=["level of {sku}"], examples=["how many pieces of {sku} are left?"]
     ),
     "sold": question(
-        {"since": {"type": "date"}, "sku": {**CODE, "required": False}},
-        keywords=["sold since"],
+        {"since": {"type": "date"}, "sku": {**CODE, "required": False}}, keywords=["sold since"]
     ),
     "low": question(
-        {"below": {"type": "integer", "min": 1, "max": 100}},
-        keywords=["running low", "fewer than"],
+        {"below": {"type": "integer", "min": 1, "max": 100}}, keywords=["running low", "fewer than"]
     ),
     "tyre": question(
-        {"tyre": {"type": "enum", "values": ["soft", "extra soft"]}},
-        keywords=["tyre stock"],
+        {"tyre": {"type": "enum", "values": ["soft", "extra soft"]}}, keywords=["tyre stock"]
     ),
     "item": question(
-        {"name": {"type": "entity", "table": "items", "field": "name"}},
-        keywords=["where is"],
+        {"name": {"type": "entity", "table": "items", "field": "name"}}, keywords=["where is"]
     ),
     "total": question(keywords=["grand total"]),
 }
@@ -77,9 +71,7 @@ def asked(message: str, entities: dict[str, Entities] | None = None) -> Choice |
     ],
 )
 def test_a_message_chooses_a_question_and_fills_its_slots(
-    message: str,
-    name: str,
-    values: dict[str, object],
+    message: str, name: str, values: dict[str, object]
 ) -> None:
     """Words in any form, slots by their own types, the longest name of an entity."""
     assert asked(message) == Choice(name, values)
@@ -148,7 +140,7 @@ SKU = ONE.validate_python({"type": "text", "pattern": "[A-Z][0-9]+", "max_chars"
 LEVEL = ONE.validate_python({"type": "integer", "min": -5, "max": 10})
 DAY = ONE.validate_python({"type": "date", "min": "2026-01-01", "max": "2026-12-31"})
 TYRE = ONE.validate_python(
-    {"type": "enum", "values": ["Soft", "Medium"], "aliases": {"Soft": ["reds"]}},
+    {"type": "enum", "values": ["Soft", "Medium"], "aliases": {"Soft": ["reds"]}}
 )
 ITEM = ONE.validate_python({"type": "entity", "table": "items", "field": "name"})
 
@@ -186,9 +178,7 @@ READ: list[tuple[str, Any, object, object]] = [
 
 
 @pytest.mark.parametrize(
-    ("slot", "given", "value"),
-    [row[1:] for row in READ],
-    ids=[row[0] for row in READ],
+    ("slot", "given", "value"), [row[1:] for row in READ], ids=[row[0] for row in READ]
 )
 def test_a_slot_reads_its_own_values_only(slot: Any, given: object, value: object) -> None:
     """What is no value is refused, never repaired; types count as much as texts."""

@@ -177,7 +177,7 @@ def turn(response: str, asked: str = "The internet connection is down", **fields
     """Return a turn with all the playbooks in its context."""
     rules = ("router", "modem", "one")
     return Turn.model_validate(
-        {"input": asked, "response": response, "rules": rules, "recorded_at": NOW, **fields},
+        {"input": asked, "response": response, "rules": rules, "recorded_at": NOW, **fields}
     )
 
 
@@ -256,7 +256,7 @@ def test_a_reply_is_held_against_the_steps_of_its_time() -> None:
     """What was refined afterwards was not followed then."""
     former = FormerSteps(version=1, steps=ROUTER.steps, until=NOW + timedelta(minutes=1))
     refined = ROUTER.model_copy(
-        update={"steps": ("Pray.", "Wait."), "version": 2, "former": (former,)},
+        update={"steps": ("Pray.", "Wait."), "version": 2, "former": (former,)}
     )
     answered = turn("Unplug the router for 30 seconds, then check the cable.")
     assert followed(answered, refined) == "router"

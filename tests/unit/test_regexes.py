@@ -87,8 +87,7 @@ def told() -> list[str]:
 
 @pytest.mark.parametrize("written", [str, str.upper, str.lower])
 def test_what_is_said_plainly_is_what_all_patterns_make_of_it(
-    told: list[str],
-    written: Callable[[str], str],
+    told: list[str], written: Callable[[str], str]
 ) -> None:
     """Of every sentence of the open sets, in capitals and in small letters too."""
     for text in told:
@@ -123,8 +122,7 @@ def test_what_is_sought_is_found_where_the_pattern_is(told: list[str], module: M
     ],
 )
 def test_the_most_telling_of_what_a_pattern_needs_is_looked_for(
-    pattern: str,
-    marks: tuple[str, ...],
+    pattern: str, marks: tuple[str, ...]
 ) -> None:
     """Alternatives each say what they need; what may be left out tells nothing."""
     assert marks_of(pattern) == marks

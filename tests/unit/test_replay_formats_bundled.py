@@ -76,9 +76,7 @@ def test_weekend_has_facts_rules_and_beliefs(weekend: Conversation) -> None:
     ],
 )
 def test_some_archival_facts_come_up_again_and_again(
-    script: Script,
-    ref: str,
-    shared: set[str],
+    script: Script, ref: str, shared: set[str]
 ) -> None:
     """At least three later turns touch the fact, which is what promotes it by use."""
     lines = list(script.lines())
@@ -98,8 +96,7 @@ def test_some_archival_facts_come_up_again_and_again(
 
 @pytest.mark.parametrize("question", _questions(), ids=lambda question: question["question"])
 def test_expected_source_of_each_question_exists_once(
-    script: Script,
-    question: dict[str, Any],
+    script: Script, question: dict[str, Any]
 ) -> None:
     """A source is the ref of a line of the question's graph, or a part of one fact's text."""
     expected = question["expected_source"]
@@ -323,15 +320,14 @@ parts_of_one_format = st.one_of(
     *(
         st.lists(st.tuples(st.sampled_from(good), damage), min_size=1, max_size=3)
         for good in (GOOD_ROWS[:4], GOOD_ROWS[4:7], GOOD_ROWS[7:])
-    ),
+    )
 )
 
 
 @given(parts=parts_of_one_format)
 @settings(max_examples=300)
 def test_good_objects_with_one_field_changed(
-    folder: Path,
-    parts: list[tuple[dict[str, object], dict[str, object]]],
+    folder: Path, parts: list[tuple[dict[str, object], dict[str, object]]]
 ) -> None:
     """Good objects with any value in one field, where each format expects its messages."""
     turns = [{**row, **changed} for row, changed in parts]
@@ -343,7 +339,7 @@ def test_good_objects_with_one_field_changed(
             {
                 "sample_id": "c",
                 "conversation": {"session_1": turns, "session_1_date_time": "8 May, 2023"},
-            },
+            }
         ],
     )
     for document in documents:

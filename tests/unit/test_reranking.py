@@ -53,8 +53,7 @@ def test_blended_scores_are_shares(pairs: list[tuple[float, float]], weight: flo
 
 @given(PAIRS, WEIGHTS)
 def test_who_is_ahead_on_both_sides_stays_ahead(
-    pairs: list[tuple[float, float]],
-    weight: float,
+    pairs: list[tuple[float, float]], weight: float
 ) -> None:
     """And at the ends of the weight, one side's order is kept as it is."""
     fused, theirs = [one for one, _ in pairs], [one for _, one in pairs]
@@ -71,9 +70,7 @@ def test_who_is_ahead_on_both_sides_stays_ahead(
 
 @given(st.lists(SCORES, max_size=9), st.integers(0, 3), WEIGHTS)
 def test_no_hit_is_lost_and_scores_still_fall(
-    theirs: list[float],
-    behind: int,
-    weight: float,
+    theirs: list[float], behind: int, weight: float
 ) -> None:
     """The first hits change places and scores; those behind them are as they were."""
     given_hits = hits(*(f"text {place}" for place in range(len(theirs) + behind)))
@@ -99,13 +96,10 @@ def test_scores_as_large_as_there_are_do_not_overflow() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fused", "theirs", "weight"),
-    [([1], [], 0.5), ([1], [1], 1.1), ([1], [1], float("nan"))],
+    ("fused", "theirs", "weight"), [([1], [], 0.5), ([1], [1], 1.1), ([1], [1], float("nan"))]
 )
 def test_what_cannot_be_blended_is_refused(
-    fused: list[float],
-    theirs: list[float],
-    weight: float,
+    fused: list[float], theirs: list[float], weight: float
 ) -> None:
     """Lists of two lengths, and a weight that is no share."""
     with pytest.raises(UsageError):
@@ -136,12 +130,7 @@ async def test_only_the_candidates_are_sent() -> None:
     one, state = _Reranker((0.1, 0.9)), Degradation(1.0)
     rule = "When it rains:\n- box\n- fit wets"
     found, used = await reranked(
-        one,
-        "wet?",
-        hits("sun", rule, "rest"),
-        state,
-        candidates=2,
-        timeout_seconds=1,
+        one, "wet?", hits("sun", rule, "rest"), state, candidates=2, timeout_seconds=1
     )
     assert (used, state.lost) == (True, {})
     assert one.asked == [("wet?", ["sun", rule])]
@@ -161,8 +150,7 @@ async def test_only_the_candidates_are_sent() -> None:
     ids=["tier", "key", "never", "short", "nan", "infinite"],
 )
 async def test_a_failure_leaves_recall_as_it_was(
-    answer: tuple[float, ...] | Exception | None,
-    why: str,
+    answer: tuple[float, ...] | Exception | None, why: str
 ) -> None:
     """And the recall says what it had to do without."""
     state = Degradation(1.0)
@@ -202,12 +190,7 @@ async def test_a_share_that_cannot_be_sent_is_refused(candidates: int) -> None:
     """As many as a search returns at most."""
     with pytest.raises(UsageError, match="1 to 200"):
         await reranked(
-            None,
-            "q",
-            hits("a"),
-            Degradation(1.0),
-            candidates=candidates,
-            timeout_seconds=1,
+            None, "q", hits("a"), Degradation(1.0), candidates=candidates, timeout_seconds=1
         )
 
 
@@ -258,9 +241,7 @@ def resting(stage: Stage) -> RestingReranker:
     ids=lambda one: type(one).__name__,
 )
 async def test_after_a_failure_nobody_is_asked_for_a_while(
-    stage: Stage,
-    resting: RestingReranker,
-    problem: TierError,
+    stage: Stage, resting: RestingReranker, problem: TierError
 ) -> None:
     """Then it is asked again, and goes on as before when it answers."""
     stage.problem = problem
@@ -279,8 +260,7 @@ async def test_after_a_failure_nobody_is_asked_for_a_while(
 
 
 async def test_an_answer_that_cannot_be_read_is_no_reason_to_rest(
-    stage: Stage,
-    resting: RestingReranker,
+    stage: Stage, resting: RestingReranker
 ) -> None:
     """The next question may be another."""
     stage.problem = TierRejected("rerank", "rerank", "unreadable")
@@ -292,10 +272,7 @@ async def test_an_answer_that_cannot_be_read_is_no_reason_to_rest(
 
 @pytest.mark.parametrize(("takes", "asked"), [(PATIENCE, 1), (0.1, 2)])
 async def test_who_is_cut_off_by_impatience_was_late(
-    stage: Stage,
-    resting: RestingReranker,
-    takes: float,
-    asked: int,
+    stage: Stage, resting: RestingReranker, takes: float, asked: int
 ) -> None:
     """A caller who went away early says nothing about the reranker; cancelling goes on."""
     stage.problem, stage.takes = asyncio.CancelledError(), takes

@@ -90,8 +90,7 @@ def test_what_is_relative_stays_unresolved_without_its_moment(said: str) -> None
 
 
 @pytest.mark.parametrize(
-    "said",
-    ["tomorrow", "yesterday", "last week", "next Monday", "in 2 weeks"],
+    "said", ["tomorrow", "yesterday", "last week", "next Monday", "in 2 weeks"]
 )
 def test_what_no_calendar_has_stays_as_it_was_said(said: str) -> None:
     """At the first and the last day that there is; the hour stays with it."""

@@ -56,8 +56,7 @@ async def test_r9_11_answers_come_in_the_order_of_the_questions() -> None:
 
 @pytest.mark.parametrize("ends_all", [False, True])
 async def test_r9_11_an_error_is_raised_bare_and_nobody_else_is_cancelled(
-    *,
-    ends_all: bool,
+    *, ends_all: bool
 ) -> None:
     """The first that failed decides, all have ended by then, and the caller's count stays."""
     asked = Asked()
@@ -66,7 +65,7 @@ async def test_r9_11_an_error_is_raised_bare_and_nobody_else_is_cancelled(
         await together(questions, ends_all=ends_all)
     slow = "slow" if ends_all else "slow cancelled"
     assert sorted(asked.ended) == sorted(
-        ["first", slow, "second" if ends_all else "second cancelled"],
+        ["first", slow, "second" if ends_all else "second cancelled"]
     )
     assert _cancellations() == 0
     with pytest.raises(TimeoutError):  # with a count of 1 this would be a cancellation

@@ -145,16 +145,11 @@ def test_among_many_facts_what_says_the_same_in_other_words_is_found() -> None:
     """Though most of their words differ as they stand; a near miss stays beside it."""
     like = LikeFacts()
     for number, text in enumerate(
-        ("Ada drives a taxi.", "Ada drives a bus.", "Ada is a taxi driver.", "Ida drives a taxi."),
+        ("Ada drives a taxi.", "Ada drives a bus.", "Ada is a taxi driver.", "Ida drives a taxi.")
     ):
         at = NOW + timedelta(days=number)
         fact = Fact(
-            id=f"f{number}",
-            agent_id="ada",
-            graph_id="g",
-            text=text,
-            recorded_at=at,
-            said_at=at,
+            id=f"f{number}", agent_id="ada", graph_id="g", text=text, recorded_at=at, said_at=at
         )
         ended = [(gone.id, by) for gone, by in like.take(fact)]
         assert ended == ([("f2", "f0")] if number == 2 else [])
@@ -283,9 +278,7 @@ def test_a_user_may_give_orders_but_not_pass_on_others() -> None:
     ],
 )
 def test_a_date_counts_only_where_it_was_said(
-    answered: str | None,
-    said: str,
-    day: str | None,
+    answered: str | None, said: str, day: str | None
 ) -> None:
     """Whole or in parts; never a part of it."""
     found = stated_days(answered, said)
