@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import yaml
-from support.processes import PATIENCE_SECONDS
+from support.processes import PATIENCE_SECONDS, succeeded
 from support.warm_command import warm_command
 
 from ezra import Settings
@@ -158,14 +158,8 @@ def test_the_first_start_makes_what_a_server_needs_and_later_ones_keep_it(tmp_pa
 
 def test_any_other_command_is_ezras(tmp_path: Path) -> None:
     """Nothing is made for it: ``docker compose run --rm ezra --version``."""
-    done = subprocess.run(
-        [str(ROOT / "scripts" / "container"), "--version"],
-        env=environment(tmp_path / "data", tmp_path),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
+    variables = environment(tmp_path / "data", tmp_path)
+    done = succeeded(ROOT / "scripts" / "container", "--version", env=variables)
     assert done.stdout.strip() == version("ezra")
     assert not (tmp_path / "data").exists()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import subprocess
 import sys
 import tomllib
 from functools import cache
@@ -16,6 +15,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from support.evaluation_sets import garage
+from support.processes import succeeded
 
 from tiers.errors import ConfigError
 from tiers.extras import needs
@@ -180,15 +180,8 @@ def test_every_feature_names_the_extra_that_it_lacks(tmp_path: Path) -> None:
     """A ``ConfigError`` with the command that helps; and by words everything goes on without."""
     lacking = sorted(set().union(*IMPORTED_AS.values()))
     arguments = [json.dumps(lacking), str(tmp_path), json.dumps(garage())]
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", PROGRAM, *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    command = (sys.executable, "-W", "error", "-c", PROGRAM, *arguments)
+    done = succeeded(*command, cwd=ROOT, timeout_seconds=200)
     found = json.loads(done.stdout.splitlines()[-1])
     core, imported = found.pop("core"), found.pop("imported")
     owners, brought = packages_distributions(), {"ezra", *brought_by_the_core()}

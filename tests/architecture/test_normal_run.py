@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections import Counter
 from functools import cache
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.collected import marks
+from support.processes import succeeded
 
 ROOT = Path(__file__).parents[2]
 OTHER_DOOR = {"in process": "remote", "embedded": "server"}
@@ -39,10 +39,7 @@ def collected() -> dict[str, list[str]]:
     """Return the ids of the contract and acceptance tests, by mark."""
     judged = marks()
     if judged is None:
-        command = [sys.executable, "-c", COLLECTING]
-        run = subprocess.run(
-            command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=800
-        )
+        run = succeeded(sys.executable, "-c", COLLECTING, cwd=ROOT, timeout_seconds=800)
         judged = json.loads(run.stdout.splitlines()[-1])
     found: dict[str, list[str]] = {"slow": [], "not slow": []}
     for node_id, mark in judged.items():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
 import sys
 import tomllib
 from functools import cache
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 from support.doors import commands
 from support.pages import DOCS, README, ROOT, Page, page, pages
+from support.processes import succeeded
 
 from ezra import Settings
 
@@ -167,16 +167,8 @@ def test_what_the_readme_leads_to_travels_with_it() -> None:
 def test_the_pages_build(tmp_path: Path) -> None:
     """By MkDocs, strictly: no page outside the navigation, no link that it cannot follow."""
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
-    done = subprocess.run(
-        [*command, "--site-dir", str(tmp_path / "site")],
-        cwd=ROOT,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    succeeded(*command, "--site-dir", tmp_path / "site", cwd=ROOT, env=quiet)
     assert (tmp_path / "site" / "beliefs" / "index.html").is_file()
     assert foreign(tmp_path / "site") == set()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 import tarfile
 import tomllib
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 from packaging.metadata import Metadata
+from support.processes import succeeded
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,9 +33,8 @@ for name in ("tiers", "metaagents", "ezra"):
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the source distribution, and the wheel from that alone; returns their folder."""
     folder = tmp_path_factory.mktemp("built")
-    command = [sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
-    assert done.returncode == 0, done.stderr
+    command = (sys.executable, "-m", "build", "--outdir", folder, ROOT)
+    succeeded(*command, timeout_seconds=200)
     return folder
 
 
@@ -127,8 +126,5 @@ def test_every_module_imports_from_a_clean_environment(
     zipfile.ZipFile(wheel).extractall(site)  # noqa: S202 - our own, just built
     here = [path for path in sys.path if path.endswith("site-packages")]
     (site / "dependencies.pth").write_text("\n".join(here))
-    command = [str(python), "-W", "error", "-c", IMPORT_ALL, str(site), *but]
-    done = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, timeout=110, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    command = (python, "-W", "error", "-c", IMPORT_ALL, site, *but)
+    succeeded(*command, cwd=tmp_path, timeout_seconds=110)

@@ -14,7 +14,7 @@ import pexpect
 import pyte
 import pytest
 import typer
-from support.command import COMMAND
+from support.command import COMMAND, started
 from support.doors import Door
 from support.processes import kept
 from support.warm_command import warm_command
@@ -148,13 +148,7 @@ def test_a_full_disk_is_said_in_a_line(server: Door) -> None:
 
 def test_a_pipe_that_nobody_reads_is_left_quietly(server: Door) -> None:
     """As with ``| head -1``: no traceback, nothing on standard error, and the code of a pipe."""
-    with subprocess.Popen(
-        [str(COMMAND), "audit"],
-        env={**kept(), **server.variables},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    with started("audit", program=COMMAND, **server.variables) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()

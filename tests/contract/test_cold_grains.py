@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -28,6 +28,7 @@ from support.cold_samples import (
     turn_by,
 )
 from support.grain_worlds import DAYS, GRAINS, World, is_full, is_retired, world_of
+from support.records import every_row
 from support.redactions import words_in
 from support.tier_samples import NOW, scope_of
 
@@ -41,13 +42,11 @@ from tiers.records import (
     Episode,
     Fact,
     Grain,
-    Record,
     Scope,
     Summary,
     ToolOutput,
     Turn,
 )
-from tiers.upkeep import Page
 
 LATER = NOW + timedelta(days=400)
 WORLDS = 24
@@ -106,30 +105,20 @@ async def test_pages_have_everything_once(cold: Cold) -> None:
     """Whatever their size, in the same order; what is gone is there, and says how it went."""
     for world in await _worlds(cold, 2):
         scope = world.scope
-        marks = await _paged(lambda *at, s=scope: cold.grains.turn_marks(s, *at), 2)
-        assert marks == await _paged(lambda *at, s=scope: cold.grains.turn_marks(s, *at), 1_000)
+        marks = await every_row(lambda at, s=scope: cold.grains.turn_marks(s, at, 2), 2)
+        assert marks == await every_row(lambda at, s=scope: cold.grains.turn_marks(s, at, 1_000))
         covered = {one for made in world.summaries if not made.level for one in made.covers}
         assert sorted(marks, key=lambda one: one.id) == [
             _mark(one).model_copy(update={"covered": one.id in covered}) for one in world.turns
         ]
-        made = await _paged(lambda *at, s=scope: cold.grains.made(s, *at), 2)
-        assert made == await _paged(lambda *at, s=scope: cold.grains.made(s, *at), 1_000)
+        made = await every_row(lambda at, s=scope: cold.grains.made(s, at, 2), 2)
+        assert made == await every_row(lambda at, s=scope: cold.grains.made(s, at, 1_000))
         rows = [*(one for one in world.summaries if not one.level), *world.episodes]
         assert {one.id: one for one in made} == {
             one.id: _made(one).model_copy(update={"told_in": _told_in(one, world.episodes)})
             for one in rows
         }
         assert len(made) == len(rows)
-
-
-async def _paged(page_of: Callable[..., Any], limit: int) -> list[Any]:
-    rows: list[Record] = []
-    cursor: str | None = ""
-    while cursor is not None:
-        page: Page[Any] = await page_of(cursor, limit)
-        rows += page.rows
-        cursor = page.cursor
-    return rows
 
 
 def _how(record: Turn | Summary | Episode) -> dict[str, bool]:
@@ -297,7 +286,7 @@ async def test_retiring_takes_every_word_and_leaves_every_link(
     (fact,) = await _rows(cold, "facts")
     assert fact.mentions
     assert fact.model_copy(update={"mentions": ""}) == life.fact.model_copy(update=nothing | gone)
-    made = await _paged(lambda *at: cold.grains.made(OPERATOR, *at), 9)
+    made = await every_row(lambda at: cold.grains.made(OPERATOR, at, 9), 9)
     assert {one.id: one.sources for one in made} == {
         life.summary.id: life.summary.covers,
         **{one.id: one.children for one in life.episodes},

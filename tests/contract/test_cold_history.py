@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 from itertools import combinations, cycle
-from random import Random
+from pathlib import Path
+from random import Random, SystemRandom
 from typing import Any
 
 import pytest
 from support.belief_reference import ReferenceBeliefs, visible
 from support.belief_replay import paged, plain, replayed
-from support.cold_backends import Cold
+from support.belief_walk import Walk
+from support.cold_backends import COLD_BACKENDS, Cold, ColdBackend
 from support.cold_samples import (
     HOSTILE_NAMES,
     NO_TOPICS,
@@ -22,6 +24,7 @@ from support.cold_samples import (
     OTHER_TOPIC,
     SCOPE,
     belief_by,
+    head_by,
     turn_by,
 )
 from support.tier_samples import HOSTILE_TEXT, NOW, TWIN_SCOPES, scope_of
@@ -33,10 +36,11 @@ from tiers.beliefs import (
     Commitment,
     HistoricBelief,
     Settlement,
-    SignedHead,
 )
 from tiers.errors import NotFound, UsageError
 from tiers.records import Scope
+
+# The contract of ``BeliefHistory`` and ``HeadStore``: what a log says about the past.
 
 ADA, BOB = (SCOPE.model_copy(update={"user_id": name}) for name in ("ada", "bob"))
 MINUTE = timedelta(minutes=1)
@@ -380,24 +384,13 @@ async def test_what_was_redacted_was_believed_but_is_not_said(cold: Cold) -> Non
     await replayed(cold.history, OPERATOR)
 
 
-def _head(scope: Scope, size: int, key: str = "aa", minutes: int = 0) -> SignedHead:
-    return SignedHead(
-        tenant=scope.tenant,
-        graph_id=scope.graph_id,
-        size=size,
-        last_hash=f"{size:064x}",
-        root="r" * 64,
-        turn=size,
-        signed_at=NOW + minutes * MINUTE,
-        public_key=key * 32,
-        signature="bb" * 64,
-        frontier=("c" * 64, "d" * 64)[: size % 3],
-    )
-
-
 async def test_heads_are_kept_once_and_read_in_order(cold: Cold) -> None:
     """One of a size and key; by size, then by time of signing; of its own graph only."""
-    heads = [_head(OPERATOR, 2), _head(OPERATOR, 5, "ff", 1), _head(OPERATOR, 5, "aa", 2)]
+    heads = [
+        head_by(OPERATOR, 2),
+        head_by(OPERATOR, 5, "ff", NOW + MINUTE),
+        head_by(OPERATOR, 5, "aa", NOW + 2 * MINUTE),
+    ]
     for head in reversed(heads):
         assert await cold.heads.put_head(OPERATOR, head)
     for head in heads:
@@ -412,4 +405,49 @@ async def test_heads_are_kept_once_and_read_in_order(cold: Cold) -> None:
     for stranger in (OTHER_GRAPH, OTHER_TENANT):
         assert await cold.heads.heads(stranger.for_graph()) == ()
         assert await cold.heads.last_head(stranger.for_graph()) is None
-    assert await cold.heads.put_head(OTHER_GRAPH.for_graph(), _head(OTHER_GRAPH, 2))
+    assert await cold.heads.put_head(OTHER_GRAPH.for_graph(), head_by(OTHER_GRAPH, 2))
+
+
+# Random lives of a graph's beliefs: every moment reads as it was when it was the present.
+
+SHORT = [backend for backend in COLD_BACKENDS if backend.name != "motor"]
+"""A second driver of the same engine is walked with at length only."""
+
+
+async def _walk(cold: Cold, seed: int, steps: int, *, within: bool) -> None:
+    walk = Walk(seed, cold)
+    if seed % 2:
+        await walk.begin_as_branch()
+    await walk.take(steps)
+    await walk.check_past(within=within)
+
+
+@pytest.mark.parametrize("backend", SHORT, ids=lambda backend: backend.name)
+async def test_the_past_is_what_the_present_was(backend: ColdBackend, tmp_path: Path) -> None:
+    """A short, repeatable life of a branch: commits, rivals, pins, rewinds, trust, redactions."""
+    async with backend.opened(tmp_path) as cold:
+        await _walk(cold, 5, 40, within=False)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("backend", COLD_BACKENDS, ids=lambda backend: backend.name)
+async def test_the_past_is_what_the_present_was_in_long_lives(
+    backend: ColdBackend, tmp_path: Path
+) -> None:
+    """Several lives, different each time, seen at every event; a failure says which seed it was."""
+    for steps in (40, 80, 160):
+        seed = SystemRandom().randrange(2**32)
+        try:
+            async with backend.opened(tmp_path / f"{steps}") as cold:
+                await _walk(cold, seed, steps, within=True)
+        except AssertionError as error:
+            error.add_note(f"seed {seed}, {steps} steps")
+            raise
+
+
+@pytest.mark.slow
+async def test_the_past_is_what_the_present_was_in_a_very_long_life(tmp_path: Path) -> None:
+    """A thousand steps, where a step is cheap."""
+    async with COLD_BACKENDS[0].opened(tmp_path) as cold:
+        await _walk(cold, SystemRandom().randrange(2**32), 1_000, within=True)

@@ -20,6 +20,7 @@ from support.cold_samples import (
     fact_by,
     heir_of,
 )
+from support.records import every_row
 from support.tier_samples import HOSTILE_TEXT, NOW, scope_of
 
 from tiers.errors import NotFound, UsageError
@@ -144,12 +145,8 @@ async def test_live_facts_are_everybodys_in_pages(cold: Cold) -> None:
     await _put(cold, fact_by(OTHER_GRAPH), fact_by(scope_of(tenant="acm")))
     await cold.semantic.supersede(SCOPE, old.id, new.id, LATER)
     wanted = sorted(fact.id for fact in (*facts, new))
-    found: list[str] = []
-    cursor: str | None = ""
-    while cursor is not None:
-        page = await cold.review.live_facts(OPERATOR, cursor, 2)
-        found, cursor = [*found, *(fact.id for fact in page.rows)], page.cursor
-    assert found == wanted
+    found = await every_row(lambda cursor: cold.review.live_facts(OPERATOR, cursor, 2), 2)
+    assert [fact.id for fact in found] == wanted
     for limit in (0, 1_001):
         with pytest.raises(UsageError, match="limit"):
             await cold.review.live_facts(OPERATOR, "", limit)

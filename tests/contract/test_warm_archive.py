@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from support.generation_backends import GENERATION_BACKENDS, GenerationBackend
 from support.houses import DIMENSIONS, MODEL, entries_of
+from support.records import every_row
 from support.tier_samples import entry_of, scope_of
 
 from tiers.errors import TierUnavailable, UsageError
@@ -39,14 +40,7 @@ async def index(backend: GenerationBackend, tmp_path: Path) -> AsyncIterator[Any
 
 
 async def _read_out(index: Any, tenant: str, limit: int) -> list[IndexEntry]:
-    rows: list[IndexEntry] = []
-    cursor: str | None = ""
-    while cursor is not None:
-        page = await index.export_entries(tenant, cursor, limit)
-        assert len(page.rows) <= limit
-        rows += page.rows
-        cursor = page.cursor
-    return rows
+    return await every_row(lambda cursor: index.export_entries(tenant, cursor, limit), limit)
 
 
 async def test_every_entry_comes_out_as_it_went_in(index: Any) -> None:

@@ -21,9 +21,8 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from support.tier_samples import DIMENSIONS, NOW, entry_of, query_of, record_id, scope_of
+from support.tier_samples import DIMENSIONS, NOW, ancestor, entry_of, query_of, record_id, scope_of
 from support.warm_backends import WARM_BACKENDS, WarmBackend
-from support.warm_lineage import ancestor
 from support.warm_reference import ReferenceWarmStore
 
 from tiers.ports import WarmStore

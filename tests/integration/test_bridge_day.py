@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from support.bridges import Server, at, machine, server
 from support.doors import run
+from support.records import every_row
 
 from ezra.bridge.config import BridgeConfig
 from ezra.bridge.outbox import Item, outbox_of
@@ -190,12 +191,8 @@ async def judge(lives: tuple[Life, ...]) -> None:
 
 async def cards(graph: Any, kind: CardKind, life: Life) -> list[Card]:
     """Return what a machine put on the board, oldest first."""
-    found: list[Card] = []
-    after: str | None = ""
-    while after is not None:
-        page = await graph.board.latest(kind, agent_id=life.config.agent, after=after)
-        found += page.rows
-        after = page.cursor
+    agent = life.config.agent
+    found = await every_row(lambda at: graph.board.latest(kind, agent_id=agent, after=at))
     return found[::-1]
 
 

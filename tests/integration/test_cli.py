@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 
 import pytest
+from support.command import COMMAND, started
 from support.command import ezra as run
 from support.doors import Done
 from support.doors import run as run_here
@@ -159,14 +157,8 @@ def test_help_needs_no_memory(home: Path) -> None:
 
 def test_the_worker_runs_until_it_is_told_to_stop(home: Path) -> None:
     """It says that it works, and SIGTERM ends it cleanly."""
-    command = [str(Path(sys.executable).parent / "ezra"), "worker", "--home", str(home)]
-    with subprocess.Popen(
-        command,
-        env={"PATH": os.environ["PATH"], "EZRA_EMBEDDER": "off"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    command = ("worker", "--home", home)
+    with started(*command, program=COMMAND, EZRA_EMBEDDER="off") as process:
         assert process.stdout is not None
         assert "working for tenant 'default'" in process.stdout.readline()
         process.terminate()

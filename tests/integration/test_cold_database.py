@@ -1,8 +1,10 @@
-"""The engine room of the SQLite store: transactions, threads, one trip for a question."""
+"""The engine room of the SQLite store: transactions, threads, trips, and its one owner."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import sqlite3
 import threading
 from collections.abc import AsyncIterator
@@ -13,14 +15,18 @@ from typing import Any
 import pytest
 from support.cold_backends import raw_sqlite
 from support.cold_samples import fact_by, graph_of
+from support.processes import killed_after, running_process
 from support.tier_samples import NOW, scope_of
 
+from tiers.cold import own_folder
 from tiers.cold.sqlite.database import WAITING_MAX, Database
 from tiers.cold.sqlite.records import sqlite_record_store
 from tiers.cold.sqlite.store import DATABASE_NAME
 from tiers.cold.stores import COLLECTIONS, ColdStores, stores_over
-from tiers.errors import TierError, TierUnavailable
+from tiers.errors import ConfigError, TierError, TierUnavailable
 from tiers.records import Ancestor
+
+# The engine room of the SQLite store: transactions, threads, one trip for a question.
 
 MADE = "CREATE TABLE IF NOT EXISTS kept (name TEXT PRIMARY KEY)"
 
@@ -211,3 +217,86 @@ async def test_ancestors_of_one_level_are_one_question_however_many_they_are(
         assert standing is not None
         assert len(standing.lineage) == count
         assert said == ["trip", "graphs by id", "agents by id", *["graphs by id"] * levels]
+
+
+# One owner per data folder.
+
+
+def test_owner_is_noted_and_the_note_goes_with_it(tmp_path: Path) -> None:
+    """Process, program, host and start, for people and messages."""
+    with own_folder(tmp_path):
+        note = json.loads((tmp_path / "owner.json").read_text())
+        assert note["pid"] == os.getpid()
+        assert set(note) == {"pid", "program", "host", "since"}
+    assert not (tmp_path / "owner.json").exists()
+
+
+def test_second_owner_in_this_process_is_refused(tmp_path: Path) -> None:
+    """Two runtimes in one process would be two owners as well."""
+    with own_folder(tmp_path):
+        with pytest.raises(ConfigError, match=rf"in use by process {os.getpid()} ") as refusal:
+            own_folder(tmp_path).__enter__()
+        assert refusal.value.key == "EZRA_HOME"
+        assert str(tmp_path) in refusal.value.reason
+    with own_folder(tmp_path):
+        pass
+
+
+async def test_async_form_is_the_same(tmp_path: Path) -> None:
+    """Entered with ``async with``, refused and released alike."""
+    async with own_folder(tmp_path):
+        with pytest.raises(ConfigError):
+            await own_folder(tmp_path).__aenter__()
+    async with own_folder(tmp_path):
+        pass
+
+
+def test_other_process_is_named_until_it_is_killed(tmp_path: Path) -> None:
+    """Refused with its process and program; after SIGKILL the folder opens at once."""
+    with running_process("cold_writer", tmp_path, warm=False) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        with pytest.raises(ConfigError) as refusal:
+            own_folder(tmp_path).__enter__()
+        assert f"process {process.pid} (program cold_writer.py" in refusal.value.reason
+        assert "close it, or" in refusal.value.reason
+        killed_after(process, 1)
+        assert (tmp_path / "owner.json").exists(), "the killed owner could not tidy up"
+        with own_folder(tmp_path):
+            assert json.loads((tmp_path / "owner.json").read_text())["pid"] == os.getpid()
+
+
+@pytest.mark.parametrize("note", [None, "", "[]", "{", '{"pid": 1}', "\x00" * 10_000])
+def test_missing_or_broken_note_still_refuses(tmp_path: Path, note: str | None) -> None:
+    """The lock decides; the note only explains."""
+    with own_folder(tmp_path):
+        path = tmp_path / "owner.json"
+        path.unlink() if note is None else path.write_text(note)
+        with pytest.raises(ConfigError, match="another process"):
+            own_folder(tmp_path).__enter__()
+
+
+def test_refused_owner_takes_nothing_from_the_first(tmp_path: Path) -> None:
+    """Being refused neither frees the lock nor removes the note."""
+    with own_folder(tmp_path):
+        for _ in range(3):
+            with pytest.raises(ConfigError):
+                own_folder(tmp_path).__enter__()
+        assert (tmp_path / "owner.json").exists()
+
+
+def test_folder_is_made_and_an_unusable_one_is_refused(tmp_path: Path) -> None:
+    """A new folder is made; a file in its place is a configuration error."""
+    with own_folder(tmp_path / "new" / "home"):
+        assert (tmp_path / "new" / "home").is_dir()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match="cannot use"):
+        own_folder(tmp_path / "file").__enter__()
+
+
+def test_lock_is_released_when_the_block_fails(tmp_path: Path) -> None:
+    """An error inside goes through, and the folder is free."""
+    with pytest.raises(RuntimeError, match="inside"), own_folder(tmp_path):
+        raise RuntimeError("inside")
+    with own_folder(tmp_path):
+        pass

@@ -1,11 +1,12 @@
-"""A tier that is away or late is left out, and the answer says so; nothing acknowledged is lost."""
+"""A tier that is away or late is left out and named; a runtime that is closed says so."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from support.runtime import MovingClock, running
@@ -13,6 +14,8 @@ from support.runtime import MovingClock, running
 from ezra import Agent, Ezra, MeshResult, Settings, TierUnavailable
 from ezra.rights.policy import scope_of
 from tiers.records import Scope
+
+# A tier that is away or late is left out, and the answer says so; nothing acknowledged is lost.
 
 PATIENCE_SECONDS = 15.0
 """Far more than a deadline of 0.05 s needs on a busy machine, far less than a thousand of them."""
@@ -159,3 +162,28 @@ async def test_a_cancelled_turn_leaves_nothing_half_done(tmp_path: Path) -> None
         assert [turn.seq for turn in turns] == list(range(1, status.cold["turns"] + 1))
         await ezra.drain_learning()
         assert await ezra.parked_work() == ()
+
+
+# A runtime that is closed says so, whatever its handles are asked.
+
+OPERATIONS: dict[str, Callable[[Any, Any], Awaitable[object]]] = {
+    "turn": lambda agent, _: agent.turn("How long do mediums last?"),
+    "recall": lambda agent, _: agent.recall("mediums"),
+    "search_memory": lambda agent, _: agent.search_memory(),
+    "inject": lambda agent, _: agent.inject("mediums"),
+    "beliefs": lambda agent, _: agent.beliefs(),
+    "remember": lambda agent, _: agent.remember("Mediums last 18 laps."),
+    "complete": lambda _, turn: turn.complete(),
+    "reply": lambda _, turn: turn.reply("18 laps."),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+async def test_a_closed_runtime_answers_nothing(tmp_path: Path, name: str) -> None:
+    """What has no answer is no answer with gaps: each operation says that the store is closed."""
+    async with running(tmp_path) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        agent = await graph.spawn_agent("strategist", topics={"tyres"})
+        turn = await agent.turn("How long do mediums last?")
+    with pytest.raises(TierUnavailable, match=r"cold tier, .*: the store is closed"):
+        await OPERATIONS[name](agent, turn)

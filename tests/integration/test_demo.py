@@ -6,11 +6,11 @@ import json
 import os
 import runpy
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from support.processes import succeeded
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 SCREEN_LINES = 40
@@ -41,9 +41,7 @@ def test_r9_33_the_demo_answers_every_question_from_the_right_source(
     One screen, and a memory that is kept: a second run plays nothing, and a reset begins anew.
     """
     home = tmp_path / "kept"
-    command = [sys.executable, str(SCRIPTS / "demo.py"), "--home", str(home)]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
+    ran = succeeded(sys.executable, SCRIPTS / "demo.py", "--home", home, timeout_seconds=300)
     assert "5 of 5 questions are answered right" in ran.stdout
     assert "wrong:" not in ran.stdout
     assert "inherited from monaco" in ran.stdout

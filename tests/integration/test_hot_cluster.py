@@ -12,14 +12,13 @@ from redis import Redis
 from redis.asyncio.cluster import RedisCluster
 from redis.crc import key_slot
 from redis.exceptions import MovedError
-from support.hot_walk import walk
-from support.processes import PATIENCE_SECONDS
+from support.hot_backends import walk
+from support.processes import PATIENCE_SECONDS, wait_until
 from support.redis_deployments import (
     SLOTS,
     ClusterDeployment,
     free_ports,
     running_cluster,
-    wait_until,
 )
 from support.redis_server import RedisServer, running_redis
 from support.tier_samples import TWIN_SCOPES, belief_of, mesh_of, scope_of, turn_of

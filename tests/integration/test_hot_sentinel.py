@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from redis import Redis
-from support.hot_walk import walk
+from support.hot_backends import walk
+from support.processes import wait_until
 from support.redis_deployments import (
     SERVICE,
     SentinelDeployment,
     free_ports,
     running_sentinel,
-    wait_until,
 )
 from support.tier_samples import belief_of, scope_of, turn_of
 

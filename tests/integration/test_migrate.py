@@ -1,4 +1,4 @@
-"""Moving a memory between two folders: complete, proven, and only read at the source."""
+"""Moving a memory between two folders: complete, proven, refused in time, and compared."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 from support.generation_backends import GENERATION_BACKENDS, GenerationBackend
-from support.houses import DIMENSIONS, MODEL, generation_of, house_at
-from support.moves import (
-    both,
-    content,
-    everything,
-    moved,
-    raw,
-    silent,
-)
+from support.houses import DIMENSIONS, MODEL, entries_of, furnish, generation_of, house_at
+from support.moves import CHANGES, both, content, everything, moved, raw, silent, write
 from support.runtime import MovingClock, running
+from support.tier_samples import NOW
 
 from ezra import Fact
 from ezra.moving import Step, move, verify
+from ezra.moving.ledger import Ledger
+from tiers.cold.sqlite import DATABASE_NAME
+from tiers.errors import ConfigError, Conflict, NotFound, UsageError
+from tiers.records import Scope
+
+# Moving a memory between two folders: complete, proven, and only read at the source.
 
 
 async def test_everything_arrives_and_the_source_stays_as_it_was(
@@ -175,3 +175,158 @@ async def test_agents_remember_at_the_target(tmp_path: Path, target: Path, ledge
     assert beliefs == ["Start on mediums.", "Rain is unlikely."]
     assert {"core", "hot"} <= {kind for kind, _, _ in slots}
     assert hits
+
+
+# What a move refuses, before it writes anything: another's target, house or ledger.
+
+
+@pytest.mark.parametrize("what", ["cold", "warm"])
+async def test_a_target_that_holds_something_else_is_refused(
+    source: Path, target: Path, ledger: Path, what: str
+) -> None:
+    """The error says what is there; neither the target nor a ledger is written."""
+    if what == "cold":
+        await furnish(target, "acme")
+        shutil.rmtree(target / "warm")
+    else:
+        async with house_at(target) as house:
+            async with house.generations.opened(MODEL, DIMENSIONS) as index:
+                for scope, entry in entries_of("acme", 9)[:1]:
+                    await index.upsert(scope, [entry])
+            await house.generations.mark("acme", generation_of(MODEL))
+    before = await everything(target, "acme")
+    with pytest.raises(Conflict, match="acme") as error:
+        await moved(source, target, ledger)
+    assert ("graphs" if what == "cold" else f"warm {MODEL}") in str(error.value)
+    assert await everything(target, "acme") == before
+    assert list(await everything(target)) == (["acme"] if what == "cold" else [])
+    assert content(ledger) is None
+
+
+async def test_only_one_move_goes_into_a_house(source: Path, target: Path, ledger: Path) -> None:
+    """The second is refused while the first holds the house, and writes nothing."""
+    async with both(source, target) as (one, other):
+        lease = await other.leases.acquire("move", "another", 3600, NOW)
+        with pytest.raises(Conflict, match="another move"):
+            await move(one, other, (), silent, ledger=ledger, clock=lambda: NOW)
+        assert await other.cold.tenants() == ()
+        assert content(ledger) is None
+        await other.leases.release(lease)
+        assert (await move(one, other, (), silent, ledger=ledger)).differences == ()
+
+
+async def test_a_ledger_speaks_of_one_move(
+    source: Path, target: Path, ledger: Path, tmp_path: Path
+) -> None:
+    """One of other ends, one in use, one that cannot be and one that is no ledger are refused."""
+    await moved(source, target, ledger, "acme")
+    with pytest.raises(ConfigError, match="is of a move from"):
+        await moved(source, tmp_path / "elsewhere", ledger)
+    async with both(source, target) as (one, other), Ledger(ledger, one.place, other.place):
+        with pytest.raises(ConfigError, match="in use by another move"):
+            await move(one, other, (), silent, ledger=ledger)
+    with pytest.raises(ConfigError, match="cannot use"):
+        await moved(source, target, source / DATABASE_NAME / "ledger.json")
+    write(ledger, "{}")
+    with pytest.raises(ConfigError, match="is not the ledger of a move"):
+        await moved(source, target, ledger)
+
+
+async def test_what_cannot_be_moved_is_refused(source: Path, target: Path, ledger: Path) -> None:
+    """An unknown tenant, and a house into itself."""
+    with pytest.raises(NotFound, match="nobody"):
+        await moved(source, target, ledger, "nobody")
+    async with house_at(source) as house:
+        for call in (
+            move(house, house, (), silent, ledger=ledger),
+            verify(house, house, (), silent),
+        ):
+            with pytest.raises(UsageError):
+                await call
+    assert content(ledger) is None
+
+
+# Comparing two memories: every difference is found and named, and nothing is written.
+
+
+async def test_verify_finds_what_differs_and_shows_no_content(
+    source: Path, target: Path, ledger: Path
+) -> None:
+    """The table and the first row's name; and both sides are only read."""
+    await moved(source, target, ledger)
+    for change in CHANGES.values():
+        raw(target, change)
+    after = await everything(target)
+    async with both(source, target) as (one, other):
+        report = await verify(one, other, (), silent)
+    differences = {one.part: one for one in report.differences}
+    assert set(differences) == set(CHANGES)
+    assert {one.tenant for one in report.differences} == {"acme"}
+    assert differences["facts"].problem.endswith(
+        "0 rows are missing, 0 are not the source's, 3 differ"
+    )
+    assert differences["facts"].first.startswith("race/")
+    assert (differences["audit"].first, differences["audit"].problem) == (
+        "child/2",
+        "at least 1 rows are missing, 0 are not the source's, 0 differ",
+    )
+    assert differences["belief_events"].first.startswith("child/")
+    assert differences["belief_events"].problem.endswith(
+        "missing, 1 are not the source's, 0 differ"
+    )
+    assert differences["beliefs"].problem.endswith("0 are not the source's, 1 differ")
+    assert differences["heads"].problem.endswith(
+        "3 rows are missing, 0 are not the source's, 0 differ"
+    )
+    assert "secret" not in str(report)
+    assert [one.state for one in report.tenants] == ["equal", "differs"]
+    assert await everything(target) == after
+
+
+async def test_verify_finds_a_vector_that_differs(source: Path, target: Path, ledger: Path) -> None:
+    """One entry whose vector points elsewhere, in an index where all else is equal."""
+    await moved(source, target, ledger)
+    async with both(source, target) as (one, other):
+        async with other.generations.opened(MODEL, DIMENSIONS) as index:
+            (entry,) = [
+                entry
+                for entry in (await index.export_entries("acme", "", 1_000)).rows
+                if entry.id == entries_of("acme", 1)[8][1].id
+            ]
+            turned = (*entry.vector[1:], entry.vector[0])
+            scope = Scope(tenant="acme", graph_id=entry.graph_id)
+            await index.upsert(scope, [entry.model_copy(update={"vector": turned})])
+        report = await verify(one, other, (), silent)
+    (difference,) = report.differences
+    assert (difference.part, difference.first) == (
+        f"warm {MODEL}",
+        f"{entry.graph_id}/{entry.id}",
+    )
+
+
+async def test_vectors_may_differ_in_their_last_bits(
+    source: Path, target: Path, ledger: Path
+) -> None:
+    """An engine that makes them unit length once more is not one that lost them."""
+    await moved(source, target, ledger)
+    async with both(source, target) as (one, other):
+        async with other.generations.opened(MODEL, DIMENSIONS) as index:
+            for entry in (await index.export_entries("acme", "", 1_000)).rows:
+                if entry.vector is not None:
+                    near = tuple(number * (1 + 2e-7) for number in entry.vector)
+                    scope = Scope(tenant="acme", graph_id=entry.graph_id)
+                    await index.upsert(scope, [entry.model_copy(update={"vector": near})])
+        report = await verify(one, other, ("acme",), silent)
+    assert report.differences == ()
+    assert report.tenants[0].parts[-1].vectors == "within 1e-6"
+
+
+async def test_an_index_without_its_mark_is_a_difference(
+    source: Path, target: Path, ledger: Path
+) -> None:
+    """The target would build it anew: it is not there."""
+    await moved(source, target, ledger)
+    async with both(source, target) as (one, other):
+        await other.generations.drop("acme", MODEL)
+        report = await verify(one, other, (), silent)
+        assert [one.part for one in report.differences] == [f"warm {MODEL}"]

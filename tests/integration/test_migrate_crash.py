@@ -1,4 +1,4 @@
-"""A move that is interrupted goes on where it was, and ends as if it never had been."""
+"""A move that is interrupted goes on where it was; the demo's memory moves to servers and back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import random
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -17,16 +16,10 @@ from typing import Any
 
 import pytest
 from support.cold_estate import exported
-from support.moves import (
-    TENANTS,
-    both,
-    content,
-    everything,
-    moved,
-    silent,
-    write,
-)
-from support.processes import PATIENCE_SECONDS
+from support.command import ezra
+from support.moves import TENANTS, both, content, everything, moved, silent, write
+from support.processes import PATIENCE_SECONDS, killed_when
+from support.servers import server_variables
 from support.warm_command import warm_python
 
 from ezra.moving import move
@@ -34,6 +27,8 @@ from tiers.cold.stores import ColdArchive
 from tiers.errors import Conflict
 from tiers.records import Record
 from tiers.upkeep import ARCHIVE_ROWS, Table
+
+# A move that is interrupted goes on where it was, and ends as if it never had been.
 
 
 class Stop(Exception):
@@ -90,13 +85,7 @@ def start(source: Path, target: Path, ledger: Path, steps: Path) -> subprocess.P
 
 def kill_at(process: subprocess.Popen[bytes], steps: Path, count: int, delay: float) -> None:
     """Kill the process ``delay`` seconds after it has written so many lines in all."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while _lines(steps) < count and process.poll() is None:
-        assert time.monotonic() < deadline, "the move did not get going"
-        time.sleep(0.001)
-    time.sleep(delay)
-    process.send_signal(signal.SIGKILL)
-    _, errors = process.communicate()
+    errors = killed_when(process, lambda: _lines(steps) >= count, delay)
     # A late one may have been done already.
     assert process.returncode in (-signal.SIGKILL, 0), errors.decode()
 
@@ -172,3 +161,58 @@ async def test_a_source_that_changed_in_between_is_refused(
         write(ledger, json.dumps(known))
         with pytest.raises(Conflict, match="turns of tenant acme, which may not change while"):
             await move(one, other, ("acme",), silent, ledger=ledger)
+
+
+# The demo's memory moves to servers and back, and answers the same at every place.
+#
+# By the command line, as a person would: Redis is real, Qdrant and MongoDB are the stand-ins.
+
+CONVERSATIONS = Path(__file__).parents[2] / "scripts" / "conversations"
+WEEKENDS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("monaco", ()),
+    ("imola", ("--inherits-from", "monaco")),
+)
+
+
+def printed(home: Path, *arguments: str, **variables: str) -> Any:
+    """Run the command with the real model and return the document that it prints."""
+    # The model is kept in the user's own folder.
+    kept = {name: os.environ[name] for name in ("HOME",) if name in os.environ}
+    given = {**kept, "EZRA_EMBEDDER": "required", **variables}
+    done = ezra(home, *arguments, "--json", timeout_seconds=110, **given)
+    assert done.returncode == 0, done.stderr + done.stdout
+    return json.loads(done.stdout)
+
+
+def answers(home: Path, **variables: str) -> list[Any]:
+    """Replay both weekends, which adds nothing where they are known, and ask every question."""
+    questions = json.loads((CONVERSATIONS / "questions.json").read_text())
+    found: list[Any] = []
+    for weekend, parents in WEEKENDS:
+        asked = [one["question"] for one in questions if one["graph"] == weekend]
+        asking = [part for question in asked for part in ("--ask", question)]
+        file = str(CONVERSATIONS / f"{weekend}.jsonl")
+        report = printed(home, "replay", file, "--graph", weekend, *parents, *asking, **variables)
+        found += report["answers"]
+    return found
+
+
+@pytest.mark.slow
+def test_the_demos_memory_moves_to_servers_and_back(tmp_path: Path) -> None:
+    """Sources, their order and their scores are those of before, and nothing is played again."""
+    here, back, nowhere = tmp_path / "here", tmp_path / "back", tmp_path / "nowhere"
+    servers = server_variables()
+    before = answers(here)
+    assert all(answer["sources"] for answer in before)
+    mongodb, qdrant = ("env:EZRA_MONGODB_URI", "env:EZRA_QDRANT_URL")
+    there = printed(
+        here, "migrate", "--from", "embedded", "--to", mongodb, "--to", qdrant, **servers
+    )
+    assert there["ok"]
+    assert answers(nowhere, **servers) == before
+    assert not nowhere.exists()
+    again = printed(
+        back, "migrate", "--from", mongodb, "--from", qdrant, "--to", "embedded", **servers
+    )
+    assert again["ok"]
+    assert answers(back) == before

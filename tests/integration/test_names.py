@@ -1,14 +1,18 @@
-"""A name that is not there is told with those near it, to whoever may see them."""
+"""A name that is not there is told with those near it, to whoever may see them, on every page."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from support.runtime import running
 from support.service import bearer, inside, serving
 
 from ezra import Ezra, NotFound, Settings
+from ezra.service.console import pages
 from ezra.service.tokens import TokenFile
+
+# A name that is not there is told with those near it, to whoever may see them.
 
 
 async def test_an_error_notes_the_names_near_one_that_is_not_there(tmp_path: Path) -> None:
@@ -77,3 +81,28 @@ async def test_a_handle_on_a_server_notes_them_as_in_process(tmp_path: Path) -> 
                 told.append((str(error), error.kind, error.name, error.near, error.__notes__))
     assert told[:2] == told[2:]
     assert [one[3] for one in told[:2]] == [("imola",), ("strategist",)]
+
+
+# Who asks for what never was is told so, on every page.
+
+NO_ID = "0198a1b2-0c3d-7e4f-8a5b-000000000001"
+
+
+async def test_r9_36_every_page_of_what_never_was_is_not_found(tmp_path: Path) -> None:
+    """An unknown graph, agent, turn, fact, belief or receipt is 404, and so is any other page."""
+    async with running(tmp_path) as ezra, inside(ezra) as http:
+        graph = await ezra.create_session_graph("imola")
+        await graph.spawn_agent("here")
+        for page in pages:
+            for known in ({"graph_id": "nowhere"}, {"graph_id": "imola", "agent_id": "nobody"}):
+                more = [name for name in page.names if name not in known]
+                if page.verb != "GET" or not page.names or (len(known) > 1 and page.names == (
+                    "graph_id",)):  # fmt: skip
+                    continue
+                names = known | {name: "7" if name == "seq" else NO_ID for name in more}
+                answer = await http.get(page.address(names))
+                assert answer.status_code == 404, (page.path, names)
+        assert (await http.get("/console/nothing")).status_code == 404
+        here = await http.get("/console/graphs/imola/agents/here/turns")
+        assert here.status_code == 200
+        assert "No turns yet" in here.text

@@ -12,8 +12,16 @@ import pytest
 from qdrant_client import models
 from support.qdrant_collections import Collection
 from support.qdrant_shim import QdrantShim, running_shim
-from support.tier_samples import DIMENSIONS, NOW, entry_of, query_of, record_id, scope_of
-from support.warm_lineage import ancestor, heir_of
+from support.tier_samples import (
+    DIMENSIONS,
+    NOW,
+    ancestor,
+    entry_of,
+    heir_of,
+    query_of,
+    record_id,
+    scope_of,
+)
 
 from tiers.errors import ConfigError, UsageError
 from tiers.warm.payload import (

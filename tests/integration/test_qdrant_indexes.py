@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from qdrant_client import models
 from support.qdrant_shim import QdrantShim, running_shim
+from support.records import every_row
 from support.tier_samples import DIMENSIONS, NOW, entry_of, query_of, record_id, scope_of
 
 from tiers.errors import ConfigError, CorruptRecord, UsageError
@@ -88,13 +89,7 @@ async def test_export_gives_back_what_was_written(
     async with qdrant_generations(server.url) as generations:
         mark = Generation(model_id=None, dimensions=DIMENSIONS, marked_at=NOW)
         await generations.mark("acme", mark)
-    found: list[IndexEntry] = []
-    cursor: str | None = ""
-    while cursor is not None:
-        page = await store.export_entries("acme", cursor, 110)
-        assert len(page.rows) <= 110
-        found += page.rows
-        cursor = page.cursor
+    found = await every_row(lambda cursor: store.export_entries("acme", cursor, 110), 110)
     by_id = {entry.id: entry for entry in found}
     assert len(by_id) == len(found) == 250
     for entry in entries:

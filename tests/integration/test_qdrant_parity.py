@@ -10,9 +10,8 @@ from random import Random
 
 import pytest
 from support.qdrant_shim import shared_shim
-from support.tier_samples import NOW, entry_of, query_of, scope_of
+from support.tier_samples import NOW, ancestor, entry_of, query_of, scope_of
 from support.warm_backends import local_client, prefix_of
-from support.warm_lineage import ancestor
 
 from tiers.ports import WarmStore
 from tiers.records import Hit, IndexEntry, Scope, SearchQuery

@@ -1,24 +1,29 @@
-"""kill -9 at any moment of a replay, then the same command again."""
+"""kill -9 at any moment of a replay, and before any write of a pass; then the same again."""
 
 from __future__ import annotations
 
 import json
 import os
 import random
-import signal
+import shutil
 import subprocess
-import time
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from support.processes import PATIENCE_SECONDS
+from support.folder_copies import copied
+from support.pass_acts import BEFORE, OFTEN, PASSES
+from support.processes import PATIENCE_SECONDS, killed_when
 from support.records import START
 from support.runtime import running
 from support.warm_command import warm_python
+from support.write_points import Forge, forge
 
 from ezra.app import Ezra
+
+# kill -9 at any moment of a replay, then the same command again.
 
 LINES = 120
 RING = 4
@@ -52,13 +57,7 @@ def acknowledged(acks: Path) -> list[str]:
 
 def kill_at(process: subprocess.Popen[bytes], acks: Path, count: int, delay: float) -> None:
     """Kill the process ``delay`` seconds after it has acknowledged ``count`` refs."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while len(acknowledged(acks)) < count and process.poll() is None:
-        assert time.monotonic() < deadline, "the replay did not get going"
-        time.sleep(0.005)
-    time.sleep(delay)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
+    killed_when(process, lambda: len(acknowledged(acks)) >= count, delay)
 
 
 async def check(ezra: Ezra, refs: set[str], *, everything: bool, lines: int = LINES) -> None:
@@ -153,3 +152,99 @@ async def test_a_replay_killed_at_many_random_points(tmp_path: Path) -> None:
         folder = tmp_path / str(round_number)
         folder.mkdir()
         await crash_and_resume(folder, points)
+
+
+# kill -9 right before any write of any pass, then the pass again: the same memory as without.
+
+EVERY = 60
+"""The normal run takes every sixtieth point of a pass; the slow one takes all of them."""
+
+
+class Memory:
+    """The folders that passes begin with: each what another pass left, made when asked for."""
+
+    def __init__(self, folder: Path, smithy: Forge) -> None:
+        self.folder = folder
+        self.forge = smithy
+
+    def before(self, name: str) -> Path:
+        """Return the folder that a pass begins with."""
+        home = self.folder / f"before {name}"
+        if not home.exists():
+            former = BEFORE[name]
+            if former is None:
+                self.forge.run("live", home)
+            else:
+                copied(self.before(former), home)
+                self.forge.run(former, home)
+        return home
+
+    def undisturbed(self, name: str) -> tuple[int, Mapping[str, object]]:
+        """Return how many writes a pass makes when nobody kills it, and what is there after it."""
+        home = self.folder / "undisturbed"
+        copied(self.before(name), home)
+        writes = self.forge.run(name, home).writes
+        answer = self.forge.run(f"{name}, settled", home).answer
+        shutil.rmtree(home)
+        return writes, answer
+
+    def killed(self, name: str, point: int) -> Mapping[str, object]:
+        """Return what is there when a pass died before a write, and somebody began it again."""
+        home = self.folder / "killed"
+        copied(self.before(name), home)
+        try:
+            assert self.forge.run(name, home, die_at=point).died
+            return self.forge.run(f"{name}, again", home).answer
+        finally:
+            shutil.rmtree(home)
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """The folders of this module's tests."""
+    folder = tmp_path_factory.mktemp("points")
+    with forge("support.pass_acts", folder) as smithy:
+        yield Memory(folder, smithy)
+
+
+def _check(memory: Memory, name: str, every: int) -> None:
+    writes, expected = memory.undisturbed(name)
+    assert writes > 0, "a pass that writes nothing has no points"
+    points = {*range(1, writes + 1, every), writes}
+    wrong = {p: _differences(expected, memory.killed(name, p)) for p in sorted(points)}
+    assert {point: found for point, found in wrong.items() if found} == {}, f"of {writes} writes"
+
+
+def _differences(expected: Mapping[str, object], found: Mapping[str, object]) -> list[str]:
+    """Return what is missing and what is too much, table by table."""
+    told: list[str] = []
+    for table in sorted({*expected, *found}):
+        one, other = _items(expected.get(table)), _items(found.get(table))
+        told += [f"{table}: missing {row}" for row in _without(one, other)]
+        told += [f"{table}: too much {row}" for row in _without(other, one)]
+    return told
+
+
+def _items(rows: object) -> list[str]:
+    if isinstance(rows, dict):
+        return [f"{key}: {count}" for key, count in sorted(rows.items())]
+    return [str(row) for row in rows] if isinstance(rows, list) else []
+
+
+def _without(rows: Iterable[str], others: Iterable[str]) -> list[str]:
+    left = list(others)
+    return [row for row in rows if row not in left or left.remove(row)]
+
+
+@pytest.mark.parametrize("name", OFTEN)
+def test_a_pass_killed_before_a_write_ends_as_if_it_never_was(memory: Memory, name: str) -> None:
+    """One in sixty points of the pass, the first and the last among them."""
+    _check(memory, name, EVERY)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", PASSES)
+def test_a_pass_killed_before_each_of_its_writes(memory: Memory, name: str) -> None:
+    """Every point of the pass."""
+    _check(memory, name, 1)

@@ -1,17 +1,23 @@
-"""How often a turn goes to the cold tier: counted, never timed."""
+"""How often a turn goes to the cold tier, and recall when it knows the turns it finds."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 from support.cold_samples import SCOPE, belief_by, fact_by, graph_of, receipt_by, rule_by, turn_by
+from support.many_turns import fill, say
 from support.mongo_server import MongoServer, running_mongo
 from support.runtime import MovingClock, running
 
+from ezra import Agent, Ezra, RecallResult, TierUnavailable
+from ezra.ranking.terms import HEARD_CHARS_MAX, Reader, Reading, bag_of
 from ezra.turn.follow_up import follow_up
 from tiers.cold.mongo import mongo_cold_store
 from tiers.cold.port import Find, Put, Replace, Request
@@ -20,6 +26,8 @@ from tiers.cold.sqlite.database import Database
 from tiers.cold.stores import ColdStores
 from tiers.records import Usage
 from tiers.turn_io import Charge, TurnWrite
+
+# How often a turn goes to the cold tier: counted, never timed.
 
 ONE = Charge(Usage(tokens=3, writes=1))
 
@@ -170,3 +178,155 @@ async def test_a_whole_turn_reads_cold_once_besides_its_search(
         assert (
             await graph.receipt(turn.receipt_id or "")
         ).query == "How many laps do medium tyres last?"
+
+
+# Recall when it knows the turns it finds: the same answers, and nothing of what is gone.
+
+SAID = (
+    "We opened the gearbox on Monday.",
+    "Which wing did you fit?",
+    "The front wing, with the long flap.",
+    "Kim likes the soft tyre.",
+    "Rain came in lap nine of the race in May 2026.",
+    "Twelve laps on mediums were too many.",
+    "The gearbox oil was at 131 degrees.",
+    "Ask the pit wall about the undercut.",
+)
+QUESTIONS = (
+    "Which wing did we fit?",
+    "How many laps on mediums?",
+    "When did it rain?",
+    "gearbox",
+    "What happened in May 2026?",
+    "Which tyre does Kim like?",
+)
+NOON = datetime(2026, 5, 15, 12, tzinfo=UTC)
+
+
+class Away:
+    """A store that cannot be reached, whatever it is asked."""
+
+    def __getattr__(self, name: str) -> Any:
+        async def fail(*_: object, **__: object) -> None:
+            raise TierUnavailable("cold", name, "it is away")
+
+        return fail
+
+
+async def _house(ezra: Ezra) -> Agent:
+    graph = await ezra.create_session_graph("imola")
+    return await graph.spawn_agent("mechanic", topics={"car"})
+
+
+async def _asked(agent: Agent) -> list[RecallResult]:
+    found = [await agent.recall(one, limit=8, explain=True) for one in QUESTIONS]
+    # Which tier is the first to answer is a matter of chance.
+    return [replace(one, tiers_used=tuple(sorted(one.tiers_used))) for one in found]
+
+
+@pytest.mark.parametrize("embedder", ["off", "required"])
+async def test_what_is_known_is_answered_alike(tmp_path: Path, embedder: str) -> None:
+    """The first answers, which are read, and the second, which are sighted; a new process too."""
+    clock = MovingClock()
+    async with running(tmp_path, clock, embedder=embedder, ring_capacity=2) as ezra:
+        agent = await _house(ezra)
+        await fill(ezra, agent, [f"{text} ({n})" for n in range(6) for text in SAID])
+        await ezra.drain_learning()
+    async with running(tmp_path, clock, embedder=embedder, ring_capacity=2) as ezra:
+        agent = await (await ezra.session_graph("imola")).agent("mechanic")
+        known = ezra._runtime.reader.known("default", "imola")
+        first, second = await _asked(agent), await _asked(agent)
+        assert first == second == await _asked(agent)
+        assert all(found.items for found in first)
+        lost = ("dense",) if embedder == "off" else ()
+        assert {found.degraded for found in first} == {lost}
+        ids = [hit.id for found in first for hit in found.items]
+        assert not any(one in known for one in ids)  # as it was when nothing had been asked
+        known = ezra._runtime.reader.known("default", "imola")
+        assert all(one in known for one in ids)
+
+
+async def test_what_was_redacted_is_not_found_though_it_was_known(tmp_path: Path) -> None:
+    """Nor is it known any more."""
+    async with running(tmp_path, embedder="required", ring_capacity=1) as ezra:
+        agent = await _house(ezra)
+        secret = (await say(agent, "The safe opens with pelican seven.")).id
+        for text in SAID:
+            await say(agent, text)
+        for _ in range(2):
+            assert (await agent.recall("pelican seven")).items[0].id == secret
+        graph = await ezra.session_graph("imola")
+        await graph.redact([secret], reason="asked to")
+        assert secret not in ezra._runtime.reader.known("default", "imola")
+        for _ in range(2):
+            found = (await agent.recall("pelican seven", limit=20)).items
+            assert secret not in [hit.id for hit in found]
+
+
+async def test_known_turns_are_told_by_the_index_while_the_cold_tier_is_away(
+    tmp_path: Path,
+) -> None:
+    """It is asked for their words, which nobody here remembers."""
+    async with running(tmp_path, embedder="required", ring_capacity=1) as ezra:
+        agent = await _house(ezra)
+        for text in SAID:
+            await say(agent, text)
+        await ezra.drain_learning()
+        before = await agent.recall("Which wing did we fit?", limit=4)
+        away: Any = Away()
+        agent._runtime = replace(
+            agent._runtime, words=away, recollection=away, turns=away, knowledge=away
+        )
+        found = await agent.recall("Which wing did we fit?", limit=4)
+        assert found.degraded == ("cold",)
+        assert {hit.tier for hit in found.items} <= {"warm", "hot"}
+        texts = {hit.id: hit.text for hit in before.items}
+        assert [hit.text for hit in found.items if hit.id in texts]
+        assert all(hit.text == texts.get(hit.id, hit.text) != "" for hit in found.items)
+
+
+async def test_a_turn_is_known_from_its_reply_on(tmp_path: Path) -> None:
+    """A short one: to read a long one takes time that nobody asked for yet."""
+    async with running(tmp_path, embedder="off") as ezra:
+        agent = await _house(ezra)
+        short = (await say(agent, "The wing was fitted.", "Thank you.")).id
+        long = (await say(agent, "wing " * (HEARD_CHARS_MAX // 5))).id
+        known = ezra._runtime.reader.known("default", "imola")
+        assert (short in known, long in known) == (True, False)
+        counts, terms, *_ = known[short]
+        assert (counts, terms) == bag_of("mechanic: The wing was fitted.\nThank you.")[:2]
+        found = (await agent.recall("wing fitted")).items
+        assert [hit.id for hit in found] == [short, long]
+
+
+def _reading(text: str) -> Reading:
+    return (*bag_of(text), "ada", "ada", None, NOON)
+
+
+def test_the_reader_remembers_so_many_turns() -> None:
+    """Of the graph that was asked least lately the oldest gives way; counted as they are."""
+    reader, random = Reader(turns_max=10), Random(3)
+    for number in range(8):
+        reader.keep("a", "old", f"old{number}", _reading("old"))
+    known = reader.known("a", "old")
+    assert "old0" in known
+    for number in range(8):
+        reader.keep("a", "new", f"new{number}", _reading("new"))
+        reader.keep("a", "new", f"new{number}", _reading("new"))
+    now = reader.known("a", "old")
+    assert [one for one in range(8) if f"old{one}" in now] == [6, 7]
+    assert "old0" in known  # as long as the question lasts that asked for it
+    assert known["old0"] == _reading("old")
+    reader.known("a", "new")
+    for _ in range(200):
+        name: Sequence[str] = random.choice([("a", "old"), ("b", "old"), ("a", "new")])
+        reader.keep(name[0], name[1], str(random.randrange(40)), _reading("more"))
+        if random.random() < 0.1:
+            reader.forget(name[0], name[1])
+        held = [
+            one
+            for tenant, graph in (("a", "old"), ("b", "old"), ("a", "new"))
+            for one in range(40)
+            if str(one) in reader.known(tenant, graph)
+        ]
+        assert len(held) <= 10

@@ -18,6 +18,7 @@ from typing import cast
 
 import pytest
 from support.memory_rows import MemoryRows, memory_rows
+from support.records import every_row
 from support.servers import server_variables
 from support.shared_runtime import LEASE_SECONDS, WorkingProcess, shared_settings, working_process
 
@@ -89,24 +90,15 @@ async def _indexed(ezra: Ezra) -> set[str]:
     index = ezra._runtime.warm
     assert isinstance(index, SwitchingIndex)
     store = cast("WarmArchive", index.serving.store)
-    found: set[str] = set()
-    cursor: str | None = ""
-    while cursor is not None:
-        page = await store.export_entries("default", cursor, 1_000)
-        found |= {entry.id for entry in page.rows}
-        cursor = page.cursor
-    return found
+    found = await every_row(lambda cursor: store.export_entries("default", cursor, 1_000))
+    return {entry.id for entry in found}
 
 
 async def _findable(cold: ColdStores) -> set[str]:
     """Return the ids of everything that should be in it."""
-    found: set[str] = set()
-    cursor: str | None = ""
-    while cursor is not None:
-        page = await cold.upkeep.searchable_after("default", cursor, 1_000, datetime.now(UTC))
-        found |= {ref.id for ref in page.rows}
-        cursor = page.cursor
-    return found
+    now = datetime.now(UTC)
+    found = await every_row(lambda at: cold.upkeep.searchable_after("default", at, 1_000, now))
+    return {ref.id for ref in found}
 
 
 def _check_effects(rows: MemoryRows, told: list[Turn]) -> None:

@@ -12,9 +12,17 @@ from typing import Self, cast
 from uuid import UUID
 
 import pytest
-from support.tier_samples import DIMENSIONS, NOW, entry_of, query_of, record_id, scope_of
+from support.tier_samples import (
+    DIMENSIONS,
+    NOW,
+    ancestor,
+    entry_of,
+    heir_of,
+    query_of,
+    record_id,
+    scope_of,
+)
 from support.warm_backends import WARM_BACKENDS, WarmBackend
-from support.warm_lineage import ancestor, heir_of
 from support.warm_reference import visible
 
 from metaagents.reindex.generations import OpenGenerations

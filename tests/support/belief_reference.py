@@ -30,7 +30,6 @@ from tiers.beliefs import (
 from tiers.errors import Conflict, NotFound, UsageError
 from tiers.history.chain import canonical, content_digest, next_event
 from tiers.history.differences import left_digest
-from tiers.history.fold import Fold
 from tiers.history.plan import (
     SPEAKING_KINDS,
     PlannedEvent,
@@ -46,7 +45,7 @@ from tiers.history.plan import (
 )
 from tiers.records import ALL_TOPICS, Scope
 
-from .belief_replay import plain
+from .belief_replay import plain, successors
 
 REDACTED = "[redacted]"
 CHANGED_MAX = 10_000
@@ -152,7 +151,8 @@ class ReferenceBeliefs:
         if not 0 <= to_seq <= len(self._log):
             raise UsageError("to_seq", to_seq, f"0 to {len(self._log)}")
         then = await self.as_of(scope.for_graph(), to_seq)
-        told = rewind_plan(to_seq, self._active(), then, self._successors(to_seq), reason)
+        over = successors(self._log[:to_seq], self._known.values())
+        told = rewind_plan(to_seq, self._active(), then, over, reason)
         if told:
             self._check_writable()
         return self._changed(scope, told, now)
@@ -329,20 +329,6 @@ class ReferenceBeliefs:
             new = [one for one in self._known.values() if links.get(one.id) in ahead]
             ahead = {one.id for one in new if one.status in {"reverted", "redacted"}}
             found += [one for one in new if one.id not in ahead]
-        return found
-
-    def _successors(self, to_seq: int) -> dict[str, str | None]:
-        """Return by what each belief was superseded after an event, where it is otherwise now."""
-        then = Fold()
-        for entry in self._log[:to_seq]:
-            then.apply(entry)
-        found: dict[str, str | None] = {}
-        for one in self._known.values():
-            was = then.beliefs.get(one.id)
-            successor = None if was is None else was.superseded_by
-            is_over = was is None or not was.is_active
-            if is_over and one.redacted_at is None and successor != one.superseded_by:
-                found[one.id] = successor
         return found
 
     def _set_pinned(

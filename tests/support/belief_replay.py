@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
 from tiers.beliefs import (
@@ -50,6 +50,23 @@ async def replayed(history: BeliefHistory, scope: Scope, *, page: int = 1000) ->
     assert {(row.agent_id, row.topic): row.trust for row in trusts} == fold.trust
     assert len(trusts) == len(fold.trust)
     return fold
+
+
+def successors(
+    log: Iterable[LoggedBelief], known: Iterable[HistoricBelief | FoldedBelief]
+) -> dict[str, str | None]:
+    """Return by what each belief was superseded after these entries, where it is otherwise now."""
+    then = Fold()
+    for entry in log:
+        then.apply(entry)
+    found: dict[str, str | None] = {}
+    for one in known:
+        was = then.beliefs.get(one.id)
+        successor = None if was is None else was.superseded_by
+        is_over = was is None or not was.is_active
+        if is_over and one.status != "redacted" and successor != one.superseded_by:
+            found[one.id] = successor
+    return found
 
 
 async def replayed_log(history: BeliefHistory, scope: Scope, *, page: int = 1000) -> Fold:

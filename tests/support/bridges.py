@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
@@ -15,8 +14,8 @@ from ezra import Ezra
 from ezra.bridge.client import Bridge, bridged
 from ezra.bridge.config import BridgeConfig
 
-from .processes import PATIENCE_SECONDS, kept
-from .warm_command import warm_command
+from .command import started
+from .processes import PATIENCE_SECONDS, wait_until
 
 
 def free_port() -> int:
@@ -45,29 +44,19 @@ class Server:
 
     def start(self) -> None:
         """Start it, and wait until it takes requests."""
-        self._process = subprocess.Popen(
-            [str(warm_command()), "serve", "--port", str(self._port), "--json", "--no-access-log"],
-            env={
-                **kept(),
-                "EZRA_HOME": str(self._home),
-                "EZRA_EMBEDDER": "off",
-            },
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        told = ("--json", "--no-access-log")
+        variables = {"EZRA_HOME": str(self._home), "EZRA_EMBEDDER": "off"}
+        self._process = started("serve", "--port", self._port, *told, **variables)
         assert self._process.stdout is not None
         assert self._process.stderr is not None
         first = self._process.stdout.readline()
         assert first, self._process.stderr.read()
         assert json.loads(first)["url"] == self.url
-        until = time.monotonic() + PATIENCE_SECONDS
-        while time.monotonic() < until:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self._port)) == 0:
-                    return
-            time.sleep(0.01)
-        raise TimeoutError(self.url)
+        wait_until(self._listens, self.url)
+
+    def _listens(self) -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self._port)) == 0
 
     def kill(self) -> None:
         """Kill it where it stands."""

@@ -27,7 +27,6 @@ from tiers.records import (
     Retention,
     Scope,
     Settlement,
-    SignedHead,
     Turn,
     Usage,
     Work,
@@ -44,6 +43,7 @@ from .cold_samples import (
     episode_by,
     fact_by,
     graph_of,
+    head_by,
     held_by,
     receipt_by,
     rule_by,
@@ -51,6 +51,7 @@ from .cold_samples import (
     turn_by,
 )
 from .document_reference import document_by, drafts_of
+from .records import every_row, pages
 from .tier_samples import HOSTILE_TEXT, NOW, scope_of
 
 TENANTS = ("acm", "acme", "acme/'; --")
@@ -278,24 +279,9 @@ async def _beliefs(cold: Any, scope: Scope, child: Scope) -> None:
     await cold.beliefs.pin(scope, open_end.id, NOW + timedelta(minutes=1))
     await replacing(cold, child, belief_by(child, HOSTILE_TEXT))
     await cold.beliefs.set_trust(scope.for_graph(), "engineer", None, 0.3, HOSTILE_TEXT, NOW)
-    for one, key in ((scope, "1"), (scope, "2"), (child, "1")):
-        await cold.heads.put_head(one.for_graph(), _head(one, key))
-
-
-def _head(scope: Scope, key: str) -> SignedHead:
-    """Return a head of the first two events, with hashes and a signature that are none."""
-    return SignedHead(
-        tenant=scope.tenant,
-        graph_id=scope.graph_id,
-        size=2,
-        last_hash="a" * 64,
-        root="b" * 64,
-        turn=1,
-        signed_at=NOW + timedelta(microseconds=int(key)),
-        public_key=key * 64,
-        signature="c" * 128,
-        frontier=("d" * 64,),
-    )
+    for one, key in ((scope, 1), (scope, 2), (child, 1)):
+        at = NOW + timedelta(microseconds=key)
+        await cold.heads.put_head(one.for_graph(), head_by(one, 2, f"{key}{key}", at))
 
 
 async def _usage(cold: Any, scope: Scope, child: Scope) -> None:
@@ -421,14 +407,7 @@ async def read_out(
     archive: ColdArchive, tenant: str, table: Table, limit: int = 1_000
 ) -> list[Record]:
     """Return a table's rows, page by page."""
-    rows: list[Record] = []
-    cursor: str | None = ""
-    while cursor is not None:
-        page = await archive.export_rows(tenant, table, cursor, limit)
-        assert len(page.rows) <= limit
-        rows += page.rows
-        cursor = page.cursor
-    return rows
+    return await every_row(lambda at: archive.export_rows(tenant, table, at, limit), limit)
 
 
 async def exported(archive: ColdArchive, tenant: str, limit: int = 1_000) -> dict[str, Any]:
@@ -465,11 +444,9 @@ async def copy(source: ColdArchive, target: ColdArchive, tenant: str, limit: int
     """Move a tenant as the mover does, and return how many rows were new."""
     new = 0
     for table in ARCHIVE_ROWS:
-        cursor: str | None = ""
-        while cursor is not None:
-            page = await source.export_rows(tenant, table, cursor, limit)
+        whole = pages(lambda at, of=table: source.export_rows(tenant, of, at, limit), limit)
+        async for page in whole:
             new += await target.import_rows(tenant, table, page.rows)
-            cursor = page.cursor
     return new
 
 

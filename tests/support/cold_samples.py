@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from random import Random
 from typing import Any
 
@@ -20,6 +20,7 @@ from tiers.records import (
     Scope,
     SearchQuery,
     SessionGraph,
+    SignedHead,
     Summary,
     Turn,
     WorkDraft,
@@ -191,3 +192,19 @@ def asked(text: str = "medium tyres", **fields: Any) -> SearchQuery:
         **fields,
     }
     return SearchQuery(text=text, **known)
+
+
+def head_by(scope: Scope, size: int, key: str = "aa", at: datetime = NOW) -> SignedHead:
+    """Return a head of so many events, with hashes and a signature that are none."""
+    return SignedHead(
+        tenant=scope.tenant,
+        graph_id=scope.graph_id,
+        size=size,
+        last_hash=f"{size:064x}",
+        root="r" * 64,
+        turn=size,
+        signed_at=at,
+        public_key=key * 32,
+        signature="bb" * 64,
+        frontier=("c" * 64, "d" * 64)[: size % 3],
+    )

@@ -13,6 +13,19 @@ COMMAND = Path(sys.executable).parent / "ezra"
 """The command as it is installed."""
 
 
+def started(
+    *arguments: object, program: Path | None = None, **variables: str
+) -> subprocess.Popen[str]:
+    """Start ``ezra``, or another program as it; with pipes, in an environment of its own."""
+    return subprocess.Popen(
+        [str(program or warm_command()), *map(str, arguments)],
+        env={**kept(), **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
 def ezra(
     home: Path | None,
     *arguments: object,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -20,8 +19,8 @@ from typer.main import get_command
 import ezra.cli
 from ezra.cli.app import app_of
 
+from .command import started
 from .processes import PATIENCE_SECONDS, kept
-from .warm_command import warm_command
 
 COLUMNS = "80"
 
@@ -93,14 +92,9 @@ def run(*arguments: object, **variables: str) -> Done:
 @contextmanager
 def server_process(home: Path) -> Iterator[str]:
     """Run ``ezra serve`` on a folder for the length of the block; yields its address."""
-    process = subprocess.Popen(
-        [str(warm_command()), "serve", "--port", "0", "--json", "--no-access-log"],
-        env={**kept(), "EZRA_HOME": str(home), "EZRA_EMBEDDER": "off"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    with process:
+    told = ("--json", "--no-access-log")
+    variables = {"EZRA_HOME": str(home), "EZRA_EMBEDDER": "off"}
+    with started("serve", "--port", 0, *told, **variables) as process:
         try:
             assert process.stdout is not None
             assert process.stderr is not None

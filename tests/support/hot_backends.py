@@ -6,20 +6,24 @@ With ``EZRA_TEST_REDIS_URL`` set there is one more: the deployment it names, of 
 from __future__ import annotations
 
 import os
+import random
 import uuid
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from fakeredis import FakeAsyncRedis, FakeServer
 from redis.asyncio import BlockingConnectionPool
 
+from tiers.errors import UsageError
 from tiers.hot import EmbeddedHotStore, RedisHotStore, embedded_hot_store, redis_hot_store
 from tiers.hot.calls import CallLimits
 from tiers.ports import HotStore
 
 from .redis_server import RedisServer
+from .tier_samples import belief_of, mesh_of, scope_of, turn_of
 
 LIVE_KEY = "EZRA_TEST_REDIS_URL"
 
@@ -93,3 +97,46 @@ HOT_BACKENDS = (
     *_LIVE_BACKENDS,
 )
 REDIS_BACKENDS = tuple(backend for backend in HOT_BACKENDS if backend.is_redis)
+
+
+# One repeatable random walk over every hot operation, on a store and on the embedded one.
+
+VIEWS: list[dict[str, Any]] = [
+    *[{}] * 6,
+    {"topics": ("tyres",)},
+    {"user_id": "ada"},
+    {"every_user": True},
+]
+"""For whom an agent asks: most often the same, now and then somebody else or the runtime."""
+
+
+async def walk(store: HotStore, steps: int, seed: int = 7) -> None:
+    """Take the same steps on both and compare every answer; the store must be empty."""
+    draw = random.Random(seed)
+    # Many agents: in a cluster they lie on all nodes.
+    agents = [f"agent {number}" for number in range(12)]
+    reference = EmbeddedHotStore()
+    for step in range(steps):
+        scope = scope_of(agent_id=draw.choice(agents), **draw.choice(VIEWS))
+        seq, capacity, belief_id = draw.randint(1, 12), draw.randint(1, 6), f"b{draw.randint(1, 3)}"
+        operation = draw.choice(["append"] * 4 + ["restore", "pin", "unpin", "put_mesh", "clear"])
+        answers = []
+        for each in (store, reference):
+            if operation == "append":
+                turn = turn_of(scope, seq, f"step {step}")
+                answers.append(await each.append(scope, turn, capacity))
+            elif operation == "restore":
+                turns = [turn_of(scope, n, f"step {step}") for n in range(seq, seq + 4)]
+                await each.restore(scope, turns, capacity)
+            elif operation == "pin":
+                await each.pin(scope, belief_of(scope, belief_id, f"step {step}"))
+            elif operation == "unpin":
+                await each.unpin(scope, belief_id)
+            elif operation == "put_mesh":
+                with pytest.raises(UsageError) if scope.every_user else nullcontext():
+                    await each.put_mesh(scope, mesh_of(f"step {step}"))
+            else:
+                await each.clear(scope)
+            answers.append(await each.read(scope))
+        half = len(answers) // 2
+        assert answers[:half] == answers[half:], f"step {step}: {operation}"

@@ -33,6 +33,8 @@ from tiers.history.plan import (
 )
 from tiers.records import Scope
 
+from .belief_replay import successors
+
 BEGINNING = datetime(2026, 5, 14, 13, 4, tzinfo=UTC)
 
 
@@ -109,7 +111,8 @@ class MemoryLog:
             if span is not None and one.status != "redacted":
                 update = {"pinned": span.pinned}
                 then.append(self.beliefs[one.id].model_copy(update=update))
-        self.tell(rewind_plan(to_seq, self.active(), then, self._successors(to_seq), reason))
+        over = successors(self.entries[:to_seq], self.fold.beliefs.values())
+        self.tell(rewind_plan(to_seq, self.active(), then, over, reason))
 
     def set_trust(self, agent_id: str, topic: str | None, trust: float) -> None:
         """Set trust by hand."""
@@ -118,20 +121,6 @@ class MemoryLog:
     def adopt(self, point: BranchPoint, beliefs: Sequence[Commitment]) -> None:
         """Begin as a branch."""
         self.tell(adopt_plan(point, beliefs))
-
-    def _successors(self, to_seq: int) -> dict[str, str | None]:
-        """Return by what each belief was superseded after an event, where it is otherwise now."""
-        then = Fold()
-        for entry in self.entries[:to_seq]:
-            then.apply(entry)
-        found: dict[str, str | None] = {}
-        for one in self.fold.beliefs.values():
-            was = then.beliefs.get(one.id)
-            successor = None if was is None else was.superseded_by
-            is_over = was is None or not was.is_active
-            if is_over and one.status != "redacted" and successor != one.superseded_by:
-                found[one.id] = successor
-        return found
 
     def redact(self, belief_id: str, reason: str = "He asked for it.") -> None:
         """Destroy what is said about a belief."""

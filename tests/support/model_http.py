@@ -28,7 +28,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from .processes import PATIENCE_SECONDS
+from .processes import PATIENCE_SECONDS, wait_until
 from .threaded_server import ThreadedServer
 
 KEY = "test-key-0123456789"
@@ -305,11 +305,8 @@ def running_model_server() -> Iterator[ModelServer]:
         server.url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         thread = threading.Thread(target=running.run, args=([listening],), name="model-server")
         thread.start()
-        limit = time.monotonic() + PATIENCE_SECONDS
-        while not running.started:
-            assert thread.is_alive(), "the stand-in did not start"
-            assert time.monotonic() < limit, "the stand-in did not start in time"
-            time.sleep(0.002)
+        wait_until(lambda: running.started or not thread.is_alive(), "the stand-in")
+        assert thread.is_alive(), "the stand-in did not start"
         try:
             yield server
         finally:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from .warm_command import warm_python
 
@@ -20,6 +22,31 @@ def kept() -> dict[str, str]:
     """Return what a test's command has of this environment: its path, and long patience."""
     patience = os.environ.get("EZRA_STEP_TIMEOUT_SECONDS", "30")
     return {"PATH": os.environ["PATH"], "EZRA_STEP_TIMEOUT_SECONDS": patience}
+
+
+def wait_until(true: Callable[[], bool], what: str) -> None:
+    """Wait until something is so that another process, or a thread, is about to do."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not true():
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"gave up waiting: {what}")
+        time.sleep(0.001)
+
+
+def succeeded(
+    *command: object, timeout_seconds: float = PATIENCE_SECONDS, **how: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end, which must be a good one; ``how`` as of ``subprocess.run``."""
+    done = subprocess.run(
+        [*map(str, command)],
+        capture_output=True,
+        text=True,
+        timeout=timeout_seconds,
+        check=False,
+        **how,
+    )
+    assert done.returncode == 0, done.stdout[-3_000:] + done.stderr[-3_000:]
+    return done
 
 
 @contextmanager
@@ -50,6 +77,19 @@ def running_process(
             assert process.stdout is not None
             if not process.stdout.closed:
                 process.stdout.read()  # its end is the end of the process
+
+
+def killed_when(
+    process: subprocess.Popen[bytes], is_time: Callable[[], bool], delay_seconds: float
+) -> bytes:
+    """Wait until it is time, then as long again as is said, send SIGKILL; returns what it said.
+
+    It may have ended by itself before.
+    """
+    wait_until(lambda: is_time() or process.poll() is not None, "the process to get going")
+    time.sleep(delay_seconds)
+    process.kill()
+    return process.communicate()[1]
 
 
 def killed_after(process: subprocess.Popen[str], lines: int) -> list[str]:

@@ -14,7 +14,6 @@ import functools
 import json
 import socket
 import threading
-import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from .processes import PATIENCE_SECONDS
+from .processes import wait_until
 from .qdrant_collections import Collection, IndexParams, Refused, untranslated
 from .threaded_server import ThreadedServer
 
@@ -130,12 +129,7 @@ class QdrantShim:
             target=self._server.run, kwargs={"sockets": [listener]}, daemon=True
         )
         self._thread.start()
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while not self._server.started:
-            if time.monotonic() > deadline:
-                message = "the stand-in did not start"
-                raise RuntimeError(message)
-            time.sleep(0.002)
+        wait_until(lambda: self._server is not None and self._server.started, "the stand-in")
 
     def stop(self) -> None:
         """Break every connection and stop listening; the data stay. May be repeated."""

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from tiers.records import Fact, Hit, Scope, Summary, Turn
+from tiers.upkeep import Page
+
+Asked = Callable[[str], Awaitable[Page[Any]]]
+"""Asks for the page behind a cursor."""
 
 START = datetime(2026, 5, 14, 15, 4, tzinfo=UTC)
 
@@ -69,3 +75,18 @@ def hit(record_id: str, score: float = 1.0, **more: object) -> Hit:
         **more,
     }
     return Hit(id=record_id, score=score, **values)
+
+
+async def pages(ask: Asked, limit: int = 1_000) -> AsyncIterator[Page[Any]]:
+    """Yield one page after the other; none has more rows than the limit."""
+    cursor: str | None = ""
+    while cursor is not None:
+        page = await ask(cursor)
+        assert len(page.rows) <= limit
+        yield page
+        cursor = page.cursor
+
+
+async def every_row(ask: Asked, limit: int = 1_000) -> list[Any]:
+    """Return the rows of all pages."""
+    return [row async for page in pages(ask, limit) for row in page.rows]

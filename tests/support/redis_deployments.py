@@ -5,8 +5,7 @@ from __future__ import annotations
 import shutil
 import socket
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 import trustme
 from redis import Redis
 
-from .processes import PATIENCE_SECONDS
+from .processes import wait_until
 from .redis_server import RedisServer, running_redis
 
 SLOTS = 16384
@@ -32,15 +31,6 @@ def free_ports(count: int) -> list[int]:
             if port < 55536:
                 ports.append(port)
         return ports
-
-
-def wait_until(true: Callable[[], bool], what: str) -> None:
-    """Wait until servers have agreed on something."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not true():
-        if time.monotonic() > deadline:
-            raise RuntimeError(f"gave up waiting: {what}")
-        time.sleep(0.02)
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,11 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .processes import PATIENCE_SECONDS
+from .processes import wait_until
 
 
 class RedisServer:
@@ -42,11 +41,12 @@ class RedisServer:
         listen = ("--port", "0", "--unixsocket", str(self.socket))
         files = ("--dir", str(self._folder), "--logfile", str(log))
         self._process = subprocess.Popen([program, *self._mode(), *listen, *files, *self._options])
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while not self._listens():
-            if self._process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"redis-server did not start:\n{log.read_text()}")
-            time.sleep(0.005)
+        wait_until(lambda: self._listens() or self._has_ended(), "redis-server")
+        if self._has_ended():
+            raise RuntimeError(f"redis-server did not start:\n{log.read_text()}")
+
+    def _has_ended(self) -> bool:
+        return self._process is not None and self._process.poll() is not None
 
     def _mode(self) -> tuple[str, ...]:
         return ("--save", "", "--appendonly", "no")

@@ -7,7 +7,17 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from tiers.records import ALL_TOPICS, Commitment, IndexEntry, MeshResult, Scope, SearchQuery, Turn
+from tiers.records import (
+    ALL_TOPICS,
+    Ancestor,
+    Commitment,
+    IndexEntry,
+    Kind,
+    MeshResult,
+    Scope,
+    SearchQuery,
+    Turn,
+)
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 DIMENSIONS = 4
@@ -112,3 +122,16 @@ def query_of(text: str = "", **fields: Any) -> SearchQuery:
         "now": NOW,
     }
     return SearchQuery(**{**known, **fields})
+
+
+# Scopes that inherit, for tests of the warm tier.
+
+
+def ancestor(graph_id: str, *carries: Kind, as_of: datetime | None = None) -> Ancestor:
+    """Return an ancestor that is reached through a parent, and through which these kinds come."""
+    return Ancestor(graph_id=graph_id, path=("parent of", graph_id), as_of=as_of, carries=carries)
+
+
+def heir_of(*lineage: Ancestor, **more: Any) -> Scope:
+    """Return the scope of an agent whose graph inherits."""
+    return scope_of(graph_id="heir", lineage=lineage, **more)

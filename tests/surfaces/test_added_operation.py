@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
+
+from support.processes import succeeded
 
 import ezra
 
@@ -106,16 +107,9 @@ def test_one_decorated_method_is_at_every_door(tmp_path: Path) -> None:
     assert NEXT_METHOD in text
     handle.write_text(text.replace(NEXT_METHOD, ADDED + NEXT_METHOD))
 
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", ASKED, str(tmp_path / "home")],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        cwd=tmp_path,
-        env={"PYTHONPATH": f"{tmp_path}:{ROOT / 'tests'}"},
-    )
-    assert done.returncode == 0, done.stderr[-3_000:]
+    path = {"PYTHONPATH": f"{tmp_path}:{ROOT / 'tests'}"}
+    command = (sys.executable, "-P", "-c", ASKED, tmp_path / "home")
+    done = succeeded(*command, cwd=tmp_path, env=path)
     found = json.loads(done.stdout)
 
     assert found["rest"] == ["car: soft", 60, "me"]

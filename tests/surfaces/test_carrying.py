@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.records import every_row
 from support.runtime import MovingClock, running
 from support.service import serving
 
@@ -16,14 +17,10 @@ from ezra.service.tokens import TokenFile
 
 async def rows_of(graph: Any, limit: int = 500) -> dict[str, list[dict[str, Any]]]:
     """Return everything that a graph holds, by table."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    for table in TABLES:
-        found[table], after = [], ""
-        while after is not None:
-            page = await graph.export_rows(table, after, limit)
-            found[table] += page.rows
-            after = page.cursor
-    return found
+    return {
+        table: await every_row(lambda at, of=table: graph.export_rows(of, at, limit), limit)
+        for table in TABLES
+    }
 
 
 async def told(runtime: Any, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""``ezra mcp``: the process that a client starts, and what to paste into its configuration."""
+"""``ezra mcp`` as a process and what to paste for it, and two models on one board."""
 
 from __future__ import annotations
 
@@ -6,18 +6,25 @@ import asyncio
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
-from support.mcp_client import resource, told
-from support.runtime import running
+from support.mcp_client import refused, resource, told
+from support.runtime import MovingClock, running
 from support.warm_command import warm_python
 from typer.testing import CliRunner
 
+from ezra import Ezra
 from ezra.cli.mcp import CLIENTS, PLACEHOLDER, mcp_app, until_stopped
+from ezra.service.caller import Caller
+from ezra.service.handle_pool import HandlePool
+from ezra.service.mcp import mcp_server
+
+# ``ezra mcp``: the process that a client starts, and what to paste into its configuration.
 
 GRAPH = "race-weekend-imola-2026"
 
@@ -141,3 +148,49 @@ def _config(*arguments: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(whole.stdout)
     assert json.loads(plain.stdout) == found["configuration"]
     return found
+
+
+# The board through MCP: two models write to each other and share tasks.
+
+TOPICS = ("tyres",)
+
+
+def _asking(ezra: Ezra, agent_id: str) -> Client:
+    caller = Caller("ci", "agent", "race", agent_id, None, TOPICS)
+    return Client(mcp_server(HandlePool(ezra, time.monotonic), caller))
+
+
+async def test_two_models_write_to_each_other_and_share_a_task(tmp_path: Path) -> None:
+    """Messages, answers, read state, tasks and the log are those of the handles."""
+    async with running(tmp_path / "home", MovingClock()) as ezra:
+        graph = await ezra.create_session_graph("race")
+        async with _asking(ezra, "planner") as planner, _asking(ezra, "builder") as builder:
+            asked = await told(
+                planner, "send_message", text="Which tyres?", to=["builder"], priority="high"
+            )
+            await told(planner, "send_message", text="Freeze at noon.", subject="All")
+            inbox = await told(builder, "inbox", limit=1)
+            assert ([one["title"] for one in inbox["cards"]], inbox["has_more"]) == (["All"], True)
+            answer = await told(builder, "send_message", text="Softs.", reply_to=asked["id"])
+            assert (answer["to"], answer["thread"]) == (["planner"], asked["id"])
+            acked = await told(builder, "ack_messages", ids=[asked["id"], "unknown"])
+            assert acked == {"ids": [asked["id"]]}
+            unread = await told(builder, "inbox")
+            assert [one["text"] for one in unread["cards"]] == ["Freeze at noon."]
+            task = await told(planner, "start_task", title="Fit the wing", tags=["wing"])
+            await told(builder, "update_task", task_id=task["id"], status="in_progress", note="on")
+            done = await told(
+                builder, "update_task", task_id=task["id"], status="completed", note="fitted"
+            )
+            assert done["status"] == "completed"
+            assert "final" in await refused(
+                planner, "update_task", task_id=task["id"], status="suspended"
+            )
+            assert "NotFound" in await refused(planner, "update_task", task_id="unknown", note="x")
+            listed = await told(planner, "list_tasks", statuses=["completed"], agent_id="planner")
+            assert [one["id"] for one in listed["cards"]] == [task["id"]]
+            logged = await told(builder, "log_action", action="commit", files=["wing.py"])
+            assert (logged["type"], logged["agent_id"]) == ("commit", "builder")
+        counts = await graph.board.counts()
+        assert sum(one.number for one in counts if one.kind == "message") == 3
+        assert [one.agent_id for one in counts if one.state == "commit"] == ["builder"]

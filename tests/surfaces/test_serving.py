@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import signal
 import subprocess
 from collections.abc import AsyncIterator, Callable
@@ -14,7 +13,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from support.command import COMMAND
+from support.command import COMMAND, started
 from support.processes import PATIENCE_SECONDS
 from support.runtime import MovingClock, running
 from support.service import Slow, bearer, inside, serving
@@ -166,14 +165,8 @@ async def test_a_port_in_use_is_a_problem_of_the_configuration(behind: Ezra) -> 
 
 def serve(home: Path, *arguments: str, program: Path) -> subprocess.Popen[str]:
     """Start the command as a person does."""
-    variables = {"EZRA_HOME": str(home), "EZRA_EMBEDDER": "off", "PATH": os.environ["PATH"]}
-    return subprocess.Popen(
-        [str(program), "serve", *arguments],
-        env=variables,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    variables = {"EZRA_HOME": str(home), "EZRA_EMBEDDER": "off"}
+    return started("serve", *arguments, program=program, **variables)
 
 
 @pytest.mark.parametrize(

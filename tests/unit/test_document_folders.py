@@ -1,14 +1,23 @@
-"""Finding files: nothing hidden, nothing outside, no circles, and names that mean one document."""
+"""Files of a folder: which are found under which names, and what their front matter says."""
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from ezra.documents import drafted
 from ezra.documents.folders import Patterns, found_in, gone_of, patterns_of, read_file
+from ezra.documents.front_matter import split_front_matter, topics_of
+from ezra.documents.markdown import read_text
+from tiers.documents import PROPERTIES_CHARS_MAX
 from tiers.errors import UsageError
+
+# Finding files: nothing hidden, nothing outside, no circles, and names that mean one document.
 
 
 @pytest.fixture
@@ -87,3 +96,154 @@ def test_what_cannot_be_looked_at_is_not_gone(root: Path) -> None:
     """A document is removed only when its file is surely not there."""
     names = {"there": root / "a.md", "gone": root / "x.md", "below": root / "a.md/x.md"}
     assert gone_of(names | {"odd": Path("a\x00b")}) == ["gone", "below"]
+
+
+# Front matter: what it may say, and what is told and kept as text instead.
+
+BOMB = "a: &a [x, x, x]\n" + "".join(
+    f"{name}: &{name} [{', '.join(['*' + former] * 9)}]\n"
+    for former, name in zip("abcdef", "bcdefg", strict=True)
+)
+
+
+def test_values_become_json() -> None:
+    """Dates are text, numbers that JSON cannot hold too, and keys are always text."""
+    found = split_front_matter(
+        "---\ntitle: Plan\ndate: 2026-05-14\nat: 2026-05-14T10:00:00Z\n7: one\ntrue: yes\n"
+        "big: 123456789012345678901234567890\nnot: .nan\nset: !!set {b, a}\nnone:\n---\nBody."
+    )
+    assert found.properties == {
+        "title": "Plan",
+        "date": "2026-05-14",
+        "at": "2026-05-14T10:00:00+00:00",
+        "7": "one",
+        "true": True,
+        "big": "123456789012345678901234567890",
+        "not": "nan",
+        "set": ["a", "b"],
+        "none": None,
+    }
+    assert (found.body, found.problem) == ("Body.", "")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "a: [1, 2",
+        "- no\n- mapping",
+        "a: *nobody",
+        BOMB,
+        "a: " + "[" * 40 + "]" * 40,
+        "x: " + "[" + "1," * 6_000 + "]",
+        "a: !!python/object/apply:os.system ['true']",
+        "when: 2026-13-45",
+        "a: b: c",
+        "? [a, b]\n: c",
+        "\ta: 1",
+        "x: '" + "\\" * 10 + "\n",
+    ],
+    ids=str,
+)
+def test_what_is_malformed_is_told_and_kept_as_text(raw: str) -> None:
+    """Never an error, never built: the words are found all the same."""
+    parsed = read_text(f"---\n{raw}\n---\n\n# Tyres\n\nMediums last 18 laps.\n")
+    texts = [block.text for block in parsed.blocks]
+    if parsed.warnings:
+        assert parsed.properties == {}
+        assert texts[0].split() == raw.split()
+    assert texts[-1] == "Mediums last 18 laps."
+    assert parsed.title == "Tyres"
+    (warning,) = parsed.warnings or ("",)
+    assert "front matter" in warning or raw.startswith("? ")
+    assert len(json.dumps(parsed.properties)) <= PROPERTIES_CHARS_MAX
+
+
+def test_a_rule_across_the_page_is_no_front_matter() -> None:
+    """But keys behind dashes that never end are meant as such, and told."""
+    assert read_text("---\n\nJust text.\n").warnings == ()
+    unended = read_text("---\ntitle: x\n\nText.\n")
+    assert "does not end" in unended.warnings[0]
+    assert "Text." in unended.blocks[-1].text
+    assert split_front_matter("text\n---\na: 1\n---\n").properties is None
+
+
+def test_topics_are_a_list_or_one_text() -> None:
+    """``topics`` before ``tags``; everything, and nothing, is no topic."""
+    assert topics_of({"topics": ["Tyres", "#Strategy"]}) == (("strategy", "tyres"), "")
+    assert topics_of({"tags": "tyres, Pit lane"}) == (("pit lane", "tyres"), "")
+    assert topics_of({"topics": [], "tags": ["b"]}) == (("b",), "")
+    assert topics_of({}) == (None, "")
+    for bad in (["*"], ["tyres", ""], {"a": 1}, [["x"]], ["\x07"], ["x" * 300], 7):
+        topics, problem = topics_of({"topics": bad})
+        assert topics is None
+        assert problem.startswith("topics")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "title: Payroll: 2026\ntopics: [finance]",
+        "topics: [finance",
+        "topics: {finance: true}",
+        "topics: [finance, {a: b}]",
+        "topics:\n- finance\n-hr",
+        "topics:\tfinance",
+        "topics:finance",
+        "title: Payroll\ntopics:\u00a0[finance",
+        "topics: 5",
+        "topics: false",
+        'topics: ["*"]',
+        "Tags: *finance",
+        "- topics: finance",
+        "{title: Payroll, topics: [finance}",
+    ],
+    ids=repr,
+)
+async def test_topics_that_cannot_be_read_are_refused_and_never_lost(raw: str) -> None:
+    """A document without topics is seen by everybody; those that are given beside it win."""
+    await _refused_without_topics(f"---\n{raw}\n---\n# Payroll\n\nSalaries.\n")
+
+
+async def test_topics_of_a_large_document_are_refused_as_well() -> None:
+    """It is read in a process of its own, which has to say why."""
+    body = "word " * 30_000
+    await _refused_without_topics(f"---\ntopics: [finance\n---\n# Payroll\n\n{body}\n")
+
+
+async def _refused_without_topics(content: str) -> None:
+    with pytest.raises(
+        UsageError, match=r"pay\.md.* accepted: front matter that .*topics: \[tyres"
+    ):
+        await drafted("pay.md", content)
+    given = await drafted("pay.md", content, topics=["hr"])
+    assert given.topics == ("hr",)
+    assert given.warnings
+
+
+async def test_front_matter_that_never_ends_loses_no_topics_either() -> None:
+    """What has no closing dashes is refused where a line names topics, and read as text else."""
+    with pytest.raises(UsageError, match="does not end"):
+        await drafted("pay.md", "---\ntitle: Payroll\ntopics: [finance]\n\n# Payroll\n")
+    with pytest.raises(UsageError, match="does not end"):
+        await drafted("pay.md", "---\ntopics:finance\n\n# Payroll\n")
+    assert (await drafted("pay.md", "---\n\nTyres.\n\ntopics: none\n")).topics is None
+    assert (await drafted("pay.md", "---\na: b: c\n---\nText.")).topics is None
+
+
+@pytest.mark.parametrize(
+    "raw",
+    ["Topics: [finance]", "TAGS: finance", '"topics": [finance]', "topics: []\nTopics: finance"],
+)
+def test_keys_are_read_in_any_case(raw: str) -> None:
+    """Also behind blank lines, as texts in programs begin; the title likewise."""
+    parsed = read_text(f"\n\n---\nTITLE: Pay\n{raw}\n---\nText.")
+    assert (parsed.topics, parsed.topics_problem, parsed.title) == (("finance",), "", "Pay")
+    assert "line 4" in split_front_matter("\n---\na: b\nc: d: e\n---\n").problem
+
+
+@given(st.text(max_size=400))
+def test_any_text_between_dashes_is_read_or_told(raw: str) -> None:
+    """Nothing that people write there is an error."""
+    found = split_front_matter(f"---\n{raw}\n---\nBody")
+    json.dumps(found.properties)
+    assert found.properties is None or isinstance(found.properties, dict)

@@ -1,14 +1,24 @@
-"""What every record is made of takes nothing for something else."""
+"""What fields, settings and parameters of routes take, and what they refuse by name."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
+from ezra import ConfigError, Settings
+from ezra.handles.graph import Graph
+from ezra.service.caller import LOCAL, Caller
+from ezra.service.handle_pool import HandlePool
+from ezra.service.taking import Names, Taking
+from ezra.wire.graphs import DiffAsked
 from tiers.errors import UsageError
 from tiers.fields import TEXT_CHARS_MAX
 from tiers.records import Budget, Fact, Parent, Retention, Rule
+
+# What every record is made of takes nothing for something else.
 
 
 @pytest.mark.parametrize("number", ["2025", 2025, 1.5, "1e9", "20250301"])
@@ -102,3 +112,130 @@ def test_a_rule_says_when_once(trigger: str) -> None:
 def test_a_trigger_that_only_sounds_like_it_is_told_with_when() -> None:
     """``iffy`` is no ``if``."""
     assert Rule(trigger="iffy data", steps=("ask",)).text.startswith("When iffy data:")
+
+
+# What a function behind a route or a page is given, by the types of its parameters.
+
+GRAPH = cast("Graph", object())
+NAMES = {"graph_id": "imola", "parent_id": "monaco"}
+
+
+class _HandlePool:
+    """Hands out one graph, and counts how often."""
+
+    def __init__(self) -> None:
+        self.asked_for: list[str] = []
+
+    async def graph(self, graph_id: str, caller: Caller | None = None) -> Graph:
+        assert caller is LOCAL, "whose token it is decides how far the handle looks"
+        self.asked_for.append(graph_id)
+        return GRAPH
+
+
+async def _called(function: Any) -> tuple[Any, list[str]]:
+    pool = _HandlePool()
+    taking = Taking(function, tuple(NAMES), DiffAsked)
+    found = await taking(cast("HandlePool", pool), LOCAL, NAMES, DiffAsked(other_id="monza"))
+    return found, pool.asked_for
+
+
+async def test_each_parameter_is_given_by_its_type_and_text_by_its_name() -> None:
+    """In any order; the graph is that of the path."""
+
+    async def takes(
+        asked: DiffAsked, parent_id: str, graph: Graph, names: Names, who: Caller
+    ) -> tuple[object, ...]:
+        return asked, parent_id, graph, names, who
+
+    found, asked_for = await _called(takes)
+    assert found == (DiffAsked(other_id="monza"), "monaco", GRAPH, NAMES, LOCAL)
+    assert asked_for == ["imola"]
+
+
+async def test_nothing_is_looked_up_that_is_not_taken() -> None:
+    """A function that takes no graph costs no look for one."""
+
+    async def takes(asked: Any) -> object:
+        return asked
+
+    assert await _called(takes) == (DiffAsked(other_id="monza"), [])
+
+
+def test_what_a_path_does_not_give_is_refused_at_once() -> None:
+    """A name that is not in the path, a graph without its name, and any other type."""
+
+    async def misspelt(parent: str) -> None: ...
+
+    async def homeless(graph: Graph) -> None: ...
+
+    async def other(count: int) -> None: ...
+
+    for function, names in ((misspelt, ("parent_id",)), (homeless, ()), (other, ("count",))):
+        with pytest.raises(TypeError, match="is given no"):
+            Taking(function, names, DiffAsked)
+
+
+# Settings come from arguments, then the environment, and are refused by name.
+
+
+def test_arguments_win_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the environment over the defaults."""
+    monkeypatch.setenv("EZRA_RING_CAPACITY", "12")
+    monkeypatch.setenv("EZRA_HOME", "/somewhere")
+    assert Settings().ring_capacity == 12
+    assert Settings(ring_capacity=3).ring_capacity == 3
+    assert Settings().home == Path("/somewhere")
+
+
+def test_files_count_where_they_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """After the environment: a file of variables, and a folder of secrets."""
+    (tmp_path / ".env").write_text("EZRA_RING_CAPACITY=5\nEZRA_CORE_CAP=7\n")
+    (tmp_path / "EZRA_OPENAI_API_KEY").write_text("sk-1")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EZRA_RING_CAPACITY", "12")
+    settings = Settings(_env_file=".env", _secrets_dir=tmp_path)
+    assert (settings.ring_capacity, settings.core_cap) == (12, 7)
+    assert settings.openai_api_key is not None
+    assert settings.openai_api_key.get_secret_value() == "sk-1"
+    assert Settings().core_cap != 7
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"ring_capacity": 0}, "EZRA_RING_CAPACITY: .*greater than or equal to 1, got 0"),
+        ({"embedder": "maybe"}, "EZRA_EMBEDDER: .*'auto', 'off', 'required'"),
+        ({"ring_capactiy": 3}, "EZRA_RING_CAPACTIY: no such field"),
+        ({"tenant": ""}, "EZRA_TENANT"),
+    ],
+)
+def test_what_is_not_acceptable_is_named(given: dict[str, object], message: str) -> None:
+    """The setting, the reason and the value."""
+    with pytest.raises(ConfigError, match=message):
+        Settings(**given)
+
+
+def test_an_empty_variable_is_one_that_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Container files pass variables on whether they have a value or not."""
+    monkeypatch.setenv("EZRA_REDIS_URL", "")
+    monkeypatch.setenv("EZRA_QDRANT_SHARDS", " ")
+    monkeypatch.setenv("EZRA_HOME", "")
+    settings = Settings()
+    assert settings.redis_url is None
+    assert settings.qdrant_shards is None
+    assert settings.home == Path(".ezra")
+
+
+def test_passwords_are_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither by the settings nor by the error about them."""
+    monkeypatch.setenv("EZRA_MONGODB_URI", "mongodb://user:hunter2@db/")
+    assert "hunter2" not in repr(Settings())
+    with pytest.raises(ConfigError) as caught:
+        Settings(redis_url=["redis://:hunter2@host"])
+    assert "hunter2" not in str(caught.value)
+
+
+def test_embedded_tiers_need_a_home() -> None:
+    """A runtime whose data is all on servers does not."""
+    assert Settings().needs_home
+    assert not Settings(qdrant_url="http://q:6333", mongodb_uri="mongodb://m").needs_home

@@ -1,7 +1,8 @@
-"""What the lifecycle agent decides."""
+"""What the lifecycle agent decides: states, retention plans, and which ended beliefs are erased."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from zoneinfo import ZoneInfo
@@ -12,7 +13,10 @@ from hypothesis import strategies as st
 from support.records import START, summary, turn
 from support.tier_samples import scope_of
 
+from metaagents.lifecycle import retention
 from metaagents.lifecycle.building import summary_of
+from metaagents.lifecycle.retention import BeliefRetention
+from metaagents.lifecycle.retirement import RetentionPolicy
 from metaagents.lifecycle.rules import (
     LifecyclePolicy,
     beliefs_kept_since,
@@ -28,7 +32,11 @@ from metaagents.lifecycle.rules import (
     whole_periods,
 )
 from metaagents.lifecycle.writing import Wording
-from tiers.records import HistoricBelief, Retention
+from tiers.errors import UsageError
+from tiers.plans import ANY_GRAIN, PLANS, Kept, checked_plan, plan_of
+from tiers.records import BeliefQuery, HistoricBelief, Retention, Scope, SessionGraph
+
+# What the lifecycle agent decides.
 
 POLICY = LifecyclePolicy(turns_per_summary=3)
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -222,3 +230,170 @@ def test_only_what_ended_by_then_is_past_its_retention(
     """Superseded or reverted by that event; active, pinned and redacted beliefs are left alone."""
     ended = HistoricBelief(claim="So.", committed_seq=3, status="superseded", ended_seq=5)
     assert is_past_retention(ended.model_copy(update=changes), 5) is is_past
+
+
+# Retention plans: the presets, calendar cut-offs, own plans, and the safety floor.
+
+
+def at(text: str) -> datetime:
+    """Return a moment in UTC."""
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("name", "cut_offs"),
+    [
+        ("free", "2026-08-29 2026-08-01 2026-07-20 2026-02-28 2025-08-31 2024-08-31"),
+        ("starter", "2026-08-26 2026-07-02 2026-06-08 2025-08-31 2024-08-31 2022-08-31"),
+        ("pro", "2026-08-21 2026-05-03 2026-03-16 2024-08-31 2022-08-31 2018-08-31"),
+    ],
+)
+def test_the_presets_are_those_of_the_table(name: str, cut_offs: str) -> None:
+    """Free, Starter and Pro, from the last day of a month that is longer than others."""
+    plan, now = PLANS[name], at("2026-08-31T12:30")
+    assert tuple(plan) == ANY_GRAIN
+    assert [kept.since(now) for kept in plan.values()] == [
+        at(f"{day}T12:30") for day in cut_offs.split()
+    ]
+
+
+def test_months_are_calendar_months() -> None:
+    """The same day and time, or the month's last day; before the first year there is nothing."""
+    assert Kept(1, "mo").since(at("2024-03-31T08:00")) == at("2024-02-29T08:00")
+    assert Kept(1, "mo").since(at("2026-03-31T08:00")) == at("2026-02-28T08:00")
+    assert Kept(1, "q").since(at("2026-01-31T08:00")) == at("2025-10-31T08:00")
+    assert Kept(1, "y").since(at("2024-02-29T08:00")) == at("2023-02-28T08:00")
+    assert Kept(14, "mo").since(at("2026-01-15T08:00")) == at("2024-11-15T08:00")
+    assert Kept(1_000, "y").since(at("0900-01-01T00:00")).year == 1
+
+
+def test_a_plan_of_ones_own_is_read() -> None:
+    """What a grain does not say, it keeps for ever."""
+    assert plan_of(" Working=48h, monthly=6mo ") == {
+        "working": Kept(48, "h"),
+        "monthly": Kept(6, "mo"),
+    }
+    assert plan_of("KEEP") == {}
+    assert checked_plan(" Daily=30D, weekly=6w") == "daily=30d,weekly=6w"
+    assert Retention(plan="Pro").plan == "pro"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "gold", "daily", "daily=", "daily=30", "daily=0d", "daily=-1d", "daily=1001d",
+     "hourly=1d", "daily=1d,daily=2d", "daily=1d;weekly=1w", "daily=1.5d", "daily=1m"],
+)  # fmt: skip
+def test_what_is_no_plan_is_refused(text: str) -> None:
+    """With what would be one; also as a graph's own."""
+    with pytest.raises(ValueError, match=r"^must be keep, free, starter, pro, or parts "):
+        plan_of(text)
+    with pytest.raises(UsageError, match=r"^plan: '[^']*' is not accepted; accepted: must be keep"):
+        Retention(plan=text)
+
+
+def test_a_graphs_own_retention_comes_first() -> None:
+    """Where it says nothing, the settings hold; the safety floor is theirs alone."""
+    policy = RetentionPolicy(plan="pro", superseded_facts_days=7, share_max=0.2, records_min=3)
+    assert policy.under(Retention()) == policy
+    own = policy.under(Retention(plan="free", forgotten_facts_days=0.5))
+    assert own == RetentionPolicy("free", 7, 0.5, 0.2, 3)
+
+
+def test_the_safety_floor_is_a_share_of_many() -> None:
+    """More than the share, and so many at least."""
+    policy = RetentionPolicy(share_max=0.5, records_min=200)
+    assert policy.is_too_much(201, 400)
+    assert not policy.is_too_much(200, 400)
+    assert policy.is_too_much(200, 399)
+    assert not policy.is_too_much(199, 199)
+    assert not RetentionPolicy(share_max=1).is_too_much(10_000, 10_000)
+
+
+# Which ended beliefs a pass erases: bounded, in order, and none is forgotten.
+
+GRAPH = SessionGraph(
+    tenant="acme", id="imola", created_at=START, retention=Retention(beliefs_days=1)
+)
+
+
+class Ended:
+    """As much of a ``BeliefHistory`` as retention asks: beliefs that ended, an event a minute."""
+
+    def __init__(self, *ended_seqs: int) -> None:
+        self.beliefs = {
+            f"b{number}": HistoricBelief(
+                id=f"b{number}",
+                claim="So.",
+                committed_seq=number,
+                status="superseded",
+                ended_seq=ended_seq,
+            )
+            for number, ended_seq in enumerate(ended_seqs, start=1)
+        }
+        self.queries = 0
+        self.erased: list[tuple[Scope, list[str], str]] = []
+
+    async def seq_at(self, scope: Scope, *, time: datetime | None = None) -> int:
+        """Return the number of minutes since the start."""
+        assert scope == Scope.of_graph("acme", "imola")
+        assert time is not None
+        return max(0, int((time - START) / timedelta(minutes=1)))
+
+    async def query(self, scope: Scope, query: BeliefQuery) -> tuple[HistoricBelief, ...]:
+        """Return beliefs after a place, in order."""
+        assert scope == Scope.of_graph("acme", "imola")
+        assert query.statuses == ("superseded", "reverted")
+        assert query.until_seq is not None
+        self.queries += 1
+        found = [one for one in self.beliefs.values() if query.after < one.committed_seq]
+        return tuple(one for one in found if one.committed_seq < query.until_seq)[: query.limit]
+
+    async def erase(self, scope: Scope, ids: Sequence[str], reason: str) -> None:
+        """Forget beliefs."""
+        self.erased.append((scope, list(ids), reason))
+        for one in ids:
+            del self.beliefs[one]
+
+
+def past(seq: int) -> datetime:
+    """Return when what ended by an event is past its retention."""
+    return START + timedelta(days=1, minutes=seq)
+
+
+async def test_what_ended_long_enough_ago_is_erased_once() -> None:
+    """With a reason that says why; what ended later has its day."""
+    history = Ended(9, 5, 7)
+    keeper = BeliefRetention(history)
+    assert await keeper.retire(GRAPH, past(0), history.erase) == 0
+    assert await keeper.retire(GRAPH, past(4), history.erase) == 0
+    assert await keeper.retire(GRAPH, past(7), history.erase) == 2
+    assert await keeper.retire(GRAPH, past(8), history.erase) == 0
+    assert await keeper.retire(GRAPH, past(9), history.erase) == 1
+    reason = "retention: kept for 1 days after its end"
+    scope = Scope.of_graph("acme", "imola")
+    assert history.erased == [(scope, ["b2", "b3"], reason), (scope, ["b1"], reason)]
+
+
+async def test_a_graph_without_retention_of_beliefs_is_not_even_asked() -> None:
+    """What an ended belief said stays for ever."""
+    history = Ended(1, 2)
+    graph = GRAPH.model_copy(update={"retention": Retention()})
+    assert await BeliefRetention(history).retire(graph, past(9), history.erase) == 0
+    assert history.queries == 0
+
+
+async def test_a_pass_is_bounded_and_the_next_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In erasures and in what it looks through, however much is not due yet."""
+    monkeypatch.setattr(retention, "RETIRED_PER_PASS", 3)
+    monkeypatch.setattr(retention, "PAGE_BELIEFS", 4)
+    monkeypatch.setattr(retention, "PAGES_PER_PASS", 2)
+    history = Ended(*[99] * 10, *[50] * 5, 99, 50)
+    keeper = BeliefRetention(history)
+    erased = []
+    for _ in range(7):
+        before = history.queries
+        erased.append(await keeper.retire(GRAPH, past(60), history.erase))
+        assert history.queries - before <= 2
+    assert sum(erased) == 6
+    assert max(erased) <= 3
+    assert {one.ended_seq for one in history.beliefs.values()} == {99}

@@ -1,4 +1,4 @@
-"""Blending is arithmetic: what the reranker says, and how much of recall's own order stays."""
+"""Blending a reranker with recall's own order, and what one costs that does not answer."""
 
 from __future__ import annotations
 
@@ -10,10 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.reranking import hits
 
-from ezra.models.reranking import blend, reranked
+from ezra.models.reranking import REST_SECONDS, RestingReranker, blend, reranked
 from ezra.models.reranking.blending import reordered
 from ezra.recaller import Degradation
-from tiers.errors import ConfigError, TierTimeout, UsageError
+from tiers.errors import (
+    ConfigError,
+    TierError,
+    TierRejected,
+    TierTimeout,
+    TierUnavailable,
+    UsageError,
+)
+
+# Blending is arithmetic: what the reranker says, and how much of recall's own order stays.
 
 SCORES = st.floats(-1e6, 1e6)
 PAIRS = st.lists(st.tuples(SCORES, SCORES), max_size=12)
@@ -183,3 +192,96 @@ async def test_a_share_that_cannot_be_sent_is_refused(candidates: int) -> None:
         await reranked(
             None, "q", hits("a"), Degradation(1.0), candidates=candidates, timeout_seconds=1
         )
+
+
+# A reranker that does not answer costs one recall its patience, not each of them.
+
+PATIENCE = 2.0
+
+
+class Stage:
+    """A reranker that does as it is told, and the clock by which it does."""
+
+    name = "stage/rerank"
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.asked = 0
+        self.takes = 0.0
+        self.problem: BaseException | None = None
+
+    async def rerank(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:  # noqa: ARG002
+        """Return the lengths of the texts, or fail."""
+        self.asked += 1
+        self.now += self.takes
+        if self.problem is not None:
+            raise self.problem
+        return tuple(float(len(text)) for text in texts)
+
+
+@pytest.fixture
+def stage() -> Stage:
+    """A reranker in order."""
+    return Stage()
+
+
+@pytest.fixture
+def resting(stage: Stage) -> RestingReranker:
+    """The same, left alone after it failed."""
+    return RestingReranker(stage, PATIENCE, clock=lambda: stage.now)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        TierTimeout("rerank", "rerank", "late"),
+        TierUnavailable("rerank", "rerank", "away"),
+        ConfigError("EZRA_RERANK_API_KEY", "refused"),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+async def test_after_a_failure_nobody_is_asked_for_a_while(
+    stage: Stage, resting: RestingReranker, problem: TierError
+) -> None:
+    """Then it is asked again, and goes on as before when it answers."""
+    stage.problem = problem
+    with pytest.raises(type(problem)):
+        await resting.rerank("which plan?", ["a", "bb"])
+    stage.problem = None
+    with pytest.raises(TierUnavailable, match="not asked for 30 s more"):
+        await resting.rerank("which plan?", ["a", "bb"])
+    stage.now += REST_SECONDS - 1
+    with pytest.raises(TierUnavailable, match="not asked for 1 s more"):
+        await resting.rerank("which plan?", ["a", "bb"])
+    assert stage.asked == 1
+    stage.now += 1
+    assert await resting.rerank("which plan?", ["a", "bb"]) == (1.0, 2.0)
+    assert await resting.rerank("which plan?", ["a"]) == (1.0,)
+
+
+async def test_an_answer_that_cannot_be_read_is_no_reason_to_rest(
+    stage: Stage, resting: RestingReranker
+) -> None:
+    """The next question may be another."""
+    stage.problem = TierRejected("rerank", "rerank", "unreadable")
+    for _ in range(2):
+        with pytest.raises(TierRejected):
+            await resting.rerank("which plan?", ["a"])
+    assert stage.asked == 2
+
+
+@pytest.mark.parametrize(("takes", "asked"), [(PATIENCE, 1), (0.1, 2)])
+async def test_who_is_cut_off_by_impatience_was_late(
+    stage: Stage, resting: RestingReranker, takes: float, asked: int
+) -> None:
+    """A caller who went away early says nothing about the reranker; cancelling goes on."""
+    stage.problem, stage.takes = asyncio.CancelledError(), takes
+    for _ in range(2):
+        with pytest.raises((asyncio.CancelledError, TierUnavailable)):
+            await resting.rerank("which plan?", ["a"])
+    assert stage.asked == asked
+
+
+def test_it_goes_by_the_name_of_who_is_asked(resting: RestingReranker) -> None:
+    """Receipts name the model."""
+    assert resting.name == "stage/rerank"

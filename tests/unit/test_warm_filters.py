@@ -8,8 +8,7 @@ from typing import Any, get_args
 
 import pytest
 from qdrant_client import models
-from support.tier_samples import NOW, query_of, record_id, scope_of
-from support.warm_lineage import ancestor, heir_of
+from support.tier_samples import NOW, ancestor, heir_of, query_of, record_id, scope_of
 
 from tiers.moments import microseconds
 from tiers.records import ALL_TOPICS, Kind, Scope, SearchQuery

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 import qdrant_edge as edge
 from qdrant_client import models
-from support.tier_samples import NOW, entry_of, query_of, record_id, scope_of
-from support.warm_lineage import ancestor, heir_of
+from support.tier_samples import NOW, ancestor, entry_of, heir_of, query_of, record_id, scope_of
 
 import tiers.warm
 from tiers.errors import TierRejected

@@ -6,6 +6,7 @@ import itertools
 import reprlib
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import attrgetter
 from random import Random
 from typing import Any
@@ -113,7 +114,7 @@ def of_its_graph(aim: Aim) -> Scope:
     return Scope.of_graph(*aim.house)
 
 
-def reading(
+def asking(
     name: str,
     reach: Reach,
     kinds: Sequence[str],
@@ -121,9 +122,12 @@ def reading(
     *asked: object,
     weight: int = 1,
     by: Callable[[Aim], Scope] = attrgetter("scope"),
+    adds: bool = False,
     **named: object,
 ) -> Method:
-    """Return a method that is only asked, of a scope or, if it reaches as far, of a tenant.
+    """Return a method that is called for a scope or, if it reaches as far, for a tenant.
+
+    It is not where a list that is asked for has nothing in it.
 
     Args:
         name: As all up to the boundaries and the weight, of a ``Method``.
@@ -133,24 +137,39 @@ def reading(
         asked: What follows whose it is: values, or functions of the aim.
         weight: How often it is drawn.
         by: Who asks.
+        adds: Whether the call may add to the graph of who asks.
         named: Likewise what is given by name.
     """
     port, called = name.split(".")
 
-    def make(aim: Aim) -> Move:
+    def make(aim: Aim) -> Move | None:
         scope = by(aim)
         owner = scope.tenant if reach is Reach.TENANT else scope
-        given = [_given(one, aim) for one in asked]
-        more = {field: _given(one, aim) for field, one in named.items()}
+        values = [given(one, aim) for one in asked]
+        more = {field: given(one, aim) for field, one in named.items()}
+        if [] in values:
+            return None
         return Move(
-            lambda ports: getattr(getattr(ports, port), called)(owner, *given, **more), scope=scope
+            lambda ports: getattr(getattr(ports, port), called)(owner, *values, **more),
+            graph_of(scope) if adds else (),
+            scope=scope,
         )
 
     return Method(name, reach, make, kinds, boundaries, weight)
 
 
-def _given(one: object, aim: Aim) -> object:
+def given(one: object, aim: Aim) -> object:
+    """Return a value, or what a function makes of the aim."""
     return one(aim) if callable(one) else one
+
+
+of_graph = partial(asking, by=of_its_graph)
+"""The same for the attacker's whole graph."""
+
+
+def text(plain: str) -> Callable[[Aim], object]:
+    """Return what chooses between a text and syntax."""
+    return lambda aim: aim.word(plain)
 
 
 def victims_id(aim: Aim) -> str:
@@ -160,7 +179,7 @@ def victims_id(aim: Aim) -> str:
 
 def one_of(*choices: object) -> Callable[[Aim], object]:
     """Return what chooses among values, and functions of the aim."""
-    return lambda aim: aim.random.choice([_given(one, aim) for one in choices])
+    return lambda aim: aim.random.choice([given(one, aim) for one in choices])
 
 
 def shortly(one: Scope | Corner) -> str:

@@ -8,7 +8,7 @@ from tiers.board import Card, CardQuery
 
 from ..tier_samples import NOW
 from .aims import INNER, OUTER, Aim
-from .attempts import Method, Move, Touch, graph_of, reading
+from .attempts import Method, Move, Touch, asking, graph_of
 from .cold_writes import id_of_victim_or_new, is_mine, of_id, variant
 from .oracle import Reach, permitted
 from .worlds import LATER, SHARED_WORDS
@@ -95,10 +95,10 @@ def mark_read(aim: Aim) -> Move:
 _V = Reach.VISIBLE
 _ALL = (*OUTER, *INNER)
 BOARD_METHODS = (
-    reading("board.cards", _V, ("card",), _ALL, Aim.ids, weight=2),
+    asking("board.cards", _V, ("card",), _ALL, Aim.ids, weight=2),
     Method("board.latest", _V, latest, ("card",), _ALL, weight=2),
-    reading("board.counts", _V, ("card",), _ALL, NOW - _DAY, LATER + _DAY),
-    reading("board.unread", _V, ("card",), _ALL, _names),
+    asking("board.counts", _V, ("card",), _ALL, NOW - _DAY, LATER + _DAY),
+    asking("board.unread", _V, ("card",), _ALL, _names),
     Method("board.post", _V, post, ("card",), _ALL, weight=2),
     Method("board.change", _V, change, ("card",), _ALL, weight=2),
     Method("board.mark_read", _V, mark_read, ("card",), _ALL),

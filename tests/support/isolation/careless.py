@@ -13,6 +13,7 @@ from tiers.errors import EzraError
 from tiers.records import ALL_TOPICS, Scope, Settlement
 
 from .aims import OUTER
+from .attempts import Method
 from .engines import Bench, Target
 from .oracle import Reach
 from .worlds import World
@@ -89,50 +90,43 @@ _SHOWN_BY: dict[str, tuple[str, ...]] = {
 def careless(bench: Bench, what: str) -> Bench:
     """Return the backend with ports that forget a part of every scope, attacked where it shows."""
     forgetting = FORGETTING[what]
-    methods = [
-        replace(method, boundaries=[one for one in method.boundaries if one in _SHOWN_BY[what]])
+    attacked = [
+        method
         for method in bench.methods
         if what != "as_of" or method.reach is Reach.FAMILY
         # Answers of several scopes in one are none that can be compared with others.
         if not method.name.rpartition(".")[2].startswith("sight")
     ]
 
-    @asynccontextmanager
-    async def opened(world: World, folder: Path) -> AsyncIterator[Target]:
-        async with bench.opened(world, folder) as target:
-            yield replace(target, ports=_Careless(target.ports, world, forgetting))
+    def ports(held: Any, world: World) -> object:
+        return _Careless(held, world, forgetting)
 
-    return replace(
-        bench,
-        name=f"{bench.name} without {what}",
-        opened=opened,
-        counts=_no_counts,
-        methods=[method for method in methods if method.boundaries],
-    )
+    return _changed(bench, f"without {what}", attacked, _SHOWN_BY[what], ports)
 
 
 def auditing(bench: Bench) -> Bench:
     """Return the backend with a history that answers every agent as it would an auditor."""
-    return _changed(bench, "an auditor for everybody", ("history.",), ("private",), _Auditing)
+    attacked = [one for one in bench.methods if one.name.startswith("history.")]
+    return _changed(bench, "with an auditor for everybody", attacked, ("private",), _Auditing)
 
 
 def settling(bench: Bench) -> Bench:
     """Return the backend with a log that ends whatever rival it is told of, wherever it is."""
-    return _changed(bench, "rivals of anybody", ("beliefs.commit",), OUTER, _Settling)
+    attacked = [one for one in bench.methods if one.name.startswith("beliefs.commit")]
+    return _changed(bench, "with rivals of anybody", attacked, OUTER, _Settling)
 
 
 def _changed(
     bench: Bench,
     how: str,
-    names: tuple[str, ...],
+    attacked: Iterable[Method],
     boundaries: Collection[str],
     ports: Callable[[Any, World], object],
 ) -> Bench:
     """Return the backend with other ports, attacked by some methods at some boundaries."""
     methods = [
         replace(method, boundaries=[one for one in method.boundaries if one in boundaries])
-        for method in bench.methods
-        if method.name.startswith(names)
+        for method in attacked
     ]
 
     @asynccontextmanager
@@ -142,7 +136,7 @@ def _changed(
 
     return replace(
         bench,
-        name=f"{bench.name} with {how}",
+        name=f"{bench.name} {how}",
         opened=opened,
         counts=_no_counts,
         methods=[method for method in methods if method.boundaries],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any, cast, get_args
 
 from tiers.records import (
@@ -13,22 +13,43 @@ from tiers.records import (
     Parent,
     Receipt,
     Retention,
+    Scope,
     SessionGraph,
     Usage,
-    Work,
     WorkDraft,
     WorkKind,
 )
 from tiers.upkeep import Table, UsageRow
 
 from .aims import OUTER, Aim
-from .attempts import FORGED, Method, Move, Touch, also_of, graph_of, own
+from .attempts import (
+    FORGED,
+    Method,
+    Move,
+    Touch,
+    also_of,
+    asking,
+    given,
+    graph_of,
+    one_of,
+    own,
+    text,
+)
 from .names import INJECTIONS
 from .oracle import Reach
 from .worlds import LATER, Planted
 
 _WORK_KINDS: tuple[WorkKind, ...] = get_args(WorkKind)
 _HUGE = 10**12
+
+
+def _named_like_its_graph(aim: Aim) -> str:
+    return aim.name(aim.victim.corner.graph_id)
+
+
+def _agent(aim: Aim) -> Scope:
+    """Return the attacker's scope, of an agent of the victim's name."""
+    return aim.scope.for_agent(aim.victim.corner.agent_id)
 
 
 def create_graph(aim: Aim) -> Move:
@@ -50,14 +71,8 @@ def set_state(aim: Aim) -> Move:
 
 def link(aim: Aim) -> Move:
     """Link to the victim's graph by its id."""
-    parent = Parent(id=aim.name(aim.victim.corner.graph_id), episodes=True, linked_at=LATER)
+    parent = Parent(id=_named_like_its_graph(aim), episodes=True, linked_at=LATER)
     return Move(lambda cold: cold.graphs.link(aim.scope, parent), graph_of(aim.scope))
-
-
-def unlink(aim: Aim) -> Move:
-    """Revoke a link by the victim's id."""
-    parent_id = aim.name(aim.victim.corner.graph_id)
-    return Move(lambda cold: cold.graphs.unlink(aim.scope, parent_id), graph_of(aim.scope))
 
 
 def configure(aim: Aim) -> Move:
@@ -87,7 +102,7 @@ def spawn(aim: Aim) -> Move:
 
 def leave(aim: Aim) -> Move:
     """Leave, or be let go, as an agent of the victim's name."""
-    scope = aim.scope.for_agent(aim.victim.corner.agent_id)
+    scope = _agent(aim)
     silent = aim.random.choice([None, LATER])
     return Move(
         lambda cold: cold.fleet.leave(scope, LATER, silent_since=silent), graph_of(aim.scope)
@@ -99,20 +114,6 @@ def beat(aim: Aim) -> Move:
     ids = [one.agent_id for one in aim.world.of_house(aim.victim.corner.house)]
     names = [*ids, aim.name()]
     return Move(lambda cold: cold.fleet.beat(aim.scope, names, LATER), graph_of(aim.scope))
-
-
-def charge(aim: Aim) -> Move:
-    """Use up a budget as an agent of the victim's name."""
-    scope = aim.scope.for_agent(aim.victim.corner.agent_id)
-    amount, limit = Usage(tokens=7, writes=1), Budget()
-    return Move(lambda cold: cold.usage.charge(scope, amount, limit, limit), graph_of(aim.scope))
-
-
-def refund(aim: Aim) -> Move:
-    """Take back more than was ever used, as an agent of the victim's name."""
-    scope = aim.scope.for_agent(aim.victim.corner.agent_id)
-    amount = Usage(tokens=_HUGE, model_calls=_HUGE, writes=_HUGE)
-    return Move(lambda cold: cold.usage.refund(scope, amount), graph_of(aim.scope))
 
 
 def enqueue(aim: Aim) -> Move:
@@ -148,48 +149,28 @@ def claim(aim: Aim) -> Move:
     return Move(call, (Touch(aim.scope.tenant, None if whole else aim.scope.graph_id),))
 
 
-def _finishing(aim: Aim, finish: Callable[[Any, Work], Any]) -> Move:
-    """Return a call with an item that the victim has claimed, under the attacker's name."""
-    tenant, graph_id = aim.house
+def _finishing(name: str, *asked: object, many: bool = False) -> Method:
+    """Return a method that is called with what the victim has claimed, under the attacker's name.
 
-    async def call(cold: Any) -> None:
-        for work in cold.held:
-            if (work.tenant, work.graph_id) == aim.victim.corner.house:
-                mine = work.model_copy(update={"tenant": tenant, "graph_id": graph_id})
-                await finish(cold.queue, mine)
+    Args:
+        name: Of the queue's.
+        asked: What follows the item.
+        many: Whether it takes several items.
+    """
 
-    return Move(call, (), FORGED)
+    def make(aim: Aim) -> Move:
+        tenant, graph_id = aim.house
+        more = [given(one, aim) for one in asked]
 
+        async def call(cold: Any) -> None:
+            for work in cold.held:
+                if (work.tenant, work.graph_id) == aim.victim.corner.house:
+                    mine = work.model_copy(update={"tenant": tenant, "graph_id": graph_id})
+                    await getattr(cold.queue, name)([mine] if many else mine, *more)
 
-def complete(aim: Aim) -> Move:
-    """Complete what the victim has claimed."""
-    return _finishing(aim, lambda queue, work: queue.complete(work))
+        return Move(call, (), FORGED)
 
-
-def complete_all(aim: Aim) -> Move:
-    """Complete what the victim has claimed, as a batch."""
-    return _finishing(aim, lambda queue, work: queue.complete_all([work]))
-
-
-def fail(aim: Aim) -> Move:
-    """Park or postpone what the victim has claimed."""
-    problem, retry_at = aim.word("forged"), aim.random.choice([None, LATER])
-    return _finishing(aim, lambda queue, work: queue.fail(work, problem, retry_at))
-
-
-def defer(aim: Aim) -> Move:
-    """Postpone what the victim has claimed."""
-    return _finishing(aim, lambda queue, work: queue.defer(work, LATER))
-
-
-def begin(aim: Aim) -> Move:
-    """Charge an attempt to what the victim has claimed."""
-    return _finishing(aim, lambda queue, work: queue.begin(work))
-
-
-def renew(aim: Aim) -> Move:
-    """Hold on to what the victim has claimed."""
-    return _finishing(aim, lambda queue, work: queue.renew(work, 10**6, LATER))
+    return Method(f"queue.{name}", Reach.GRAPH, make, ("work",), OUTER)
 
 
 def rerun(aim: Aim) -> Move:
@@ -248,26 +229,29 @@ _TABLES: dict[str, tuple[Table, str]] = {
 }
 _G, _T = Reach.GRAPH, Reach.TENANT
 _OF_TENANT = ("tenant", "lookalike")
+_SOME = Usage(tokens=7, writes=1)
+_MORE_THAN_EVER = Usage(tokens=_HUGE, model_calls=_HUGE, writes=_HUGE)
+_as_agent = partial(asking, by=_agent)
 
 COLD_FLEET = (
     Method("graphs.create_graph", _T, create_graph, ("agent",), _OF_TENANT),
     Method("graphs.set_state", _G, set_state, ("agent",), OUTER),
     Method("graphs.link", _G, link, ("agent",), OUTER),
-    Method("graphs.unlink", _G, unlink, ("agent",), OUTER),
+    asking("graphs.unlink", _G, ("agent",), OUTER, _named_like_its_graph, adds=True),
     Method("graphs.configure", _G, configure, ("agent",), OUTER),
     Method("fleet.spawn", _G, spawn, ("agent",), OUTER),
     Method("fleet.leave", _G, leave, ("agent",), OUTER),
     Method("fleet.beat", _G, beat, ("agent",), OUTER),
-    Method("usage.charge", _G, charge, ("agent",), OUTER),
-    Method("usage.refund", _G, refund, ("agent",), OUTER),
+    _as_agent("usage.charge", _G, ("agent",), OUTER, _SOME, Budget(), Budget(), adds=True),
+    _as_agent("usage.refund", _G, ("agent",), OUTER, _MORE_THAN_EVER, adds=True),
     Method("queue.enqueue", _G, enqueue, ("work",), OUTER),
     Method("queue.claim", _T, claim, ("work",), _OF_TENANT),
-    Method("queue.complete", _G, complete, ("work",), OUTER),
-    Method("queue.complete_all", _G, complete_all, ("work",), OUTER),
-    Method("queue.fail", _G, fail, ("work",), OUTER),
-    Method("queue.defer", _G, defer, ("work",), OUTER),
-    Method("queue.begin", _G, begin, ("work",), OUTER),
-    Method("queue.renew", _G, renew, ("work",), OUTER),
+    _finishing("complete"),
+    _finishing("complete_all", many=True),
+    _finishing("fail", text("forged"), one_of(None, LATER)),
+    _finishing("defer", LATER),
+    _finishing("begin"),
+    _finishing("renew", 10**6, LATER),
     Method("queue.rerun", _T, rerun, ("work",), _OF_TENANT),
     Method("archive.import_rows", _T, import_rows, ("core", "archival", "receipt"), _OF_TENANT),
     Method("archive.import_rows", _T, import_usage, ("agent",), _OF_TENANT),

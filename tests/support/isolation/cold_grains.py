@@ -10,7 +10,7 @@ from tiers.plans import ANY_GRAIN, GRAINS
 from tiers.records import Scope, WorkDraft
 
 from .aims import INNER, OUTER, Aim
-from .attempts import Method, Move, answers, of_its_graph, one_of, reading
+from .attempts import Method, Move, answers, asking, of_graph, one_of
 from .cold_reads import asker
 from .oracle import Reach
 from .worlds import LATER, House, World
@@ -121,7 +121,7 @@ _V, _G = Reach.VISIBLE, Reach.GRAPH
 _ANY = (*_MADE, "core", "archival")
 
 COLD_GRAINS = (
-    reading(
+    of_graph(
         "grains.loose",
         _G,
         ("summary", "episode"),
@@ -129,9 +129,8 @@ COLD_GRAINS = (
         one_of(*GRAINS),
         _FUTURE,
         _LIMIT,
-        by=of_its_graph,
     ),
-    reading(
+    asking(
         "grains.loose",
         _V,
         ("summary", "episode"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any, cast
 
 from tiers.learning import Verdict
 from tiers.records import Scope, Superseded, WorkDraft
 
 from .aims import INNER, OUTER, Aim
-from .attempts import Method, Move, Touch, answers, of_its_graph, own, reading
+from .attempts import Method, Move, Touch, answers, asking, of_graph, one_of, own, text, victims_id
 from .cold_grains import told_by_ids
 from .cold_reads import FACTS, asker
 from .cold_writes import changing, is_mine
@@ -28,12 +29,6 @@ def _work(aim: Aim) -> list[WorkDraft]:
 def _facts_of(aim: Aim) -> list[str]:
     """Return ids of facts of the attacker's house."""
     return [one.id for one in aim.world.planted_in(aim.house) if one.kind in FACTS]
-
-
-def live_facts(aim: Aim) -> Move:
-    """Ask for every live fact of a graph, from the victim's place on."""
-    scope, cursor = Scope.of_graph(*aim.house), aim.random.choice(["", "", aim.word(aim.victim.id)])
-    return Move(lambda cold: cold.review.live_facts(scope, cursor, _LIMIT), scope=scope)
 
 
 def keyed(aim: Aim) -> Move:
@@ -177,9 +172,9 @@ _READERS = (*OUTER, "private")
 """A watermark is an agent's, whatever the topics and the user of who asks for it."""
 
 COLD_LEARNING = (
-    Method("review.live_facts", _G, live_facts, FACTS, OUTER),
+    of_graph("review.live_facts", _G, FACTS, OUTER, one_of("", "", victims_id), _LIMIT),
     Method("review.keyed", _G, keyed, FACTS, OUTER, weight=2),
-    reading("review.unjudged", _G, FACTS, OUTER, _LIMIT, by=of_its_graph),
+    of_graph("review.unjudged", _G, FACTS, OUTER, _LIMIT),
     Method("review.live_facts", _V, review_as_agent, FACTS, INNER, weight=2),
     Method("review.ended", _G, ended, FACTS, OUTER),
     Method("review.twins", _G, twins, FACTS, OUTER),
@@ -188,9 +183,40 @@ COLD_LEARNING = (
     Method("review.settle", _V, settle_as_agent, FACTS, INNER),
     Method("review.forget", _V, forget, FACTS, _ALL, weight=3),
     Method("review.forget_all", _V, forget_all, FACTS, _ALL),
-    reading("playbooks.rules", _V, ("rule",), _ALL, Aim.ids, weight=3),
+    asking("playbooks.rules", _V, ("rule",), _ALL, Aim.ids, weight=3),
     Method("playbooks.record_outcome", _V, record_outcome, ("rule",), _ALL, weight=2),
     Method("playbooks.refine", _V, refine, ("rule",), _ALL, weight=2),
     Method("watermarks.watermark", _R, watermark, ("watermark",), _READERS, weight=2),
     Method("watermarks.advance", _R, advance, ("watermark",), _READERS, weight=2),
+)
+
+
+# Attempts on the knowledge graph: every planted fact is about the same names.
+
+
+def _names(aim: Aim) -> list[str]:
+    """Return the names at the ends of the victim's fact, among others."""
+    return [aim.victim.record.subject, aim.word("18 laps"), aim.word(aim.victim.id)]
+
+
+def _depth(aim: Aim) -> int:
+    return aim.random.randrange(1, 5)
+
+
+def path(aim: Aim) -> Move:
+    """Ask for a way along the victim's fact."""
+    start, end = aim.random.sample([aim.victim.record.subject, aim.victim.record.object], 2)
+    as_of = _THEN(aim)
+    return Move(lambda cold: cold.knowledge.path(aim.scope, start, end, 6, as_of=as_of))
+
+
+_F = Reach.FAMILY
+_THEN = one_of(None, LATER, attrgetter("victim.recorded_at"))
+_SUBJECT, _PREDICATE = attrgetter("victim.record.subject"), one_of(None, text("last"))
+
+COLD_KNOWLEDGE = (
+    asking("knowledge.entities", _F, FACTS, _ALL, _names, 9, as_of=one_of(None, LATER)),
+    asking("knowledge.neighbours", _F, FACTS, _ALL, _names, _depth, _LIMIT, as_of=_THEN, weight=3),
+    Method("knowledge.path", _F, path, FACTS, _ALL, weight=2),
+    asking("knowledge.statements", _F, FACTS, _ALL, _SUBJECT, _PREDICATE, _LIMIT, weight=3),
 )

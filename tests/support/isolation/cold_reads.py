@@ -10,8 +10,9 @@ from tiers.records import AuditFilter, Scope, SearchQuery
 from tiers.turn_io import Opening
 from tiers.upkeep import Table
 
+from ..records import every_row
 from .aims import INNER, OUTER, Aim
-from .attempts import Method, Move, of_its_graph, one_of, reading, victims_id
+from .attempts import Method, Move, asking, of_graph, one_of, victims_id
 from .oracle import Reach
 from .worlds import LATER, SEARCHABLE
 
@@ -161,17 +162,10 @@ def parked(aim: Aim) -> Move:
 
 def searchable_after(aim: Aim) -> Move:
     """Walk the tenant's records."""
-
-    async def call(cold: Any) -> list[object]:
-        found: list[object] = []
-        cursor: str | None = ""
-        while cursor is not None:
-            page = await cold.upkeep.searchable_after(aim.scope.tenant, cursor, 300, LATER)
-            found += page.rows
-            cursor = page.cursor
-        return found
-
-    return Move(call)
+    tenant = aim.scope.tenant
+    return Move(
+        lambda cold: every_row(lambda at: cold.upkeep.searchable_after(tenant, at, 300, LATER))
+    )
 
 
 def export_rows(aim: Aim) -> Move:
@@ -195,10 +189,10 @@ _V, _F, _G, _T = Reach.VISIBLE, Reach.FAMILY, Reach.GRAPH, Reach.TENANT
 _ALL = (*OUTER, *INNER)
 
 COLD_READS = (
-    reading("turns.recent_turns", _V, ("turn",), _ALL, _LIMIT, by=asker, weight=2),
-    reading("turns.turns", _V, ("turn",), _ALL, Aim.ids, weight=3),
+    asking("turns.recent_turns", _V, ("turn",), _ALL, _LIMIT, by=asker, weight=2),
+    asking("turns.turns", _V, ("turn",), _ALL, Aim.ids, weight=3),
     Method("turns.known_refs", _V, known_refs, ("turn",), _ALL, weight=2),
-    reading(
+    asking(
         "turns.waiting_turns",
         _V,
         ("turn",),
@@ -209,7 +203,7 @@ COLD_READS = (
         before=one_of(None, _FUTURE),
         weight=2,
     ),
-    reading(
+    asking(
         "turns.turns_after",
         _V,
         ("turn",),
@@ -219,12 +213,12 @@ COLD_READS = (
         by=asker,
         weight=2,
     ),
-    reading("turns.turns_from", _G, ("turn",), OUTER, one_of(1, 3, 10**6), _LIMIT, by=of_its_graph),
-    reading("turns.turns_from", _V, ("turn",), INNER, 1, _LIMIT, by=asker),
-    reading("turns.count_turns", _G, ("turn",), OUTER, one_of(None, _RECORDED), by=of_its_graph),
-    reading("episodic.summaries", _V, ("summary",), _ALL, weight=2),
-    reading("episodic.due_summaries", _G, ("summary",), OUTER, _FUTURE, _LIMIT),
-    reading(
+    of_graph("turns.turns_from", _G, ("turn",), OUTER, one_of(1, 3, 10**6), _LIMIT),
+    asking("turns.turns_from", _V, ("turn",), INNER, 1, _LIMIT, by=asker),
+    of_graph("turns.count_turns", _G, ("turn",), OUTER, one_of(None, _RECORDED)),
+    asking("episodic.summaries", _V, ("summary",), _ALL, weight=2),
+    asking("episodic.due_summaries", _G, ("summary",), OUTER, _FUTURE, _LIMIT),
+    asking(
         "episodic.episodes",
         _V,
         ("episode",),
@@ -234,22 +228,22 @@ COLD_READS = (
         one_of(None, _GRAIN, "yearly"),
         weight=2,
     ),
-    reading("episodic.written", _V, ("summary", "episode"), _ALL, Aim.ids, weight=2),
+    asking("episodic.written", _V, ("summary", "episode"), _ALL, Aim.ids, weight=2),
     Method("desk.opening", _F, opening, ("core", "rule", "belief"), _ALL, weight=2),
-    reading("semantic.core", _F, ("core",), _ALL, weight=3),
+    asking("semantic.core", _F, ("core",), _ALL, weight=3),
     Method("semantic.nearer", _F, nearer, ("archival",), _ALL),
-    reading("semantic.facts", _F, FACTS, _ALL, Aim.ids, weight=3),
-    reading("semantic.line", _F, FACTS, _ALL, lambda aim: aim.victim.record.id),
+    asking("semantic.facts", _F, FACTS, _ALL, Aim.ids, weight=3),
+    asking("semantic.line", _F, FACTS, _ALL, lambda aim: aim.victim.record.id),
     Method("semantic.recall_archival", _V, recall_archival, ("archival",), _ALL, weight=4),
-    reading("procedural.match_rules", _F, ("rule",), _ALL, Aim.text, 100, weight=3),
+    asking("procedural.match_rules", _F, ("rule",), _ALL, Aim.text, 100, weight=3),
     Method("words.search_words", _V, search_words, SEARCHABLE, _ALL, weight=6),
     Method("timeline.latest", _V, latest, SEARCHABLE, _ALL, weight=4),
     Method("words.live", _V, live, SEARCHABLE, _ALL, weight=4),
-    reading("words.entries", _V, SEARCHABLE, _ALL, Aim.ids, weight=4),
-    reading("words.census", _G, SEARCHABLE, OUTER),
-    reading("recollection.uses_by", _V, ("fact",), _ALL, lambda aim: [victims_id(aim)], LATER),
-    reading("recollection.speakers", _G, ("turn",), OUTER, _LIMIT),
-    reading(
+    asking("words.entries", _V, SEARCHABLE, _ALL, Aim.ids, weight=4),
+    asking("words.census", _G, SEARCHABLE, OUTER),
+    asking("recollection.uses_by", _V, ("fact",), _ALL, lambda aim: [victims_id(aim)], LATER),
+    asking("recollection.speakers", _G, ("turn",), OUTER, _LIMIT),
+    asking(
         "recollection.word_statistics",
         _G,
         SEARCHABLE,
@@ -259,41 +253,40 @@ COLD_READS = (
     ),
     Method("recollection.ended", _V, ended_since, SEARCHABLE, _ALL, weight=3),
     Method("recollection.former", _V, former, FACTS, _ALL),
-    reading("log.receipt", _G, ("receipt",), OUTER, victims_id),
-    reading("log.find_receipt", _T, ("receipt",), _OF_TENANT, victims_id),
-    reading(
+    asking("log.receipt", _G, ("receipt",), OUTER, victims_id),
+    asking("log.find_receipt", _T, ("receipt",), _OF_TENANT, victims_id),
+    of_graph(
         "log.receipts",
         _G,
         ("receipt",),
         OUTER,
         one_of("", attrgetter("victim.id")),
         _LIMIT,
-        by=of_its_graph,
     ),
-    reading("log.receipts", _V, ("receipt",), INNER, "", _LIMIT, by=asker),
+    asking("log.receipts", _V, ("receipt",), INNER, "", _LIMIT, by=asker),
     Method("log.audit", _G, audit, ("audit",), OUTER),
-    reading("evidence.audited", _G, ("audit",), OUTER, 0, 1000, by=of_its_graph),
-    reading("evidence.last_audited", _G, ("audit",), OUTER),
-    reading("evidence.marks", _G, ("audit",), OUTER),
-    reading("evidence.misfiled", _G, ("audit",), OUTER, by=of_its_graph),
-    reading("log.tenant_audit", _T, ("audit",), _OF_TENANT, 0, 1000, one_of(None, _only)),
-    reading(
+    of_graph("evidence.audited", _G, ("audit",), OUTER, 0, 1000),
+    asking("evidence.last_audited", _G, ("audit",), OUTER),
+    asking("evidence.marks", _G, ("audit",), OUTER),
+    of_graph("evidence.misfiled", _G, ("audit",), OUTER),
+    asking("log.tenant_audit", _T, ("audit",), _OF_TENANT, 0, 1000, one_of(None, _only)),
+    asking(
         "graphs.graph", _T, ("agent",), _OF_TENANT, lambda aim: aim.name(aim.victim.corner.graph_id)
     ),
-    reading("graphs.graphs", _T, ("agent",), _OF_TENANT),
-    reading("graphs.graph_names", _T, ("agent",), _OF_TENANT, _LIMIT),
-    reading("graphs.standing", _G, ("agent",), OUTER),
-    reading("graphs.lineage_at", _G, ("agent",), OUTER, one_of(_RECORDED, _FUTURE)),
-    reading("fleet.agents", _G, ("agent",), OUTER),
-    reading("fleet.agent_names", _G, ("agent",), OUTER, _LIMIT),
-    reading("fleet.silent", _T, ("agent",), _OF_TENANT, _FUTURE, 1000),
-    reading("usage.usage", _G, ("agent",), OUTER),
-    reading("usage.usage_by_agent", _G, ("agent",), OUTER),
+    asking("graphs.graphs", _T, ("agent",), _OF_TENANT),
+    asking("graphs.graph_names", _T, ("agent",), _OF_TENANT, _LIMIT),
+    asking("graphs.standing", _G, ("agent",), OUTER),
+    asking("graphs.lineage_at", _G, ("agent",), OUTER, one_of(_RECORDED, _FUTURE)),
+    asking("fleet.agents", _G, ("agent",), OUTER),
+    asking("fleet.agent_names", _G, ("agent",), OUTER, _LIMIT),
+    asking("fleet.silent", _T, ("agent",), _OF_TENANT, _FUTURE, 1000),
+    asking("usage.usage", _G, ("agent",), OUTER),
+    asking("usage.usage_by_agent", _G, ("agent",), OUTER),
     Method("queue.waiting", _G, waiting, ("work",), OUTER),
     Method("queue.waiting_since", _G, waiting_since, ("work",), OUTER),
     Method("queue.parked", _T, parked, ("work",), _OF_TENANT),
     Method("upkeep.searchable_after", _T, searchable_after, SEARCHABLE, _OF_TENANT),
-    reading("upkeep.count_searchable", _T, SEARCHABLE, _OF_TENANT, LATER),
+    asking("upkeep.count_searchable", _T, SEARCHABLE, _OF_TENANT, LATER),
     Method("archive.export_rows", _T, export_rows, SEARCHABLE, _OF_TENANT),
-    reading("archive.count_rows", _T, SEARCHABLE, _OF_TENANT, one_of(*get_args(Table))),
+    asking("archive.count_rows", _T, SEARCHABLE, _OF_TENANT, one_of(*get_args(Table))),
 )

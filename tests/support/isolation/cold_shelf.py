@@ -7,7 +7,7 @@ from typing import Any
 from tiers.documents import Document, PassageDraft, document_id
 
 from .aims import INNER, OUTER, Aim
-from .attempts import Method, Move, graph_of, one_of, own, reading, victims_id
+from .attempts import Method, Move, asking, graph_of, one_of, own, victims_id
 from .oracle import Reach
 from .worlds import LATER
 
@@ -62,10 +62,10 @@ def remove(aim: Aim) -> Move:
 _V, _F, _ALL = Reach.VISIBLE, Reach.FAMILY, (*OUTER, *INNER)
 
 COLD_SHELF = (
-    reading("shelf.documents", _F, ("document",), _ALL, Aim.ids, as_of=_moment, weight=3),
-    reading("shelf.passages", _F, ("passage",), _ALL, Aim.ids, weight=3),
+    asking("shelf.documents", _F, ("document",), _ALL, Aim.ids, as_of=_moment, weight=3),
+    asking("shelf.passages", _F, ("passage",), _ALL, Aim.ids, weight=3),
     Method("shelf.on_shelf", _V, on_shelf, ("document",), _ALL, weight=3),
-    reading(
+    asking(
         "shelf.revisions",
         _V,
         ("document",),
@@ -74,7 +74,7 @@ COLD_SHELF = (
         before=one_of(None, 2, 10**6),
         weight=2,
     ),
-    reading(
+    asking(
         "shelf.passages_of",
         _V,
         ("passage",),
@@ -82,7 +82,7 @@ COLD_SHELF = (
         lambda aim: aim.word(aim.victim.record.document_id),
         weight=2,
     ),
-    reading("shelf.count", _V, ("document",), _ALL),
+    asking("shelf.count", _V, ("document",), _ALL),
     Method("shelf.revise", _V, revise, ("document",), _ALL, weight=2),
     Method("shelf.remove", _V, remove, ("document",), _ALL, weight=2),
 )

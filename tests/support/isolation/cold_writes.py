@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from operator import attrgetter
 from typing import Any, get_args
 
 from tiers.records import (
@@ -26,7 +27,19 @@ from tiers.taint import RollBack, RolledBack, TaintedKind
 from tiers.turn_io import Charge, TurnWrite
 
 from .aims import INNER, OUTER, Aim
-from .attempts import FORGED, Method, Move, Touch, also_of, answers, graph_of, own
+from .attempts import (
+    FORGED,
+    Method,
+    Move,
+    Touch,
+    also_of,
+    answers,
+    asking,
+    graph_of,
+    of_graph,
+    own,
+    text,
+)
 from .oracle import Reach, permitted
 from .worlds import LATER, SHARED_WORDS, Corner, PlantedKind
 
@@ -44,6 +57,10 @@ def of_id(aim: Aim, kind: PlantedKind, record: Owned, mark: str, record_id: str)
     corner = own(aim, kind, record_id, mark).corner
     shown = {"topics": corner.topics, "private": corner.private}
     return record.model_copy(update=shown).stamped(aim.scope, record_id, LATER)
+
+
+def _mark(aim: Aim) -> str:
+    return aim.word(aim.victim.mark)
 
 
 def _forged(aim: Aim, record: Any, mark: str) -> Any:
@@ -340,15 +357,6 @@ def changing(aim: Aim, record_id: str) -> Touch:
     return Touch(aim.scope.tenant, aim.scope.graph_id, record_id=record_id)
 
 
-def redact(aim: Aim) -> Move | None:
-    """Redact by ids of another house."""
-    ids = aim.foreign_ids()
-    if not ids:
-        return None
-    reason = aim.word("asked to")
-    return Move(lambda cold: cold.redactor.redact(aim.scope, ids, reason, LATER), ())
-
-
 def rewrite(aim: Aim) -> Move | None:
     """Give the victim's summary or episode another text."""
     if aim.world.holds(aim.house, aim.victim.id):
@@ -367,12 +375,6 @@ def rewrite(aim: Aim) -> Move | None:
         else {"text": mark, "redacted_at": LATER}
     )
     return Move(lambda cold: cold.redactor.rewrite(aim.scope, record), ())
-
-
-def redacted(aim: Aim) -> Move:
-    """Ask for what was redacted, by ids of another house."""
-    ids = aim.ids()
-    return Move(lambda cold: cold.redactor.redacted(aim.scope, ids))
 
 
 def holding(aim: Aim) -> Move:
@@ -401,26 +403,6 @@ def begin_erasure(aim: Aim) -> Move:
     name = f"erasure {aim.random.random()}"
     return Move(
         lambda cold: cold.redactor.begin_erasure(scope, name, **who), graph_of(scope), scope=scope
-    )
-
-
-def erase_reasons(aim: Aim) -> Move:
-    """Destroy reasons, in the own graph, that name what only the victim's records say."""
-    scope, subject = Scope.of_graph(*aim.house), aim.word(aim.victim.mark)
-    return Move(
-        lambda cold: cold.redactor.erase_reasons(scope, subject, LATER),
-        graph_of(scope),
-        scope=scope,
-    )
-
-
-def erase_roles(aim: Aim) -> Move:
-    """Take roles, in the own graph, that name what only the victim's records say."""
-    scope, subject = Scope.of_graph(*aim.house), aim.word(aim.victim.mark)
-    return Move(
-        lambda cold: cold.redactor.erase_roles(scope, subject, "asked to", LATER),
-        graph_of(scope),
-        scope=scope,
     )
 
 
@@ -480,36 +462,6 @@ def set_aside(aim: Aim) -> Move | None:
     )
 
 
-def undo(aim: Aim) -> Move:
-    """Undo a roll-back by the id of something of another house."""
-    scope, record_id = Scope.of_graph(*aim.house), aim.victim.id
-    return Move(lambda cold: cold.taint.undo(scope, record_id, "no", LATER), scope=scope)
-
-
-def confirm(aim: Aim) -> Move:
-    """Confirm one likewise."""
-    scope, record_id = Scope.of_graph(*aim.house), aim.victim.id
-    return Move(lambda cold: cold.taint.confirm(scope, record_id, "no", LATER), scope=scope)
-
-
-def roll_backs(aim: Aim) -> Move:
-    """List the own roll-backs."""
-    scope = Scope.of_graph(*aim.house)
-    return Move(lambda cold: cold.taint.roll_backs(scope), scope=scope)
-
-
-def described(aim: Aim) -> Move:
-    """Ask what records of another house are."""
-    scope, ids = Scope.of_graph(*aim.house), aim.ids()
-    return Move(lambda cold: cold.taint.described(scope, ids), scope=scope)
-
-
-def resting_on(aim: Aim) -> Move:
-    """Ask what rests on records of another house."""
-    scope, ids = Scope.of_graph(*aim.house), aim.ids()
-    return Move(lambda cold: cold.taint.resting_on(scope, ids), scope=scope)
-
-
 def left_of(aim: Aim) -> Move | None:
     """Ask what is left of a summary that says to be made of the victim's turns."""
     covers = aim.foreign_ids()
@@ -537,14 +489,10 @@ def store_vectors(aim: Aim) -> Move:
     )
 
 
-def facts_without_vectors(aim: Aim) -> Move:
-    """Ask which facts of the tenant have no vector."""
-    model_id = aim.word("model")
-    return Move(lambda cold: cold.semantic.facts_without_vectors(aim.scope.tenant, model_id, 200))
-
-
 _V, _F, _G = Reach.VISIBLE, Reach.FAMILY, Reach.GRAPH
 _ALL = (*OUTER, *INNER)
+_OF_TENANT = ("tenant", "lookalike")
+_ID, _WHY = attrgetter("victim.id"), text("asked to")
 _OWNERS = (*OUTER, "private", "user")
 """Under which topics somebody may write is the policy's business, not the store's."""
 
@@ -567,31 +515,25 @@ COLD_WRITES = (
     Method("log.put_receipt", _G, put_receipt, ("receipt",), OUTER),
     Method("desk.keep_receipt", _G, keep_receipt, ("receipt",), OUTER),
     Method("log.append_audit", _G, append_audit, ("audit",), OUTER),
-    Method("redactor.redact", _G, redact, _REDACTED, OUTER, weight=2),
-    Method("redactor.redacted", _G, redacted, _REDACTED, OUTER),
+    asking("redactor.redact", _G, _REDACTED, OUTER, Aim.foreign_ids, _WHY, LATER, weight=2),
+    asking("redactor.redacted", _G, _REDACTED, OUTER, Aim.ids),
     Method("redactor.holding", _G, holding, _REDACTED, OUTER, weight=2),
     Method("redactor.begin_erasure", _G, begin_erasure, _REDACTED, OUTER),
-    Method("redactor.erase_reasons", _G, erase_reasons, ("audit",), OUTER),
-    Method("redactor.erase_roles", _G, erase_roles, ("agent",), OUTER),
+    of_graph("redactor.erase_reasons", _G, ("audit",), OUTER, _mark, LATER, adds=True),
+    of_graph("redactor.erase_roles", _G, ("agent",), OUTER, _mark, "asked to", LATER, adds=True),
     Method("redactor.blank_receipts", _G, blank_receipts, ("receipt",), OUTER),
     Method("redactor.left_of", _G, left_of, ("turn", "summary"), OUTER),
-    Method("taint.described", _G, described, _REDACTED, OUTER),
-    Method("taint.resting_on", _G, resting_on, _REDACTED, OUTER),
+    of_graph("taint.described", _G, _REDACTED, OUTER, Aim.ids),
+    of_graph("taint.resting_on", _G, _REDACTED, OUTER, Aim.ids),
     Method("taint.set_aside", _G, set_aside, _REDACTED, OUTER),
-    Method("taint.undo", _G, undo, _REDACTED, OUTER),
-    Method("taint.confirm", _G, confirm, _REDACTED, OUTER),
-    Method("taint.roll_backs", _G, roll_backs, _REDACTED, OUTER),
+    of_graph("taint.undo", _G, _REDACTED, OUTER, _ID, "no", LATER),
+    of_graph("taint.confirm", _G, _REDACTED, OUTER, _ID, "no", LATER),
+    of_graph("taint.roll_backs", _G, _REDACTED, OUTER),
     Method("redactor.rewrite", _G, rewrite, ("summary", "episode"), OUTER),
 )
 
 VECTOR_METHODS = (
     Method("semantic.store_vectors", _G, store_vectors, _FACTS, OUTER),
-    Method(
-        "semantic.facts_without_vectors",
-        Reach.TENANT,
-        facts_without_vectors,
-        _FACTS,
-        ("tenant", "lookalike"),
-    ),
+    asking("semantic.facts_without_vectors", Reach.TENANT, _FACTS, _OF_TENANT, text("model"), 200),
 )
 """Of a cold tier that keeps the vectors of facts itself."""

@@ -33,8 +33,7 @@ from tiers.records import (
     Work,
 )
 
-from .learnt_ruin import LEARNT_STEPS
-from .ruin import Ruin, Step
+from .ruin import LEARNT_STEPS, Ruin, Step
 from .worlds import LATER, House
 
 _TRIES = 8

@@ -22,8 +22,7 @@ from .belief_moves import BELIEF_METHODS
 from .board_moves import BOARD_METHODS
 from .cold_fleet import COLD_FLEET
 from .cold_grains import COLD_GRAINS
-from .cold_knowledge import COLD_KNOWLEDGE
-from .cold_learning import COLD_LEARNING
+from .cold_learning import COLD_KNOWLEDGE, COLD_LEARNING
 from .cold_reads import COLD_READS
 from .cold_shelf import COLD_SHELF
 from .cold_writes import COLD_WRITES, VECTOR_METHODS

@@ -8,7 +8,7 @@ from tiers.quarantine import Finding, Quarantined
 from tiers.records import Scope
 
 from .aims import INNER, OUTER, Aim
-from .attempts import Method, Move, graph_of, of_its_graph, one_of, reading
+from .attempts import Method, Move, asking, graph_of, of_graph, one_of
 from .cold_reads import asker
 from .cold_writes import id_of_victim_or_new, of_id, variant
 from .oracle import Reach
@@ -48,30 +48,21 @@ def decide(aim: Aim) -> Move | None:
     )
 
 
-def decide_as_agent(aim: Aim) -> Move:
-    """Release the victim's text as an agent, which is the runtime's to do."""
-    scope, text_id = asker(aim), aim.victim.id
-    return Move(
-        lambda cold: cold.quarantine.decide(scope, text_id, "released", "let it pass", LATER),
-        scope=scope,
-    )
-
-
 _G, _V = Reach.GRAPH, Reach.VISIBLE
+_ID = attrgetter("victim.id")
 QUARANTINE_METHODS = (
-    reading("quarantine.quarantined", _G, _KIND, OUTER, Aim.ids, by=of_its_graph, weight=2),
-    reading(
+    of_graph("quarantine.quarantined", _G, _KIND, OUTER, Aim.ids, weight=2),
+    of_graph(
         "quarantine.in_quarantine",
         _G,
         _KIND,
         OUTER,
-        by=of_its_graph,
-        behind=one_of("", "", attrgetter("victim.id")),
+        behind=one_of("", "", _ID),
         limit=_LIMIT,
         weight=2,
     ),
-    reading("quarantine.quarantined", _V, _KIND, INNER, Aim.ids, by=asker),
+    asking("quarantine.quarantined", _V, _KIND, INNER, Aim.ids, by=asker),
     Method("quarantine.hold", _V, hold, _KIND, (*OUTER, *INNER), weight=2),
     Method("quarantine.decide", _G, decide, _KIND, OUTER, weight=2),
-    Method("quarantine.decide", _V, decide_as_agent, _KIND, INNER),
+    asking("quarantine.decide", _V, _KIND, INNER, _ID, "released", "let it pass", LATER, by=asker),
 )

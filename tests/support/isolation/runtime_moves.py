@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -56,23 +56,59 @@ def _operator(aim: Aim) -> Scope | None:
     return _blind(aim, whole.model_copy(update={"lineage": lineage}))
 
 
-def _at_home(make: Callable[[Aim], Move | None]) -> Callable[[Aim], Move | None]:
-    """Return the same for the tenant whose turn it is: a runtime is opened once per batch.
-
-    A look-alike is a graph of that tenant, then.
-    """
-
-    def made(aim: Aim) -> Move | None:
-        scope = aim.scope.model_copy(update={"tenant": aim.home[0]})
-        return make(replace(aim, scope=scope))
-
-    return made
-
-
 def _blind(aim: Aim, scope: Scope) -> Scope | None:
     if scope.graph_id == CATALOG:
         return None
     return None if permitted(Reach.FAMILY, scope, aim.victim) else scope
+
+
+def _auditor(aim: Aim) -> Scope | None:
+    """Return the scope of a graph's history; ``None`` when it sees the victim."""
+    whole = Scope.of_graph(*aim.house)
+    seen = whole.graph_id == CATALOG or permitted(Reach.GRAPH, whole, aim.victim)
+    return None if seen else whole
+
+
+Asked = Callable[[Any], Awaitable[object]] | Move | None
+"""What is asked of an open handle; ``None``: this aim is nothing for it."""
+
+
+def _attack(
+    who: Callable[[Aim], Scope | None], opened: Callable[[Any, Scope], Awaitable[Any]]
+) -> Callable[[Callable[[Aim, Scope], Asked]], Callable[[Aim], Move | None]]:
+    """Return what makes moves of questions to a handle, for the tenant whose turn it is.
+
+    A runtime is opened once per batch. A look-alike is a graph of that tenant, then. What is asked
+    may be new in the asker's graph.
+    """
+
+    def attacking(asking: Callable[[Aim, Scope], Asked]) -> Callable[[Aim], Move | None]:
+        def made(aim: Aim) -> Move | None:
+            aim = replace(aim, scope=aim.scope.model_copy(update={"tenant": aim.home[0]}))
+            scope = who(aim)
+            asked = None if scope is None else asking(aim, scope)
+            if scope is None or asked is None:
+                return None
+            move = asked if isinstance(asked, Move) else Move(asked, graph_of(scope))
+
+            async def call(runtimes: Any) -> object:
+                return await move.call(await opened(runtimes, scope))
+
+            return replace(move, call=call, scope=move.scope or scope)
+
+        return made
+
+    return attacking
+
+
+async def _itself(runtimes: Any, _: Scope) -> Any:
+    return runtimes
+
+
+_by_agent = _attack(_agent, lambda runtimes, scope: runtimes.agent(scope))
+_by_operator = _attack(_operator, lambda runtimes, scope: runtimes.graph(scope))
+_by_auditor = _attack(_auditor, lambda runtimes, scope: runtimes.graph(scope))
+_by_tenant = _attack(_operator, _itself)
 
 
 def _mine(aim: Aim, scope: Scope, kind: PlantedKind, *, private: bool = False) -> str:
@@ -94,112 +130,84 @@ def _seen(turn: OpenTurn) -> object:
     return turn.slots, turn.dropped, turn.shadowed, turn.messages
 
 
-def turn(aim: Aim) -> Move | None:
+@_by_agent
+def turn(aim: Aim, scope: Scope) -> Asked:
     """Speak, and look at the context; sometimes be remembered."""
-    scope = _agent(aim)
-    if scope is None:
-        return None
     mark = _mine(aim, scope, "turn")
     # The mark stands first: of one subject, each would teach a fact that ends the one before it.
     text, replies = f"{mark} {aim.word(SHARED_WORDS)}", aim.random.random() < 0.3
 
-    async def call(runtimes: Any) -> object:
-        agent = await runtimes.agent(scope)
+    async def call(agent: Any) -> object:
         opened = await agent.turn(text)
         if replies:
             await opened.reply(mark, [{"tool": "telemetry", "output": text}])
         return agent.core_at_spawn, _seen(opened)
 
-    return Move(call, graph_of(scope), scope=scope)
+    return call
 
 
-def turn_of_ref(aim: Aim) -> Move | None:
+@_by_agent
+def turn_of_ref(aim: Aim, scope: Scope) -> Asked:
     """Reply under the victim's own name for a turn."""
-    scope = _agent(aim)
-    if scope is None:
-        return None
     mark, ref = _mine(aim, scope, "turn"), aim.victim.record.ref
 
-    async def call(runtimes: Any) -> object:
-        opened = await (await runtimes.agent(scope)).turn(mark, ref=ref)
+    async def call(agent: Any) -> object:
+        opened = await agent.turn(mark, ref=ref)
         return _seen(opened), await opened.reply(mark)
 
-    return Move(call, graph_of(scope), scope=scope)
+    return call
 
 
-def turn_of_topics(aim: Aim) -> Move | None:
+@_by_agent
+def turn_of_topics(aim: Aim, scope: Scope) -> Asked:
     """Speak under the victim's topics."""
-    scope = _agent(aim)
-    if scope is None or ALL_TOPICS in scope.topics:
+    if ALL_TOPICS in scope.topics:
         return None
     mark, topics = _mine(aim, scope, "turn"), aim.victim.corner.topics
 
-    async def call(runtimes: Any) -> object:
-        return _seen(await (await runtimes.agent(scope)).turn(mark, topics=topics))
+    async def call(agent: Any) -> object:
+        return _seen(await agent.turn(mark, topics=topics))
 
-    return Move(call, graph_of(scope), scope=scope)
+    return call
 
 
-def recall(aim: Aim) -> Move | None:
+@_by_agent
+def recall(aim: Aim, scope: Scope) -> Asked:
     """Recall the victim's exact words."""
-    scope = _agent(aim)
-    if scope is None:
-        return None
     text = _question(aim)
 
-    async def call(runtimes: Any) -> object:
-        found = await (await runtimes.agent(scope)).recall(text, limit=LIMIT)
+    async def call(agent: Any) -> object:
+        found = await agent.recall(text, limit=LIMIT)
         return found.items
 
-    return Move(call, graph_of(scope), scope=scope)
+    return call
 
 
-def recall_archival(aim: Aim) -> Move | None:
+@_by_agent
+def recall_archival(aim: Aim, scope: Scope) -> Asked:
     """Recall for the victim's user and topics, which narrow and never widen."""
-    scope = _agent(aim)
-    if scope is None:
-        return None
     text, corner = _question(aim), aim.victim.corner
     user = aim.random.choice([None, corner.user_id])
     topics = aim.random.choice([None, corner.topics])
-
-    async def call(runtimes: Any) -> object:
-        agent = await runtimes.agent(scope)
-        return await agent.recall_archival(text, user_id=user, scope_topics=topics, limit=LIMIT)
-
-    return Move(call, graph_of(scope), scope=scope)
+    return lambda agent: agent.recall_archival(text, user_id=user, scope_topics=topics, limit=LIMIT)
 
 
-def beliefs(aim: Aim) -> Move | None:
+@_by_agent
+def beliefs(aim: Aim, scope: Scope) -> Asked:
     """Ask for the beliefs that are active, or were."""
-    scope = _agent(aim)
-    if scope is None:
-        return None
     moment = aim.random.choice([None, None, 1, 10**6])
-
-    async def call(runtimes: Any) -> object:
-        return await (await runtimes.agent(scope)).beliefs(moment)
-
-    return Move(call, graph_of(scope), scope=scope)
+    return lambda agent: agent.beliefs(moment)
 
 
-def pin(aim: Aim) -> Move | None:
+@_by_agent
+def pin(aim: Aim, scope: Scope) -> Asked:
     """Pin the victim's belief."""
-    scope = _agent(aim)
-    if scope is None:
-        return None
-
-    async def call(runtimes: Any) -> object:
-        return await (await runtimes.agent(scope)).pin(aim.victim.id)
-
-    return Move(call, graph_of(scope), scope=scope)
+    return lambda agent: agent.pin(aim.victim.id)
 
 
-def remember(aim: Aim) -> Move | None:
+@_by_agent
+def remember(aim: Aim, scope: Scope) -> Asked:
     """Remember a fact that says to be the victim's."""
-    scope = _agent(aim)
-    if scope is None:
-        return None
     private = aim.random.random() < 0.3
     mark, corner = _mine(aim, scope, "archival", private=private), aim.victim.corner
     forged = Fact(
@@ -214,33 +222,21 @@ def remember(aim: Aim) -> Move | None:
         source_ids=(aim.victim.id,),
         private=private,
     )
-
-    async def call(runtimes: Any) -> object:
-        return await (await runtimes.agent(scope)).remember(forged)
-
-    return Move(call, graph_of(scope), FORGED, scope)
+    return Move(lambda agent: agent.remember(forged), graph_of(scope), FORGED)
 
 
-def remember_instead(aim: Aim) -> Move | None:
+@_by_agent
+def remember_instead(aim: Aim, scope: Scope) -> Asked:
     """Put a fact in the place of the victim's."""
-    scope = _agent(aim)
-    if scope is None:
-        return None
     text = _mine(aim, scope, "archival")
-
-    async def call(runtimes: Any) -> object:
-        agent = await runtimes.agent(scope)
-        return await agent.remember(text, supersedes=aim.victim.id)
-
-    return Move(call, graph_of(scope), scope=scope)
+    return lambda agent: agent.remember(text, supersedes=aim.victim.id)
 
 
-def commit(aim: Aim) -> Move | None:
+@_by_agent
+def commit(aim: Aim, scope: Scope) -> Asked:
     """Commit to something about the victim's own key and topic."""
-    scope, corner = _agent(aim), aim.victim.corner
+    corner = aim.victim.corner
     topic = corner.topics[0] if corner.topics else None
-    if scope is None:
-        return None
     mark, key = aim.world.new_mark(), aim.victim.record.key
     belief_id = derived_id(UNRECORDED, "belief", *aim.house, mark)
     topics = () if topic is None else (topic,)
@@ -250,13 +246,11 @@ def commit(aim: Aim) -> Move | None:
     if aim.victim in rivals:
         return None  # of the same key, topic and user: it may take the victim's place
     aim.world.note(Planted("belief", writer, mark, belief_id, LATER, belief))
-
-    async def call(runtimes: Any) -> object:
-        agent = await runtimes.agent(scope)
-        return await agent.commit(mark, topic=topic, key=key, value=mark, ref=mark)
-
     replaced = [Touch(*aim.house, record_id=one.id) for one in rivals]
-    return Move(call, (*graph_of(scope), *replaced), scope=scope)
+    return Move(
+        lambda agent: agent.commit(mark, topic=topic, key=key, value=mark, ref=mark),
+        (*graph_of(scope), *replaced),
+    )
 
 
 def _beliefs(aim: Aim) -> list[Planted]:
@@ -270,15 +264,13 @@ def _is_rival(one: Planted, writer: Corner, belief: Commitment) -> bool:
     return said == (belief.key, belief.topic, writer.user_id)
 
 
-def history(aim: Aim) -> Move | None:
+@_by_auditor
+def history(aim: Aim, _: Scope) -> Asked:
     """Ask for everything that a graph's belief history has, and for the victim by its id."""
-    whole, victim = Scope.of_graph(*aim.house), aim.victim
-    if whole.graph_id == CATALOG or permitted(Reach.GRAPH, whole, victim):
-        return None
-    key = victim.record.key
+    victim, key = aim.victim, aim.victim.record.key
 
-    async def call(runtimes: Any) -> object:
-        asked = (await runtimes.graph(whole)).beliefs
+    async def call(graph: Any) -> object:
+        asked = graph.beliefs
         found = [await asked.query(key=key), await asked.query(agent_id=victim.corner.agent_id)]
         found += [await asked.as_of(turn=2), await asked.active(), await asked.logged()]
         found += [await asked.events(), await asked.trusts(), await asked.heads()]
@@ -291,54 +283,38 @@ def history(aim: Aim) -> Move | None:
                     found.append(await change(victim.id, reason="no longer"))
         return found
 
-    return Move(call, graph_of(whole), scope=whole)
+    return call
 
 
-def facts(aim: Aim) -> Move | None:
+@_by_operator
+def facts(aim: Aim, scope: Scope) -> Asked:
     """Ask a graph for facts by the victim's ids."""
-    scope = _operator(aim)
-    if scope is None:
-        return None
     ids = aim.ids()
-
-    async def call(runtimes: Any) -> object:
-        return await (await runtimes.graph(scope)).facts(ids)
-
-    return Move(call, graph_of(scope), scope=scope)
+    return lambda graph: graph.facts(ids)
 
 
-def turns_by_ref(aim: Aim) -> Move | None:
+@_by_operator
+def turns_by_ref(aim: Aim, scope: Scope) -> Asked:
     """Ask a graph for turns by the victim's own names for them."""
-    scope = _operator(aim)
-    if scope is None:
-        return None
     refs = [aim.victim.record.ref, aim.word("chat:0:0")]
-
-    async def call(runtimes: Any) -> object:
-        return await (await runtimes.graph(scope)).turns_by_ref(refs)
-
-    return Move(call, graph_of(scope), scope=scope)
+    return lambda graph: graph.turns_by_ref(refs)
 
 
-def graph_recall(aim: Aim) -> Move | None:
+@_by_operator
+def graph_recall(aim: Aim, scope: Scope) -> Asked:
     """Recall as the operator of a graph."""
-    scope = _operator(aim)
-    if scope is None:
-        return None
     text = _question(aim)
 
-    async def call(runtimes: Any) -> object:
-        found = await (await runtimes.graph(scope)).recall(text, limit=LIMIT)
+    async def call(graph: Any) -> object:
+        found = await graph.recall(text, limit=LIMIT)
         return found.items
 
-    return Move(call, graph_of(scope), scope=scope)
+    return call
 
 
-def graph_reads(aim: Aim) -> Move | None:
+@_by_tenant
+def graph_reads(aim: Aim, scope: Scope) -> Asked:
     """Read everything else that a graph's handle has, and a receipt by the victim's id."""
-    scope = _operator(aim)
-    if scope is None:
-        return None
     only = AuditFilter(graph_id=aim.victim.corner.graph_id)
 
     async def call(runtimes: Any) -> object:
@@ -353,28 +329,24 @@ def graph_reads(aim: Aim) -> Move | None:
             found.append(await graph.replay_context(aim.victim.id))
         return found
 
-    return Move(call, graph_of(scope), scope=scope)
+    return call
 
 
-def redact(aim: Aim) -> Move | None:
+@_by_operator
+def redact(aim: Aim, scope: Scope) -> Asked:
     """Redact by ids of another house."""
-    scope = _operator(aim)
     ids = aim.foreign_ids()
-    if scope is None or not ids or aim.is_inner:
+    if not ids or aim.is_inner:
         return None
     reason = aim.word("asked to")
-
-    async def call(runtimes: Any) -> object:
-        return await (await runtimes.graph(scope)).redact(ids, reason=reason)
-
-    return Move(call, graph_of(scope), scope=scope)
+    return lambda graph: graph.redact(ids, reason=reason)
 
 
-def inherit(aim: Aim) -> Move | None:
+@_by_tenant
+def inherit(aim: Aim, scope: Scope) -> Asked:
     """Let a new graph inherit from the victim's, by an id that only another tenant has."""
-    scope = _operator(aim)
     corner = aim.victim.corner
-    if scope is None or corner.tenant == scope.tenant:
+    if corner.tenant == scope.tenant:
         return None
     graph_id = f"heir {aim.random.getrandbits(40)}"
 
@@ -385,13 +357,13 @@ def inherit(aim: Aim) -> Move | None:
             return None
         return await ezra.create_session_graph(graph_id, inherits_from=[corner.graph_id])
 
-    return Move(call, (Touch(scope.tenant, graph_id),), scope=scope)
+    return Move(call, (Touch(scope.tenant, graph_id),))
 
 
-def catalog(aim: Aim) -> Move | None:
+@_by_tenant
+def catalog(aim: Aim, scope: Scope) -> Asked:
     """Ask the own catalog for what another's has."""
-    scope = _operator(aim)
-    if scope is None or aim.victim.corner.tenant == scope.tenant:
+    if aim.victim.corner.tenant == scope.tenant:
         return None
     text, ids = _question(aim), aim.ids()
     at_catalog = scope.model_copy(update={"graph_id": CATALOG, "lineage": ()})
@@ -404,11 +376,9 @@ def catalog(aim: Aim) -> Move | None:
     return Move(call, (Touch(scope.tenant, CATALOG),), scope=at_catalog)
 
 
-def drain(aim: Aim) -> Move | None:
+@_by_tenant
+def drain(aim: Aim, scope: Scope) -> Asked:
     """Finish the learning of the tenant: what was used, compared, and read."""
-    scope = _operator(aim)
-    if scope is None:
-        return None
 
     async def call(runtimes: Any) -> object:
         return await (await runtimes.of(scope.tenant)).drain_learning()
@@ -421,7 +391,7 @@ def drain(aim: Aim) -> Move | None:
         for (tenant, graph_id, record_id), found in aim.world.by_place.items()
         if tenant == scope.tenant and any(one.kind in _LEAVING for one in found)
     ]
-    return Move(call, (Touch(scope.tenant, None), *learnt, *gone), scope=scope)
+    return Move(call, (Touch(scope.tenant, None), *learnt, *gone))
 
 
 _LEAVING = frozenset(("belief", *FACTS))
@@ -431,23 +401,23 @@ _F, _G = Reach.FAMILY, Reach.GRAPH
 _ALL = (*OUTER, *INNER)
 
 RUNTIME_METHODS = (
-    Method("agent.turn", _F, _at_home(turn), KEPT, _ALL, weight=5),
-    Method("agent.turn", _F, _at_home(turn_of_ref), ("turn",), _ALL, weight=2),
-    Method("agent.turn", _F, _at_home(turn_of_topics), KEPT, ("topic",)),
-    Method("agent.recall", _F, _at_home(recall), KEPT, _ALL, weight=5),
-    Method("agent.recall_archival", _F, _at_home(recall_archival), ("archival",), _ALL, weight=2),
-    Method("agent.beliefs", _F, _at_home(beliefs), ("belief",), _ALL, weight=2),
-    Method("agent.pin", _F, _at_home(pin), ("belief",), _ALL, weight=2),
-    Method("agent.remember", _F, _at_home(remember), FACTS, _ALL, weight=2),
-    Method("agent.remember", _F, _at_home(remember_instead), FACTS, _ALL, weight=2),
-    Method("agent.commit", _F, _at_home(commit), ("belief",), _ALL, weight=2),
-    Method("graph.beliefs", _G, _at_home(history), ("belief",), OUTER, weight=2),
-    Method("graph.facts", _F, _at_home(facts), FACTS, OPEN, weight=2),
-    Method("graph.turns_by_ref", _F, _at_home(turns_by_ref), ("turn",), OPEN),
-    Method("graph.recall", _F, _at_home(graph_recall), KEPT, OPEN, weight=2),
-    Method("graph.receipt", _F, _at_home(graph_reads), KEPT, OPEN),
-    Method("graph.redact", _F, _at_home(redact), ("turn", "core", "rule"), OUTER),
-    Method("ezra.create_session_graph", _F, _at_home(inherit), KEPT, ("tenant",)),
-    Method("ezra.catalog", _F, _at_home(catalog), FACTS, ("tenant",)),
-    Method("ezra.drain_learning", _F, _at_home(drain), FACTS, OUTER),
+    Method("agent.turn", _F, turn, KEPT, _ALL, weight=5),
+    Method("agent.turn", _F, turn_of_ref, ("turn",), _ALL, weight=2),
+    Method("agent.turn", _F, turn_of_topics, KEPT, ("topic",)),
+    Method("agent.recall", _F, recall, KEPT, _ALL, weight=5),
+    Method("agent.recall_archival", _F, recall_archival, ("archival",), _ALL, weight=2),
+    Method("agent.beliefs", _F, beliefs, ("belief",), _ALL, weight=2),
+    Method("agent.pin", _F, pin, ("belief",), _ALL, weight=2),
+    Method("agent.remember", _F, remember, FACTS, _ALL, weight=2),
+    Method("agent.remember", _F, remember_instead, FACTS, _ALL, weight=2),
+    Method("agent.commit", _F, commit, ("belief",), _ALL, weight=2),
+    Method("graph.beliefs", _G, history, ("belief",), OUTER, weight=2),
+    Method("graph.facts", _F, facts, FACTS, OPEN, weight=2),
+    Method("graph.turns_by_ref", _F, turns_by_ref, ("turn",), OPEN),
+    Method("graph.recall", _F, graph_recall, KEPT, OPEN, weight=2),
+    Method("graph.receipt", _F, graph_reads, KEPT, OPEN),
+    Method("graph.redact", _F, redact, ("turn", "core", "rule"), OUTER),
+    Method("ezra.create_session_graph", _F, inherit, KEPT, ("tenant",)),
+    Method("ezra.catalog", _F, catalog, FACTS, ("tenant",)),
+    Method("ezra.drain_learning", _F, drain, FACTS, OUTER),
 )
