@@ -114,7 +114,7 @@ class Kept:
 
 Reason: TypeAlias = Annotated[str, Field(max_length=TEXT_CHARS_MAX), Kept("user")]
 """Why something is done: it stays in the audit feed, and in what proves that it was done."""
-Posted: TypeAlias = Annotated[str, Kept("agent")]
+Posted: TypeAlias = Annotated[str, Field(max_length=TEXT_CHARS_MAX), Kept("agent")]
 """What an agent writes on a board."""
 
 ACCEPTED_WITHOUT_SECRETS = "text without keys, tokens, passwords and card numbers"

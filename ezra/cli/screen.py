@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from pydantic import BaseModel
@@ -268,6 +269,8 @@ def cited(citation: Citation) -> str:
 
 def _plain(value: object) -> object:
     """Return what JSON does not know in a form that it does."""
+    if isinstance(value, datetime):
+        return value.isoformat()
     return value.model_dump(mode="json") if isinstance(value, BaseModel) else str(value)
 
 

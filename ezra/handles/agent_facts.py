@@ -13,7 +13,7 @@ from ..operations import Ids, Reason, operation
 from ..recaller import with_vector
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
-from .listings import LATEST_MAX, facts_page
+from .listings import LATEST_MAX, LatestPage, facts_page
 from .remembering import (
     Memory,
     check_superseded,
@@ -223,7 +223,7 @@ class AgentFacts(ABC):
         topics: Iterable[str] | None = None,
         all_topics: Iterable[str] | None = None,
         after: str = "",
-        limit: int = LATEST_MAX,
+        limit: LatestPage = LATEST_MAX,
     ) -> Page[Fact]:
         """Return the live facts of its graph that the agent sees, the latest first, page by page.
 

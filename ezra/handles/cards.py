@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, TypeAlias
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from tiers.board import EVERYBODY, TAGS_MAX, Card
 from tiers.errors import UsageError
@@ -18,8 +18,16 @@ from ..operations import Id
 from ..rights.policy import scope_of
 from .tasks import begun_id
 
-Files: TypeAlias = Annotated[tuple[Id, ...], Field(max_length=100)]
-MessageIds: TypeAlias = Annotated[tuple[Id, ...], Field(min_length=1, max_length=100)]
+
+def _several(said: object) -> object:
+    """Return what is to be a list as one: a model leaves the brackets of a single name out."""
+    return (said,) if isinstance(said, str) and said else said
+
+
+SEVERAL = BeforeValidator(_several)
+"""Lets a single name stand for a list of it."""
+Files: TypeAlias = Annotated[tuple[Id, ...], Field(max_length=100), SEVERAL]
+MessageIds: TypeAlias = Annotated[tuple[Id, ...], Field(min_length=1, max_length=100), SEVERAL]
 Tags: TypeAlias = Annotated[tuple[Id, ...], Field(max_length=TAGS_MAX)]
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar
 
-from tiers.errors import UsageError, check_within
+from pydantic import Field
+
+from tiers.errors import UsageError
 from tiers.plans import GRAINS
 from tiers.recollection import Place
 from tiers.records import (
@@ -30,6 +32,7 @@ from ..runtime import Runtime
 
 LATEST_MAX = 100
 """So many records are on a page at most."""
+LatestPage: TypeAlias = Annotated[int, Field(ge=1, le=LATEST_MAX)]
 
 R = TypeVar("R", Fact, Rule)
 
@@ -84,7 +87,7 @@ class LatestOfGraph:
         topics: Iterable[str] | None = None,
         all_topics: Iterable[str] | None = None,
         after: str = "",
-        limit: int = LATEST_MAX,
+        limit: LatestPage = LATEST_MAX,
     ) -> Page[Fact]:
         """Return the graph's shared facts that are live, the latest first, page by page.
 
@@ -116,7 +119,7 @@ class LatestOfGraph:
         *,
         topics: Iterable[str] | None = None,
         after: str = "",
-        limit: int = LATEST_MAX,
+        limit: LatestPage = LATEST_MAX,
     ) -> Page[Rule]:
         """Return the graph's shared rules, the latest first, page by page; as ``latest_facts``.
 
@@ -162,7 +165,6 @@ async def _latest(
     tier: FactTier | None = None,
 ) -> tuple[Hit, ...]:
     """Return so many and one more, which tells whether there is a further page."""
-    check_within("limit", limit, 1, LATEST_MAX)
     behind = place_of(after) if after else None
     named = narrowing_topics("topics", topics, every=False)
     every = narrowing_topics("all_topics", all_topics, every=True)

@@ -159,8 +159,11 @@ async def _find_words(search: Search, own: Sequence[SearchQuery]) -> None:
         return
     for answer in answers[: len(own)]:
         _add_words(search, answer.found)
-    for answer in answers[len(own) :]:
+    of_that_time = answers[len(own) :]
+    for answer in of_that_time:
         search.pool.add_leg("words of that time", answer.found)
+    if of_that_time and not any(answer.found for answer in of_that_time):
+        await _find_latest_of_that_time(search, own)
     if len(own) == 1 and search.request.as_of is None:
         search.statistics = answers[0].statistics or search.statistics
 
@@ -211,16 +214,29 @@ def _of_that_time(search: Search, own: Sequence[SearchQuery]) -> list[SearchQuer
     return [query.model_copy(update=time) for query in own]
 
 
+async def _find_latest_of_that_time(search: Search, own: Sequence[SearchQuery]) -> None:
+    """Bring what was last then, where no meaning is compared and no word was said then.
+
+    "What happened two weeks ago?" has nothing but the time to go by.
+    """
+    if not search.goes_by_words:
+        return
+    for asked in _of_that_time(search, own):
+        call = search.runtime.timeline.latest(search.scope, asked)
+        found = await search.state.answer("cold", "timeline", call, ())
+        search.pool.add_leg("latest of that time", found)
+
+
 async def _find_ended(search: Search, own: Sequence[SearchQuery]) -> None:
     """For a question to the past: what was there then and has ended since."""
     if search.request.as_of is None:
         return
-    by_words = search.runtime.embedder is None or search.request.mode == "keyword"
     for query in own:
         asked = query.model_copy(update={"limit": ENDED_MAX})
         call = search.runtime.recollection.ended(search.scope, asked)
         found = await search.state.answer("cold", "what ended since", call, ())
-        if by_words:  # as the word index would have: the rest would change how rare words are
+        if search.goes_by_words:
+            # As the word index would have: the rest would change how rare words are.
             words = stems_in(query.text)
             found = tuple(hit for hit in found if shared_words(words, hit.text) > 0)
         search.pool.add_leg("ended", found)

@@ -30,13 +30,12 @@ async def find_former(search: Search, own: Sequence[SearchQuery]) -> None:
 
 
 async def _find(search: Search, query: SearchQuery) -> None:
-    by_words = search.runtime.embedder is None or search.request.mode == "keyword"
     call = search.runtime.recollection.former(
-        search.scope, query, latest=0 if by_words else LATEST_MAX
+        search.scope, query, latest=0 if search.goes_by_words else LATEST_MAX
     )
     found = await search.state.answer("cold", "former facts", call, ())
     held = [hit for hit in found if _held(search.cues, hit)]
-    if not by_words:
+    if not search.goes_by_words:
         held = await _near(search, query.text, held)
     search.pool.add_leg(FORMER, held)
 

@@ -371,6 +371,11 @@ class Search:
         """Whether nothing is left out for its scope class."""
         return len(self.classes) == len(get_args(ScopeClass))
 
+    @property
+    def goes_by_words(self) -> bool:
+        """Whether no meaning is compared."""
+        return self.runtime.embedder is None or self.request.mode == "keyword"
+
 
 def queries(search: Search) -> list[SearchQuery]:
     """Return what the engines are asked of the own graph: one query unless classes are left out.

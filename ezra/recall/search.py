@@ -92,7 +92,9 @@ def _standing_of(rule: Rule, moment: datetime | None) -> dict[str, object]:
 RANKED_MAX = 160
 """So many of the best get their priors, which seldom change a score by more than a third."""
 
-UNASKED = frozenset({"hot", "ended", FORMER, "covered", "meaning", "meaning of that time"})
+UNASKED = frozenset(
+    {"hot", "ended", FORMER, "covered", "meaning", "meaning of that time", "latest of that time"}
+)
 """Legs that bring what is there, however far from the question: some sign must speak for it."""
 
 

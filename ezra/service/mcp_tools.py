@@ -23,7 +23,7 @@ from tiers.fields import OUTPUT_CHARS_MAX
 from tiers.records import AgentRecord
 
 from ..handles.agent import Agent
-from ..handles.cards import Tags
+from ..handles.cards import SEVERAL, Tags
 from ..handles.graph import Graph
 from ..operations import Id, Long, Name, Topics, Words
 from ..turn.output_checks import USAGE_MAX, ToolOutputLike
@@ -82,6 +82,7 @@ class MemoryTools(AgentTools):
         to: Annotated[
             tuple[Id, ...],
             Field(max_length=RECIPIENTS_MAX, description="Agents; nobody named: everybody."),
+            SEVERAL,
         ] = (),
         subject: Name = "",
         reply_to: Annotated[Name, Field(description="Id of the message that you answer.")] = "",

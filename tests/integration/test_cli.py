@@ -83,6 +83,7 @@ def test_json_is_one_document(home: Path, chat: Path) -> None:
     assert played["graph_id"] == "g"
     recalled = json.loads(ezra(home, "recall", "g", "gearbox", "--json").stdout)
     assert recalled["sources"][0]["ref"] == "chat:2"
+    assert "T" in recalled["sources"][0]["at"]  # ISO 8601, as over REST
     status = json.loads(ezra(home, "status", "--json").stdout)
     assert status["graphs"]["g"]["cold"]["turns"] == 2
     doctor = json.loads(ezra(home, "doctor", "--json").stdout)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.runtime import running
 
-from ezra import Ezra, WriteRefused
+from ezra import Ezra, UsageError, WriteRefused
 
 TOKEN = "ghp_" + "a1B2c3D4e5" * 3 + "F6g7H8"
 SAID = f"They found {TOKEN} in the log."
@@ -74,3 +74,27 @@ async def test_where_secrets_are_refused_so_are_these(tmp_path: Path) -> None:
     async with running(tmp_path / "two", guard={"*.secret": "allow"}) as ezra:
         _, agent = await _agent(ezra)
         assert (await agent.board.send("other", SAID)).text == SAID
+
+
+async def test_what_is_too_long_is_refused_before_it_is_looked_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Looking for secrets in megabytes takes seconds, in which nobody else is served."""
+    async with running(tmp_path) as ezra:
+        _, agent = await _agent(ezra)
+        task = await agent.board.start_task("Prepare the start")
+        monkeypatch.setattr(type(ezra.settings.guard_policy), "judge_secrets", _must_not_look)
+        long = "a" * 200_001
+        for asked in (
+            agent.board.send("other", long),
+            agent.board.log("audit", long),
+            agent.board.update_task(task.id, note=long),
+            agent.board.finish_task(task.id, long),
+            agent.forget(task.id, reason=long),
+        ):
+            with pytest.raises(UsageError, match="accepted: text of at most 200000 characters"):
+                await asked
+
+
+def _must_not_look(*looked_at: object) -> None:
+    raise AssertionError(str(looked_at)[:100])

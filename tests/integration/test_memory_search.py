@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from itertools import product
 from pathlib import Path
 from typing import Any, cast
@@ -305,3 +305,24 @@ async def test_what_was_said_is_found_by_its_own_words(tmp_path: Path) -> None:
         ids = (await agent.record(turns)).ids
         for place in (20, 70, 100, 101, 150):
             assert ids_of((await agent.recall(said[place], kinds=("turn",))).items)[0] == ids[place]
+
+
+async def test_a_time_alone_finds_what_was_said_then(tmp_path: Path) -> None:
+    """Also without a model, of what left the ring long ago, and as far as the agent sees."""
+    clock = MovingClock()
+    async with running(tmp_path, clock) as ezra:
+        graph = await ezra.create_session_graph("g")
+        agent = await graph.spawn_agent("a", topics={"t"})
+        other = await graph.spawn_agent("b", topics={"u"})
+        now = clock()
+        said = [
+            {"message": f"Pump {days} was greased.", "at": now - timedelta(days=days)}
+            for days in range(60, 0, -1)
+        ]
+        await agent.record(said)
+        await other.record([{"message": "Secret.", "at": now - timedelta(days=14)}])
+        for mode in ("hybrid", "keyword"):
+            found = await agent.recall("What happened two weeks ago?", limit=20, mode=mode)
+            days = {(now - hit.occurred_at).days for hit in found.items if hit.occurred_at}
+            assert days == set(range(10, 19))
+        assert not (await agent.recall("What happened two years ago?")).items

@@ -194,3 +194,17 @@ async def test_two_models_write_to_each_other_and_share_a_task(tmp_path: Path) -
         counts = await graph.board.counts()
         assert sum(one.number for one in counts if one.kind == "message") == 3
         assert [one.agent_id for one in counts if one.state == "commit"] == ["builder"]
+
+
+async def test_a_single_name_needs_no_list(tmp_path: Path) -> None:
+    """Models leave the brackets out; handles take a single name as well."""
+    async with running(tmp_path, MovingClock()) as ezra:
+        await ezra.create_session_graph("race")
+        async with _asking(ezra, "planner") as planner, _asking(ezra, "builder") as builder:
+            await told(builder, "inbox")
+            sent = await told(planner, "send_message", text="Which tyres?", to="builder")
+            assert sent["to"] == ["builder"]
+            acked = await told(builder, "ack_messages", ids=sent["id"])
+            assert acked == {"ids": [sent["id"]]}
+            await told(builder, "log_action", action="commit", files="wing.py")
+            assert "a list" in await refused(planner, "send_message", text="To whom?", to="")
