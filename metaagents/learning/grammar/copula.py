@@ -404,7 +404,8 @@ def _role(said: Said, rest: str) -> Iterator[Claim]:
     if found is None or thing is None:
         return
     subject, verbal = said.subject, said.verbal
-    is_plain = _is_role(thing)
+    is_animal = subject.sort == "speaker" and not PETS.isdisjoint(thing.split())
+    is_plain = _is_role(thing) and not is_animal
     since = said.is_since
     # What somebody's father was is told for good; what they were themselves, they may be no more.
     was = verbal.tense == "past" and subject.kind in RELATIVES and _ROLE.search(thing) is not None
@@ -453,7 +454,7 @@ _NOT_ROLES = frozenset(
     "dinosaur monster beast machine robot legend tyrant dictator bully snake wolf bear lion tiger "
     "shark witch clown rock riot handful nuisance pest ghost zombie vampire millionaire "
     "billionaire "
-    "of for who that by".split()
+    "potato vegetable sponge of for who that by".split()
 )
 
 

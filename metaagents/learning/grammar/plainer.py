@@ -232,7 +232,7 @@ _WAYS: tuple[Way, ...] = (
         r"^\s*as (an?) (?!(?:matter|number|reminder|starter|beginner|teenager|youngster"
         r"|newcomer|outsider|last|filler|gesture|former|answer|sister|brother|mother|father)\b)"
         r"((?:[a-z]+ )?[a-z]+(?:er|or|ist|ian|ary|ant|eer)|nurse|chef|vet|pilot|diabetic"
-        r"|coeliac|vegan|vegetarian)(?: myself)?,? (?=i\b|i'|we\b)",
+        r"|coeliac|vegan|vegetarian)(?: myself)?,? (?=i\b|i'|we\b)(?!i (?:want|can|need|should) )",
         r"I am \1 \2, and ",
     ),
     Way(r"\b(?:have|need) to see (?=(?:Dr|Mrs|Mr|Ms)\b.* (?:every|each|about my|for my) )", "see "),
