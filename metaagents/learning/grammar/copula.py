@@ -271,7 +271,9 @@ def _time(said: Said, rest: str) -> Iterator[Claim]:
     is_dated = DATED.search(noun) is not None or _WEEKDAY.fullmatch(value) is not None
     is_on_a_day = said.is_change or any(one.days for one in said.times)
     is_moved = is_on_a_day and is_scheduled(said)
-    text = said.told()
+    # What "the" standup is now, "our" standup was otherwise before.
+    is_telling = said.is_change and subject.text.startswith("the ")
+    text = f"{said.told()} now" if is_telling else said.told()
     if _YEARLY.search(noun):
         # It comes again each year: the year of the next one is no part of it.
         text, value = (

@@ -48,7 +48,7 @@ _BEING = (
 _DONE = "|".join(
     sorted(word for word, (lemma, form) in FORMS.items() if form == "past" and word != lemma)
 )
-_AFTER_DONE = r"(?:an?|to|at|from|my|our|as|in|for|with|[A-Z0-9])"
+_AFTER_DONE = r"(?:an?|to|at|from|my|our|as|in|for|with|the (?-i:[A-Z])|[A-Z0-9])"
 _STATES = r"allergic|married|divorced|widowed|engaged|retired|vegan|vegetarian|self-employed"
 _NOT_OF_THE_NEXT = (
     r"(?![^.;]*, (?:he|she|they|it|[A-Z][\w'-]+ (?:is|was|has|had|now|[a-z]+s|[a-z]+ed))\b)"
