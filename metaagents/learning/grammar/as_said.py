@@ -65,6 +65,7 @@ _PASSES = any_case(
     r"|\ballergic to (?:mondays|work|mornings)\b|\b(?:totally|100 ?%|really|so) agree\b"
     r"|^(?:most|many|some|other|few) (?:people|folks)\b|\[|\bhere's an?\b"
     r"|\b(?:don't|didn't|not) (?:know|remember|recall) (?:if|whether|wh\w+|how)\b"
+    r"|^(?:no|nope|not any ?more|correction|scrap that)[,:] (?!\S+(?: \S+){4})"
     r"|^no (?:prob(?:lem)?|worries|need|idea|way|doubts?|thanks)\b"
     r"|^for (?:always|all|being|every)\b|^(?:the )?(?:first |second |best |cheapest |other )?"
     r"(?:option|plan|variant|alternative|choice)(?: (?:[a-z]|\d+))? (?:is|are|costs?|takes?|has)\b"
