@@ -16,6 +16,7 @@ from tiers.records import Owned, Rule, Source, Turn
 from ..claims.forms import root
 from ..distinctive import is_negated
 from .following import Replies, outcome_of
+from .grammar.lexicon import EVALUATIVE
 from .grammar.phrases import TIME, as_time
 from .patterns import CONFIDENCE, USER, Stated, stated, subject_of
 from .plain_speech import POINTING
@@ -32,9 +33,9 @@ _RIGHT = any_case(
 )
 """A message that only puts a word of a former one right."""
 _NO = any_case(
-    r"(?:no|nope|wrong|not quite)[,:.!]+ "
+    r"(?:no|nope|wrong|not quite|correction|scratch that|scrap that|strike that)[,:.!]+ "
     r"(?:it['\u2019]?s |it is |that['\u2019]?s |i meant? |make that )?"
-    r"(?P<right>\w[\w.'\u2019-]*(?: [\w.'\u2019-]+){0,2}?)[.!]*"
+    r"(?:in |at |on )?(?P<right>[\u20ac$\u00a3]?\w[\w.,'\u2019-]*(?: [\w.'\u2019-]+){0,2}?)[.!]*"
 )
 """A message that only denies, and says what is so instead: ``No, red.``"""
 _MEANT = any_case(
@@ -48,9 +49,14 @@ _NAMED = regex(r"\W?\d|[A-Z]")
 _WHEN = regex(r"^(?:on|in|at) ")
 _TAKES_UP = "noted right correct okay ok so still fine got understood good yes live"
 """What a reply says when it takes up what it was told."""
-_NO_VALUE = POINTING | frozenset(
-    "thanks thank sorry wait please cheers worries problem thing wonder way clue luck need of "
-    "course stop don't can't won't let go do is are was has have had will would be to".split()
+_NO_VALUE = (
+    POINTING
+    | EVALUATIVE
+    | frozenset(
+        "kidding joking seriously honestly absolutely definitely ok okay dear mate dude bro ever "
+        "thanks thank sorry wait please cheers worries problem thing wonder way clue luck need of "
+        "course stop don't can't won't let go do is are was has have had will would be to".split()
+    )
 )
 
 Whose: TypeAlias = tuple[str | None, bool, tuple[str, ...]]
@@ -247,14 +253,21 @@ def _exchanged(turn: Turn, before: Sequence[Turn], window: Window) -> tuple[str,
     denied = _NO.fullmatch(text)
     if denied is None or not before or _NO_VALUE & set(words(denied["right"])):
         return None
-    right = denied["right"]
+    return _denied(denied["right"], before, window)
+
+
+def _denied(right: str, before: Sequence[Turn], window: Window) -> tuple[str, str] | None:
+    """Return what was said before that a message denies which only says what is so instead."""
+    if as_time(right) is not None:
+        return _meant(right, before, window)
     for former in reversed(before):
         said = stated(former.input, subject_of(former))  # with times as they were said
         values = [_WHEN.sub("", one.object) for one in said if one.predicate and one.object]
         # It denies what the reply took up; without that, the one thing that was just said.
         taken_up = [one for one in values if _only_takes_up(before[-1].response, one, former)]
         is_only = former is before[-1] and len(said) == 1 and not before[-1].response.endswith("?")
-        wrong = taken_up or (values if is_only else [])
+        only = [_WHEN.sub("", one.object) for one in said if is_only and one.object]
+        wrong = taken_up or only
         if wrong:
             return (wrong[-1], right) if _is_alike(wrong[-1], right) else None
     return None
@@ -286,7 +299,9 @@ def _only_takes_up(reply: str, value: str, former: Turn) -> bool:
 
 
 def _is_alike(one: str, other: str) -> bool:
-    """Whether two values are written alike: both names, both numbers, or neither."""
+    """Whether two values are written alike: both names, both numbers, both times, or neither."""
+    if (as_time(one) is None) != (as_time(other) is None):
+        return False
     return all(any(map(sort, one)) == any(map(sort, other)) for sort in (str.isdigit, str.isupper))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tiers.learning import spelled
-from tiers.lexical import NUMBER_WORDS, WEEKDAYS, words
+from tiers.lexical import MONTHS, NUMBER_WORDS, WEEKDAYS, words
 
 from .grammar.frames import OFTEN
 from .grammar.lexicon import CARERS, DIETS, TOOLS_OF_A_KIND, TRADES
@@ -68,8 +68,12 @@ _MOSTLY_ONE = frozenset("mentor tutor landlord landlady".split())
 _NAME = r"[A-Z][\w.&+#-]*(?: [A-Z\d][\w.&+#-]*){0,3}"
 _WITH_NAMED = regex(rf"(?P<what>(?:[a-z]+ )?(?:with|at|to|from|for)) {_NAME}")
 _TO_ELSEWHERE = regex(rf"(?:(?:moved|migrated|relocated) )?to (?:the )?{_NAME}")
-_SOMEWHERE = regex(rf"(?:(?:hosted|deployed|located|based|kept|stored) )?in (?:the )?{_NAME}")
+_SOMEWHERE = regex(
+    rf"(?:(?:hosted|deployed|located|based|kept|stored) )?(?:in|on) "
+    rf"(?!(?i:\w+day|{'|'.join(MONTHS)})s?\b)(?:the )?{_NAME}"
+)
 _VERSION = regex(r"(?:on )?(?P<of>[A-Z][\w.+#-]*(?: [A-Z][\w.+#-]*)*) v?\d[\w.]*")
+_AT = ("at", "of", "in", "for", "with")
 _RUNS = frozenset("use uses be run runs place".split())
 _OF_MANY_KINDS = regex(r"^(?:on )?(?:the |an? )?(?P<which>.*?) ?(?P<what>plan|tier|package)$")
 _SCALES = tuple(
@@ -101,7 +105,7 @@ def ends(new: Claim, old: Claim) -> bool:
             return _replaces(new, old)
         return old.sense == "is" and (_leaves(new, old) or _is_given_away(new, old))
     is_over = (new.attribute == DIED and _is_named(new.subject, old)) or _is_kept_no_more(new, old)
-    ways = (_is_couple, _is_handed_over, _is_of_ours)
+    ways = (_is_couple, _is_handed_over, _is_of_ours, _is_out_of_office)
     return old.sense == "is" and (is_over or any(ended(new, old) for ended in ways))
 
 
@@ -113,6 +117,13 @@ def _is_of_ours(new: Claim, old: Claim) -> bool:
     is_other = new.sense == "is" and value_of(new) != value_of(old)
     is_now = new.is_change and old.is_single and new.subject.lower().startswith("the ")
     return is_now and is_other and (is_role or is_thing)
+
+
+def _is_out_of_office(new: Claim, old: Claim) -> bool:
+    """Whether who was somebody's or the CTO is it no more: ``Anna stepped down as CTO``."""
+    post = spelled(new.value).removeprefix("the ")
+    is_over = new.sense == "over" and new.attribute in {KIND, "is", "is a", "be"}
+    return is_over and spelled(old.attribute) == post and spelled(old.value) == spelled(new.subject)
 
 
 def _is_handed_over(new: Claim, old: Claim) -> bool:
@@ -174,7 +185,8 @@ def is_of(one: str, other: str) -> bool:
 
 
 def _bare(subject: str) -> str:
-    """Return a subject with ``email`` for ``email address``."""
+    """Return a subject with ``email`` for ``e-mail address``."""
+    subject = subject.replace("e-mail", "email")
     return subject.removesuffix(" address") if subject.endswith("mail address") else subject
 
 
@@ -308,6 +320,7 @@ def _is_moved_elsewhere(new: Claim, old: Claim) -> bool:
     """Whether a thing that was somewhere by name has moved: ``production runs in Frankfurt``."""
     is_gone = new.attribute in {"move", "be"} and new.sense == "is"
     is_gone = is_gone and _TO_ELSEWHERE.fullmatch(new.value) is not None
+    is_gone |= new.attribute == "lives in" and new.is_change and new.subject.startswith("the ")
     return is_gone and _SOMEWHERE.fullmatch(old.value) is not None
 
 
@@ -381,9 +394,15 @@ def _is_past(new: Claim, old: Claim) -> bool:
         or (new.attribute == DIED and held not in _LASTING)
         or (new.attribute == "cancelled" and held in {TIME, *_SETS_OUT})
         or (new.attribute == TIME and new.is_change and held in _SETS_OUT)
+        or (new.attribute == TIME and new.is_change and held == "be" and _is_at_days(old))
         or (new.attribute == "retired" and held.startswith("works "))
         or (new.attribute == DONE and held == "is training for" and _is_of_it(new, old))
     )
+
+
+def _is_at_days(old: Claim) -> bool:
+    """Whether a claim says when it is, by the days on which it comes round: ``on Fridays``."""
+    return not _ON_DAYS.sub("", f" {old.value}").strip()
 
 
 def _is_of_it(new: Claim, old: Claim) -> bool:
@@ -402,6 +421,12 @@ def _is_other_trade(new: Claim, old: Claim) -> bool:
     """Whether somebody is something else for a living now: ``a teacher now``."""
     is_now = new.is_change and new.sense == old.sense == "is" and value_of(new) != value_of(old)
     return is_now and all(one.attribute in _WORKING and _is_trade(one) for one in (new, old))
+
+
+def _is_in_post_no_more(new: Claim, old: Claim) -> bool:
+    """Whether somebody is no more what they were somewhere: ``the captain of the team``."""
+    is_over = new.sense == "over" and old.sense == "is" and new.attribute == old.attribute == "is a"
+    return is_over and old.value.startswith(tuple(f"{new.value} {at} " for at in _AT))
 
 
 def _is_trade(claim: Claim) -> bool:
@@ -449,6 +474,7 @@ def _head(claim: Claim) -> str:
 _ENDINGS = (
     gives_up,
     _is_other_trade,
+    _is_in_post_no_more,
     is_taken_up,
     _is_other_tool,
     _is_other_plan,

@@ -35,14 +35,20 @@ _HANDED_OVER = Sought(
     r"as the (?:old )?(?:song|saying|proverb|poem|rhyme|phrase|lyrics?))\b"
     r"|^\s*(?:once upon a time\b(?! (?:i|we)\b)|breaking(?: news)?: |chapter (?:\d+|one)\b"
     r"|Q: [^?]+\?\s+A: )|\bERR(?:OR)?!"
-    r"|^\s*(?:scenario|test case|sample|case study|user story|input|output|prompt|exercise|quiz)\b"
+    r"|^\s*(?:scenario|test (?:case|user|data|account|customer)|sample|placeholder|terms|clause"
+    r"|article \d+|case study|user story|input|output|prompt|exercise|quiz)\b"
     r"[^:\n.!?]{0,20}:|^\s*\|.*\|\s*$|;\s*//|\b(?:const|let|var) \w+ ?=|^\s*traceback\b"
-    r"|^\s*(?:\w+ in thread\b|[a-z]\w*(?:error|exception))\b[^\n]{0,30}:"
+    r"|^\s*(?:\w+ in thread\b|\w*(?:error|exception))\b[^\n]{0,30}:"
     r"|\bhow (?:many|much|far|long|old)\b[^?]{0,40}\b(?:left|altogether|in total|remain\w*"
     r"|(?:does|do|is|are|will) (?:he|she|they|it)\b)[^?]{0,20}\?"
     r"|, as (?:[\w']+ ){1,4}(?:sang|sings?)\b|\bpsych!|\bgotcha\b\W*$|_{3}|\{\w+\}"
     r"|\b(?:great|wonderful|fantastic|brilliant|lovely|perfect), (?:another|yet another|just what"
     r"|more|one more)\b"
+    r"|</\w+>|\((?:[\w']+ ){0,4}(?:song|lyrics?|quote|joke|film|movie|novel|poem)(?: \w+){0,3}\)"
+    r"|\bto whom it may\b|\blet's play\b|\bgiven [^.!?]{3,80} when [^.!?]{3,80} then\b"
+    r"|\byou(?:'re| are) an? [^.!?]{2,40}[.,;] (?:and )?i(?:'m| am) (?:your|an?|the)\b"
+    r"|^\s*(?:tool|search|query|function|command|api|test)(?: call)? (?:results?|outputs?"
+    r"|response):"
     r"|[:;]-?[pP)](?!\w)|\s/s\b|\bha(?:ha)+\b|[\U0001F600-\U0001F64F\U0001F923\U0001F92A]",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -62,6 +68,8 @@ _OTHERS_WORDS = regex(
     r"^[\[>]?(?:\d[\d:.,TZ/-]{5,29}[\],]? ){0,3}\[?(?:ERROR|WARN|INFO|DEBUG|FATAL)\b(?!:? I\b)"
     r"|^(?:From|Subject|Betreff): |^(?:> ?)?On .{4,60} wrote:$"
     r"|\b(?:says|replied|answered|(?:he|she|they) said):"
+    r"|^(?!(?:Good|Great|Big|Bad|Other) )(?:Reuters|Bloomberg|CNN|AFP|AP|BBC|(?:[A-Z][\w']+ ){1,3}"
+    r"(?:News|Times|Post|Herald|Tribune|Guardian))(?: News)?: "
     r"|\b(?:mail|message|letter|note|text|memo) from\b[^\n]{0,60}:[ \t]*$"
     r"|^[ \t]*(?:\[[\d:., apm]{3,20}\] ?)?"
     rf"(?!(?:{'|'.join(HEADINGS)})s?\b)[A-Z][a-z]+(?: [A-Z][a-z]+)?: .{{0,80}}?"
@@ -69,7 +77,9 @@ _OTHERS_WORDS = regex(
     re.MULTILINE,
 )
 """Headers of a mail, and lines that somebody is named to have said: ``Alice: I live in Bonn.``"""
-NO_NAME = frozenset("maybe ishmael back later tomorrow crazy mr mrs ms sir madam asap".split()) | {
+NO_NAME = frozenset(
+    "maybe ishmael montoya back later tomorrow crazy mr mrs ms sir madam asap".split()
+) | {
     *"monday tuesday wednesday thursday friday saturday sunday".split(),
     *MONTHS,
 }

@@ -97,8 +97,11 @@ def _claims(text: str, speaker: str) -> tuple[Claim, ...]:
     if asked := language_asked(text):
         return (asked,)
     spoken = _as_spoken(text, speaker)
-    more = restated(spoken)
-    implied = claims_of(more, speaker) if more else []
+    # A change is told of a name by its capital: "ada upgraded to ..." of Ada.
+    is_opened = spoken.startswith(f"{speaker} ")
+    told, name = (f"{one[:1].upper()}{one[1:]}" if is_opened else one for one in (spoken, speaker))
+    more = restated(told)
+    implied = claims_of(more, name) if more else []
     return (*claims_of(spoken, speaker), *map(_as_of_now, implied))
 
 

@@ -183,6 +183,9 @@ def at_front(clause: str) -> tuple[str, str | None]:
     return (clause[found.end() :], found[1]) if found else (clause, None)
 
 
+_BOUND = any_case(r"\b(?:until|till|since|by|from|before|after|than) $")
+
+
 def dated(text: str, at: datetime | None) -> str:
     """Return a text with the days that it tells by their distance told by their dates.
 
@@ -190,7 +193,9 @@ def dated(text: str, at: datetime | None) -> str:
     """
 
     def told(found: re.Match[str]) -> str:
-        return resolved(found.group(), at, is_ahead=False).text
+        day = resolved(found.group(), at, is_ahead=False).text
+        is_bound = _BOUND.search(text[: found.start()]) is not None
+        return _PREPOSITION.sub("", day, count=1) if is_bound else day
 
     return text if at is None else _DISTANT.sub(told, text)
 
@@ -351,7 +356,9 @@ def _in_calendar(plain: str, today: datetime, *, is_ahead: bool) -> Days | None:
         return _weekday(WEEKDAYS.index(named), today, ahead=is_ahead if step is None else step > 0)
     if named in MONTHS and which in {"", "last", "this", "next", "this past", "this coming"}:
         ahead = is_ahead if step is None else step > 0
-        return _month(MONTHS.index(named) + 1, today, ahead=ahead)
+        month = MONTHS.index(named) + 1
+        is_other = which in {"last", "next"} and month == today.month  # nobody calls this one so
+        return _month(month, today, ahead=ahead, years=(1 if ahead else -1) if is_other else 0)
     if named in _SEASONS:
         is_bare = step is None and which != "this"
         step = _to_season(_SEASONS[named], today, is_ahead=is_ahead) if is_bare else step
@@ -404,10 +411,10 @@ def _weekday(wanted: int, today: datetime, *, ahead: bool) -> Days:
     return _day(today + timedelta(days=away or (7 if ahead else -7)))
 
 
-def _month(wanted: int, today: datetime, *, ahead: bool) -> Days:
-    """Return the nearest such month, this one included, behind or ahead."""
+def _month(wanted: int, today: datetime, *, ahead: bool, years: int = 0) -> Days:
+    """Return the nearest such month, this one included, behind or ahead, or one years from it."""
     later, earlier = wanted < today.month, wanted > today.month
-    year = today.year + (1 if ahead and later else -1 if not ahead and earlier else 0)
+    year = today.year + years + (1 if ahead and later else -1 if not ahead and earlier else 0)
     return _whole_month(year, wanted)
 
 

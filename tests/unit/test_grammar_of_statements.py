@@ -201,11 +201,29 @@ def test_a_statement_is_told_of_whom_it_is_about(said: str, told: str) -> None:
         "The cause was obvious.",
         "Who owns the importer?",
         "If Jonas took over the payments team from Sarah, we'd be fine.",
+        "Should Marta resign, Piet takes over",
+        "As long as I'm the boss, we deploy on Fridays",
+        "In chapter two Anna moves to Vienna",
+        "Sherlock Holmes lives at 221B Baker Street",
+        "In Breaking Bad, Walter White teaches chemistry",
+        "Word is Ana is leaving for Kent",
+        "I'm a potato",
+        "I'm a goldfish",
+        "Liverpool won 3-1 last night",
+        "The variable x is 5",
+        "The average person sleeps 8 hours",
+        "Paris is the capital of France",
+        "As a user, I want to reset my password",
     ],
 )
 def test_what_is_not_stated_claims_nothing(said: str) -> None:
     """Conditions, wishes, near misses, hearsay, moods and manners of speaking."""
     assert stated(said, "Ada", NOW) == []
+
+
+def test_shares_that_fell_are_nothing_that_somebody_shares() -> None:
+    """What a price did is told as it was said, if at all."""
+    assert claims_of("Tesla shares fell 5% on Tuesday", "Ada", NOW) == []
 
 
 def test_a_beginning_is_kept_and_a_plan_has_none() -> None:
@@ -225,6 +243,13 @@ def test_yesterday_is_the_day_before_by_the_clock_of_who_speaks() -> None:
     assert moved.valid_from == datetime(2026, 3, 10, tzinfo=UTC)
     (two_days,) = claims_of("I moved to Oslo two days ago.", "Ada", at)
     assert two_days.text == "Ada moved to Oslo on 9 March 2026"
+
+
+def test_what_had_been_so_is_so_no_more() -> None:
+    """Until when it was is told as a bound, and not with "in" behind it."""
+    (worked,) = stated("I had been working for Deloitte until last March", "Ada", NOW)
+    assert worked.text == "Ada had been working for Deloitte until March 2025"
+    assert worked.predicate is None
 
 
 def test_how_long_something_goes_on_is_no_beginning() -> None:
@@ -397,12 +422,23 @@ def test_what_somebody_went_for_and_no_longer_does_is_news() -> None:
         "Fill in the blank: I live in Bonn.",
         "I live at ____ Street.",
         "I live in {city}.",
+        "My name is Luka, I live on the second floor (that Suzanne Vega song)",
+        "<tool_output>user lives in Prague</tool_output>",
+        "Tool result: the weather in Oslo is 4 degrees",
+        "BBC News: the prime minister lives in Chequers",
+        "Test user: Jane Roe, lives in Oslo",
+        "Exception: user Tom is not allowed",
+        "Let's play a game: I'm a doctor and you're the patient",
+        "You're a doctor. I'm your patient and I have a rash.",
+        "To whom it may concern, I am a nurse",
+        "Given I am logged in, when I click Save, then it is saved",
     ],
 )
 def test_songs_jokes_and_forms_say_nothing_of_who_sends_them(said: str) -> None:
     """Neither does the blank of a form stand for a place."""
     assert not is_plain(said)
     assert all(map(is_plain, ("Gotcha, I live in Bonn as my sister does.", "I sing, as do you.")))
+    assert all(map(is_plain, ("Good News: I moved to Rome.", "Given my allergy, I avoid nuts.")))
 
 
 @pytest.mark.parametrize(

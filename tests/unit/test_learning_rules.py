@@ -272,6 +272,14 @@ def test_what_an_application_keeps_is_compared_with_nothing() -> None:
         ("My favourite colour is blue.", "Noted.", "Actually it's great.", None),
         ("I live in Bonn.", "Bonn, noted.", f"No, Mainz{'.' * 100_000}?", None),
         ("Is it nice in Bonn?", "Do you live in Bonn?", "No, Mainz.", None),
+        ("The budget is 10k.", "Noted.", "scrap that, 15k", "the budget is 15k"),
+        ("My rent is 900.", "Noted.", "No. 950.", "ada's rent is 950"),
+        ("The launch is on May 12.", "Noted.", "no, May 13", "the launch is on 13 May 2026"),
+        ("The launch is on May 12.", "Noted.", "no, Friday", None),
+        ("I work at Nokia.", "Noted.", "no, Monday", None),
+        ("I like tea.", "Noted.", "no, not today", None),
+        ("I like tea.", "Noted.", "no, good", None),
+        ("I like tea.", "Noted.", "no, dude", None),
     ],
 )
 def test_an_answer_that_denies_puts_right_what_the_reply_took_up(
@@ -293,6 +301,16 @@ def test_an_answer_that_denies_puts_right_what_the_reply_took_up(
             "My sister's name is Mary.",
             "Sorry, her name is Marion, not Mary.",
             ["ada's sister's name is Marion"],
+        ),
+        (
+            "I was born in Leeds.",
+            "No, in Bradford.",
+            ["ada was born in Bradford", "It is not true that ada was born in Leeds"],
+        ),
+        (
+            "I was born in 1984.",
+            "correction: 1985",
+            ["ada was born in 1985", "It is not true that ada was born in 1984"],
         ),
         (
             "I like tea. I live in Rome.",

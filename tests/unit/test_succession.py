@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from metaagents.learning.grammar.claims import claims_of
+from metaagents.learning.patterns import stated
 from metaagents.learning.succession import Effect, effect
 from metaagents.learning.weighing import Pair, relation
 from tiers.records import Fact, Scope
@@ -519,3 +520,72 @@ def test_of_some_things_there_may_be_two_kinds() -> None:
 def test_what_only_tells_of_a_change_is_learnt(said: str, told: str) -> None:
     """Else what it ends would stand on."""
     assert told in [claim.text for claim in claims_of(said, "Ada") if claim.is_news]
+
+
+def _learnt_effects(old: str, new: str, who: str = "Ada") -> list[Effect | None]:
+    """Return what all that is learnt of a message does to what is learnt of one before."""
+    at = datetime(2026, 3, 1, tzinfo=UTC)
+    before, after = ([one.text for one in stated(text, who, at)] for text in (old, new))
+    return [effect(_said(one, who, 1), _said(other, who, 2)) for one in before for other in after]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Our standup is at 9", "standup is at 10 from now on"),
+        ("I'm the captain of the team", "I'm no longer the captain"),
+        ("I'm a nurse at St Mary's", "I'm no longer a nurse"),
+        ("Our CTO is Anna", "Anna stepped down as CTO"),
+        ("The API is hosted on Heroku", "we migrated the API to Fly.io"),
+        ("The customer is on the Basic plan", "the customer upgraded to Enterprise"),
+        ("Production runs on Python 3.9", "production was upgraded to Python 3.12"),
+        ("We use Jenkins", "we've replaced Jenkins with GitHub Actions"),
+        ("I subscribe to Netflix", "I cancelled my Netflix subscription"),
+        ("My dentist is Dr. Lopez", "I changed dentists; I see Dr. Wu now"),
+        ("My number is 0151 22334", "I have a new number: 0170 998877"),
+        ("My email is ida@old.com", "please use ida@new.com instead"),
+        ("Retro is on Fridays", "retro has been moved to Mondays"),
+        ("My appointment is at 2", "they moved my appointment to 4"),
+        ("My flight is at 18:40", "the flight was rebooked to 21:15"),
+        ("I'm vegetarian", "I eat meat again"),
+        ("I drive a Golf", "sold the Golf, we have a Zoe now"),
+    ],
+)
+def test_what_is_learnt_of_a_change_ends_what_was_learnt(old: str, new: str) -> None:
+    """Only what is stored is there to be compared, in the words in which it is told."""
+    assert "ends" in _learnt_effects(old, new)
+
+
+def test_who_is_named_without_a_capital_changes_as_much() -> None:
+    """Names of users are often written so."""
+    assert _learnt_effects("We use Jenkins", "we've replaced Jenkins with Drone", "ada") == ["ends"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Our standup is at 9", "the board meeting is at 10 now"),
+        ("I'm the captain of the team", "I'm no longer the treasurer"),
+        ("I'm a nurse at St Mary's", "I'm not a doctor"),
+        ("Our CTO is Anna", "Anna is no longer CFO"),
+        ("The API is hosted on Heroku", "we migrated the website to Fly.io"),
+        ("The office is open on Monday", "we moved the office to Berlin"),
+        ("The conference is in May", "the conference moved to Berlin"),
+        ("The customer is on the Basic plan", "the customer moved to Berlin"),
+        ("Production runs on Python 3.9", "staging was upgraded to Python 3.12"),
+        ("Production runs on Python 3.9", "production was upgraded to Postgres 16"),
+        ("We use Jenkins", "we've replaced Bob with Carl"),
+        ("I subscribe to Netflix", "I cancelled my Spotify subscription"),
+        ("My dentist is Dr. Lopez", "I changed doctors"),
+        ("My dentist is Dr. Lopez", "I changed my dentist appointment"),
+        ("My number is 0151 22334", "My wife has a new number: 0170 998877"),
+        ("My email is ida@old.com", "please use ida@new.com for invoices"),
+        ("My dental appointment is at 2", "they moved my eye appointment to 4"),
+        ("I'm vegetarian", "my son eats meat again"),
+        ("I'm vegetarian", "I also eat fish again"),
+        ("I drive a Golf", "sold the Zoe"),
+    ],
+)
+def test_what_is_learnt_of_another_thing_ends_nothing(old: str, new: str) -> None:
+    """Of another post, service, person or appointment."""
+    assert not {"ends", "denies"} & set(_learnt_effects(old, new))

@@ -8,13 +8,13 @@ from tiers.lexical import MONTHS, WEEKDAYS
 
 from ..marks import Way
 from ..regexes import regex
-from .lexicon import FULL_NAME, NUMBERS
+from .lexicon import CARERS, FULL_NAME, NUMBERS
 
 _POST = r"(?:lead|captain|chair|head|director|coordinator|manager|treasurer|secretary)"
 """What one person is at a time."""
 _CHANGED = (
     r"(?:raised|lowered|increased|decreased|reduced|cut|changed|bumped|set|lifted|dropped|switched"
-    r"|updated|upgraded|downgraded)"
+    r"|updated|upgraded|downgraded|doubled|tripled|halved)"
 )
 _THING = r"(?:[\w'-]+ ){0,5}?[\w'-]+(?<!s)"
 _TO_VALUE = (
@@ -73,6 +73,24 @@ CHANGES: tuple[Way, ...] = (
         lambda found: f"{'My' if found[1] == 'I' else 'Our'} new {found[2]} is ",
     ),
     Way(
+        r"^(I|[Ww]e)(?:'ve| have)? (?:got |have )?a new (?:phone )?((?:mobile |cell )?number"
+        r"|e-?mail(?: address)?)[,;:] (?=\+?\d[\d ()/-]{5,20}\d$|\S+@\S+$)",
+        lambda found: (
+            f"{'My' if found[1] == 'I' else 'Our'} new "
+            f"{'phone ' if found[2] == 'number' else ''}{found[2]} is "
+        ),
+    ),
+    Way(
+        r"^(I|[Ww]e)(?:'ve| have)?(?: just)? (?:changed|switched) "
+        rf"({'|'.join(sorted(CARERS))})s[,;:] (?:and )?(?:I|we)(?: now)? (?:see|go to) "
+        rf"(?={FULL_NAME}(?: now)?\.?$)",
+        lambda found: f"{'My' if found[1] == 'I' else 'Our'} new {found[2]} is ",
+    ),
+    Way(
+        r"^(?:[Pp]lease )?(?:[Uu]se|[Ww]rite to) (?=\S+@\S+\w (?:instead|from now on))",
+        "My new e-mail is ",
+    ),
+    Way(
         r"^(My|Our|The) (.{2,40}?) used to be .{1,40}?[,;] (?:but )?"
         r"(?:now it's|now it is|it's now) (?=.)",
         r"\1 \2 is now ",
@@ -122,11 +140,13 @@ _PARTS = {
     "from_to": rf" from (?P<old>{_NAMED}) to (?P<new>{_NAMED})(?: .{{1,40}})?",
     "with": rf" (?:with|for|by) (?:an? )?(?P<new>{_NAMED})",
     "team": r"(?:[Tt]eam )?",
-    "put_off": r"(?:moved|pushed|postponed|shifted|rescheduled|delayed)",
+    "put_off": r"(?:moved|pushed|postponed|shifted|rescheduled|rebooked"
+    r"|delayed)",
     "given_up": r"(?:cut out|given up|gave up)",
+    "to": r"(?:to|until)",
     "lessons": r"(?:[\w-]+ ){0,2}(?:lessons|classes)",
     "number": r"\d[\w.]*",
-    "time": rf"(?:{_DAY}(?:,? (?:at )?{_HOUR})?|{_HOUR}|\d{{1,2}}(?:st|nd|rd|th)? {_MONTH}"
+    "time": rf"(?:{_DAY}s?(?:,? (?:at )?{_HOUR})?|{_HOUR}|\d{{1,2}}(?:st|nd|rd|th)? {_MONTH}"
     rf"(?: \d{{4}})?|{_MONTH} \d{{1,2}}(?:,? \d{{4}})?)",
     "paid": r"(?:the |an? )(?:[\w-]+ ){1,2}(?:plan|tier|package)",
     "numbered": r"(?:[Tt]icket|[Ii]ssue|[Cc]ase|[Tt]ask|[Bb]ug|[Oo]rder) #?\w*\d[\w-]*",
@@ -171,7 +191,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "the owner of {thing} is {owner}",
     ),
     (
-        "(?:<who>|They)<did> <put_off> <thing:had>(?: back| forward| out)? (?:to|until) <new:time>",
+        "(?:<who>|[Tt]hey)<did> <put_off> <thing:had>(?: back| forward| out)? <to> <new:time>",
         "{thing} moved to {new}",
     ),
     (
@@ -198,7 +218,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "{who} switched from {old} to {new}",
     ),
     (
-        "<who><did> (?:replaced|swapped)(?: out)? (?:my|our) <old:name><with>",
+        "<who><did> (?:replaced|swapped)(?: out)? (?:(?:my|our) )?<old:name><with>",
         "{who} switched from {old} to {new}",
     ),
     (
@@ -227,6 +247,23 @@ _RESTATED: tuple[tuple[str, str], ...] = (
     (
         "<who>(?:<did> (?:gave|given)| had to give) <pet:name> (?:away|up)",
         "{who} no longer {have} {pet}",
+    ),
+    (
+        "<who><did> cancelled (?:my|our|the) <to:name> (?:subscription|membership)",
+        "{who} no longer {subscribe} to {to}",
+    ),
+    ("<who> (?:eats?|am eating|is eating) meat (?:again|now)", "{who} {be} no longer vegetarian"),
+    (
+        "<who><did> (?:upgraded|downgraded) to <plan:name>",
+        "{who} {be} on the {plan} plan now",
+    ),
+    (
+        "(?P<thing><had>|<word>) (?:was|has been|got) <upgraded> to <new:version>",
+        "{thing} runs on {new} now",
+    ),
+    (
+        "<who><did> (?:migrated|moved) <thing:had>(?: over)? to <new:name>",
+        "{thing} has moved to {new}",
     ),
     (
         "<who><did> (?:unsubscribed from|cancelled) <to:name>",
@@ -361,6 +398,7 @@ _OF_ONE = {
     "hate": "hates",
     "have": "has",
     "like": "likes",
+    "subscribe": "subscribes",
     "live": "lives",
     "take": "takes",
     "use": "uses",

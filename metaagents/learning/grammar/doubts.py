@@ -13,8 +13,9 @@ SUPPOSES = any_case(
     r"let's (?:say|assume|imagine|suppose|pretend)|pretend|say\b|unless|whether|had i|were i|"
     r"what if|as if|(?:oh |yeah,? )?(?:sure|right|yeah),? and (?:i|we|my|our)\b|"
     r"(?:yeah|yes|oh),? (?:right|sure|of course)\s*$|"
-    r"once(?! an?\b| every\b)|until|for (?:the sake of argument|argument's sake)|"
-    r"i wish|if only|should i|in (?:the|a|this|my|an) (?:[\w-]+ )?(?:film|movie|book"
+    r"once(?! an?\b| every\b)|until|(?:as|so) long as|for (?:the sake of argument|argument's sake)|"
+    r"i wish|if only|should (?:i|we|my|our|he|she|it|they|the|(?-i:[A-Z])\w+)|in chapter|"
+    r"in (?:the|a|this|my|an) (?:[\w-]+ )?(?:film|movie|book"
     r"|show|game|dream|novel|song|play|story|tale|series|episode|chapter|comic|legend|scenario"
     r"|simulation))\b"
 )
@@ -41,7 +42,8 @@ AGREES = any_case(r"(?:(?:oh|ah|yeah|yes|well),? )*(?:sure|right|yeah|yes|of cou
 REPORTED = any_case(
     r"\b(?:says?|said|saying|tells|(?<!i )told|claims|claimed|(?:they|people) claim|heard"
     r"|reckons?|read that|wrote|write that|begins with|translate|for example|according to|rumou?r"
-    r"|i may|may be|supposed to|always wanted|used to (?:think|believe|assume)|intended to"
+    r"|(?<!\w )word (?:is|has it)|i may|may be|supposed to|always wanted"
+    r"|used to (?:think|believe|assume)|intended to"
     r"|(?:hoped|meant|wanted) to|can't believe|decided (?:whether|if)"
     r"|about to|hoping to|looking for|trying to"
     r"|the (?:hero|heroine|book(?! club)|film|novel|song|story|game|movie))\b"
@@ -60,7 +62,7 @@ HEARSAY = Sought(
     r"\b(?:says?|said|saying|tells?|told|claim(?:s|ed)?|heard|asks?|asked"
     r"|(?:writes|wrote|write(?= that\b|:))(?! (?:the |an? |two |three |my |our |his |her )?"
     r"[a-z]+ (?:for|about|in|on|as)\b| (?:in |all )?(?:my|our|the) [a-z]+\b)|begins with|"
-    r"translate|quote|for example|an example|according to|rumou?r)\b",
+    r"translate|quote|for example|an example|according to|rumou?r|(?<!\w )word (?:is|has it))\b",
     re.IGNORECASE,
 )
 INTRODUCES = any_case(

@@ -344,6 +344,13 @@ PROJECTS = frozenset(
 FIGURES = frozenset("hero heroine character villain protagonist avatar".split())
 """Who lives in what is made up."""
 
+FABLED = frozenset(
+    "sherlock moriarty frodo bilbo gandalf gollum dumbledore voldemort hogwarts "
+    "batman superman spiderman spider-man dracula frankenstein cinderella pinocchio napoleon "
+    "shakespeare einstein mozart beethoven cleopatra skywalker vader yoda godzilla".split()
+) | {"harry potter", "james bond", "walter white", "homer simpson", "santa claus", "mickey mouse"}
+"""Who is no acquaintance of anybody, in whole names or parts of them."""
+
 MADE_UP = FIGURES | frozenset(
     "book film movie game novel story song series show episode king "
     "queen devil god gods witch men women".split()

@@ -48,7 +48,7 @@ _BEING = (
 _DONE = "|".join(
     sorted(word for word, (lemma, form) in FORMS.items() if form == "past" and word != lemma)
 )
-_AFTER_DONE = r"(?:an?|to|at|from|my|our|as|in|for|with|[A-Z0-9])"
+_AFTER_DONE = r"(?:an?|to|at|from|my|our|as|in|for|with|the (?-i:[A-Z])|[A-Z0-9])"
 _STATES = r"allergic|married|divorced|widowed|engaged|retired|vegan|vegetarian|self-employed"
 _NOT_OF_THE_NEXT = (
     r"(?![^.;]*, (?:he|she|they|it|[A-Z][\w'-]+ (?:is|was|has|had|now|[a-z]+s|[a-z]+ed))\b)"
@@ -232,7 +232,7 @@ _WAYS: tuple[Way, ...] = (
         r"^\s*as (an?) (?!(?:matter|number|reminder|starter|beginner|teenager|youngster"
         r"|newcomer|outsider|last|filler|gesture|former|answer|sister|brother|mother|father)\b)"
         r"((?:[a-z]+ )?[a-z]+(?:er|or|ist|ian|ary|ant|eer)|nurse|chef|vet|pilot|diabetic"
-        r"|coeliac|vegan|vegetarian)(?: myself)?,? (?=i\b|i'|we\b)",
+        r"|coeliac|vegan|vegetarian)(?: myself)?,? (?=i\b|i'|we\b)(?!i (?:want|can|need|should) )",
         r"I am \1 \2, and ",
     ),
     Way(r"\b(?:have|need) to see (?=(?:Dr|Mrs|Mr|Ms)\b.* (?:every|each|about my|for my) )", "see "),

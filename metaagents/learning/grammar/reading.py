@@ -14,11 +14,20 @@ from .exchange import exchanged, measured
 from .frames import OFTEN, PLANNED, filled, without_circumstance
 from .framing import framed
 from .general import told_whole
-from .lexicon import BODY, EVALUATIVE, FIGURES, OF_AN_ANSWER, ORDINALS, POSSESSIONS, SOFTWARE
+from .lexicon import (
+    BODY,
+    EVALUATIVE,
+    FABLED,
+    FIGURES,
+    OF_AN_ANSWER,
+    ORDINALS,
+    POSSESSIONS,
+    SOFTWARE,
+)
 from .particulars import with_particulars
 from .statement import HABIT, Claim, Said, of_speaker
 from .values import KINDS
-from .verbs import FORMS, HABITUAL
+from .verbs import FORMS, HABITUAL, past_base
 
 _FOR_A_LIVING = " for a living"
 _NO_HABITS = frozenset(
@@ -57,14 +66,22 @@ _OF_THEIRS = regex(r"(?:(?:in|up|out|off|down|over) )?(?:the|my|our) [a-z]")
 _TO_US = regex(r"^(?:(?:to )?(?:stay|visit|live|see|help)\b ?(?:with )?)?(?:me|us)$")
 """Whom somebody comes to, where that is who speaks."""
 _WHOM = regex(r"\b(?:him|them|it|her(?= (?:once|twice|every|each|on|in|at|\w+ times)\b|$))\b")
-_EXAMPLE = regex(r"an? .*\b(?:called|named) ")
+_EXAMPLE = regex(
+    r"an? .*\b(?:called|named) |the (?:average|typical|ordinary|variable|function|column|row|cell"
+    r"|string|array) "
+)
+_SCORE = regex(
+    r"\d{1,2}[-\u2013:]\d{1,2}$|the .*\b(?:cup|league|title|championship|match|game|election)\b"
+)
 _SIMILE = regex(r"like (?:an?|the|mad|crazy|hell) ")
 _TODAY = any_case(r"\b(?:today|tonight|this (?:morning|afternoon|evening|week))\b")
 _UNKNOWN = any_case(r"(?:tb[dac]|n/a|unknown|unclear|undecided|to be [a-z]+ed)\W*$|that\b")
 """What says that nobody knows, or what somebody fears or hopes."""
 _WE_ARE_ONE = any_case(r"we(?:'re| are|'ve been| have been) an? ")
 """Of several who are one thing together, nothing is told of who speaks."""
-_FABLED = regex(r"(?:an?|the) (?:[a-z]+ )?(?:king|queen|god|goddess|emperor|pope|unicorn|wizard)\b")
+_FABLED = regex(
+    r"(?:an?|the) (?:[a-z]+ )?(?:king|queen|god|goddess|emperor|pope|unicorn|wizard|capital of)\b"
+)
 _WHOSE = any_case(r"(?:his|her|their|your) ")
 """What is put right is somebody's whom the clause does not name."""
 
@@ -95,9 +112,10 @@ def _is_of_nothing(said: Said) -> bool:
     noun, verbal = said.subject.noun.lower(), said.verbal
     if said.subject.sort == "thing" and (noun in ORDINALS or _EXAMPLE.match(said.subject.text)):
         return True
-    if _SIMILE.match(verbal.rest):
+    if _SIMILE.match(verbal.rest) or _is_headline(said):
         return True
-    if not FIGURES.isdisjoint(noun.split()):
+    who = said.subject.text.lower() if said.subject.sort == "named" else ""
+    if not FIGURES.isdisjoint(noun.split()) or not FABLED.isdisjoint({who, *who.split()}):
         return True
     if verbal.lemma != "be" or _WE_ARE_ONE.match(said.clause.text):
         return verbal.lemma == "be"
@@ -106,6 +124,14 @@ def _is_of_nothing(said: Said) -> bool:
     is_of_today = verbal.rest.startswith(("a ", "an ")) and _TODAY.search(said.clause.text)
     *which, what = said.subject.head.partition(" of ")[0].split() or [""]
     return bool(is_of_today) or (what in OF_AN_ANSWER and ORDINALS.issuperset(which))
+
+
+def _is_headline(said: Said) -> bool:
+    """Whether a clause tells how a game or a price of others went: ``Tesla shares fell 5%``."""
+    lemma, first = said.verbal.lemma, said.verbal.rest.partition(" ")[0]
+    is_noun = lemma != "be" and not first.endswith("ed") and past_base(first) is not None
+    is_won = lemma in {"win", "lose"} and _SCORE.match(said.verbal.rest.lower()) is not None
+    return said.subject.sort == "named" and (is_noun or is_won)
 
 
 def _at_all_lengths(said: Said) -> list[Claim]:

@@ -66,7 +66,7 @@ _MARKS = any_case(
     r"|since the \w+|every now and then|actually|originally|you know|please|thankfully)[\s.!]*$"
 )
 PUT_OFF = regex(
-    r"(?:moved(?: up)?|postponed|rescheduled|pushed(?: back| out)?|put off|shifted|delayed"
+    r"(?:moved(?: up)?|postponed|rescheduled|rebooked|pushed(?: back| out)?|put off|shifted|delayed"
     r"|(?:brought|pulled) forward|extended)(?P<to> (?:to|until|till)\b)?"
 )
 """What has another time now has one that is to come."""
@@ -242,10 +242,10 @@ class Said:
             sentence=self.clause.sentence,
         )
         made = replace(made, **more)  # type: ignore[arg-type]
-        if self.is_now and not made.is_single and "text" not in more:
-            made = replace(
-                made, text=f"{made.text} now"
-            )  # one value takes the other's place anyway
+        # One value takes the other's place anyway, unless that was told of "our" standup.
+        is_telling = not made.is_single or made.subject.startswith("the ")
+        if self.is_now and is_telling and "text" not in more:
+            made = replace(made, text=f"{made.text} now")
         if self.clause.denied:
             made = replace(made, text=f"It is not true that {made.text}")
         # "My cousin" may be one of several: another value is another cousin's, unless put right.

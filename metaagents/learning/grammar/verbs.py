@@ -317,7 +317,8 @@ def _is_auxiliary(head: _Head, word: str, following: Sequence[str], *, is_own: b
     elif word == "had" and following[:1] == ["to"]:
         head.aim = "had"
     elif word in _HAVE and _is_perfect(following):
-        head.perfect, head.tense = True, "perfect"
+        # What had been so was so, and was over by then.
+        head.perfect, head.tense = True, "past" if word == "had" else "perfect"
         told = _HAVE[word] if is_own else word
         head.told.append(told)
         return True
