@@ -144,7 +144,8 @@ def checked_id(field: str, given: object) -> str:
             return given
     except ValueError:
         pass
-    raise UsageError(field, given, "a UUID such as 0198a1b2-0c3d-7e4f-8a5b-6c7d8e9fa0b1")
+    example = "0198a1b2-0c3d-7e4f-8a5b-6c7d8e9fa0b1"
+    raise UsageError(field, given, f"a UUID in small letters with hyphens, such as {example}")
 
 
 def checked_ids(field: str, given: object, most: int = NAMED_MAX) -> tuple[str, ...]:

@@ -154,6 +154,13 @@ CASES = (
     Case("graph", "spawn_agent", {"agent_id": "a", "topics": {}}, "topics", "a set", "agents/a"),
     Case("agent", "turn", {"message": "a", "mesh": {}}, "mesh.source", "a value", f"{AGENT}/turns"),
     Case("graph", "audit", {"limit": 0}, "limit", "a whole number, 1 to 10,000"),
+    Case(
+        "agent",
+        "remember",
+        {"what": "a", "id": "0198A1B2-0C3D-7E4F-8A5B-6C7D8E9FA0B1"},
+        "id",
+        "a UUID in small letters with hyphens, such as 0198a1b2",
+    ),
     Case("graph", "latest_facts", {"limit": -1}, "limit", "a whole number, 1 to 100"),
     Case("graph", "latest_rules", {"limit": 101}, "limit", "a whole number, 1 to 100"),
     Case("agent", "latest_facts", {"limit": 0}, "limit", "a whole number, 1 to 100"),
