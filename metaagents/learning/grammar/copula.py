@@ -22,6 +22,7 @@ from .lexicon import (
     SPOUSES,
     STATES,
     TEAM_TRADES,
+    TRADES,
 )
 from .statement import (
     DIED,
@@ -64,7 +65,8 @@ DATED = regex(
     r"|ferry|appointment|course|inspection|meeting|concert|party"
     r"|session|class|lesson|shift|workshop|match|game|race|trip|holiday|check-?in"
     r"|review|stand-?up|test|first day|first day of work|defence|scan|lease|contract|passport"
-    r"|visa|licence|license|subscription|viewing|performance|opening|move)$"
+    r"|visa|licence|license|subscription|viewing|performance|opening|move"
+    r"|out-of-office|sabbatical|internship|apprenticeship|semester|term|placement)$"
 )
 _SCHEDULED = regex(
     rf"(?:{_AWAITED}|meeting|hearing|wedding|interview|workshop|concert|appointment|conference)$"
@@ -82,8 +84,14 @@ _KNOWN = regex(
 _WEEKDAY = any_case(rf"(?:{'|'.join(WEEKDAYS)})s?")
 _FIXED = regex(r"^(?:scheduled|booked|set|planned|arranged)(?: for)?(?: |$)")
 _YEARLY = regex(r"(?:birthday|anniversary|date of birth|name day)$")
+_SET = (
+    r"price|rate|fee|fare|rent|limit|budget|quota|salary|wage|deposit|discount|tax|tariff|toll"
+    r"|cap|target|threshold|timeout|premium|minimum|maximum|capacity|charge|allowance"
+)
+SET = regex(rf"\b(?:{_SET})$")
+"""What somebody sets, so that it stays: ``the tax rate``."""
 NUMBERED = regex(
-    r"(?:number|size|age|height|weight|rent|salary|budget|pin|code|postcode|zip|extension|room|gate"
+    rf"(?:{_SET}|number|size|age|height|weight|pin|code|postcode|zip|extension|room|gate"
     r"|seat|locker|floor|score|mileage|dose|dosage|blood pressure|shift|id)$"
 )
 _LANGUAGE = regex(
@@ -462,7 +470,9 @@ _NOT_ROLES = frozenset(
 
 def _is_role(thing: str) -> bool:
     """Whether words are none of those by which people call each other in fun."""
-    return phrases.is_worth_keeping(thing) and not _NOT_ROLES & set(thing.lower().split())
+    told = thing.lower().split()
+    is_worth = told[-1] in TRADES or phrases.is_worth_keeping(thing)
+    return is_worth and not _NOT_ROLES & set(told)
 
 
 def _value(said: Said, rest: str) -> Iterator[Claim]:
