@@ -279,8 +279,7 @@ def _time(said: Said, rest: str) -> Iterator[Claim]:
     is_dated = DATED.search(noun) is not None or _WEEKDAY.fullmatch(value) is not None
     is_on_a_day = said.is_change or any(one.days for one in said.times)
     is_moved = is_on_a_day and is_scheduled(said)
-    # What "the" standup is now, "our" standup was otherwise before.
-    is_telling = said.is_change and subject.text.startswith("the ")
+    is_telling = said.is_change and subject.text.startswith("the ")  # as of "our" standup
     text = f"{said.told()} now" if is_telling else said.told()
     if _YEARLY.search(noun):
         # It comes again each year: the year of the next one is no part of it.
@@ -414,8 +413,7 @@ def _role(said: Said, rest: str) -> Iterator[Claim]:
     if found is None or thing is None:
         return
     subject, verbal = said.subject, said.verbal
-    is_animal = subject.sort == "speaker" and not PETS.isdisjoint(thing.split())
-    is_plain = _is_role(thing) and not is_animal
+    is_plain = _is_role(thing) and (subject.sort != "speaker" or PETS.isdisjoint(thing.split()))
     since = said.is_since
     # What somebody's father was is told for good; what they were themselves, they may be no more.
     was = verbal.tense == "past" and subject.kind in RELATIVES and _ROLE.search(thing) is not None
