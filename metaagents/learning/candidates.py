@@ -49,14 +49,10 @@ _NAMED = regex(r"\W?\d|[A-Z]")
 _WHEN = regex(r"^(?:on|in|at) ")
 _TAKES_UP = "noted right correct okay ok so still fine got understood good yes live"
 """What a reply says when it takes up what it was told."""
-_NO_VALUE = (
-    POINTING
-    | EVALUATIVE
-    | frozenset(
-        "kidding joking seriously honestly absolutely definitely ok okay dear mate dude bro ever "
-        "thanks thank sorry wait please cheers worries problem thing wonder way clue luck need of "
-        "course stop don't can't won't let go do is are was has have had will would be to".split()
-    )
+_NO_VALUE = POINTING | frozenset(
+    "kidding joking seriously honestly absolutely definitely ok okay dear mate dude bro ever "
+    "thanks thank sorry wait please cheers worries problem thing wonder way clue luck need of "
+    "course stop don't can't won't let go do is are was has have had will would be to".split()
 )
 
 Whose: TypeAlias = tuple[str | None, bool, tuple[str, ...]]
@@ -251,7 +247,7 @@ def _exchanged(turn: Turn, before: Sequence[Turn], window: Window) -> tuple[str,
     if meant is not None and _NAMED.match(meant["right"]):
         return _meant(meant["right"], before, window)
     denied = _NO.fullmatch(text)
-    if denied is None or not before or _NO_VALUE & set(words(denied["right"])):
+    if denied is None or not before or (_NO_VALUE | EVALUATIVE) & set(words(denied["right"])):
         return None
     return _denied(denied["right"], before, window)
 

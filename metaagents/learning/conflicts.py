@@ -394,15 +394,10 @@ def _is_past(new: Claim, old: Claim) -> bool:
         or (new.attribute == DIED and held not in _LASTING)
         or (new.attribute == "cancelled" and held in {TIME, *_SETS_OUT})
         or (new.attribute == TIME and new.is_change and held in _SETS_OUT)
-        or (new.attribute == TIME and new.is_change and held == "be" and _is_at_days(old))
+        or (new.attribute == TIME and new.is_change and _ON_DAYS.fullmatch(old.value) is not None)
         or (new.attribute == "retired" and held.startswith("works "))
         or (new.attribute == DONE and held == "is training for" and _is_of_it(new, old))
     )
-
-
-def _is_at_days(old: Claim) -> bool:
-    """Whether a claim says when it is, by the days on which it comes round: ``on Fridays``."""
-    return not _ON_DAYS.sub("", f" {old.value}").strip()
 
 
 def _is_of_it(new: Claim, old: Claim) -> bool:

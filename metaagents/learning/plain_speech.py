@@ -77,10 +77,8 @@ _OTHERS_WORDS = regex(
     re.MULTILINE,
 )
 """Headers of a mail, and lines that somebody is named to have said: ``Alice: I live in Bonn.``"""
-NO_NAME = frozenset(
-    "maybe ishmael montoya back later tomorrow crazy mr mrs ms sir madam asap".split()
-) | {
-    *"monday tuesday wednesday thursday friday saturday sunday".split(),
+NO_NAME = frozenset("maybe ishmael back later tomorrow crazy mr mrs ms sir madam asap".split()) | {
+    *"montoya monday tuesday wednesday thursday friday saturday sunday".split(),
     *MONTHS,
 }
 """Capitalised, and yet nobody's name: "call me Monday"."""

@@ -128,6 +128,11 @@ NOW = datetime(2026, 3, 11, 9, 30, tzinfo=UTC)
         ("My dad was a baker all his life.", "Ada's dad was a baker"),
         ("Elin is married to Per's brother.", "Elin is married to Per's brother"),
         ("We sold the boat in a day.", "Ada sold the boat in a day"),
+        ("Lena's the new product owner", "Lena is the new product owner"),
+        ("Based in Ghent, originally from Chile.", "Ada is based in Ghent"),
+        ("I'm a night-shift nurse", "Ada is a night-shift nurse"),
+        ("My out-of-office starts on the 20th", "Ada's out-of-office starts on the 20th"),
+        ("I have a new number: 0170 998877", "Ada's phone number is 0170 998877"),
     ],
 )
 def test_a_statement_is_told_of_whom_it_is_about(said: str, told: str) -> None:
@@ -332,6 +337,12 @@ def test_reading_takes_no_more_than_linear_time(unit: str) -> None:
 
     half = seconds(INPUT_CHARS_MAX // 2)
     assert seconds(INPUT_CHARS_MAX) < 3.5 * half + 0.005
+
+
+@pytest.mark.parametrize("unit", ["no, ", "oh no, ", "no wait ", "sorry, no, ", "I mean "])
+def test_a_sentence_that_only_takes_back_is_read_at_once(unit: str) -> None:
+    """It was tried in as many ways as there are to part its words: it fits in one sentence."""
+    assert stated((unit * 390)[:390], "Ada", NOW) == []
 
 
 @pytest.mark.parametrize(

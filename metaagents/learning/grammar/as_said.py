@@ -20,7 +20,7 @@ from ..rewording import in_third_person
 from ..times import PHRASE, dated
 from .clauses import is_plainly_said
 from .lasting import LIKELY, lasts, odds
-from .lexicon import FABLED, MADE_UP
+from .lexicon import MADE_UP
 from .statement import Claim
 
 CHARS_MAX = 240
@@ -152,7 +152,7 @@ def _kept(sentence: str) -> str:
     told = said.lower().split()
     if len(told) < WORDS_MIN or len(said) > CHARS_MAX or said.isupper() or _PASSES.search(said):
         return ""
-    is_barred = _SECRETS.search(said) or not (MADE_UP | FABLED).isdisjoint(told[:_ABOUT_WORDS])
+    is_barred = _SECRETS.search(said) or not MADE_UP.isdisjoint(told[:_ABOUT_WORDS])
     return said if not is_barred and is_plainly_said(sentence) else ""
 
 

@@ -67,17 +67,11 @@ CHANGES: tuple[Way, ...] = (
         "I now weigh ",
     ),
     Way(
-        r"^(I|[Ww]e)(?:'ve| have)? (?:got|changed to|switched to|have) a new "
+        r"^(I|[Ww]e)(?:'ve| have)? (?:got |changed to |switched to |have )?a new "
         r"((?:phone |mobile |cell )?number|e-?mail(?: address)?|address)[,;:.]? (?:and )?"
-        r"(?:it's|it is|that's) (?=\S+$)",
-        lambda found: f"{'My' if found[1] == 'I' else 'Our'} new {found[2]} is ",
-    ),
-    Way(
-        r"^(I|[Ww]e)(?:'ve| have)? (?:got |have )?a new (?:phone )?((?:mobile |cell )?number"
-        r"|e-?mail(?: address)?)[,;:] (?=\+?\d[\d ()/-]{5,20}\d$|\S+@\S+$)",
-        lambda found: (
-            f"{'My' if found[1] == 'I' else 'Our'} new "
-            f"{'phone ' if found[2] == 'number' else ''}{found[2]} is "
+        r"(?:(?:it's|it is|that's) (?=\S+$)|(?=\+?\d[\d ()/-]{5,20}\d$|\S+@\S+$))",
+        lambda found: f"{'My' if found[1] == 'I' else 'Our'} new {found[2]} is ".replace(
+            "new number", "new phone number"
         ),
     ),
     Way(
@@ -140,10 +134,11 @@ _PARTS = {
     "from_to": rf" from (?P<old>{_NAMED}) to (?P<new>{_NAMED})(?: .{{1,40}})?",
     "with": rf" (?:with|for|by) (?:an? )?(?P<new>{_NAMED})",
     "team": r"(?:[Tt]eam )?",
-    "put_off": r"(?:moved|pushed|postponed|shifted|rescheduled|rebooked"
-    r"|delayed)",
+    "put_off": r"(?:moved|pushed|postponed|shifted|rescheduled|rebooked|delayed)",
     "given_up": r"(?:cut out|given up|gave up)",
     "to": r"(?:to|until)",
+    "moved": r"(?:went|gone|came|come|rose|risen|fell|fallen|grew|grown)",
+    "paid_for": r"(?:subscription|membership)",
     "lessons": r"(?:[\w-]+ ){0,2}(?:lessons|classes)",
     "number": r"\d[\w.]*",
     "time": rf"(?:{_DAY}s?(?:,? (?:at )?{_HOUR})?|{_HOUR}|\d{{1,2}}(?:st|nd|rd|th)? {_MONTH}"
@@ -169,8 +164,7 @@ _PARTS = {
 }
 _RESTATED: tuple[tuple[str, str], ...] = (
     (f"<who><did> {_CHANGED} <thing:had><to_value>", "{thing} is {value}"),
-    ("<thing:had><did> (?:went|gone|came|come)(?: up| down)?<to_value>", "{thing} is {value}"),
-    ("<thing:had><did> (?:rose|risen|fell|fallen|grew|grown)<to_value>", "{thing} is {value}"),
+    ("<thing:had><did> <moved>(?: up| down)?<to_value>", "{thing} is {value}"),
     ("(?!.* battery)<thing:had> (?:is|are|was) (?:down|up)<to_value>", "{thing} is {value}"),
     (
         "<thing:had> (?:was|has been|got) extended (?:to|until) (?:next )?<end:month>",
@@ -248,26 +242,16 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "<who>(?:<did> (?:gave|given)| had to give) <pet:name> (?:away|up)",
         "{who} no longer {have} {pet}",
     ),
-    (
-        "<who><did> cancelled (?:my|our|the) <to:name> (?:subscription|membership)",
-        "{who} no longer {subscribe} to {to}",
-    ),
     ("<who> (?:eats?|am eating|is eating) meat (?:again|now)", "{who} {be} no longer vegetarian"),
-    (
-        "<who><did> (?:upgraded|downgraded) to <plan:name>",
-        "{who} {be} on the {plan} plan now",
-    ),
+    ("<who><did> (?:up|down)graded to <plan:name>", "{who} {be} on the {plan} plan now"),
     (
         "(?P<thing><had>|<word>) (?:was|has been|got) <upgraded> to <new:version>",
         "{thing} runs on {new} now",
     ),
+    ("<who><did> (?:migrated|moved) <thing:had> to <new:name>", "{thing} has moved to {new}"),
     (
-        "<who><did> (?:migrated|moved) <thing:had>(?: over)? to <new:name>",
-        "{thing} has moved to {new}",
-    ),
-    (
-        "<who><did> (?:unsubscribed from|cancelled) <to:name>",
-        "{who} cancelled my {to} subscription",
+        "<who><did> (?:unsubscribed from|cancelled)(?: my| our| the)? <to:name>(?: <paid_for>)?",
+        "{who} cancelled my {to} subscription. {who} no longer {subscribe} to {to}",
     ),
     (
         "<who><did> (?:called off|cancelled) <whose> (?:trip|flight|visit|journey) to <place:name>",
@@ -368,7 +352,6 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "{who} no longer {live} with {host}",
     ),
     ("<who><did> dropped out of <what:word> school", "{who} stopped studying {what}"),
-    ("<thing:had> (?:has been|was) called off", "{thing} was cancelled"),
     ("<thing:date> is (?:off|called off)", "{thing} was cancelled"),
 )
 """Ways of telling of a change, and what else each says.

@@ -9,14 +9,10 @@ from datetime import datetime
 from ..regexes import regex
 from .changes import restated
 from .clauses import Clause, clauses
+from .copula import SET
 from .reading import read
 from .statement import Claim, Said, of_speaker, taken_apart, unread
 
-_IS_SET = regex(
-    r"\b(?:price|rate|fee|fare|rent|limit|budget|quota|salary|wage|deposit|discount|tax|tariff|toll"
-    r"|cap|target|threshold|timeout|premium|minimum|maximum|capacity|charge|allowance)$"
-)
-"""What somebody sets, so that it stays: ``the tax rate``."""
 _MOVES = regex(
     r"\b(?:heart|pulse|stock|share|market|oil|gas|exchange|error|crash|failure|success|frame|bounce"
     r"|churn|birth|unemployment|inflation|house|housing) "
@@ -75,4 +71,4 @@ def _of_change(
 
 def _is_set(said: Said) -> bool:
     text = said.subject.text
-    return _IS_SET.search(text) is not None and _MOVES.search(text) is None
+    return SET.search(text) is not None and _MOVES.search(text) is None

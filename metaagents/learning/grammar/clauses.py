@@ -100,10 +100,10 @@ _ASKED_IN_CASE = any_case(
     r" (?:asking|wondering|interested|curious)|you (?:recall|remember|care|ask me))[\s.!]*$"
 )
 _TAKING_BACK = (
-    r"(?:(?:oh|no|uh|er|ah|ugh)[, ]+)*(?:no|sorry|wait|oops|i mean|i meant|make that|or rather"
-    r"|rather|scratch that|correction|my mistake|no wait|pardon|actually|strike that)"
+    r"(?:(?:oh|uh|er|ah|ugh)[, ]+)*(?:no|sorry|wait|oops|i mean|i meant|make that|or rather"
+    r"|rather|scratch that|correction|my mistake|pardon|actually|strike that)"
 )
-_TAKEN_BACK = any_case(_TAKING_BACK)
+_TAKEN_BACK = any_case(rf"(?:(?:oh|no|uh|er|ah|ugh)[, ]+)*+{_TAKING_BACK}|(?:no[, ]+)*+no")
 _INSTEAD = any_case(
     rf"(?:{_TAKING_BACK}[,:.! ]+)+(?:it's |it is )?(?:(?:at|on|in|the) ){{0,2}}"
     r"(?:[\w.:'-]*\d[\w.:'-]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"

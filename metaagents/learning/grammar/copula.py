@@ -22,6 +22,7 @@ from .lexicon import (
     SPOUSES,
     STATES,
     TEAM_TRADES,
+    TRADES,
 )
 from .statement import (
     DIED,
@@ -64,7 +65,8 @@ DATED = regex(
     r"|ferry|appointment|course|inspection|meeting|concert|party"
     r"|session|class|lesson|shift|workshop|match|game|race|trip|holiday|check-?in"
     r"|review|stand-?up|test|first day|first day of work|defence|scan|lease|contract|passport"
-    r"|visa|licence|license|subscription|viewing|performance|opening|move)$"
+    r"|visa|licence|license|subscription|viewing|performance|opening|move"
+    r"|out-of-office|sabbatical|internship|apprenticeship|semester|term|placement)$"
 )
 _SCHEDULED = regex(
     rf"(?:{_AWAITED}|meeting|hearing|wedding|interview|workshop|concert|appointment|conference)$"
@@ -82,8 +84,14 @@ _KNOWN = regex(
 _WEEKDAY = any_case(rf"(?:{'|'.join(WEEKDAYS)})s?")
 _FIXED = regex(r"^(?:scheduled|booked|set|planned|arranged)(?: for)?(?: |$)")
 _YEARLY = regex(r"(?:birthday|anniversary|date of birth|name day)$")
+_SET = (
+    r"price|rate|fee|fare|rent|limit|budget|quota|salary|wage|deposit|discount|tax|tariff|toll"
+    r"|cap|target|threshold|timeout|premium|minimum|maximum|capacity|charge|allowance"
+)
+SET = regex(rf"\b(?:{_SET})$")
+"""What somebody sets, so that it stays: ``the tax rate``."""
 NUMBERED = regex(
-    r"(?:number|size|age|height|weight|rent|salary|budget|pin|code|postcode|zip|extension|room|gate"
+    rf"(?:{_SET}|number|size|age|height|weight|pin|code|postcode|zip|extension|room|gate"
     r"|seat|locker|floor|score|mileage|dose|dosage|blood pressure|shift|id)$"
 )
 _LANGUAGE = regex(
@@ -271,8 +279,7 @@ def _time(said: Said, rest: str) -> Iterator[Claim]:
     is_dated = DATED.search(noun) is not None or _WEEKDAY.fullmatch(value) is not None
     is_on_a_day = said.is_change or any(one.days for one in said.times)
     is_moved = is_on_a_day and is_scheduled(said)
-    # What "the" standup is now, "our" standup was otherwise before.
-    is_telling = said.is_change and subject.text.startswith("the ")
+    is_telling = said.is_change and subject.text.startswith("the ")  # as of "our" standup
     text = f"{said.told()} now" if is_telling else said.told()
     if _YEARLY.search(noun):
         # It comes again each year: the year of the next one is no part of it.
@@ -406,8 +413,7 @@ def _role(said: Said, rest: str) -> Iterator[Claim]:
     if found is None or thing is None:
         return
     subject, verbal = said.subject, said.verbal
-    is_animal = subject.sort == "speaker" and not PETS.isdisjoint(thing.split())
-    is_plain = _is_role(thing) and not is_animal
+    is_plain = _is_role(thing) and (subject.sort != "speaker" or PETS.isdisjoint(thing.split()))
     since = said.is_since
     # What somebody's father was is told for good; what they were themselves, they may be no more.
     was = verbal.tense == "past" and subject.kind in RELATIVES and _ROLE.search(thing) is not None
@@ -462,7 +468,9 @@ _NOT_ROLES = frozenset(
 
 def _is_role(thing: str) -> bool:
     """Whether words are none of those by which people call each other in fun."""
-    return phrases.is_worth_keeping(thing) and not _NOT_ROLES & set(thing.lower().split())
+    told = thing.lower().split()
+    is_worth = told[-1] in TRADES or phrases.is_worth_keeping(thing)
+    return is_worth and not _NOT_ROLES & set(told)
 
 
 def _value(said: Said, rest: str) -> Iterator[Claim]:

@@ -341,15 +341,13 @@ PROJECTS = frozenset(
 )
 """Things that are known by the article: there is one where it is spoken of."""
 
-FIGURES = frozenset("hero heroine character villain protagonist avatar".split())
-"""Who lives in what is made up."""
-
-FABLED = frozenset(
+FIGURES = frozenset(
+    "hero heroine character villain protagonist avatar "
     "sherlock moriarty frodo bilbo gandalf gollum dumbledore voldemort hogwarts "
     "batman superman spiderman spider-man dracula frankenstein cinderella pinocchio napoleon "
     "shakespeare einstein mozart beethoven cleopatra skywalker vader yoda godzilla".split()
 ) | {"harry potter", "james bond", "walter white", "homer simpson", "santa claus", "mickey mouse"}
-"""Who is no acquaintance of anybody, in whole names or parts of them."""
+"""Who lives in what is made up, and whom everybody knows of and nobody knows."""
 
 MADE_UP = FIGURES | frozenset(
     "book film movie game novel story song series show episode king "

@@ -49,7 +49,10 @@ _DONE = "|".join(
     sorted(word for word, (lemma, form) in FORMS.items() if form == "past" and word != lemma)
 )
 _AFTER_DONE = r"(?:an?|to|at|from|my|our|as|in|for|with|the (?-i:[A-Z])|[A-Z0-9])"
-_STATES = r"allergic|married|divorced|widowed|engaged|retired|vegan|vegetarian|self-employed"
+_STATES = (
+    r"allergic|married|divorced|widowed|engaged|retired|vegan|vegetarian|self-employed"
+    r"|based(?= in (?-i:[A-Z]))"
+)
 _NOT_OF_THE_NEXT = (
     r"(?![^.;]*, (?:he|she|they|it|[A-Z][\w'-]+ (?:is|was|has|had|now|[a-z]+s|[a-z]+ed))\b)"
 )
@@ -108,6 +111,10 @@ _WAYS: tuple[Way, ...] = (
     # "My husband's a plumber", "my mum's got gout", "she's in Munich".
     Way(rf"({_OWN}|\b{_SHORTENED})'s (?={_DONE_SO}(?: [A-Za-z0-9]|[.,;!]|$))", r"\1 has "),
     Way(rf"({_OWN}|\b{_SHORTENED})'s (?={_BEING})", r"\1 is "),
+    Way(
+        rf"^({FULL_NAME})'s (?=(?:the (?:new|current)|my|our|allergic|married|no longer) )",
+        r"\1 is ",
+    ),
     Way(
         r"\b(haven't|have not|hasn't|has not) got (?!to\b|married|engaged|divorced|promoted|rid"
         r"|around|round|over|used|time|through|back|into|here|there)",

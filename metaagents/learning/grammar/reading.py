@@ -14,16 +14,7 @@ from .exchange import exchanged, measured
 from .frames import OFTEN, PLANNED, filled, without_circumstance
 from .framing import framed
 from .general import told_whole
-from .lexicon import (
-    BODY,
-    EVALUATIVE,
-    FABLED,
-    FIGURES,
-    OF_AN_ANSWER,
-    ORDINALS,
-    POSSESSIONS,
-    SOFTWARE,
-)
+from .lexicon import BODY, EVALUATIVE, FIGURES, OF_AN_ANSWER, ORDINALS, POSSESSIONS, SOFTWARE
 from .particulars import with_particulars
 from .statement import HABIT, Claim, Said, of_speaker
 from .values import KINDS
@@ -115,7 +106,7 @@ def _is_of_nothing(said: Said) -> bool:
     if _SIMILE.match(verbal.rest) or _is_headline(said):
         return True
     who = said.subject.text.lower() if said.subject.sort == "named" else ""
-    if not FIGURES.isdisjoint(noun.split()) or not FABLED.isdisjoint({who, *who.split()}):
+    if not FIGURES.isdisjoint({who, *who.split(), *noun.split()}):
         return True
     if verbal.lemma != "be" or _WE_ARE_ONE.match(said.clause.text):
         return verbal.lemma == "be"
