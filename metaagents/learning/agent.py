@@ -11,7 +11,7 @@ from tiers.errors import CorruptRecord
 from tiers.ports import WarmStore
 from tiers.records import IndexEntry, Scope, Work
 
-from .moves import CoreKeeper, Told, told_nobody
+from .moves import CoreKeeper, OnMove, ignore_move
 from .rules import LearningPolicy
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class LearningAgent:
     """
 
     def __init__(
-        self, semantic: SemanticStore, policy: LearningPolicy, told: Told = told_nobody
+        self, semantic: SemanticStore, policy: LearningPolicy, told: OnMove = ignore_move
     ) -> None:
         self._semantic = semantic
         self._keeper = CoreKeeper(semantic, policy, told)

@@ -312,12 +312,12 @@ def _voices(turn: Turn) -> list[Said]:
     agent = frozenset(words(turn.agent_id))
     return [
         Said(words_of(turn.input), Speaking("user", user, agent | {AGENT}), turn.id),
-        Said(_told_by_tools(turn), Speaking("tool"), turn.id),
+        Said(_tool_statements(turn), Speaking("tool"), turn.id),
         Said(turn.response, Speaking("agent", agent, user | {USER}), turn.id),
     ]
 
 
-def _told_by_tools(turn: Turn) -> str:
+def _tool_statements(turn: Turn) -> str:
     return "\n".join(statements_of(one.output[:TOOL_CHARS_HEARD]) for one in turn.tool_outputs)
 
 
@@ -347,7 +347,7 @@ def _stated(found: FactFound, text: str, sources: Sequence[Turn], *, by_user: bo
     """
     types: dict[str, FactType] = {one: one for one in get_args(FactType)}
     fact_type = types.get(found.fact_type, "world") if by_user else "world"
-    told = "\n".join(f"{words_of(turn.input)}\n{_told_by_tools(turn)}" for turn in sources)
+    told = "\n".join(f"{words_of(turn.input)}\n{_tool_statements(turn)}" for turn in sources)
     subject, predicate, thing = _triple(text, found)
     since, until = _validity(found, told)
     return Stated(text, subject, fact_type, predicate, thing, since, until)

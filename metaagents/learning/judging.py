@@ -23,7 +23,7 @@ from tiers.records import Fact, Scope, Work, WorkDraft
 
 from ..model import BudgetedModel
 from .likeness import NEAR_OVERLAP, Reading, overlap, rare_words, read
-from .moves import CoreKeeper, Told, move, told_nobody
+from .moves import CoreKeeper, OnMove, ignore_move, move
 from .neighbours import Neighbourhood, Neighbours
 from .opinions import Opinions, Question
 from .regexes import compiled
@@ -175,7 +175,7 @@ class JudgeAgent:
     events: RecordLog
     policy: JudgePolicy
     keeper: CoreKeeper | None = None
-    told: Told = told_nobody
+    told: OnMove = ignore_move
 
     async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
         """Judge the oldest facts of a graph that are not judged yet, those of the items with them.

@@ -14,11 +14,11 @@ from .rules import LearningPolicy, demotions, in_order_of_promotion, promotion_r
 if TYPE_CHECKING:
     from tiers.cold.stores import SemanticStore
 
-Told = Callable[[FactTier], None]
+OnMove = Callable[[FactTier], None]
 """Hears of each fact that moved, and where to."""
 
 
-def told_nobody(tier: FactTier) -> None:
+def ignore_move(tier: FactTier) -> None:
     """Hear of a move, and do nothing."""
     del tier
 
@@ -35,7 +35,7 @@ class CoreKeeper:
 
     semantic: SemanticStore
     policy: LearningPolicy
-    told: Told = told_nobody
+    told: OnMove = ignore_move
 
     async def promote(self, scope: Scope, facts: Sequence[Fact], now: datetime) -> bool:
         """Promote those of the facts that were used often enough; return whether there are any.
@@ -64,7 +64,7 @@ async def move(
     tier: FactTier,
     reason: str,
     now: datetime,
-    told: Told = told_nobody,
+    told: OnMove = ignore_move,
 ) -> bool:
     """Move a fact to another tier and have it indexed anew; ``False`` when it has moved already."""
     again = WorkDraft(kind="index", key=fact.id, agent_id=fact.agent_id, payload={"id": fact.id})

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from tiers.lexical import MONTHS, sentences
 from tiers.records import FactType, Turn
 
-from .grammar.as_said import is_half_told, told_as_said
+from .grammar.as_said import claims_as_said, is_half_covered
 from .grammar.claims import claims_in
 from .grammar.clauses import Clause, clauses, is_clear, plain_quotes, without_greeting
 from .grammar.mentions import mentioned
@@ -114,8 +114,8 @@ def _in_order(said: str, subject: str, at: datetime | None) -> Iterator[Stated]:
         asked = [] if some else [_of_claim(one) for one in requested(sentence, subject)]
         noted = [] if some or asked else [*_asked_to_note(sentence, subject)]
         found = some or asked or noted
-        if not found or is_half_told(sentence, [one.text for one in found]):
-            found += map(_of_claim, told_as_said(sentence, subject, at, before))
+        if not found or is_half_covered(sentence, [one.text for one in found]):
+            found += map(_of_claim, claims_as_said(sentence, subject, at, before))
         before = sentence
         told += " ".join(one.text for one in found)
         yield from found

@@ -72,7 +72,7 @@ def claims(fact: Fact) -> tuple[Claim, ...]:
     """Return what a fact claims; short texts are remembered."""
     if len(fact.text) > REMEMBERED_CHARS_MAX:
         return ()
-    found = _claims(fact.text, _told_of(fact) or speaker_of(fact))
+    found = _claims(fact.text, _leading_name(fact) or speaker_of(fact))
     # Whom an application names counts for more than whom the words seem to be about.
     named = fact.subject
     is_named = named is None or any(
@@ -81,7 +81,7 @@ def claims(fact: Fact) -> tuple[Claim, ...]:
     return found if is_named else ()
 
 
-def _told_of(fact: Fact) -> str | None:
+def _leading_name(fact: Fact) -> str | None:
     """Return whom a text opens with, where that is one word: ``user has a dog``, ``ann moved``.
 
     No capital tells that it is somebody.
@@ -144,13 +144,13 @@ def _repeats(older: Fact, newer: Fact, before: tuple[Claim, ...], after: tuple[C
         return False
     made = (*before, *after)
     filling = {word for claim in made for word in _FILLING.get(claim.attribute, "").split()}
-    filling |= {"favourite", "like", "most", "best"} if _is_told_freely(before) else set()
+    filling |= {"favourite", "like", "most", "best"} if _differs_freely(before) else set()
     left, right = read(one), read(two)
     rest = (left.content ^ right.content) - filling
-    return not rest and (left.turns == right.turns or _is_told_freely(before))
+    return not rest and (left.turns == right.turns or _differs_freely(before))
 
 
-def _is_told_freely(found: tuple[Claim, ...]) -> bool:
+def _differs_freely(found: tuple[Claim, ...]) -> bool:
     """Whether small words may differ: what I like most is the favourite, "ill" is no "I'll"."""
     return all(claim.attribute.startswith(("favourite", "state ")) for claim in found)
 

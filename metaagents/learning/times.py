@@ -168,7 +168,7 @@ class When:
 
     def onwards(self) -> list[When]:
         """Return the time since then: what ``ever since`` means after it."""
-        return [When("since", f"since {_told(self.days)}", self.days)] if self.days else []
+        return [When("since", f"since {_days_in_words(self.days)}", self.days)] if self.days else []
 
 
 def at_end(clause: str) -> tuple[str, str | None]:
@@ -192,12 +192,12 @@ def dated(text: str, at: datetime | None) -> str:
     ``yesterday``, ``last autumn``, ``two weeks ago``; what is no certain day stays as it was said.
     """
 
-    def told(found: re.Match[str]) -> str:
+    def plain_day(found: re.Match[str]) -> str:
         day = resolved(found.group(), at, is_ahead=False).text
         is_bound = _BOUND.search(text[: found.start()]) is not None
         return _PREPOSITION.sub("", day, count=1) if is_bound else day
 
-    return text if at is None else _DISTANT.sub(told, text)
+    return text if at is None else _DISTANT.sub(plain_day, text)
 
 
 def often_at_front(clause: str) -> str:
@@ -260,7 +260,7 @@ def _resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
     lasting = _FOR.fullmatch(said)
     if lasting:
         began = _back(lasting[1], lasting[2], at)
-        return When("since", said if began is None else f"since {_told(began)}", began)
+        return When("since", said if began is None else f"since {_days_in_words(began)}", began)
     bound = _FROM.fullmatch(said)
     if bound is None:
         days = _days(said, at, is_ahead=is_ahead)
@@ -270,8 +270,8 @@ def _resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
     if days is None or days_of(bound[2]):
         return When(sort, said, days)
     end = _day(days.last if sort == "until" else days.first)
-    told = _told(end) if " and " in _told(days) else _told(days)
-    return When(sort, f"{bound[1].lower()} {told}", days)
+    in_words = _days_in_words(end) if " and " in _days_in_words(days) else _days_in_words(days)
+    return When(sort, f"{bound[1].lower()} {in_words}", days)
 
 
 def _spanned(said: str, at: datetime | None, *, is_ahead: bool) -> When | None:
@@ -283,8 +283,8 @@ def _spanned(said: str, at: datetime | None, *, is_ahead: bool) -> When | None:
         return None
     first = _days(f"{days[1]} {days[2] or days[4]}", at, is_ahead=is_ahead)
     last = _days(f"{days[3]} {days[4]}", at, is_ahead=is_ahead)
-    told = f"from {_told(first)} to {_told(last)}" if first and last else said
-    return When("span", told, first, last)
+    in_words = f"from {_days_in_words(first)} to {_days_in_words(last)}" if first and last else said
+    return When("span", in_words, first, last)
 
 
 def _days(said: str, at: datetime | None, *, is_ahead: bool) -> Days | None:
@@ -452,14 +452,14 @@ def _dated(said: str, days: Days, at: datetime | None) -> str:
     season = next((one for one in _SEASONS if one in said.lower()), None)
     if season:
         return f"in {season} {days.first.year}"
-    told = _told(days)
-    if " and " in told:
-        return told
+    in_words = _days_in_words(days)
+    if " and " in in_words:
+        return in_words
     preposition = "on" if days.first == days.last else "in"
-    return f"{preposition} {f'{named.capitalize()} ' if named else ''}{told}"
+    return f"{preposition} {f'{named.capitalize()} ' if named else ''}{in_words}"
 
 
-def _told(days: Days) -> str:
+def _days_in_words(days: Days) -> str:
     """Return days in words: a day, a month, a year, or what lies between two days."""
     first, last = days.first, days.last
     if first == last:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from metaagents.learning.grammar.as_said import candidate, is_half_told, told_as_said
+from metaagents.learning.grammar.as_said import candidate, claims_as_said, is_half_covered
 from metaagents.learning.grammar.claims import claims_of
 from metaagents.learning.grammar.lasting import BIAS, LASTS_FROM, MARKS, lasts, odds
 from metaagents.learning.patterns import stated
@@ -363,13 +363,13 @@ def test_what_fits_no_form_is_told_in_its_own_words(said: str, told: list[str]) 
 )
 def test_what_may_mislead_is_not_told(said: str) -> None:
     """Play, doubt, hearsay, mockery, orders, secrets, the moment; what points elsewhere."""
-    assert [*told_as_said(said, "Ada", NOW)] == []
+    assert [*claims_as_said(said, "Ada", NOW)] == []
 
 
 def test_days_are_told_by_their_dates() -> None:
     """Who reads it later was not there when it was said."""
     said = "Meters at Ridderkerk swapped last autumn by Vermeulen, all 48 of them."
-    (claim,) = told_as_said(said, "Ada", NOW)
+    (claim,) = claims_as_said(said, "Ada", NOW)
     assert claim.text == (
         "Ada: Meters at Ridderkerk swapped in autumn 2025 by Vermeulen, all 48 of them"
     )
@@ -377,17 +377,17 @@ def test_days_are_told_by_their_dates() -> None:
 
 def test_whose_name_is_part_of_a_word_is_named_nevertheless() -> None:
     """``Ann`` is in ``Annual``, and yet nobody would know who said it."""
-    (claim,) = told_as_said("Annual stocktaking at Ridderkerk is on 3 January.", "Ann", NOW)
+    (claim,) = claims_as_said("Annual stocktaking at Ridderkerk is on 3 January.", "Ann", NOW)
     assert claim.text == "Ann: Annual stocktaking at Ridderkerk is on 3 January"
 
 
 def test_a_sentence_is_half_told_by_what_it_does_not_say() -> None:
     """Times do not count, nor do other forms of the same words."""
     said = "I moved to Oslo two and a half years ago."
-    assert not is_half_told(said, ["Ada moves to Oslo in 2023"])
+    assert not is_half_covered(said, ["Ada moves to Oslo in 2023"])
     said = "My cousin Rufaro, once of Leeds, runs a guest house in Vilanculos."
-    assert is_half_told(said, ["Ada's cousin is Rufaro"])
-    assert not is_half_told(said, ["Rufaro, once of Leeds, runs a guest house in Vilanculos"])
+    assert is_half_covered(said, ["Ada's cousin is Rufaro"])
+    assert not is_half_covered(said, ["Rufaro, once of Leeds, runs a guest house in Vilanculos"])
 
 
 def test_an_order_goes_and_what_it_is_given_for_stays() -> None:

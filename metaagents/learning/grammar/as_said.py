@@ -93,7 +93,7 @@ _WE = any_case(r"\b(?!(?-i:US)\b)(?:i|we|us|our|ours|ourselves)\b")
 _TIME = any_case(rf"\b{PHRASE}")
 
 
-def told_as_said(
+def claims_as_said(
     sentence: str, speaker: str, at: datetime | None, before: str = ""
 ) -> Iterator[Claim]:
     """Yield what a sentence says, as it was said.
@@ -106,10 +106,10 @@ def told_as_said(
     """
     said = candidate(sentence, before)
     if said and lasts(said):
-        yield Claim(speaker, "says", said, _told_by(speaker, dated(said, at)), is_news=True)
+        yield Claim(speaker, "says", said, _attributed(speaker, dated(said, at)), is_news=True)
 
 
-def _told_by(speaker: str, said: str) -> str:
+def _attributed(speaker: str, said: str) -> str:
     """Return words of whom they are, or under the name of who said them.
 
     ``Minh failed in 2024 and passed in May``; ``Ada: We meet on Mondays, rain or shine``.
@@ -119,7 +119,7 @@ def _told_by(speaker: str, said: str) -> str:
     return told if is_named and not _WE.search(told) else f"{speaker}: {told}"
 
 
-def is_half_told(sentence: str, told: Sequence[str]) -> bool:
+def is_half_covered(sentence: str, told: Sequence[str]) -> bool:
     """Whether most of what a sentence says is in none of the texts that were made of it.
 
     When it was counts for nothing: it may have been told by its date.

@@ -31,10 +31,10 @@ def with_names_beside(text: str) -> str:
 
 def without_aside(sentence: str) -> str:
     """Return a sentence with what is added in the middle of it said first, as one of its own."""
-    return _ASIDE.sub(_told_before, sentence)
+    return _ASIDE.sub(_aside_first, sentence)
 
 
-def _told_before(found: re.Match[str]) -> str:
+def _aside_first(found: re.Match[str]) -> str:
     who = found[1].strip()
     added = found["does"] or (f"is {found['what']}" if found["what"] else "")
     return f"{who} {added}; {who} " if added else f"{who} "

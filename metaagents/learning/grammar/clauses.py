@@ -259,7 +259,7 @@ def is_plainly_said(sentence: str) -> bool:
 
 def _of_sentence(sentence: str) -> list[Clause]:
     """Return the plain clauses of a sentence; what is asked, supposed or reported is none."""
-    parts = _parts(sentence)
+    parts = _cuts(sentence)
     if sentence.rstrip(" \"'").endswith("?") and not _asks_only_at_its_end(parts):
         return []
     found: list[Clause] = []
@@ -367,7 +367,7 @@ def _clause(part: _Part) -> Clause:
     return Clause(told.strip(), denied=denied is not None, goes_on=goes_on)
 
 
-def _parts(sentence: str) -> list[_Part]:
+def _cuts(sentence: str) -> list[_Part]:
     """Cut a sentence where a clause, or what is no part of the one before it, begins."""
     found: list[_Part] = []
     start, joint = 0, ""

@@ -273,7 +273,7 @@ def _time(said: Said, rest: str) -> Iterator[Claim]:
     """``my train is at 7:40``, ``our anniversary is 21 August``."""
     subject, noun = said.subject, said.subject.head
     rest = _FIXED.sub("", rest)
-    value = phrases.as_time(rest) if rest else said.told_time
+    value = phrases.as_time(rest) if rest else said.time_text
     if not value or subject.sort not in {"owned", "thing"} or said.verbal.sense != "is":
         return
     is_dated = DATED.search(noun) is not None or _WEEKDAY.fullmatch(value) is not None
@@ -284,7 +284,7 @@ def _time(said: Said, rest: str) -> Iterator[Claim]:
     if _YEARLY.search(noun):
         # It comes again each year: the year of the next one is no part of it.
         text, value = (
-            said.told_as_said(),
+            said.clause_as_said(),
             rest or said.clause.text.partition(" is ")[2].strip(" .!"),
         )
         is_dated = phrases.as_time(value) is not None
@@ -307,7 +307,7 @@ def _state(said: Said, rest: str) -> Iterator[Claim]:
     moved = PUT_OFF.match(plain)
     when = plain[moved.end() :] if moved else ""
     if moved and (not when or moved["to"]):
-        value = rest.rpartition(" to ")[2] if when else said.told_time
+        value = rest.rpartition(" to ")[2] if when else said.time_text
         if when and phrases.as_time(value) is None:
             return
         yield said.claim(

@@ -58,7 +58,7 @@ def measured(said: Said) -> Iterator[Claim]:
         return
     rest = _RISEN.sub("", rest) if verbal.lemma in _CHANGES else rest
     bare = "" if rest in {"out", "up", "off", "due", "over"} else rest
-    time = phrases.as_time(rest) or (said.told_time if not bare else "")
+    time = phrases.as_time(rest) or (said.time_text if not bare else "")
     name = _NAMED_SO.fullmatch(rest)
     number = phrases.as_quantity(re.sub(r"^(?:in|at|on|with) ", "", rest))
     value = time or number or (name[1] if name else "")
@@ -87,7 +87,7 @@ def _moved(said: Said) -> Iterator[Claim]:
 def _timed(said: Said, rest: str, *, is_change: bool = False) -> Iterator[Claim]:
     """Yield when something is, or where it has gone to."""
     at_hour = f"at {rest}" if rest.isdigit() and DATED.search(said.subject.head) else rest
-    value = phrases.as_time(at_hour) or (said.told_time if not rest else "")
+    value = phrases.as_time(at_hour) or (said.time_text if not rest else "")
     change = is_change or said.is_change
     if value:
         yield said.claim(
@@ -161,7 +161,7 @@ def _suits(said: Said) -> Iterator[Claim]:
             "prefers",
             said.subject.text,
             subject=said.speaker,
-            text=said.told_as_said(),
+            text=said.clause_as_said(),
             fact_type="preference",
             is_loose=True,
             is_news=phrases.as_thing(said.subject.text) is not None,

@@ -43,8 +43,8 @@ def framed(said: Said, filling: Filled) -> Iterator[Claim]:
         sense = "over"
     claim = said.claim(
         frame.attribute,
-        of_speaker(filling.value, said.speaker) or said.told_time,
-        text=_told(said, filling),
+        of_speaker(filling.value, said.speaker) or said.time_text,
+        text=_frame_text(said, filling),
         sense="never" if said.clause.denied else sense,
         fact_type=frame.fact_type,
         is_single=frame.has("one") and not (frame.has("state") and verbal.tense == "past"),
@@ -65,7 +65,7 @@ def framed(said: Said, filling: Filled) -> Iterator[Claim]:
 
 def _without_guessed_year(said: Said, claim: Claim) -> Claim:
     """Return a birth on the day that was said: of ``born on 3 May`` nobody knows the year."""
-    year = _YEAR.search(said.told_time)
+    year = _YEAR.search(said.time_text)
     is_said = year is None or year[0] in said.clause.text or not _MONTH.search(said.clause.text)
     if year is None or is_said:
         return claim
@@ -73,7 +73,7 @@ def _without_guessed_year(said: Said, claim: Claim) -> Claim:
     return replace(claim, text=text, value=value, valid_from=None)
 
 
-def _told(said: Said, filling: Filled) -> str:
+def _frame_text(said: Said, filling: Filled) -> str:
     """Return how a frame is told; what has been so since a time is so."""
     verbal, frame = said.verbal, filling.frame
     is_cut = frame.kind in _CUT  # of "a nut allergy" the value is "nut"

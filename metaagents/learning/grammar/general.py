@@ -168,7 +168,7 @@ _SEASON = any_case(r"\bin (?:the )?(?:spring|summer|autumn|fall|winter)\b")
 _DOING = regex(r"\w+ing\b")
 
 
-def told_whole(said: Said) -> Iterator[Claim]:
+def whole_claims(said: Said) -> Iterator[Claim]:
     """Yield what a clause says, as it says it, if it lasts and is understood alone."""
     said = replace(said, verbal=replace(said.verbal, rest=_TAIL.sub("", said.verbal.rest)))
     verbal, clause = said.verbal, said.clause
@@ -275,7 +275,7 @@ def _as_a_rule(said: Said) -> bool:
     lemma = verbal.lemma
     is_to_be = rest == "due" or (rest.startswith("to ") and lemma in {"have", "need"})
     if verbal.aim or is_to_be:
-        return not verbal.aim and _BY_A_DAY.match(said.told_time) is not None
+        return not verbal.aim and _BY_A_DAY.match(said.time_text) is not None
     if verbal.is_progressive:
         is_long = any(_LONG.search(one.text) for one in said.times)
         is_change = lemma in LIFE_CHANGES - MOMENTARY - SLIGHT_CHANGES and _is_by_name(rest)
@@ -283,7 +283,7 @@ def _as_a_rule(said: Said) -> bool:
     if _is_round(said) and lemma != "be":
         return _is_habit(said)
     is_own = said.subject.sort == "speaker" and lemma != "have"
-    is_mood = lemma == "be" and (_DOING.match(rest) or (rest and _SEASON.search(said.told_time)))
+    is_mood = lemma == "be" and (_DOING.match(rest) or (rest and _SEASON.search(said.time_text)))
     if _is_dated(said) and not is_own and not is_mood:
         return lemma not in OF_THE_MOMENT or lemma in _TURNS
     if lemma == "be":

@@ -13,7 +13,7 @@ from .everyday import EVERYDAY
 from .exchange import exchanged, measured
 from .frames import OFTEN, PLANNED, filled, without_circumstance
 from .framing import framed
-from .general import told_whole
+from .general import whole_claims
 from .lexicon import BODY, EVALUATIVE, FIGURES, OF_AN_ANSWER, ORDINALS, POSSESSIONS, SOFTWARE
 from .particulars import with_particulars
 from .statement import HABIT, Claim, Said, of_speaker
@@ -87,7 +87,7 @@ def read(said: Said) -> list[Claim]:
         for one in with_particulars(said, _at_all_lengths(said))
     ]
     if not any(one.is_news for one in found):
-        found += told_whole(said)
+        found += whole_claims(said)
     if not said.clause.is_consequence:
         return found
     # "So we keep a kit": it counts where the message says nothing plainer.

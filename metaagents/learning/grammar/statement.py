@@ -166,7 +166,7 @@ class Said:
     def _only_then(self) -> str:
         """The time to which a denial keeps, as it is told; ``""`` where it is of no single time."""
         is_then = self.when is not None and self.when.sort == "at" and self.verbal.tense != "past"
-        return self.told_time if is_then else ""
+        return self.time_text if is_then else ""
 
     @property
     def _given_up(self) -> str:
@@ -183,7 +183,7 @@ class Said:
         return f"{verbal.lemma} {verbal.rest}".strip() if is_always else ""
 
     @property
-    def told_time(self) -> str:
+    def time_text(self) -> str:
         """The time as it is told; ``""`` if none was said."""
         return self.when.text if self.when else ""
 
@@ -214,7 +214,7 @@ class Said:
         is_one &= verbal.rest not in DIETS
         return self.is_change and is_so and not is_one
 
-    def told_as_said(self) -> str:
+    def clause_as_said(self) -> str:
         """Return the clause of its subject with its times as they were said."""
         found = re.search(rf"\b{re.escape(self.verbal.told)}\b.*", self.clause.text, re.IGNORECASE)
         tail = found.group() if found else self.told()
