@@ -55,7 +55,7 @@ class Part(NamedTuple):
     quoted: bool
 
 
-def cut_into_clauses(found: Sequence[Token]) -> list[Part]:
+def cuts_of(found: Sequence[Token]) -> list[Part]:
     """Cut the tokens of a sentence into clauses."""
     parts: list[Part] = []
     current: list[Token] = []

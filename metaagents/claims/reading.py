@@ -12,16 +12,7 @@ from dataclasses import dataclass
 from tiers.lexical import CALENDAR
 
 from .clause import AGENT, USER, Clause, Voice
-from .cutting import (
-    FRAMING,
-    PRONOUNS,
-    Part,
-    bare_part,
-    cut_into_clauses,
-    is_frame_verb,
-    is_gerund,
-    is_verb,
-)
+from .cutting import FRAMING, PRONOUNS, Part, bare_part, cuts_of, is_frame_verb, is_gerund, is_verb
 from .describing import FREE_ROOTS, described
 from .forms import VERBS, base, is_base_form, is_finite, is_past, is_unchanged
 from .lexicon import (
@@ -102,7 +93,7 @@ def clauses(
     found, asked = sentence.tokens, sentence.is_question
     inverted = bool(found) and found[0].word == "should" and not asked
     conditional = inverted or _is_conditional(found) or (not asked and _is_awaited(found))
-    parts = cut_into_clauses(found)
+    parts = cuts_of(found)
     reader = _Reader(voice, context, names, parts[-1], inverts=asked or inverted)
     for part in parts:
         reader.read(part)

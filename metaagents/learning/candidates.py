@@ -16,10 +16,11 @@ from tiers.records import Owned, Rule, Source, Turn
 from ..claims.forms import root
 from ..distinctive import is_negated
 from .following import Replies, outcome_of
+from .grammar.answers import answered
 from .grammar.lexicon import EVALUATIVE
 from .grammar.phrases import TIME, as_time
 from .patterns import CONFIDENCE, USER, Stated, stated, subject_of
-from .plain_speech import POINTING
+from .plain_speech import POINTING, is_plain
 from .regexes import any_case, regex
 
 CORRECTION_CHARS_MAX = 200
@@ -195,15 +196,31 @@ def keyless_outcomes(window: Window) -> list[Counted]:
 
 
 def by_patterns(window: Window) -> list[FactDraft]:
-    """Return the facts that the users of the new turns state plainly, or put right."""
+    """Return the facts that the users of the new turns state plainly, put right, or answer."""
     return [
         FactDraft(_whose(turn), said, CONFIDENCE, sources)
         for turn in window.new
         for said, sources in (
             *((one, (turn.id,)) for one in window.stated(turn.input, turn)),
             *_put_right(turn, window),
+            *_answered(turn, window),
         )
     ]
+
+
+def _answered(turn: Turn, window: Window) -> Iterator[tuple[Stated, tuple[str, ...]]]:
+    """Yield what a turn says with what it leaves out of the question right before it.
+
+    That is of the agent's reply, or of another speaker; what answers it is the speaker's own.
+    """
+    before = [one for one in (*window.earlier, *window.new) if one.seq < turn.seq]
+    if not before or _whose(before[-1]) != _whose(turn) or not is_plain(before[-1].input):
+        return  # who plays plays on
+    former = before[-1]
+    is_others = subject_of(former) != subject_of(turn)
+    question = former.response or (former.input if is_others else "")
+    said = answered(question, turn.input)
+    yield from ((one, (former.id, turn.id)) for one in window.stated(said or "", turn))
 
 
 def _put_right(turn: Turn, window: Window) -> Iterator[tuple[Stated, tuple[str, ...]]]:

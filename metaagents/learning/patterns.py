@@ -3,7 +3,8 @@
 English, and of high precision rather than recall. A few set phrases, such as "call me" and "my
 e-mail is", are read as wholes; all else is read by the grammar, of which only what is news in talk
 counts. Questions, conditions, quotations, reports, jokes, and text that the user only hands over
-to be worked on count nothing. What the agent said is never looked at.
+to be worked on count nothing. What the agent said is never looked at, but for the question that a
+user answers in a few words (``grammar/answers.py``).
 """
 
 from __future__ import annotations

@@ -331,3 +331,75 @@ def test_a_word_that_is_put_right_is_read_in_its_message(
     assert all(one.source_ids == (before.id, after.id) for one in found)
     others = turn(3, right, speaker="ben")
     assert not by_patterns(Window((others,), (before,))), "somebody else's words are theirs"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "learnt"),
+    [
+        ("Great. Where do you live, Ada?", "In Oslo.", "ada lives in Oslo"),
+        ("And where do you work these days?", "Siemens", "ada works at Siemens"),
+        ("Hello! What's your name?", "Lovelace", "ada's name is Lovelace"),
+        ("What do you do for a living?", "Software engineer.", "ada works as a software engineer"),
+        ("Do you have any allergies?", "Yes, peanuts.", "ada is allergic to peanuts"),
+        ("Do you have any pets?", "Two cats", "ada has two cats"),
+        ("What's your dog called?", "rex", "ada's dog is called Rex"),
+        (
+            "What is your phone number?",
+            "+44 20 7946 0958",
+            "ada's phone number is +44 20 7946 0958",
+        ),
+        ("Who is your manager?", "It's Anna Weber.", "ada's manager is Anna Weber"),
+        ("When is your exam?", "on 3 May", "ada's exam is on 3 May 2026"),
+        ("How old is your daughter?", "7", "ada's daughter is 7 years old"),
+        ("Which languages do you speak?", "French and German.", "ada speaks French and German"),
+        ("Where do you live?", "I live in Rome.", "ada lives in Rome"),
+        # A bare yes would let the question say what is so.
+        ("Are you vegetarian?", "Yes.", None),
+        ("Do you have any allergies?", "Yes.", None),
+        ("Do you have any allergies?", "No.", None),
+        ("Do you have any pets?", "None", None),
+        ("Where do you live?", "Why do you ask?", None),
+        ("Where do you live?", "That's private.", None),
+        ("Where do you live?", "nearby", None),
+        ("Where do you live?", "Not in Oslo.", None),
+        ("Where do you live?", "Maybe Oslo?", None),
+        ("Who is your manager?", "Anna left", None),
+        ("When is your exam?", "Anna", None),
+        ("What's your opinion?", "Vim", None),
+        ("What's your password?", "hunter2", None),
+        ("Which of these would you like?", "Peanuts", None),
+        ("Where does Anna live?", "Oslo", None),
+        ("Where do you live? Just kidding.", "Oslo", None),
+        ("How can I help?", "Oslo", None),
+        ("What did you agree to pay?", "5,000 euros", None),
+    ],
+)
+def test_an_answer_is_read_with_its_question(
+    question: str, answer: str, learnt: str | None
+) -> None:
+    """Asked by the agent or by another speaker; both turns are the sources."""
+    after = turn(2, answer, speaker="ada")
+    for before in (
+        turn(1, "Hi.", speaker="ada", response=question),
+        turn(1, question, speaker="ben"),
+    ):
+        found = by_patterns(Window((after,), (before,)))
+        assert [one.said.text for one in found] == ([learnt] if learnt else [])
+        is_whole = learnt is None or answer.startswith("I ")
+        assert is_whole or found[0].source_ids == (before.id, after.id)
+    own = turn(1, question, speaker="ada")
+    assert is_whole or not by_patterns(Window((after,), (own,))), "nobody answers themselves"
+
+
+def test_only_the_question_right_before_is_answered_and_in_the_same_audience() -> None:
+    """What another user was asked gives nobody's answer a meaning; long texts cost little."""
+    asked, after = turn(1, "Hi.", response="Where do you live?"), turn(3, "Oslo")
+    between = turn(2, "Wait.", response="Yes?")
+    assert not by_patterns(Window((after,), (asked, between)))
+    assert not by_patterns(Window((turn(2, "Oslo", user_id="ben"),), (asked,)))
+    assert not by_patterns(Window((after,)))
+    long = turn(
+        1, "Hi.", response="so, and, " * 2_000 + "what is your " + "very " * 2_000 + "name?"
+    )
+    for answer in ("well, " * 30, "yes " * 40, "a " * 90, "Oslo " * 40):
+        assert not by_patterns(Window((turn(2, answer),), (long,)))

@@ -105,7 +105,7 @@ def claims_as_said(
         before: The sentence before it, from which it may go on.
     """
     said = candidate(sentence, before)
-    if said and lasts(said):
+    if said and lasts(said) and _without_times(said):
         yield Claim(speaker, "says", said, _attributed(speaker, dated(said, at)), is_news=True)
 
 
@@ -124,10 +124,15 @@ def is_half_covered(sentence: str, told: Sequence[str]) -> bool:
 
     When it was counts for nothing: it may have been told by its date.
     """
-    said = [one for one in words(_TIME.sub("", sentence)) if one not in _LITTLE]
+    said = _without_times(sentence)
     known = {word[:_STEM_CHARS] for text in told for word in words(text)}
     left = [one for one in said if one[:_STEM_CHARS] not in known]
     return len(left) >= _LEFT_MIN and len(left) > len(said) / 2
+
+
+def _without_times(sentence: str) -> list[str]:
+    """Return the words of a sentence that say something, but for those of when it was."""
+    return [one for one in words(_TIME.sub("", sentence)) if one not in _LITTLE]
 
 
 def candidate(sentence: str, before: str = "") -> str:

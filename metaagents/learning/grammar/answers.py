@@ -1,0 +1,199 @@
+"""Answers that leave out what the question said, as whole sentences: ``How old are you?`` ``34``.
+
+The question gives the verb or whose name it is, the answer all that is true of its speaker: a bare
+yes or no states nothing, for then the question would say what is so. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+from tiers.lexical import sentences, words
+
+from ..plain_speech import POINTING
+from ..regexes import any_case, regex
+from .lexicon import EVALUATIVE
+from .phrases import as_time
+from .verbs import FORMS, past_base
+
+QUESTION_CHARS_MAX = 2_000
+ANSWER_CHARS_MAX = 200
+"""Longer sentences answer no plain question, and would be read in vain."""
+
+_VALUE = regex(
+    r"(?:(?:[Yy]es|[Yy]eah|[Yy]ep|[Ww]ell|[Oo]h|[Uu]m+|[Uu]h+|[Hh]mm+|[Ss]ure)[,.!:]* )*"
+    r"(?:(?:[Ii]t['\u2019]?s|[Ii]t is|[Tt]hat['\u2019]?s|[Tt]hey['\u2019]?re|[Tt]hat would be"
+    r"|[Hh]e['\u2019]?s called|[Ss]he['\u2019]?s called|[Jj]ust) )?"
+    r"(?P<value>[\u20ac$\u00a3+]?\w[\w.,:&+/@'\u2019-]*(?: [\w.,:&+/@'\u2019-]+){0,5}?)[.!]*"
+)
+"""What answers in a few words, without those that only lead to it."""
+_PLACED = any_case(r"(?:in|at|on|from|to|with|for) ")
+_OPENS = regex(r"(?:An?|The|My|Our|Two|Three|Four|Five|Some|On|In|At) ")
+_NAME = regex(r"(?:the )?[A-Z0-9]")
+_TOLD_NOTHING = (
+    POINTING
+    | EVALUATIVE
+    | frozenset(
+        "yes no yeah yep nope ok okay sure maybe perhaps probably possibly depends dunno idk guess "
+        "sorry thanks thank please secret private nowhere nobody anywhere anyone hello hi hey wait "
+        "think thinking suppose hope wish i'm im i'd i'll i've ive don't won't can't isn't "
+        "doesn't didn't unsure undecided unknown guess around about almost roughly".split()
+    )
+)
+"""Words of what answers nothing, or is a sentence of its own."""
+
+_NAMING = ("called", "named")
+_FINITE = ("present", "past")
+_NOT_ONES_OWN = frozenset(
+    "opinion idea ideas question questions take view views guess problem point suggestion advice "
+    "answer thought thoughts feeling impression reason excuse choice order turn move".split()
+)
+"""What is asked of somebody for this once."""
+_WHOSE = r"your (?P<thing>(?:[a-z'\u2019-]+ ){0,3}[a-z'\u2019-]+?)"
+_NOW = r"(?: now| these days| nowadays| currently| at the moment| right now)?"
+_LEADS = r"(?:(?:so|and|but|ok|okay|great|nice|thanks|oh|well|by the way)[,.!]? )*"
+_CALLS = r"(?:, [A-Z]\w+)?"
+
+Build: TypeAlias = Callable[["re.Match[str]", str], str | None]
+
+
+class _Answered(NamedTuple):
+    """A kind of question, and the sentence that it makes of the value of an answer."""
+
+    question: re.Pattern[str]
+    build: Build
+
+
+def _question(pattern: str, build: Build) -> _Answered:
+    return _Answered(any_case(rf"{_LEADS}{pattern}{_NOW}{_CALLS}\?"), build)
+
+
+def _at(verb: str, preposition: str) -> Build:
+    """Build what somebody does somewhere, which has a name."""
+
+    def build(_: re.Match[str], value: str) -> str | None:
+        where = _PLACED.sub("", value, count=1)
+        placed = value[: len(value) - len(where)].lower() or f"{preposition} "
+        return f"I {verb} {placed}{where}" if _NAME.match(where) else None
+
+    return build
+
+
+def _owned(asked: re.Match[str], value: str) -> str | None:
+    """Build what a thing of the speaker's is: ``What's your favourite colour?``"""
+    if asked["thing"].lower() in _NOT_ONES_OWN:
+        return None
+    is_when = asked["word"].lower().startswith("when")
+    if is_when and as_time(_PLACED.sub("", value, count=1)) is None:
+        return None
+    placed = "on " if is_when and not _PLACED.match(value) else ""
+    verb = "are" if re.search(r"\bare\b", asked["word"], re.IGNORECASE) else "is"
+    return f"My {asked['thing'].lower()} {verb} {placed}{value}"
+
+
+def _named(asked: re.Match[str], value: str) -> str | None:
+    name = value.capitalize() if value.isalpha() else value  # typed without capitals
+    return f"My {asked['thing'].lower()} is called {name}" if _NAME.match(name) else None
+
+
+def _job(_: re.Match[str], value: str) -> str | None:
+    if re.match(r"(?:an?|the) ", value):
+        return f"I am {value}"
+    return f"I work {value}" if _PLACED.match(value) else f"I work as {_a(value)}"
+
+
+def _a(noun: str) -> str:
+    small = noun if noun[1:2].isupper() else f"{noun[:1].lower()}{noun[1:]}"
+    return f"{'an' if small[:1] in 'aeiou' else 'a'} {small}"
+
+
+def _aged(asked: re.Match[str], value: str) -> str | None:
+    who = f"My {asked['thing'].lower()} is" if asked["thing"] else "I am"
+    return f"{who} {value} years old" if value.isdecimal() else None
+
+
+def _does(asked: re.Match[str], value: str) -> str | None:
+    rest = f" {asked['rest']}" if asked["rest"] else ""
+    return f"I {asked['verb'].lower()} {value}{rest}"
+
+
+def _has(asked: re.Match[str], value: str) -> str | None:
+    is_allergy = asked["thing"].lower().startswith("allerg")
+    return f"I am allergic to {value}" if is_allergy else f"I have {value}"
+
+
+def _is_so(asked: re.Match[str], value: str) -> str | None:
+    return f"I am {asked['state'].lower()} {asked['of'].lower()} {value}"
+
+
+_QUESTIONS = (
+    _question(r"where (?:do you live|are you living|do you stay)", _at("live", "in")),
+    _question(r"where (?:do you work|are you working)", _at("work", "at")),
+    _question(r"(?:who|whom) (?:do you work|are you working) for", _at("work", "for")),
+    _question(r"where (?:do you study|are you studying)", _at("study", "at")),
+    _question(r"where (?:are you based)", _at("am based", "in")),
+    _question(r"where (?:are you from|do you come from)", _at("am", "from")),
+    _question(r"where were you born", _at("was born", "in")),
+    _question(r"where did you grow up", _at("grew up", "in")),
+    _question(r"what do you do(?: for (?:a living|work))?", _job),
+    _question(rf"how old (?:are you|is {_WHOSE})", _aged),
+    _question(rf"what(?:['\u2019]s| is) the name of {_WHOSE}", _named),
+    _question(rf"what(?:['\u2019]s| is) {_WHOSE}(?: called| named|['\u2019]s name)", _named),
+    _question(rf"(?P<word>(?:what|who|which|when)(?:['\u2019]s| is| are)) {_WHOSE}", _owned),
+    _question(
+        r"(?:what|which)(?: [a-z ]{2,30})? do you (?:usually |mainly |mostly |normally )?"
+        r"(?P<verb>use|prefer|drive|play|speak|study|teach|like|love|ride|own|support)"
+        r"(?: (?P<rest>most|best|for [a-z ]{2,20}))?",
+        _does,
+    ),
+    _question(
+        r"(?:do you have|have you got) any (?P<thing>(?:food )?allergies|pets|animals|kids|children"
+        r"|siblings|brothers(?: or sisters)?|(?:medical |health )?(?:conditions|issues|problems))",
+        _has,
+    ),
+    _question(
+        r"what are you (?P<state>allergic|intolerant|interested|good|bad|afraid|scared|fluent) "
+        r"(?P<of>to|in|of|at)",
+        _is_so,
+    ),
+)
+
+
+def answered(question: str, answer: str) -> str | None:
+    """Return what an answer says, with what it leaves out of the question before it.
+
+    Args:
+        question: What was said last before; it counts if it ends in a question.
+        answer: A message.
+
+    Returns:
+        A sentence of the one who answers; ``None`` where no plain question is answered in a few
+        words.
+    """
+    asked = _last_question(question)
+    first = next(iter(sentences(answer[:ANSWER_CHARS_MAX])), "").strip()
+    found = _VALUE.fullmatch(first) if asked else None
+    if found is None or _is_sentence(found["value"]):
+        return None
+    value = _OPENS.sub(lambda one: one.group().lower(), found["value"].rstrip(".,"))
+    for kind in _QUESTIONS:
+        if match := kind.question.fullmatch(asked):
+            said = kind.build(match, value)
+            return f"{said}." if said else None
+    return None
+
+
+def _is_sentence(value: str) -> bool:
+    """Whether words say by themselves what is so, or nothing at all."""
+    if not _TOLD_NOTHING.isdisjoint(words(value)):
+        return True
+    rest = [one for one in value.split()[1:] if one.islower() and one not in _NAMING]
+    return any(FORMS.get(one, ("", ""))[1] in _FINITE or past_base(one) for one in rest)
+
+
+def _last_question(text: str) -> str:
+    """Return the question that a text ends in; empty where it ends in none."""
+    said = text[-QUESTION_CHARS_MAX:].rstrip()
+    return sentences(said)[-1].strip() if said.endswith("?") else ""
