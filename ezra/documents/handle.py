@@ -15,12 +15,12 @@ from tiers.documents import (
     Revised,
     document_id,
 )
-from tiers.errors import Conflict, UsageError, WasRedacted, check_within
+from tiers.errors import Conflict, UsageError, WasRedacted
 from tiers.fields import TOPICS_MAX
 from tiers.records import Scope, Standing
 
 from ..checks import called, check_text, checked, checked_ids
-from ..operations import Reason, Sent, composed, operation
+from ..operations import PageOf1000, Reason, Sent, composed, operation
 from ..rights.access import Access, access_of_operator
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
@@ -163,7 +163,7 @@ class Documents:
         shelf: str | None = None,
         *,
         after: str = "",
-        limit: int = 100,
+        limit: PageOf1000 = 100,
         removed: bool = False,
         as_of: datetime | None = None,
     ) -> tuple[Document, ...]:
@@ -179,7 +179,6 @@ class Documents:
         Raises:
             UsageError: An argument is not acceptable.
         """
-        check_within("limit", limit, 1, DOCUMENTS_PER_CALL_MAX)
         _check_moment(as_of)
         scope = await self._access.reading()
         with called(behind="after"):
@@ -204,7 +203,7 @@ class Documents:
 
     @operation("GET", "/{document_id}/revisions")
     async def revisions(
-        self, document_id: str, *, before: int | None = None, limit: int = 100
+        self, document_id: str, *, before: int | None = None, limit: PageOf1000 = 100
     ) -> tuple[Document, ...]:
         """Return revisions of a document as they were, the latest first.
 
@@ -216,13 +215,16 @@ class Documents:
         Raises:
             UsageError: ``limit`` is out of range.
         """
-        check_within("limit", limit, 1, DOCUMENTS_PER_CALL_MAX)
         scope = await self._access.reading()
         return await self._runtime.shelf.revisions(scope, document_id, before=before, limit=limit)
 
     @operation("GET", "/{document_id}/passages")
     async def passages(
-        self, document_id: str, *, behind: Annotated[int, Field(ge=-1)] = -1, limit: int = 1000
+        self,
+        document_id: str,
+        *,
+        behind: Annotated[int, Field(ge=-1)] = -1,
+        limit: PageOf1000 = 1000,
     ) -> tuple[Passage, ...]:
         """Return the current passages of a document in order.
 
@@ -234,7 +236,6 @@ class Documents:
         Raises:
             UsageError: ``limit`` is out of range.
         """
-        check_within("limit", limit, 1, DOCUMENTS_PER_CALL_MAX)
         scope = await self._access.reading()
         return await self._runtime.shelf.passages_of(scope, document_id, behind=behind, limit=limit)
 

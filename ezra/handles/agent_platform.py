@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from tiers.records import AgentRecord, Scope, Source, Standing, Turn
 
@@ -13,7 +14,12 @@ from ..checks import check_source, checked
 from ..operations import operation
 from ..recall.injection import TOKEN_BUDGET, Injected, inject, last_message
 from ..recall.request import Kinds
-from ..receipts.context_report import REPORT_TURNS, ContextReport, context_report
+from ..receipts.context_report import (
+    REPORT_TURNS,
+    REPORT_TURNS_MAX,
+    ContextReport,
+    context_report,
+)
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
 from .remembering_facts import FactScope, RememberedFact, fact_of, owner_of, remember_fact
@@ -97,7 +103,9 @@ class AgentPlatform(ABC):
         return await inject(self._runtime, scope, asked, token_budget=token_budget, kinds=kinds)
 
     @operation("GET", "/context-report")
-    async def context_report(self, limit: int = REPORT_TURNS) -> ContextReport:
+    async def context_report(
+        self, limit: Annotated[int, Field(ge=1, le=REPORT_TURNS_MAX)] = REPORT_TURNS
+    ) -> ContextReport:
         """Return how the agent's last contexts followed one another, rebuilt from their receipts.
 
         What each began with as the one before did, how full the model was, and which epochs there

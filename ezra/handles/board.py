@@ -16,7 +16,7 @@ from tiers.turn_io import Charge
 from tiers.upkeep import Page
 
 from ..checks import called, checked, checked_id
-from ..operations import ForModel, Id, Limit, Long, Name, Posted, Tool, Words, operation
+from ..operations import ForModel, Id, Limit, Long, Name, PageOf100, Posted, Tool, Words, operation
 from ..rights.access import Access
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
@@ -129,7 +129,7 @@ class AgentBoard(BoardReader):
         *,
         unread: Annotated[bool, ForModel("Only what you have not read.", default=True)] = False,
         types: Sequence[str] = (),
-        limit: Annotated[int, ForModel(hint=Limit)] = 10,
+        limit: Annotated[PageOf100, ForModel(hint=Limit)] = 10,
         after: str = "",
     ) -> Page[Card]:
         """Return messages for this agent and for everybody, the latest first, page by page.
@@ -372,7 +372,7 @@ class AgentBoard(BoardReader):
         return await self._change(task_id, change, id)
 
     @operation("POST", "/tasks/suspend", changes=True, repeats=False)
-    async def suspend_tasks(self, limit: int = 10, *, machine: str = "") -> tuple[Card, ...]:
+    async def suspend_tasks(self, limit: PageOf100 = 10, *, machine: str = "") -> tuple[Card, ...]:
         """Suspend this agent's own tasks that are open, those changed last; return them.
 
         Raises:

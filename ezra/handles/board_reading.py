@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 from pydantic import Field
 
 from tiers.board import CARDS_MAX, Card, CardQuery, TaskStatus
-from tiers.errors import NotFound, check_at_most, check_within
+from tiers.errors import NotFound, check_at_most
 from tiers.recollection import Place
 from tiers.records import Scope
 from tiers.upkeep import Page
 
 from ..checks import checked
-from ..operations import ForModel, Limit, Name, Tool, operation
-from ..paging import PAGE_MAX, cursor_of, place_of
+from ..operations import ForModel, Limit, Name, PageOf100, PageOf1000, Tool, operation
+from ..paging import cursor_of, place_of
 from ..runtime import Runtime
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class BoardReader:
         return await self._runtime.board.cards(await self._reading(), ids)
 
     @operation("POST", "/thread")
-    async def thread(self, thread_id: str, *, limit: int = CARDS_MAX) -> tuple[Card, ...]:
+    async def thread(self, thread_id: str, *, limit: PageOf1000 = CARDS_MAX) -> tuple[Card, ...]:
         """Return the last messages of a thread that are seen here, oldest first.
 
         Args:
@@ -72,7 +72,7 @@ class BoardReader:
         types: Sequence[str] = (),
         since: datetime | None = None,
         until: datetime | None = None,
-        limit: int = 20,
+        limit: PageOf100 = 20,
         after: str = "",
     ) -> Page[Card]:
         """Return what agents did, the latest first, page by page.
@@ -115,7 +115,7 @@ class BoardReader:
         statuses: Annotated[Sequence[TaskStatus], ForModel("All states if empty.", _Statuses)] = (),
         tag: str | None = None,
         parent: str | None = None,
-        limit: Annotated[int, ForModel(hint=Limit)] = 10,
+        limit: Annotated[PageOf100, ForModel(hint=Limit)] = 10,
         after: str = "",
     ) -> Page[Card]:
         """Return tasks, those changed last first, page by page.
@@ -172,9 +172,8 @@ async def page_of(
     """Return a page of the cards that are asked for, as whoever reads sees them.
 
     Raises:
-        UsageError: ``limit`` is out of range, or no page gave ``after``.
+        UsageError: No page gave ``after``.
     """
-    check_within("limit", limit, 1, PAGE_MAX)
     behind = place_of(after) if after else None
     # One more tells whether there is a further page.
     found = await board.latest(await reading(), query, behind=behind, limit=limit + 1)

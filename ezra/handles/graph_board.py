@@ -11,7 +11,7 @@ from tiers.records import Scope
 from tiers.upkeep import Page
 
 from ..checks import checked
-from ..operations import operation
+from ..operations import PageOf100, operation
 from ..rights.policy import scope_of
 from ..runtime import Runtime
 from .board_reading import BoardReader, inbox_query, page_of
@@ -50,7 +50,7 @@ class GraphBoard(BoardReader):
         tag: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
-        limit: int = 100,
+        limit: PageOf100 = 100,
         after: str = "",
     ) -> Page[Card]:
         """Return cards of one kind, those changed last first, page by page.
@@ -90,7 +90,7 @@ class GraphBoard(BoardReader):
         *,
         unread: bool = False,
         types: Sequence[str] = (),
-        limit: int = 10,
+        limit: PageOf100 = 10,
         after: str = "",
     ) -> Page[Card]:
         """Return what an agent finds in its inbox; as ``AgentBoard.inbox``.

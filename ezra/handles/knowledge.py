@@ -29,7 +29,7 @@ from tiers.recollection import Place
 from tiers.records import Fact, Moment, Record, Scope, Text, Topics, Turn
 
 from ..checks import checked
-from ..operations import Reason, Sent, operation, without_secrets
+from ..operations import PageOf1000, Reason, Sent, operation, without_secrets
 from ..rights.access import Access, access_of_operator
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
@@ -140,7 +140,7 @@ class Knowledge:
         name: str,
         depth: int = 1,
         *,
-        limit: int = NEIGHBOURS_MAX,
+        limit: PageOf1000 = NEIGHBOURS_MAX,
         as_of: datetime | None = None,
     ) -> tuple[Neighbour, ...]:
         """Return the facts around a name, nearest first.
@@ -191,7 +191,7 @@ class Knowledge:
         subject: str,
         predicate: str | None = None,
         *,
-        limit: int = NAMES_MAX,
+        limit: PageOf1000 = NAMES_MAX,
         live_only: bool = False,
         behind: Place | None = None,
     ) -> tuple[Fact, ...]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Annotated, Any, TypeAlias, TypeVar
-
-from pydantic import Field
+from typing import Any, TypeVar
 
 from tiers.errors import UsageError
 from tiers.plans import GRAINS
@@ -26,13 +24,12 @@ from tiers.records import (
 from tiers.upkeep import Page
 
 from ..checks import checked, checked_ids, narrowing_topics
-from ..operations import Ids, operation
+from ..operations import Ids, PageOf100, operation
 from ..paging import cursor_of, place_of
 from ..runtime import Runtime
 
 LATEST_MAX = 100
 """So many records are on a page at most."""
-LatestPage: TypeAlias = Annotated[int, Field(ge=1, le=LATEST_MAX)]
 
 R = TypeVar("R", Fact, Rule)
 
@@ -87,7 +84,7 @@ class LatestOfGraph:
         topics: Iterable[str] | None = None,
         all_topics: Iterable[str] | None = None,
         after: str = "",
-        limit: LatestPage = LATEST_MAX,
+        limit: PageOf100 = LATEST_MAX,
     ) -> Page[Fact]:
         """Return the graph's shared facts that are live, the latest first, page by page.
 
@@ -119,7 +116,7 @@ class LatestOfGraph:
         *,
         topics: Iterable[str] | None = None,
         after: str = "",
-        limit: LatestPage = LATEST_MAX,
+        limit: PageOf100 = LATEST_MAX,
     ) -> Page[Rule]:
         """Return the graph's shared rules, the latest first, page by page; as ``latest_facts``.
 

@@ -14,7 +14,7 @@ from ..beliefs.commit import believe
 from ..checks import called, check_text
 from ..documents import Documents
 from ..documents.draft import Draft
-from ..operations import Reason, operation
+from ..operations import PageOf100, Reason, operation
 from ..rights.access import Access
 from ..rights.policy import scope_of
 from ..runtime import Runtime
@@ -36,7 +36,9 @@ class QuarantineReview:
         self._scope = scope
 
     @operation("GET")
-    async def list(self, *, after: str = "", limit: int = HELD_PAGE_MAX) -> tuple[Quarantined, ...]:
+    async def list(
+        self, *, after: str = "", limit: PageOf100 = HELD_PAGE_MAX
+    ) -> tuple[Quarantined, ...]:
         """Return the texts that wait for a decision, the oldest first.
 
         Args:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import takewhile
 
-from tiers.errors import check_within
 from tiers.lexical import estimate_tokens
 from tiers.records import Scope, Turn
 
@@ -89,7 +88,6 @@ async def context_report(
     Raises:
         UsageError: The limit is out of range.
     """
-    check_within("limit", limit, 1, REPORT_TURNS_MAX)
     own = scope if scope.agent_id == agent_id else scope.for_agent(agent_id)
     turns = await runtime.turns.recent_turns(own, limit + 1)
     receipts = await receipts_of(runtime, scope.for_graph(), [one.id for one in turns])
