@@ -31,15 +31,17 @@ _VALUE = regex(
 """What answers in a few words, without those that only lead to it."""
 _PLACED = any_case(r"(?:in|at|on|from|to|with|for) ")
 _OPENS = regex(r"(?:An?|The|My|Our|Two|Three|Four|Five|Some|On|In|At) ")
+_CLOCK = any_case(r"\d{1,2}(?:[:.]\d\d| ?[ap]\.?m)")
 _NAME = regex(r"(?:the )?[A-Z0-9]")
 _TOLD_NOTHING = (
     POINTING
     | EVALUATIVE
     | frozenset(
-        "yes no yeah yep nope ok okay sure maybe perhaps probably possibly depends dunno idk guess "
-        "sorry thanks thank please secret private nowhere nobody anywhere anyone hello hi hey wait "
-        "think thinking suppose hope wish i'm im i'd i'll i've ive don't won't can't isn't "
-        "doesn't didn't unsure undecided unknown guess around about almost roughly".split()
+        "yes no yeah yep nope ok okay sure maybe perhaps probably possibly depends dunno idk "
+        "guess sorry thanks thank please secret private nowhere nobody anywhere anyone hello "
+        "hi hey wait think thinking suppose hope wish i'm im i'd i'll i've ive don't won't "
+        "can't isn't doesn't didn't unsure undecided unknown around about almost roughly home "
+        "remote remotely abroad online".split()
     )
 )
 """Words of what answers nothing, or is a sentence of its own."""
@@ -88,7 +90,8 @@ def _owned(asked: re.Match[str], value: str) -> str | None:
     is_when = asked["word"].lower().startswith("when")
     if is_when and as_time(_PLACED.sub("", value, count=1)) is None:
         return None
-    placed = "on " if is_when and not _PLACED.match(value) else ""
+    placed = f"{'at' if _CLOCK.match(value) else 'on'} " if is_when else ""
+    placed = "" if _PLACED.match(value) else placed
     verb = "are" if re.search(r"\bare\b", asked["word"], re.IGNORECASE) else "is"
     return f"My {asked['thing'].lower()} {verb} {placed}{value}"
 
@@ -101,6 +104,10 @@ def _named(asked: re.Match[str], value: str) -> str | None:
 def _job(_: re.Match[str], value: str) -> str | None:
     if re.match(r"(?:an?|the) ", value):
         return f"I am {value}"
+    if value.endswith("ed"):
+        return f"I am {value.lower()}"
+    if value.endswith("ing"):
+        return None
     return f"I work {value}" if _PLACED.match(value) else f"I work as {_a(value)}"
 
 
