@@ -128,15 +128,22 @@ def _in_order(said: str, subject: str, at: datetime | None) -> Iterator[Stated]:
 def _of_claim(claim: Claim) -> Stated:
     """Return what the grammar read as a statement; it has a key where one takes another's place."""
     has_key = claim.is_single and claim.sense == "is"
+    value = claim.value if claim.attribute == "says" else _with_commas(claim.value)
     return Stated(
-        text=claim.text,
+        text=claim.text.replace(claim.value, value) if value != claim.value else claim.text,
         subject=claim.subject,
         fact_type=claim.fact_type,
         predicate=claim.attribute if has_key else None,
-        object=claim.value or None,
+        object=value or None,
         valid_from=claim.valid_from,
         valid_to=claim.valid_to,
     )
+
+
+def _with_commas(value: str) -> str:
+    """Return a list as people write it: ``tea, ale and milk``."""
+    *things, last = value.split(" and ")
+    return f"{', '.join(things)} and {last}" if len(things) > 1 else value
 
 
 def _phrased(clause: Clause, subject: str) -> Iterator[Stated]:

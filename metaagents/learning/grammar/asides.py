@@ -10,7 +10,9 @@ import re
 from ..regexes import regex
 from .lexicon import CAPITALS, PERSONS, PETS
 
-_APPOSED = regex(r"\b((?:[Mm]y|[Oo]ur) [a-z][\w' -]{1,30}), ([A-Z][\w'-]+), (?=[a-z])")
+_LAST = r"(?!(?:and|or) [A-Z][\w'-]*(?: [A-Z][\w'-]*)*[.!]?$)"
+"""What follows is not the last of a list: ``offices in Lyon, Ghent, and Turin``."""
+_APPOSED = regex(rf"\b((?:[Mm]y|[Oo]ur) [a-z][\w' -]{{1,30}}), ([A-Z][\w'-]+), {_LAST}(?=[a-z])")
 _APPOSED_AFTER = regex(
     rf"(?<![\w,] )\b(?!(?:No|Yes|So|Well|Sorry)\b)([{CAPITALS}][\w'-]+), "
     rf"((?:my|our) (?:[a-z]+ )?(?:{'|'.join(sorted(PERSONS | PETS))})), (?=[a-z])"

@@ -128,6 +128,18 @@ _ASKS_BACK = any_case(
 )
 _DONE = regex(r"[a-z]+ed(?: (?:my|our|the|an?|it|him|her|them|at|in|for|to)\b|[ .!]*$)")
 _CORRECTED = any_case(r"not (?:at |on |in |to |for )?[\w.:' ]{1,40}")
+_ITEM = r"[\w$\u20ac\u00a3#][\w.'/&+-]*(?: [\w$\u20ac\u00a3#][\w.'/&+-]*){0,3}"
+_MORE_OF_LIST = any_case(rf"(?:{_ITEM}, ){{0,8}}{_ITEM},? (?P<by>and|or) {_ITEM}[.!]?$")
+_NEXT_ITEM = regex(r",? (?:and|or) |, ")
+_COMMA = regex(r",\s+")
+_YEAR = regex(r"(?:19|20)\d\d\b")
+_NAMED_LAST = regex(r"\b[A-Z]\w*$|(?:'m|\b(?:am|is|are)) an? [\w -]+$")
+_OTHER_WORDS = regex(r"(?:my|our|an?|the|his|her|their) ")
+_NO_ITEM = frozenset(
+    "i we you he she it they this that there who which so then but because if when not just please "
+    "thanks though too also maybe more etc".split()
+)
+"""With which no thing of a list begins."""
 _DENIAL = any_case(r"(?:\W*\w+){0,3}? ?(?:\w+n't|do not|does not|never|have no|has no)\b")
 _COMPARES = any_case(r"\b(?:[a-z]+er|more|less) than\s+$")
 """What is measured by something else is not doubted."""
@@ -369,6 +381,7 @@ def _clause(part: _Part) -> Clause:
 
 def _cuts(sentence: str) -> list[_Part]:
     """Cut a sentence where a clause, or what is no part of the one before it, begins."""
+    sentence = _joined(sentence)
     found: list[_Part] = []
     start, joint = 0, ""
     for match in _JOIN.finditer(sentence):
@@ -378,7 +391,8 @@ def _cuts(sentence: str) -> list[_Part]:
         kind = _kind_of(match)
         if kind in {"and", "comma"} and not _is_new(rest, kind):
             continue
-        if kind == "comma" and is_rest_of_name(sentence[start : match.start()], rest):
+        before = sentence[start : match.start()]
+        if kind == "comma" and (is_rest_of_name(before, rest) or _is_denied_list(before, rest)):
             continue
         if kind == "taint" and _is_denied_both(match, sentence[start:], rest):
             continue
@@ -392,6 +406,43 @@ def _cuts(sentence: str) -> list[_Part]:
         start, joint = match.end(), kind
     found.append(_Part(sentence[start:], joint))
     return [part for part in found if part.text.strip(" .,!?")] or [_Part(sentence, "")]
+
+
+def _joined(sentence: str) -> str:
+    """Return a sentence with ``and`` between all things of a list: ``tea, ale and milk``."""
+    for comma in _COMMA.finditer(sentence):
+        before, rest = sentence[: comma.start()], sentence[comma.end() :]
+        if _is_list(before, rest):
+            return f"{before} and {_NEXT_ITEM.sub(' and ', rest)}"
+        if _is_denied_list(before, rest):
+            return f"{before}, {rest.replace(', or ', ' or ')}"
+    return sentence
+
+
+def _is_list(before: str, rest: str, by: str = "and") -> bool:
+    """Whether a comma stands between things of a list, not behind what is said in other words."""
+    listed = _MORE_OF_LIST.match(rest)
+    if listed is None or listed["by"].lower() != by:
+        return False
+    if not any(map(is_verb, opened(before).split())):
+        return False
+    is_year = before[-1:].isdigit() and _YEAR.match(rest) is not None
+    is_aside = _NAMED_LAST.search(before) is not None and _OTHER_WORDS.match(rest) is not None
+    return not is_year and not is_aside and all(map(_is_item, _NEXT_ITEM.split(rest)))
+
+
+def _is_denied_list(before: str, rest: str) -> bool:
+    """Whether all things of a list are denied: ``I don't eat pork, beef or lamb``."""
+    return _DENIAL.match(before) is not None and _is_list(before, rest, "or")
+
+
+def _is_item(text: str) -> bool:
+    """Whether words name a thing, and say nothing of one."""
+    first, *more = text.lower().strip(" .!").split()
+    if first in _NO_ITEM or (is_verb(first) and not first.endswith("ing")):
+        return False
+    is_said = any(FORMS.get(one, ("", ""))[1] in {"present", "past"} for one in more)
+    return not is_said and _FINITE.search(text) is None
 
 
 def _is_denied_both(joint: re.Match[str], part: str, rest: str) -> bool:

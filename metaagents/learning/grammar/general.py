@@ -40,7 +40,7 @@ from .lexicon import (
 )
 from .roles import stands
 from .statement import Claim, Said, of_speaker
-from .verbs import DECIDED, FORMS, HABITUAL, is_known_verb, past_base
+from .verbs import DECIDED, FORMS, HABITUAL, is_known_verb, is_verb, past_base
 
 _WORDS_MAX = 16
 _TURNS = frozenset(
@@ -94,8 +94,9 @@ _PARTICLES = frozenset(
 )
 """Alone they say nothing of what somebody does."""
 
-_TAIL = any_case(r",? (?:whatever|wherever|no matter|since (?:an?|my|the)) .*$|, (?:and|for) .*$")
+_TAIL = any_case(r",? (?:whatever|wherever|no matter|since (?:an?|my|the)) .*$|, for .*$")
 """What is added to a clause and need not be told."""
+_AND = regex(r", and (\S+) .*$")
 _ADDED = regex(r" (?:with|without|in|of|for|since|because|from|on) .*$")
 _BEFORE = any_case(r"^(?:(?:in|at|on|with|for|from|to|of) )?(?:my |our )?")
 _NOBODYS = any_case(
@@ -168,9 +169,16 @@ _SEASON = any_case(r"\bin (?:the )?(?:spring|summer|autumn|fall|winter)\b")
 _DOING = regex(r"\w+ing\b")
 
 
+def _without_tail(rest: str) -> str:
+    """Return what is said without what is added; the last thing of a list belongs to it."""
+    plain = _TAIL.sub("", rest)
+    more = _AND.search(plain)
+    return plain[: more.start()] if more and is_verb(more[1]) else plain
+
+
 def whole_claims(said: Said) -> Iterator[Claim]:
     """Yield what a clause says, as it says it, if it lasts and is understood alone."""
-    said = replace(said, verbal=replace(said.verbal, rest=_TAIL.sub("", said.verbal.rest)))
+    said = replace(said, verbal=replace(said.verbal, rest=_without_tail(said.verbal.rest)))
     verbal, clause = said.verbal, said.clause
     lasts = _LASTS.get(verbal.tense)
     is_plain = not (clause.is_consequence or clause.denied or verbal.modal)
