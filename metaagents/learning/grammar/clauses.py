@@ -140,7 +140,7 @@ _NO_ITEM = frozenset(
     "thanks though too also maybe more etc".split()
 )
 """With which no thing of a list begins."""
-_DENIAL = any_case(r"(?:\W*\w+){0,3}? ?(?:\w+n't|do not|does not|never|have no|has no)\b")
+_DENIAL = any_case(r"(?:\W*\w+){0,3}? ?(?:\w+n't|do not|does not|never|no longer|have no|has no)\b")
 _COMPARES = any_case(r"\b(?:[a-z]+er|more|less) than\s+$")
 """What is measured by something else is not doubted."""
 _NEXT = regex(r"(?:an? |any )?[a-z][\w\-]*(?: [a-z][\w\-]*)?[.!]?(?:$|,)")
@@ -428,7 +428,11 @@ def _is_list(before: str, rest: str, by: str = "and") -> bool:
         return False
     is_year = before[-1:].isdigit() and _YEAR.match(rest) is not None
     is_aside = _NAMED_LAST.search(before) is not None and _OTHER_WORDS.match(rest) is not None
-    return not is_year and not is_aside and all(map(_is_item, _NEXT_ITEM.split(rest)))
+    is_aside = is_aside and ", " not in rest  # with three and more it is a list
+    items = _NEXT_ITEM.split(rest.strip(" .!"))
+    # Fish and water are verbs, too: "meat, fish and eggs" is a list, "work, study and sleep" none.
+    is_of_things = all(map(_is_item, items)) and not all(map(is_verb, items))
+    return is_of_things and not is_year and not is_aside
 
 
 def _is_denied_list(before: str, rest: str) -> bool:
@@ -438,8 +442,8 @@ def _is_denied_list(before: str, rest: str) -> bool:
 
 def _is_item(text: str) -> bool:
     """Whether words name a thing, and say nothing of one."""
-    first, *more = text.lower().strip(" .!").split()
-    if first in _NO_ITEM or (is_verb(first) and not first.endswith("ing")):
+    first, *more = text.lower().split()
+    if first in _NO_ITEM or (more and is_verb(first) and not first.endswith("ing")):
         return False
     is_said = any(FORMS.get(one, ("", ""))[1] in {"present", "past"} for one in more)
     return not is_said and _FINITE.search(text) is None
