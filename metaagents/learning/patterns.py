@@ -128,9 +128,13 @@ def _in_order(said: str, subject: str, at: datetime | None) -> Iterator[Stated]:
 def _of_claim(claim: Claim) -> Stated:
     """Return what the grammar read as a statement; it has a key where one takes another's place."""
     has_key = claim.is_single and claim.sense == "is"
-    value = claim.value if claim.attribute == "says" else _with_commas(claim.value)
+    is_own_words = claim.attribute == "says"
+    # Of a verb that nobody knows, the value begins with it: ``play piano``, told as "plays piano".
+    shown = claim.value if claim.value in claim.text else claim.value.partition(" ")[2]
+    text = claim.text if is_own_words else claim.text.replace(shown, _with_commas(shown))
+    value = claim.value if is_own_words else _with_commas(claim.value)
     return Stated(
-        text=claim.text.replace(claim.value, value) if value != claim.value else claim.text,
+        text=text,
         subject=claim.subject,
         fact_type=claim.fact_type,
         predicate=claim.attribute if has_key else None,

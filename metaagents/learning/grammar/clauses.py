@@ -131,6 +131,8 @@ _CORRECTED = any_case(r"not (?:at |on |in |to |for )?[\w.:' ]{1,40}")
 _ITEM = r"[\w$\u20ac\u00a3#][\w.'/&+-]*(?: [\w$\u20ac\u00a3#][\w.'/&+-]*){0,3}"
 _MORE_OF_LIST = any_case(rf"(?:{_ITEM}, ){{0,8}}{_ITEM},? (?P<by>and|or) {_ITEM}[.!]?$")
 _NEXT_ITEM = regex(r",? (?:and|or) |, ")
+_LIST_AND = "\ue000"
+"""Stands for ``and`` until a sentence is cut into clauses; nobody types it."""
 _COMMA = regex(r",\s+")
 _YEAR = regex(r"(?:19|20)\d\d\b")
 _NAMED_LAST = regex(r"\b[A-Z]\w*$|(?:'m|\b(?:am|is|are)) an? [\w -]+$")
@@ -405,15 +407,19 @@ def _cuts(sentence: str) -> list[_Part]:
         found.append(_Part(sentence[start : match.start()], joint))
         start, joint = match.end(), kind
     found.append(_Part(sentence[start:], joint))
-    return [part for part in found if part.text.strip(" .,!?")] or [_Part(sentence, "")]
+    read = [_Part(part.text.replace(_LIST_AND, "and"), part.joint) for part in found]
+    return [part for part in read if part.text.strip(" .,!?")] or [_Part(sentence, "")]
 
 
 def _joined(sentence: str) -> str:
-    """Return a sentence with ``and`` between all things of a list: ``tea, ale and milk``."""
+    """Return a sentence with the same word between all things of a list: ``tea, ale and milk``.
+
+    Nothing is cut at that word.
+    """
     for comma in _COMMA.finditer(sentence):
         before, rest = sentence[: comma.start()], sentence[comma.end() :]
         if _is_list(before, rest):
-            return f"{before} and {_NEXT_ITEM.sub(' and ', rest)}"
+            return f"{before} {_LIST_AND} {_NEXT_ITEM.sub(f' {_LIST_AND} ', rest)}"
         if _is_denied_list(before, rest):
             return f"{before}, {rest.replace(', or ', ' or ')}"
     return sentence

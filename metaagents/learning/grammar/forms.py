@@ -192,7 +192,8 @@ see | | carer | sees | state identity
 be | a fan of/a big fan of/a huge fan of/a great fan of | fond | likes | state preference
 be | fond of/very fond of/keen on/very keen on/into | fond | likes | state preference
 be | crazy about/mad about/passionate about/partial to | fond | likes | state preference
-be | obsessed with/addicted to | fond | likes | state preference
+be | obsessed with/addicted to/fascinated by | fond | likes | state preference
+be | interested in/very interested in/really interested in | fond | likes | state preference
 detest | | liked | likes | state preference not
 loathe | | liked | likes | state preference not
 despise | | liked | likes | state preference not
