@@ -14,7 +14,7 @@ from tiers.lexical import sentences, words
 
 from ..plain_speech import POINTING
 from ..regexes import any_case, regex
-from .lexicon import EVALUATIVE
+from .lexicon import CAPITALS, EVALUATIVE
 from .phrases import as_time
 from .verbs import FORMS, past_base
 
@@ -32,16 +32,16 @@ _VALUE = regex(
 _PLACED = any_case(r"(?:in|at|on|from|to|with|for) ")
 _OPENS = regex(r"(?:An?|The|My|Our|Two|Three|Four|Five|Some|On|In|At) ")
 _CLOCK = any_case(r"\d{1,2}(?:[:.]\d\d| ?[ap]\.?m)")
-_NAME = regex(r"(?:the )?[A-Z0-9]")
+_NAME = regex(rf"(?:the )?[{CAPITALS}0-9]")
 _TOLD_NOTHING = (
     POINTING
     | EVALUATIVE
     | frozenset(
         "yes no yeah yep nope ok okay sure maybe perhaps probably possibly depends dunno idk "
         "guess sorry thanks thank please secret private nowhere nobody anywhere anyone hello "
-        "hi hey wait think thinking suppose hope wish i'm im i'd i'll i've ive don't won't "
-        "can't isn't doesn't didn't unsure undecided unknown around about almost roughly home "
-        "remote remotely abroad online".split()
+        "hi hey wait think thinking suppose hope wish im ive dont wont cant isnt doesnt didnt "
+        "unsure undecided unknown around about almost roughly home remote remotely abroad "
+        "online".split()
     )
 )
 """Words of what answers nothing, or is a sentence of its own."""
