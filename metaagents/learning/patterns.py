@@ -107,7 +107,7 @@ def _in_order(said: str, subject: str, at: datetime | None) -> Iterator[Stated]:
     is_plainer = bool(known) or not all(claim.is_loose for claim in news)
     for claim in news:
         if claim.text.lower() not in known and not (claim.is_loose and is_plainer):
-            of_clauses.setdefault(claim.sentence, []).append(_of_claim(claim))
+            of_clauses.setdefault(claim.sentence, []).append(_of_claim(claim, said))
     told = " ".join(one.text for some in of_clauses.values() for one in some)
     before = ""
     for number, sentence in enumerate(sentences(said)):
@@ -125,14 +125,18 @@ def _in_order(said: str, subject: str, at: datetime | None) -> Iterator[Stated]:
             yield _of_claim(claim)
 
 
-def _of_claim(claim: Claim) -> Stated:
-    """Return what the grammar read as a statement; it has a key where one takes another's place."""
+def _of_claim(claim: Claim, said: str = "") -> Stated:
+    """Return what the grammar read as a statement; it has a key where one takes another's place.
+
+    A list is told with its commas, unless it was ``said`` in these very words: "Marks and Spencer
+    and Boots" are two.
+    """
     has_key = claim.is_single and claim.sense == "is"
-    is_own_words = claim.attribute == "says"
     # Of a verb that nobody knows, the value begins with it: ``play piano``, told as "plays piano".
     shown = claim.value if claim.value in claim.text else claim.value.partition(" ")[2]
-    text = claim.text if is_own_words else claim.text.replace(shown, _with_commas(shown))
-    value = claim.value if is_own_words else _with_commas(claim.value)
+    is_joined = bool(said) and shown not in said
+    text = claim.text.replace(shown, _with_commas(shown)) if is_joined else claim.text
+    value = _with_commas(claim.value) if is_joined else claim.value
     return Stated(
         text=text,
         subject=claim.subject,

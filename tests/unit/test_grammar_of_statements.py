@@ -53,6 +53,7 @@ NOW = datetime(2026, 3, 11, 9, 30, tzinfo=UTC)
         ("My kids are called Ann, Bob, and Cy.", "Ada's kids are called Ann, Bob and Cy"),
         ("I don't eat pork, beef or lamb.", "Ada doesn't eat pork, beef or lamb"),
         ("I hike, and live in Bonn.", "Ada lives in Bonn"),
+        ("I like Marks and Spencer and Boots.", "Ada likes Marks and Spencer and Boots"),
         ("I play piano, guitar, and drums.", "Ada plays piano, guitar and drums"),
         (
             "I'm interested in history, art and trains.",
