@@ -56,6 +56,9 @@ async def test_the_feed_is_filtered(house: House, tabs: Tabs) -> None:
     assert await kinds_of(page) == ["committed"]
     await page.locator(".event .hint a").first.click()
     about = await graph.audit(only=AuditFilter(record_id=wanted[0].record_ids[0], before=10**6))
+    await expect(page.locator(".event .badge")).to_have_count(
+        len(about)
+    )  # the link has been followed
     assert await kinds_of(page) == [one.kind for one in about]
     assert len(about) > 1
     since = quote(about[0].recorded_at.isoformat())
