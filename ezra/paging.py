@@ -8,9 +8,6 @@ from tiers.errors import UsageError
 from tiers.moments import microseconds, moment
 from tiers.recollection import Place
 
-PAGE_MAX = 100
-"""So many records are on a page at most."""
-
 _FIRST = microseconds(datetime.min.replace(tzinfo=UTC))
 _LAST = microseconds(datetime.max.replace(tzinfo=UTC))
 _DIGITS_MAX = 18

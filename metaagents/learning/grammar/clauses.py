@@ -433,8 +433,8 @@ def _is_list(before: str, rest: str, by: str = "and") -> bool:
     if not any(map(is_verb, opened(before).split())):
         return False
     is_year = before[-1:].isdigit() and _YEAR.match(rest) is not None
-    is_aside = _NAMED_LAST.search(before) is not None and _OTHER_WORDS.match(rest) is not None
-    is_aside = is_aside and ", " not in rest  # with three and more it is a list
+    # Behind a name another two words for it may stand; three things and more are a list.
+    is_aside = ", " not in rest and bool(_NAMED_LAST.search(before) and _OTHER_WORDS.match(rest))
     items = _NEXT_ITEM.split(rest.strip(" .!"))
     # Fish and water are verbs, too: "meat, fish and eggs" is a list, "work, study and sleep" none.
     is_of_things = all(map(_is_item, items)) and not all(map(is_verb, items))
