@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from tiers.concurrency import together
 from tiers.errors import CorruptRecord
 from tiers.ports import WarmStore
 from tiers.records import IndexEntry, Scope, Work
@@ -40,10 +41,11 @@ class IndexHandler:
         for item in items:
             by_agent[item.agent_id].append(_text_of(item, "id"))
         graph = items[0].scope.for_graph()
-        entries: list[IndexEntry] = []
-        for agent_id, ids in by_agent.items():
-            scope = graph.model_copy(update={"agent_id": agent_id})
-            entries += [entry for entry in await self._records.entries(scope, ids) if entry.text]
+        found = await together(
+            self._records.entries(graph.model_copy(update={"agent_id": agent_id}), ids)
+            for agent_id, ids in by_agent.items()
+        )
+        entries = [entry for of_agent in found for entry in of_agent if entry.text]
         gone = {one for ids in by_agent.values() for one in ids} - {one.id for one in entries}
         await self._warm.delete(graph, sorted(gone))
         await self._warm.upsert(graph, entries)
@@ -73,9 +75,11 @@ class LearningAgent:
         by_agent: dict[Scope, dict[str, list[str]]] = defaultdict(dict)
         for item in items:
             by_agent[item.scope][_text_of(item, "cause")] = _used_in(item)
+        counted = await together(
+            self._semantic.add_uses(scope, used, now) for scope, used in by_agent.items()
+        )
         has_core = False
-        for scope, used in by_agent.items():
-            facts = await self._semantic.add_uses(scope, used, now)
+        for scope, facts in zip(by_agent, counted, strict=True):
             promoted = await self._keeper.promote(scope, facts, now)
             has_core = has_core or promoted or any(fact.tier == "core" for fact in facts)
         if has_core:
