@@ -153,8 +153,8 @@ class NotFound(EzraError):
     """
 
     def __init__(self, kind: str, name: str, what_it_is: str = "") -> None:
-        told = f"; {what_it_is}" if what_it_is else ""
-        super().__init__(f"{kind} {_shown(name)} does not exist in this scope{told}")
+        meaning = f"; {what_it_is}" if what_it_is else ""
+        super().__init__(f"{kind} {_shown(name)} does not exist in this scope{meaning}")
         self.kind = kind
         self.name = name
         self.near: tuple[str, ...] = ()
@@ -198,13 +198,13 @@ class WasRedacted(Conflict):
 
     def __init__(self, what: str, *, rolled_back: bool = False) -> None:
         super().__init__(what, "one that was not redacted", "redacted")
-        told = f"{what} was redacted and stays so; even_if_redacted brings it back"
+        message = f"{what} was redacted and stays so; even_if_redacted brings it back"
         if rolled_back:
-            told = (
+            message = (
                 f"{what} was rolled back with this very content; put another version, undo the "
                 "roll-back, or say even_if_redacted"
             )
-        self.args = (told,)
+        self.args = (message,)
 
 
 class ErasedMeanwhile(Conflict):

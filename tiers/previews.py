@@ -234,12 +234,12 @@ def outputs_within(turn: Turn, chars: int) -> Sequence[ToolOutput]:
         turn: Whose outputs.
         chars: How many characters they may take together; pointers aside.
     """
-    told: list[ToolOutput] = []
+    previews: list[ToolOutput] = []
     for index, one in enumerate(turn.tool_outputs):
         key = output_key(turn.id, index)
         shown = elided(one.output, key)
         cost = len(f"{one.tool}: {shown}")
         fits = cost <= chars
         chars -= cost if fits else 0
-        told.append(one.model_copy(update={"output": shown if fits else pointer_to(key)}))
-    return told
+        previews.append(one.model_copy(update={"output": shown if fits else pointer_to(key)}))
+    return previews

@@ -130,8 +130,8 @@ def _known(name: str, known: dict[str, Any], key: str) -> str:
     for one in known:
         if one.lower() == name.lower():
             return one
-    told = f"{', '.join(list(known)[:_SHOWN])} and {len(known) - _SHOWN} more"
-    raise ConfigError(key, f"fastembed knows no model {name!r}; it knows {told}")
+    some = f"{', '.join(list(known)[:_SHOWN])} and {len(known) - _SHOWN} more"
+    raise ConfigError(key, f"fastembed knows no model {name!r}; it knows {some}")
 
 
 def _options(name: str, models: Path) -> dict[str, Any]:

@@ -225,6 +225,6 @@ class RemoteEmbedder(QueuedEmbedder):
         Raises:
             ProviderFailure: It failed, or answered something else.
         """
-        told = [text if text.strip() else _NOTHING for text in texts]
-        answer = await self._request(told, query=query)
-        return unit_vectors(answer, len(told), self.dimensions)
+        sent = [text if text.strip() else _NOTHING for text in texts]
+        answer = await self._request(sent, query=query)
+        return unit_vectors(answer, len(sent), self.dimensions)

@@ -289,8 +289,8 @@ class LogCheck:
         if event.kind == "trusted" and said["before"] != trust:
             self._tell(place, f"it says that trust was {said['before']!r}, and it was {trust}")
         elif event.kind == "committed" and said.get("trust") != trust:
-            told = f"it says that trust in its agent was {said.get('trust')!r}, and it was {trust}"
-            self._tell(place, told)
+            what = f"it says that trust in its agent was {said.get('trust')!r}, and it was {trust}"
+            self._tell(place, what)
 
     def _tell(self, place: _Place, what: str) -> None:
         line, seq = place

@@ -44,8 +44,8 @@ def _problem(known: FoldedBelief | None, row: ProjectedBelief) -> str | None:
         return "is stored and not in the log"
     belief = row.belief
     stored = (belief.status, belief.committed_seq, belief.ended_seq, belief.superseded_by)
-    told = (known.status, known.committed_seq, known.ended_seq, known.superseded_by)
-    if stored != told or belief.pinned != known.pinned or list(row.spans) != known.spans:
+    folded = (known.status, known.committed_seq, known.ended_seq, known.superseded_by)
+    if stored != folded or belief.pinned != known.pinned or list(row.spans) != known.spans:
         return "is stored unlike the log says"
     plain = Commitment.model_validate(
         {name: getattr(belief, name) for name in Commitment.model_fields}

@@ -40,9 +40,9 @@ class PlannedEvent(NamedTuple):
     belief: Commitment | None = None
 
 
-def made_in(scope: Scope, told: Sequence[PlannedEvent]) -> str | None:
+def made_in(scope: Scope, events: Sequence[PlannedEvent]) -> str | None:
     """Return the turn in which a change is made: that of what is committed, or the scope's."""
-    named = (one.belief.turn_id for one in told if one.kind == "committed" and one.belief)
+    named = (one.belief.turn_id for one in events if one.kind == "committed" and one.belief)
     return next((one for one in named if one is not None), scope.turn_id)
 
 
@@ -66,8 +66,8 @@ def commit_plan(
         if _owner_of(rival) != _owner_of(belief):
             accepted = "beliefs of the same user and the same privacy"
             raise UsageError("settled", settlement.rival_id, accepted)
-    told = [PlannedEvent("committed", belief.id, committed_content(belief), belief)]
-    told += [
+    events = [PlannedEvent("committed", belief.id, committed_content(belief), belief)]
+    events += [
         PlannedEvent("contradicted", belief.id, contradicted_content(settlement))
         for settlement, _ in settled
         if not settlement.agree
@@ -75,10 +75,10 @@ def commit_plan(
     winner = next((one.rival_id for one, _ in settled if one.winner == "old"), None)
     for settlement, rival in settled:
         if settlement.winner == "new" and winner is None:
-            told.append(PlannedEvent("superseded", rival.id, {"superseded_by": belief.id}))
+            events.append(PlannedEvent("superseded", rival.id, {"superseded_by": belief.id}))
     if winner is not None:
-        told.append(PlannedEvent("superseded", belief.id, {"superseded_by": winner}))
-    return told + _trust_of_settling(belief, settled, trust_of)
+        events.append(PlannedEvent("superseded", belief.id, {"superseded_by": winner}))
+    return events + _trust_of_settling(belief, settled, trust_of)
 
 
 def pin_plan(belief: Commitment, *, pinned: bool) -> list[PlannedEvent]:
@@ -109,7 +109,7 @@ def revert_plan(
         reason: Why.
         trust_of: Trust before the change.
     """
-    told = [PlannedEvent("reverted", belief.id, {"reason": reason})]
+    events = [PlannedEvent("reverted", belief.id, {"reason": reason})]
     taken = set(active_keys)
     for one in replaced:
         key = key_of(one)
@@ -117,8 +117,8 @@ def revert_plan(
             continue
         if key is not None:
             taken.add(key)
-        told.append(PlannedEvent("restored", one.id, {"because": belief.id}))
-    return told + _trust_events([(belief.agent_id, belief.topic, 0.0, belief.id)], trust_of)
+        events.append(PlannedEvent("restored", one.id, {"because": belief.id}))
+    return events + _trust_events([(belief.agent_id, belief.topic, 0.0, belief.id)], trust_of)
 
 
 def rewind_plan(
@@ -153,26 +153,26 @@ def rewind_plan(
             return PlannedEvent("reverted", belief_id, because)
         return PlannedEvent("superseded", belief_id, {"superseded_by": successor, **because})
 
-    told = [ended(one) for one in active if one not in wanted]
+    events = [ended(one) for one in active if one not in wanted]
     for one in wanted.values():
         if one.id not in active:
-            told.append(PlannedEvent("restored", one.id, because))
+            events.append(PlannedEvent("restored", one.id, because))
         was_pinned = one.id in active and active[one.id].pinned
         if one.pinned != was_pinned:
-            told.append(PlannedEvent("pinned" if one.pinned else "unpinned", one.id, because))
+            events.append(PlannedEvent("pinned" if one.pinned else "unpinned", one.id, because))
     for belief_id in successors:
         if belief_id not in active and belief_id not in wanted:
-            told += [PlannedEvent("restored", belief_id, because), ended(belief_id)]
-    if not told:
+            events += [PlannedEvent("restored", belief_id, because), ended(belief_id)]
+    if not events:
         return []
-    return [PlannedEvent("rewound", "", {"to_seq": to_seq, "reason": reason}), *told]
+    return [PlannedEvent("rewound", "", {"to_seq": to_seq, "reason": reason}), *events]
 
 
-def changed_by(told: Sequence[PlannedEvent]) -> Changed:
+def changed_by(events: Sequence[PlannedEvent]) -> Changed:
     """Return which beliefs are active no longer after a change, and which are again, in order."""
     was_active: dict[str, bool] = {}
     is_active: dict[str, bool] = {}
-    for one in told:
+    for one in events:
         if one.kind == "restored" or one.kind in ENDING:
             is_back = one.kind == "restored"
             was_active.setdefault(one.belief_id, not is_back)
@@ -200,12 +200,12 @@ def adopt_plan(point: BranchPoint, beliefs: Iterable[Commitment]) -> list[Planne
 
     One that was pinned there is pinned here.
     """
-    told = [PlannedEvent("branched", "", point.model_dump(mode="json"))]
+    events = [PlannedEvent("branched", "", point.model_dump(mode="json"))]
     for belief in beliefs:
         adopted = belief.model_copy(update={"pinned": False})
-        told.append(PlannedEvent("adopted", belief.id, committed_content(adopted), adopted))
-        told += pin_plan(adopted, pinned=belief.pinned)
-    return told
+        events.append(PlannedEvent("adopted", belief.id, committed_content(adopted), adopted))
+        events += pin_plan(adopted, pinned=belief.pinned)
+    return events
 
 
 def redact_plan(
@@ -296,7 +296,7 @@ def _trust_events(
     outcomes: Iterable[tuple[str, str | None, float, str]], trust_of: TrustOf
 ) -> list[PlannedEvent]:
     """Return an event per outcome that moves trust; later ones go on from earlier ones."""
-    told: list[PlannedEvent] = []
+    events: list[PlannedEvent] = []
     known: dict[tuple[str, str | None], float] = {}
     for agent_id, topic, outcome, cause in outcomes:
         if not agent_id:
@@ -306,5 +306,5 @@ def _trust_events(
         if after != before:
             known[agent_id, topic] = after
             content = trusted_content(agent_id, topic, before, after, cause)
-            told.append(PlannedEvent("trusted", "", content))
-    return told
+            events.append(PlannedEvent("trusted", "", content))
+    return events

@@ -26,12 +26,12 @@ class Reversal(NamedTuple):
     """What a roll-back does to the beliefs of a graph.
 
     Attributes:
-        told: The events.
+        events: The events.
         back: The beliefs that stand again, since what took their place is gone.
         trusts: Whose trust moved.
     """
 
-    told: list[PlannedEvent]
+    events: list[PlannedEvent]
     back: list[HistoricBelief]
     trusts: list[TrustMove]
 
@@ -82,11 +82,11 @@ def roll_back_plan(
         because: What the events say: the reason, and the roll-back.
         trust_of: Trust before.
     """
-    told: list[PlannedEvent] = []
+    events: list[PlannedEvent] = []
     for one in sorted(tainted, key=lambda each: each.status == "active"):
         if one.status == "superseded":
-            told.append(PlannedEvent("restored", one.id, because))
-        told.append(PlannedEvent("reverted", one.id, because))
+            events.append(PlannedEvent("restored", one.id, because))
+        events.append(PlannedEvent("reverted", one.id, because))
     taken = set(active_keys)
     back = []
     # The latest first: of two that gave way to one another only the later one stood before.
@@ -96,13 +96,13 @@ def roll_back_plan(
             continue
         back.append(one)
         taken |= set() if key is None else {key}
-    told += [PlannedEvent("restored", one.id, because) for one in back]
+    events += [PlannedEvent("restored", one.id, because) for one in back]
     moves = _distrust(tainted, trust_of)
-    told += [
+    events += [
         PlannedEvent("trusted", "", trusted_content(*move, str(because.get("roll_back", ""))))
         for move in moves
     ]
-    return Reversal(told, back, moves)
+    return Reversal(events, back, moves)
 
 
 def undo_plan(
@@ -126,7 +126,7 @@ def undo_plan(
         key_of: As above.
         because: What the events say.
     """
-    told: list[PlannedEvent] = []
+    events: list[PlannedEvent] = []
     there = {one.id for one in known.values() if not is_gone(one)}
     kept: list[str] = []
     held = set(taken)
@@ -142,13 +142,13 @@ def undo_plan(
             continue
         there.add(one.id)
         held |= {key} if is_active else set()
-        told.append(PlannedEvent("restored", one.id, because))
+        events.append(PlannedEvent("restored", one.id, because))
         if not is_active:
-            told.append(_superseded(now, because))
+            events.append(_superseded(now, because))
         elif one.pinned:
-            told.append(PlannedEvent("pinned", one.id, {"pinned": True, **because}))
+            events.append(PlannedEvent("pinned", one.id, {"pinned": True, **because}))
     ended = [one for one in below if any(each.id in there for each in paths[one.id])]
-    return [*(_superseded(one, because) for one in ended), *told], kept
+    return [*(_superseded(one, because) for one in ended), *events], kept
 
 
 def _superseded(belief: HistoricBelief, because: Mapping[str, JsonValue]) -> PlannedEvent:
@@ -173,10 +173,10 @@ def _path(belief: HistoricBelief, known: Mapping[str, HistoricBelief]) -> list[H
 def trust_back(moves: Iterable[TrustMove], reason: str, trust_of: TrustOf) -> list[PlannedEvent]:
     """Return the events by which trust is what it was, where nothing has moved it since."""
     return [
-        told
+        event
         for move in moves
         if trust_of(move.agent_id, move.topic) == move.after
-        for told in trust_plan(move.agent_id, move.topic, move.before, reason, trust_of)
+        for event in trust_plan(move.agent_id, move.topic, move.before, reason, trust_of)
     ]
 
 

@@ -268,9 +268,9 @@ class _Sealed(NamedTuple):
         """Tell what is wrong with it; return whether a trusted key has signed it as it is."""
         seal, line = self.seal, self.line
         counts = {"events": log.events, "redacted": log.destroyed, **self.counts}
-        told = seal.model_dump(include=set(counts))
-        for name in (name for name in counts if counts[name] != told[name]):
-            what = f"the seal counts {told[name]} {name}, and there are {counts[name]}"
+        counted = seal.model_dump(include=set(counts))
+        for name in (name for name in counts if counts[name] != counted[name]):
+            what = f"the seal counts {counted[name]} {name}, and there are {counts[name]}"
             problems.add(what, line=line.number)
         if seal.last_hash != log.last_hash:
             problems.add("the seal has another last_hash than the last event", line=line.number)

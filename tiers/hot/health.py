@@ -79,12 +79,12 @@ async def greetings(client: Client) -> tuple[Greeting, ...]:
 def _greeting(answer: Sequence[Any]) -> Greeting:
     """Read ``[name, value, name, value, …]``."""
     words = [part.decode() if isinstance(part, bytes) else part for part in answer]
-    told = dict(zip(words[::2], words[1::2], strict=False))
+    info = dict(zip(words[::2], words[1::2], strict=False))
     return Greeting(
-        server=str(told.get("server", "redis")),
-        version=str(told.get("version", "")),
-        mode=str(told.get("mode", "standalone")),
-        role=str(told.get("role", "master")),
+        server=str(info.get("server", "redis")),
+        version=str(info.get("version", "")),
+        mode=str(info.get("mode", "standalone")),
+        role=str(info.get("role", "master")),
     )
 
 

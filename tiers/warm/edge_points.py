@@ -99,9 +99,9 @@ class EdgePoints:
         """Put points under their ids, whole."""
         await self._shard.prepare_for(len(points), operation)
         with self._call(operation, WRITE_BYTES_MIN):
-            told = [edge.Point(one.id, dict(one.vectors), one.payload) for one in points]
-            check_points(operation, bounds, told)
-            self._shard.engine.update(edge.UpdateOperation.upsert_points(told))
+            written = [edge.Point(one.id, dict(one.vectors), one.payload) for one in points]
+            check_points(operation, bounds, written)
+            self._shard.engine.update(edge.UpdateOperation.upsert_points(written))
 
     async def remove(self, chosen: Chosen) -> None:
         """Remove points."""

@@ -93,8 +93,8 @@ class EdgeWarmStore(IndexStore):
             if is_by_words or point in ranked.cosines
         }
         sighted = {point: name for point, name in names.items() if name and name in known}
-        told = [point for point in ranked.scores if point not in sighted]
-        stored = await self._stored(asked, ranked, told)
+        unknown = [point for point in ranked.scores if point not in sighted]
+        stored = await self._stored(asked, ranked, unknown)
         self._note(stored)
         cosines = asked.cosines(ranked, stored)
         return answer_of_sights(ranked.scores, sighted, stored, scope, query.limit, cosines)

@@ -125,8 +125,8 @@ def payload_of(entry: IndexEntry) -> dict[str, Any]:
 
 def named(point: str, payload: Mapping[str, Any] | None) -> tuple[str, tuple[str, ...]]:
     """Return the id of a stored entry, and of what it was made of; of a damaged one the point's."""
-    told = payload or {}
-    entry_id, sources = told.get("id"), told.get("source_ids")
+    stored = payload or {}
+    entry_id, sources = stored.get("id"), stored.get("source_ids")
     made_of = sources if isinstance(sources, list) else []
     return (
         entry_id if isinstance(entry_id, str) else point,

@@ -66,9 +66,9 @@ class QdrantPoints:
 
     async def write(self, operation: str, bounds: Bounds, points: Sequence[NewPoint]) -> None:
         """Put points under their ids, whole, and wait until they can be found."""
-        told = [_point_struct(point) for point in points]
-        check_points(operation, bounds, told)
-        await self._calls.done(operation, self._here(self._client.upsert, points=told, wait=True))
+        made = [_point_struct(point) for point in points]
+        check_points(operation, bounds, made)
+        await self._calls.done(operation, self._here(self._client.upsert, points=made, wait=True))
 
     async def remove(self, chosen: Chosen) -> None:
         """Remove points, and wait until they are gone."""

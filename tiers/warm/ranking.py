@@ -203,8 +203,8 @@ def rounded(score: float) -> float:
 
 def all_rounded(scores: Sequence[float]) -> list[float]:
     """Return scores ``rounded``, at a third of the cost for each."""
-    told = f"%.{SCORE_DIGITS}g " * len(scores) % tuple(scores)
-    return list(map(float, told.split()))
+    digits = f"%.{SCORE_DIGITS}g " * len(scores) % tuple(scores)
+    return list(map(float, digits.split()))
 
 
 def _ends(text: str) -> str:

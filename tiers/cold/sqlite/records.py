@@ -184,16 +184,16 @@ class _Transaction:
         collection, record = request.collection, request.record
         name = (collection.name, *collection.owner(record), collection.key(record))
         before = self._known(collection, name)
-        told = body(record)
-        if told == before[0][-1]:
+        text = body(record)
+        if text == before[0][-1]:
             return  # it says what it said, and so do the columns and look-ups, made of it alone
-        said = self._said(collection, record, told)
+        said = self._said(collection, record, text)
         row = (before[0][0], *said)
         named = zip(columns(collection), before[0][1:], said, strict=True)
         changed = {column: one for column, was, one in named if one != was}
         if changed:
-            text = _updating(collection.name, tuple(changed))
-            self._connection.execute(text, [*changed.values(), row[0]])
+            update = _updating(collection.name, tuple(changed))
+            self._connection.execute(update, [*changed.values(), row[0]])
         self._list(collection, before, (row, record))
         self._held[name] = (row, record)
 
@@ -210,7 +210,7 @@ class _Transaction:
         model: Any = collection.record
         return row, parsed(model, row[-1])
 
-    def _said(self, collection: port.Collection[Any], record: Any, told: str) -> list[Any]:  # noqa: ANN401
+    def _said(self, collection: port.Collection[Any], record: Any, text: str) -> list[Any]:  # noqa: ANN401
         """Return what a record says in the columns of its table, in their order, its body last."""
         said: list[Any] = collection.row(record)
         if collection.owned:
@@ -218,7 +218,7 @@ class _Transaction:
         if collection.stretches:
             stretched = collection.stretched(record).values()
             said += [json.dumps(held) if held else "[]" for held in stretched]
-        said.append(told)
+        said.append(text)
         return said
 
     def _list(
@@ -308,8 +308,8 @@ class _Side(NamedTuple):
 
     def _lists_same(self, one: Any, other: Any) -> bool:  # noqa: ANN401 - records of a collection
         lookup = self.lookup
-        told = lookup.made_of or lookup.values
-        return told(one) == told(other) or lookup.listed(one) == lookup.listed(other)
+        of = lookup.made_of or lookup.values
+        return of(one) == of(other) or lookup.listed(one) == lookup.listed(other)
 
     def rows(self, kept: _Kept | None) -> list[tuple[Any, ...]]:
         """Return the rows of the values that a record has, in order."""

@@ -244,9 +244,9 @@ def _forms(
     """Return the forms of conditions; add their values."""
     forms: list[Form] = []
     for condition in conditions:
-        told = _FORMS.get(type(condition))
-        if told is not None:
-            form, given = told(condition)
+        render = _FORMS.get(type(condition))
+        if render is not None:
+            form, given = render(condition)
             values += given
         elif isinstance(condition, Topics):
             form = _form_of_topics(sight(condition), values)

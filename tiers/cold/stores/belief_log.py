@@ -92,7 +92,7 @@ def why_taken_back(scope: Scope, belief_ids: Iterable[str]) -> Steps[list[tuple[
 def next_entries(
     last: BeliefEvent | None,
     scope: Scope,
-    told: Sequence[PlannedEvent],
+    events: Sequence[PlannedEvent],
     turn: int,
     turn_id: str | None,
     now: datetime,
@@ -102,13 +102,13 @@ def next_entries(
     Args:
         last: The last event.
         scope: Whose log; its agent is who makes it happen.
-        told: What happens.
+        events: What happens.
         turn: The turn of the graph that is under way, or the last.
         turn_id: The turn that it is made in, if one is known.
         now: When.
     """
     entries = []
-    for each in told:
+    for each in events:
         # Unpredictable: nobody can try out what a content may have been once both are destroyed.
         salt, content = secrets.token_bytes(SALT_BYTES), canonical(each.content)
         last = next_event(

@@ -159,7 +159,7 @@ class _Standing(NamedTuple):
 
 
 def append(
-    scope: Scope, told: Sequence[PlannedEvent], now: datetime
+    scope: Scope, events: Sequence[PlannedEvent], now: datetime
 ) -> Steps[tuple[BeliefEvent, ...]]:
     """Append events with their contents and let the projection follow; return the events.
 
@@ -168,19 +168,19 @@ def append(
 
     Args:
         scope: Whose log; its agent is who makes it happen.
-        told: What happens, in order; none is no error. Two beliefs of one key do not come of it.
+        events: What happens, in order; none is no error. Two beliefs of one key do not come of it.
         now: When.
 
     Raises:
         Conflict: An event is impossible as things stand.
     """
-    if not told:
+    if not events:
         return ()
-    turn_id = made_in(scope, told)
+    turn_id = made_in(scope, events)
     turn = yield from turn_under_way(scope, turn_id)
     last = yield from last_event(scope)
-    before = yield from _standing(scope, told)
-    entries = next_entries(last, scope, told, turn, turn_id, now)
+    before = yield from _standing(scope, events)
+    entries = next_entries(last, scope, events, turn, turn_id, now)
     fold = Fold()
     fold.beliefs |= {belief_id: _folded(one) for belief_id, one in before.items()}
     for entry in entries:
@@ -188,7 +188,7 @@ def append(
         if problem is not None:
             raise Conflict(f"belief {entry.event.belief_id}", "a change that is possible", problem)
     yield from put_entries(scope, entries)
-    begun = {one.belief_id: one.belief for one in told if one.belief is not None}
+    begun = {one.belief_id: one.belief for one in events if one.belief is not None}
     # What is over goes first: a successor is committed before its rival is superseded, and no two
     # rows of one key may be active.
     known = [one for one in fold.beliefs.values() if one.id not in begun]
@@ -203,7 +203,7 @@ def append(
         yield from put_trust(scope, row)
     agents = {belief_id: one.belief.agent_id for belief_id, one in before.items()}
     agents |= {belief.id: belief.agent_id for belief in begun.values()}
-    yield from queue_work(scope, _reindexing(told, agents), now)
+    yield from queue_work(scope, _reindexing(events, agents), now)
     return tuple(entry.event for entry in entries)
 
 
@@ -237,8 +237,8 @@ def commitment_of(belief: HistoricBelief) -> Commitment:
     return bare(Commitment, belief)
 
 
-def _standing(scope: Scope, told: Sequence[PlannedEvent]) -> Steps[dict[str, _Standing]]:
-    ids = tuple(dict.fromkeys(each.belief_id for each in told if each.belief_id))
+def _standing(scope: Scope, events: Sequence[PlannedEvent]) -> Steps[dict[str, _Standing]]:
+    ids = tuple(dict.fromkeys(each.belief_id for each in events if each.belief_id))
     beliefs, spans = yield own(BELIEFS, scope, ids), open_spans(ids, scope)
     since = {span.belief_id: bare(BeliefSpan, span) for span in spans}
     return {belief.id: _Standing(belief, since.get(belief.id)) for belief in beliefs}
@@ -298,7 +298,7 @@ def _state(folded: FoldedBelief) -> dict[str, object]:
     }
 
 
-def _reindexing(told: Sequence[PlannedEvent], agents: Mapping[str, str]) -> list[WorkDraft]:
+def _reindexing(events: Sequence[PlannedEvent], agents: Mapping[str, str]) -> list[WorkDraft]:
     """Return the work by which the warm index learns what is believed now, once per belief."""
-    moved = (one.belief_id for one in told if one.kind in BEGINNING or one.kind in ENDING)
+    moved = (one.belief_id for one in events if one.kind in BEGINNING or one.kind in ENDING)
     return [index_work(one, agents[one]) for one in dict.fromkeys(moved)]

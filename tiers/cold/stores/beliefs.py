@@ -101,8 +101,8 @@ class BeliefStore(OverEngine):
         replaced = yield from given_way(scope, [belief_id])
         taken = yield from keys_taken(scope, map(key_of, replaced), without=[belief_id])
         trust_of = yield from trusts_of(scope, [(belief.agent_id, belief.topic)])
-        told = plan.revert_plan(belief, replaced, taken, key_of, reason, trust_of)
-        return (yield from self._changed(scope, told, now))
+        events = plan.revert_plan(belief, replaced, taken, key_of, reason, trust_of)
+        return (yield from self._changed(scope, events, now))
 
     @changing_long
     def rewind(self, scope: Scope, to_seq: int, reason: str, now: datetime) -> Steps[Changed]:
@@ -120,14 +120,14 @@ class BeliefStore(OverEngine):
         if not 0 <= to_seq <= last:
             raise UsageError("to_seq", to_seq, f"0 to {last}, the last event")
         since = yield from changed_since(scope, to_seq)
-        told = plan.rewind_plan(to_seq, since.present, since.past, since.successors, reason)
-        changed = plan.changed_by(told)
+        events = plan.rewind_plan(to_seq, since.present, since.past, since.successors, reason)
+        changed = plan.changed_by(events)
         restored = set(changed.restored)
         keys = [key for each in since.past if each.id in restored and (key := key_of(each))]
         taken = yield from keys_taken(scope, keys, without=changed.ended)
         if taken or len(set(keys)) < len(keys):
             raise UsageError("to_seq", to_seq, "the last event of a change")
-        return (yield from self._changed(scope, told, now))
+        return (yield from self._changed(scope, events, now))
 
     @changing
     def set_trust(
@@ -150,8 +150,8 @@ class BeliefStore(OverEngine):
             raise UsageError("agent_id", agent_id, "the id of an agent")
         _check_topic(topic)
         trust_of = yield from trusts_of(scope, [(agent_id, topic)])
-        told = plan.trust_plan(agent_id, topic, trust, reason, trust_of)
-        yield from self._changed(scope, told, now)
+        events = plan.trust_plan(agent_id, topic, trust, reason, trust_of)
+        yield from self._changed(scope, events, now)
         return trust_of(agent_id, topic)
 
     @changing_long
@@ -171,12 +171,12 @@ class BeliefStore(OverEngine):
         check_at_most("beliefs", len(beliefs), CHANGED_MAX)
         filed = [_filed(belief) for belief in beliefs]
         _check_adopted(scope, filed)
-        told = plan.adopt_plan(point, filed)
+        events = plan.adopt_plan(point, filed)
         first = yield from entries_at(scope, [1])
         if not first:
-            yield from self._changed(scope, told, now)
+            yield from self._changed(scope, events, now)
             return True
-        if first[0].content == canonical(told[0].content).decode():
+        if first[0].content == canonical(events[0].content).decode():
             return False
         begun = f"{first[0].event.kind!r} in it"
         raise Conflict("belief log", "one that has not begun", begun)
@@ -193,13 +193,13 @@ class BeliefStore(OverEngine):
         return belief.model_copy(update={"pinned": pinned})
 
     def _changed(
-        self, scope: Scope, told: Sequence[plan.PlannedEvent], now: datetime
+        self, scope: Scope, events: Sequence[plan.PlannedEvent], now: datetime
     ) -> Steps[Changed]:
         """Carry out a plan, if it has anything in it, and return what ended and what is back."""
-        if told:
+        if events:
             yield from check_writable(scope)
-            yield from append(scope, told, now)
-        return plan.changed_by(told)
+            yield from append(scope, events, now)
+        return plan.changed_by(events)
 
 
 def active_in(scope: Scope) -> Find[HistoricBelief]:
@@ -237,9 +237,11 @@ def _commit(scope: Scope, belief: Commitment, settled: Sequence[Settlement]) -> 
     if undecided is not None:
         return undecided
     plan.check_settled(belief, settled, lambda name: met.rival is not None and name == met.rival.id)
-    told = plan.commit_plan(belief, [(each, met.seen[each.rival_id]) for each in settled], trust_of)
-    yield from append(scope, told, belief.recorded_at)
-    gone = {each.belief_id for each in told if each.kind == "superseded"}
+    events = plan.commit_plan(
+        belief, [(each, met.seen[each.rival_id]) for each in settled], trust_of
+    )
+    yield from append(scope, events, belief.recorded_at)
+    gone = {each.belief_id for each in events if each.kind == "superseded"}
     return Committed(
         belief=belief,
         is_new=True,

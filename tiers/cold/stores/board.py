@@ -161,10 +161,10 @@ class Board(OverEngine):
                 for card in found
             )
             yield from replace(CARDS, scope, *read)
-        told = in_order({card.id: card.id for card in found}, ids)
-        if told:
-            yield from append_event(scope, "read", told, "message", now)
-        return told
+        read_ids = in_order({card.id: card.id for card in found}, ids)
+        if read_ids:
+            yield from append_event(scope, "read", read_ids, "message", now)
+        return read_ids
 
     async def cards(self, scope: Scope, ids: Sequence[str]) -> tuple[Card, ...]:
         """Return the visible cards among ``ids``, redacted ones too, in the order asked."""

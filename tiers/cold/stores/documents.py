@@ -163,9 +163,9 @@ class DocumentShelf(OverEngine):
             current = yield from placed_passages(scope, document.id)
             ids = [placed.id for placed in current]
             yield from retire_passages(scope, ids, document.revision + 1, at, document)
-        told = tuple(document.id for document in there)
-        yield from append_event(scope, revisions.REMOVED_AUDIT_KIND, told, reason, now)
-        return told
+        removed = tuple(document.id for document in there)
+        yield from append_event(scope, revisions.REMOVED_AUDIT_KIND, removed, reason, now)
+        return removed
 
     @reading
     def documents(

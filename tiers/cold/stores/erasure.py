@@ -154,8 +154,8 @@ def rewrite(scope: Scope, record: redaction.Written, work: Sequence[WorkDraft]) 
     if redaction.is_retired(known):
         return False
     names = ("text", "made_by", "lost", "answers", *(("tokens",) if kind == "summary" else ()))
-    told = {name: getattr(record, name) for name in names}
-    after = known.model_copy(update={**told, "redacted_at": None})
+    content = {name: getattr(record, name) for name in names}
+    after = known.model_copy(update={**content, "redacted_at": None})
     yield from replace(KEPT_IN[kind], scope, after)
     yield from file_again(scope, after)
     yield from queue_work(scope, work, record.redacted_at)
@@ -189,12 +189,12 @@ def silence(scope: Scope, belief_ids: Sequence[str], reason: str, now: datetime)
         one.id: left_digest(redaction.redacted_form(commitment_of(one), now)) for one in beliefs
     }
     rival_in = _rival_in((yield from every(against)), ids)
-    told = [
+    events = [
         event
         for one in ids
         for event in redact_plan(one, reason, left.get(one), rival_in.get(one, ()))
     ]
-    yield from append(scope, told, now)
+    yield from append(scope, events, now)
     yield from delete(about, against)
 
 
@@ -223,13 +223,13 @@ def retire(
         yield from replace(collection, scope, *after)
         emptied += after
     gone = {one.id for one in emptied}
-    told = tuple(one for one in ids if one in gone)
-    if told:
+    retired = tuple(one for one in ids if one in gone)
+    if retired:
         yield from leave_no_trace(scope, emptied, now)
-        yield from drop(scope, told)
+        yield from drop(scope, retired)
         yield from queue_work(scope, work, now)
-        yield from append_event(scope, redaction.RETIRED_AUDIT_KIND, told, reason, now)
-    return told
+        yield from append_event(scope, redaction.RETIRED_AUDIT_KIND, retired, reason, now)
+    return retired
 
 
 Test: TypeAlias = Callable[[Receipt], bool]

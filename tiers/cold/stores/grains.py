@@ -206,8 +206,8 @@ def _candidates(scope: Scope, grain: AnyGrain, before: int) -> Iterator[tuple[An
         late = Within("recorded_at", until=before)
         turns: tuple[Condition, ...] = (Present("covered_by"), late)
         yield "turn", Find(TURNS, scope, "full", turns, recorded, **asking)
-        told: tuple[Condition, ...] = (Present("daily"), late)
-        yield "summary", Find(SUMMARIES, scope, "old", told, recorded, **asking)
+        due: tuple[Condition, ...] = (Present("daily"), late)
+        yield "summary", Find(SUMMARIES, scope, "old", due, recorded, **asking)
         return
     where: tuple[Condition, ...] = (
         Is("grain", grain),
@@ -283,8 +283,10 @@ def stand_ins(scope: Scope, records: Sequence[Candidate]) -> Steps[Stands]:
 
 def _of_made(scope: Scope, records: Sequence[KeptSummary | KeptEpisode]) -> Steps[Stands]:
     above = yield from _above(scope, [one.told_in for one in records])
-    told = {one.id: _containing(MADE_OF_IT[_grain_of(one)], one.told_in, above) for one in records}
-    return {one: ids for one, ids in told.items() if ids is not None}
+    above_of = {
+        one.id: _containing(MADE_OF_IT[_grain_of(one)], one.told_in, above) for one in records
+    }
+    return {one: ids for one, ids in above_of.items() if ids is not None}
 
 
 def _of_turns(scope: Scope, turns: Sequence[KeptTurn]) -> Steps[Stands]:
@@ -303,8 +305,10 @@ def _of_weeks(scope: Scope, weeks: Sequence[KeptEpisode]) -> Steps[Stands]:
         day: {"monthly": one.id} for one in months for day in one.children
     }
     above = yield from _above(scope, list(told_in.values()))
-    told = {day for day in days if _containing(_MONTHS, told_in.get(day, {}), above) is not None}
-    return {week.id: () for week in weeks if told.issuperset(week.children)}
+    monthly_days = {
+        day for day in days if _containing(_MONTHS, told_in.get(day, {}), above) is not None
+    }
+    return {week.id: () for week in weeks if monthly_days.issuperset(week.children)}
 
 
 def _above(scope: Scope, told_in: Sequence[ToldIn]) -> Steps[Episodes]:

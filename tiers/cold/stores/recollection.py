@@ -83,9 +83,9 @@ class Recollection(OverEngine):
         stretches = _stretches(list(zip(found[0], places, behind, strict=True)), before)
         unknown = [turn_id for _, turn_id in chain(*stretches) if turn_id not in known]
         turns = yield from every(among(TURNS, scope, unknown))
-        told = {turn.id: _said(turn) for turn in turns}
+        said = {turn.id: _said(turn) for turn in turns}
         return tuple(
-            tuple(told[one] if one in told else Sighted(one, 0.0, "cold") for _, one in run)
+            tuple(said[one] if one in said else Sighted(one, 0.0, "cold") for _, one in run)
             for run in stretches
         )
 
@@ -130,16 +130,16 @@ class Recollection(OverEngine):
         Facts of which no use is told one by one are left out.
         """
         where = (Among("fact_id", tuple(fact_ids)),)
-        uses = await self._all("uses_by", Find(USES, scope, by="fact", where=where))
-        told: dict[str, Uses] = {}
-        for use in uses:
-            later, last = told.get(use.fact_id, Uses(0, None))
+        kept = await self._all("uses_by", Find(USES, scope, by="fact", where=where))
+        uses: dict[str, Uses] = {}
+        for use in kept:
+            later, last = uses.get(use.fact_id, Uses(0, None))
             if use.used_at > at:
                 later += 1
             elif last is None or use.used_at > last:
                 last = use.used_at
-            told[use.fact_id] = Uses(later, last)
-        return told
+            uses[use.fact_id] = Uses(later, last)
+        return uses
 
     @reading
     def ended(self, scope: Scope, query: SearchQuery) -> Steps[tuple[Hit, ...]]:
@@ -272,9 +272,9 @@ def _check_around(ids: Sequence[str], before: int, after: int) -> None:
 
 def _said(turn: KeptTurn) -> Said:
     shown = turn.speaker or turn.agent_id
-    told = said_text(shown, turn.input, turn.response, turn.tool_outputs)[:TEXT_CHARS_MAX]
+    text = said_text(shown, turn.input, turn.response, turn.tool_outputs)[:TEXT_CHARS_MAX]
     return Said(
-        turn.id, turn.agent_id, turn.user_id, shown, told, turn.occurred_at, turn.recorded_at
+        turn.id, turn.agent_id, turn.user_id, shown, text, turn.occurred_at, turn.recorded_at
     )
 
 
@@ -353,11 +353,11 @@ def _of(query: SearchQuery, kind: Kind) -> Iterator[Condition]:
 
 def _active_then(find: Find[Filed], then: datetime) -> Steps[list[Filed]]:
     """Return of beliefs what was active at a moment; page by page, until it is enough."""
-    told: list[Filed] = []
+    found: list[Filed] = []
     while True:
         page = yield from every(find)
         were = yield from active_then(find.scope, then, [filed.id for filed in page])
-        told += [filed for filed in page if filed.id in were]
-        if len(page) < find.limit or len(told) >= find.limit:
-            return told
+        found += [filed for filed in page if filed.id in were]
+        if len(page) < find.limit or len(found) >= find.limit:
+            return found
         find = find.behind(find.place(page[-1]))

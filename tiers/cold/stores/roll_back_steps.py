@@ -84,12 +84,12 @@ def revived_form(fact: Fact, successor: Fact | None, now: datetime) -> Fact:
     """
     ends = () if successor is None else (successor.valid_from, successor.said_at)
     back = stands_again(fact, now)
-    told: dict[str, object] = {}
+    restored: dict[str, object] = {}
     if fact.valid_to is not None and fact.valid_to in ends:
-        told["valid_to"] = None
+        restored["valid_to"] = None
     if fact.superseded_as == "denial":
-        told["confidence"] = min(1.0, fact.confidence + DENIAL_COSTS)
-    return back.model_copy(update=told)
+        restored["confidence"] = min(1.0, fact.confidence + DENIAL_COSTS)
+    return back.model_copy(update=restored)
 
 
 _OF_RESTING = tuple(name for name in Resting.model_fields if name in Owned.model_fields)
@@ -327,7 +327,7 @@ def _revert(part: Part, ids: Sequence[str]) -> Steps[list[RolledBack]]:
         for move in plan.trusts
     ]
     yield from put(ASIDES, scope, *believed, *trusts)
-    yield from append(scope, plan.told, part.now)
+    yield from append(scope, plan.events, part.now)
     return [_again(part, "belief", one.id) for one in plan.back]
 
 
@@ -423,8 +423,8 @@ def _end_again(part: Part, rows: Sequence[Aside]) -> Steps[list[str]]:
 def _given_way_as(fact: Fact, former: Fact) -> Fact:
     """Return a fact that has given way as a former form of it; else it is as it is by now."""
     fields = ("superseded_by", "superseded_at", "superseded_as", "core_spans", "valid_to")
-    told = {name: getattr(former, name) for name in (*fields, "confidence")}
-    return fact.model_copy(update=told)
+    former_fields = {name: getattr(former, name) for name in (*fields, "confidence")}
+    return fact.model_copy(update=former_fields)
 
 
 def _follow(part: Part, ids: Sequence[str]) -> Steps[None]:
@@ -459,11 +459,11 @@ def _believe_again(
     moved = [one.id for one in (*aside, *below)]
     known = yield from with_successors(scope, moved)
     taken = yield from keys_taken(scope, map(key_of, aside), moved)
-    told, kept = undo_plan(aside, below, known, taken, key_of, part.because)
+    events, kept = undo_plan(aside, below, known, taken, key_of, part.because)
     moves = [TrustMove(*json.loads(row.body)) for row in trusts]
     trust_of = yield from trusts_of(scope, [(one.agent_id, one.topic) for one in moves])
-    told += trust_back(moves, f"roll-back {part.roll_back.id} undone", trust_of)
-    yield from append(scope, told, part.now)
+    events += trust_back(moves, f"roll-back {part.roll_back.id} undone", trust_of)
+    yield from append(scope, events, part.now)
     return kept + [one for one in ids if one not in known]
 
 

@@ -60,8 +60,8 @@ def joined_id(*parts: str | None) -> str:
     It is what ``json.dumps`` makes of them, which takes five times as long: it sets itself up anew
     for every text that is not kept to ASCII.
     """
-    told = ["null" if part is None else encode_basestring(part) for part in parts]
-    return f"[{', '.join(told)}]"
+    encoded = ["null" if part is None else encode_basestring(part) for part in parts]
+    return f"[{', '.join(encoded)}]"
 
 
 def put(collection: Collection[R], scope: Scope, *records: R) -> Steps[None]:

@@ -254,9 +254,9 @@ def _count(scope: Scope, rule: Rule, outcome: CountedOutcome) -> Steps[Rule]:
     if (yield from one(among(OUTCOMES, scope, [OUTCOMES.key(outcome)]))) is not None:
         return rule
     name = "successes" if outcome.is_success else "failures"
-    told: AuditKind = "playbook confirmed" if outcome.is_success else "playbook rejected"
+    kind: AuditKind = "playbook confirmed" if outcome.is_success else "playbook rejected"
     after = rule.model_copy(update={name: getattr(rule, name) + 1})
     yield from write(Put(OUTCOMES, scope, outcome), Replace(RULES, scope, after))
     ids = (rule.id, outcome.cause)
-    yield from append_event(scope, told, ids, "", outcome.recorded_at)
+    yield from append_event(scope, kind, ids, "", outcome.recorded_at)
     return after

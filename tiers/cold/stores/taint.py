@@ -156,8 +156,8 @@ class TaintStore(OverEngine):
             kept += yield from _destroyed_since(known, there)
             kept += yield from restore(Part(there, known, now))
             yield from _tell(known, there, UNDONE, reason, now)
-        told = {"state": "undone", "ended_at": now, "kept": tuple(dict.fromkeys(kept))}
-        after = known.model_copy(update=told)
+        ended = {"state": "undone", "ended_at": now, "kept": tuple(dict.fromkeys(kept))}
+        after = known.model_copy(update=ended)
         yield from replace(ROLL_BACKS, scope, after)
         return after
 

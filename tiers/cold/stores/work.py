@@ -182,10 +182,10 @@ class WorkQueue(OverEngine):
 
         ``False`` when a later claim holds it.
         """
-        told = {"problem": problem[:PROBLEM_CHARS_MAX]}
+        failure = {"problem": problem[:PROBLEM_CHARS_MAX]}
         if retry_at is None:
-            return await self._held("fail", work, lambda item: _parked(item) | told)
-        return await self._held("fail", work, lambda item: _given_back(item, retry_at) | told)
+            return await self._held("fail", work, lambda item: _parked(item) | failure)
+        return await self._held("fail", work, lambda item: _given_back(item, retry_at) | failure)
 
     async def defer(self, work: Work, until: datetime) -> bool:
         """Give a claimed item back until a time, with the attempts of ``work``, as it was claimed.
@@ -262,7 +262,7 @@ def _changed(works: Sequence[Work], change: Change) -> Steps[tuple[bool, ...]]:
     done = [item.id for item, changed in changes if changed is None]
     if done:
         yield from delete(among(WORK, scope, done))
-    kept_on = (item.model_copy(update=told) for item, told in changes if told is not None)
+    kept_on = (item.model_copy(update=fields) for item, fields in changes if fields is not None)
     yield from _replace(*kept_on)
     return tuple(item is not None for item in theirs)
 
@@ -289,8 +289,8 @@ def forget_problems(scope: Scope, keys: Sequence[str]) -> Steps[None]:
     """Forget what went wrong with the work of records, which may quote them."""
     names = (f"{kind}/{key}" for kind in WORK_KINDS for key in keys)
     found = yield from every(own(WORK, scope, names))
-    told = [item for item in found if item.problem is not None]
-    yield from _replace(*(item.model_copy(update={"problem": None}) for item in told))
+    failed = [item for item in found if item.problem is not None]
+    yield from _replace(*(item.model_copy(update={"problem": None}) for item in failed))
 
 
 def free_claims() -> Steps[None]:
