@@ -50,10 +50,10 @@ def called(**names: str) -> Iterator[None]:
     try:
         yield
     except UsageError as error:
-        told = _as_called(error.field, names)
-        if told == error.field:
+        field = _as_called(error.field, names)
+        if field == error.field:
             raise
-        raise UsageError(told, error.value, error.accepted) from error
+        raise UsageError(field, error.value, error.accepted) from error
 
 
 def _as_called(field: str, names: Mapping[str, str]) -> str:

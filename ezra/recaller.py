@@ -406,8 +406,8 @@ class Recaller:
             return ()
         facts = query.model_copy(update={"kinds": ("fact",)})
         pinned = [one for one in scope.carrying("fact") if one.as_of is not None]
-        told = [await self.of_ancestor(scope, one, facts, state) for one in pinned]
-        return tuple(hit for hits in told for hit in hits)
+        answers = [await self.of_ancestor(scope, one, facts, state) for one in pinned]
+        return tuple(hit for hits in answers for hit in hits)
 
     async def of_ancestor(
         self, scope: Scope, ancestor: Ancestor, query: SearchQuery, state: Degradation
@@ -456,10 +456,12 @@ class Recaller:
         self, text: str, hits: Sequence[Hit], names: Sequence[str], state: Degradation
     ) -> list[float]:
         """Return how close hits are to a text, as the index says; only the others are embedded."""
-        told = [one.cosine for one in hits] if self._is_measured_by_index() else [None] * len(hits)
-        rest = [hit for hit, cosine in zip(hits, told, strict=True) if cosine is None]
+        cosines = (
+            [one.cosine for one in hits] if self._is_measured_by_index() else [None] * len(hits)
+        )
+        rest = [hit for hit, cosine in zip(hits, cosines, strict=True) if cosine is None]
         made = iter(await self._similarities(text, rest, names, state) if rest else ())
-        return [next(made) if cosine is None else cosine for cosine in told]
+        return [next(made) if cosine is None else cosine for cosine in cosines]
 
     def _is_measured_by_index(self) -> bool:
         serving = self.warm.serving.embedder

@@ -362,8 +362,8 @@ class Settings(BaseSettings):
         choices = EMBEDDERS if info.field_name == "embedder" else ()
         if value is None or value in choices or fastembed_name(value):
             return value
-        told = [*map(repr, choices), "fastembed: and the name of a model"]
-        message = f"must be {', '.join(told[:-1])}{' or ' if choices else ''}{told[-1]}"
+        accepted = [*map(repr, choices), "fastembed: and the name of a model"]
+        message = f"must be {', '.join(accepted[:-1])}{' or ' if choices else ''}{accepted[-1]}"
         raise ValueError(message)
 
     @model_validator(mode="after")

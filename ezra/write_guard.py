@@ -89,11 +89,11 @@ def statement_texts(record: Record) -> list[str]:
     # A triple says what each of its parts alone does not: "password: …".
     if isinstance(record, Fact):
         parts = (record.subject, record.predicate, record.object)
-        told = [f"{parts[1]}: {parts[2]}"] if parts[1] and parts[2] else []
-        return [one for one in (record.text, *parts, *told) if one]
+        pair = [f"{parts[1]}: {parts[2]}"] if parts[1] and parts[2] else []
+        return [one for one in (record.text, *parts, *pair) if one]
     if isinstance(record, Commitment):
-        told = [f"{record.key[1]}: {record.value}"] if record.key and record.value else []
-        return [record.claim, *(record.key or ()), *filter(None, (record.value,)), *told]
+        pair = [f"{record.key[1]}: {record.value}"] if record.key and record.value else []
+        return [record.claim, *(record.key or ()), *filter(None, (record.value,)), *pair]
     message = f"{type(record).__name__} is no statement"
     raise TypeError(message)
 

@@ -280,10 +280,10 @@ def _router(
 
 def _quick_work(settings: Settings, stores: _Stores) -> Mapping[WorkKind, WorkHandler]:
     """Return what is done at once: it has a worker of its own, which nothing slow holds up."""
-    told = stores.telemetry.numbers.moved
+    on_move = stores.telemetry.numbers.moved
     return {
         "index": IndexHandler(stores.cold.words, stores.warm),
-        "learn": LearningAgent(stores.cold.semantic, _learning_policy(settings), told),
+        "learn": LearningAgent(stores.cold.semantic, _learning_policy(settings), on_move),
     }
 
 
@@ -371,7 +371,7 @@ def _extraction(
 
 
 def _judging(settings: Settings, stores: _Stores, model: BudgetedModel | None) -> JudgeAgent:
-    cold, told = stores.cold, stores.telemetry.numbers.moved
+    cold, on_move = stores.cold, stores.telemetry.numbers.moved
     return JudgeAgent(
         review=cold.review,
         semantic=cold.semantic,
@@ -382,8 +382,8 @@ def _judging(settings: Settings, stores: _Stores, model: BudgetedModel | None) -
         comparer=RulesJudge(),
         events=cold.log,
         policy=JudgePolicy(),
-        keeper=CoreKeeper(cold.semantic, _learning_policy(settings), told),
-        told=told,
+        keeper=CoreKeeper(cold.semantic, _learning_policy(settings), on_move),
+        told=on_move,
     )
 
 

@@ -118,8 +118,8 @@ async def _last_turn(runtime: Runtime, whole: Scope, wanted: int) -> int:
     """
     last = await runtime.history.seq_at(whole)
     events = await runtime.history.events(whole, last - 1, 1) if last else ()
-    told = events[0].turn if events else 0
-    return told if wanted <= told else max(told, await runtime.turns.count_turns(whole))
+    turn = events[0].turn if events else 0
+    return turn if wanted <= turn else max(turn, await runtime.turns.count_turns(whole))
 
 
 async def beliefs_at(runtime: Runtime, scope: Scope, point: Point) -> tuple[Commitment, ...]:

@@ -163,11 +163,11 @@ class History:
         """
         belief = await self._belief(belief_id)
         events = await self._naming(belief_id)
-        told = [(one.event, one.said or {}) for one in events]
-        decisions = [said for event, said in told if event.kind == "contradicted" and said]
+        spoken = [(one.event, one.said or {}) for one in events]
+        decisions = [said for event, said in spoken if event.kind == "contradicted" and said]
         replaced = [
             event.belief_id
-            for event, said in told
+            for event, said in spoken
             if event.kind == "superseded" and said.get("superseded_by") == belief_id
         ]
         sources = self._scope.for_agent(belief.agent_id)

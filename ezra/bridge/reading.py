@@ -186,10 +186,13 @@ async def _ranked(
     kinds: tuple[Kind, ...] = ("fact", "document")
     most = min(len(both), LIMIT_MAX)
     found = await reader.recall(query, limit=most, kinds=kinds, ids=tuple(both), **asked)
-    told = {one.id: one for one in found.items if one.id in both}
+    both_found = {one.id: one for one in found.items if one.id in both}
     # What another graph holds is found by no id of this one, and what says the same is shown once.
-    hidden = {each for one in told.values() for each in one.folded}
-    return [*told.values(), *(one for one in facts if one.id not in told and one.id not in hidden)]
+    hidden = {each for one in both_found.values() for each in one.folded}
+    return [
+        *both_found.values(),
+        *(one for one in facts if one.id not in both_found and one.id not in hidden),
+    ]
 
 
 def _place(hit: Hit) -> str:

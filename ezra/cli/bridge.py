@@ -165,7 +165,7 @@ async def forget(
         raise UsageError("--reason", reason, "why, or nothing at all")
     return await door.write(
         "forget",
-        told=lambda one: (
+        line=lambda one: (
             f"forgot {memory}" if one.result.get("forgotten") else f"{memory} lived no more"
         ),
         id=memory,

@@ -101,7 +101,7 @@ async def ack(door: Door, messages: Annotated[list[str], typer.Argument(metavar=
     """
     return await door.write(
         "ack",
-        told=lambda one: f"{len(one.result.get('read', ()))} marked as read",
+        line=lambda one: f"{len(one.result.get('read', ()))} marked as read",
         ids=list(dict.fromkeys(messages)),
     )
 

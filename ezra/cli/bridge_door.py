@@ -158,7 +158,7 @@ class Door:
         self,
         kind: Kind,
         *,
-        told: Callable[[Outcome], str] = lambda one: one.id,
+        line: Callable[[Outcome], str] = lambda one: one.id,
         after: Callable[[Bridge, Outcome], None] | None = None,
         **arguments: Any,  # noqa: ANN401 - JSON values
     ) -> Answer:
@@ -166,7 +166,7 @@ class Door:
 
         Args:
             kind: What is to be done.
-            told: What people read of what was done.
+            line: What people read of what was done.
             after: What this machine notes of it.
             arguments: With what it is done.
 
@@ -177,7 +177,7 @@ class Door:
         outcome = await bridge.write(kind, **arguments)
         if after is not None:
             after(bridge, outcome)
-        parts: list[Part] = [told(outcome) if outcome.state == "done" else outcome.id]
+        parts: list[Part] = [line(outcome) if outcome.state == "done" else outcome.id]
         if outcome.state == "queued":
             parts.append(Note(f"queued on this machine, for later: {outcome.reason}"))
         return Answer(outcome.said, parts)

@@ -175,8 +175,8 @@ def _status(found: Mapping[str, Any]) -> Iterator[Part]:
             yield Note(f"{program} is not there: its hooks do nothing")
     yield f"{'agent':10}{found['agent'] or '-'}  at {found['memory']}"
     if found["agent"] is None:
-        told = f"run 'ezra bridge setup --agent NAME' ({AGENT_VARIABLE})"
-        yield Note(f"hooks need a name: {told}")
+        command = f"run 'ezra bridge setup --agent NAME' ({AGENT_VARIABLE})"
+        yield Note(f"hooks need a name: {command}")
         return
     counted = f"{found['files']} files, {found['queued']} writes; {found['refused']} refused"
     yield f"{'waiting':10}{counted}"

@@ -155,8 +155,8 @@ def _blocked(report: BlockersReport) -> Iterator[Part]:
     for one in report.blocked:
         states = (("stale", one.is_stale), ("released", one.is_released))
         marks = [name for name, is_so in states if is_so]
-        told = f"  [{', '.join(marks)}]" if marks else ""
-        yield f"{one.days:>4} days  {one.id}  {one.status or 'no status'}{told}"
+        text = f"  [{', '.join(marks)}]" if marks else ""
+        yield f"{one.days:>4} days  {one.id}  {one.status or 'no status'}{text}"
         for by in one.blockers:
             state = by.status or "no status" if by.is_indexed else "not indexed"
             yield f"           waits for {by.id}  ({state})"
@@ -366,8 +366,8 @@ def _files(done: Sequence[Indexed], *, quiet: bool) -> Iterator[Part]:
             yield Note(notice_line(notice))
     if not quiet:
         counts = sorted(Counter(one.outcome for one in done).items())
-        told = ", ".join(f"{count} {name}" for name, count in counts)
-        yield Note(f"{len(done)} files: {told or 'none'}")
+        text = ", ".join(f"{count} {name}" for name, count in counts)
+        yield Note(f"{len(done)} files: {text or 'none'}")
 
 
 def notice_line(notice: Notice) -> str:
@@ -446,8 +446,8 @@ def _synced(report: SyncReport, *, quiet: bool) -> Iterator[Part]:
         elif one.outcome != "unchanged" and not quiet:
             yield _line(one)
     if not quiet:
-        told = ", ".join(f"{count} {name}" for name, count in report.counts.items())
-        yield Note(f"{len(report.notes)} notes: {told or 'none'}")
+        text = ", ".join(f"{count} {name}" for name, count in report.counts.items())
+        yield Note(f"{len(report.notes)} notes: {text or 'none'}")
 
 
 def _line(one: Synced) -> str:

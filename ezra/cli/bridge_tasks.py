@@ -88,7 +88,7 @@ async def update(
     after = _ended if status in ("completed", "failed") else _followed(status)
     task_id = _at_hand(door, task)
     return await door.write(
-        "task_update", told=_state, after=after, id=task_id, status=status, note=note
+        "task_update", line=_state, after=after, id=task_id, status=status, note=note
     )
 
 
@@ -104,7 +104,7 @@ async def done(door: Door, task: TaskId = None, outcome: str | None = None) -> A
         ezra bridge task done 01985a4c-… --json
     """
     task_id = _at_hand(door, task)
-    return await door.write("task_done", told=_state, after=_ended, id=task_id, outcome=outcome)
+    return await door.write("task_done", line=_state, after=_ended, id=task_id, outcome=outcome)
 
 
 @command(task_app)
@@ -119,7 +119,7 @@ async def fail(door: Door, task: TaskId = None, reason: str | None = None) -> An
         ezra bridge task fail 01985a4c-… --json
     """
     task_id = _at_hand(door, task)
-    return await door.write("task_fail", told=_state, after=_ended, id=task_id, reason=reason)
+    return await door.write("task_fail", line=_state, after=_ended, id=task_id, reason=reason)
 
 
 @command(task_app, "list")
@@ -186,7 +186,7 @@ async def suspend_tasks(door: Door, limit: int = 10) -> Answer:
     check_within("--limit", limit, 1, LATEST_MAX)
     return await door.write(
         "suspend_tasks",
-        told=lambda one: f"{len(one.result.get('suspended', ()))} suspended",
+        line=lambda one: f"{len(one.result.get('suspended', ()))} suspended",
         limit=limit,
     )
 

@@ -116,9 +116,9 @@ def cell(value: Any) -> str:  # noqa: ANN401 - whatever a record holds
     return "-" if value is None else str(value)
 
 
-def further(found: Sequence[_T], limit: int, told: Callable[[_T], str]) -> list[Part]:
+def further(found: Sequence[_T], limit: int, line: Callable[[_T], str]) -> list[Part]:
     """Say how to go on behind the last of what was found, where there may be more than a page."""
-    return [Note(told(found[-1]))] if len(found) == limit else []
+    return [Note(line(found[-1]))] if len(found) == limit else []
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401 - any report

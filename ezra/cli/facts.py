@@ -137,9 +137,9 @@ def _recalled(found: RecallResult) -> Iterator[Part]:
     rows: list[tuple[Any, ...]] = [
         (one.id, f"{one.score:.4f}", one.inherited_from, shortened(one.text)) for one in found.items
     ]
-    told = [_outcomes(one) for one in found.items]
-    if any(told):
-        rows = [(*row[:3], outcomes, row[3]) for row, outcomes in zip(rows, told, strict=True)]
+    outcomes = [_outcomes(one) for one in found.items]
+    if any(outcomes):
+        rows = [(*row[:3], one, row[3]) for row, one in zip(rows, outcomes, strict=True)]
         yield Rows(("id", "score", "from", "outcomes", "text"), rows)
     else:
         yield Rows(("id", "score", "from", "text"), rows)
@@ -275,9 +275,9 @@ async def forget(
         if not typer.confirm(f"Forget {shown}?", default=False, err=True):
             return Answer(notes=["nothing was forgotten"], code=1)
     done = await (await at.member()).forget(fact, reason=reason)
-    told = f"{fact} is no fact that lives in {at.graph}, or {at.agent} does not see it"
+    missing = f"{fact} is no fact that lives in {at.graph}, or {at.agent} does not see it"
     document = {"id": fact, "forgotten": done}
-    return Answer(document, f"forgot {fact}" if done else told, code=0 if done else 1)
+    return Answer(document, f"forgot {fact}" if done else missing, code=0 if done else 1)
 
 
 async def _to_forget(ezra: AnyEzra, graph: str, fact: str) -> str:

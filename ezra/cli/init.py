@@ -163,8 +163,8 @@ async def rebuild(memory: Memory) -> Answer:
         ezra embedder rebuild
     """
     report = await (await memory.open()).reembed()
-    told = f"{report.records} records embedded, {report.words_only} by words only"
-    return Answer(report, [told, *map(Note, report.problems)])
+    summary = f"{report.records} records embedded, {report.words_only} by words only"
+    return Answer(report, [summary, *map(Note, report.problems)])
 
 
 @command(embedder_app)

@@ -93,8 +93,8 @@ async def ask(
     found = await member.ask_mesh(source, question, given, as_of, message=message)
     fields = tuple(found.field_types)
     rows = [tuple(_cell(row.get(one)) for one in fields) for row in found.rows]
-    told: Part = Rows(fields, rows) if rows else found.text
-    return Answer(found, [told, Note(_provenance(found))])
+    shown: Part = Rows(fields, rows) if rows else found.text
+    return Answer(found, [shown, Note(_provenance(found))])
 
 
 @command(mesh_app)
@@ -118,11 +118,11 @@ async def check(machine: Machine, file: Path) -> Answer:
             except (ConfigError, TierError) as error:
                 problems[name] = str(error)
             advance()
-    told = {
+    checked = {
         name: {"kind": one.kind, "problem": problems.get(name)} for name, one in sources.items()
     }
     lines = [f"{name} ({one.kind}): {problems.get(name, 'ok')}" for name, one in sources.items()]
-    return Answer({"file": str(file), "sources": told}, lines, code=1 if problems else 0)
+    return Answer({"file": str(file), "sources": checked}, lines, code=1 if problems else 0)
 
 
 async def _sources(memory: Memory, graph: str | None, agent: str | None) -> Sequence[SourceAbout]:

@@ -103,8 +103,8 @@ async def recall(
 def _answer(question: str, found: RecallResult) -> Answer:
     """Return what was found: for people in the order that they asked for, else the best first."""
     asked = replace(found, items=in_asked_order(question, found.items))
-    told = answer_of(question, asked)
-    return Answer(answer_of(question, found), [lambda screen: screen.answer(told)])
+    shown = answer_of(question, asked)
+    return Answer(answer_of(question, found), [lambda screen: screen.answer(shown)])
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -60,8 +60,8 @@ class Picture:
 
     def document(self) -> dict[str, Any]:
         """Return it for programs."""
-        told: dict[str, Any] = plain(self)
-        return told | {"at": self.at.isoformat(), "answered_ms": round(self.answered_ms, 1)}
+        document: dict[str, Any] = plain(self)
+        return document | {"at": self.at.isoformat(), "answered_ms": round(self.answered_ms, 1)}
 
 
 async def picture_of(

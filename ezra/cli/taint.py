@@ -120,8 +120,8 @@ def _traced(found: Trace) -> Iterator[Part]:
             yield f"  {origin.kind} {origin.id} by {who}, {when}: {origin.text}"
     for exposure, kinds in found.counts.items():
         if exposure != "root":
-            told = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-            yield f"{exposure}: {told}"
+            text = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+            yield f"{exposure}: {text}"
     if found.cursor is not None:
         yield Note(f"more: --after {found.cursor} of {found.total}")
     yield from map(Note, found.notes)
@@ -200,8 +200,8 @@ async def discard(at: InGraph, text: TextId, reason: Reason) -> Answer:
         ezra quarantine discard imola 01985a4c-… --reason 'An attack.' --json
     """
     done = await (await at.held()).quarantine.discard(text, reason=reason)
-    told = "discarded" if done else "it was decided about before"
-    return Answer({"graph": at.graph, "text": text, "discarded": done}, told)
+    what = "discarded" if done else "it was decided about before"
+    return Answer({"graph": at.graph, "text": text, "discarded": done}, what)
 
 
 def _waiting_lines(found: Sequence[Quarantined]) -> Iterator[Part]:

@@ -76,8 +76,8 @@ def create(
         expires_at=expiry_of(expires, datetime.now(UTC)),
     )
     until = f"until {made.expires_at:%Y-%m-%d %H:%M} UTC" if made.expires_at else "without an end"
-    told = f"token {made.id} counts {until}; keep it now, it is not shown again"
-    return Answer({**_shown(made), "token": secret}, (secret, Note(told)))
+    note = f"token {made.id} counts {until}; keep it now, it is not shown again"
+    return Answer({**_shown(made), "token": secret}, (secret, Note(note)))
 
 
 @command(token_app, "list")

@@ -59,8 +59,8 @@ async def export_graph(at: InGraph, file: str) -> Answer:
     except BrokenPipeError:
         drop_output()
         raise typer.Exit(NOBODY_READS) from None
-    told = () if is_output else f"{file}: {at.graph}, {count} lines"
-    return Answer({"graph": at.graph, "file": file, "lines": count}, told)
+    line = () if is_output else f"{file}: {at.graph}, {count} lines"
+    return Answer({"graph": at.graph, "file": file, "lines": count}, line)
 
 
 async def import_graph(memory: Memory, file: Path, check: bool = False) -> Answer:
@@ -82,18 +82,18 @@ async def import_graph(memory: Memory, file: Path, check: bool = False) -> Answe
         accepted = "a file: it is read twice, first to check it, which standard input cannot be"
         raise UsageError("file", FROM_INPUT, accepted)
     carried = await asyncio.to_thread(_checked, file)
-    new, told = 0, "the file is whole"
+    new, line = 0, "the file is whole"
     if not check:
         ezra = await memory.open(creates=True)
         with Screen().progress("rows", carried.total + 1) as advance:
             new = await put_in(ezra, file, carried, lambda _table, rows: advance(rows))
-        told = f"{new} rows are new; meaning is searched as they are indexed"
+        line = f"{new} rows are new; meaning is searched as they are indexed"
         if carried.rows.get("heads"):
-            told = f"{told}\n{KEYS_STAY}"
+            line = f"{line}\n{KEYS_STAY}"
     name = carried.graph.id
     rows = ", ".join(f"{count} {table}" for table, count in carried.rows.items() if count)
     document = {"graph": name, "rows": carried.rows, "sha256": carried.sha256, "new": new}
-    return Answer(document, (f"{name}: {rows or 'nothing'}", told))
+    return Answer(document, (f"{name}: {rows or 'nothing'}", line))
 
 
 def _checked(file: Path) -> Carried:

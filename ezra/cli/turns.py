@@ -130,8 +130,8 @@ async def output(
     found = await member.read_tool_output(key, index, start, None if whole else length)
     parts: list[Part] = [found.text]
     if found.next_start is not None:
-        told = f"there is more: --start {found.next_start} of {found.total} characters"
-        parts.append(Note(told))
+        more = f"there is more: --start {found.next_start} of {found.total} characters"
+        parts.append(Note(more))
     return Answer({**plain(found), "key": found.key, "next_start": found.next_start}, parts)
 
 

@@ -204,8 +204,8 @@ class Settler:
         trusts = {(row.agent_id, row.topic): row.trust for row in rows}
         for one in found.opposed:
             of_both = [
-                trusts.get((told.agent_id, told.topic), TRUST_AT_FIRST)
-                for told in (commit.belief, one.belief)
+                trusts.get((belief.agent_id, belief.topic), TRUST_AT_FIRST)
+                for belief in (commit.belief, one.belief)
             ]
             contradiction = _contradiction(commit, one, *of_both)
             settlement = (

@@ -281,11 +281,11 @@ def _denied(tokens: Sequence[Token]) -> _Denied:
         elif _says_nothing(token, was_denied=was_denied) or _plans(tokens, at):
             continue
         else:
-            told = token
+            read = token
             if past_follows and token.word not in lex.DEGREES:
                 verb = lex.past(token.word)
-                told, past_follows = Token(lex.normal(verb), verb), False
-            kept.append(replace(told, is_denied=was_denied))
+                read, past_follows = Token(lex.normal(verb), verb), False
+            kept.append(replace(read, is_denied=was_denied))
             was_denied = False
     return _Denied(tuple(kept), denials, is_doubtful, no_at)
 

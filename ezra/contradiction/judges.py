@@ -325,8 +325,8 @@ async def judged_or_by_rules(
 
 def _fenced(claim: str, rivals: dict[str, str]) -> str:
     """Return the claims as JSON that cannot end its own fence."""
-    told = {"claim": claim, "rivals": [{"id": name, "text": rivals[name]} for name in rivals]}
-    text = json.dumps(told, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e")
+    question = {"claim": claim, "rivals": [{"id": name, "text": rivals[name]} for name in rivals]}
+    text = json.dumps(question, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e")
     return f"<data>\n{text}\n</data>"
 
 

@@ -261,8 +261,8 @@ def past(verb: str) -> str:
     return f"{verb}{verb[-1]}ed" if short else f"{verb}ed"
 
 
-def _pairs(told: str) -> frozenset[frozenset[str]]:
-    return frozenset(frozenset(map(normal, pair.split(":"))) for pair in told.split())
+def _pairs(pairs: str) -> frozenset[frozenset[str]]:
+    return frozenset(frozenset(map(normal, pair.split(":"))) for pair in pairs.split())
 
 
 _OPPOSITES = (

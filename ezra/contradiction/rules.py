@@ -139,11 +139,11 @@ def _one_slot(one: Statement, two: Statement, slot: int) -> Verdict:
     if _is_opposed(one, two, slot, pair):
         return Verdict("contradiction", f"opposites: {_words_of_pair(pair)}")
     if any(pair <= group for group in lex.EXCLUSIVE) and all(
-        _is_predicate(told, slot, lex.ONE_VALUED_OF_WORDS)
-        and _is_about_one(told, slot, of_many=False)
-        and lex.ADDITIVE.isdisjoint(told.words)
-        and told.words[slot + 1 : slot + 2] != ("and",)
-        for told in (one, two)
+        _is_predicate(statement, slot, lex.ONE_VALUED_OF_WORDS)
+        and _is_about_one(statement, slot, of_many=False)
+        and lex.ADDITIVE.isdisjoint(statement.words)
+        and statement.words[slot + 1 : slot + 2] != ("and",)
+        for statement in (one, two)
     ):
         return Verdict("contradiction", f"one excludes the other: {_words_of_pair(pair)}")
     return UNRELATED
@@ -154,10 +154,10 @@ def _is_opposed(one: Statement, two: Statement, slot: int, pair: frozenset[str])
     both = (one, two)
     if pair in lex.OPPOSED_QUANTIFIERS:
         return slot == 0 or "always" in pair
-    are_states = all(_is_state(told, slot) for told in both)
+    are_states = all(_is_state(statement, slot) for statement in both)
     if pair in lex.COMPLEMENTS and are_states:
-        return all(_names_its_subject(told) for told in both)
-    if not all(_is_about_one(told, slot) for told in both):
+        return all(_names_its_subject(statement) for statement in both)
+    if not all(_is_about_one(statement, slot) for statement in both):
         return False
     if are_states and (pair in lex.CONTRARIES or _is_prefixed(pair)):
         return True
@@ -178,20 +178,20 @@ def _is_prefixed(pair: frozenset[str]) -> bool:
     return len(short) > 3 and long in {f"un{short}", f"non{short}", f"dis{short}"}  # noqa: PLR2004
 
 
-def _is_measured(told: Statement, at: int) -> bool:
+def _is_measured(statement: Statement, at: int) -> bool:
     """Whether a number is the one value that the claim gives its subject."""
-    verb = _verb_before(told.tokens, at, lex.ONE_VALUED)
-    if verb is not None and not _is_main_clause(told, verb, at):
+    verb = _verb_before(statement.tokens, at, lex.ONE_VALUED)
+    if verb is not None and not _is_main_clause(statement, verb, at):
         return False
     if verb is None:
-        counts = at == 0 and not {"is", "are", "remain"}.isdisjoint(told.words[1:4])
-        return counts and told.begins not in lex.INDEFINITE
-    if told.begins in lex.UNCLEAR or lex.ADDITIVE & set(told.words):
+        counts = at == 0 and not {"is", "are", "remain"}.isdisjoint(statement.words[1:4])
+        return counts and statement.begins not in lex.INDEFINITE
+    if statement.begins in lex.UNCLEAR or lex.ADDITIVE & set(statement.words):
         return False
-    says_of_kind = told.tokens[verb].word in lex.MEASURING and not _is_past(told)
-    if says_of_kind or told.begins == "there":
+    says_of_kind = statement.tokens[verb].word in lex.MEASURING and not _is_past(statement)
+    if says_of_kind or statement.begins == "there":
         return True
-    return _is_about_one(told, at)
+    return _is_about_one(statement, at)
 
 
 def _verb_before(tokens: Sequence[Token], at: int, verbs: frozenset[str]) -> int | None:
@@ -223,25 +223,25 @@ def _verb_before(tokens: Sequence[Token], at: int, verbs: frozenset[str]) -> int
     return None
 
 
-def _is_predicate(told: Statement, at: int, verbs: frozenset[str]) -> bool:
+def _is_predicate(statement: Statement, at: int, verbs: frozenset[str]) -> bool:
     """Whether a word is what a verb says of the subject, perhaps after a number."""
-    if told.begins == "there":
+    if statement.begins == "there":
         return False
-    after_number = at > 1 and told.tokens[at - 1].quantity is not None
-    verb = _verb_before(told.tokens, at - 1 if after_number else at, verbs)
-    return verb is not None and _is_main_clause(told, verb, at)
+    after_number = at > 1 and statement.tokens[at - 1].quantity is not None
+    verb = _verb_before(statement.tokens, at - 1 if after_number else at, verbs)
+    return verb is not None and _is_main_clause(statement, verb, at)
 
 
-def _is_state(told: Statement, at: int) -> bool:
-    return _is_predicate(told, at, lex.LINKING)
+def _is_state(statement: Statement, at: int) -> bool:
+    return _is_predicate(statement, at, lex.LINKING)
 
 
-def _is_main_clause(told: Statement, verb: int, at: int) -> bool:
+def _is_main_clause(statement: Statement, verb: int, at: int) -> bool:
     """Whether a verb and what stands at a place are what the claim says, not which one it means.
 
     "Cars that start on softs stop early", "the plan to start on softs is good".
     """
-    words = told.words
+    words = statement.words
     if not lex.SUBORDINATORS.isdisjoint(words[1:at]) or lex.FINITE & set(words[at + 1 :]):
         return False
     return (
@@ -249,25 +249,25 @@ def _is_main_clause(told: Statement, verb: int, at: int) -> bool:
     )
 
 
-def _is_main_verb(told: Statement, at: int) -> bool:
+def _is_main_verb(statement: Statement, at: int) -> bool:
     """Whether a word can be the verb of the claim: no other verb, no preposition before it."""
-    before = set(told.words[:at])
+    before = set(statement.words[:at])
     return not before & (lex.COPULAS | lex.LEADS | lex.POSSESSIVES | {"of", "have"})
 
 
-def _follows_verb(told: Statement, at: int) -> bool:
+def _follows_verb(statement: Statement, at: int) -> bool:
     """Whether a word stands behind a verb, so that it belongs to no subject."""
-    before = set(told.words[:at])
-    after = set(told.words[at + 1 :])
+    before = set(statement.words[:at])
+    after = set(statement.words[at + 1 :])
     has_verb = bool(before & (lex.COMMON_VERBS | lex.MODALS | lex.PRONOUNS))
     return has_verb and not after & (lex.COPULAS | lex.MODALS)
 
 
-def _is_past(told: Statement) -> bool:
+def _is_past(statement: Statement) -> bool:
     """Whether a claim is about what was: it may have been so once and otherwise another time."""
     return any(
         token.word in lex.PASTS or token.raw.endswith("ed") or token.raw in _PASTS
-        for token in told.tokens
+        for token in statement.tokens
         if token.quantity is None
     )
 
@@ -275,26 +275,26 @@ def _is_past(told: Statement) -> bool:
 _PASTS = frozenset(lex.PAST_FORMS.values()) - frozenset(lex.PAST_FORMS)
 
 
-def _names_its_subject(told: Statement) -> bool:
+def _names_its_subject(statement: Statement) -> bool:
     """Whether a claim says what it is about; "it" may be anything, but for the weather."""
-    if told.begins in lex.INDEFINITE:
+    if statement.begins in lex.INDEFINITE:
         return False
-    return told.begins not in lex.UNCLEAR or not lex.WEATHER.isdisjoint(told.words[:4])
+    return statement.begins not in lex.UNCLEAR or not lex.WEATHER.isdisjoint(statement.words[:4])
 
 
-def _is_about_one(told: Statement, at: int, *, of_many: bool = True) -> bool:
+def _is_about_one(statement: Statement, at: int, *, of_many: bool = True) -> bool:
     """Whether the subject before a place is one thing, or (``of_many``) all of "the lectures".
 
     Of "races start on Sunday" some may start on Saturday.
     """
-    if not _names_its_subject(told):
+    if not _names_its_subject(statement):
         return False
-    verb = next((i for i, t in enumerate(told.tokens[:at]) if t.word in lex.ONE_VALUED), 0)
-    if verb == 0 or told.begins in lex.PRONOUNS:
+    verb = next((i for i, t in enumerate(statement.tokens[:at]) if t.word in lex.ONE_VALUED), 0)
+    if verb == 0 or statement.begins in lex.PRONOUNS:
         return True
-    if of_many and told.begins in lex.OF_ALL:
+    if of_many and statement.begins in lex.OF_ALL:
         return True
-    head, said = told.tokens[verb - 1], told.tokens[verb].raw
+    head, said = statement.tokens[verb - 1], statement.tokens[verb].raw
     if said in {"are", "were"}:
         return False
     is_singular = said in {"is", "was"} or lex.base(said) != said
@@ -351,11 +351,11 @@ def _cancelled(one: Statement, two: Statement) -> Verdict | None:
     return Verdict("contradiction", "one says that it is cancelled")
 
 
-def _is_when(told: Statement, rest: Sequence[str]) -> bool:
+def _is_when(statement: Statement, rest: Sequence[str]) -> bool:
     """Whether the end of a claim says nothing, or only on which day or at what time."""
     if not rest:
         return True
-    last = told.tokens[-1]
+    last = statement.tokens[-1]
     is_time = last.word in {*WEEKDAYS, "#clock", "#date"}
     return is_time and len(rest) == 2 and rest[0] in {"on", "at", "for"}  # noqa: PLR2004
 
@@ -376,9 +376,9 @@ def _turned_round(one: Statement, two: Statement) -> Verdict | None:
     return Verdict("contradiction", "the same comparison, turned round")
 
 
-def _comparison(told: Statement) -> tuple[list[str], list[str], list[str]] | None:
+def _comparison(statement: Statement) -> tuple[list[str], list[str], list[str]] | None:
     """Return what is compared, how, and with what."""
-    words = list(told.words)
+    words = list(statement.words)
     than = words.index("than") if "than" in words else 0
     verb = next((i for i, word in enumerate(words[:than]) if word in lex.COPULAS), 0)
     how = words[verb:than]

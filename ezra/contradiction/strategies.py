@@ -118,8 +118,8 @@ async def settle(found: Contradiction, handlers: Handlers) -> Settlement:
 
 async def tell(found: Contradiction, callback: Callback, timeout_seconds: float) -> str:
     """Tell somebody of a contradiction that is settled; return what went wrong, or nothing."""
-    told = await _ask(callback, found, timeout_seconds)
-    return told.problem
+    asked_for = await _ask(callback, found, timeout_seconds)
+    return asked_for.problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +137,16 @@ async def _decided(
     if asked is None:
         whom = "callback" if found.strategy == "manual" else "resolver"
         return _fallen_back(found, f"there is no {whom}")
-    told = await _ask(asked, found, timeout_seconds)
-    if told.problem:
-        return _fallen_back(found, told.problem)
-    if told.answer is None:
+    asked_for = await _ask(asked, found, timeout_seconds)
+    if asked_for.problem:
+        return _fallen_back(found, asked_for.problem)
+    if asked_for.answer is None:
         return _fallen_back(found, "no decision")
-    winner = _winner(told.answer, found)
+    winner = _winner(asked_for.answer, found)
     if winner is None:
-        return _fallen_back(found, f"the answer names neither belief: {_shown(repr(told.answer))}")
+        return _fallen_back(
+            found, f"the answer names neither belief: {_shown(repr(asked_for.answer))}"
+        )
     if winner == "both" and found.found_by == FOUND_BY_KEY:
         return _fallen_back(found, "both were to stay, which two beliefs of one key cannot")
     settled = _settlement(found, winner, found.strategy, "decided by who was asked")

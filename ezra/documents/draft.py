@@ -97,8 +97,8 @@ class Draft(Record):
 def texts_of(draft: Draft) -> list[str]:
     """Return every text of a document that a reader may come to see."""
     passages = [text for one in draft.passages for text in (one.text, *one.headings)]
-    told = [json.dumps(draft.properties, ensure_ascii=False)] if draft.properties else []
-    return [one for one in (draft.title, draft.text, *passages, *told) if one]
+    properties = [json.dumps(draft.properties, ensure_ascii=False)] if draft.properties else []
+    return [one for one in (draft.title, draft.text, *passages, *properties) if one]
 
 
 async def drafted(

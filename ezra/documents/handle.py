@@ -262,9 +262,11 @@ class Documents:
         check_text("reason", reason, "why; it is kept in the audit feed")
         ids = checked_ids("document_ids", document_ids, DOCUMENTS_PER_CALL_MAX)
         scope, _ = await self._access.writing(None, "remove a document")
-        told = (scope, ids, reason, self._runtime.clock())
+        arguments = (scope, ids, reason, self._runtime.clock())
         async with self._runtime.meter.refusals(scope):
-            done = await self._runtime.shelf.remove(*told, charge_of_write(self._access.standing()))
+            done = await self._runtime.shelf.remove(
+                *arguments, charge_of_write(self._access.standing())
+            )
         if done:
             self._runtime.wake_learning()
         return done

@@ -163,8 +163,8 @@ async def _roles(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> R
     """Take away what agents are told of the subject: contexts say it, and writers are told it."""
     if whose.subject is None:
         return RedactionReport({}, (), {}, {})
-    told = await runtime.redactor.erase_roles(scope, whose.subject, reason, runtime.clock())
-    return RedactionReport({"agent": told} if told else {}, (), {"cold": told}, {})
+    erased = await runtime.redactor.erase_roles(scope, whose.subject, reason, runtime.clock())
+    return RedactionReport({"agent": erased} if erased else {}, (), {"cold": erased}, {})
 
 
 async def agents_of(runtime: Runtime, scope: Scope, whose: Whose) -> tuple[str, ...]:

@@ -94,9 +94,9 @@ class AgentFacts(ABC):
             if given is None and (scope.sees_all_topics or set(former.topics) <= {*scope.topics}):
                 scope, allowed = await self._writing(former.topics, "remember")
         scope = scope.model_copy(update={"user_id": None}) if shared else scope
-        told = (self._runtime, scope, record, allowed)
+        arguments = (self._runtime, scope, record, allowed)
         stored_id, _ = await store(
-            *told,
+            *arguments,
             private=private,
             record_id=new,
             source=source,
@@ -113,8 +113,8 @@ class AgentFacts(ABC):
     ) -> str:
         """Give a rule new steps; return its id."""
         charge = charge_of_write(self._standing)
-        told = (self._runtime, scope, rule, rule_id, topics, source)
-        stored_id, _ = await refine(*told, charge=charge)
+        arguments = (self._runtime, scope, rule, rule_id, topics, source)
+        stored_id, _ = await refine(*arguments, charge=charge)
         return stored_id
 
     @operation("POST", "/facts/{fact_id}/forget", changes=True, repeats=False)
@@ -150,8 +150,8 @@ class AgentFacts(ABC):
             if superseded_by is None:
                 done = await forget(self._runtime, scope, fact_id, reason)
             else:
-                told = (self._runtime, scope, fact_id, superseded_by)
-                done = await supersede(*told, how="denial")
+                arguments = (self._runtime, scope, fact_id, superseded_by)
+                done = await supersede(*arguments, how="denial")
             charge.is_void = not done
         return done
 

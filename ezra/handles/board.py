@@ -175,9 +175,9 @@ class AgentBoard(BoardReader):
         ids = (ids,) if isinstance(ids, str) else ids
         check_at_most("ids", len(ids), CARDS_MAX)
         scope = await self._reading()
-        told = (scope, tuple(ids), self._id, self._runtime.clock())
+        arguments = (scope, tuple(ids), self._id, self._runtime.clock())
         async with self._runtime.meter.refusals(scope):
-            return await self._runtime.board.mark_read(*told, self._charge())
+            return await self._runtime.board.mark_read(*arguments, self._charge())
 
     @operation(
         "POST",

@@ -214,8 +214,8 @@ async def _span(
         return now, now
     following = await runtime.turns.turns_from(scope, point + 1, 1)
     said = await runtime.turns.turns_from(scope, point, 1) if point else ()
-    told = await runtime.history.events(scope, seq - 1, 1) if seq else ()
-    ends = [*(one.recorded_at for one in said), *(one.recorded_at for one in told)]
+    events = await runtime.history.events(scope, seq - 1, 1) if seq else ()
+    ends = [*(one.recorded_at for one in said), *(one.recorded_at for one in events)]
     ends.append(await _opened_at(runtime, scope, following[0]) if following else now)
     begun = said[0].recorded_at if said else datetime.min.replace(tzinfo=UTC)
     return begun, max(ends)

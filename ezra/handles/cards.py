@@ -35,8 +35,8 @@ def aside(scope: Scope, card: Card, log: Card | None) -> tuple[Scope, Card, Card
     """Return a card under an id that follows from its writer and the one it asked for."""
     own = own_id(scope, card.id)
     thread = own if card.thread == card.id else card.thread
-    told = None if log is None else log.model_copy(update={"thread": own, "id": begun_id(own)})
-    return scope, card.model_copy(update={"id": own, "thread": thread}), told
+    begun = None if log is None else log.model_copy(update={"thread": own, "id": begun_id(own)})
+    return scope, card.model_copy(update={"id": own, "thread": thread}), begun
 
 
 def own_id(scope: Scope, asked: str) -> str:

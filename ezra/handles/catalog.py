@@ -96,8 +96,8 @@ class Catalog(DocumentsOfGraph, GraphRows):
         if ALL_TOPICS in given:
             raise UsageError("topics", ALL_TOPICS, "names of topics")
         if supersedes is not None and isinstance(record, Rule):
-            told = (self._runtime, self._scope, record, supersedes, given)
-            return (await refine(*told, source="user"))[0]
+            arguments = (self._runtime, self._scope, record, supersedes, given)
+            return (await refine(*arguments, source="user"))[0]
         new = (self._runtime, self._scope, record, given)
         stored_id, _ = await store(*new, private=False, former=line)
         if line:

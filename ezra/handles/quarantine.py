@@ -122,8 +122,8 @@ class QuarantineReview:
             raise TypeError(held.held)
         refined = held.payload.get("refines")
         if isinstance(record, Rule) and refined is not None:
-            told = (self._runtime, scope, record, refined, held.topics, held.source)
-            return (await refine(*told, is_released=True))[0]
+            arguments = (self._runtime, scope, record, refined, held.topics, held.source)
+            return (await refine(*arguments, is_released=True))[0]
         named = held.payload.get("record_id")
         stored_id, was_new = await store(
             self._runtime,

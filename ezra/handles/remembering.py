@@ -245,9 +245,9 @@ async def refine(
     if rule.steps == known.steps:
         return known.id, False
     write = Write("rule", source, topics, known.private, {"refines": rule_id})
-    told = rule if is_released else await admitted(runtime, scope, write, rule)
+    admitted_rule = rule if is_released else await admitted(runtime, scope, write, rule)
     work = [index_work(known.id, known.agent_id)]
-    new = (known, told.steps, (), runtime.clock(), work)
+    new = (known, admitted_rule.steps, (), runtime.clock(), work)
     async with runtime.meter.refusals(scope):
         done = await runtime.playbooks.refine(scope, *new, charge)
     if not done:
@@ -372,10 +372,10 @@ async def forget_all(
     check_text("reason", reason, "why; it is kept in the audit feed")
     seen = await runtime.semantic.facts(scope, fact_ids)
     own = [one for one in seen if one.graph_id == scope.graph_id and may_be_found(one)]
-    told = [one.id for one in own if not is_apart(one)]
-    twins = [twin for one in told for twin in await runtime.review.twins(scope, one)]
+    ids = [one.id for one in own if not is_apart(one)]
+    twins = [twin for one in ids for twin in await runtime.review.twins(scope, one)]
     ids = [*twins, *(one.id for one in own)]
-    indexed = [index_work(one, None) for one in dict.fromkeys((*twins, *told))]
+    indexed = [index_work(one, None) for one in dict.fromkeys((*twins, *ids))]
     done = (
         await runtime.review.forget_all(scope, ids, reason, runtime.clock(), indexed) if ids else ()
     )

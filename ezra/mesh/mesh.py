@@ -61,9 +61,9 @@ class Mesh:
     @property
     def about(self) -> tuple[SourceAbout, ...]:
         """Every source, as people and models are told of it, by name."""
-        told = [one.about for one in self._sources.values()]
-        told += [SourceAbout(name=one, kind="python", questions={}) for one in self._connectors]
-        return tuple(sorted(told, key=lambda one: one.name))
+        sources = [one.about for one in self._sources.values()]
+        sources += [SourceAbout(name=one, kind="python", questions={}) for one in self._connectors]
+        return tuple(sorted(sources, key=lambda one: one.name))
 
     def access(self, name: str) -> Access:
         """Return who may ask a source; of one that is not there, everybody."""

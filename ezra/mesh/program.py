@@ -172,18 +172,18 @@ class Program:
         """End it as the protocol has it: its input is closed, then it is told, then made to."""
         if process.stdin is not None:
             process.stdin.close()
-        for told in (signal.SIGTERM, signal.SIGKILL):
+        for sent in (signal.SIGTERM, signal.SIGKILL):
             if await _has_ended(process):
                 return
-            self._signal(told)
+            self._signal(sent)
         await _has_ended(process)
 
-    def _signal(self, told: signal.Signals) -> None:
+    def _signal(self, sent: signal.Signals) -> None:
         """Tell it, and the programs of its group, unless it has ended."""
         process = self._process
         if process is not None and process.returncode is None:
             with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, told)
+                os.killpg(process.pid, sent)
 
 
 async def _read_in(line: bytes) -> SessionMessage | None:

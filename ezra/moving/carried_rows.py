@@ -396,8 +396,8 @@ class RowsCheck:
 
     def _trusted(self, row: TrustRow) -> None:
         if self._log.is_whole:
-            told = self._log.fold.trust.get((row.agent_id, row.topic))
-            if told != row.trust:
+            trust = self._log.fold.trust.get((row.agent_id, row.topic))
+            if trust != row.trust:
                 raise self._wrong("trust is not what the log says")
         self._trust.add((row.agent_id, row.topic))
 

@@ -204,8 +204,10 @@ def _read_word(word: str) -> tuple[int | None, bool, bool]:
 def _only_asks(text: str, length: int) -> bool:
     if length > QUESTION_WORDS_MAX or not text.rstrip().endswith("?"):
         return False
-    told = [_statement_in(one) for one in sentences(_said(text))]
-    return sum(word not in STOP_WORDS for one in told for word in words(one)) <= TOLD_WORDS_MAX
+    statements = [_statement_in(one) for one in sentences(_said(text))]
+    return (
+        sum(word not in STOP_WORDS for one in statements for word in words(one)) <= TOLD_WORDS_MAX
+    )
 
 
 def _said(text: str) -> str:

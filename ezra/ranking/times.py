@@ -13,7 +13,7 @@ from tiers.lexical import MONTHS, STOP_WORDS, WEEKDAYS
 from tiers.moments import local
 
 TIMES_MAX = 4
-_TOLD = re.compile(r"\b(?:did|was|were|had|said|told|been|happened)\b", re.IGNORECASE)
+_PAST = re.compile(r"\b(?:did|was|were|had|said|told|been|happened)\b", re.IGNORECASE)
 _MONTH = (
     r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
@@ -119,7 +119,7 @@ EVER = TimeSpan(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UT
 
 def speaks_of_past(text: str) -> bool:
     """Whether a text speaks of what was, rather than of what is or shall be."""
-    return _TOLD.search(text) is not None
+    return _PAST.search(text) is not None
 
 
 def times_in(

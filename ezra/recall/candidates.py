@@ -429,11 +429,11 @@ async def remember_uses(search: Search) -> None:
     uses = await search.state.answer("cold", "uses", call, {})
     for candidate, hit in later:
         if hit.id in uses:
-            told = {
+            fields = {
                 "uses": max(0, hit.uses - uses[hit.id].since),
                 "last_used_at": uses[hit.id].last,
             }
-            candidate.hit = hit.model_copy(update=told)
+            candidate.hit = hit.model_copy(update=fields)
 
 
 async def _words(search: Search, queries: Sequence[SearchQuery]) -> tuple[SightedWords, ...]:

@@ -197,7 +197,7 @@ async def _unfolded(search: _Search, items: Sequence[Hit], limit: int) -> tuple[
     written = await search.state.answer("cold", "episodes", call, ())
     same = {one.id: one for one in written if isinstance(one, Episode) and one.redacted_at is None}
     own = search.scope.graph_id
-    told = [
+    unfolded = [
         shown
         for hit in items
         for shown in (
@@ -205,7 +205,7 @@ async def _unfolded(search: _Search, items: Sequence[Hit], limit: int) -> tuple[
             *(hit_of(same[one], hit.score, own) for one in hit.folded if one in same),
         )
     ]
-    return tuple(told[:limit])
+    return tuple(unfolded[:limit])
 
 
 async def _hint(search: _Search) -> str | None:

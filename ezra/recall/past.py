@@ -69,8 +69,8 @@ async def tell_periods(search: Search) -> None:
         candidate = search.pool.get((fact.graph_id, fact.id))
         if candidate is None or candidate.hit is None:
             continue
-        told = {name: getattr(fact, name) for name in NOT_IN_THE_INDEX}
-        candidate.hit = candidate.hit.model_copy(update=told)
+        fields = {name: getattr(fact, name) for name in NOT_IN_THE_INDEX}
+        candidate.hit = candidate.hit.model_copy(update=fields)
         if not asks_days:
             continue
         candidate.happened_at = _day_of(fact, search.now)

@@ -182,11 +182,11 @@ def arguments_of(request: RecallRequest) -> dict[str, JsonValue]:
 def request_again(text: str, arguments: Mapping[str, Any]) -> RecallRequest:
     """Return the request that a receipt tells of, explaining and keeping nothing."""
     known = {one.name for one in fields(RecallRequest)} - {"text", "explain", "receipt"}
-    told = {name: value for name, value in arguments.items() if name in known}
-    told |= {name: tuple(value) for name, value in told.items() if isinstance(value, list)}
-    if told.get("as_of"):
-        told["as_of"] = datetime.fromisoformat(told["as_of"])
-    return RecallRequest(text=text, **told)
+    given = {name: value for name, value in arguments.items() if name in known}
+    given |= {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
+    if given.get("as_of"):
+        given["as_of"] = datetime.fromisoformat(given["as_of"])
+    return RecallRequest(text=text, **given)
 
 
 def check_identity(request: RecallRequest, scope: Scope) -> None:

@@ -77,10 +77,10 @@ async def _tell(
     known = {one.id: one for one in await search.state.answer("cold", "outcomes", call, ())}
     for candidate, hit in found:
         rule = known.get(candidate.id)
-        told = {"version": None} if rule is None else _standing_of(rule, moment)
+        fields = {"version": None} if rule is None else _standing_of(rule, moment)
         if moment is not None:
-            told |= {"successes": None, "failures": None}
-        search.pool.tell(candidate, hit.model_copy(update=told))
+            fields |= {"successes": None, "failures": None}
+        search.pool.tell(candidate, hit.model_copy(update=fields))
 
 
 def _standing_of(rule: Rule, moment: datetime | None) -> dict[str, object]:
@@ -227,16 +227,16 @@ def _hit(search: Search, one: Ranked, hit: Hit | None, turn: Turn | None) -> Hit
         hit = hit_of(turn, 0.0, search.scope.graph_id)
     if hit is None:
         return None
-    told: dict[str, object] = {"score": one.score, "folded": one.folded, "cosine": None}
+    fields: dict[str, object] = {"score": one.score, "folded": one.folded, "cosine": None}
     if hit.kind == "turn":
-        told |= {"tier": one.candidate.tier, "words_only": one.candidate.words_only}
+        fields |= {"tier": one.candidate.tier, "words_only": one.candidate.words_only}
     if hit.id in search.hot:
-        told["tier"] = "hot"
+        fields["tier"] = "hot"
     if turn is not None and has_long_output(turn):
-        told["text"] = shown_text(turn)
+        fields["text"] = shown_text(turn)
     if only_outputs and turn is not None:
-        told |= {"kind": "tool_output", "text": "\n".join(shown_outputs(turn))}
-    return hit.model_copy(update=told)
+        fields |= {"kind": "tool_output", "text": "\n".join(shown_outputs(turn))}
+    return hit.model_copy(update=fields)
 
 
 async def _tiers_then(search: Search, ranked: Sequence[Ranked]) -> dict[str, FactTier]:

@@ -38,10 +38,10 @@ class TextLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
-        told = _log_document(record)
-        head = (told.pop("at"), str(told.pop("level")).upper(), told.pop("logger"))
-        message = _on_one_line(str(told.pop("message")))
-        fields = (f"{name}={_shown(value)}" for name, value in told.items() if value is not None)
+        line = _log_document(record)
+        head = (line.pop("at"), str(line.pop("level")).upper(), line.pop("logger"))
+        message = _on_one_line(str(line.pop("message")))
+        fields = (f"{name}={_shown(value)}" for name, value in line.items() if value is not None)
         return " ".join((*head, message, *fields))
 
 
@@ -62,7 +62,7 @@ def log_to_stderr(*, has_access: bool, style: Style = "json") -> None:
 
 def _log_document(record: logging.LogRecord) -> dict[str, Any]:
     at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-    told = {
+    line = {
         "at": at,
         "level": record.levelname.lower(),
         "logger": record.name,
@@ -71,8 +71,8 @@ def _log_document(record: logging.LogRecord) -> dict[str, Any]:
     }
     error = record.exc_info[1] if record.exc_info else None
     if error is not None:
-        told |= {"error": _named(error), "where": "".join(traceback.format_tb(error.__traceback__))}
-    return told
+        line |= {"error": _named(error), "where": "".join(traceback.format_tb(error.__traceback__))}
+    return line
 
 
 def _message(record: logging.LogRecord) -> str:

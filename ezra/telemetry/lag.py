@@ -30,9 +30,9 @@ def what_stays_left_out() -> Iterator[None]:
     """
     seen = 0
 
-    def leave_out(phase: str, told: dict[str, int]) -> None:
+    def leave_out(phase: str, info: dict[str, int]) -> None:
         nonlocal seen
-        if phase != "stop" or told["generation"] != OLDEST:
+        if phase != "stop" or info["generation"] != OLDEST:
             return
         seen += 1
         if seen % LOOKED_THROUGH_ONCE_IN:

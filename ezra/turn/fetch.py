@@ -188,10 +188,10 @@ class Fetcher:
             return None
 
     async def _note(self, scope: Scope, source: str, question: str, outcome: str) -> None:
-        told = [f"source {source}"]
-        told += [f"question {question}"] if question else []
-        told += [outcome] if outcome else []
-        await self.log.append_audit(scope, "fetched", (), ", ".join(told), self.clock())
+        parts = [f"source {source}"]
+        parts += [f"question {question}"] if question else []
+        parts += [outcome] if outcome else []
+        await self.log.append_audit(scope, "fetched", (), ", ".join(parts), self.clock())
 
     def _deadline(self, name: str) -> float:
         """Return how long a turn waits; a model that proposes has a deadline of its own."""

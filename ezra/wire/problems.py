@@ -147,8 +147,8 @@ def _denied(_: type[Any], problem: Mapping[str, Any]) -> EzraError:
 def _refused(_: type[Any], problem: Mapping[str, Any]) -> EzraError:
     detectors = tuple(map(str, problem.get("detectors") or ()))
     held_id = problem.get("held_id")
-    told = (str(problem.get("what")), detectors, str(problem.get("accepted")))
-    return WriteRefused(*told, None if held_id is None else str(held_id))
+    details = (str(problem.get("what")), detectors, str(problem.get("accepted")))
+    return WriteRefused(*details, None if held_id is None else str(held_id))
 
 
 def _exceeded(_: type[Any], problem: Mapping[str, Any]) -> EzraError:

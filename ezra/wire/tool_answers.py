@@ -56,10 +56,10 @@ class Answer(BaseModel):
         return cls.model_validate(found)
 
     @classmethod
-    def _with(cls, found: object, **told: Any) -> Self:  # noqa: ANN401 - its fields check them
+    def _with(cls, found: object, **fields: Any) -> Self:  # noqa: ANN401 - its fields check them
         """Return what was found as it is shown, with what is told otherwise."""
-        names = [name for name in cls.model_fields if name not in told]
-        return cls(**{name: getattr(found, name) for name in names}, **told)
+        names = [name for name in cls.model_fields if name not in fields]
+        return cls(**{name: getattr(found, name) for name in names}, **fields)
 
 
 class Found(Answer):

@@ -166,15 +166,15 @@ def _takes(offered: Offered) -> Iterator[inspect.Parameter]:
     """Yield the parameters that a model is given, each with what it may say."""
     words = offered.words
     for name, one in list(offered.signature.parameters.items())[1:]:
-        told = _for_model(offered.hints[name])
-        if told is None:
+        for_model = _for_model(offered.hints[name])
+        if for_model is None:
             if one.default is not one.empty:
                 continue
-            told = ForModel(words.get(name, ""))
-        hint = told.hint or offered.hints[name]
-        if told.words:
-            hint = Annotated[hint, Field(description=told.words)]
-        default = told.default
+            for_model = ForModel(words.get(name, ""))
+        hint = for_model.hint or offered.hints[name]
+        if for_model.words:
+            hint = Annotated[hint, Field(description=for_model.words)]
+        default = for_model.default
         if default is ...:
             default = "" if one.default is None else one.default
         yield one.replace(annotation=hint, default=default, kind=one.KEYWORD_ONLY)
@@ -190,8 +190,8 @@ def _meant(offered: Offered, name: str, said: Any) -> Any:  # noqa: ANN401 - wha
     """Return what a method is to be given for what a model said."""
     if said in ("", ()) and offered.signature.parameters[name].default is None:
         return None
-    told = _for_model(offered.hints[name])
-    return moment_of(said, name) if told is not None and told.hint is Moment else said
+    for_model = _for_model(offered.hints[name])
+    return moment_of(said, name) if for_model is not None and for_model.hint is Moment else said
 
 
 def _spec(

@@ -127,25 +127,25 @@ def semantic_diff(
     if until < since:
         raise UsageError("to", until.isoformat(), f"a moment after {since.isoformat()}")
     pairs = _pairs(before, after)
-    told = [(_changed(old, new), old, new) for old, new in pairs]
-    told.sort(key=lambda one: (one[0].type, one[0].id))
-    there = [(one, old, new) for one, old, new in told if old is not None and new is not None]
+    changes = [(_changed(old, new), old, new) for old, new in pairs]
+    changes.sort(key=lambda one: (one[0].type, one[0].id))
+    there = [(one, old, new) for one, old, new in changes if old is not None and new is not None]
     moved = [(one, old.status != new.status) for one, old, new in there]
     active = sorted(
-        (one for one, _, new in told if new is not None and one.revisions),
+        (one for one, _, new in changes if new is not None and one.revisions),
         key=lambda one: (-one.revisions, one.id),
     )
     return SemanticDiff(
         since=since,
         until=until,
         breakdown=_breakdown(pairs),
-        created=tuple(one for one, old, _ in told if old is None),
-        removed=tuple(one for one, _, new in told if new is None),
-        completed=tuple(one for one, old, new in told if _is_completion(old, new)),
+        created=tuple(one for one, old, _ in changes if old is None),
+        removed=tuple(one for one, _, new in changes if new is None),
+        completed=tuple(one for one, old, new in changes if _is_completion(old, new)),
         changed_status=tuple(one for one, has_moved in moved if has_moved),
         newly_blocked=tuple(
             one
-            for one, old, new in told
+            for one, old, new in changes
             if _is_blocked(after, new) and not _is_blocked(before, old)
         ),
         unblocked=tuple(

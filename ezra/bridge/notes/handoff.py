@@ -194,17 +194,17 @@ def length_of(handoff: Handoff) -> int:
 
 def with_synthesis(handoff: Handoff, said: str, chars: int) -> Handoff:
     """Return a handoff with a model's account, which is cut to the room that is left."""
-    told = replace(handoff, synthesis=said)
-    while told.synthesis and (over := length_of(told) - chars) > 0:
-        told = replace(told, synthesis=told.synthesis[: -(over + 1)].rstrip())
-        told = replace(told, synthesis=f"{told.synthesis}…" if told.synthesis else "")
-    return told
+    short = replace(handoff, synthesis=said)
+    while short.synthesis and (over := length_of(short) - chars) > 0:
+        short = replace(short, synthesis=short.synthesis[: -(over + 1)].rstrip())
+        short = replace(short, synthesis=f"{short.synthesis}…" if short.synthesis else "")
+    return short
 
 
 def document_of(handoff: Handoff) -> dict[str, Any]:
     """Return a handoff as JSON has it."""
-    told: dict[str, Any] = json.loads(json.dumps(asdict(handoff), default=_moment))
-    return told
+    document: dict[str, Any] = json.loads(json.dumps(asdict(handoff), default=_moment))
+    return document
 
 
 def readable(handoff: Handoff) -> str:
@@ -293,15 +293,15 @@ def _entry_of_card(card: Card, task: str = "") -> HandoffEntry:
 
 
 def _warnings(graph: EntityGraph) -> tuple[str, ...]:
-    told = [
+    lines = [
         f"{one.id}: {one.kept.path} and {one.hidden.path} claim one id" for one in graph.collisions
     ]
-    told += [
+    lines += [
         f"{notice.path}:{notice.line}: {notice.problem}"
         for entity in graph.entities
         for notice in entity.notices
     ]
-    return tuple(told)
+    return tuple(lines)
 
 
 def _note(one: Updated) -> str:

@@ -161,8 +161,8 @@ def sees_node(scope: Scope, node: TaintNode | Resting) -> bool:
         return False  # what came of it in graphs that inherit is nothing that they give back
     if node.kind == "receipt":
         return node.agent_id == scope.agent_id
-    told = node.model_dump(include={"id", "graph_id", "agent_id", "user_id", "topics", "private"})
-    return sees(scope, Owned(tenant=scope.tenant, **told))
+    owned = node.model_dump(include={"id", "graph_id", "agent_id", "user_id", "topics", "private"})
+    return sees(scope, Owned(tenant=scope.tenant, **owned))
 
 
 async def described(runtime: Runtime, scope: Scope, record_id: str) -> Resting:

@@ -68,14 +68,14 @@ def _claim(
 ) -> FilledClaim:
     parts = [part for turn in claim.turns for part in (turn.speaker, turn.text, turn.answer)]
     words = _drawn([*parts, claim.text], source.slots, random, source.name)
-    told = [_line(turn, words) for turn in claim.turns]
+    said = [_line(turn, words) for turn in claim.turns]
     around = []
     for aside in random.sample(source.asides, ASIDES):
         others = _drawn([aside.text, aside.answer], source.slots, random, source.name)
-        speaker = random.choice(told).speaker
+        speaker = random.choice(said).speaker
         around.append(_line(aside, others).model_copy(update={"speaker": speaker}))
     at = random.randrange(ASIDES + 1)
-    turns = (*around[:at], *told, *around[at:])
+    turns = (*around[:at], *said, *around[at:])
     return FilledClaim(claim_id, kind, turns, _SLOT.sub(lambda m: words[m[0]], claim.text))
 
 
@@ -105,9 +105,9 @@ def _drawn(
 
 
 def _filled(template: Template, source: TemplateSet, random: Random, pair_id: str) -> Pair:
-    told = (template.old, template.new, template.speaker, template.new_speaker)
-    words = _drawn(told, source.slots, random, source.name)
-    old, new, speaker, new_speaker = (_SLOT.sub(lambda m: words[m[0]], one) for one in told)
+    texts = (template.old, template.new, template.speaker, template.new_speaker)
+    words = _drawn(texts, source.slots, random, source.name)
+    old, new, speaker, new_speaker = (_SLOT.sub(lambda m: words[m[0]], one) for one in texts)
     return Pair(
         id=pair_id,
         kind=template.kind,

@@ -102,12 +102,12 @@ def moves_of(memory: AgentMemory, events: Sequence[AuditEvent]) -> tuple[Move, .
     That a turn left the ring, and became part of a summary, is no event of the audit feed: it is
     told by where the turn is.
     """
-    told = [
+    moves = [
         *(_left(turn, memory.capacity) for turn in memory.waiting),
         *(_compressed(one, memory.capacity) for one in memory.summaries),
         *(_move(event) for event in events),
     ]
-    return tuple(sorted(told, key=lambda move: move.at, reverse=True)[:MOVES_SHOWN])
+    return tuple(sorted(moves, key=lambda move: move.at, reverse=True)[:MOVES_SHOWN])
 
 
 def _left(turn: Turn, capacity: int) -> Move:

@@ -187,12 +187,12 @@ async def _settled(graph: Graph, query: SettledQuery) -> dict[str, object]:
     pairs = [event.record_ids for event in found[:SETTLED_PER_PAGE]]
     known = await graph.beliefs.lives(list(dict.fromkeys(one for pair in pairs for one in pair)))
     by_id = {life.belief.id: life.belief for life in known}
-    told = await asyncio.gather(
+    explained = await asyncio.gather(
         *(graph.beliefs.explain(pair[0]) for pair in pairs if pair and pair[0] in by_id)
     )
     decisions = {
         (one.belief.id, str(decision.get("rival_id"))): decision
-        for one in told
+        for one in explained
         for decision in decisions_of(one)
     }
     rows = [_settlement(event, by_id, decisions) for event in found]
@@ -203,11 +203,11 @@ async def _settled(graph: Graph, query: SettledQuery) -> dict[str, object]:
     return {**listed, "here": href(*here), "is_first": query.before is None}
 
 
-def decisions_of(told: Explanation) -> list[dict[str, Any]]:
+def decisions_of(explanation: Explanation) -> list[dict[str, Any]]:
     """Return the decisions about a belief, each with the ids of both sides."""
     return [
         {**said, "belief_id": one.event.belief_id, "at": one.event.recorded_at}
-        for one in told.events
+        for one in explanation.events
         if one.event.kind == "contradicted" and (said := one.said) is not None
     ]
 
@@ -235,17 +235,17 @@ class HeadsQuery(Query):
 async def one_belief(graph: Graph, belief_id: str) -> View:
     """Show where a belief came from, what became of it, and which head vouches for it."""
     history = graph.beliefs
-    told = await history.explain(belief_id)
-    belief = told.belief
+    explained = await history.explain(belief_id)
+    belief = explained.belief
     (life,) = await history.lives([belief.id])
     values = {
-        "told": told,
+        "explained": explained,
         "belief": belief,
         "held": life.held,
         "spans_max": SPANS_MAX,
-        "events": told.events[-EVENTS_SHOWN:],
-        "left_out": max(0, len(told.events) - EVENTS_SHOWN),
-        "decisions": decisions_of(told),
+        "events": explained.events[-EVENTS_SHOWN:],
+        "left_out": max(0, len(explained.events) - EVENTS_SHOWN),
+        "decisions": decisions_of(explained),
         "head": await _first_head(history, belief.committed_seq),
         "origin": await history.origin() if belief.origin_id else None,
     }

@@ -104,7 +104,7 @@ async def search(pool: HandlePool, caller: Caller, graph: Graph, asked: SearchAs
 
 def weighed(found: RecallResult) -> tuple[Weighed, ...]:
     """Return the answers with how their scores came about; bars are beside the best of them."""
-    told = dict(found.considered)
+    considered = dict(found.considered)
     shown = [(hit, found.reasons[hit.id]) for hit in found.items if hit.id in found.reasons]
     added = [sum(value for value in one.parts.values() if value > 0) for _, one in shown]
     most = max(added, default=0.0)
@@ -118,7 +118,7 @@ def weighed(found: RecallResult) -> tuple[Weighed, ...]:
             _base(reason),
             score,
             100 * score / best if best > 0 else 0.0,
-            told.get(hit.id),
+            considered.get(hit.id),
         )
         for (hit, reason), score in zip(shown, scores, strict=True)
     )
@@ -232,8 +232,8 @@ def found_in(answers: Mapping[str, RecallResult]) -> tuple[Found, ...]:
         )
         for graph_id, said in answers.items()
     ]
-    told = [one for one in found if one.hits]
-    return tuple(sorted(told, key=lambda one: -one.hits[0].score))
+    shown = [one for one in found if one.hits]
+    return tuple(sorted(shown, key=lambda one: -one.hits[0].score))
 
 
 async def _answers(

@@ -69,7 +69,7 @@ class ShownContext:
     """A rebuilt context as the page shows it.
 
     Attributes:
-        told: What the handle answered.
+        replayed: What the handle answered.
         tokens: The sum over the slots.
         budget: What they had to fit in; ``None`` for a recall.
         shares: What each kind took, in the order of the context.
@@ -81,7 +81,7 @@ class ShownContext:
         notes: What was left out on the way, and why.
     """
 
-    told: ReplayedContext
+    replayed: ReplayedContext
     tokens: int
     budget: int | None
     shares: tuple[Share, ...]
@@ -124,7 +124,7 @@ async def one_receipt(graph: Graph, receipt_id: str, query: ContextQuery) -> Vie
     context = await _context(graph, receipt_id, query)
     here = href("graphs", graph.id, "receipts", receipt_id)
     values = {"context": context, "asked": query, "here": here}
-    return View("turns_receipt.html", values, f"What a {context.told.kind} was given")
+    return View("turns_receipt.html", values, f"What a {context.replayed.kind} was given")
 
 
 async def _rows(graph: Graph, agent_id: str, query: TurnsQuery) -> dict[str, object]:
@@ -172,15 +172,15 @@ async def _context(graph: Graph, receipt_id: str, query: ContextQuery) -> ShownC
     return shown_context(await graph.replay_context(receipt_id, today=query.today))
 
 
-def shown_context(told: ReplayedContext) -> ShownContext:
+def shown_context(replayed: ReplayedContext) -> ShownContext:
     """Return a rebuilt context with its sums. Pure."""
-    body = told.body
-    given: list[Slot | KeptSlot] = [*told.slots, *(one.slot for one in told.missing)]
+    body = replayed.body
+    given: list[Slot | KeptSlot] = [*replayed.slots, *(one.slot for one in replayed.missing)]
     tokens = sum(slot.tokens for slot in given)
     budget = _count(body.get("budget"))
     models = body.get("models")
     return ShownContext(
-        told=told,
+        replayed=replayed,
         tokens=tokens,
         budget=budget,
         shares=shares_of(given, max(budget or 0, tokens)),

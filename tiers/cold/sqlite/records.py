@@ -172,10 +172,10 @@ class _Transaction:
 
     def _put(self, request: port.Put[Any]) -> None:
         collection, record = request.collection, request.record
-        said = self._said(collection, record, body(record))
+        values = self._values(collection, record, body(record))
         text = _insertion(collection.name, columns(collection))
-        number = self._connection.execute(text, said).lastrowid
-        row = (number, *said)
+        number = self._connection.execute(text, values).lastrowid
+        row = (number, *values)
         self._list(collection, None, (row, record))
         self._held[_name_in(collection, row)] = (row, record)
 
@@ -187,9 +187,9 @@ class _Transaction:
         text = body(record)
         if text == before[0][-1]:
             return  # it says what it said, and so do the columns and look-ups, made of it alone
-        said = self._said(collection, record, text)
-        row = (before[0][0], *said)
-        named = zip(columns(collection), before[0][1:], said, strict=True)
+        values = self._values(collection, record, text)
+        row = (before[0][0], *values)
+        named = zip(columns(collection), before[0][1:], values, strict=True)
         changed = {column: one for column, was, one in named if one != was}
         if changed:
             update = _updating(collection.name, tuple(changed))
@@ -210,16 +210,16 @@ class _Transaction:
         model: Any = collection.record
         return row, parsed(model, row[-1])
 
-    def _said(self, collection: port.Collection[Any], record: Any, text: str) -> list[Any]:  # noqa: ANN401
+    def _values(self, collection: port.Collection[Any], record: Any, text: str) -> list[Any]:  # noqa: ANN401
         """Return what a record says in the columns of its table, in their order, its body last."""
-        said: list[Any] = collection.row(record)
+        values: list[Any] = collection.row(record)
         if collection.owned:
-            said.append(self._sets.number(self._connection, record.topics, self._numbers))
+            values.append(self._sets.number(self._connection, record.topics, self._numbers))
         if collection.stretches:
             stretched = collection.stretched(record).values()
-            said += [json.dumps(held) if held else "[]" for held in stretched]
-        said.append(text)
-        return said
+            values += [json.dumps(held) if held else "[]" for held in stretched]
+        values.append(text)
+        return values
 
     def _list(
         self, collection: port.Collection[Any], was: _Kept | None, said: _Kept | None
