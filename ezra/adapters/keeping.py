@@ -62,9 +62,9 @@ class Shelf:
         Its text is a digest: it is found by its address, and is no answer to any question.
         """
         predicate = f"namespace:{_path(namespace)}"
-        said = json_text({"namespace": namespace})
+        document = json_text({"namespace": namespace})
         text = f"{self.directory} {_digest(predicate)}"
-        return _fact(self.directory, predicate, said, text)
+        return _fact(self.directory, predicate, document, text)
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def item_fact(
         searched: What it is found by; nothing but its address if ``None``.
         former: The item in whose place it comes.
     """
-    said = json_text(
+    document = json_text(
         {
             "namespace": list(namespace),
             "key": key,
@@ -133,8 +133,8 @@ def item_fact(
     subject, predicate = shelf.subject(namespace), predicate_of(key)
     about = " ".join(searched or ())[:SEARCHED_CHARS_MAX]
     # One text is one fact: the digest tells this version of this item from all others.
-    text = f"{' / '.join((*namespace, key))}: {about} #{_digest(subject, predicate, said)}"
-    return _fact(subject, predicate, said, text)
+    text = f"{' / '.join((*namespace, key))}: {about} #{_digest(subject, predicate, document)}"
+    return _fact(subject, predicate, document, text)
 
 
 def searched_text(value: Mapping[str, Any]) -> str:
@@ -179,9 +179,9 @@ def check_address(namespace: Sequence[str], key: str = "") -> None:
 
 def item_of(fact: Fact) -> Kept | None:
     """Return the item that a fact keeps; ``None`` when it keeps none."""
-    said = _said(fact)
-    namespace, key, value = said.get("namespace"), said.get("key"), said.get("value")
-    version, created_at = said.get("version"), said.get("created_at")
+    document = _said(fact)
+    namespace, key, value = document.get("namespace"), document.get("key"), document.get("value")
+    version, created_at = document.get("version"), document.get("created_at")
     if not isinstance(key, str) or not isinstance(value, dict) or not isinstance(version, int):
         return None
     return Kept(
@@ -192,27 +192,27 @@ def item_of(fact: Fact) -> Kept | None:
         version=version,
         created_at=_moment(created_at) or fact.recorded_at,
         updated_at=fact.recorded_at,
-        is_searched=said.get("searched") is True,
+        is_searched=document.get("searched") is True,
     )
 
 
 def namespace_of(fact: Fact) -> Namespace | None:
     """Return the namespace that an entry of the directory names; ``None`` when it is no entry."""
-    said = _said(fact).get("namespace")
-    return _labels(said) if isinstance(said, list) else None
+    document = _said(fact).get("namespace")
+    return _labels(document) if isinstance(document, list) else None
 
 
-def _fact(subject: str, predicate: str, said: str, text: str) -> Fact:
-    return checked(Fact, subject=subject, predicate=predicate, object=said, text=text)
+def _fact(subject: str, predicate: str, document: str, text: str) -> Fact:
+    return checked(Fact, subject=subject, predicate=predicate, object=document, text=text)
 
 
 def _said(fact: Fact) -> dict[str, Any]:
     """Return what a fact's object says; nothing when somebody else wrote something else there."""
     try:
-        said = json.loads(fact.object or "", strict=False)
+        document = json.loads(fact.object or "", strict=False)
     except (ValueError, RecursionError):
         return {}
-    return said if isinstance(said, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
 def _labels(given: object) -> Namespace:

@@ -64,11 +64,11 @@ def _has_ended(fact: Fact) -> bool:
 
 def _tombstone(fact: Fact, known: Collection[str], reason: str) -> dict[str, Any]:
     """Return a memory that ended as a line; one whose successor is gone counts as forgotten."""
-    said = {"kind": "memory", **memory_of(fact).said}
+    line = {"kind": "memory", **memory_of(fact).document}
     if fact.superseded_by is not None and fact.superseded_by not in known:
-        del said["superseded_by"]
-        said["forgotten_at"] = (fact.superseded_at or fact.recorded_at).isoformat()
-    return said | ({"reason": reason} if reason else {})
+        del line["superseded_by"]
+        line["forgotten_at"] = (fact.superseded_at or fact.recorded_at).isoformat()
+    return line | ({"reason": reason} if reason else {})
 
 
 async def note_lines(documents: Documents) -> AsyncIterator[dict[str, Any]]:
@@ -90,8 +90,8 @@ async def note_lines(documents: Documents) -> AsyncIterator[dict[str, Any]]:
 
 
 def _note_line(document: Document) -> dict[str, Any]:
-    said = document.model_dump(mode="json", include=set(_LINE))
-    line = {"kind": "note", "id": document.id, "agent": document.agent_id, **said}
+    content = document.model_dump(mode="json", include=set(_LINE))
+    line = {"kind": "note", "id": document.id, "agent": document.agent_id, **content}
     if document.private:
         line["private"] = True
     if document.removed_at is not None:

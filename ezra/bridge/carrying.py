@@ -80,7 +80,7 @@ async def exported(bridge: Bridge) -> list[dict[str, Any]]:
         Away: The memory is away.
         PolicyDenied: The token does not look at a whole graph.
     """
-    lines = [{"kind": "memory", **memory.said} async for memory in memories(bridge)]
+    lines = [{"kind": "memory", **memory.document} async for memory in memories(bridge)]
     graph = await bridge.graph()
     lines += await tombstones(bridge, {one["id"] for one in lines})
     lines += [one async for one in note_lines((await bridge.reader()).documents)]
@@ -103,7 +103,7 @@ async def exported(bridge: Bridge) -> list[dict[str, Any]]:
 
 
 def _line(card: Card) -> dict[str, Any]:
-    said = card.model_dump(
+    document = card.model_dump(
         mode="json",
         include={
             "id", "kind", "type", "to", "thread", "reply_to", "status", "priority", "title",
@@ -112,7 +112,7 @@ def _line(card: Card) -> dict[str, Any]:
         exclude_defaults=True,
     )  # fmt: skip
     at = written_at(card).isoformat()
-    return {"kind": card.kind, "id": card.id, "agent": card.agent_id, "at": at, **said}
+    return {"kind": card.kind, "id": card.id, "agent": card.agent_id, "at": at, **document}
 
 
 def read_line(number: int, data: bytes) -> dict[str, Any] | None:
@@ -127,22 +127,22 @@ def read_line(number: int, data: bytes) -> dict[str, Any] | None:
     if len(data) > LINE_BYTES_MAX:
         raise UsageError(where, f"{len(data):,} bytes", f"at most {LINE_BYTES_MAX:,}")
     try:
-        said = json.loads(data.decode("utf-8-sig"))  # an editor may have put a mark before it
+        document = json.loads(data.decode("utf-8-sig"))  # an editor may have put a mark before it
     except (ValueError, RecursionError) as error:
         shown = data[:80].decode(errors="backslashreplace")
         raise UsageError(where, shown, "a JSON object in UTF-8") from error
-    kind = said.get("kind") if isinstance(said, dict) else None
+    kind = document.get("kind") if isinstance(document, dict) else None
     if kind not in _FIELDS:
         raise UsageError(where, kind, f"an object whose kind is {', '.join(_FIELDS)}")
-    if said.get("v", VERSION) != VERSION:
-        raise UsageError(f"{where}: v", said["v"], f"{VERSION}, as this ezra writes it")
+    if document.get("v", VERSION) != VERSION:
+        raise UsageError(f"{where}: v", document["v"], f"{VERSION}, as this ezra writes it")
     for name in _FIELDS[kind]:
-        if not isinstance(said.get(name), str):
-            raise UsageError(f"{where}: {name}", said.get(name), f"text; a {kind} has it")
+        if not isinstance(document.get(name), str):
+            raise UsageError(f"{where}: {name}", document.get(name), f"text; a {kind} has it")
     for name, (shape, accepted) in _SHAPES.items():
-        if not isinstance(said.get(name), shape | None):
-            raise UsageError(f"{where}: {name}", said[name], accepted)
-    return {**said, NUMBER: number}
+        if not isinstance(document.get(name), shape | None):
+            raise UsageError(f"{where}: {name}", document[name], accepted)
+    return {**document, NUMBER: number}
 
 
 async def imported(bridge: Bridge, lines: Iterable[Mapping[str, Any]]) -> Imported:

@@ -154,8 +154,8 @@ def bridge_config(environment: Mapping[str, str] | None = None) -> BridgeConfig:
     """
     given = os.environ if environment is None else environment
     state = state_folder(given)
-    said = {**read_file(state / FILE_NAME), **_of_variables(given)}
-    found = _checked(state, said)
+    values = {**read_file(state / FILE_NAME), **_of_variables(given)}
+    found = _checked(state, values)
     if found.url is None and found.home is None:
         return replace(found, home=data_folder(given))
     return found
@@ -208,13 +208,13 @@ def read_file(path: Path) -> dict[str, Any]:
     import tomllib  # noqa: PLC0415 - who has no file does not pay for reading one
 
     try:
-        said = tomllib.loads(data.decode())
+        values = tomllib.loads(data.decode())
     except ValueError as error:
         raise ConfigError(str(path), f"is no TOML: {error}") from error
-    for name in said:
+    for name in values:
         if name not in _VARIABLES:
             raise ConfigError(f"{path}: {name}", f"is unknown; known: {', '.join(_VARIABLES)}")
-    return said
+    return values
 
 
 def write_file(state: Path, changes: Mapping[str, str | float | None]) -> Path:
@@ -230,14 +230,14 @@ def write_file(state: Path, changes: Mapping[str, str | float | None]) -> Path:
         ConfigError: A value is not acceptable, or the file cannot be written.
     """
     path = state / FILE_NAME
-    said = read_file(path)
+    values = read_file(path)
     for name, value in changes.items():
         if value == "":
-            said.pop(name, None)
+            values.pop(name, None)
         elif value is not None:
-            said[name] = value
-    _checked(state, said)
-    lines = [f"{name} = {_shown(said[name])}\n" for name in _VARIABLES if name in said]
+            values[name] = value
+    _checked(state, values)
+    lines = [f"{name} = {_shown(values[name])}\n" for name in _VARIABLES if name in values]
     with refused(lambda why: ConfigError(str(path), f"cannot be written: {why}")):
         state.mkdir(parents=True, exist_ok=True, mode=0o700)
         replace_file(path, "".join(lines).encode())
@@ -245,20 +245,20 @@ def write_file(state: Path, changes: Mapping[str, str | float | None]) -> Path:
 
 
 def _of_variables(environment: Mapping[str, str]) -> dict[str, Any]:
-    said: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, variable in _VARIABLES.items():
         value = environment.get(variable, "").strip()
         if value:
-            said[name] = value
+            values[name] = value
     # Whoever names a memory in the environment means that one, whatever the file says.
-    if "home" in said and "url" not in said:
-        said["url"] = None
-    return said
+    if "home" in values and "url" not in values:
+        values["url"] = None
+    return values
 
 
-def _checked(state: Path, said: Mapping[str, Any]) -> BridgeConfig:
+def _checked(state: Path, given: Mapping[str, Any]) -> BridgeConfig:
     values: dict[str, Any] = {}
-    for name, value in said.items():
+    for name, value in given.items():
         variable = _VARIABLES[name]
         if value is None:
             continue
@@ -324,18 +324,18 @@ class Root:
     path: Path
 
 
-def roots_of(said: str, folder: Path) -> tuple[Root, ...]:
+def roots_of(listed: str, folder: Path) -> tuple[Root, ...]:
     """Return the watched folders.
 
     Args:
-        said: A list with ``:`` (``;`` on Windows) between, each ``path`` or ``name=path``; empty
+        listed: A list with ``:`` (``;`` on Windows) between, each ``path`` or ``name=path``; empty
             for ``folder`` alone.
         folder: What paths are relative to.
 
     Raises:
         ConfigError: Two have one name, or one is inside of another.
     """
-    entries = [one.strip() for one in said.split(os.pathsep) if one.strip()] or ["."]
+    entries = [one.strip() for one in listed.split(os.pathsep) if one.strip()] or ["."]
     if len(entries) > ROOTS_MAX:
         raise ConfigError(WATCH_VARIABLE, f"it has {len(entries)} folders; {ROOTS_MAX} at most")
     roots: list[Root] = []

@@ -70,14 +70,14 @@ def answered(name: str, data: bytes, environ: Mapping[str, str]) -> str:
     """
     if name not in EVENTS:
         raise UnusableEventError(f"the event must be one of {', '.join(EVENTS)}")
-    said = _said(data)
-    written = _written(said) if name == POST_TOOL_USE else ""
+    event = _said(data)
+    written = _written(event) if name == POST_TOOL_USE else ""
     if name == POST_TOOL_USE and not written.casefold().endswith(_NOTES):
         return ""
-    _enter_project(said, environ)
+    _enter_project(event, environ)
     from .hook_events import handled  # noqa: PLC0415 - most writes are of other files
 
-    return handled(name, said, written, environ)
+    return handled(name, event, written, environ)
 
 
 def _limit_time(name: str) -> None:
@@ -109,25 +109,25 @@ def _read(descriptor: int) -> bytes:
 
 def _said(data: bytes) -> Mapping[str, Any]:
     try:
-        said = json.loads(data)
+        event = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise UnusableEventError("the event is no JSON") from error
-    if not isinstance(said, dict):
+    if not isinstance(event, dict):
         raise UnusableEventError("the event is no JSON object")
-    return said
+    return event
 
 
-def _written(said: Mapping[str, Any]) -> str:
+def _written(event: Mapping[str, Any]) -> str:
     """Return the path of the file that a tool wrote; empty when it wrote none."""
-    given = said.get("tool_input")
+    given = event.get("tool_input")
     named = [given.get(one) for one in _PATHS] if isinstance(given, dict) else []
     paths = [one for one in named if isinstance(one, str) and "\x00" not in one]
     return paths[0] if paths else ""
 
 
-def _enter_project(said: Mapping[str, Any], environ: Mapping[str, str]) -> None:
+def _enter_project(event: Mapping[str, Any], environ: Mapping[str, str]) -> None:
     """Go to the folder of the project: the agent may have gone elsewhere since it began."""
-    folder = environ.get(_PROJECT_VARIABLE, "").strip() or said.get("cwd")
+    folder = environ.get(_PROJECT_VARIABLE, "").strip() or event.get("cwd")
     if isinstance(folder, str) and "\x00" not in folder and os.path.isdir(folder):  # noqa: PTH112
         os.chdir(folder)
 

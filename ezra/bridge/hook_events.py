@@ -40,7 +40,7 @@ _DRAIN = "from ezra.cli import main; main()"
 
 def handled(
     name: str,
-    said: Mapping[str, Any],
+    event: Mapping[str, Any],
     written: str,
     environ: Mapping[str, str],
     seconds: float | None = None,
@@ -49,7 +49,7 @@ def handled(
 
     Args:
         name: Which of ``hook.EVENTS``.
-        said: The event.
+        event: The event.
         written: The path of the note that was written, where one was.
         environ: The environment.
         seconds: Now, since the epoch.
@@ -63,13 +63,13 @@ def handled(
     _ = config.named_agent
     state = HookState(config)
     if written:
-        if not _queue_file(config, state, written, said, now):
+        if not _queue_file(config, state, written, event, now):
             return ""
         _hand_over(name, config, state, environ, now)
         return ""
     context = _context(state, now) if name == SESSION_START else ""
     try:
-        _log_session(name, config, state, said, now)
+        _log_session(name, config, state, event, now)
         _hand_over(name, config, state, environ, now)
     except Exception as error:  # noqa: BLE001 - the context is there all the same
         _note_failure(name, error, environ)
@@ -83,11 +83,11 @@ def _note_failure(name: str, error: Exception, environ: Mapping[str, str]) -> No
 
 
 def _queue_file(
-    config: BridgeConfig, state: HookState, written: str, said: Mapping[str, Any], now: float
+    config: BridgeConfig, state: HookState, written: str, event: Mapping[str, Any], now: float
 ) -> bool:
     """Queue a note to be indexed, if it is in a watched folder; return whether it is."""
     folder = Path.cwd()
-    cwd = said.get("cwd")
+    cwd = event.get("cwd")
     path = (Path(cwd) if isinstance(cwd, str) and "\x00" not in cwd else folder) / written
     real = Path(os.path.realpath(path.parent)) / path.name
     if len(str(real)) > PATH_CHARS_MAX:
@@ -117,15 +117,15 @@ def _digest(path: Path) -> str | None:
 
 
 def _log_session(
-    name: str, config: BridgeConfig, state: HookState, said: Mapping[str, Any], now: float
+    name: str, config: BridgeConfig, state: HookState, event: Mapping[str, Any], now: float
 ) -> None:
     """Queue that a session has begun or ended."""
-    given = said.get("session_id")
+    given = event.get("session_id")
     session = given if isinstance(given, str) and given.isprintable() else ""
     session = session[:_SESSION_CHARS_MAX]
     if name == STOP and not state.is_new_stop(session, now, STOP_SECONDS):
         return
-    source = said.get("source")
+    source = event.get("source")
     arguments = {
         "action": STARTED if name == SESSION_START else ENDED,
         "text": f"session {session}" if session.strip() else "",

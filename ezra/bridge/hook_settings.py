@@ -63,20 +63,20 @@ def installed(text: str, program: str) -> str:
     """
     mark, body = _parted(text)
     wanted = groups(program)
-    said = _checked(body)
+    settings = _checked(body)
     for event, group in wanted.items():
-        there = [said[_HOOKS][event][place] for place, _ in _ours(said, event)]
+        there = [settings[_HOOKS][event][place] for place, _ in _ours(settings, event)]
         if there == [group]:
             continue
         body = _cleared(body, event)
-        said = _checked(body)
-        if _HOOKS not in said:
+        settings = _checked(body)
+        if _HOOKS not in settings:
             body = added(body, (_HOOKS,), {event: [group]})
-        elif event not in said[_HOOKS]:
+        elif event not in settings[_HOOKS]:
             body = added(body, (_HOOKS, event), [group])
         else:
-            body = added(body, (_HOOKS, event, len(said[_HOOKS][event])), group)
-        said = _checked(body)
+            body = added(body, (_HOOKS, event, len(settings[_HOOKS][event])), group)
+        settings = _checked(body)
     return mark + body
 
 
@@ -115,13 +115,13 @@ def commands(text: str) -> dict[str, list[str]]:
         UsageError: The text is no JSON, or has something else where hooks would be.
     """
     _, body = _parted(text)
-    said = _checked(body)
+    settings = _checked(body)
     found = {
         event: [
-            str(said[_HOOKS][event][group][_HOOKS][hook]["command"])
-            for group, hook in _ours(said, event)
+            str(settings[_HOOKS][event][group][_HOOKS][hook]["command"])
+            for group, hook in _ours(settings, event)
         ]
-        for event in said.get(_HOOKS, {})
+        for event in settings.get(_HOOKS, {})
     }
     return {event: ours for event, ours in found.items() if ours}
 
@@ -159,27 +159,27 @@ def _checked(body: str) -> dict[str, Any]:
         UsageError: They are no JSON, or hooks are not what they have to be.
     """
     try:
-        said = json.loads(body)
+        settings = json.loads(body)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         accepted = f"JSON without comments; {where}: {error.msg}"
         raise UsageError("settings", body[error.pos : error.pos + 20], accepted) from error
     except RecursionError as error:
         raise UsageError("settings", body[:20], "JSON that is not nested so deep") from error
-    if not isinstance(said, dict):
-        raise UsageError("settings", said, "a JSON object")
-    hooks = said.get(_HOOKS, {})
+    if not isinstance(settings, dict):
+        raise UsageError("settings", settings, "a JSON object")
+    hooks = settings.get(_HOOKS, {})
     if not isinstance(hooks, dict):
         raise UsageError("settings: hooks", hooks, "an object with a list for each event")
     for event, listed in hooks.items():
         if not isinstance(listed, list):
             raise UsageError(f"settings: hooks.{event}", listed, "a list of groups")
-    return said
+    return settings
 
 
-def _ours(said: Mapping[str, Any], event: str) -> Iterator[tuple[int, int]]:
+def _ours(settings: Mapping[str, Any], event: str) -> Iterator[tuple[int, int]]:
     """Yield the places of our hooks of an event: of the group, and in it."""
-    for place, group in enumerate(said.get(_HOOKS, {}).get(event, ())):
+    for place, group in enumerate(settings.get(_HOOKS, {}).get(event, ())):
         hooks = group.get(_HOOKS) if isinstance(group, dict) else None
         for inner, hook in enumerate(hooks if isinstance(hooks, list) else ()):
             command = hook.get("command") if isinstance(hook, dict) else None
@@ -190,17 +190,17 @@ def _ours(said: Mapping[str, Any], event: str) -> Iterator[tuple[int, int]]:
 def _cleared(body: str, event: str) -> str:
     """Return settings without our hooks of an event, and without what becomes empty by that."""
     while True:
-        said = _checked(body)
-        ours = next(_ours(said, event), None)
+        settings = _checked(body)
+        ours = next(_ours(settings, event), None)
         if ours is None:
             return body
         group, hook = ours
         path: list[str | int] = [_HOOKS, event, group, _HOOKS, hook]
         # From the inside: a group without commands, an event without groups, and so on.
-        if len(said[_HOOKS][event][group][_HOOKS]) == 1:
+        if len(settings[_HOOKS][event][group][_HOOKS]) == 1:
             path = path[:3]
-            if len(said[_HOOKS][event]) == 1:
+            if len(settings[_HOOKS][event]) == 1:
                 path = path[:2]
-                if len(said[_HOOKS]) == 1:
+                if len(settings[_HOOKS]) == 1:
                     path = path[:1]
         body = without(body, path)

@@ -69,7 +69,7 @@ class Memory:
         return text_of(self.content, self.title)
 
     @property
-    def said(self) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
         """As JSON values, without what says nothing."""
         kept = {name: one for name, one in asdict(self).items() if one not in (None, (), "")}
         for name, one in kept.items():

@@ -130,7 +130,7 @@ class Route:
     machine: str
 
     @property
-    def said(self) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
         """What an item says of its way."""
         return {name: one for name, one in asdict(self).items() if name != "key"}
 
@@ -258,7 +258,7 @@ class Outbox:
         return Item(
             id=IdFactory(lambda: earliest).new(),
             at=now.astimezone(UTC).isoformat(),
-            **self.route.said,
+            **self.route.document,
             kind=kind,
             arguments=dict(arguments),
         )
@@ -315,7 +315,7 @@ class Outbox:
         return Item(
             id=name,
             at=self._clock().astimezone(UTC).isoformat(),
-            **self.route.said,
+            **self.route.document,
             kind="unreadable",
             arguments={"text": text},
         )
@@ -386,8 +386,10 @@ def all_outboxes(state: Path) -> tuple[Route, ...]:
             if key in routes:
                 continue
             try:
-                said = json.loads(file.read_bytes())
-                names = {name: str(said[name]) for name in ("target", "graph", "agent", "machine")}
+                document = json.loads(file.read_bytes())
+                names = {
+                    name: str(document[name]) for name in ("target", "graph", "agent", "machine")
+                }
             except (OSError, ValueError, KeyError, TypeError):
                 continue
             routes[key] = Route(key=key, **names)

@@ -86,46 +86,48 @@ async def deliver(agent: Agent, item: Item) -> Result:
         raise UsageError("arguments", problem, f"those of {item.kind!r}") from error
 
 
-async def _remember(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
-    fact = fact_of(said, item.moment)
+async def _remember(agent: Agent, item: Item, payload: Mapping[str, Any]) -> Result:
+    fact = fact_of(payload, item.moment)
     stored = await agent.remember(
         fact,
         topics=fact.topics,
         private=fact.private,
-        supersedes=said.get("supersedes"),
+        supersedes=payload.get("supersedes"),
         id=item.id,
     )
     return {"id": stored, "is_new": stored == item.id}
 
 
-async def _forget(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
+async def _forget(agent: Agent, item: Item, payload: Mapping[str, Any]) -> Result:
     del item
     found = await agent.forget(
-        said["id"], reason=said.get("reason") or REASON, superseded_by=said.get("superseded_by")
+        payload["id"],
+        reason=payload.get("reason") or REASON,
+        superseded_by=payload.get("superseded_by"),
     )
-    return {"id": said["id"], "forgotten": found}
+    return {"id": payload["id"], "forgotten": found}
 
 
-async def _ack(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
+async def _ack(agent: Agent, item: Item, payload: Mapping[str, Any]) -> Result:
     del item
-    read = await agent.board.ack(said["ids"])
-    seen = {one.id for one in await agent.board.cards(said["ids"]) if one.kind == "message"}
-    for unknown in (one for one in said["ids"] if one not in seen):
+    read = await agent.board.ack(payload["ids"])
+    seen = {one.id for one in await agent.board.cards(payload["ids"]) if one.kind == "message"}
+    for unknown in (one for one in payload["ids"] if one not in seen):
         raise NotFound("message", unknown)
     return {"read": list(read)}
 
 
-async def _suspend(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
-    cards = await agent.board.suspend_tasks(said.get("limit", 10), machine=item.machine)
+async def _suspend(agent: Agent, item: Item, payload: Mapping[str, Any]) -> Result:
+    cards = await agent.board.suspend_tasks(payload.get("limit", 10), machine=item.machine)
     return {"suspended": [card.id for card in cards]}
 
 
-async def _card(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
+async def _card(agent: Agent, item: Item, payload: Mapping[str, Any]) -> Result:
     """Call the method of the board that makes a card, or changes the one that is named."""
     does = getattr(agent.board, _CARDS[item.kind])
-    named = [said["id"]] if "id" in said else []
-    given = {name: value for name, value in said.items() if name != "id"}
-    for task_id in (said[one] for one in ("parent", "task_id") if one in said):
+    named = [payload["id"]] if "id" in payload else []
+    given = {name: value for name, value in payload.items() if name != "id"}
+    for task_id in (payload[one] for one in ("parent", "task_id") if one in payload):
         await agent.board.task(task_id)  # a name that is mistyped would lead nobody back to it
     if item.kind == "reply":
         given["type"] = "response"
@@ -187,7 +189,7 @@ class Outcome:
         return str(self.result.get("id", self.item.id))
 
     @property
-    def said(self) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
         """As JSON values."""
         about = {"id": self.id, "item": self.item.id, "kind": self.item.kind, "state": self.state}
         return {**self.result, **about, "reason": self.reason, "at": self.item.at}

@@ -118,7 +118,7 @@ async def recall(
         mode=mode,
         limit=limit,
     )
-    memories = [one.said for one in found.memories]
+    memories = [one.document for one in found.memories]
     parts = [*_separated(found.memories)]
     if "dense" in found.degraded and mode != "keyword":
         parts.append(Note("by words alone: no embedding model answers"))
@@ -142,7 +142,7 @@ async def show(door: Door, memory: MemoryId) -> Answer:
         ezra bridge show 01985a4c-… --json
     """
     found = await shown(await door.bridge(names=False), memory)
-    return Answer(found.said, _lines(found))
+    return Answer(found.document, _lines(found))
 
 
 @command(bridge_app)

@@ -180,7 +180,7 @@ class Door:
         parts: list[Part] = [line(outcome) if outcome.state == "done" else outcome.id]
         if outcome.state == "queued":
             parts.append(Note(f"queued on this machine, for later: {outcome.reason}"))
-        return Answer(outcome.said, parts)
+        return Answer(outcome.document, parts)
 
     async def about_itself(self, work: Callable[[Bridge], Awaitable[_T]], *, names: bool) -> _T:
         """Do work that is done too where there is no memory, or where it does not let one in."""

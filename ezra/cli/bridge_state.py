@@ -165,7 +165,7 @@ async def sync(
         outbox.retry(again)
     sent = await (await door.bridge(creates=True)).sync()
     document = {
-        "items": [one.said for one in sent.outcomes],
+        "items": [one.document for one in sent.outcomes],
         "done": sent.count("done"),
         "refused": sent.count("refused"),
         "left": sent.left,

@@ -52,10 +52,10 @@ async def call(
     if len(names or ()) != len(wanted):
         raise UsageError("names", " ".join(names or ()), " ".join(wanted) or "none")
     named = dict(zip(wanted, names or (), strict=True))
-    said = offered.operation.asks.of(**_values(asked or ())).said
+    arguments = offered.operation.asks.of(**_values(asked or ())).arguments
     handle = await _held(memory, offered.handle, named)
     in_path = {name: named[part] for name, part in offered.in_path.items()}
-    found = await getattr(handle, offered.method_name)(**in_path, **said)
+    found = await getattr(handle, offered.method_name)(**in_path, **arguments)
     document = json.loads(offered.operation.answers.dump_json(found))
     return Answer(document, [lambda screen: screen.document(document)])
 

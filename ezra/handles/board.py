@@ -79,9 +79,9 @@ class AgentBoard(BoardReader):
             UsageError: An argument is not acceptable, a recipient would not see the message, or
                 the agent has left.
         """
-        said: dict[str, Any] = {"type": type, "title": subject, "text": not_blank("text", text)}
-        said |= {"priority": priority, "tags": tags, "to": recipients_of(to)}
-        return await self._send(said, id, machine, topics, thread=thread, shared=shared)
+        values: dict[str, Any] = {"type": type, "title": subject, "text": not_blank("text", text)}
+        values |= {"priority": priority, "tags": tags, "to": recipients_of(to)}
+        return await self._send(values, id, machine, topics, thread=thread, shared=shared)
 
     @operation("POST", "/replies", changes=True, own_id="id")
     async def reply(
@@ -110,9 +110,9 @@ class AgentBoard(BoardReader):
             raise NotFound("message", message_id)
         message = found[0]
         to = message.to if message.agent_id == self._id else (message.agent_id,)
-        said: dict[str, Any] = {"type": type, "text": not_blank("text", text), "to": to}
-        said |= {"priority": priority, "tags": tags, "reply_to": message.id}
-        return await self._send(said, id, machine, topics, thread=message.thread, shared=shared)
+        values: dict[str, Any] = {"type": type, "text": not_blank("text", text), "to": to}
+        values |= {"priority": priority, "tags": tags, "reply_to": message.id}
+        return await self._send(values, id, machine, topics, thread=message.thread, shared=shared)
 
     @operation(
         "POST",
@@ -223,11 +223,11 @@ class AgentBoard(BoardReader):
             UsageError: An argument is not acceptable, or the agent has left.
         """
         files = (files,) if isinstance(files, str) else files
-        said: dict[str, Any] = {"type": not_blank("action", action), "text": text, "tags": tags}
-        said |= {"details": {"files": list(files)} if files else {}, "thread": task_id or ""}
-        said |= {"kind": "action", "changed_at": self._runtime.clock(), "machine": machine}
+        values: dict[str, Any] = {"type": not_blank("action", action), "text": text, "tags": tags}
+        values |= {"details": {"files": list(files)} if files else {}, "thread": task_id or ""}
+        values |= {"kind": "action", "changed_at": self._runtime.clock(), "machine": machine}
         with called(type="action", thread="task_id"):
-            card = checked(Card, **said)
+            card = checked(Card, **values)
         scope, card = await self._stamped(card, id, topics, "log", shared=shared)
         return await self._posted(scope, card)
 
@@ -270,10 +270,15 @@ class AgentBoard(BoardReader):
             Conflict: The id is taken, or was used for other words, or the graph is archived.
             UsageError: An argument is not acceptable, or the agent has left.
         """
-        said: dict[str, Any] = {"title": not_blank("title", title), "text": text, "tags": tags}
-        said |= {"priority": priority, "thread": parent or "", "status": "created", "kind": "task"}
+        values: dict[str, Any] = {"title": not_blank("title", title), "text": text, "tags": tags}
+        values |= {
+            "priority": priority,
+            "thread": parent or "",
+            "status": "created",
+            "kind": "task",
+        }
         with called(thread="parent"):
-            card = checked(Card, changed_at=self._runtime.clock(), **said, machine=machine)
+            card = checked(Card, changed_at=self._runtime.clock(), **values, machine=machine)
         scope, card = await self._stamped(card, id, topics, "start a task", shared=shared)
         log = log_of(scope, card, Change(machine=machine), None, begun_id(card.id))
         return await self._posted(scope, card, log)
@@ -392,7 +397,7 @@ class AgentBoard(BoardReader):
 
     async def _send(
         self,
-        said: dict[str, Any],
+        values: dict[str, Any],
         message_id: str | None,
         machine: str,
         topics: Iterable[str] | None,
@@ -400,9 +405,9 @@ class AgentBoard(BoardReader):
         thread: str | None,
         shared: bool,
     ) -> Card:
-        said |= {"machine": machine, "thread": thread or "", "kind": "message"}
+        values |= {"machine": machine, "thread": thread or "", "kind": "message"}
         with called(title="subject"):
-            draft = checked(Card, changed_at=self._runtime.clock(), **said)
+            draft = checked(Card, changed_at=self._runtime.clock(), **values)
         scope, card = await self._stamped(draft, message_id, topics, "send", shared=shared)
         if not card.thread:
             card = card.model_copy(update={"thread": card.id})

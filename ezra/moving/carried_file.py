@@ -187,40 +187,40 @@ class _Check:
         return self._end
 
     def _take(self, line: bytes) -> None:
-        said = self._said(line)
+        document = self._document(line)
         if self._end is not None:
             raise self._wrong("it goes on behind its end")
         if self._graph is None:
-            self._graph = self._begun(said)
+            self._graph = self._begun(document)
             self._rows = RowsCheck(self._graph)
-        elif "sha256" in said:
-            self._end = self._ended(self._graph, said)
+        elif "sha256" in document:
+            self._end = self._ended(self._graph, document)
         else:
-            self._row(self._graph, said)
+            self._row(self._graph, document)
 
-    def _said(self, line: bytes) -> dict[str, Any]:
+    def _document(self, line: bytes) -> dict[str, Any]:
         try:
-            said = json.loads(line)
+            document = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise self._wrong("it is no JSON") from error
-        if not isinstance(said, dict):
+        if not isinstance(document, dict):
             raise self._wrong("it is no object")
-        return said
+        return document
 
-    def _begun(self, said: dict[str, Any]) -> SessionGraph:
-        if said.get("format") != FORMAT or said.get("version") != VERSION:
+    def _begun(self, document: dict[str, Any]) -> SessionGraph:
+        if document.get("format") != FORMAT or document.get("version") != VERSION:
             raise self._wrong(f"the beginning of a file of {FORMAT}, version {VERSION}, is missing")
-        record = self._record("graphs", said.get("graph"))
+        record = self._record("graphs", document.get("graph"))
         if not isinstance(record, SessionGraph):
             raise self._wrong("it names no graph")
         return record
 
-    def _row(self, graph: SessionGraph, said: dict[str, Any]) -> None:
-        table = said.get("table")
+    def _row(self, graph: SessionGraph, document: dict[str, Any]) -> None:
+        table = document.get("table")
         if table not in TABLES[:-1] or TABLES.index(table) < TABLES.index(self._table):
             raise self._wrong("its table is unknown, or comes too late")
         self._table = table
-        record = self._record(table, said.get("row"))
+        record = self._record(table, document.get("row"))
         tenant = getattr(record, "tenant", graph.tenant)
         if graph_of(record) != graph.id or tenant != graph.tenant:
             raise self._wrong("it is of another graph")
@@ -235,8 +235,11 @@ class _Check:
         except UsageError as error:
             raise self._wrong(f"{error.value} does not fit: {error.accepted}") from error
 
-    def _ended(self, graph: SessionGraph, said: dict[str, Any]) -> Carried:
-        if said.get("sha256") != self._digest.hexdigest() or said.get("rows") != self._counts:
+    def _ended(self, graph: SessionGraph, document: dict[str, Any]) -> Carried:
+        if (
+            document.get("sha256") != self._digest.hexdigest()
+            or document.get("rows") != self._counts
+        ):
             raise self._wrong("the lines before are not those that were written")
         self._fits(RowsCheck.conclude)
         return Carried(graph, dict(self._counts), self._digest.hexdigest())
@@ -299,17 +302,17 @@ def _batches(
     table, rows, size = TABLES[0], list[dict[str, Any]](), 0
     digest, is_same = hashlib.sha256(), False
     for line in _lines(file, path):
-        said = json.loads(line)
+        document = json.loads(line)
         is_same = digest.hexdigest() == sha256
         digest.update(line)
-        if "row" not in said:
+        if "row" not in document:
             continue
         is_full = len(rows) == ROWS_PER_CALL or size + len(line) > BYTES_PER_CALL
-        if rows and (is_full or said["table"] != table):
+        if rows and (is_full or document["table"] != table):
             yield table, rows
             rows, size = [], 0
-        table = said["table"]
-        rows.append(said["row"])
+        table = document["table"]
+        rows.append(document["row"])
         size += len(line)
     if not is_same:
         raise UsageError("file", str(path), "the file that was checked; it was changed meanwhile")

@@ -102,8 +102,8 @@ class Connection:
             TierRejected: What answers is not ezra.
         """
         path = _path(operation, names)
-        said = asked.model_dump(mode="json", exclude_unset=True)
-        sent: Sent = {"json": said} if operation.has_body else {"params": _flat(said)}
+        document = asked.model_dump(mode="json", exclude_unset=True)
+        sent: Sent = {"json": document} if operation.has_body else {"params": _flat(document)}
         return _read(operation, await self._answer(operation, path, sent))
 
     async def download(self, operation: Operation[Nothing, R], take: Taker, **names: str) -> R:
@@ -192,7 +192,7 @@ class Connection:
 
     @contextmanager
     def _errors_translated(
-        self, operation: Operation[Any, Any], said: dict[str, Any] | None = None
+        self, operation: Operation[Any, Any], document: dict[str, Any] | None = None
     ) -> Iterator[None]:
         """Tell of what the connection does in words of ours; ``said`` is what is asked."""
         import httpx2  # noqa: PLC0415 - only who calls a server pays for it
@@ -203,11 +203,13 @@ class Connection:
             half = problem.object[problem.start : problem.end]
             raise UsageError("text", half, ENCODABLE) from problem
         except httpx2.InvalidURL as problem:
-            longest = max(said or {"url": ""}, key=lambda name: len(str((said or {}).get(name))))
+            longest = max(
+                document or {"url": ""}, key=lambda name: len(str((document or {}).get(name)))
+            )
             accepted = "less: what is asked stands in the address, which has 65,536 characters"
-            raise UsageError(longest, (said or {}).get(longest), accepted) from problem
+            raise UsageError(longest, (document or {}).get(longest), accepted) from problem
         except ValueError as problem:
-            for field, number in _endless(said):
+            for field, number in _endless(document):
                 raise UsageError(field, number, "a finite number") from problem
             raise
         except httpx2.ConnectError as problem:
@@ -260,15 +262,15 @@ def _escaped(name: str, value: object) -> str:
     return quote(value, safe="")
 
 
-def _endless(said: object, field: str = "") -> Iterator[tuple[str, float]]:
+def _endless(document: object, field: str = "") -> Iterator[tuple[str, float]]:
     """Yield the numbers of a body that JSON has no form for, each with where it stands."""
-    if isinstance(said, float) and not math.isfinite(said):
-        yield field, said
-    elif isinstance(said, Mapping):
-        for name, one in said.items():
+    if isinstance(document, float) and not math.isfinite(document):
+        yield field, document
+    elif isinstance(document, Mapping):
+        for name, one in document.items():
             yield from _endless(one, f"{field}.{name}" if field else str(name))
-    elif isinstance(said, list):
-        for number, one in enumerate(said):
+    elif isinstance(document, list):
+        for number, one in enumerate(document):
             yield from _endless(one, f"{field}[{number}]")
 
 
@@ -297,6 +299,6 @@ def _seconds(header: str | None) -> float | None:
     return float(header) if header is not None and header.isdigit() else None
 
 
-def _flat(said: dict[str, Any]) -> dict[str, Any]:
+def _flat(document: dict[str, Any]) -> dict[str, Any]:
     """Return what is asked as a query string takes it: nothing for what is not said."""
-    return {name: value for name, value in said.items() if value is not None}
+    return {name: value for name, value in document.items() if value is not None}

@@ -31,7 +31,7 @@ ONLY_BY_OPERATORS = ("sources", "denied_topics", "denied_sources", "budget")
 def roles_table() -> tuple[tuple[str, ...], ...]:
     """Return what each role may do, row by row: in words, then yes or no for each role."""
     roles: tuple[Role, ...] = get_args(Role)
-    rows = ((said, *("yes" if need in MAY[one] else "no" for one in roles)) for need, said in
+    rows = ((words, *("yes" if need in MAY[one] else "no" for one in roles)) for need, words in
             NEEDS.items())  # fmt: skip
     return (("a token may", *roles), *rows)
 
@@ -135,18 +135,18 @@ class Caller:
         if self.role == "operator":
             self.check_member(action, asked["topics"], asked["user_id"])
             return dict(asked)
-        said = {name: value for name, value in asked.items() if value not in (None, (), "", {})}
+        given = {name: value for name, value in asked.items() if value not in (None, (), "", {})}
         held = f"a token for {self.role}, which changes no agent"
         beyond = tuple(name for name in ONLY_BY_OPERATORS if asked.get(name) is not None)
         if beyond:
             raise PolicyDenied(self.name, action, beyond, held)
         if former is None:
-            return {**said, **self._brought_in(action, said)}
+            return {**given, **self._brought_in(action, given)}
         kept = self.back(former)
-        other = tuple(name for name in KEPT if name in said and said[name] != kept[name])
+        other = tuple(name for name in KEPT if name in given and given[name] != kept[name])
         if other:
             raise PolicyDenied(self.name, action, tuple(f"another {name}" for name in other), held)
-        own = {name: said[name] for name in _OWN if said.get(name, "off") != "off"}
+        own = {name: given[name] for name in _OWN if given.get(name, "off") != "off"}
         return {**kept, **own}
 
     def back(self, former: AgentRecord) -> dict[str, Any]:
@@ -158,10 +158,10 @@ class Caller:
         self.check_member("agent.spawn", former.topics, former.user_id)
         return {name: getattr(former, name) for name in (*KEPT, *_OWN)}
 
-    def _brought_in(self, action: str, said: Mapping[str, Any]) -> dict[str, Any]:
+    def _brought_in(self, action: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return topics and user of a new agent."""
         most = () if ALL_TOPICS in self.topics else self.topics
-        topics, user_id = said.get("topics", most), said.get("user_id", self.user_id)
+        topics, user_id = given.get("topics", most), given.get("user_id", self.user_id)
         beyond = tuple(topic for topic in topics if topic not in most)
         if beyond:
             held = f"a token with the topics {', '.join(most) or 'none'}; an operator spawns more"

@@ -160,18 +160,18 @@ class IdentityProvider:
 
     def _identified(self, claims: Mapping[str, Any]) -> Identified | None:
         try:
-            said = _Claim.model_validate(claims.get(self.claim))
+            claim = _Claim.model_validate(claims.get(self.claim))
             subject = _Subject.model_validate({"sub": claims["sub"], "exp": claims["exp"]})
         except ValidationError:
             return None
-        if said.tenant not in (None, self.tenant):
+        if claim.tenant not in (None, self.tenant):
             return None
-        if said.agent_id is not None and said.role != "agent":
+        if claim.agent_id is not None and claim.role != "agent":
             return None
         name = hashlib.sha256(f"{self.issuer}\n{subject.sub}".encode()).hexdigest()
         found = Identified(
             f"jwt-{name[:12]}",
-            Caller(name=subject.sub, **said.model_dump(exclude={"tenant"})),
+            Caller(name=subject.sub, **claim.model_dump(exclude={"tenant"})),
         )
         self._until.put(found.id, subject.exp + LEEWAY_SECONDS)
         return found
@@ -233,21 +233,21 @@ class IdentityProvider:
                     raise _away(f"the discovery document is of {found.get('issuer')!r}")
                 if not _may_ask(where):
                     raise _away(f"the discovery document has the keys at {where!r}")
-            said = await _document(http, where)
-        return await asyncio.to_thread(_keys_of, said)
+            document = await _document(http, where)
+        return await asyncio.to_thread(_keys_of, document)
 
 
-def _keys_of(said: Mapping[str, Any]) -> dict[str, jwt.PyJWK]:
+def _keys_of(document: Mapping[str, Any]) -> dict[str, jwt.PyJWK]:
     """Return the keys of a document, by id.
 
     Raises:
         TierUnavailable: There are none that can be used, or more than a provider has.
     """
-    listed = said.get("keys")
+    listed = document.get("keys")
     if isinstance(listed, list) and len(listed) > KEYS_MAX:
         raise _away(f"{len(listed)} keys, more than {KEYS_MAX}")
     try:
-        keys = jwt.PyJWKSet.from_dict(dict(said)).keys
+        keys = jwt.PyJWKSet.from_dict(dict(document)).keys
         named = [key for key in keys if isinstance(key.key_id, str) and key.key_id]
         return {str(key.key_id): key for key in named if key.key_type != "oct"}
     except (jwt.PyJWTError, *_ODD) as error:
@@ -265,14 +265,14 @@ async def _document(http: httpx2.AsyncClient, url: str) -> Mapping[str, Any]:
             if answer.status_code != httpx2.codes.OK:
                 raise _away(f"HTTP {answer.status_code} from {url}")
             content = await answer.aread()
-        said = await asyncio.to_thread(json.loads, content)
+        document = await asyncio.to_thread(json.loads, content)
     except AnswerRefused as error:
         raise _away(f"{url}: {error}") from error
     except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, *_ODD) as error:
         raise _away(f"{url}: {type(error).__name__}") from error
-    if not isinstance(said, dict):
+    if not isinstance(document, dict):
         raise _away(f"no JSON object at {url}")
-    return said
+    return document
 
 
 def _away(reason: str) -> TierUnavailable:

@@ -114,12 +114,12 @@ class MemoryTools(AgentTools):
         ] = "",
     ) -> CardShown:
         """Say that a task is worked on, suspended, completed or failed, or note something of it."""
-        board, said = (await self.agent()).board, note or None
+        board, about = (await self.agent()).board, note or None
         if status == "completed":
-            return CardShown.of(await board.finish_task(task_id, said))
+            return CardShown.of(await board.finish_task(task_id, about))
         if status == "failed":
-            return CardShown.of(await board.fail_task(task_id, said))
-        return CardShown.of(await board.update_task(task_id, status=status or None, note=said))
+            return CardShown.of(await board.fail_task(task_id, about))
+        return CardShown.of(await board.update_task(task_id, status=status or None, note=about))
 
     @lends("reads")
     async def explain_belief(self, belief_id: Id) -> Explained:

@@ -45,7 +45,7 @@ def _agent(agent: Agent) -> AgentAnswer:
 @handlers.does(TENANT.offered["create_session_graph"].operation)
 async def create(pool: HandlePool, asked: Any) -> GraphAnswer:  # noqa: ANN401
     """Create a session graph."""
-    return _shown(await pool.ezra.create_session_graph(**asked.said))
+    return _shown(await pool.ezra.create_session_graph(**asked.arguments))
 
 
 @handlers.does(wire_of_graphs.GET)
@@ -57,7 +57,7 @@ async def get(graph: Graph) -> GraphAnswer:
 @handlers.does(GRAPH.offered["configure"].operation)
 async def configure(graph: Graph, asked: Any) -> GraphAnswer:  # noqa: ANN401
     """Replace a graph's budget or retention."""
-    await graph.configure(**asked.said)
+    await graph.configure(**asked.arguments)
     return _shown(graph)
 
 
@@ -132,7 +132,7 @@ _BRANCH = GRAPH.offered["branch"].operation
 async def branch(caller: Caller, graph: Graph, asked: Any) -> GraphAnswer:  # noqa: ANN401
     """Make a branch; a token for one graph makes none, since it could not reach it."""
     caller.check(_BRANCH.needs, _BRANCH.name, asked.session_graph_id, None)
-    return _shown(await graph.branch(**asked.said))
+    return _shown(await graph.branch(**asked.arguments))
 
 
 @handlers.does(wire_of_graphs.DIFF)
@@ -168,7 +168,7 @@ async def reembedding(pool: HandlePool) -> Reembedding | None:
 @handlers.does(AGENT.offered["turn"].operation)
 async def turn(pool: HandlePool, caller: Caller, agent: Agent, asked: Any) -> TurnAnswer:  # noqa: ANN401
     """Open a turn and keep it until it is replied to."""
-    opened = await agent.turn(**asked.said)
+    opened = await agent.turn(**asked.arguments)
     pool.keep(caller, agent.graph_id, agent.id, opened)
     return opened.answer
 
@@ -179,7 +179,7 @@ async def reply(
 ) -> wire_of_agents.ReplyAnswer:
     """Remember a turn."""
     found = await _open_turn(pool, caller, names, turn_id)
-    written = await found.reply(**asked.said)
+    written = await found.reply(**asked.arguments)
     pool.settle(names["graph_id"], names["agent_id"], found.id, written.turn.id)
     return wire_of_agents.ReplyAnswer(written=written, course=found.answer.course)
 
@@ -211,7 +211,7 @@ async def complete(
     asked: Any,  # noqa: ANN401
 ) -> wire_of_agents.CompletionAnswer:
     """Open a turn, ask the model, remember it."""
-    done = await agent.complete(**asked.said)
+    done = await agent.complete(**asked.arguments)
     pool.keep(caller, agent.graph_id, agent.id, done.turn)
     pool.settle(agent.graph_id, agent.id, done.turn.id, done.written.turn.id)
     return wire_of_agents.CompletionAnswer(
@@ -243,7 +243,7 @@ def _doing(offered: Offered) -> Handler[Any]:
     async def do(pool: HandlePool, caller: Caller, names: Names, asked: Any) -> Any:  # noqa: ANN401
         handle = await found(offered.handle, pool, caller, names)
         given = {name: names[part] for name, part in offered.in_path.items()}
-        return await getattr(handle, offered.method_name)(**given, **asked.said)
+        return await getattr(handle, offered.method_name)(**given, **asked.arguments)
 
     return do
 

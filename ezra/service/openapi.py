@@ -140,12 +140,12 @@ class Document:
 
     async def answer(self, _: Request) -> Response:
         """Answer with the document."""
-        said = await self.said()
+        document = await self.document()
         if self._made is None:
-            self._made = await asyncio.to_thread(JSONResponse, said)
+            self._made = await asyncio.to_thread(JSONResponse, document)
         return self._made
 
-    async def said(self) -> dict[str, Any]:
+    async def document(self) -> dict[str, Any]:
         """Return the document, which is not to be changed."""
         async with self._making:
             if self._said is None:

@@ -63,40 +63,40 @@ def problem_answer(
     error: EzraError, status: int | None = None, *, near: Sequence[str] = ()
 ) -> Response:
     """Return the answer that tells of an error; ``near`` as ``problem_of``."""
-    said = problem_of(error, near=near)
-    said["status"] = status or status_of(error, said)
+    problem = problem_of(error, near=near)
+    problem["status"] = status or status_of(error, problem)
     headers: dict[str, str] = {}
     if isinstance(error, Unauthorized):
         headers["www-authenticate"] = "Bearer"
     if isinstance(error, TooManyRequests):
         headers["retry-after"] = str(error.seconds)
-    return document(said, headers)
+    return document(problem, headers)
 
 
-def status_of(error: EzraError, said: Mapping[str, Any]) -> int:
-    """Return the status of the answer that tells of an error, of which ``said`` is the problem."""
-    status: int = _STATUS.get(type(error), said["status"])
+def status_of(error: EzraError, problem: Mapping[str, Any]) -> int:
+    """Return the status of the answer that tells of an error; ``problem`` is its document."""
+    status: int = _STATUS.get(type(error), problem["status"])
     return status
 
 
 def failure_answer(request_id: str) -> Response:
     """Return the answer to a request on which the service itself failed; it tells no details."""
-    said = {
+    problem = {
         "type": "urn:ezra:error:EzraError",
         "title": "The service failed",
         "status": 500,
         "detail": f"an unexpected error; the server's log tells of it under {request_id}",
         "id": request_id,
     }
-    return document(said, {})
+    return document(problem, {})
 
 
-def document(said: Mapping[str, Any], headers: Mapping[str, str]) -> Response:
+def document(problem: Mapping[str, Any], headers: Mapping[str, str]) -> Response:
     """Return a problem document as an answer."""
     # In ASCII: a caller may have sent half a surrogate pair, which UTF-8 cannot carry back.
-    content = json.dumps(said, allow_nan=False)
-    told = {**SECURITY_HEADERS, **headers}
-    return Response(content, said["status"], told, media_type=CONTENT_TYPE)
+    content = json.dumps(problem, allow_nan=False)
+    all_headers = {**SECURITY_HEADERS, **headers}
+    return Response(content, problem["status"], all_headers, media_type=CONTENT_TYPE)
 
 
 async def on_error(request: Request, error: Exception) -> Response:
@@ -120,14 +120,14 @@ async def on_invalid(_: Request, error: Exception) -> Response:
     first = error.errors()[0]
     where = [str(part) for part in first["loc"]]
     if first["type"] == "json_invalid":
-        said = UsageError("body", "no JSON", "JSON in UTF-8")
+        refusal = UsageError("body", "no JSON", "JSON in UTF-8")
     elif where == ["body"] and first["type"] == "missing":
-        said = UsageError("body", None, "a JSON object: {} where nothing has to be said")
+        refusal = UsageError("body", None, "a JSON object: {} where nothing has to be said")
     else:
         misfit = Misfit.of(first)
         field = ".".join(where[1:]) or where[0]
-        said = UsageError(field, _scalar(misfit.value), misfit.accepted)
-    return problem_answer(said)
+        refusal = UsageError(field, _scalar(misfit.value), misfit.accepted)
+    return problem_answer(refusal)
 
 
 async def on_http(request: Request, error: Exception) -> Response:
@@ -139,14 +139,14 @@ async def on_http(request: Request, error: Exception) -> Response:
         answer = problem_answer(UsageError("method", request.method, allowed), status)
         answer.headers["allow"] = allowed
         return answer
-    said: EzraError
+    refusal: EzraError
     if status == HTTPStatus.NOT_FOUND:
-        said = NotFound("path", request.scope["path"][:_PATH_CHARS_MAX])
+        refusal = NotFound("path", request.scope["path"][:_PATH_CHARS_MAX])
     elif status == HTTPStatus.BAD_REQUEST:  # what reads JSON failed over the body
-        said = UsageError("body", "no JSON that can be read", _READABLE)
+        refusal = UsageError("body", "no JSON that can be read", _READABLE)
     else:
-        said = UsageError("request", status, str(error.detail))
-    return problem_answer(said, status)
+        refusal = UsageError("request", status, str(error.detail))
+    return problem_answer(refusal, status)
 
 
 def _methods(request: Request) -> set[str]:

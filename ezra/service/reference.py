@@ -119,8 +119,8 @@ class Reference:
         return self._made[path]
 
     async def _operations(self) -> View:
-        said = await self._document.said()
-        groups, schemas = await asyncio.to_thread(_read, said)
+        document = await self._document.document()
+        groups, schemas = await asyncio.to_thread(_read, document)
         return View("reference.html", {"groups": groups, "schemas": schemas}, "REST reference")
 
     async def _tools(self) -> View:
@@ -176,10 +176,14 @@ def asked_of(verb: str, path: str, one: Mapping[str, Any], schemas: Mapping[str,
     body = None if media is None else fields_of(_resolved(media["schema"], schemas), schemas)
     answer = one["responses"]["200"].get("content", {}) if "200" in one["responses"] else {}
     told = answer.get(_JSON, {}).get("schema")
-    said = (kind_of(told), _named(told)) if told is not None else (", ".join(answer) or "-", None)
+    answered = (
+        (kind_of(told), _named(told)) if told is not None else (", ".join(answer) or "-", None)
+    )
     summary = one.get("summary") or one["operationId"]
     example = "" if media is None else json.dumps(media.get("example", {}), indent=2)
-    return Asked(one["operationId"], verb.upper(), path, summary, parameters, body, example, said)
+    return Asked(
+        one["operationId"], verb.upper(), path, summary, parameters, body, example, answered
+    )
 
 
 def fields_of(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> tuple[Field, ...]:
@@ -224,12 +228,12 @@ def _about(schema: Mapping[str, Any]) -> str:
         "minLength": "characters at least", "maxLength": "characters at most",
         "minItems": "entries at least", "maxItems": "entries at most",
     }  # fmt: skip
-    said = [str(schema["description"]).rstrip(".")] if schema.get("description") else []
-    said += [f"{words} {schema[key]:,}" for key, words in limits.items() if key in schema]
+    parts = [str(schema["description"]).rstrip(".")] if schema.get("description") else []
+    parts += [f"{words} {schema[key]:,}" for key, words in limits.items() if key in schema]
     if schema.get("default") is not None:
         shown = json.dumps(schema["default"])
-        said.append(f"{shown[:_CHARS_MAX]} if not given")
-    return "; ".join(said)
+        parts.append(f"{shown[:_CHARS_MAX]} if not given")
+    return "; ".join(parts)
 
 
 def _named(schema: Mapping[str, Any]) -> str | None:

@@ -83,9 +83,9 @@ class ToolOutputAsked(Asked):
         return super().of(**given, length="all" if length is None else length)
 
     @property
-    def said(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         """The arguments of ``read_tool_output``."""
-        return {**super().said, "length": None if self.length == "all" else self.length}
+        return {**super().arguments, "length": None if self.length == "all" else self.length}
 
 
 class RememberAsked(Asked):

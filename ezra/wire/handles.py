@@ -93,9 +93,9 @@ class CatalogRecallAsked(RecallAsked):
     scope: Literal["any"] = "any"
 
     @property
-    def said(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         """What was said, by keyword; there is one scope."""
-        return {name: one for name, one in super().said.items() if name != "scope"}
+        return {name: one for name, one in super().arguments.items() if name != "scope"}
 
 
 KINDS_MAX = 64
@@ -121,7 +121,7 @@ class AuditAsked(Asked):
         return cls(**given, **wanted)
 
     @property
-    def said(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         """The arguments of ``audit``."""
         only = AuditFilter(**self.model_dump(exclude={"after", "limit"}))
         return {"after": self.after, "limit": self.limit, "only": only}

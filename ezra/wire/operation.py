@@ -142,7 +142,7 @@ class Asked(BaseModel):
         return cls(**given)
 
     @property
-    def said(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         """What was said, by keyword: arguments of the handle's method, which has the defaults."""
         return {name: getattr(self, name) for name in self.model_fields_set}
 

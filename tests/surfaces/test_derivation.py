@@ -85,7 +85,7 @@ def _handlers() -> Handlers:
     def bound(name: str) -> Any:
         async def do(names: Names, asked: Any) -> Any:
             given = {one: names[one] for one in HANDLE.offered[name].in_path}
-            return await getattr(Pitwall(names["graph_id"]), name)(**given, **asked.said)
+            return await getattr(Pitwall(names["graph_id"]), name)(**given, **asked.arguments)
 
         return do
 

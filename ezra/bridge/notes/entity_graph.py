@@ -153,14 +153,16 @@ class _Names:
 
     def find(self, name: str, by: Entity | None) -> Entity | None:
         """Return who is meant: by id, path, type and slug, slug, or title, in that order."""
-        said = name.strip()
-        if said in self._by_id:
-            return self._by_id[said]
-        if "/" in said or is_note(said):
-            found = self._at_path(said, by)
+        reference = name.strip()
+        if reference in self._by_id:
+            return self._by_id[reference]
+        if "/" in reference or is_note(reference):
+            found = self._at_path(reference, by)
             if found is not None:
                 return found
-        named = slug(PurePosixPath(_bare(said)).name) if is_note(said) else slug(said)
+        named = (
+            slug(PurePosixPath(_bare(reference)).name) if is_note(reference) else slug(reference)
+        )
         if named in self._by_id:
             return self._by_id[named]
         for known in (self._by_typed, self._by_slug, self._by_title):
@@ -168,10 +170,10 @@ class _Names:
                 return _nearest(known[named], by)
         return None
 
-    def _at_path(self, said: str, by: Entity | None) -> Entity | None:
-        paths = [normpath(said.lstrip("/"))]
-        if by is not None and not said.startswith("/"):
-            paths.insert(0, normpath(str(PurePosixPath(by.path).parent / said)))
+    def _at_path(self, reference: str, by: Entity | None) -> Entity | None:
+        paths = [normpath(reference.lstrip("/"))]
+        if by is not None and not reference.startswith("/"):
+            paths.insert(0, normpath(str(PurePosixPath(by.path).parent / reference)))
         for path in paths:
             known = self._by_path.get(_bare(path))
             if known:

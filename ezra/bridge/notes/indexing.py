@@ -165,34 +165,34 @@ async def _indexed(
     """Bring one file into the memory, and say what came of it."""
     path = str(file.path)
     try:
-        text, said = await asyncio.to_thread(_read, file, indexer.rules)
+        text, note = await asyncio.to_thread(_read, file, indexer.rules)
     except UsageError as error:
         return Indexed(path, "failed", reason=str(error))
-    named = entity_id(indexer.agent, said.type, stem_of(file.name))
-    topics = tuple(sorted((NOTES_TOPIC, f"{TYPE_TOPIC}{said.type}")))
+    named = entity_id(indexer.agent, note.type, stem_of(file.name))
+    topics = tuple(sorted((NOTES_TOPIC, f"{TYPE_TOPIC}{note.type}")))
     if known is not None and _is_same(known, text, topics):
-        return Indexed(path, "unchanged", named, notices=said.notices)
+        return Indexed(path, "unchanged", named, notices=note.notices)
     try:
         stored = await documents.put(
             file.name,
             text,
             shelf=shelf,
-            title=said.title[:_TITLE_CHARS],
+            title=note.title[:_TITLE_CHARS],
             media_type="text/markdown",
             topics=topics,
             keep_text=True,
             machine=indexer.machine,
         )
     except WasRedacted as error:
-        return Indexed(path, "redacted", named, str(error), said.notices)
+        return Indexed(path, "redacted", named, str(error), note.notices)
     except (TierError, BudgetExceeded):
         raise  # the next file would fare no better
     except EzraError as error:
-        return Indexed(path, "failed", named, str(error), said.notices)
+        return Indexed(path, "failed", named, str(error), note.notices)
     outcome: Outcome = "changed" if stored.was_new else "unchanged"
     if stored.was_new and (known is None or known.removed_at is not None):
         outcome = "new"
-    return Indexed(path, outcome, named, notices=said.notices)
+    return Indexed(path, outcome, named, notices=note.notices)
 
 
 _TITLE_CHARS = 512

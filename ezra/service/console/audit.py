@@ -40,7 +40,7 @@ class AuditQuery(Query):
         )
 
     @property
-    def said(self) -> dict[str, object]:
+    def parameters(self) -> dict[str, object]:
         """The filter, as an address says it."""
         named = {name: getattr(self, name) for name in ("kind", "agent", "record", "graph")}
         spans = {"since": self.since, "until": self.until}
@@ -66,7 +66,7 @@ async def graph_feed(pool: HandlePool, names: Names, query: AuditQuery) -> View:
 async def new(pool: HandlePool, names: Names, query: AuditQuery) -> View:
     """Return what happened in the tenant, or in a graph, since the page was opened."""
     found = await _read(pool, names, query.after, NEW_MAX + 1, query.only(LATEST))
-    again = href(*_place(names), **query.said) if len(found) > NEW_MAX else None
+    again = href(*_place(names), **query.parameters) if len(found) > NEW_MAX else None
     values = {**_frame(names, query), "rows": found[:NEW_MAX], "again": again}
     return View("audit_new.html", values)
 
@@ -81,13 +81,13 @@ async def _page(pool: HandlePool, names: Names, query: AuditQuery) -> dict[str, 
     place = _place(names)
 
     def behind(event: AuditEvent) -> dict[str, object]:
-        return {"before": _number(event, names), **query.said}
+        return {"before": _number(event, names), **query.parameters}
 
     return {
         **_frame(names, query),
         **paged(found, EVENTS_PER_PAGE, place, (*place, "rows"), behind),
         "kinds": AUDIT_KINDS,
-        "live": href(*place, "new", after=newest, **query.said),
+        "live": href(*place, "new", after=newest, **query.parameters),
     }
 
 

@@ -54,7 +54,7 @@ class BeliefsQuery(Query):
         }
 
     @property
-    def said(self) -> dict[str, object]:
+    def parameters(self) -> dict[str, object]:
         """The filter, as an address says it."""
         names = ("topic", "agent", "subject", "status")
         return {name: getattr(self, name) for name in names}
@@ -155,7 +155,7 @@ async def _rows(graph: Graph, query: BeliefsQuery, moment: Moment) -> dict[str, 
     here = ("graphs", graph.id, "beliefs")
 
     def behind(one: HistoricBelief) -> dict[str, object]:
-        return {"after": one.committed_seq, "seq": moment.seq, **query.said}
+        return {"after": one.committed_seq, "seq": moment.seq, **query.parameters}
 
     listed = paged(found, ROWS_PER_PAGE, here, (*here, "rows"), behind)
     return {**listed, "moment": moment, "asked": query, "here": href(*here)}

@@ -69,8 +69,8 @@ class Query(BaseModel):
         except ValidationError as error:
             first = Misfit.first_of(error)
             where = str(first.place[0]) if first.place else "query"
-            said = ", ".join(given[where]) if where in given else None
-            raise UsageError(where, said, first.accepted) from None
+            shown = ", ".join(given[where]) if where in given else None
+            raise UsageError(where, shown, first.accepted) from None
 
 
 @dataclass(frozen=True)
@@ -273,21 +273,21 @@ def href(*parts: str | int, **query: object) -> str:
     What the query holds as ``None`` or empty is left out; of a sequence each value is said.
     """
     path = "/".join((PREFIX, *(named(str(part)) for part in parts)))
-    said = {name: value for name, value in query.items() if value not in (None, "", ())}
-    return f"{path}?{urlencode(said, doseq=True)}" if said else path
+    parameters = {name: value for name, value in query.items() if value not in (None, "", ())}
+    return f"{path}?{urlencode(parameters, doseq=True)}" if parameters else path
 
 
 def further(
-    page: Sequence[str], rows: Sequence[str], said: Mapping[str, object] | None
+    page: Sequence[str], rows: Sequence[str], position: Mapping[str, object] | None
 ) -> tuple[str, str] | None:
     """Return where a list goes on: the page from there on, and the next rows alone.
 
     Args:
         page: The parts of the address of the page.
         rows: Those of the fragment that has the next rows.
-        said: What both say to go on; ``None`` at the end of the list.
+        position: What both say to go on; ``None`` at the end of the list.
     """
-    return None if said is None else (href(*page, **said), href(*rows, **said))
+    return None if position is None else (href(*page, **position), href(*rows, **position))
 
 
 def paged(
@@ -307,8 +307,8 @@ def paged(
         behind: Returns what an address says to go on behind a row.
     """
     shown = found[:most]
-    said = behind(shown[-1]) if len(found) > most else None
-    return {"rows": shown, "more": further(page, rows, said)}
+    position = behind(shown[-1]) if len(found) > most else None
+    return {"rows": shown, "more": further(page, rows, position)}
 
 
 def named(name: str) -> str:
@@ -322,8 +322,8 @@ def named(name: str) -> str:
 
 def name_of(part: str) -> str:
     """Return the name that a part of a path says; the other way round of ``named``."""
-    said = unquote(part)
-    return said.removeprefix("~")
+    name = unquote(part)
+    return name.removeprefix("~")
 
 
 def _is_query(hint: Any) -> bool:  # noqa: ANN401 - annotations have no type
