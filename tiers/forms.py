@@ -160,13 +160,13 @@ _AS_RULE = ("successes", "failures", "version")
 def hit_of(record: Owned, score: float, own_graph: str, cosine: float | None = None) -> Hit:
     """Return a record as an answer of the cold tier, found from ``own_graph``."""
     entry = entry_of(record)
-    said, known = entry.__dict__, record.__dict__
+    values, known = entry.__dict__, record.__dict__
     of_kind = _AS_FACT if isinstance(record, Fact) else _AS_RULE if isinstance(record, Rule) else ()
     # What it is made of was checked as a record.
     return Hit.known(
         {
             **_HIT,
-            **{name: said[name] for name in _AS_ENTRY},
+            **{name: values[name] for name in _AS_ENTRY},
             **{name: known[name] for name in of_kind},
             "score": score,
             "tier": "cold",

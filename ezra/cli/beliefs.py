@@ -108,8 +108,8 @@ async def contradictions(at: InGraph, after: After = 0, limit: Events = 1_000) -
     page = await (await history_of(at)).logged(after, limit)
     found = [(one.event, one.said) for one in page if one.event.kind == "contradicted"]
     return Answer(
-        [{**plain(event), "decision": said} for event, said in found],
-        [line for event, said in found for line in _decision(event, said)],
+        [{**plain(event), "decision": decision} for event, decision in found],
+        [line for event, decision in found for line in _decision(event, decision)],
         notes=_more(page, limit),
     )
 
@@ -390,13 +390,13 @@ def _changed(done: Changed) -> Iterator[str]:
     yield f"{len(done.ended)} ended, {len(done.restored)} active again"
 
 
-def _decision(event: BeliefEvent, said: Mapping[str, Any] | None) -> list[str]:
+def _decision(event: BeliefEvent, decision: Mapping[str, Any] | None) -> list[str]:
     head = f"#{event.seq}  {event.recorded_at:%Y-%m-%d %H:%M:%S}  {event.belief_id}"
-    if not said:
+    if not decision:
         return [f"{head}  (its content was destroyed)"]
-    winner = f"{said['winner']} won by {said['strategy']}, found by {said['found_by']}"
-    reason = f"  {said['reason']}" if said["reason"] else ""
-    return [f"{head}  against {said['rival_id']}", f"  {winner}.{reason}"]
+    winner = f"{decision['winner']} won by {decision['strategy']}, found by {decision['found_by']}"
+    reason = f"  {decision['reason']}" if decision["reason"] else ""
+    return [f"{head}  against {decision['rival_id']}", f"  {winner}.{reason}"]
 
 
 def _event_row(event: BeliefEvent) -> tuple[str, ...]:

@@ -97,13 +97,13 @@ def lines_of(report: dict[str, Any]) -> list[str]:
 
 
 def _tier_lines(tier: TierHealth) -> list[str]:
-    said = [f"{tier.engine} {tier.version}".strip()]
+    parts = [f"{tier.engine} {tier.version}".strip()]
     if not tier.reachable:
-        said.append("NOT REACHABLE")
+        parts.append("NOT REACHABLE")
     if tier.round_trip_ms is not None:
-        said.append(f"{tier.round_trip_ms:.2f} ms")
-    said += [f"{name}: {value}" for name, value in tier.details.items()]
-    return [f"{tier.tier:<9} {', '.join(said)}", *(f"{'':<9} → {one}" for one in tier.problems)]
+        parts.append(f"{tier.round_trip_ms:.2f} ms")
+    parts += [f"{name}: {value}" for name, value in tier.details.items()]
+    return [f"{tier.tier:<9} {', '.join(parts)}", *(f"{'':<9} → {one}" for one in tier.problems)]
 
 
 async def _opened(settings: Settings) -> tuple[str, str, str, bool]:
@@ -144,6 +144,6 @@ async def _verified(ezra: Ezra, graphs: Sequence[SessionGraph]) -> tuple[str, bo
         done += 1
         if not found.ok:
             wrong.append(f"{graph.id}: {found.problem_count} problems")
-    said = f"{done} of {len(graphs)} logs verified"
+    verified = f"{done} of {len(graphs)} logs verified"
     advice = "'ezra audit check GRAPH' says more"
-    return f"{said}, " + (f"{'; '.join(wrong)} ({advice})" if wrong else "all whole"), not wrong
+    return f"{verified}, " + (f"{'; '.join(wrong)} ({advice})" if wrong else "all whole"), not wrong

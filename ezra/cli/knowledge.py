@@ -142,8 +142,8 @@ async def add(
     Examples:
         ezra knowledge add imola Max 'drives for' 'Red Bull' --topic teams
     """
-    said = (subject, predicate, object_)
-    return await _changed(at, "ADD", said, topic, confidence, valid_from)
+    triple = (subject, predicate, object_)
+    return await _changed(at, "ADD", triple, topic, confidence, valid_from)
 
 
 @command(knowledge_app)
@@ -161,8 +161,8 @@ async def update(
     Examples:
         ezra knowledge update imola Max 'drives for' Ferrari
     """
-    said = (subject, predicate, object_)
-    return await _changed(at, "UPDATE", said, topic, confidence, valid_from)
+    triple = (subject, predicate, object_)
+    return await _changed(at, "UPDATE", triple, topic, confidence, valid_from)
 
 
 @command(knowledge_app)
@@ -205,14 +205,14 @@ async def alias(at: InGraph, name: Name, other: str, topic: Topics = None) -> An
 async def _changed(
     at: InGraph,
     op: Operation,
-    said: Sequence[str],
+    triple: Sequence[str],
     topics: list[str] | None,
     confidence: float,
     valid_from: datetime | None,
 ) -> Answer:
     change: dict[str, Any] = {
         "op": op,
-        **dict(zip(("subject", "predicate", "object"), said, strict=True)),
+        **dict(zip(("subject", "predicate", "object"), triple, strict=True)),
         "topics": topics,
         "confidence": confidence,
         "valid_from": valid_from,
@@ -220,7 +220,7 @@ async def _changed(
     (done,) = await (await _knowledge(at)).apply([change])
     if done.problem is not None:
         return Answer(done, notes=[done.problem], code=1)
-    return Answer(done, [f"{done.id}  {' '.join(said)}", *(f"ended {one}" for one in done.ended)])
+    return Answer(done, [f"{done.id}  {' '.join(triple)}", *(f"ended {one}" for one in done.ended)])
 
 
 def _named(found: Entity) -> str:

@@ -270,26 +270,26 @@ _QUANTITY = re.compile(
 
 def _read(match: re.Match[str]) -> list[str | Quantity] | None:
     """Return what a match says, or ``None`` when it is no quantity after all."""
-    said = match.group().strip()
+    text = match.group().strip()
     if match["clock"]:
-        return _clock(said)
+        return _clock(text)
     if match["least"] or match["from"]:
         return _range(match)
     if match["iso"]:
-        year, month, day = map(int, said.split("-"))
-        return [_date(year, month, day, said)]
+        year, month, day = map(int, text.split("-"))
+        return [_date(year, month, day, text)]
     if match["date"]:
-        return [_date_in_words(said)]
+        return [_date_in_words(text)]
     if match["version"]:
-        numbers = tuple(int(part) for part in re.findall(r"\d+", said))
-        return [Quantity("#version", 0, 0, parts=numbers, said=said)]
-    return [_stopwatch(said) if match["stopwatch"] else _number(match)]
+        numbers = tuple(int(part) for part in re.findall(r"\d+", text))
+        return [Quantity("#version", 0, 0, parts=numbers, said=text)]
+    return [_stopwatch(text) if match["stopwatch"] else _number(match)]
 
 
-def _stopwatch(said: str) -> Quantity:
-    minutes, seconds = said.split(":")
+def _stopwatch(text: str) -> Quantity:
+    minutes, seconds = text.split(":")
     value = 60 * float(minutes) + float(seconds)
-    return Quantity("#time", value, value, unit="stopwatch", said=said)
+    return Quantity("#time", value, value, unit="stopwatch", said=text)
 
 
 def _number(match: re.Match[str]) -> Quantity:
@@ -365,34 +365,34 @@ def _in_base(kind: str, value: float) -> float:
     return (value - 32) * 5 / 9 if kind == "#fahrenheit" else value
 
 
-def _bound(said: str | None) -> str:
-    if said is None:
+def _bound(words: str | None) -> str:
+    if words is None:
         return "exact"
     for pattern, name in _BOUNDS:
-        if re.fullmatch(pattern, said.lower(), re.VERBOSE):
+        if re.fullmatch(pattern, words.lower(), re.VERBOSE):
             return name
     return "exact"
 
 
-def _clock(said: str) -> list[str | Quantity] | None:
-    hour, minute, *_ = [int(part) for part in re.findall(r"\d+", said)] + [0]
-    half = re.search(r"([ap])\.?m", said, re.IGNORECASE)
+def _clock(text: str) -> list[str | Quantity] | None:
+    hour, minute, *_ = [int(part) for part in re.findall(r"\d+", text)] + [0]
+    half = re.search(r"([ap])\.?m", text, re.IGNORECASE)
     if hour > 24 or minute > 59:  # noqa: PLR2004 - hours of a day, minutes of an hour
         return None
     if half:
         hour = hour % 12 + (12 if half[1].lower() == "p" else 0)
     at = 60.0 * hour + minute
     other = at + _NOON if not half and 0 < hour <= 12 else None  # noqa: PLR2004
-    return [Quantity("#clock", at, at, unit="min", other=other, said=said)]
+    return [Quantity("#clock", at, at, unit="min", other=other, said=text)]
 
 
-def _date_in_words(said: str) -> Quantity:
-    name = re.search(r"[a-z]{3,}", said.lower().replace("of ", ""))
+def _date_in_words(text: str) -> Quantity:
+    name = re.search(r"[a-z]{3,}", text.lower().replace("of ", ""))
     month = 1 + [month[:3] for month in MONTHS].index(name.group()[:3]) if name else None
-    numbers = [int(number) for number in re.findall(r"\d+", said)]
+    numbers = [int(number) for number in re.findall(r"\d+", text)]
     year = next((number for number in numbers if number > 31), None)  # noqa: PLR2004
     day = next((number for number in numbers if number <= 31), None)  # noqa: PLR2004
-    return _date(year, month, day, said)
+    return _date(year, month, day, text)
 
 
 def _date(year: int | None, month: int | None, day: int | None, said: str) -> Quantity:

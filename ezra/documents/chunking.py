@@ -62,13 +62,13 @@ def titled(passages: tuple[PassageDraft, ...], title: str) -> tuple[PassageDraft
     Where no heading says it, the first passage stands under it: words that are in front matter or
     in a file's own fields alone would be in no passage.
     """
-    said = one_line(title)[:HEADING_CHARS_MAX].strip()
-    if not said or any(said in one.headings for one in passages):
+    heading = one_line(title)[:HEADING_CHARS_MAX].strip()
+    if not heading or any(heading in one.headings for one in passages):
         return passages
     if not passages:
-        return (PassageDraft(said),)
+        return (PassageDraft(heading),)
     first, *rest = passages
-    return (first._replace(headings=(said, *first.headings)[:HEADINGS_MAX]), *rest)
+    return (first._replace(headings=(heading, *first.headings)[:HEADINGS_MAX]), *rest)
 
 
 def _packed(pieces: Sequence[str]) -> list[str]:
@@ -126,6 +126,6 @@ def _cut(ends: Sequence[int], start: int) -> int | None:
 
 
 def _shown(text: str, *, by_lines: bool) -> Iterator[str]:
-    said = text.strip("\n") if by_lines else text.strip()
-    if not is_blank(said):
-        yield said
+    trimmed = text.strip("\n") if by_lines else text.strip()
+    if not is_blank(trimmed):
+        yield trimmed

@@ -69,8 +69,8 @@ class FrontMatter(NamedTuple):
         if self.properties is not None:
             return topics_of(self.properties)
         # What has no end has no text of its own either.
-        said = self.raw or self.body
-        is_named = self.problem and _TOPIC_KEY.search(said, 0, FRONT_MATTER_CHARS_MAX)
+        searched = self.raw or self.body
+        is_named = self.problem and _TOPIC_KEY.search(searched, 0, FRONT_MATTER_CHARS_MAX)
         return None, self.problem if is_named else ""
 
 
@@ -131,10 +131,10 @@ def said_of(properties: Mapping[str, JsonValue], key: str) -> JsonValue:
 
     Where several are written, the first that says anything counts.
     """
-    said = [
+    values = [
         value for name, value in properties.items() if name.strip().casefold() == key.casefold()
     ]
-    return next((one for one in said if not _is_blank(one)), None)
+    return next((one for one in values if not _is_blank(one)), None)
 
 
 def topics_of(properties: Mapping[str, JsonValue]) -> tuple[tuple[str, ...] | None, str]:
@@ -143,10 +143,10 @@ def topics_of(properties: Mapping[str, JsonValue]) -> tuple[tuple[str, ...] | No
     ``topics`` is asked first, then ``tags``: a list, or one text with commas.
     """
     found = ((key, said_of(properties, key)) for key in TOPIC_KEYS)
-    key, said = next((one for one in found if one[1] is not None), ("", None))
-    if said is None:
+    key, value = next((one for one in found if one[1] is not None), ("", None))
+    if value is None:
         return None, ""
-    names = said.split(",") if isinstance(said, str) else said
+    names = value.split(",") if isinstance(value, str) else value
     if not isinstance(names, list):
         return None, f"{key} is no list of names"
     given = [str(one).strip().removeprefix("#") for one in names if isinstance(one, str | int)]
@@ -181,25 +181,25 @@ def _read(raw: str) -> dict[str, JsonValue]:
         ValueError: It is no mapping, or more than is read.
         YAMLError: It is no YAML.
     """
-    said: Any = yaml.load(raw, Loader=_Bounded)  # noqa: S506 - it is a SafeLoader
-    if said is None:
+    loaded: Any = yaml.load(raw, Loader=_Bounded)  # noqa: S506 - it is a SafeLoader
+    if loaded is None:
         return {}
-    if not isinstance(said, dict):
+    if not isinstance(loaded, dict):
         raise ValueError("it is no list of keys and values")
-    properties = {_key(name): as_json(one) for name, one in said.items()}
+    properties = {_key(name): as_json(one) for name, one in loaded.items()}
     if len(json.dumps(properties)) > PROPERTIES_CHARS_MAX:
         raise ValueError(f"more than {PROPERTIES_CHARS_MAX:,} characters")
     return properties
 
 
 def _key(name: object) -> str:
-    said = as_json(name)
-    return said if isinstance(said, str) else json.dumps(said)
+    value = as_json(name)
+    return value if isinstance(value, str) else json.dumps(value)
 
 
-def _is_blank(said: JsonValue) -> bool:
+def _is_blank(value: JsonValue) -> bool:
     """Whether a key says nothing; ``0`` and ``false`` do, though it may be nothing that is read."""
-    return said is None or said == [] or (isinstance(said, str) and not said.strip())
+    return value is None or value == [] or (isinstance(value, str) and not value.strip())
 
 
 def _reason(error: Exception, line: int) -> str:

@@ -73,10 +73,10 @@ class Outline:
         if self._is_bare and level <= self._path[-1][0]:
             self._speak_for_itself()
         self._path = [one for one in self._path if one[0] < level]
-        said = one_line(title)[:HEADING_CHARS_MAX].strip()
-        self._is_bare = bool(said)
-        if said:
-            self._path.append((level, said))
+        heading = one_line(title)[:HEADING_CHARS_MAX].strip()
+        self._is_bare = bool(heading)
+        if heading:
+            self._path.append((level, heading))
             self._page = page
 
     def add(self, text: str, *, page: int | None = None, by_lines: bool = False) -> None:
@@ -85,13 +85,13 @@ class Outline:
         Raises:
             UsageError: The document says more than is read.
         """
-        said = cleaned(text).strip("\n") if by_lines else cleaned(text).strip()
-        if is_blank(said):
+        block = cleaned(text).strip("\n") if by_lines else cleaned(text).strip()
+        if is_blank(block):
             return
-        self._chars += len(said)
+        self._chars += len(block)
         if self._chars > CHARS_MAX:
             raise unreadable(f"text of more than {CHARS_MAX:,} characters", "less text")
-        self._blocks.append(Block(said, self._headings(), page, by_lines))
+        self._blocks.append(Block(block, self._headings(), page, by_lines))
         self._is_bare = False
 
     def blocks(self) -> tuple[Block, ...]:

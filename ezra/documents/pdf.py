@@ -120,10 +120,10 @@ def _found(flat: Sequence[str], title: str, begin: int) -> tuple[int, int] | Non
     if not title:
         return None
     for at in range(begin, len(flat)):
-        said = ""
+        start = ""
         for end in range(at + 1, min(at + 4, len(flat) + 1)):
-            said = f"{said} {flat[end - 1]}".strip()
-            if _NUMBER.sub("", said).strip(" .") == _NUMBER.sub("", title).strip(" ."):
+            start = f"{start} {flat[end - 1]}".strip()
+            if _NUMBER.sub("", start).strip(" .") == _NUMBER.sub("", title).strip(" ."):
                 return at, end
     return None
 
@@ -133,12 +133,12 @@ def _paragraphs(lines: Sequence[str]) -> Iterator[str]:
     longest = max((len(line.strip()) for line in lines), default=0)
     held = ""
     for line in lines:
-        said = " ".join(line.split())
-        if held and (not said or _BULLET.match(said)):
+        text = " ".join(line.split())
+        if held and (not text or _BULLET.match(text)):
             yield held
             held = ""
-        held = _joined(held, said) if held else said
-        if held and len(said) < _SHORT * longest and held.endswith(_SENTENCE_END):
+        held = _joined(held, text) if held else text
+        if held and len(text) < _SHORT * longest and held.endswith(_SENTENCE_END):
             yield held
             held = ""
     if held:

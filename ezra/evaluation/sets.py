@@ -209,7 +209,7 @@ def _drafts(source: Source, root: object) -> _Drafts:
 
 def _document(source: Source, root: object) -> _Drafts:
     document = Fields(source, root, 1)
-    said = _with_replies(source, root)
+    turns = _with_replies(source, root)
     asked = [
         (conversation.name("id"), f"conversations[{place}].qa[{number}].", question)
         for place, conversation in enumerate(document.items("conversations"))
@@ -221,7 +221,7 @@ def _document(source: Source, root: object) -> _Drafts:
         named = document.nested("categories", value)
         for number in value if isinstance(value, dict) else ():
             categories[str(number)] = named.name(str(number))
-    return _Drafts(said, tuple(asked), categories)
+    return _Drafts(turns, tuple(asked), categories)
 
 
 def _published(source: Source, samples: Sequence[object]) -> _Drafts:
@@ -235,17 +235,17 @@ def _published(source: Source, samples: Sequence[object]) -> _Drafts:
 
 
 def _lines(source: Source, rows: Sequence[object]) -> _Drafts:
-    said: list[object] = []
+    turns: list[object] = []
     asked = []
     for row in rows:
         if not isinstance(row, dict) or row.get("type") != "question":
-            said.append(row)
+            turns.append(row)
             continue
         question = Fields(source, row, 1)
         question.only(*_QUESTION)
         name = question.optional_name("conversation") or source.stem.strip()
         asked.append((name, "", question))
-    return _Drafts(jsonl.parse(source, said), tuple(asked), {})
+    return _Drafts(jsonl.parse(source, turns), tuple(asked), {})
 
 
 def _with_replies(source: Source, root: object) -> Parsed:

@@ -80,8 +80,8 @@ class Unfit:
 def candidates(questions: Mapping[str, Question], message: str) -> list[Candidate]:
     """Return the questions that a message may mean, by their words alone."""
     text = message[:MESSAGE_CHARS_MAX]
-    said = frozenset(map(term_of, words(text)))
-    found = (_candidate(name, one, text, said) for name, one in questions.items())
+    terms = frozenset(map(term_of, words(text)))
+    found = (_candidate(name, one, text, terms) for name, one in questions.items())
     return [one for one in found if one is not None]
 
 
@@ -119,7 +119,7 @@ def chosen(
     return best[0][2]
 
 
-def _candidate(name: str, question: Question, text: str, said: frozenset[str]) -> Candidate | None:
+def _candidate(name: str, question: Question, text: str, terms: frozenset[str]) -> Candidate | None:
     best: Candidate | None = None
     for sentence in question.patterns:
         match = _regex(sentence, question.slots).search(text)
@@ -127,14 +127,14 @@ def _candidate(name: str, question: Question, text: str, said: frozenset[str]) -
             weight = 100 + len(_terms(sentence))
             best = _heavier(best, Candidate(name, weight, _bare(match.groupdict())))
     for phrase in question.keywords:
-        best = _heavier(best, _by_words(name, frozenset(map(term_of, words(phrase))), said))
+        best = _heavier(best, _by_words(name, frozenset(map(term_of, words(phrase))), terms))
     for sentence in question.examples:
-        best = _heavier(best, _by_words(name, _terms(sentence), said))
+        best = _heavier(best, _by_words(name, _terms(sentence), terms))
     return best
 
 
-def _by_words(name: str, wanted: frozenset[str], said: frozenset[str]) -> Candidate | None:
-    return Candidate(name, len(wanted), {}) if wanted and wanted <= said else None
+def _by_words(name: str, wanted: frozenset[str], terms: frozenset[str]) -> Candidate | None:
+    return Candidate(name, len(wanted), {}) if wanted and wanted <= terms else None
 
 
 def _heavier(best: Candidate | None, other: Candidate | None) -> Candidate | None:
@@ -146,8 +146,8 @@ def _heavier(best: Candidate | None, other: Candidate | None) -> Candidate | Non
 def _terms(sentence: str) -> frozenset[str]:
     """Return the content words of a sentence, without its slots."""
     parts = split_at_slots(sentence)[::2]
-    said = (word for part in parts for word in words(part))
-    return frozenset(term_of(word) for word in said if word not in STOP_WORDS)
+    found = (word for part in parts for word in words(part))
+    return frozenset(term_of(word) for word in found if word not in STOP_WORDS)
 
 
 def _regex(sentence: str, slots: Mapping[str, Slot]) -> re.Pattern[str]:
@@ -198,12 +198,12 @@ def _filled(
     return values
 
 
-def _read(slot: Slot, said: str, today: date, known: Sequence[str] | None) -> Value | None:
-    if isinstance(slot, DateSlot) and said.casefold() in _DAYS:
-        said = (today + timedelta(days=_DAYS[said.casefold()])).isoformat()
+def _read(slot: Slot, text: str, today: date, known: Sequence[str] | None) -> Value | None:
+    if isinstance(slot, DateSlot) and text.casefold() in _DAYS:
+        text = (today + timedelta(days=_DAYS[text.casefold()])).isoformat()
     if isinstance(slot, EntitySlot) and known is not None:
-        return next((one for one in known if one.casefold() == said.casefold()), None)
-    return slot.read(said)
+        return next((one for one in known if one.casefold() == text.casefold()), None)
+    return slot.read(text)
 
 
 def _standing(slot: Slot, text: str, today: date, known: Sequence[str] | None) -> list[Value]:
@@ -212,8 +212,8 @@ def _standing(slot: Slot, text: str, today: date, known: Sequence[str] | None) -
         bare = _DATE.sub(" ", text)
         found: list[Value | None] = [slot.read(one) for one in _NUMBER.findall(bare)]
     elif isinstance(slot, DateSlot):
-        said = [one for one in _DAYS if re.search(rf"\b{one}\b", text, re.IGNORECASE)]
-        found = [_read(slot, one, today, ()) for one in (*_DATE.findall(text), *said)]
+        days = [one for one in _DAYS if re.search(rf"\b{one}\b", text, re.IGNORECASE)]
+        found = [_read(slot, one, today, ()) for one in (*_DATE.findall(text), *days)]
     elif isinstance(slot, EnumSlot):
         found = [slot.read(word) for word in _inside(slot.words, text)]
     elif isinstance(slot, TextSlot):

@@ -144,10 +144,10 @@ class Program:
         return line
 
     def _is_uncalled(self, message: SessionMessage) -> bool:
-        said: Any = message.message
-        is_answer = not hasattr(said, "method")
+        sent: Any = message.message
+        is_answer = not hasattr(sent, "method")
         # An error without an id says that a message could not be read.
-        return is_answer and said.id is not None and str(said.id) not in self._asked
+        return is_answer and sent.id is not None and str(sent.id) not in self._asked
 
     async def _write(
         self, process: Process, from_session: MemoryObjectReceiveStream[SessionMessage]
@@ -158,13 +158,13 @@ class Program:
         with suppress(OSError):
             async with from_session:
                 async for message in from_session:
-                    said = message.message
-                    asked = getattr(said, "id", None)
+                    sent = message.message
+                    asked = getattr(sent, "id", None)
                     if asked is not None:
                         self._asked[str(asked)] = None
                         while len(self._asked) > IDS_MAX:
                             del self._asked[next(iter(self._asked))]
-                    text = said.model_dump_json(by_alias=True, exclude_unset=True)
+                    text = sent.model_dump_json(by_alias=True, exclude_unset=True)
                     process.stdin.write(f"{text}\n".encode())
                     await process.stdin.drain()
 

@@ -73,8 +73,8 @@ class EnumSlot(_Slot):
         unknown = [name for name in self.aliases if name not in self.values]
         if unknown:
             raise ValueError(f"aliases of {unknown[0]!r}, which is none of the values")
-        said = list(self.words)
-        if len(set(said)) != len(said):
+        words = list(self.words)
+        if len(set(words)) != len(words):
             raise ValueError("two values share a word")
         return self
 
@@ -96,9 +96,9 @@ class EnumSlot(_Slot):
             return None
         if given in self.values:
             return given
-        said = given.casefold()
+        wanted = given.casefold()
         for value in self.values:
-            if said in (one.casefold() for one in (value, *self.aliases.get(value, ()))):
+            if wanted in (one.casefold() for one in (value, *self.aliases.get(value, ()))):
                 return value
         return None
 
@@ -140,11 +140,11 @@ class DateSlot(_Slot):
     @property
     def accepted(self) -> str:
         """The form, and the range where there is one."""
-        said = "a day such as 2026-05-14"
+        accepted = "a day such as 2026-05-14"
         return (
-            said
+            accepted
             if (self.min, self.max) == (date.min, date.max)
-            else (f"{said}, from {self.min} to {self.max}")
+            else (f"{accepted}, from {self.min} to {self.max}")
         )
 
     def read(self, given: object) -> Value | None:

@@ -163,8 +163,8 @@ def past_in(
         zone: Where days begin.
     """
     today = local(now, zone).date()
-    said = text.lower()
-    may_be_meant = any(one in said for one in _PAST_WORDS)
+    lowered = text.lower()
+    may_be_meant = any(one in lowered for one in _PAST_WORDS)
     if not (may_be_meant or times[0] or times[1]):
         return ()
     before = _BEFORE.search(text) if may_be_meant and speaks_of_past(text) else None
@@ -199,20 +199,20 @@ def _read(
 
 
 def _days_of(match: re.Match[str], today: date) -> _Days:
-    said = match.groupdict()
-    year = int(said["year"]) if said.get("year") else None
-    if said.get("week"):
-        first = date.fromisocalendar(year or today.year, int(said["week"]), 1)
+    found = match.groupdict()
+    year = int(found["year"]) if found.get("year") else None
+    if found.get("week"):
+        first = date.fromisocalendar(year or today.year, int(found["week"]), 1)
         return first, first + timedelta(days=7)
-    if said.get("quarter"):
-        return _months(year or today.year, 3 * int(said["quarter"]) - 2, 3)
-    return _day_or_month(said, year)
+    if found.get("quarter"):
+        return _months(year or today.year, 3 * int(found["quarter"]) - 2, 3)
+    return _day_or_month(found, year)
 
 
 def _day_or_month(
-    said: Mapping[str, str | None], year: int | None
+    found: Mapping[str, str | None], year: int | None
 ) -> tuple[date, date] | YearDay | None:
-    month, day = _month_number(said), int(said.get("day") or 0)
+    month, day = _month_number(found), int(found.get("day") or 0)
     if month is None:
         return None if year is None else (date(year, 1, 1), date(year + 1, 1, 1))
     if year is None:
@@ -222,8 +222,8 @@ def _day_or_month(
     return date(year, month, day), date(year, month, day) + timedelta(days=1)
 
 
-def _month_number(said: Mapping[str, str | None]) -> int | None:
-    number, name = said.get("number"), said.get("month")
+def _month_number(found: Mapping[str, str | None]) -> int | None:
+    number, name = found.get("number"), found.get("month")
     if number:
         return int(number)
     if not name:
@@ -238,8 +238,8 @@ def _months(year: int, first: int, count: int) -> tuple[date, date]:
 
 
 def _days_ago(match: re.Match[str], today: date) -> tuple[date, date]:
-    said = match["number"].lower()
-    number, unit = _NUMBERS.get(said) or int(said), match["unit"].lower()
+    number_word = match["number"].lower()
+    number, unit = _NUMBERS.get(number_word) or int(number_word), match["unit"].lower()
     days = number * _UNIT_DAYS[unit]
     # "Two weeks ago" is not a day but about a week.
     slack = {"day": 0, "week": 4, "month": 16, "year": 183}[unit]

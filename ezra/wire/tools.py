@@ -90,8 +90,8 @@ class ToolSpec:
         async def asking() -> Agent:
             return agent
 
-        said = {name: getattr(given, name) for name in model.model_fields}
-        return await self.method(AgentTools(asking), **said)
+        arguments = {name: getattr(given, name) for name in model.model_fields}
+        return await self.method(AgentTools(asking), **arguments)
 
     async def answered(self, agent: Agent, arguments: Mapping[str, Any] | str) -> dict[str, Any]:
         """Do it as ``call`` does, and return the answer as JSON has it.
@@ -139,9 +139,9 @@ def derived(offered: Offered) -> ToolSpec:
     whole = offered.operation.answers
 
     async def method(tools: AgentTools, **given: Any) -> Answer:  # noqa: ANN401 - as it takes
-        said = {one: _meant(offered, one, value) for one, value in given.items()}
+        arguments = {one: _meant(offered, one, value) for one, value in given.items()}
         handle = reduce(getattr, attributes, await tools.agent())
-        found = await getattr(handle, offered.method_name)(**said)
+        found = await getattr(handle, offered.method_name)(**arguments)
         shown: Answer = answer.of(
             whole.dump_python(found, mode="json") if answer is Whole else found
         )
@@ -186,12 +186,12 @@ def _for_model(hint: Any) -> ForModel | None:  # noqa: ANN401 - a type
     )
 
 
-def _meant(offered: Offered, name: str, said: Any) -> Any:  # noqa: ANN401 - whatever a model said
+def _meant(offered: Offered, name: str, value: Any) -> Any:  # noqa: ANN401 - whatever a model said
     """Return what a method is to be given for what a model said."""
-    if said in ("", ()) and offered.signature.parameters[name].default is None:
+    if value in ("", ()) and offered.signature.parameters[name].default is None:
         return None
     for_model = _for_model(offered.hints[name])
-    return moment_of(said, name) if for_model is not None and for_model.hint is Moment else said
+    return moment_of(value, name) if for_model is not None and for_model.hint is Moment else value
 
 
 def _spec(

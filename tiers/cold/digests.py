@@ -87,8 +87,8 @@ def said_by(record: Fact | Rule) -> str | None:
     """
     if record.redacted_at is not None:
         return None
-    said = [statement_of(record)] if isinstance(record, Fact) else [record.trigger, *record.steps]
-    return _digest(record.user_id, [normalize("NFC", text) for text in said])
+    texts = [statement_of(record)] if isinstance(record, Fact) else [record.trigger, *record.steps]
+    return _digest(record.user_id, [normalize("NFC", text) for text in texts])
 
 
 def identity_of(record: Fact | Rule) -> str | None:
@@ -98,10 +98,12 @@ def identity_of(record: Fact | Rule) -> str | None:
 
 def digests_of(record: Fact | Rule) -> tuple[str | None, str | None]:
     """Return the digests of what makes a record the same as another, and of what it says."""
-    said = said_by(record)
-    if said is None:
+    statement = said_by(record)
+    if statement is None:
         return None, None
-    return _digest(said, [record.agent_id, *sorted(record.topics)], private_to(record)), said
+    return _digest(
+        statement, [record.agent_id, *sorted(record.topics)], private_to(record)
+    ), statement
 
 
 def address_of(fact: Fact) -> str | None:

@@ -78,9 +78,9 @@ class Subject:
             # Marks of before accents were left out have them still.
             marks, names = getattr(record, "mentions", ""), (self._name, self._as_typed)
             return any(name.is_among(marks, record.id) for name in names)
-        said = list(texts_of(record))
+        texts = list(texts_of(record))
         # Apart they may stand in several texts: the name in one, the rest of it in another.
-        return any(map(self._is_word_for_word_in, said)) or self._name.is_in(Texts(said))
+        return any(map(self._is_word_for_word_in, texts)) or self._name.is_in(Texts(texts))
 
     def _is_word_for_word_in(self, text: str) -> bool:
         return any(_holds(_folded(spelled), self._words) for spelled in spellings(text))
@@ -212,10 +212,10 @@ def wanted_receipts(
             return True
         if looked_for is None and not records:
             return False
-        said = list(said_in([receipt.query, receipt.body]))
-        if not records.isdisjoint(said):
+        texts = list(said_in([receipt.query, receipt.body]))
+        if not records.isdisjoint(texts):
             return True
-        return looked_for is not None and any(map(looked_for.is_in, said))
+        return looked_for is not None and any(map(looked_for.is_in, texts))
 
     return is_wanted
 

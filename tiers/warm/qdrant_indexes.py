@@ -101,8 +101,8 @@ class QdrantGenerations:
             TierError: The server cannot be reached, or the index is gone.
         """
         name = collection_name(self._prefix, generation.model_id)
-        said = {"generation": generation.model_dump(mode="json")}
-        mark = _mark_point(tenant, _STAYS, said)
+        payload = {"generation": generation.model_dump(mode="json")}
+        mark = _mark_point(tenant, _STAYS, payload)
         await self._points(name).write("mark", marks_of(tenant), [mark])
 
     async def drop(self, tenant: str, model_id: str | None) -> None:
@@ -144,8 +144,8 @@ class QdrantGenerations:
                 raise
             return None
         try:
-            said = [one.payload or {} for one in stored]
-            found = [Generation.model_validate(one["generation"]) for one in said]
+            payloads = [one.payload or {} for one in stored]
+            found = [Generation.model_validate(one["generation"]) for one in payloads]
         except (KeyError, TypeError, ValueError):  # pydantic's is a ValueError
             return None
         return found[0] if found else None
@@ -165,7 +165,7 @@ async def _remove_tenant(points: QdrantPoints, tenant: str) -> None:
     await points.remove(Chosen("drop", marks_of(tenant), mark_of(tenant)))
 
 
-def _mark_point(tenant: str, kind: str, said: dict[str, Any]) -> NewPoint:
+def _mark_point(tenant: str, kind: str, values: dict[str, Any]) -> NewPoint:
     mark_id = derived_id(UNRECORDED, tenant, NO_GRAPH, _MARK)
-    payload = {"id": _MARK, "tenant": tenant, "graph": NO_GRAPH, "kind": kind, **said}
+    payload = {"id": _MARK, "tenant": tenant, "graph": NO_GRAPH, "kind": kind, **values}
     return NewPoint(mark_id, {}, payload)

@@ -50,21 +50,21 @@ class Judged(NamedTuple):
 def judged_talk(talk: Talk, at: datetime) -> list[Judged]:
     """Return each sentence of the summaries of a conversation, and each fact, as it is judged."""
     turns = _turns(talk.turns, at)
-    said = tuple(f"{one.speaker}: {one.text} > {one.answer}" for one in talk.turns)
+    lines = tuple(f"{one.speaker}: {one.text} > {one.answer}" for one in talk.turns)
     found = []
     for summary in talk.summaries:
         kept = sentences(_summary(summary, turns))
-        found += [Judged(talk.id, "summary", one, said, one in kept) for one in sentences(summary)]
-    found += [Judged(talk.id, "fact", one, said, _is_fact(one, turns)) for one in talk.facts]
+        found += [Judged(talk.id, "summary", one, lines, one in kept) for one in sentences(summary)]
+    found += [Judged(talk.id, "fact", one, lines, _is_fact(one, turns)) for one in talk.facts]
     return found
 
 
 def judged_claim(claim: FilledClaim, at: datetime) -> Judged:
     """Return whether a false statement is taken by any of the doors."""
     turns = _turns(claim.turns, at)
-    said = tuple(f"{one.speaker}: {one.text} > {one.answer}" for one in claim.turns)
+    lines = tuple(f"{one.speaker}: {one.text} > {one.answer}" for one in claim.turns)
     taken = bool(_summary(claim.text, turns)) or _is_fact(claim.text, turns)
-    return Judged(claim.id, claim.kind, claim.text, said, taken)
+    return Judged(claim.id, claim.kind, claim.text, lines, taken)
 
 
 def is_replaced(pair: Pair, at: datetime) -> bool:

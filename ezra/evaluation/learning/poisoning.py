@@ -108,10 +108,10 @@ async def summarised(scene: Scene) -> Story:
     for text in ("Box in lap 12.", POISON, "The front left is worn."):
         turn = await agent.turn(text)
         await turn.reply("Noted.")
-    said = {one.input: one.id for one in await graph.turns("writer")}
+    ids = {one.input: one.id for one in await graph.turns("writer")}
     scene.pass_time(timedelta(days=70))
     await scene.ezra.run_lifecycle_tick(graph.id)
-    return Story(graph, said[POISON], kinds=frozenset({"summaries", "episodes"}))
+    return Story(graph, ids[POISON], kinds=frozenset({"summaries", "episodes"}))
 
 
 async def believed(scene: Scene) -> Story:
@@ -168,8 +168,8 @@ async def learnt(scene: Scene) -> Story:
     turn = await agent.turn("I am allergic to peanuts.", speaker="Anna")
     await turn.reply("I will remember that.")
     await scene.ezra.drain_learning()
-    said = (await graph.turns("writer"))[0].id
-    return Story(graph, said, kinds=frozenset({"facts"}))
+    turn_id = (await graph.turns("writer"))[0].id
+    return Story(graph, turn_id, kinds=frozenset({"facts"}))
 
 
 async def diamond(scene: Scene) -> Story:
@@ -233,11 +233,11 @@ async def rows_of(story: Story) -> Rows:
 
 def expected(story: Story, rows: Rows) -> Expected:
     """Return what came of the record, by looking at every row again and again."""
-    said = {key: row for table in _SAID for key, row in rows[table].items()}
+    records = {key: row for table in _SAID for key, row in rows[table].items()}
     root = (story.graph.id, story.record_id)
-    derived = _closure({root}, said, shown={})
+    derived = _closure({root}, records, shown={})
     receipts = {key: _showed(row) for key, row in rows["receipts"].items()}
-    exposed = _closure(set(derived), said, receipts)
+    exposed = _closure(set(derived), records, receipts)
     return Expected(frozenset(derived), frozenset(exposed - derived))
 
 
@@ -255,14 +255,16 @@ def changed(
 
 
 def _closure(
-    found: set[Key], said: Mapping[Key, dict[str, Any]], shown: Mapping[Key, tuple[set[str], str]]
+    found: set[Key],
+    records: Mapping[Key, dict[str, Any]],
+    shown: Mapping[Key, tuple[set[str], str]],
 ) -> set[Key]:
     found = set(found)
-    turns = {row_id: (graph_id, row_id) for graph_id, row_id in said}
+    turns = {row_id: (graph_id, row_id) for graph_id, row_id in records}
     spoken: set[str] = set()  # turns that were opened with a tainted context, stored or not
     while True:
         ids = {record_id for _, record_id in found} | spoken
-        new = {key for key, row in said.items() if ids & _names(row)}
+        new = {key for key, row in records.items() if ids & _names(row)}
         for key, (showed, turn_id) in shown.items():
             if ids & showed:
                 new.add(key)

@@ -225,24 +225,24 @@ def _mistake(case: str, kind: str, what: str, text: str) -> Mistake:
 
 def _talk() -> list[tuple[Source, str]]:
     """Return what people say, and what agents answer and write, in the sets of this module."""
-    said: list[tuple[Source, str]] = []
+    texts: list[tuple[Source, str]] = []
     for source in (honest("honest"), honest("honest-sealed")):
         for talk in source.talks:
-            said += [("user", one.text) for one in talk.turns]
-            said += [("agent", text) for one in talk.turns for text in (one.answer,)]
-            said += [("agent", text) for text in (*talk.summaries, *talk.facts)]
+            texts += [("user", one.text) for one in talk.turns]
+            texts += [("agent", text) for one in talk.turns for text in (one.answer,)]
+            texts += [("agent", text) for text in (*talk.summaries, *talk.facts)]
     for name in ("statements", "statements-sealed"):
-        said += [("user", turn.text) for turn in statements(name).turns]
+        texts += [("user", turn.text) for turn in statements(name).turns]
     for pair in (*pairs("supersessions").pairs, *pairs("duplicates").pairs):
-        said += [("user", pair.old), ("user", pair.new)]
-    return said
+        texts += [("user", pair.old), ("user", pair.new)]
+    return texts
 
 
-def _judged(said: Sequence[tuple[Source, str]]) -> tuple[int, list[tuple[Source, str]]]:
+def _judged(texts: Sequence[tuple[Source, str]]) -> tuple[int, list[tuple[Source, str]]]:
     """Return the median microseconds that a text took, and which texts were flagged."""
     took: list[int] = []
     wrong: list[tuple[Source, str]] = []
-    for source, text in said:
+    for source, text in texts:
         before = time.process_time_ns()
         action = DEFAULT.judge(text, source).action
         took.append(time.process_time_ns() - before)

@@ -160,8 +160,8 @@ class Console:
     def _kept(self, request: Request, fields: Fields) -> str | None:
         """Keep a question; return where it is answered, ``None`` when it is too long for that."""
         path = request.scope["path"]
-        said = [(name, value) for name, value in fields if name != CSRF]
-        key = self._questions.keep(self._sessions.of(request.headers), path, said)
+        kept = [(name, value) for name, value in fields if name != CSRF]
+        key = self._questions.keep(self._sessions.of(request.headers), path, kept)
         return None if key is None else f"{request.url.path}?{urlencode({ASKED: key})}"
 
     def _asked_before(self, page: Page, request: Request) -> tuple[Page, Fields] | None:
@@ -212,8 +212,8 @@ class Console:
         try:
             view = await ask()
         except EzraError as error:
-            said = problem_of(error)
-            values = {"said": {**said, "status": status_of(error, said)}}
+            problem = problem_of(error)
+            values = {"said": {**problem, "status": status_of(error, problem)}}
             view = View("error_part.html", values)
         return await self._drawn.page(view, frame)
 
@@ -245,9 +245,9 @@ class Console:
         }
 
     async def _trouble(self, request: Request, error: EzraError) -> Response:
-        said = problem_of(error)
-        status = status_of(error, said)
-        view = self._error_view(request, {"said": {**said, "status": status}}, status)
+        problem = problem_of(error)
+        status = status_of(error, problem)
+        view = self._error_view(request, {"said": {**problem, "status": status}}, status)
         answer = await self._html(request, view)
         if isinstance(error, TooManyRequests):
             answer.headers["retry-after"] = str(error.seconds)
