@@ -215,7 +215,7 @@ def _plain(hint: Any, bounds: tuple[Any, ...]) -> _Forms:  # noqa: ANN401 - a ty
 
 def _number(kind: type, bounds: tuple[Any, ...]) -> _Form:
     """Return the form of a number within its bounds; a whole one is none below 0 if not said."""
-    said = _said(bounds)
+    said = _flat(bounds)
     least = next((one.ge for one in said if isinstance(one, Ge)), 0 if kind is int else None)
     most = next((one.le for one in said if isinstance(one, Le)), None)
     kinds = (int,) if kind is int else (int, float)
@@ -235,11 +235,11 @@ def _number(kind: type, bounds: tuple[Any, ...]) -> _Form:
 
 def _most(bounds: tuple[Any, ...]) -> int | None:
     """Return how long something is at most, if that is said."""
-    found = (getattr(one, "max_length", None) for one in (*bounds, *_said(bounds)))
+    found = (getattr(one, "max_length", None) for one in (*bounds, *_flat(bounds)))
     return next((one for one in found if one is not None), None)
 
 
-def _said(bounds: tuple[Any, ...]) -> list[Any]:
+def _flat(bounds: tuple[Any, ...]) -> list[Any]:
     """Return bounds one by one; pydantic keeps those of a field together."""
     return [part for one in bounds for part in getattr(one, "metadata", (one,))]
 

@@ -292,7 +292,7 @@ class Recaller:
         async def search(asked: SearchQuery) -> Sequence[Seen]:
             return await state.answer("warm", leg, self.warm.sight(scope, asked, known), ())
 
-        return await self._standing(scope, query, leg, state, search)
+        return await self._search_standing(scope, query, leg, state, search)
 
     async def found(
         self, scope: Scope, query: SearchQuery, leg: str, state: Degradation
@@ -306,7 +306,7 @@ class Recaller:
         async def search(asked: SearchQuery) -> Sequence[Seen]:
             return await state.answer("warm", leg, self.warm.search(scope, asked), ())
 
-        standing = await self._standing(scope, query, leg, state, search)
+        standing = await self._search_standing(scope, query, leg, state, search)
         return tuple(one for one in standing if isinstance(one, Hit))
 
     async def live(
@@ -351,7 +351,7 @@ class Recaller:
             return tuple(hits)
         return tuple(hit for hit in hits if hit.inherited_from or (hit.graph_id, hit.id) in live)
 
-    async def _standing(
+    async def _search_standing(
         self,
         scope: Scope,
         query: SearchQuery,

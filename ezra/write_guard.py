@@ -133,14 +133,14 @@ async def admitted(
         await runtime.log.append_audit(scope, "guard blocked", (), why, runtime.clock())
         raise _refused(write, findings, None)
     text = "\n".join(texts_of(clean))
-    aside = _held(runtime, scope, write, text, payload, findings)
+    aside = _quarantined(runtime, scope, write, text, payload, findings)
     held = await runtime.quarantine.hold(scope, aside)
     if held.state == "released":
         return clean
     raise _refused(write, findings, None if held.state == "discarded" else held.id)
 
 
-def _held(
+def _quarantined(
     runtime: Runtime,
     scope: Scope,
     write: Write,

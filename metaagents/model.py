@@ -51,7 +51,7 @@ class BudgetedModel:
         Raises:
             EzraError: There is none: no budget left, too late, refused, or broken.
         """
-        return await self._asked(scope, "complete", self.model.complete(messages))
+        return await self._call(scope, "complete", self.model.complete(messages))
 
     async def fill(self, scope: Scope, messages: Sequence[dict[str, str]], schema: type[M]) -> M:
         """Return an answer that fits ``schema``; what it says may be anything.
@@ -59,7 +59,7 @@ class BudgetedModel:
         Raises:
             EzraError: There is none: no budget left, too late, refused, or broken.
         """
-        answer = await self._asked(scope, "generate", self.model.generate(messages, schema))
+        answer = await self._call(scope, "generate", self.model.generate(messages, schema))
         try:
             # Checked again: an instance may have been made without looking at what is in it.
             return schema.model_validate(answer.model_dump(warnings=False))
@@ -67,7 +67,7 @@ class BudgetedModel:
             reason = f"{self.name} answered with what fits no {schema.__name__}"
             raise TierRejected("model", "generate", reason) from problem
 
-    async def _asked(self, scope: Scope, operation: str, call: Awaitable[_T]) -> _T:
+    async def _call(self, scope: Scope, operation: str, call: Awaitable[_T]) -> _T:
         try:
             await self._charge(scope)
         except BaseException:

@@ -73,10 +73,10 @@ def inert(text: str) -> str:
     terminal goes; special tokens of chat templates and tags of frameworks get a space inside, so
     that no tokenizer takes them for what they name. Most texts stay as they are.
     """
-    if text.isascii() and text.isprintable() and _apart(text) == text:
+    if text.isascii() and text.isprintable() and _spaced(text) == text:
         return text
     lines = _BREAK.sub("\n", text)
-    return _apart(_CONTROL.sub(" ", _INVISIBLE.sub("", lines)))
+    return _spaced(_CONTROL.sub(" ", _INVISIBLE.sub("", lines)))
 
 
 def flat(text: str) -> str:
@@ -135,7 +135,7 @@ def as_said(text: str) -> str:
 
     A line that looks like a fence is quoted, and tokens of chat templates are taken apart.
     """
-    text = _apart(text)
+    text = _spaced(text)
     if "[" not in text and _WIDE_BRACKET not in text:
         return text
     lines = text.splitlines(keepends=True)
@@ -167,7 +167,7 @@ def labelled(kind: str, *, by: str = "", among: str = "", name: str = "") -> str
     return f"{kind}{f' {named(name)}' if name else ''}{whose}{where}"
 
 
-def _apart(text: str) -> str:
+def _spaced(text: str) -> str:
     if "<" not in text and "[" not in text:
         return text  # with one of them each mark begins
     return _TURN_MARK.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text)

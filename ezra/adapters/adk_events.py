@@ -71,7 +71,7 @@ def said_in(events: Iterable[Event], is_known: Callable[[str], bool]) -> list[Sa
         events: Of the session, or the latest of them, in order.
         is_known: Whether a turn of that name is remembered already.
     """
-    found = (_said(exchange, is_known) for exchange in _exchanges(events))
+    found = (_exchanged(exchange, is_known) for exchange in _exchanges(events))
     return [one for one in found if one is not None]
 
 
@@ -115,7 +115,7 @@ def _exchanges(events: Iterable[Event]) -> Iterable[_Exchange]:
         yield _Exchange(tuple(under_way), is_over=False)
 
 
-def _said(exchange: _Exchange, is_known: Callable[[str], bool]) -> Said | None:
+def _exchanged(exchange: _Exchange, is_known: Callable[[str], bool]) -> Said | None:
     asked, followed = exchange.asked, exchange.followed
     is_asked = asked is not None and not is_known(asked.id)
     if not exchange.is_over:

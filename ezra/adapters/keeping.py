@@ -179,7 +179,7 @@ def check_address(namespace: Sequence[str], key: str = "") -> None:
 
 def item_of(fact: Fact) -> Kept | None:
     """Return the item that a fact keeps; ``None`` when it keeps none."""
-    document = _said(fact)
+    document = _object(fact)
     namespace, key, value = document.get("namespace"), document.get("key"), document.get("value")
     version, created_at = document.get("version"), document.get("created_at")
     if not isinstance(key, str) or not isinstance(value, dict) or not isinstance(version, int):
@@ -198,7 +198,7 @@ def item_of(fact: Fact) -> Kept | None:
 
 def namespace_of(fact: Fact) -> Namespace | None:
     """Return the namespace that an entry of the directory names; ``None`` when it is no entry."""
-    document = _said(fact).get("namespace")
+    document = _object(fact).get("namespace")
     return _labels(document) if isinstance(document, list) else None
 
 
@@ -206,7 +206,7 @@ def _fact(subject: str, predicate: str, document: str, text: str) -> Fact:
     return checked(Fact, subject=subject, predicate=predicate, object=document, text=text)
 
 
-def _said(fact: Fact) -> dict[str, Any]:
+def _object(fact: Fact) -> dict[str, Any]:
     """Return what a fact's object says; nothing when somebody else wrote something else there."""
     try:
         document = json.loads(fact.object or "", strict=False)

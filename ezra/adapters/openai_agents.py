@@ -103,7 +103,7 @@ class EzraSession:
             UsageError: There are more than ``ITEMS_MAX``, or the agent has left.
         """
         most = resolve_session_limit(limit, self.session_settings)
-        kept = await self._kept()
+        kept = await self._live_items()
         if most is not None:
             kept = kept[max(0, len(kept) - max(0, most)) :]
         return [item_of(pieces) for pieces in kept]
@@ -129,7 +129,7 @@ class EzraSession:
     async def pop_item(self) -> TResponseInputItem | None:
         """Take the last item away and return it; ``None`` when there is none."""
         async with self._writing:
-            for pieces in reversed(await self._kept()):
+            for pieces in reversed(await self._live_items()):
                 # Whoever forgets it has it: of two that pop at once, one gets the item before.
                 if await self._forget(pieces, POPPED):
                     last: TResponseInputItem = item_of(pieces)
@@ -139,7 +139,7 @@ class EzraSession:
     async def clear_session(self) -> None:
         """Take all items away: in one step, or for a long session in one for each hundred facts."""
         async with self._writing:
-            ids = [one.fact_id for pieces in await self._kept() for one in pieces]
+            ids = [one.fact_id for pieces in await self._live_items() for one in pieces]
             for start in range(0, len(ids), FORGOTTEN_MAX):
                 await self._agent.forget_facts(ids[start : start + FORGOTTEN_MAX], reason=CLEARED)
 
@@ -155,10 +155,10 @@ class EzraSession:
         Microseconds: what another session object adds later comes later, without asking it.
         """
         if self._last is None:
-            await self._kept()
+            await self._live_items()
         return max((self._last or 0) + 1, _microseconds(self._clock()))
 
-    async def _kept(self) -> list[list[Piece]]:
+    async def _live_items(self) -> list[list[Piece]]:
         """Return the pieces of each whole live item, in order."""
         found: dict[str, list[Piece]] = {}
         behind: Place | None = None

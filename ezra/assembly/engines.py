@@ -68,7 +68,7 @@ async def owned_home(settings: Settings) -> AsyncIterator[None]:
     if not settings.needs_home:
         yield
         return
-    async with own_folder(_made(settings.home)):
+    async with own_folder(_new_folder(settings.home)):
         if settings.mongodb_uri is None:
             await asyncio.to_thread(check_file, settings.home / DATABASE_NAME)
         yield
@@ -227,7 +227,7 @@ async def opened_house(settings: Settings, beside: House | None = None) -> Async
     async with AsyncExitStack() as stack:
         theirs = () if beside is None else (beside.cold_at, beside.warm_at)
         if settings.needs_home and embedded not in theirs:
-            await stack.enter_async_context(own_folder(_made(settings.home)))
+            await stack.enter_async_context(own_folder(_new_folder(settings.home)))
         if beside is not None and warm_at == beside.warm_at:
             generations = beside.generations
         else:
@@ -256,10 +256,10 @@ async def check_up(settings: Settings) -> tuple[TierHealth, ...]:
         checks["model"] = _model_health
     if settings.rerank_url is not None or settings.reranker is not None:
         checks["rerank"] = _reranker_health
-    return tuple([await _asked(tier, check, settings) for tier, check in checks.items()])
+    return tuple([await _health_of(tier, check, settings) for tier, check in checks.items()])
 
 
-async def _asked(
+async def _health_of(
     tier: str, check: Callable[[Settings], Awaitable[TierHealth]], settings: Settings
 ) -> TierHealth:
     try:
@@ -354,7 +354,7 @@ def _qdrant_place(settings: Settings) -> str:
     return f"{shown(secret(settings.qdrant_url) or '')}, {settings.qdrant_prefix}"
 
 
-def _made(home: Path) -> Path:
+def _new_folder(home: Path) -> Path:
     with refused(lambda why: ConfigError("EZRA_HOME", f"cannot make {home}: {why}")):
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
     return home

@@ -63,7 +63,7 @@ async def believe(
     done = settled.committed
     if not done.is_new:
         known = await _as_it_is(runtime, scope, done)
-        if known.claim != REDACTED and _said(known) != _said(belief):
+        if known.claim != REDACTED and _content(known) != _content(belief):
             raise Conflict(f"belief {belief.id}", belief.claim, known.claim)
         return known
     await runtime.forget_pins(scope, [one.id for one in done.superseded if one.pinned])
@@ -157,7 +157,7 @@ async def _alone_at_its_key(runtime: Runtime, belief: Commitment) -> AsyncIterat
         yield
 
 
-def _said(belief: Commitment) -> tuple[object, ...]:
+def _content(belief: Commitment) -> tuple[object, ...]:
     return (belief.claim, belief.topic, belief.key, belief.value)
 
 

@@ -103,7 +103,7 @@ async def lives_of(runtime: Runtime, scope: Scope, ids: Sequence[str]) -> tuple[
     )
     spans = {row.belief.id: row.spans[-SPANS_MAX:] for page in pages for row in page}
     times = await _times(runtime, scope, [seq for held in spans.values() for seq in _ends(held)])
-    return tuple(BeliefLife(one, _held(spans.get(one.id, ()), times)) for one in beliefs)
+    return tuple(BeliefLife(one, _held_spans(spans.get(one.id, ()), times)) for one in beliefs)
 
 
 def _ends(spans: Iterable[BeliefSpan]) -> list[int]:
@@ -111,7 +111,7 @@ def _ends(spans: Iterable[BeliefSpan]) -> list[int]:
     return [seq for span in spans for seq in (span.since_seq, span.until_seq) if seq is not None]
 
 
-def _held(spans: Iterable[BeliefSpan], times: Mapping[int, datetime]) -> tuple[Held, ...]:
+def _held_spans(spans: Iterable[BeliefSpan], times: Mapping[int, datetime]) -> tuple[Held, ...]:
     return tuple(
         Held(
             since_seq=one.since_seq,

@@ -70,7 +70,7 @@ def answered(name: str, data: bytes, environ: Mapping[str, str]) -> str:
     """
     if name not in EVENTS:
         raise UnusableEventError(f"the event must be one of {', '.join(EVENTS)}")
-    event = _said(data)
+    event = _event(data)
     written = _written(event) if name == POST_TOOL_USE else ""
     if name == POST_TOOL_USE and not written.casefold().endswith(_NOTES):
         return ""
@@ -107,7 +107,7 @@ def _read(descriptor: int) -> bytes:
     return bytes(found)
 
 
-def _said(data: bytes) -> Mapping[str, Any]:
+def _event(data: bytes) -> Mapping[str, Any]:
     try:
         event = json.loads(data)
     except (ValueError, RecursionError) as error:

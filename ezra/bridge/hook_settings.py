@@ -65,7 +65,7 @@ def installed(text: str, program: str) -> str:
     wanted = groups(program)
     settings = _checked(body)
     for event, group in wanted.items():
-        there = [settings[_HOOKS][event][place] for place, _ in _ours(settings, event)]
+        there = [settings[_HOOKS][event][place] for place, _ in _places_of_ours(settings, event)]
         if there == [group]:
             continue
         body = _cleared(body, event)
@@ -119,7 +119,7 @@ def commands(text: str) -> dict[str, list[str]]:
     found = {
         event: [
             str(settings[_HOOKS][event][group][_HOOKS][hook]["command"])
-            for group, hook in _ours(settings, event)
+            for group, hook in _places_of_ours(settings, event)
         ]
         for event in settings.get(_HOOKS, {})
     }
@@ -177,7 +177,7 @@ def _checked(body: str) -> dict[str, Any]:
     return settings
 
 
-def _ours(settings: Mapping[str, Any], event: str) -> Iterator[tuple[int, int]]:
+def _places_of_ours(settings: Mapping[str, Any], event: str) -> Iterator[tuple[int, int]]:
     """Yield the places of our hooks of an event: of the group, and in it."""
     for place, group in enumerate(settings.get(_HOOKS, {}).get(event, ())):
         hooks = group.get(_HOOKS) if isinstance(group, dict) else None
@@ -191,7 +191,7 @@ def _cleared(body: str, event: str) -> str:
     """Return settings without our hooks of an event, and without what becomes empty by that."""
     while True:
         settings = _checked(body)
-        ours = next(_ours(settings, event), None)
+        ours = next(_places_of_ours(settings, event), None)
         if ours is None:
             return body
         group, hook = ours

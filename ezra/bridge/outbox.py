@@ -171,7 +171,7 @@ class Outbox:
             ConfigError: The folder cannot be written.
         """
         with self._usable(), self._writing():
-            item = self._made(kind, arguments)
+            item = self._new_item(kind, arguments)
             data = _bytes_of(item)
             self._check_room(len(data))
             _put(self._folder("queue") / f"{item.id}{_SUFFIX}", data)
@@ -250,7 +250,7 @@ class Outbox:
         with self._lock(self._own / "send.lock", wait_seconds):
             yield
 
-    def _made(self, kind: Kind, arguments: Mapping[str, Any]) -> Item:
+    def _new_item(self, kind: Kind, arguments: Mapping[str, Any]) -> Item:
         now, waiting = self._clock(), self._names("queue")
         last = time_of(waiting[-1]) if waiting else None
         # In order also where the clock went back, or another process was here this millisecond.

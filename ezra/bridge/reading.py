@@ -320,7 +320,7 @@ async def status(bridge: Bridge) -> dict[str, Any]:
         if one.key != config.key
     ]
     if bridge.away is None:
-        found |= await _held(bridge)
+        found |= await _state(bridge)
     found["current_task"] = await _task_at_hand(bridge)
     found["next"] = [] if config.agent is not None else [WHO_ASKS]
     if not found["is_there"]:
@@ -339,7 +339,7 @@ async def _task_at_hand(bridge: Bridge) -> dict[str, str] | None:
     return None if task is None else asdict(task)
 
 
-async def _held(bridge: Bridge) -> dict[str, Any]:
+async def _state(bridge: Bridge) -> dict[str, Any]:
     """Return what the memory holds, as far as whoever asks may know it."""
     found: dict[str, Any] = {}
     if bridge.config.agent is not None:

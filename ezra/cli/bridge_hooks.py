@@ -279,7 +279,7 @@ async def drain(door: Door, quiet: bool = False) -> Answer:
             break
     if done is None:
         return Answer(notes=[] if quiet else ["another process does it already"])
-    return Answer(done, () if quiet else _done(done), code=AWAY if done.state == "away" else 0)
+    return Answer(done, () if quiet else _changes(done), code=AWAY if done.state == "away" else 0)
 
 
 async def _run(door: Door, state: HookState, log: HookLog) -> Drained:
@@ -308,7 +308,7 @@ async def _run(door: Door, state: HookState, log: HookLog) -> Drained:
     return done
 
 
-def _done(done: Drained) -> Iterator[Part]:
+def _changes(done: Drained) -> Iterator[Part]:
     for path in done.failed:
         yield Note(f"not indexed: {path}")
     yield from map(Note, done.problems)

@@ -53,7 +53,7 @@ async def call(
         raise UsageError("names", " ".join(names or ()), " ".join(wanted) or "none")
     named = dict(zip(wanted, names or (), strict=True))
     arguments = offered.operation.asks.of(**_values(asked or ())).arguments
-    handle = await _held(memory, offered.handle, named)
+    handle = await _handle(memory, offered.handle, named)
     in_path = {name: named[part] for name, part in offered.in_path.items()}
     found = await getattr(handle, offered.method_name)(**in_path, **arguments)
     document = json.loads(offered.operation.answers.dump_json(found))
@@ -72,7 +72,7 @@ def _names(offered: Offered) -> tuple[str, ...]:
     return (*offered.handle.names, *offered.in_path.values())
 
 
-async def _held(memory: Memory, handle: Handle, named: dict[str, str]) -> Any:  # noqa: ANN401
+async def _handle(memory: Memory, handle: Handle, named: dict[str, str]) -> Any:  # noqa: ANN401
     """Return a handle of the agent, graph, catalog or tenant that is named."""
     first: Any
     match handle.names:

@@ -74,10 +74,10 @@ class Memory:
     async def __aexit__(self, *failed: Any) -> None:  # noqa: ANN401, PYI036 - the exception in three parts
         """Close what was opened; what was written is indexed before."""
         if isinstance(failed[1], NotFound) and not hasattr(failed[1], "__notes__"):
-            failed[1].beside(await self._known(failed[1].kind))
+            failed[1].beside(await self._names(failed[1].kind))
         await self._stack.__aexit__(*failed)
 
-    async def _known(self, kind: str) -> list[str]:
+    async def _names(self, kind: str) -> list[str]:
         """Return the names of a kind that there are, as far as whoever asks may list them."""
         with suppress(EzraError):
             if self._ezra is not None and kind == "session graph":

@@ -275,7 +275,7 @@ async def erase(
     chosen = await at.held()
     if dry_run:
         found = await _holding(chosen, Whose(subject, user, agent))
-        return Answer({"graph": at.graph, "records": found}, _held(found))
+        return Answer({"graph": at.graph, "records": found}, _holdings(found))
     if not reason:
         raise UsageError("--reason", None, "why; without it only --dry-run")
     erased = await chosen.erase(subject=subject, user_id=user, agent_id=agent, reason=reason)
@@ -350,7 +350,7 @@ async def _holding(chosen: Graph, whose: Whose) -> list[HeldRecord]:
     return held
 
 
-def _held(found: list[HeldRecord]) -> Iterator[Part]:
+def _holdings(found: list[HeldRecord]) -> Iterator[Part]:
     for one in found:
         who = one.agent_id or "nobody"
         yield f"{one.kind}  {one.id}  by {who}, {one.recorded_at:%Y-%m-%d %H:%M}"

@@ -60,7 +60,7 @@ async def init(folder: Folder) -> Answer:
         ezra init --home /srv/ezra --json
     """
     folder.only("init", tell=False)
-    found = await _made(folder.home)
+    found = await _prepared(folder.home)
     return Answer(
         {name: one for name, one in plain(found).items() if name != "lacks_model"},
         _found_lines(found),
@@ -89,7 +89,7 @@ def _found_lines(found: _Found) -> Iterator[str]:
         yield f"  {one}"
 
 
-async def _made(home: Path | None) -> _Found:
+async def _prepared(home: Path | None) -> _Found:
     from ..app import Ezra
 
     settings = settings_at(home, background=False)

@@ -160,8 +160,8 @@ class Screen:
         table = plain_table()
         table.add_column("tier", no_wrap=True)
         table.add_column("holds", overflow="fold")
-        table.add_row("hot", _held(status.hot, "turns"))
-        table.add_row("warm", _held(status.warm, "entries"))
+        table.add_row("hot", _count(status.hot, "turns"))
+        table.add_row("warm", _count(status.warm, "entries"))
         cold = ", ".join(f"{key.replace('_', ' ')} {count}" for key, count in status.cold.items())
         table.add_row("cold", cold)
         used = ", ".join(_spent(name, count, status) for name, count in status.usage)
@@ -274,7 +274,7 @@ def _plain(value: object) -> object:
     return value.model_dump(mode="json") if isinstance(value, BaseModel) else str(value)
 
 
-def _held(count: int | None, what: str) -> str:
+def _count(count: int | None, what: str) -> str:
     return f"does not answer; its {what} are not counted" if count is None else f"{count} {what}"
 
 

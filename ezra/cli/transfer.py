@@ -173,12 +173,12 @@ async def migrate(
     """
     machine.only("migrate", tell=False)
     ends = ends_of(source, target, home, to_home, os.environ)
-    report = await _moved(ends, tenant or [], ledger or ends.ledger, verify_only=verify_only)
+    report = await _move(ends, tenant or [], ledger or ends.ledger, verify_only=verify_only)
     document = {**plain(report), "ok": not report.differences}
     return Answer(document, _lines(report), code=1 if report.differences else 0)
 
 
-async def _moved(ends: Ends, tenants: list[str], ledger: Path, *, verify_only: bool) -> MoveReport:
+async def _move(ends: Ends, tenants: list[str], ledger: Path, *, verify_only: bool) -> MoveReport:
     async with (
         opened_house(ends.source) as source,
         opened_house(ends.target, beside=source) as target,

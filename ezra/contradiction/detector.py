@@ -128,7 +128,7 @@ class Settler:
             settlements = () if commit.is_known else tuple(one for _, one in commit.made)
             answer = await self.beliefs.commit(scope, belief, settlements)
             if not answer.unsettled and not answer.is_stale:
-                return await self._done(commit, answer)
+                return await self._settled(commit, answer)
             if answer.is_stale:
                 await self._forget_ended(commit)
             for rival in answer.unsettled:
@@ -139,7 +139,7 @@ class Settler:
         expected = f"rivals that stay as they are for one of {ATTEMPTS_MAX} attempts"
         raise Conflict(f"belief {belief.id}", expected, "others at each")
 
-    async def _done(self, commit: _Commit, answer: Committed) -> Settled:
+    async def _settled(self, commit: _Commit, answer: Committed) -> Settled:
         """Return what came of it; whoever only wants to be told of contradictions is told."""
         made = [one for one in commit.made if not one[1].agree] if answer.is_new else []
         if commit.strategy != "manual":

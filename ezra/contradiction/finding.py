@@ -218,7 +218,7 @@ class RivalFinder:
             for rival, judgement in zip(rivals, said, strict=True)
         ]
         if self.judge is not None:
-            candidates = await self._asked(self.judge, belief, candidates, notes, charge)
+            candidates = await self._judged(self.judge, belief, candidates, notes, charge)
         opposed = [
             one
             for one in candidates
@@ -227,7 +227,7 @@ class RivalFinder:
         ]
         return await self._with_similarity(belief, opposed, notes)
 
-    async def _asked(
+    async def _judged(
         self,
         judge: ContradictionJudge,
         belief: Commitment,

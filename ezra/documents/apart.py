@@ -91,7 +91,7 @@ async def _read_apart(asked: dict[str, Any], data: bytes) -> Reading:
             raise
         try:
             async with asyncio.timeout(SECONDS_MAX):
-                return await _asked(process, asked, data)
+                return await _reading(process, asked, data)
         except TimeoutError as error:
             reason = f"a file that takes more than {SECONDS_MAX:g} s to read"
             raise unreadable(reason, "a simpler file") from error
@@ -129,7 +129,7 @@ async def _started() -> Process:
         raise _Unstarted(f"no process can be started: {error}") from error
 
 
-async def _asked(process: Process, asked: dict[str, Any], data: bytes) -> Reading:
+async def _reading(process: Process, asked: dict[str, Any], data: bytes) -> Reading:
     """Give a process its document, and return what it says of it."""
     await _give(process, asked, data)
     head = await _frame(process)

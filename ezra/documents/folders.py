@@ -160,7 +160,7 @@ def _below(root: Path, patterns: Patterns) -> tuple[list[FoundFile], int]:
                 if len(inside) > DEPTH_MAX:
                     raise UsageError("path", "/".join(parts), f"{DEPTH_MAX} folders deep at most")
                 waiting.append((Path(entry.path), inside))
-            elif (stamp := _taken(entry, root, "/".join(inside), patterns)) is not None:
+            elif (stamp := _stamp_if_counted(entry, root, "/".join(inside), patterns)) is not None:
                 name = "/".join((root.name, *inside))
                 below = inside[0] if len(inside) > 1 else root.name
                 files.append(FoundFile(Path(entry.path), name, below, stamp))
@@ -171,7 +171,7 @@ def _below(root: Path, patterns: Patterns) -> tuple[list[FoundFile], int]:
     return files, ignored
 
 
-def _taken(
+def _stamp_if_counted(
     entry: os.DirEntry[str], root: Path, relative: str, patterns: Patterns
 ) -> tuple[int, int, int] | None:
     """Return the stamp of a file that counts, or ``None``."""

@@ -229,9 +229,9 @@ class _Walk:
         self._flush()
         if name == "li":
             self._said.append("- ")
-        return not self._taken(element)
+        return not self._add_block(element)
 
-    def _taken(self, element: Element) -> bool:
+    def _add_block(self, element: Element) -> bool:
         """Add a heading, a table or a piece of code; ``False`` for anything else."""
         name = element.name
         if name in _HEADINGS:

@@ -253,7 +253,7 @@ class Ingestion:
             return _left_out(file)
         except (UsageError, Conflict, PolicyDenied, BudgetExceeded, WriteRefused) as error:
             return _failed(file, known, error)
-        return _done(file, done, draft)
+        return _outcome(file, done, draft)
 
     async def _stays_away(self, file: FoundFile, digest: str) -> bool:
         """Whether storing a file would be refused because its document was redacted."""
@@ -320,7 +320,7 @@ def _failed(file: FoundFile, known: Document | None, error: EzraError) -> FileDo
     )
 
 
-def _done(file: FoundFile, done: Revised, draft: Draft) -> FileDone:
+def _outcome(file: FoundFile, done: Revised, draft: Draft) -> FileDone:
     document = done.document
     state: State = "unchanged"
     if done.was_new:

@@ -60,7 +60,7 @@ def reading_of(
     else:
         found = type_of_text(name, media_type)
         parsed = parse_text(content, found)
-    text = _kept(content, data, found) if keep_text else ""
+    text = _text(content, data, found) if keep_text else ""
     passages = passages_of(parsed.blocks)
     return Reading(
         replace(parsed, blocks=()), passages, found, hashlib.sha256(data).hexdigest(), text
@@ -86,7 +86,7 @@ def bytes_of(content: str | bytes) -> bytes:
         raise UsageError("content", "text with lone surrogates", "text") from error
 
 
-def _kept(content: str | bytes, data: bytes, media_type: str) -> str:
+def _text(content: str | bytes, data: bytes, media_type: str) -> str:
     """Return the whole text of a document.
 
     Raises:

@@ -94,7 +94,7 @@ async def _agents_naming(runtime: Runtime, scope: Scope, whose: Whose) -> tuple[
         texts = filter(whose.is_named_by, (one.role, *one.prompts.values()))
         text = next(texts, None)
         if text is not None:
-            found.append(_held("agent", one.id, one.id, one.user_id, one.spawned_at, text))
+            found.append(_record("agent", one.id, one.id, one.user_id, one.spawned_at, text))
     return tuple(found)
 
 
@@ -105,16 +105,16 @@ async def _described(runtime: Runtime, scope: Scope, ids: list[str]) -> tuple[He
     found: dict[str, HeldRecord] = {}
     for one in await runtime.taint.described(scope, ids):
         text = "" if one.is_gone else one.text
-        found[one.id] = _held(one.kind, one.id, one.agent_id, one.user_id, one.recorded_at, text)
+        found[one.id] = _record(one.kind, one.id, one.agent_id, one.user_id, one.recorded_at, text)
     others = [one for one in ids if one not in found]
     for aside in await runtime.quarantine.quarantined(scope, others):
-        found[aside.id] = _held(
+        found[aside.id] = _record(
             "quarantined", aside.id, aside.agent_id, aside.user_id, aside.recorded_at, aside.text
         )
     return tuple(found[one] for one in ids if one in found)
 
 
-def _held(
+def _record(
     kind: str, record_id: str, agent_id: str, user_id: str | None, at: datetime, text: str
 ) -> HeldRecord:
     return HeldRecord(

@@ -78,7 +78,7 @@ async def branch(
         raise UsageError("turn", point, f"a moment of at most {ADOPTED_MAX} active beliefs")
     left = await Witness(runtime, scope).branch_point(seq, await _turn_at(runtime, scope, point))
     span = await _span(runtime, scope, point, seq)
-    record = known or await _made(runtime, parent, span[1], session_graph_id)
+    record = known or await _stored(runtime, parent, span[1], session_graph_id)
     as_of = record.parents[0].as_of
     own = Scope.of_graph(record.tenant, record.id)
     adopted = [_adopted(own, one) for one in active if one.redacted_at is None]
@@ -157,7 +157,7 @@ async def _cut_off(
     return known
 
 
-async def _made(
+async def _stored(
     runtime: Runtime, parent: SessionGraph, moment: datetime, session_graph_id: str
 ) -> SessionGraph:
     """Store the branch's record and return it."""

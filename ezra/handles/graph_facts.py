@@ -107,7 +107,7 @@ class FactsOfGraph:
             UsageError: The reason is blank, an agent alone says it (``correct`` makes it a user's
                 words), or it is read by its address alone.
         """
-        return await self._moved(fact_id, "core", reason)
+        return await self._move(fact_id, "core", reason)
 
     @operation("POST", "/facts/{fact_id}/demote", changes=True, repeats=False)
     async def demote(self, fact_id: str, *, reason: Reason) -> bool:
@@ -124,7 +124,7 @@ class FactsOfGraph:
             Conflict: It has ended, or the graph is archived.
             UsageError: The reason is blank.
         """
-        return await self._moved(fact_id, "archival", reason)
+        return await self._move(fact_id, "archival", reason)
 
     async def _corrected(self, former: Fact, reason: str, words: Mapping[str, str | None]) -> str:
         said: dict[str, Any] = {name: one for name, one in words.items() if one is not None}
@@ -145,7 +145,7 @@ class FactsOfGraph:
         await correct_by(self._runtime, self._scope, former.id, new_id, reason)
         return new_id
 
-    async def _moved(self, fact_id: str, tier: FactTier, reason: str) -> bool:
+    async def _move(self, fact_id: str, tier: FactTier, reason: str) -> bool:
         fact = await self._live(fact_id, reason)
         standing = await self._runtime.membership.of_graph(self._scope)
         if standing.graph.state is GraphState.ARCHIVED:

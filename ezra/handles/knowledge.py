@@ -241,7 +241,7 @@ class Knowledge:
             Conflict: The graph is archived.
             UsageError: An argument is not acceptable, or the agent has left.
         """
-        done = await self._done(
+        done = await self._applied(
             _change("ADD", subject, predicate, object, confidence, valid_from, topics)
         )
         return done.id or ""
@@ -264,7 +264,7 @@ class Knowledge:
         stays beside it (``is_multi_valued``). A former value of another user or privacy stays, and
         one that somebody sees who would not see the new one. Raises as ``add``.
         """
-        done = await self._done(
+        done = await self._applied(
             _change("UPDATE", subject, predicate, object, confidence, valid_from, topics)
         )
         return done.id or ""
@@ -294,7 +294,7 @@ class Knowledge:
             BudgetExceeded: The agent or the graph has no write left; those before are ended.
         """
         change = _change("DELETE", subject, predicate, object, reason=reason)
-        return (await self._done(change)).ended
+        return (await self._applied(change)).ended
 
     @operation("POST", "/aliases", changes=True)
     async def alias(self, name: str, other: str, *, topics: Iterable[str] | None = None) -> str:
@@ -333,12 +333,12 @@ class Knowledge:
         done = []
         for change in checked_ones:
             try:
-                done.append(await self._done(change))
+                done.append(await self._applied(change))
             except (BudgetExceeded, Conflict, NotFound, WriteRefused) as error:
                 done.append(Applied(op=change.op, problem=str(error)))
         return tuple(done)
 
-    async def _done(self, change: Change) -> Applied:
+    async def _applied(self, change: Change) -> Applied:
         if change.op == "DELETE":
             return Applied(op=change.op, ended=await self._delete(change))
         return await self._state(change)

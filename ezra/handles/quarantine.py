@@ -178,7 +178,7 @@ class _ReleaseAccess:
 
     @property
     def access(self) -> Access:
-        return Access(self._reading, self._writing, self._stands)
+        return Access(self._reading, self._writing, self._standing_now)
 
     async def _reading(self) -> Scope:
         return self._scope
@@ -186,7 +186,7 @@ class _ReleaseAccess:
     async def _writing(self, _: Sequence[str] | None, __: str) -> tuple[Scope, tuple[str, ...]]:
         return self._scope, self._topics
 
-    def _stands(self) -> Standing:
+    def _standing_now(self) -> Standing:
         return self._standing
 
 

@@ -343,11 +343,11 @@ async def _record_batch(batch: Mapping[int, OwnedTurn]) -> Sequence[tuple[Turn, 
     for recorder, past in of_agent.items():
         own, _ = stands[recorder]
         await recorder.keep_at_hand(own, [by_place[place] for place in past], state)
-    await _heard(runtime, scope, kept)
+    await _take_in(runtime, scope, kept)
     return kept
 
 
-async def _heard(runtime: Runtime, scope: Scope, kept: Sequence[tuple[Turn, bool]]) -> None:
+async def _take_in(runtime: Runtime, scope: Scope, kept: Sequence[tuple[Turn, bool]]) -> None:
     """Take in what was stored, as after a reply."""
     new = [turn for turn, was_new in kept if was_new]
     for speaker in dict.fromkeys(turn.speaker for turn in new):

@@ -82,10 +82,10 @@ def _source(name: str, fields: object, seconds: float, key: str, at: str) -> Sou
         spec = _SPEC.validate_python(_resolved(fields, key, where))
     except ValidationError as error:
         raise ConfigError(key, f"{where}{_problem(error)}") from None  # it would show the values
-    return _made(name, spec, seconds)
+    return _built(name, spec, seconds)
 
 
-def _made(name: str, spec: SourceSpec, seconds: float) -> Source:
+def _built(name: str, spec: SourceSpec, seconds: float) -> Source:
     match spec:
         case SqlSpec():
             return SqlSource(name, spec, seconds)

@@ -188,7 +188,7 @@ def _filled(
             read = _read(slot, found.captured[name], today, entities.get(name, ()))
             stand = [] if read is None else [read]
         else:
-            stand = _standing(slot, text, today, entities.get(name, ()))
+            stand = _values_in(slot, text, today, entities.get(name, ()))
         if len(stand) == 1:
             values[name] = stand[0]
         elif stand:
@@ -206,7 +206,7 @@ def _read(slot: Slot, text: str, today: date, known: Sequence[str] | None) -> Va
     return slot.read(text)
 
 
-def _standing(slot: Slot, text: str, today: date, known: Sequence[str] | None) -> list[Value]:
+def _values_in(slot: Slot, text: str, today: date, known: Sequence[str] | None) -> list[Value]:
     """Return the different values of a slot's type that stand in a message."""
     if isinstance(slot, IntegerSlot):
         bare = _DATE.sub(" ", text)

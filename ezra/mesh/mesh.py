@@ -115,7 +115,7 @@ class Mesh:
         entities = {one.name: await self._entities(source, one) for one in found}
         choice = chosen(source.questions, found, message, entities, now.date())
         if isinstance(choice, Choice):
-            slots = {name: _given(value) for name, value in choice.values.items()}
+            slots = {name: _plain(value) for name, value in choice.values.items()}
             known = ask.model_copy(update={"question": choice.name, "slots": slots})
             return source.planned(known, now)
         return await self._proposed(source, ask, message, now, propose) or choice
@@ -226,6 +226,6 @@ async def _open(sources: Sequence[Source]) -> None:
             raise problem
 
 
-def _given(value: object) -> str | int:
+def _plain(value: object) -> str | int:
     """Return a value as a caller would give it."""
     return value if isinstance(value, int) else str(value)

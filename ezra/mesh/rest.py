@@ -97,7 +97,7 @@ class RestSource(Source):
         try:
             async with asyncio.timeout(self.seconds):
                 for _ in range(REDIRECTS_MAX + 1):
-                    found = await self._one(method, url, query, body)
+                    found = await self._request(method, url, query, body)
                     status, headers, _ = found
                     if status not in {301, 302, 303, 307, 308}:
                         return found
@@ -111,7 +111,7 @@ class RestSource(Source):
             raise TierUnavailable(TIER, self.name, reason) from error
         raise TierRejected(TIER, self.name, f"it redirects more than {REDIRECTS_MAX} times")
 
-    async def _one(
+    async def _request(
         self, method: str, url: str, query: Mapping[str, Any], body: object
     ) -> tuple[int, Mapping[str, str], bytes]:
         http = self.there(self._http)

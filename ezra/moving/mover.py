@@ -107,7 +107,7 @@ async def move(
                     course = Course(progress, _rows(plan) * ROWS_MOVED, keep)
                     copier = Copier(one, other, book, course, page_rows)
                     for tenant, parts in plan.items():
-                        done[tenant] = await _moved(copier, tenant, parts, clock)
+                        done[tenant] = await _move_tenant(copier, tenant, parts, clock)
     notes = list(await _notes(source, target, todo))
     if before:
         for again in (await verify(source, target, before, progress)).tenants:
@@ -145,7 +145,9 @@ async def verify(
     return MoveReport(source.place, target.place, tuple(moved), notes, seconds)
 
 
-async def _moved(copier: Copier, tenant: str, parts: Sequence[Part], clock: Clock) -> TenantMoved:
+async def _move_tenant(
+    copier: Copier, tenant: str, parts: Sequence[Part], clock: Clock
+) -> TenantMoved:
     """Copy and compare one tenant."""
     book = copier.book
     await book.begin(tenant)

@@ -142,10 +142,10 @@ def in_asked_order(question: str, hits: Sequence[Hit]) -> tuple[Hit, ...]:
     """
     if not wants_order(question):
         return tuple(hits)
-    return tuple(sorted(hits, key=_when))
+    return tuple(sorted(hits, key=_moment))
 
 
-def _when(hit: Hit) -> tuple[datetime, str]:
+def _moment(hit: Hit) -> tuple[datetime, str]:
     happened = hit.occurred_at or hit.valid_from or hit.recorded_at
     return happened, hit.id
 

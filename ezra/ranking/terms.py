@@ -204,13 +204,13 @@ def _read_word(word: str) -> tuple[int | None, bool, bool]:
 def _only_asks(text: str, length: int) -> bool:
     if length > QUESTION_WORDS_MAX or not text.rstrip().endswith("?"):
         return False
-    statements = [_statement_in(one) for one in sentences(_said(text))]
+    statements = [_statement_in(one) for one in sentences(_without_speaker(text))]
     return (
         sum(word not in STOP_WORDS for one in statements for word in words(one)) <= TOLD_WORDS_MAX
     )
 
 
-def _said(text: str) -> str:
+def _without_speaker(text: str) -> str:
     """Return what was said, without who says it, which stands before it."""
     return text.partition(": ")[2] or text
 

@@ -34,7 +34,7 @@ async def _find(search: Search, query: SearchQuery) -> None:
         search.scope, query, latest=0 if search.goes_by_words else LATEST_MAX
     )
     found = await search.state.answer("cold", "former facts", call, ())
-    held = [hit for hit in found if _held(search.cues, hit)]
+    held = [hit for hit in found if _was_true(search.cues, hit)]
     if not search.goes_by_words:
         held = await _near(search, query.text, held)
     search.pool.add_leg(FORMER, held)
@@ -75,7 +75,7 @@ async def tell_periods(search: Search) -> None:
             continue
         candidate.happened_at = _day_of(fact, search.now)
         is_over = fact.valid_to is not None and fact.valid_to <= search.now
-        if is_over and _held(cues, fact):
+        if is_over and _was_true(cues, fact):
             candidate.ranks[FORMER] = 1
 
 
@@ -98,7 +98,7 @@ async def still(search: Search, hits: Sequence[Hit]) -> tuple[Hit, ...]:
     return tuple(hit for hit in hits if hit.id in kept)
 
 
-def _held(cues: Cues, statement: Fact | Hit) -> bool:
+def _was_true(cues: Cues, statement: Fact | Hit) -> bool:
     """Whether a statement held at some moment of the past that is asked about."""
     return any(span.meets(statement.valid_from, statement.valid_to) for span in cues.past)
 

@@ -53,7 +53,7 @@ class RemoteAgentRecording(RemoteHandle):
             except BudgetExceeded as refusal:
                 raise refusal.after(new) from refusal
             except UsageError as error:
-                raise _moved(error, len(ids)) from error
+                raise _misplaced(error, len(ids)) from error
             ids += done.ids
             new += done.new
         return Recorded(tuple(ids), new)
@@ -75,7 +75,7 @@ def _requests(past: Sequence[PastTurn]) -> Iterator[list[PastTurnAsked]]:
         yield some
 
 
-def _moved(error: UsageError, before: int) -> UsageError:
+def _misplaced(error: UsageError, before: int) -> UsageError:
     """Return what is wrong with a turn of a request with its place in the whole history."""
     field = _PLACE.sub(lambda place: f"turns[{int(place[1]) + before}]", error.field)
     return UsageError(field, error.value, error.accepted)

@@ -73,7 +73,7 @@ class Connection:
         if self._http is not None:
             raise UsageError("connection", "opened twice", "one opening at a time")
         async with AsyncExitStack() as exits:
-            self._http = await asyncio.to_thread(self._made)
+            self._http = await asyncio.to_thread(self._client)
             exits.push_async_callback(self._http.aclose)
             self._exits = exits.pop_all()
         return self
@@ -222,7 +222,7 @@ class Connection:
             reason = f"the connection broke: {type(problem).__name__}"
             raise _Again(TierTimeout("server", operation.name, reason), None) from problem
 
-    def _made(self) -> httpx2.AsyncClient:
+    def _client(self) -> httpx2.AsyncClient:
         import httpx2  # noqa: PLC0415 - only who calls a server pays for it
 
         headers = {"authorization": f"Bearer {self._token}"} if self._token else {}

@@ -164,7 +164,7 @@ class Replayer:
         started = time.perf_counter()
         report = ReplayReport(graph_id, self._records)
         graph = await self._graph(graph_id, inherits_from)
-        known = await self._known(graph)
+        known = await self._stored_turns(graph)
         heard = await _last_audit(graph)
         before = (await graph.status()).cold
         for conversation in self._script.conversations:
@@ -186,14 +186,14 @@ class Replayer:
             )
         return graph
 
-    async def _known(self, graph: Graph) -> dict[str, Turn]:
+    async def _stored_turns(self, graph: Graph) -> dict[str, Turn]:
         turns = [line for line in self._script.lines() if isinstance(line, TurnLine)]
         known = await graph.turns_by_ref([line.ref for line in turns])
         for line in turns:
             stored = known.get(line.ref)
             if stored is None or stored.redacted_at is not None or stored.retired_at is not None:
                 continue  # what was destroyed stays so, and is compared with nothing
-            expected = (line.agent, *_said(line))
+            expected = (line.agent, *_exchange(line))
             found = (stored.agent_id, stored.input, stored.response)
             if found != expected:
                 raise Conflict(f"turn {line.ref}", expected, found)
@@ -295,7 +295,7 @@ class Replayer:
         return True
 
     async def _play_turn(self, agent: Agent, line: TurnLine, report: ReplayReport) -> bool:
-        said, response = _said(line)
+        said, response = _exchange(line)
         turn = await agent.turn(
             said,
             at=line.at,
@@ -352,7 +352,7 @@ async def _recorded_apart(
 
 def _past(line: TurnLine) -> PastTurn:
     """Return a line as a turn that was had before."""
-    said, response = _said(line)
+    said, response = _exchange(line)
     return PastTurn(
         message=said,
         response=response,
@@ -364,7 +364,7 @@ def _past(line: TurnLine) -> PastTurn:
     )
 
 
-def _said(line: TurnLine) -> tuple[str, str]:
+def _exchange(line: TurnLine) -> tuple[str, str]:
     """Return input and response; a reply to nothing is what the agent said by itself."""
     return (line.text, line.response) if line.text.strip() else (line.response, "")
 

@@ -55,7 +55,7 @@ def topics_for(agent: AgentRecord, asked: Sequence[str] | None, action: str) -> 
         raise UsageError("topics", ALL_TOPICS, "names of topics; only an agent holds all of them")
     refused = _refused("topic", asked, agent.topics, agent.denied_topics)
     if refused:
-        held = _held("topics", agent.topics, agent.denied_topics)
+        held = _refusal("topics", agent.topics, agent.denied_topics)
         raise PolicyDenied(agent.id, action, refused, held)
     return tuple(asked)
 
@@ -75,7 +75,7 @@ def check_source(agent: AgentRecord, source: str, access: Access = EVERYBODY) ->
     """
     refused = _refused_source(agent, source, access)
     if refused:
-        held = _held("sources", agent.sources, agent.denied_sources)
+        held = _refusal("sources", agent.sources, agent.denied_sources)
         raise PolicyDenied(agent.id, "fetch", refused, held)
 
 
@@ -97,6 +97,6 @@ def _refused(
     return tuple(sorted({*missing, *forbidden}))
 
 
-def _held(what: str, names: Sequence[str], denied: Sequence[str]) -> str:
+def _refusal(what: str, names: Sequence[str], denied: Sequence[str]) -> str:
     held = f"{what} {', '.join(names) if names else _NOTHING}"
     return f"{held}, except {', '.join(denied)}" if denied else held

@@ -47,7 +47,7 @@ class _Room:
             raise TierUnavailable("server", EXPORT.name, f"{EXPORTS_MAX} exports are under way")
         self._taken += 1
         try:
-            folder = await asyncio.to_thread(_made)
+            folder = await asyncio.to_thread(_folder)
             try:
                 yield folder
             finally:
@@ -108,7 +108,7 @@ async def _written(graph: Graph, folder: Path) -> Exported:
         raise ConfigError("TMPDIR", reason) from error
 
 
-def _made() -> Path:
+def _folder() -> Path:
     with refused(
         lambda why: ConfigError("TMPDIR", f"an export needs a folder for its file: {why}")
     ):

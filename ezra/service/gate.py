@@ -120,7 +120,7 @@ class Gate:
     async def _let_in(self, scope: Scope, receive: Receive, passing: _Passing) -> None:
         headers = Headers(scope=scope)
         check_one_length(headers)
-        who = await self._who(scope, headers)
+        who = await self._asker(scope, headers)
         passing.who = who
         if who != LOCAL.name:
             self._buckets.take(who, self._seconds())
@@ -146,7 +146,7 @@ class Gate:
             key_of(who, key), fingerprint, passing.send, work, is_removal=is_removal
         )
 
-    async def _who(self, scope: Scope, headers: Headers) -> str:
+    async def _asker(self, scope: Scope, headers: Headers) -> str:
         """Return the id of who asks, whose rights go with the request.
 
         Raises:

@@ -202,7 +202,7 @@ class IdentityProvider:
                 raise _away(f"asked less than {AGAIN_SECONDS:g} s ago, without an answer")
             self._asked_at = self.seconds()
             try:
-                self._keys = _Keys(await self._asked(), self.seconds())
+                self._keys = _Keys(await self._fetch(), self.seconds())
             except TierUnavailable:
                 if self._keys is None or self.seconds() - self._keys.since > STALE_SECONDS:
                     raise
@@ -220,7 +220,7 @@ class IdentityProvider:
     def _was_asked_just_now(self) -> bool:
         return self._asked_at is not None and self.seconds() - self._asked_at < AGAIN_SECONDS
 
-    async def _asked(self) -> dict[str, jwt.PyJWK]:
+    async def _fetch(self) -> dict[str, jwt.PyJWK]:
         hooks = bounded(ANSWER_BYTES_MAX)
         async with httpx2.AsyncClient(
             timeout=ASK_SECONDS, follow_redirects=False, event_hooks=hooks

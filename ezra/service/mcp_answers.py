@@ -149,15 +149,15 @@ async def explained(graph: Graph, member: AgentRecord, belief_id: str) -> Explai
         NotFound: There is no such belief, or the member does not see it.
     """
     found = await graph.beliefs.explain(belief_id)
-    if not _seen(member, [found.belief]):
+    if not _visible(member, [found.belief]):
         raise NotFound("belief", belief_id)
     return _as_shown(member, found)
 
 
 def _as_shown(member: AgentRecord, found: Explanation) -> Explained:
     belief = found.belief
-    superseded = _seen(member, found.superseded)
-    successor = _seen(member, [found.superseded_by] if found.superseded_by else [])
+    superseded = _visible(member, found.superseded)
+    successor = _visible(member, [found.superseded_by] if found.superseded_by else [])
     related = len(found.superseded) + (found.superseded_by is not None)
     shown = Belief.of(belief)
     if not successor:
@@ -178,7 +178,7 @@ def _as_shown(member: AgentRecord, found: Explanation) -> Explained:
     )
 
 
-def _seen(member: AgentRecord, beliefs: Sequence[HistoricBelief]) -> list[HistoricBelief]:
+def _visible(member: AgentRecord, beliefs: Sequence[HistoricBelief]) -> list[HistoricBelief]:
     scope = scope_of(member)
     return [one for one in beliefs if sees(scope, one)]
 

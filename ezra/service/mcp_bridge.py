@@ -69,16 +69,16 @@ class _ServerSeats(Seats):
     async def _spawned(self, caller: Caller, graph_id: str, agent_id: str) -> Agent:
         asked = graphs.SpawnAsked(topics=caller.topics, user_id=caller.user_id)
         try:
-            shown = await self._asked(asked, graph_id, agent_id)
+            shown = await self._answer(asked, graph_id, agent_id)
         except PolicyDenied:
             if caller.is_limited:
                 raise
             # Nothing was asked for: what the token has, or the agent had, will do.
-            shown = await self._asked(graphs.SpawnAsked(), graph_id, agent_id)
+            shown = await self._answer(graphs.SpawnAsked(), graph_id, agent_id)
         spawned = RemoteAgent(self._connection, graph_id, shown)
         return self._pool.hold(graph_id, cast("Agent", spawned))
 
-    async def _asked(
+    async def _answer(
         self, asked: graphs.SpawnAsked, graph_id: str, agent_id: str
     ) -> graphs.AgentAnswer:
         return await self._connection.call(

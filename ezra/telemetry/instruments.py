@@ -44,7 +44,7 @@ class Telemetry:
 
     def turn(self, scope: Scope, turn_id: str) -> Watched:
         """Watch the way of a message to its context."""
-        return self.spans.watch("ezra.turn", {**_who(scope), "ezra.turn.id": turn_id})
+        return self.spans.watch("ezra.turn", {**_attributes(scope), "ezra.turn.id": turn_id})
 
     def step(self, step: str) -> Watched:
         """Watch a step of the router."""
@@ -58,7 +58,7 @@ class Telemetry:
         """Watch the step that remembers a turn, which may come much later than the others."""
         return self.spans.watch(
             "ezra.step write_back",
-            {"ezra.step": "write_back", **_who(scope), "ezra.turn.id": turn_id},
+            {"ezra.step": "write_back", **_attributes(scope), "ezra.turn.id": turn_id},
             observe=partial(self.numbers.stepped, "write_back"),
         )
 
@@ -77,7 +77,7 @@ class Telemetry:
 
     def recall(self, scope: Scope) -> Watched:
         """Watch a recall."""
-        return self.spans.watch("ezra.recall", _who(scope), observe=self.numbers.recalled)
+        return self.spans.watch("ezra.recall", _attributes(scope), observe=self.numbers.recalled)
 
     def leg(self, tier: str, leg: str) -> Watched:
         """Watch a question to one tier; connectors, whose names are others', are all ``mesh``."""
@@ -113,7 +113,7 @@ class Telemetry:
         return self.spans.watch(f"ezra.work {kind}", about)
 
 
-def _who(scope: Scope) -> dict[str, str]:
+def _attributes(scope: Scope) -> dict[str, str]:
     """Return whose context it is: the graph is the conversation of OpenTelemetry's conventions."""
     who = {"ezra.tenant": scope.tenant, "gen_ai.conversation.id": scope.graph_id}
     return who if scope.agent_id is None else {**who, "gen_ai.agent.id": scope.agent_id}

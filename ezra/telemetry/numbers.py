@@ -117,7 +117,7 @@ class Numbers:
 
     def lost(self, tier: str) -> None:
         """Count a leg that was left out for want of a tier or capability."""
-        self._degraded.labels(_known(tier, TIERS)).inc()
+        self._degraded.labels(_label(tier, TIERS)).inc()
 
     def evicted(self, turns: int) -> None:
         """Count turns that left a ring."""
@@ -145,7 +145,7 @@ class Numbers:
 
     def asked(self, tier: str, leg: str, seconds: float) -> None:
         """Time a question to a tier."""
-        self._leg(_known(tier, TIERS), _known(leg, LEGS)).observe(seconds)
+        self._leg(_label(tier, TIERS), _label(leg, LEGS)).observe(seconds)
 
     def passed(self, name: str, outcome: str, seconds: float) -> None:
         """Time a pass of a meta-agent that went ``well`` or ``failed``."""
@@ -223,5 +223,5 @@ def _lifecycle(done: LifecycleReport) -> Families:
     yield episodes
 
 
-def _known(value: str, known: frozenset[str]) -> str:
+def _label(value: str, known: frozenset[str]) -> str:
     return value if value in known else OTHER

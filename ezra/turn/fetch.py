@@ -114,7 +114,7 @@ class Fetcher:
         """
         leg = f"mesh source {ask.source}"
         own = replace(state, seconds=self._deadline(ask.source))
-        found = await own.answer("mesh", leg, self._asked(asker, ask, message), None)
+        found = await own.answer("mesh", leg, self._ask(asker, ask, message), None)
         if isinstance(found, Unfit):
             state.skipped.append(f"{leg}: no question fits: {found.reason}")
         if found is None or isinstance(found, Unfit):
@@ -138,7 +138,7 @@ class Fetcher:
         if ask.question is None and not message.strip():
             raise UsageError("question", None, "a question by name, or a message")
         with self.telemetry.leg("mesh", f"mesh source {ask.source}"):
-            found = await self._in_time(self._asked(asker, ask, message), ask.source)
+            found = await self._in_time(self._ask(asker, ask, message), ask.source)
         if isinstance(found, Unfit):
             raise UsageError("message", message, f"what a question is about: {found.reason}")
         await self._note(asker.scope, found.source, found.question, _counted(found))
@@ -146,7 +146,7 @@ class Fetcher:
             await self.hot.put_mesh(asker.scope, _at_hand(found))
         return found
 
-    async def _asked(self, asker: Asker, ask: MeshAsk, message: str) -> MeshResult | Unfit:
+    async def _ask(self, asker: Asker, ask: MeshAsk, message: str) -> MeshResult | Unfit:
         """Ask the source; a question that failed is in the audit feed as well."""
         if self.mesh.is_python(ask.source):
             return await self.mesh.call(ask.source, message, asker.scope)

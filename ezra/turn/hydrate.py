@@ -81,7 +81,7 @@ class Hydrator:
         vector = await self.recaller.vector(text, turn.names, turn.degradation)
         archival, warm, said, inherited = await together(
             side(turn, vector)
-            for side in (self._archival, self._summaries, self._said, self._inherited)
+            for side in (self._archival, self._summaries, self._turns, self._inherited)
         )
         return Meant(
             vector, archival.about, archival.passed_over, warm.about, said.about, inherited.about
@@ -96,7 +96,7 @@ class Hydrator:
         query = self._query(turn, vector, ("summary", "episode"), SUMMARY_LIMIT)
         return Sifted(await self.recaller.found(turn.scope, query, "warm", turn.degradation))
 
-    async def _said(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
+    async def _turns(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
         """Recall what was said by the message's own words; the ring's turns come anyway."""
         limit = TURN_LIMIT + self.limits.ring_capacity
         query = self._query(turn, vector, ("turn",), limit)

@@ -183,7 +183,7 @@ def _stays_here(hint: Any) -> bool:  # noqa: ANN401 - a type
 
 def _as_sent(hint: Any, *, in_query: bool) -> Any:  # noqa: ANN401 - a type
     """Return the type that comes over the wire for what a method takes."""
-    bare, bounds = _apart(hint)
+    bare, bounds = _split(hint)
     less = [one.hint for one in bounds if isinstance(one, Sent)]
     if less:
         return _as_sent(less[0], in_query=in_query)
@@ -211,7 +211,7 @@ def _one_of(members: tuple[Any, ...], *, in_query: bool) -> Any:  # noqa: ANN401
         kept = [one for one in kept if one not in (int, datetime)]
         sent = [PointInQuery if in_query else Point]
     for hint in tuple(kept) if in_query else ():
-        bare, bounds = _apart(hint)
+        bare, bounds = _split(hint)
         if get_origin(bare) in _LISTS and get_args(bare)[0] in kept:
             alone = get_args(bare)[0]
             kept = [one for one in kept if one not in (hint, alone)]
@@ -225,7 +225,7 @@ def _many(one: Any) -> Any:  # noqa: ANN401 - types
     return tuple[one, ...]
 
 
-def _apart(hint: Any) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401 - a type
+def _split(hint: Any) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401 - a type
     """Return a type without its bounds, and these; what a model is told is none."""
     if get_origin(hint) is not Annotated:
         return hint, ()

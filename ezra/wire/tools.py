@@ -139,7 +139,7 @@ def derived(offered: Offered) -> ToolSpec:
     whole = offered.operation.answers
 
     async def method(tools: AgentTools, **given: Any) -> Answer:  # noqa: ANN401 - as it takes
-        arguments = {one: _meant(offered, one, value) for one, value in given.items()}
+        arguments = {one: _argument(offered, one, value) for one, value in given.items()}
         handle = reduce(getattr, attributes, await tools.agent())
         found = await getattr(handle, offered.method_name)(**arguments)
         shown: Answer = answer.of(
@@ -186,7 +186,7 @@ def _for_model(hint: Any) -> ForModel | None:  # noqa: ANN401 - a type
     )
 
 
-def _meant(offered: Offered, name: str, value: Any) -> Any:  # noqa: ANN401 - whatever a model said
+def _argument(offered: Offered, name: str, value: Any) -> Any:  # noqa: ANN401 - whatever a model said
     """Return what a method is to be given for what a model said."""
     if value in ("", ()) and offered.signature.parameters[name].default is None:
         return None

@@ -20,9 +20,9 @@ def heard(turn: Turn, policy: GuardPolicy = DEFAULT) -> Turn:
     The words of the input are the user's, those of the response the agent's, and outputs are a
     tool's. How long a text is says nothing here.
     """
-    said = _said(turn.input, "user", policy)
-    answered = _said(turn.response, "agent", policy)
-    outputs = tuple(_said(one.output, "tool", policy) for one in turn.tool_outputs)
+    said = _guarded(turn.input, "user", policy)
+    answered = _guarded(turn.response, "agent", policy)
+    outputs = tuple(_guarded(one.output, "tool", policy) for one in turn.tool_outputs)
     same = (turn.input, turn.response, *(one.output for one in turn.tool_outputs))
     if (said, answered, *outputs) == same:
         return turn
@@ -36,7 +36,7 @@ def heard_all(turns: Iterable[Turn], policy: GuardPolicy = DEFAULT) -> tuple[Tur
     return tuple(heard(turn, policy) for turn in turns)
 
 
-def _said(text: str, source: Source, policy: GuardPolicy) -> str:
+def _guarded(text: str, source: Source, policy: GuardPolicy) -> str:
     if not text:
         return text
     verdict = policy.judge(text, source, is_statement=False)

@@ -231,7 +231,7 @@ class Roller:
         gone = [one.id for one in members if one.id not in left]
         redacted = await self.redactor.redacted(scope, gone) if gone else ()
         told = {one.id: one.text for one in members}
-        changed = [one for one in left.values() if _said(one) != told[one.id]]
+        changed = [one for one in left.values() if _content(one) != told[one.id]]
         if redacted or changed:
             again = await self.redactor.redact(scope, [episode.id], REDACTED_MEANWHILE, now)
             await self.rewriter.rewrite(scope, again, self.redactor)
@@ -249,7 +249,7 @@ class Roller:
         return False
 
 
-def _said(record: object) -> str:
+def _content(record: object) -> str:
     return getattr(record, "text", "")
 
 

@@ -94,7 +94,7 @@ class Writer:
     async def summary(self, scope: Scope, turns: Sequence[Turn]) -> Wording:
         """Return the text of a level-0 summary of one agent's turns, of which there is one."""
         zone, budget = self.policy.zone, self.policy.summary_tokens
-        material = await asyncio.to_thread(self._heard, turns, zone)
+        material = await asyncio.to_thread(self._material, turns, zone)
         return await self._best(scope, turns[0].agent_id, material, budget)
 
     async def episode(
@@ -105,7 +105,7 @@ class Writer:
         material = await asyncio.to_thread(material_of_members, grain, period, members, zone)
         return await self._best(scope, members[0].agent_id, material, budget)
 
-    def _heard(self, turns: Sequence[Turn], zone: ZoneInfo) -> Material:
+    def _material(self, turns: Sequence[Turn], zone: ZoneInfo) -> Material:
         return material_of_turns(heard_all(turns, self.guard), zone)
 
     async def _best(self, scope: Scope, agent_id: str, material: Material, budget: int) -> Wording:

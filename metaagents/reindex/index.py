@@ -71,7 +71,7 @@ class SwitchingIndex:
         ancestors: word search does not reach them, so theirs come with the index. Nothing is
         filled in where meaning alone is asked for, which needs a vector.
         """
-        generation, asked = self._asked(query)
+        generation, asked = self._route(query)
         found = await generation.store.search(scope, asked)
         if not generation.partial or query.inherited or query.mode == "dense":
             return found
@@ -86,7 +86,7 @@ class SwitchingIndex:
 
     async def sight(self, scope: Scope, query: SearchQuery, known: Known) -> tuple[Seen, ...]:
         """Return what ``search`` does, records of ``known`` by their ids where the engine can."""
-        generation, asked = self._asked(query)
+        generation, asked = self._route(query)
         if generation.partial or not sights_meaning(generation.store):
             return await self.search(scope, query)
         return await generation.store.sight(scope, asked, known)
@@ -143,7 +143,7 @@ class SwitchingIndex:
             return [serving]
         return [serving, building.opened]
 
-    def _asked(self, query: SearchQuery) -> tuple[OpenGeneration, SearchQuery]:
+    def _route(self, query: SearchQuery) -> tuple[OpenGeneration, SearchQuery]:
         """Return whom to ask what: the vector's own model, or the serving one without a vector."""
         serving = self._generations.serving
         if query.vector is None or query.model_id in (None, serving.model_id):

@@ -88,7 +88,7 @@ def next_walk(one: Walk, other: Walk, depth: int) -> Walk | None:
 
 def called(keys: Iterable[str], joins: Iterable[Joined]) -> set[str]:
     """Return names and those that alias facts join to them, ``ALIAS_STEPS_MAX`` facts away."""
-    beside = _beside(joins)
+    beside = _neighbours(joins)
     found = set(keys)
     edge = found
     for _ in range(ALIAS_STEPS_MAX if beside else 0):
@@ -203,7 +203,7 @@ def _entity(spellings: Sequence[Said], twice: int) -> Entity:
     )
 
 
-def _beside(joins: Iterable[Joined]) -> dict[str, set[str]]:
+def _neighbours(joins: Iterable[Joined]) -> dict[str, set[str]]:
     beside: dict[str, set[str]] = {}
     for one, other in joins:
         beside.setdefault(one, set()).add(other)
@@ -213,7 +213,7 @@ def _beside(joins: Iterable[Joined]) -> dict[str, set[str]]:
 
 def _entities(joins: Iterable[Joined]) -> dict[str, str]:
     """Return by name the one that stands for all that are joined to it."""
-    beside = _beside(joins)
+    beside = _neighbours(joins)
     found: dict[str, str] = {}
     for key in sorted(beside):
         edge = set() if key in found else {key}

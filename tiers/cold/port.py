@@ -172,7 +172,7 @@ class Collection(Generic[R]):
         if self.owned:
             owned: Any = record
             found += (private_to(owned), owned.user_id)
-        for of, is_one in self._taken:
+        for of, is_one in self._takers:
             if is_one:
                 found.append(of(record))
             else:
@@ -180,7 +180,7 @@ class Collection(Generic[R]):
         return found
 
     @cached_property
-    def _taken(self) -> tuple[tuple[Callable[[R], Any], bool], ...]:
+    def _takers(self) -> tuple[tuple[Callable[[R], Any], bool], ...]:
         """Tell how to take fields from a record, in order, and which of them are one each."""
         return tuple((of, isinstance(name, str)) for name, of in self.fields.items())
 

@@ -352,11 +352,11 @@ def blanked(receipt: Receipt) -> Receipt:
 
 def _without_texts(value: Any) -> Any:  # noqa: ANN401 - any JSON
     if isinstance(value, dict):
-        return {name: _kept(name, part) for name, part in value.items()}
+        return {name: _left(name, part) for name, part in value.items()}
     return [_without_texts(part) for part in value] if isinstance(value, list) else value
 
 
-def _kept(name: str, value: Any) -> Any:  # noqa: ANN401 - any JSON
+def _left(name: str, value: Any) -> Any:  # noqa: ANN401 - any JSON
     if name in {"text", "salt"} and isinstance(value, str):
         return ""
     if name == "skipped" and isinstance(value, list):

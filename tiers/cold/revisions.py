@@ -102,7 +102,7 @@ def is_repeated(known: Document, document: Document) -> bool:
     """Whether a stored document says what is to be stored, so that there is nothing to do."""
     if known.removed_at is not None or known.redacted_at is not None:
         return False
-    return (_said(known), _owner(known)) == (_said(document), _owner(document))
+    return (_content(known), _owner(known)) == (_content(document), _owner(document))
 
 
 def check_follows(
@@ -143,7 +143,7 @@ def revision_of(
     Raises:
         UsageError: A passage is empty or too long, or stands under too much.
     """
-    document = _standing(document, known, len(drafts))
+    document = _current(document, known, len(drafts))
     # What was redacted is gone: nothing of it may come back by being like it.
     is_kept = known is not None and known.redacted_at is None and _owner(known) == _owner(document)
     waiting: dict[str, deque[Placed]] = defaultdict(deque)
@@ -171,7 +171,7 @@ def as_of_then(document: Document, as_of: datetime | None) -> Document:
     return document.model_copy(update={"removed_at": None})
 
 
-def _said(document: Document) -> tuple[object, ...]:
+def _content(document: Document) -> tuple[object, ...]:
     return document.digest, document.title, document.properties
 
 
@@ -180,7 +180,7 @@ def _owner(document: Document) -> tuple[object, ...]:
     return document.topics, document.private, private_to(document), document.user_id
 
 
-def _standing(document: Document, known: Document | None, passages: int) -> Document:
+def _current(document: Document, known: Document | None, passages: int) -> Document:
     # A document never changes before it did so last, whatever the clocks of several writers say.
     changed_at = document.changed_at
     if known is not None:

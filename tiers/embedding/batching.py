@@ -201,7 +201,7 @@ class QueuedEmbedder(ABC):
         try:
             for text in texts:
                 # One by one: a list built at once would lose what was joined before a cancellation.
-                result = await self._asked(queue, text, urgent=urgent, query=query)
+                result = await self._cached_or_job(queue, text, urgent=urgent, query=query)
                 results.append(result)
             kept = [await _awaited(result) for result in results]
             return [tuple(np.frombuffer(one, dtype=np.float32).tolist()) for one in kept]
@@ -210,7 +210,7 @@ class QueuedEmbedder(ABC):
                 if isinstance(result, Job):
                     queue.part(result)
 
-    async def _asked(
+    async def _cached_or_job(
         self, queue: BatchQueue, text: str, *, urgent: bool, query: bool
     ) -> bytes | Job:
         """Return the cached vector of ``text``, or the job that computes it."""

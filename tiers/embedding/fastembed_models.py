@@ -52,7 +52,7 @@ class FastEmbedEmbedder(QueuedEmbedder):
         known = {
             one["model"]: one["dim"] for one in fastembed.TextEmbedding.list_supported_models()
         }
-        self._name = _known(name, known, "EZRA_EMBEDDER")
+        self._name = _known_model(name, known, "EZRA_EMBEDDER")
         self._dimensions = int(known[self._name])
         self._models = models
 
@@ -95,7 +95,7 @@ class FastEmbedCrossEncoder:
 
     def __init__(self, name: str, models: Path) -> None:
         known = {one["model"]: None for one in TextCrossEncoder.list_supported_models()}
-        self._name = _known(name, known, "EZRA_RERANKER")
+        self._name = _known_model(name, known, "EZRA_RERANKER")
         self._models = models
 
     @property
@@ -126,7 +126,7 @@ def own_folder(name: str, models: Path) -> Path:
     return models / FOLDER / name.replace("/", "--")
 
 
-def _known(name: str, known: dict[str, Any], key: str) -> str:
+def _known_model(name: str, known: dict[str, Any], key: str) -> str:
     for one in known:
         if one.lower() == name.lower():
             return one

@@ -143,7 +143,7 @@ class EmbeddedHotStore:
 
     async def read(self, scope: Scope) -> HotState:
         """Return everything held for the agent; unknown, or of another view, is an empty state."""
-        kept = self._kept(scope, "read", self._place(scope, "read"))
+        kept = self._entry(scope, "read", self._place(scope, "read"))
         if kept is None or not kept.is_open_to(scope):
             return HotState()
         return kept.state(scope)
@@ -179,7 +179,7 @@ class EmbeddedHotStore:
         """Stop keeping a belief; one that is unknown, or of another view, is no error."""
         place = self._place(scope, "unpin")
         wanted = encodable("belief_id", belief_id)
-        kept = self._kept(scope, "unpin", place)
+        kept = self._entry(scope, "unpin", place)
         if kept is None or not kept.is_open_to(scope):
             return
         kept.pins.pop(wanted, None)
@@ -200,7 +200,7 @@ class EmbeddedHotStore:
     async def clear(self, scope: Scope) -> None:
         """Forget everything held for the agent, of whatever view."""
         place = self._place(scope, "clear")
-        if self._kept(scope, "clear", place) is not None:
+        if self._entry(scope, "clear", place) is not None:
             del self._agents[place]
 
     def _place(self, scope: Scope, operation: str) -> _Place:
@@ -209,7 +209,7 @@ class EmbeddedHotStore:
             raise TierUnavailable("hot", operation, "the store is closed")
         return place_of(scope)
 
-    def _kept(self, scope: Scope, operation: str, place: _Place) -> _Kept | None:
+    def _entry(self, scope: Scope, operation: str, place: _Place) -> _Kept | None:
         """Return what is kept for the scope's agent, of whatever view; ``None``: nothing."""
         kept = self._agents.get(place)
         if kept is None:
@@ -223,7 +223,7 @@ class EmbeddedHotStore:
     def _entered(self, scope: Scope, operation: str, place: _Place) -> _Kept:
         """Return what is kept for the scope's agent, to write to under the scope's view."""
         ends_at = self._clock() + self._ttl_seconds
-        kept = self._kept(scope, operation, place)
+        kept = self._entry(scope, operation, place)
         if kept is None:
             kept = _Kept(scope.tenant, scope.graph_id, scope.agent_id, ends_at)
             self._agents[place] = kept

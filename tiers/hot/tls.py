@@ -104,13 +104,13 @@ async def tls_context(key: str, arguments: Mapping[str, object]) -> RedisSSLCont
         ConfigError: A file is missing or is not what it should be.
     """
     try:
-        return await asyncio.to_thread(_made, arguments)
+        return await asyncio.to_thread(_context, arguments)
     except (OSError, ValueError, RedisError) as error:
         reason = f"the TLS files or options cannot be used: {error}"
         raise ConfigError(key, reason) from error
 
 
-def _made(arguments: Mapping[str, object]) -> RedisSSLContext:
+def _context(arguments: Mapping[str, object]) -> RedisSSLContext:
     for name in ("ca_certs", "ca_path", "certfile", "keyfile"):
         path = arguments.get(name)
         if isinstance(path, str) and not Path(path).exists():

@@ -74,7 +74,7 @@ def _meaning(error: Exception) -> tuple[type[TierError], str]:
     The driver wraps: a refused login while connecting to a socket, and anything while a cluster
     is looked for, come as the cause of something vaguer. The innermost that is known speaks.
     """
-    known = [found for cause in _causes(error) if (found := _known(cause)) is not None]
+    known = [found for cause in _causes(error) if (found := _meaning_alone(cause)) is not None]
     return known[-1] if known else (TierRejected, f"Redis refused ({error})")
 
 
@@ -89,7 +89,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         found = found.__cause__ or hidden
 
 
-def _known(error: BaseException) -> tuple[type[TierError], str] | None:
+def _meaning_alone(error: BaseException) -> tuple[type[TierError], str] | None:
     """Return the meaning of one error by itself, or ``None`` when it has none."""
     if isinstance(error, TimeoutError):
         return TierTimeout, f"Redis gave no answer in time ({error})"

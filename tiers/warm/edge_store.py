@@ -80,7 +80,7 @@ class EdgeWarmStore(IndexStore):
 
         Reading what is stored for a point takes as long as comparing its vector with a hundred.
         """
-        asked = self._asked("search", scope, query)
+        asked = self._question("search", scope, query)
         if asked is None:
             return ()
         if query.inherited:

@@ -141,7 +141,7 @@ def reach(scope: Scope, query: SearchQuery) -> Reach | None:
     kinds = _of_kinds(scope.tenant, (scope.graph_id,), query.kinds, query.grains)
     return Reach(
         (*of_graph(scope), *_recorded(query.as_of)),
-        (*kinds, shown, *_seen(scope, query), *_asked(query), *_named(scope, query)),
+        (*kinds, shown, *_visible(scope, query), *_narrowing(query), *_named(scope, query)),
     )
 
 
@@ -171,7 +171,7 @@ def _inherited(scope: Scope, query: SearchQuery) -> Reach | None:
     asked = _one_of([portion.asked for portion in portions])
     return Reach(
         (*_one_of([portion.stored for portion in portions]), *_recorded(query.as_of)),
-        (*asked, *shared, *_seen(scope, query), *_asked(query)),
+        (*asked, *shared, *_visible(scope, query), *_narrowing(query)),
     )
 
 
@@ -221,7 +221,7 @@ def _recorded(by: datetime | None) -> Predicate:
     return () if by is None else (Between("recorded_at", None, microseconds(by) + 1),)
 
 
-def _seen(scope: Scope, query: SearchQuery) -> Predicate:
+def _visible(scope: Scope, query: SearchQuery) -> Predicate:
     """What holds in every graph: lifetime, topics and users."""
     lasting = Between("expires_at", payload.expiry(query.now) + 1, None)
     conditions: list[Condition] = [lasting, *_topics(scope)]
@@ -231,7 +231,7 @@ def _seen(scope: Scope, query: SearchQuery) -> Predicate:
     return tuple(conditions)
 
 
-def _asked(query: SearchQuery) -> Predicate:
+def _narrowing(query: SearchQuery) -> Predicate:
     """What the question leaves out, beside kinds: each narrows what is seen, none widens it."""
     conditions: list[Condition] = [*_recorded(query.as_of), *_happened(query)]
     if query.tier is not None:

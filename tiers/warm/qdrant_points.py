@@ -57,7 +57,7 @@ class QdrantPoints:
         self._calls = QdrantCalls(options.timeout_seconds)
         self._dense_params = dense_params(options)
 
-    def _here(
+    def _timed(
         self, call: Callable[..., Awaitable[T]], **arguments: object
     ) -> Callable[[], Awaitable[T]]:
         """Return a call about the collection, for which the server has less time than we have."""
@@ -68,12 +68,12 @@ class QdrantPoints:
         """Put points under their ids, whole, and wait until they can be found."""
         made = [_point_struct(point) for point in points]
         check_points(operation, bounds, made)
-        await self._calls.done(operation, self._here(self._client.upsert, points=made, wait=True))
+        await self._calls.done(operation, self._timed(self._client.upsert, points=made, wait=True))
 
     async def remove(self, chosen: Chosen) -> None:
         """Remove points, and wait until they are gone."""
         theirs = models.FilterSelector(filter=_checked(chosen))
-        removal = self._here(self._client.delete, points_selector=theirs, wait=True)
+        removal = self._timed(self._client.delete, points_selector=theirs, wait=True)
         await self._calls.done(chosen.operation, removal)
 
     async def count(self, chosen: Chosen) -> int:
@@ -85,7 +85,7 @@ class QdrantPoints:
         return await self._count(operation, None)
 
     async def _count(self, operation: str, condition: models.Filter | None) -> int:
-        counting = self._here(self._client.count, count_filter=condition, exact=True)
+        counting = self._timed(self._client.count, count_filter=condition, exact=True)
         return (await self._calls.answer(operation, counting)).count
 
     async def page(
@@ -93,7 +93,7 @@ class QdrantPoints:
     ) -> tuple[list[models.Record], Offset | None]:
         """Return points in order of id from ``offset`` on, and where to go on."""
         theirs, keys = _checked(chosen), show.payload
-        scrolling = self._here(
+        scrolling = self._timed(
             self._client.scroll,
             scroll_filter=theirs,
             limit=limit,
@@ -119,7 +119,7 @@ class QdrantPoints:
             )
             for leg in legs
         ]
-        asking = self._here(self._client.query_batch_points, requests=requests)
+        asking = self._timed(self._client.query_batch_points, requests=requests)
         responses = await self._calls.answer(chosen.operation, asking)
         return [
             [Candidate(rounded(one.score), str(one.id)) for one in response.points]

@@ -233,7 +233,7 @@ class IndexStore:
         statistics come from the searched graphs alone, so what others store never moves a score.
         What is removed while the answer is made is left out of it.
         """
-        asked = self._asked("search", scope, query)
+        asked = self._question("search", scope, query)
         return () if asked is None else await self._answer(asked, scope, query)
 
     async def delete(self, scope: Scope, ids: Sequence[str]) -> None:
@@ -311,7 +311,7 @@ class IndexStore:
     def _changed(self, points: int) -> None:
         """Take note of points that were written or removed."""
 
-    def _asked(self, operation: str, scope: Scope, query: SearchQuery) -> Asked | None:
+    def _question(self, operation: str, scope: Scope, query: SearchQuery) -> Asked | None:
         """Return a question as it goes to the engine; ``None`` when nothing can be found by it."""
         self._use(operation)
         check_vector(query.vector, self._dimensions)

@@ -98,7 +98,7 @@ class Taint:
             exposed=exposed,
             reads_others=self._reads_others,
         )
-        return replace(report, roll_back=self._here(report.roll_back))
+        return replace(report, roll_back=self._within_sight(report.roll_back))
 
     @operation("POST", "/roll-backs/{roll_back_id}/undo", changes=True)
     async def undo(self, roll_back_id: str, *, reason: Reason) -> RollBackReport:
@@ -137,9 +137,9 @@ class Taint:
 
         A token that is bound to this graph is told what they changed here.
         """
-        return tuple(map(self._here, await self._runtime.taint.roll_backs(self._scope)))
+        return tuple(map(self._within_sight, await self._runtime.taint.roll_backs(self._scope)))
 
-    def _here(self, one: RollBack) -> RollBack:
+    def _within_sight(self, one: RollBack) -> RollBack:
         """Return a roll-back with what it changed where whoever asks may look."""
         if self._reads_others:
             return one

@@ -87,10 +87,10 @@ def sentence(seeded: random.Random, count: int = WORDS) -> str:
 
 async def measured(**work: Any) -> dict[str, float]:  # noqa: ANN401 - the fields of Work
     """Let agents speak in a memory that is gone afterwards; return the fields of ``Taken``."""
-    return asdict(await _taken(Work(**work)))
+    return asdict(await _run(Work(**work)))
 
 
-async def _taken(work: Work) -> Taken:
+async def _run(work: Work) -> Taken:
     seeded = random.Random(SEED)
     with tempfile.TemporaryDirectory(prefix="ezra-bench-") as folder:
         async with Ezra.open(**_opening(work.embedder, Path(folder))) as ezra:

@@ -103,14 +103,14 @@ def moves_of(memory: AgentMemory, events: Sequence[AuditEvent]) -> tuple[Move, .
     told by where the turn is.
     """
     moves = [
-        *(_left(turn, memory.capacity) for turn in memory.waiting),
+        *(_eviction(turn, memory.capacity) for turn in memory.waiting),
         *(_compressed(one, memory.capacity) for one in memory.summaries),
         *(_move(event) for event in events),
     ]
     return tuple(sorted(moves, key=lambda move: move.at, reverse=True)[:MOVES_SHOWN])
 
 
-def _left(turn: Turn, capacity: int) -> Move:
+def _eviction(turn: Turn, capacity: int) -> Move:
     why = f"turn {turn.seq} is older than the last {capacity}; it waits to be compressed"
     to = href("graphs", turn.graph_id, "agents", turn.agent_id, "turns", turn.seq)
     return Move("left the ring", "hot", turn.recorded_at, turn.id, why, to)

@@ -144,7 +144,7 @@ class Console:
         fields: Fields
         if page.verb == "POST":
             fields = await self._form(request)
-            if page.only_asks and (to := self._kept(request, fields)):
+            if page.only_asks and (to := self._keep(request, fields)):
                 return RedirectResponse(to, 303, SECURITY)
         else:
             fields = request.query_params.multi_items()
@@ -157,7 +157,7 @@ class Console:
             return RedirectResponse(shown.to, 303, SECURITY)
         return await self._html(request, shown, names, page)
 
-    def _kept(self, request: Request, fields: Fields) -> str | None:
+    def _keep(self, request: Request, fields: Fields) -> str | None:
         """Keep a question; return where it is answered, ``None`` when it is too long for that."""
         path = request.scope["path"]
         kept = [(name, value) for name, value in fields if name != CSRF]

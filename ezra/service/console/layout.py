@@ -76,7 +76,7 @@ def layered(ids: Sequence[str], links: Iterable[Link]) -> Drawing:
 
 def families(ids: Sequence[str], links: Iterable[Link]) -> list[list[str]]:
     """Return which graphs are linked with each other, near or far; those alone are alone."""
-    beside = _beside(ids, links)
+    beside = _neighbours(ids, links)
     seen: set[str] = set()
     found: list[list[str]] = []
     for one in ids:
@@ -98,7 +98,7 @@ def sheets(ids: Sequence[str], links: Sequence[Link], limit: int) -> list[list[s
     for family in families(ids, links):
         rest = family if len(family) > 1 else []
         while rest:
-            beside = _beside(rest, links)
+            beside = _neighbours(rest, links)
             piece = list(_reached(max(rest, key=lambda one: linked[one]), beside, limit))
             pieces.append(piece)
             rest = [one for one in rest if one not in set(piece)]
@@ -129,7 +129,7 @@ def around(centre: str, ids: Sequence[str], links: Sequence[Link], limit: int) -
     return list(both)[:limit]
 
 
-def _beside(ids: Sequence[str], links: Iterable[Link]) -> dict[str, list[str]]:
+def _neighbours(ids: Sequence[str], links: Iterable[Link]) -> dict[str, list[str]]:
     beside: dict[str, list[str]] = {one: [] for one in ids}
     for parent, child in links:
         if parent in beside and child in beside:

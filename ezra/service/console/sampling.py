@@ -132,10 +132,10 @@ class Sampler:
             now = self._seconds()
             if self._last is None or now - self._last >= EVERY_SECONDS:
                 self._last = now
-                self._samples.append(await self._taken())
+                self._samples.append(await self._sample())
             return tuple(self._samples)
 
-    async def _taken(self) -> Sample:
+    async def _sample(self) -> Sample:
         waiting: Waiting | None = None
         try:
             waiting = await self._ezra.waiting_work()

@@ -158,16 +158,16 @@ class Database:
             with cancellable(), limited(self._timeout_seconds):
                 for _ in range(SNAPSHOTS_MAX - 1):
                     try:
-                        return await self._seen(question)
+                        return await self._translated(question)
                     except TierRejected as error:
                         if _code_of(error) == _NO_SUCH_OPTION:
                             return await question(Session(self.raw))
                         if _code_of(error) not in _SNAPSHOT_GONE:
                             raise
                     await asyncio.sleep(SNAPSHOT_PAUSE_SECONDS)
-                return await self._seen(question)
+                return await self._translated(question)
 
-    async def _seen(self, question: Callable[[Session], Awaitable[T]]) -> T:
+    async def _translated(self, question: Callable[[Session], Awaitable[T]]) -> T:
         async with snapshot(self._client) as session:
             return await question(Session(self.raw, session))
 

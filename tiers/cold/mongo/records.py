@@ -116,7 +116,7 @@ class _Transaction:
         with translated(self._operation), self._session.limited():
             questions = [one for one in requests if not isinstance(one, port.WRITES)]
             if len(questions) == len(requests) > 1:
-                return await self._asked(questions)
+                return await self._union(questions)
             alike = [list(some) for _, some in groupby(requests, key=_sort_of)]
             return [one for some in alike for one in await self._in_order(some)]
 
@@ -135,7 +135,7 @@ class _Transaction:
         if isinstance(request, port.Find):
             return await self._found(request)
         if not isinstance(request, port.Delete):
-            return (await self._asked([request]))[0]
+            return (await self._union([request]))[0]
         if not self._session.is_atomic:
             raise TierRejected("cold", self._operation, "a write while reading")
         return await self._deleted(request.found)
@@ -153,7 +153,7 @@ class _Transaction:
         found = await cursor.batch_size(find.limit).to_list(length=find.limit)
         return _records(find, found)
 
-    async def _asked(self, questions: Sequence[port.Question]) -> Sequence[Any]:
+    async def _union(self, questions: Sequence[port.Question]) -> Sequence[Any]:
         """Answer several questions by one command: a union, whose parts are told apart by ``n``."""
         parts = [
             (question, find) for question in questions for find in rendering.found_by(question)

@@ -74,12 +74,12 @@ def by_meaning(
         "queryVector": packed(vector),
         "numCandidates": min(CANDIDATES_MAX, candidates),
         "limit": query.limit,
-        "filter": _apart(asked | {EMBEDDING_MODEL: model_id}),
+        "filter": _separated(asked | {EMBEDDING_MODEL: model_id}),
     }
     return [{"$vectorSearch": stage}, {"$project": {"_id": 0, "id": 1}}]
 
 
-def _apart(asked: Document) -> Document:
+def _separated(asked: Document) -> Document:
     """Return a filter in which no path has two operators; those stand beside each other.
 
     The stage takes a part of the query language, and that is how its documentation writes it.

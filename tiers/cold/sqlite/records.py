@@ -183,7 +183,7 @@ class _Transaction:
         """Change the columns and look-ups in which a record differs from what is there."""
         collection, record = request.collection, request.record
         name = (collection.name, *collection.owner(record), collection.key(record))
-        before = self._known(collection, name)
+        before = self._row_of(collection, name)
         text = body(record)
         if text == before[0][-1]:
             return  # it says what it said, and so do the columns and look-ups, made of it alone
@@ -197,7 +197,7 @@ class _Transaction:
         self._list(collection, before, (row, record))
         self._held[name] = (row, record)
 
-    def _known(self, collection: port.Collection[Any], name: tuple[str, ...]) -> _Kept:
+    def _row_of(self, collection: port.Collection[Any], name: tuple[str, ...]) -> _Kept:
         """Return the row of the record of a name, and that record."""
         if name in self._held:
             return self._held[name]

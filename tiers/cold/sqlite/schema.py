@@ -87,14 +87,14 @@ def _triggers(collection: Collection[Any]) -> Iterator[str]:
     refused = f"BEGIN SELECT RAISE(ABORT, '{name} is never changed'); END"
     yield f"CREATE TRIGGER {name}__no_update BEFORE UPDATE ON {name} {refused}"
     # INSERT OR REPLACE deletes without asking a trigger on deletion.
-    taken = " OR ".join(_taken(collection))
+    taken = " OR ".join(_collisions(collection))
     yield f"CREATE TRIGGER {name}__no_replace BEFORE INSERT ON {name} WHEN {taken} {refused}"
     if collection.append_only:
         kept = f"BEGIN SELECT RAISE(ABORT, '{name} is only appended to'); END"
         yield f"CREATE TRIGGER {name}__no_delete BEFORE DELETE ON {name} {kept}"
 
 
-def _taken(collection: Collection[Any]) -> Iterator[str]:
+def _collisions(collection: Collection[Any]) -> Iterator[str]:
     """Yield when a new record would take the place of another, by each of its unique keys."""
     owners = OWNERS[collection.extent]
     keys: list[tuple[tuple[str, ...], tuple[Condition, ...]]] = [(("row",), ())]

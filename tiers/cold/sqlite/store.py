@@ -41,7 +41,7 @@ async def sqlite_cold_store(
     """
     if synchronous not in get_args(Synchronous):
         raise UsageError("synchronous", synchronous, " or ".join(get_args(Synchronous)))
-    await asyncio.to_thread(check_file, _made(folder) / DATABASE_NAME)
+    await asyncio.to_thread(check_file, _new_folder(folder) / DATABASE_NAME)
     path = folder / DATABASE_NAME
     async with sqlite_record_store(path, COLLECTIONS, synchronous=synchronous) as store:
         cold = stores_over(store, archival_index=archival_index)
@@ -49,7 +49,7 @@ async def sqlite_cold_store(
             yield cold
 
 
-def _made(folder: Path) -> Path:
+def _new_folder(folder: Path) -> Path:
     with refused(lambda why: ConfigError("EZRA_HOME", f"cannot make {folder}: {why}")):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder

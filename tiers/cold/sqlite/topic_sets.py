@@ -59,7 +59,7 @@ class TopicSets:
     def sight(self, connection: sqlite3.Connection, condition: Topics) -> bytes:
         """Return a byte per set, 1 where the condition admits it; the first is of set 1."""
         with self._lock:
-            sets = self._known(connection)
+            sets = self._all(connection)
             if connection.in_transaction and len(sets) > len(self._sets):
                 # Added by a transaction that is not over: it may yet be taken back.
                 return bytes(condition.admits(topics) for topics in sets)
@@ -70,7 +70,7 @@ class TopicSets:
                 self._sights.popitem(last=False)
             return bytes(seen)
 
-    def _known(self, connection: sqlite3.Connection) -> Sequence[tuple[str, ...]]:
+    def _all(self, connection: sqlite3.Connection) -> Sequence[tuple[str, ...]]:
         """Return every set of the snapshot, remembering what a reader's snapshot has."""
         query = "SELECT topics FROM topic_sets WHERE id > ? ORDER BY id"
         rows = connection.execute(query, (len(self._sets),)).fetchall()

@@ -156,7 +156,7 @@ def changed_since(scope: Scope, to_seq: int) -> Steps[Difference]:
         altered = (event.belief_id for event in events if event.kind in _ALTERING)
         new = [one for one in dict.fromkeys(altered) if one not in met]
         met.update(new)
-        moved += yield from _moved(scope, new, to_seq)
+        moved += yield from _changes_since(scope, new, to_seq)
         if len(moved) > CHANGED_MAX:
             accepted = f"an event since which at most {CHANGED_MAX:,} beliefs have changed"
             raise UsageError("to_seq", to_seq, accepted)
@@ -191,7 +191,7 @@ def _difference(moved: Sequence[_Moved]) -> Difference:
     return found
 
 
-def _moved(scope: Scope, ids: Sequence[str], to_seq: int) -> Steps[list[_Moved]]:
+def _changes_since(scope: Scope, ids: Sequence[str], to_seq: int) -> Steps[list[_Moved]]:
     """Return which beliefs are not as they were right after an event."""
     there = own(BELIEFS, scope, ids, Absent("redacted_at"))
     beliefs, spans = yield there, spans_among(ids, scope, to_seq)

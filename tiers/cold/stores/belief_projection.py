@@ -179,7 +179,7 @@ def append(
     turn_id = made_in(scope, events)
     turn = yield from turn_under_way(scope, turn_id)
     last = yield from last_event(scope)
-    before = yield from _standing(scope, events)
+    before = yield from _current(scope, events)
     entries = next_entries(last, scope, events, turn, turn_id, now)
     fold = Fold()
     fold.beliefs |= {belief_id: _folded(one) for belief_id, one in before.items()}
@@ -237,7 +237,7 @@ def commitment_of(belief: HistoricBelief) -> Commitment:
     return bare(Commitment, belief)
 
 
-def _standing(scope: Scope, events: Sequence[PlannedEvent]) -> Steps[dict[str, _Standing]]:
+def _current(scope: Scope, events: Sequence[PlannedEvent]) -> Steps[dict[str, _Standing]]:
     ids = tuple(dict.fromkeys(each.belief_id for each in events if each.belief_id))
     beliefs, spans = yield own(BELIEFS, scope, ids), open_spans(ids, scope)
     since = {span.belief_id: bare(BeliefSpan, span) for span in spans}

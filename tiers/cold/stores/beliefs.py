@@ -227,7 +227,7 @@ class _Met(NamedTuple):
 def _commit(scope: Scope, belief: Commitment, settled: Sequence[Settlement]) -> Steps[Committed]:
     met = yield from _met(scope, belief, settled)
     if met.known is not None:
-        return _known(scope, met.known)
+        return _commitment(scope, met.known)
     yield from check_writable(scope)
     parties = [belief, *met.seen.values(), *([] if met.rival is None else [met.rival])]
     trust_of = yield from trusts_of(scope, [(each.agent_id, each.topic) for each in parties])
@@ -280,7 +280,7 @@ def _undecided(
     return nothing.model_copy(update={"unsettled": (rival,)})
 
 
-def _known(scope: Scope, known: HistoricBelief) -> Committed:
+def _commitment(scope: Scope, known: HistoricBelief) -> Committed:
     found = commitment_of(known)
     check_known(scope, found)
     return Committed(belief=found, is_new=False, active=known.status == "active")

@@ -87,7 +87,7 @@ class Board(OverEngine):
         check_owned(scope, card)
         if log is not None:
             check_log(scope, log)
-        known = yield from _known(scope, card)
+        known = yield from _posted_before(scope, card)
         if known is not None:
             return known, False
         yield from check_writable(scope)
@@ -116,7 +116,7 @@ class Board(OverEngine):
         check_change(scope, card, log)
         where = (Is("id", card.id), Is("kind", "task"), Absent("redacted_at"))
         yield from check_writable(scope)
-        known = yield from one(_seen(scope, *where))
+        known = yield from one(_visible(scope, *where))
         if known is None or known.version != card.version - 1:
             return False
         yield from charged(scope, charge)
@@ -152,7 +152,7 @@ class Board(OverEngine):
         named = (Holds("recipients", (reader,)),)
         is_for_reader = Either((named, (Is("for_all", 1), Other("agent_id", reader))))
         unread = Lacks("readers", (reader,))
-        found = yield from every(_seen(scope, *where, is_for_reader, unread))
+        found = yield from every(_visible(scope, *where, is_for_reader, unread))
         if found:
             yield from check_writable(scope)
             yield from charged(scope, charge)
@@ -168,7 +168,7 @@ class Board(OverEngine):
 
     async def cards(self, scope: Scope, ids: Sequence[str]) -> tuple[Card, ...]:
         """Return the visible cards among ``ids``, redacted ones too, in the order asked."""
-        found = await self._all("cards", _seen(scope, Among("id", tuple(ids))))
+        found = await self._all("cards", _visible(scope, Among("id", tuple(ids))))
         return in_order({card.id: card for card in found}, ids)
 
     async def latest(
@@ -179,12 +179,12 @@ class Board(OverEngine):
         An inbox is what is for its agent and what is for all, each read in the order of its list.
         """
         check_limit(limit, CARDS_MAX)
-        where = _asked(query, behind)
+        where = _conditions(query, behind)
         if query.inbox_of is None:
-            asked = [_seen(scope, *where, by="latest")]
+            asked = [_visible(scope, *where, by="latest")]
         else:
             asked = [
-                _seen(scope, *where, *_inbox(query.inbox_of, whose), by="recipients")
+                _visible(scope, *where, *_inbox(query.inbox_of, whose), by="recipients")
                 for whose in (query.inbox_of, FOR_ALL)
             ]
         finds = [find._replace(order=_LATEST_FIRST, limit=limit) for find in asked]
@@ -198,7 +198,7 @@ class Board(OverEngine):
         Raises:
             UsageError: That would be more than ``COUNTS_MAX`` rows.
         """
-        find = _seen(scope, *window("recorded_at", since, until), by="recorded")
+        find = _visible(scope, *window("recorded_at", since, until), by="recorded")
         of = ("day", "kind", "state", "agent_id")
         found = await self._store.read("card counts", lambda: counts(find, *of))
         if len(found) > COUNTS_MAX:
@@ -214,14 +214,14 @@ class Board(OverEngine):
         check_at_most("agent_ids", len(agent_ids), AGENTS_MAX)
         readers = tuple(dict.fromkeys(agent_ids))
         finds = [
-            _seen(scope, *_inbox(one, one, FOR_ALL), Lacks("readers", (one,)), by="recipients")
+            _visible(scope, *_inbox(one, one, FOR_ALL), Lacks("readers", (one,)), by="recipients")
             for one in readers
         ]
         found = await self._store.read("unread", lambda: numbers(*finds))
         return dict(zip(readers, found, strict=True))
 
 
-def _seen(scope: Scope, *where: Condition, by: str = "id") -> Find[Card]:
+def _visible(scope: Scope, *where: Condition, by: str = "id") -> Find[Card]:
     """Ask for cards that the scope sees: of messages those for it, for all, and its own.
 
     The runtime itself, a scope without an agent, sees all.
@@ -245,7 +245,7 @@ def _inbox(reader: str, *whose: str) -> tuple[Condition, ...]:
     return (Holds("recipients", whose), not_its_own, Absent("redacted_at"))
 
 
-def _asked(query: CardQuery, behind: Place | None) -> tuple[Condition, ...]:
+def _conditions(query: CardQuery, behind: Place | None) -> tuple[Condition, ...]:
     """Return what a question asks for besides what may be seen."""
     where: list[Condition] = [
         *equal(kind=query.kind, agent_id=query.agent_id, thread=query.thread),
@@ -263,13 +263,13 @@ def _asked(query: CardQuery, behind: Place | None) -> tuple[Condition, ...]:
     return tuple(where)
 
 
-def _known(scope: Scope, card: Card) -> Steps[Card | None]:
+def _posted_before(scope: Scope, card: Card) -> Steps[Card | None]:
     """Return the card that was posted under the id by the same agent before, if any.
 
     Raises:
         Conflict: The id is another's, or a card's of another kind, or of other words.
     """
-    known = yield from one(_seen(scope, Is("id", card.id)))
+    known = yield from one(_visible(scope, Is("id", card.id)))
     if known is not None and (known.agent_id, known.kind) == (card.agent_id, card.kind):
         if not _says_the_same(known, card):
             raise Conflict(f"card {card.id}", "the words it was posted with", "other words")

@@ -247,7 +247,7 @@ class SemanticStore(OverEngine):
         known = yield from one(among(FACTS, scope, [fact.id]))
         if known is None or not is_live(known) or known.tier != fact.tier:
             return False
-        yield from move_facts(scope, _moved(known, tier, now))
+        yield from move_facts(scope, _in_tier(known, tier, now))
         kind: AuditKind = "promoted" if tier == "core" else "demoted"
         yield from append_event(scope, kind, (fact.id,), reason, now)
         yield from queue_work(scope, work, now)
@@ -345,7 +345,7 @@ def _used(fact: Fact, times: int, now: datetime) -> Fact:
     return fact.model_copy(update={"uses": fact.uses + times, "last_used_at": last})
 
 
-def _moved(fact: Fact, tier: FactTier, now: datetime) -> Fact:
+def _in_tier(fact: Fact, tier: FactTier, now: datetime) -> Fact:
     # One that came from elsewhere may be core without a span.
     spans = moved(fact.core_spans or begun(fact).core_spans, tier, now)
     earned_from = fact.uses if tier == "archival" else fact.earned_from

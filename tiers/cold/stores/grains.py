@@ -183,7 +183,9 @@ class GrainStore(OverEngine):
         found: list[tuple[int, Retirable]] = []
         find = first
         while True:
-            page, standing = await self._store.read("retirable", partial(_standing, find))
+            page, standing = await self._store.read(
+                "retirable", partial(_page_with_stand_ins, find)
+            )
             places = [find.place(one) for one in page]
             found += [
                 (at, Retirable(kind=kind, id=one_id, replaced_by=standing[one_id]))
@@ -220,7 +222,9 @@ def _candidates(scope: Scope, grain: AnyGrain, before: int) -> Iterator[tuple[An
     yield "episode", Find(EPISODES, scope, "full_grain", where, began, **asking)
 
 
-def _standing(find: Find[Any]) -> Steps[tuple[list[Candidate], Mapping[str, tuple[str, ...]]]]:
+def _page_with_stand_ins(
+    find: Find[Any],
+) -> Steps[tuple[list[Candidate], Mapping[str, tuple[str, ...]]]]:
     page: list[Candidate] = yield from every(find)
     standing = yield from stand_ins(find.scope, page)
     return page, standing

@@ -76,7 +76,7 @@ class GraphStore(OverEngine):
         check_parents(graph.id, graph.parents)
         scope = Scope.of_graph(graph.tenant, graph.id)
         names = graph.inherits_from
-        known = yield from _known(graph.tenant, (graph.id, *names))
+        known = yield from _by_name(graph.tenant, (graph.id, *names))
         if graph.id in known:
             raise Conflict("session graph", "a new id", graph.id)
         _check_known(names, known)
@@ -160,7 +160,7 @@ class GraphStore(OverEngine):
                 (checked for the scope's own graph), or the parent is the catalog.
         """
         check_parents(scope.graph_id, (parent,))
-        known = yield from _known(scope.tenant, (scope.graph_id, parent.id))
+        known = yield from _by_name(scope.tenant, (scope.graph_id, parent.id))
         _check_known((scope.graph_id, parent.id), known)
         graph = known[scope.graph_id]
         yield from check_writable(scope)
@@ -374,7 +374,7 @@ def _existing(scope: Scope) -> Steps[KeptGraph]:
     return graph
 
 
-def _known(tenant: str, names: Sequence[str]) -> Steps[dict[str, KeptGraph]]:
+def _by_name(tenant: str, names: Sequence[str]) -> Steps[dict[str, KeptGraph]]:
     found = yield from every(_named(tenant, names))
     return {graph.id: graph for graph in found}
 

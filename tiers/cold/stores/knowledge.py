@@ -161,7 +161,7 @@ class _Reading:
         walk.join((yield from self._joins(walk.ahead)))
         if not walk.names:
             return ()
-        said = yield from self._said(walk.names)
+        said = yield from self._mentions(walk.names)
         both: dict[Joined, int] = {}
         if walk.joins:
             both = yield from self._both(walk.names)
@@ -222,7 +222,7 @@ class _Reading:
         self._facts |= {fact_id: found[fact_id] for fact_id in new}
         return [_step(found[fact_id]) for fact_id in new]
 
-    def _said(self, names: tuple[str, ...]) -> Steps[list[Said]]:
+    def _mentions(self, names: tuple[str, ...]) -> Steps[list[Said]]:
         """Return how often names stand in facts, by spelling; asked at one time."""
         counted = yield from asked(
             *(

@@ -129,7 +129,7 @@ class RecordLog(OverEngine):
         A filter that says ``before`` turns the order round: the last of what is wanted come first.
         """
         check_limit(limit)
-        find = _wanted(Find(AUDIT, scope, by="seq", limit=limit), "seq", after, only)
+        find = _page(Find(AUDIT, scope, by="seq", limit=limit), "seq", after, only)
         return all_bare(AuditEvent, await self._all("audit", find))
 
     async def tenant_audit(
@@ -140,7 +140,7 @@ class RecordLog(OverEngine):
         check_limit(limit)
         scope = Scope.of_graph(tenant, tenant)
         find = Find(AUDIT, scope, by="position", limit=limit, reach="tenant")
-        wanted = _wanted(find, "position", after, only)
+        wanted = _page(find, "position", after, only)
         return all_bare(AuditEvent, await self._all("tenant_audit", wanted))
 
 
@@ -221,7 +221,7 @@ def _receipt(scope: Scope, receipt_id: str) -> Steps[Receipt | None]:
     return one(among(RECEIPTS, scope, [receipt_id]))
 
 
-def _wanted(
+def _page(
     find: Find[ChainedAudit], number: str, after: int, only: AuditFilter | None
 ) -> Find[ChainedAudit]:
     """Ask for a page of a feed: the first after a number, or the last before one."""

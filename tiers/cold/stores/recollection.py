@@ -83,7 +83,7 @@ class Recollection(OverEngine):
         stretches = _stretches(list(zip(found[0], places, behind, strict=True)), before)
         unknown = [turn_id for _, turn_id in chain(*stretches) if turn_id not in known]
         turns = yield from every(among(TURNS, scope, unknown))
-        said = {turn.id: _said(turn) for turn in turns}
+        said = {turn.id: _text_of(turn) for turn in turns}
         return tuple(
             tuple(said[one] if one in said else Sighted(one, 0.0, "cold") for _, one in run)
             for run in stretches
@@ -270,7 +270,7 @@ def _check_around(ids: Sequence[str], before: int, after: int) -> None:
         check_within(name, number, 0, TURNS_EACH_WAY_MAX)
 
 
-def _said(turn: KeptTurn) -> Said:
+def _text_of(turn: KeptTurn) -> Said:
     shown = turn.speaker or turn.agent_id
     text = said_text(shown, turn.input, turn.response, turn.tool_outputs)[:TEXT_CHARS_MAX]
     return Said(
@@ -302,7 +302,7 @@ class Timeline(OverEngine):
         kinds = [kind for kind in stored_kinds(query.kinds) if kind in READERS]
         if query.inherited or not kinds:
             return ()
-        where = _asked(query, behind)
+        where = _conditions(query, behind)
         finds = {
             kind: list(_questions(scope, query, (*_of(query, kind), *where))) for kind in kinds
         }
@@ -330,7 +330,7 @@ def _questions(
         yield Find(SEARCHABLE, scope, "ended", ended, _LATEST_FIRST, query.limit, sorts=True)
 
 
-def _asked(query: SearchQuery, behind: Place | None) -> tuple[Condition, ...]:
+def _conditions(query: SearchQuery, behind: Place | None) -> tuple[Condition, ...]:
     """Return what must hold of records of every kind."""
     where = asked_for(query)
     where += by_then("recorded_at", query.as_of)

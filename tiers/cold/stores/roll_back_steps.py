@@ -245,7 +245,7 @@ def _revive(part: Part, tainted: Sequence[Fact]) -> Steps[list[RolledBack]]:
     found = whole(FACTS, part.scope, "superseded", Among("superseded_by", successors))
     given_way = yield from every(found)
     back = yield from _stand_again(part, [one for one in given_way if one.id not in apart], apart)
-    return [_again(part, "fact", one) for one in back]
+    return [_rolled_back(part, "fact", one) for one in back]
 
 
 def _kept_facts(scope: Scope) -> Steps[tuple[dict[str, Aside], dict[str, Aside]]]:
@@ -296,7 +296,7 @@ def _states(
 
     Also of what confirmed roll-backs took, as far as these facts lead to it.
     """
-    states = {fact.id: (_stands(fact), fact.superseded_by) for fact in gone}
+    states = {fact.id: (_is_standing(fact), fact.superseded_by) for fact in gone}
     links = {fact.superseded_by for fact in facts} | {link for _, link in states.values()}
     for _ in range(CHAIN_MAX):
         names = sorted(link for link in links if link is not None and link not in states)
@@ -328,7 +328,7 @@ def _revert(part: Part, ids: Sequence[str]) -> Steps[list[RolledBack]]:
     ]
     yield from put(ASIDES, scope, *believed, *trusts)
     yield from append(scope, plan.events, part.now)
-    return [_again(part, "belief", one.id) for one in plan.back]
+    return [_rolled_back(part, "belief", one.id) for one in plan.back]
 
 
 def _bare_state(belief: HistoricBelief) -> str:
@@ -393,7 +393,7 @@ def _not_said_again(
     scope: Scope, records: Sequence[Redactable]
 ) -> Steps[tuple[list[Redactable], list[str]]]:
     """Return which records may be stored, and those whose statement was stored anew meanwhile."""
-    live = [one for one in records if isinstance(one, Rule) or _stands(one)]
+    live = [one for one in records if isinstance(one, Rule) or _is_standing(one)]
     taken = yield from _taken_identities(scope, live)
     again = [one.id for one in live if identity_of(one) in taken]  # type: ignore[arg-type]
     return [one for one in records if one.id not in again], again
@@ -412,7 +412,7 @@ def _end_again(part: Part, rows: Sequence[Aside]) -> Steps[list[str]]:
     """Let facts that stood again give way as they had; return those that do not stand."""
     former = {row.record_id: Fact.model_validate_json(row.body) for row in rows}
     found = {one.id: one for one in (yield from every(own(FACTS, part.scope, former)))}
-    kept = [one for one in former if one not in found or not _stands(found[one])]
+    kept = [one for one in former if one not in found or not _is_standing(found[one])]
     back = [_given_way_as(found[one], former[one]) for one in former if one not in kept]
     yield from move_facts(part.scope, *back)
     work = [index_work(one.id, one.agent_id) for one in back]
@@ -480,10 +480,10 @@ def _remove_stand_in(scope: Scope, summary_id: str) -> Steps[None]:
     yield from delete(own(SUMMARIES, scope, [summary_id]))
 
 
-def _again(part: Part, kind: Any, record_id: str) -> RolledBack:  # noqa: ANN401
+def _rolled_back(part: Part, kind: Any, record_id: str) -> RolledBack:  # noqa: ANN401
     graph_id = part.scope.graph_id
     return RolledBack(graph_id=graph_id, kind=kind, id=record_id, done="stands again")
 
 
-def _stands(record: Record) -> bool:
+def _is_standing(record: Record) -> bool:
     return isinstance(record, Fact) and is_current(record)

@@ -147,7 +147,7 @@ class TaintStore(OverEngine):
             Conflict: It was confirmed.
             UsageError: The reason is blank.
         """
-        known = yield from _known(scope, roll_back_id, reason, "undone")
+        known = yield from _open(scope, roll_back_id, reason, "undone")
         if known.state == "undone":
             return known
         kept: list[str] = []
@@ -173,7 +173,7 @@ class TaintStore(OverEngine):
         """
 
         def steps() -> Steps[RollBack]:
-            known = yield from _known(scope, roll_back_id, reason, "confirmed")
+            known = yield from _open(scope, roll_back_id, reason, "confirmed")
             if known.state == "confirmed":
                 return known
             for graph_id in known.graph_ids:
@@ -265,7 +265,7 @@ def _destroyed_since(roll_back: RollBack, scope: Scope) -> Steps[list[str]]:
     return [one for one in named if one not in there]
 
 
-def _known(scope: Scope, roll_back_id: str, reason: str, state: str) -> Steps[RollBack]:
+def _open(scope: Scope, roll_back_id: str, reason: str, state: str) -> Steps[RollBack]:
     """Return a roll-back that is open, or has the state already."""
     check_whole_graph(scope)
     checked_request((roll_back_id,), reason)

@@ -183,7 +183,7 @@ def append_all(
     Raises:
         Conflict: As ``TurnStore.append_turn``, of any of them.
     """
-    known, last = yield from _known(writes)
+    known, last = yield from _stored_before(writes)
     stored: list[tuple[Turn, bool]] = []
     new: list[TurnWrite] = []
     for write in writes:
@@ -237,7 +237,7 @@ def _names(turn: Turn) -> list[tuple[str, str]]:
     return [("id", turn.id)] if turn.ref is None else [("id", turn.id), ("ref", turn.ref)]
 
 
-def _known(
+def _stored_before(
     writes: Sequence[TurnWrite],
 ) -> Steps[tuple[dict[tuple[str, str], Turn], dict[str, int]]]:
     """Return turns that are stored under an id or ``ref`` of some, and the agents' last numbers.

@@ -157,7 +157,7 @@ def _check_there(scope: Scope, table: Table, rows: Sequence[Any]) -> Steps[None]
         raise Conflict(name, "the record it is about", "no such record")
 
 
-def _each(store: Callable[[Scope, Any], Steps[object]]) -> _Store:
+def _one_by_one(store: Callable[[Scope, Any], Steps[object]]) -> _Store:
     """Return what stores rows one by one."""
 
     def each(scope: Scope, rows: Sequence[Any]) -> Steps[None]:
@@ -223,15 +223,15 @@ def _contradicting(scope: Scope, table: Table, record_id: str) -> Conflict:
 _Store: TypeAlias = Callable[[Scope, Sequence[Any]], Steps[None]]
 
 _STORED: Mapping[Table, _Store] = {
-    "summaries": _each(put_summary),
-    "episodes": _each(put_episode),
-    "documents": _each(put_document),
-    "document_revisions": _each(put_former),
+    "summaries": _one_by_one(put_summary),
+    "episodes": _one_by_one(put_episode),
+    "documents": _one_by_one(put_document),
+    "document_revisions": _one_by_one(put_former),
     "passages": put_passages,
     "belief_events": _events,
     # As they stand, which is all that is left of one whose content is destroyed.
     "beliefs": lambda scope, rows: put_beliefs(scope, *rows),
-    "heads": _each(insert_head),
+    "heads": _one_by_one(insert_head),
     "audit": _audit,
 }
 """How the rows of a graph are stored from which more follows than that they are there."""

@@ -291,7 +291,7 @@ def having_of(
 
 def conditions(query: SearchQuery) -> tuple[Condition, ...]:
     """Return what a question asks of a record besides its words."""
-    return (*asked_for(query), *_standing(query))
+    return (*asked_for(query), *_conditions(query))
 
 
 def asked_for(query: SearchQuery) -> tuple[Condition, ...]:
@@ -317,7 +317,7 @@ def narrowing(query: SearchQuery) -> Iterator[Condition]:
     yield from (Topics((topic,), or_none=False) for topic in query.all_topics)
 
 
-def _standing(query: SearchQuery) -> tuple[Condition, ...]:
+def _conditions(query: SearchQuery) -> tuple[Condition, ...]:
     """Return what must hold of a record that stands, now or at the moment that is asked about.
 
     A belief may have come back since: whether it stood then is asked of its spans.

@@ -151,12 +151,12 @@ class WorkQueue(OverEngine):
         Stored before the item is run by itself, so that the attempt counts also when it takes the
         process with it. What was only claimed, or runs in company, is not to blame and not counted.
         """
-        return await self._held("begin", work, lambda item: {"attempts": item.attempts + 1})
+        return await self._change("begin", work, lambda item: {"attempts": item.attempts + 1})
 
     async def renew(self, work: Work, lease_seconds: float, now: datetime) -> bool:
         """Let a claim end ``lease_seconds`` from now; ``False`` when a later claim holds it."""
         until = now + timedelta(seconds=lease_seconds)
-        return await self._held("renew", work, lambda _: {"due_at": until})
+        return await self._change("renew", work, lambda _: {"due_at": until})
 
     @changing
     def complete(self, work: Work) -> Steps[bool]:
@@ -184,8 +184,8 @@ class WorkQueue(OverEngine):
         """
         failure = {"problem": problem[:PROBLEM_CHARS_MAX]}
         if retry_at is None:
-            return await self._held("fail", work, lambda item: _parked(item) | failure)
-        return await self._held("fail", work, lambda item: _given_back(item, retry_at) | failure)
+            return await self._change("fail", work, lambda item: _parked(item) | failure)
+        return await self._change("fail", work, lambda item: _given_back(item, retry_at) | failure)
 
     async def defer(self, work: Work, until: datetime) -> bool:
         """Give a claimed item back until a time, with the attempts of ``work``, as it was claimed.
@@ -193,7 +193,7 @@ class WorkQueue(OverEngine):
         ``False`` when a later claim holds it.
         """
         tried = {"attempts": work.attempts}
-        return await self._held("defer", work, lambda item: _given_back(item, until) | tried)
+        return await self._change("defer", work, lambda item: _given_back(item, until) | tried)
 
     async def waiting(
         self, scope: Scope | None = None, *, tenant: str | None = None
@@ -232,7 +232,7 @@ class WorkQueue(OverEngine):
                 done += 1
         return done
 
-    async def _held(self, operation: str, work: Work, change: Change) -> bool:
+    async def _change(self, operation: str, work: Work, change: Change) -> bool:
         """Change a claimed item; ``False`` when a later claim holds it."""
         (is_held,) = await self._all_held(operation, [work], change)
         return is_held
