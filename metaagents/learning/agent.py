@@ -70,16 +70,13 @@ class LearningAgent:
     async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
         """Count each item's uses once, promote what reached the threshold, keep core in its cap.
 
-        Those of one agent are counted together.
+        All are counted in one transaction: agents of a fleet are shown the same facts.
         """
         by_agent: dict[Scope, dict[str, list[str]]] = defaultdict(dict)
         for item in items:
             by_agent[item.scope][_text_of(item, "cause")] = _used_in(item)
-        counted = await together(
-            self._semantic.add_uses(scope, used, now) for scope, used in by_agent.items()
-        )
         has_core = False
-        for scope, facts in zip(by_agent, counted, strict=True):
+        for scope, facts in (await self._semantic.add_uses(by_agent, now)).items():
             promoted = await self._keeper.promote(scope, facts, now)
             has_core = has_core or promoted or any(fact.tier == "core" for fact in facts)
         if has_core:

@@ -249,7 +249,9 @@ class _Bench:
         semantic: Any = self._stores.semantic
         cause, ids = f"turn {number}", self._some(self._facts, number, 10)
         is_former = "cause" in inspect.signature(semantic.add_uses).parameters
-        await semantic.add_uses(SCOPE, *((cause, ids) if is_former else ({cause: ids},)), NOW)
+        await semantic.add_uses(
+            *((SCOPE, cause, ids) if is_former else ({SCOPE: {cause: ids}},)), NOW
+        )
 
     async def _promote(self, number: int) -> None:
         fact = self._facts[number % len(self._facts)]

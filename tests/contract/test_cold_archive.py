@@ -172,7 +172,7 @@ async def test_life_goes_on_at_the_target(move: Move) -> None:
         stored, _ = await cold.turns.append_turn(SCOPE, turn, [draft("new")])
         superseded = (await replacing(cold, SCOPE, belief)).superseded
         await cold.semantic.put_fact(SCOPE, fact)
-        await cold.semantic.add_uses(SCOPE, {"turn 1": [fact.id]}, NOW)
+        await cold.semantic.add_uses({SCOPE: {"turn 1": [fact.id]}}, NOW)
         await cold.log.append_audit(SCOPE, "new", (), "", NOW)
         events = await cold.history.events(SCOPE)
         audit = await cold.log.audit(SCOPE)

@@ -49,8 +49,8 @@ async def test_nothing_is_an_empty_answer(cold: Cold) -> None:
     assert await cold.semantic.core(SCOPE) == ()
     assert await cold.semantic.facts(SCOPE, []) == ()
     assert await cold.semantic.facts(SCOPE, ["unknown"]) == ()
-    assert await cold.semantic.add_uses(SCOPE, {"cause": []}, NOW) == ()
-    assert await cold.semantic.add_uses(SCOPE, {"cause": ["unknown"]}, NOW) == ()
+    assert await cold.semantic.add_uses({SCOPE: {"cause": []}}, NOW) == {SCOPE: ()}
+    assert await cold.semantic.add_uses({SCOPE: {"cause": ["unknown"]}}, NOW) == {SCOPE: ()}
     assert await cold.semantic.recall_archival(SCOPE, _query()) == ()
 
 
@@ -169,8 +169,8 @@ async def test_lineage_shows_core_facts_only(cold: Cold) -> None:
     )
     ids = [archival.id, core.id]
     assert await cold.semantic.facts(CHILD, ids) == (core,)
-    used = await cold.semantic.add_uses(CHILD, {"cause": ids}, NOW)
-    assert [(fact.id, fact.uses) for fact in used] == [(core.id, 1)]
+    used = await cold.semantic.add_uses({CHILD: {"cause": ids}}, NOW)
+    assert [(fact.id, fact.uses) for fact in used[CHILD]] == [(core.id, 1)]
 
 
 async def test_family_has_what_was_core_at_a_moment(cold: Cold) -> None:
@@ -211,7 +211,7 @@ async def test_facts_are_not_seen_outside_their_scope(cold: Cold) -> None:
         assert await cold.semantic.core(stranger) == ()
         assert await cold.semantic.facts(stranger, ids) == ()
         assert await cold.semantic.recall_archival(stranger, _query()) == ()
-        assert await cold.semantic.add_uses(stranger, {"cause": ids}, NOW) == ()
+        assert await cold.semantic.add_uses({stranger: {"cause": ids}}, NOW) == {stranger: ()}
         assert not await cold.semantic.set_tier(stranger, archival, "core", "theft", NOW)
         assert await cold.semantic.facts(SCOPE, ids) == (archival, core)
         assert await cold.log.audit(stranger) == ()
@@ -230,19 +230,29 @@ async def test_uses_count_once_per_cause(cold: Cold) -> None:
     """Repeats and duplicates of one cause count once; last use only moves forward."""
     one, two = await _known(cold, SCOPE, fact_by(text="one"), fact_by(text="two"))
     later = NOW + timedelta(hours=1)
-    used = await cold.semantic.add_uses(SCOPE, {"a": [two.id, one.id, two.id]}, later)
-    assert [(fact.id, fact.uses) for fact in used] == [(two.id, 1), (one.id, 1)]
-    again = await cold.semantic.add_uses(SCOPE, {"a": [two.id]}, later)
-    assert again[0].uses == 1
-    earlier = await cold.semantic.add_uses(SCOPE, {"b": [two.id, "unknown"]}, NOW)
-    assert [(fact.uses, fact.last_used_at) for fact in earlier] == [(2, later)]
+    used = await cold.semantic.add_uses({SCOPE: {"a": [two.id, one.id, two.id]}}, later)
+    assert [(fact.id, fact.uses) for fact in used[SCOPE]] == [(two.id, 1), (one.id, 1)]
+    again = await cold.semantic.add_uses({SCOPE: {"a": [two.id]}}, later)
+    assert again[SCOPE][0].uses == 1
+    earlier = await cold.semantic.add_uses({SCOPE: {"b": [two.id, "unknown"]}}, NOW)
+    assert [(fact.uses, fact.last_used_at) for fact in earlier[SCOPE]] == [(2, later)]
     both = {"b": [one.id, two.id], "c": [two.id], "d": [two.id]}
-    together = await cold.semantic.add_uses(SCOPE, both, NOW)
+    together = (await cold.semantic.add_uses({SCOPE: both}, NOW))[SCOPE]
     assert [(fact.id, fact.uses) for fact in together] == [(one.id, 2), (two.id, 4)]
     assert await cold.semantic.facts(SCOPE, [one.id, two.id]) == together
     with pytest.raises(UsageError, match="cause"):
-        await cold.semantic.add_uses(SCOPE, {"e": [one.id], "": [two.id]}, NOW)
+        await cold.semantic.add_uses({SCOPE: {"e": [one.id], "": [two.id]}}, NOW)
     assert await cold.semantic.facts(SCOPE, [one.id, two.id]) == together
+
+
+async def test_uses_of_several_agents_count_in_one_transaction(cold: Cold) -> None:
+    """What two were shown counts for both; what one of them does not see, for the other alone."""
+    shared, private = await _known(cold, SCOPE, fact_by(text="ours"), fact_by(private=True))
+    ids = [private.id, shared.id]
+    used = await cold.semantic.add_uses({SCOPE: {"a": ids}, OTHER_AGENT: {"b": ids}}, NOW)
+    assert [(fact.id, fact.uses) for fact in used[SCOPE]] == [(private.id, 1), (shared.id, 2)]
+    assert [(fact.id, fact.uses) for fact in used[OTHER_AGENT]] == [(shared.id, 2)]
+    assert await cold.semantic.facts(SCOPE, ids) == used[SCOPE]
 
 
 async def test_racing_uses_are_exact(processes: Cold) -> None:
@@ -252,7 +262,7 @@ async def test_racing_uses_are_exact(processes: Cold) -> None:
     scopes = (SCOPE, heir_of("race", scope=scope_of(graph_id="imola", topics=("tyres",))))
     await asyncio.gather(
         *(
-            processes.semantic.add_uses(scopes[n % 3 % 2], {f"cause {n % 10}": ids}, NOW)
+            processes.semantic.add_uses({scopes[n % 3 % 2]: {f"cause {n % 10}": ids}}, NOW)
             for n in range(50)
         )
     )
@@ -271,7 +281,7 @@ async def test_tier_moves_with_its_reason_and_work(
     (core,) = await cold.semantic.core(SCOPE)
     assert core == fact.model_copy(update={"tier": "core", "core_spans": (Span(since=NOW),)})
     for cause in ("a", "b"):
-        await cold.semantic.add_uses(SCOPE, {cause: [fact.id]}, NOW)
+        await cold.semantic.add_uses({SCOPE: {cause: [fact.id]}}, NOW)
     assert await cold.semantic.recall_archival(SCOPE, _query()) == ()
     later = NOW + timedelta(hours=1)
     assert await cold.semantic.set_tier(SCOPE, core, "archival", "cap", later, [draft("down")])

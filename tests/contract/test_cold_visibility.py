@@ -213,7 +213,7 @@ async def test_what_is_not_seen_cannot_be_changed(cold: Cold) -> None:
     belief = belief_by(owner)
     await cold.beliefs.commit(owner, belief)
     for stranger in (scope_of(user_id="bob"), owner.model_copy(update={"denied": ("tyres",)})):
-        assert await cold.semantic.add_uses(stranger, {"cause": [fact.id]}, NOW) == ()
+        assert await cold.semantic.add_uses({stranger: {"cause": [fact.id]}}, NOW) == {stranger: ()}
         assert not await cold.semantic.set_tier(stranger, fact, "core", "theft", NOW)
         for old, new in ((fact.id, plain.id), (plain.id, fact.id)):
             with pytest.raises(NotFound):
@@ -330,8 +330,8 @@ async def test_pinned_ancestor_is_read_as_it_was(cold: Cold) -> None:
     assert {names[one] for one in seen} == then
     assert len(seen) == len(then)
     assert {names[one] for one in await _hits(cold.semantic.facts(pinned, list(names)))} == then
-    used = await cold.semantic.add_uses(pinned, {"cause": list(names)}, NOW)
-    assert {names[fact.id] for fact in used} == then
+    used = await cold.semantic.add_uses({pinned: {"cause": list(names)}}, NOW)
+    assert {names[fact.id] for fact in used[pinned]} == then
     now = {names[one] for one in await _hits(cold.semantic.core(above))}
     as_it_is = heir_of("monaco", scope=child)
     assert {names[one] for one in await _hits(cold.semantic.core(as_it_is))} == now

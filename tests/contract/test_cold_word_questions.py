@@ -236,7 +236,7 @@ async def test_hits_say_what_recall_weighs_them_by(cold: Cold) -> None:
     """Whose they are; of a fact its tier and uses, of an episode its grain."""
     team = SCOPE.model_copy(update={"user_id": "team"})
     fact, _ = await cold.semantic.put_fact(team, fact_by(team, "tyres", tier="core"))
-    await cold.semantic.add_uses(team, {"cause": [fact.id]}, NOW + DAY)
+    await cold.semantic.add_uses({team: {"cause": [fact.id]}}, NOW + DAY)
     await cold.episodic.put_episode(SCOPE, episode_by(SCOPE, ["x"], text="tyres", grain="weekly"))
     hits = {hit.kind: hit for hit in await cold.words.search_words(team, asked("tyres"))}
     told = hits["fact"]

@@ -267,7 +267,7 @@ async def test_vectors_belong_to_facts_of_the_scope(cold: Any) -> None:
 async def test_a_vector_survives_what_changes_its_fact(server: MongoServer, cold: Any) -> None:
     """Counted, moved and superseded it keeps its vector, and is found only as long as it stands."""
     fact = await remember(cold, fact_by(text="medium tyres"), NEAR)
-    await cold.semantic.add_uses(SCOPE, {"a cause": [fact.id]}, NOW)
+    await cold.semantic.add_uses({SCOPE: {"a cause": [fact.id]}}, NOW)
     assert await _found(cold, "rain") == [fact.id]
     newer = await remember(cold, fact_by(text="hard tyres"), None)
     await cold.semantic.supersede(SCOPE, fact.id, newer.id, NOW)

@@ -124,7 +124,7 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "facts": lambda cold: cold.semantic.facts(SCOPE, []),
     "line": lambda cold: cold.semantic.line(SCOPE, "x"),
     "recall_archival": lambda cold: cold.semantic.recall_archival(SCOPE, asked()),
-    "add_uses": lambda cold: cold.semantic.add_uses(SCOPE, {"cause": ["x"]}, NOW),
+    "add_uses": lambda cold: cold.semantic.add_uses({SCOPE: {"cause": ["x"]}}, NOW),
     "set_tier": lambda cold: cold.semantic.set_tier(SCOPE, fact_by(), "core", "r", NOW),
     "supersede": lambda cold: cold.semantic.supersede(SCOPE, "x", "y", NOW),
     "put_rule": lambda cold: cold.procedural.put_rule(SCOPE, rule_by()),

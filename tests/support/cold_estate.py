@@ -229,8 +229,8 @@ async def _facts(cold: Any, scope: Scope, child: Scope) -> None:
     new = await put(scope, "Medium tyres last 12 laps.", minute=2)
     await cold.semantic.supersede(scope, old.id, new.id, NOW + timedelta(minutes=3))
     await _reviewed(cold, scope, [await put(scope, f"Judged {n}.", **triple) for n in range(4)])
-    await cold.semantic.add_uses(scope, {"turn 1": [core.id, secret.id]}, NOW)
-    await cold.semantic.add_uses(child, {"turn 2": [core.id]}, NOW + timedelta(microseconds=1))
+    await cold.semantic.add_uses({scope: {"turn 1": [core.id, secret.id]}}, NOW)
+    await cold.semantic.add_uses({child: {"turn 2": [core.id]}}, NOW + timedelta(microseconds=1))
     await cold.semantic.set_tier(scope, later, "archival", "over the cap", NOW)
 
 
@@ -396,7 +396,7 @@ async def _hostile(cold: Any, tenant: str, name: str) -> None:
     turn, _ = await cold.turns.append_turn(scope, turn_by(scope, name, ref=name))
     await cold.episodic.put_summary(scope, summary_by(scope, [turn], text=name))
     stored, _ = await cold.semantic.put_fact(scope, fact_by(scope, name, topics=(name,)))
-    await cold.semantic.add_uses(scope, {name: [stored.id]}, NOW)
+    await cold.semantic.add_uses({scope: {name: [stored.id]}}, NOW)
     await cold.beliefs.commit(scope, belief_by(scope, name, key=(name, name), topic=name))
     await cold.beliefs.set_trust(scope.for_graph(), name, name, 0.5, name, NOW)
     await cold.log.append_audit(scope, name, (name,), name, NOW)

@@ -60,7 +60,7 @@ async def _moved(ezra: Ezra, core: str, rule: str) -> None:
     runtime = ezra._runtime
     scope = Scope.of_graph(runtime.settings.tenant, GRAPH)
     for cause in ("one", "two", "three"):
-        await runtime.semantic.add_uses(scope, {cause: [core]}, runtime.clock())
+        await runtime.semantic.add_uses({scope: {cause: [core]}}, runtime.clock())
     (fact,) = await runtime.semantic.facts(scope, [core])
     await runtime.semantic.set_tier(scope, fact, "core", "3 uses", runtime.clock())
     await runtime.playbooks.record_outcome(scope, rule, "a turn", runtime.clock(), is_success=True)

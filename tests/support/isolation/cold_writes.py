@@ -300,7 +300,7 @@ def add_uses(aim: Aim) -> Move:
     ids = aim.ids()
     cause = aim.word(f"cause {aim.random.getrandbits(60)}")
     return Move(
-        lambda cold: cold.semantic.add_uses(aim.scope, {cause: ids}, LATER), _seen(aim, ids)
+        lambda cold: cold.semantic.add_uses({aim.scope: {cause: ids}}, LATER), _seen(aim, ids)
     )
 
 

@@ -18,7 +18,7 @@ from ...upkeep import FactUse
 from ..conditions import Absent
 from ..learned_state import VERDICT_EVENTS, begun, given_way, is_said_again, moved
 from ..ownership import check_limit, check_owned, in_order
-from ..port import Collection, Index, Put, RecordStore, Replace, Steps, every, one, write
+from ..port import Collection, Index, Put, RecordStore, Replace, Steps, asked, every, one, write
 from . import statements
 from .graphs import check_writable
 from .log import append_event
@@ -191,40 +191,44 @@ class SemanticStore(OverEngine):
 
     @changing
     def add_uses(
-        self, scope: Scope, used: Mapping[str, Sequence[str]], now: datetime
-    ) -> Steps[tuple[Fact, ...]]:
-        """Count one use of each fact for each cause and return the facts as they now are.
+        self, used_by: Mapping[Scope, Mapping[str, Sequence[str]]], now: datetime
+    ) -> Steps[dict[Scope, tuple[Fact, ...]]]:
+        """Count one use of each fact for each cause; return each scope's facts as they now are.
 
-        In every graph of the family that has a fact of such an id for the asker. The same cause
-        never counts twice. Unknown or invisible facts are left out.
+        In every graph of its family that has a fact of such an id for it. The same cause never
+        counts twice. Unknown or invisible facts are left out.
 
         Args:
-            scope: Whose uses.
-            used: For each cause, the ids of the facts that it used.
+            used_by: For each scope and cause, the ids of the facts that it used.
             now: When.
         """
-        if not all(used):
+        if not all(cause for used in used_by.values() for cause in used):
             raise UsageError("cause", "", "the id of what used the facts")
-        fact_ids = list(dict.fromkeys(one for ids in used.values() for one in ids))
-        if not fact_ids:
-            return ()
-        found = yield from every(*of_family(among(FACTS, scope, fact_ids), readable(scope)))
+        named = {
+            scope: list(dict.fromkeys(one for ids in used.values() for one in ids))
+            for scope, used in used_by.items()
+        }
+        seen = yield from _facts_seen(named)
         new = yield from _not_counted(
             _use(fact, cause, now)
-            for fact in found
-            for cause, ids in used.items()
+            for scope, facts in seen.items()
+            for fact in facts
+            for cause, ids in used_by[scope].items()
             if fact.id in ids
         )
         times = Counter((use.graph_id, use.fact_id) for use in new)
-        facts = [_used(fact, times[fact.graph_id, fact.id], now) for fact in found]
-        puts = (Put(USES, _graph_of(use), use) for use in new)
-        changes = (
-            Replace(FACTS, _graph_of(fact), fact)
+        counted = {
+            (fact.graph_id, fact.id): _used(fact, times[fact.graph_id, fact.id], now)
+            for facts in seen.values()
             for fact in facts
-            if (fact.graph_id, fact.id) in times
-        )
+        }
+        puts = (Put(USES, _graph_of(use), use) for use in new)
+        changes = (Replace(FACTS, _graph_of(counted[name]), counted[name]) for name in times)
         yield from write(*puts, *changes)
-        return in_order(nearest(facts), fact_ids)
+        return {
+            scope: in_order(nearest(counted[one.graph_id, one.id] for one in facts), named[scope])
+            for scope, facts in seen.items()
+        }
 
     @changing
     def set_tier(
@@ -321,6 +325,17 @@ def _use(fact: Fact, cause: str, now: datetime) -> CountedUse:
 
 def _graph_of(one: Fact | CountedUse) -> Scope:
     return Scope.of_graph(one.tenant, one.graph_id)
+
+
+def _facts_seen(named: Mapping[Scope, Sequence[str]]) -> Steps[dict[Scope, list[Fact]]]:
+    """Return named facts as each scope sees them, the nearest first; asked at one time."""
+    asking = {
+        scope: of_family(among(FACTS, scope, ids), readable(scope)) for scope, ids in named.items()
+    }
+    answers = iter((yield from asked(*(find for finds in asking.values() for find in finds))))
+    return {
+        scope: [fact for _ in finds for fact in next(answers)] for scope, finds in asking.items()
+    }
 
 
 def _not_counted(uses: Iterable[CountedUse]) -> Steps[list[CountedUse]]:
