@@ -107,8 +107,8 @@ def is_negated(text: str) -> bool:
 
     A ``no`` that only answers, and phrases such as ``no doubt`` and ``not only``, deny nothing.
     """
-    told = _NOT_DENYING.sub(" ", text)
-    return sum(word in NEGATIONS for word in words(told)) % 2 == 1
+    plain = _NOT_DENYING.sub(" ", text)
+    return sum(word in NEGATIONS for word in words(plain)) % 2 == 1
 
 
 def _has(have: frozenset[str], token: str) -> bool:

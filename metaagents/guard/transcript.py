@@ -27,8 +27,8 @@ def heard(turn: Turn, policy: GuardPolicy = DEFAULT) -> Turn:
     if (said, answered, *outputs) == same:
         return turn
     tools = zip(turn.tool_outputs, outputs, strict=True)
-    told = tuple(one.model_copy(update={"output": text}) for one, text in tools)
-    return turn.model_copy(update={"input": said, "response": answered, "tool_outputs": told})
+    guarded = tuple(one.model_copy(update={"output": text}) for one, text in tools)
+    return turn.model_copy(update={"input": said, "response": answered, "tool_outputs": guarded})
 
 
 def heard_all(turns: Iterable[Turn], policy: GuardPolicy = DEFAULT) -> tuple[Turn, ...]:

@@ -70,26 +70,26 @@ def borne_out(text: str, sources: Sources) -> Borne:
     kept: dict[str, None] = {}
     lines = []
     for line in text.splitlines():
-        told = []
+        supported = []
         for sentence in sentences(line):
             found = reading.support(sentence)
             if found.reason is not None or sentence in kept:
                 left_out[found.reason or "repeated"] += 1
                 continue
             kept[sentence] = None
-            told.append(sentence)
+            supported.append(sentence)
             for source in found.sentences:
                 rests_on.setdefault(source, []).append(sentence)
-        lines.append(" ".join(told))
+        lines.append(" ".join(supported))
     whole = frozenset(one for one, some in rests_on.items() if _is_supported(one, " ".join(some)))
     return Borne("\n".join(filter(None, lines)), whole, left_out)
 
 
-def _is_supported(source: str, told: str) -> bool:
+def _is_supported(source: str, sentence: str) -> bool:
     """Whether claims that rest on a sentence have all its numbers and names, and half its words."""
-    have = vocabulary(told)
+    have = vocabulary(sentence)
     ordinary = set(content_words(source)) - set(distinctive(source))
-    roots = {root(word) for word in words(told)}
+    roots = {root(word) for word in words(sentence)}
     found = sum(root(word) in roots for word in ordinary)
     return not missing(distinctive(source), have) and found >= WORDS_SHARE_MIN * len(ordinary)
 
@@ -120,8 +120,10 @@ def misshapen(text: str, sources: Sequence[str], budget: int) -> str:
 
 def _beside_the_point(text: str, sources: Sequence[str]) -> str:
     """Return why a text stands for too few of its sources; empty if it does not."""
-    told = {stem(word) for word in content_words(text)} - STOP_WORDS
-    touched = sum(not told.isdisjoint(stem(word) for word in content_words(one)) for one in sources)
+    stems = {stem(word) for word in content_words(text)} - STOP_WORDS
+    touched = sum(
+        not stems.isdisjoint(stem(word) for word in content_words(one)) for one in sources
+    )
     if touched < TOUCHED_SHARE_MIN * len(sources):
         return f"it speaks of {touched} of {len(sources)} sources"
     return ""

@@ -124,23 +124,23 @@ def conserve(turns: Iterable[TurnMark], made: Iterable[Made]) -> ConservationRep
     """
     marks, records = tuple(turns), tuple(made)
     ids = Counter([*(one.id for one in marks), *(one.id for one in records)])
-    told: dict[AnyGrain, dict[str, list[str]]] = {}
+    reached_by: dict[AnyGrain, dict[str, list[str]]] = {}
     grains: list[GrainConservation] = []
     emptied: dict[AnyGrain, set[str]] = {}
     of_turns = {mark.id: [mark.id] for mark in marks}
     telling = {mark.id for mark in marks if not mark.redacted}
     for grain in ANY_GRAIN:
-        finer = of_turns if grain == "working" else told[MADE_OF[grain]]
+        finer = of_turns if grain == "working" else reached_by[MADE_OF[grain]]
         before = set() if grain == "working" else emptied[MADE_OF[grain]]
         mine = [one for one in records if one.grain == grain]
-        told[grain] = {one.id: _reached(one, finer) for one in mine}
+        reached_by[grain] = {one.id: _reached(one, finer) for one in mine}
         emptied[grain] = {
             turn
             for one in mine
-            for turn in told[grain][one.id]
+            for turn in reached_by[grain][one.id]
             if turn in telling and (one.redacted or turn in before)
         }
-        counted = _counted(grain, mine, of_turns, finer, told[grain], emptied[grain])
+        counted = _counted(grain, mine, of_turns, finer, reached_by[grain], emptied[grain])
         grains.append(replace(counted, stranded=_stranded(grain, mine, marks, records)))
     return ConservationReport(
         turns=len(of_turns),

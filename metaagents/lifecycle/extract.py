@@ -211,8 +211,8 @@ def choose(
             over budget.
         price: By what the weight of a sentence is divided.
     """
-    told = [one for one in said if words(one.text)]
-    worthy = [one for one in told if not is_courtesy(one.text)] or told
+    worded = [one for one in said if words(one.text)]
+    worthy = [one for one in worded if not is_courtesy(one.text)] or worded
     return _Choice(worthy, price).within(budget)
 
 

@@ -71,11 +71,11 @@ class Rewriter:
             wording = await self._wording(scope, record, await redactor.left_of(scope, record))
             if wording is None or is_barred(wording.text):
                 return False
-            told: dict[str, object] = wording._asdict()
+            fields: dict[str, object] = wording._asdict()
             if isinstance(record, Summary):
-                told["tokens"] = estimate_tokens(wording.text)
+                fields["tokens"] = estimate_tokens(wording.text)
             work = [index_work(record.id, record.agent_id)]
-            if await redactor.rewrite(scope, record.model_copy(update=told), work):
+            if await redactor.rewrite(scope, record.model_copy(update=fields), work):
                 return True
             # Either somebody wrote it first, or more of its sources was redacted meanwhile.
             found = await redactor.redacted(scope, [record.id])

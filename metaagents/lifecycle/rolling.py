@@ -230,8 +230,8 @@ class Roller:
         left = {one.id: one for one in await self.redactor.left_of(scope, episode)}
         gone = [one.id for one in members if one.id not in left]
         redacted = await self.redactor.redacted(scope, gone) if gone else ()
-        told = {one.id: one.text for one in members}
-        changed = [one for one in left.values() if _content(one) != told[one.id]]
+        texts = {one.id: one.text for one in members}
+        changed = [one for one in left.values() if _content(one) != texts[one.id]]
         if redacted or changed:
             again = await self.redactor.redact(scope, [episode.id], REDACTED_MEANWHILE, now)
             await self.rewriter.rewrite(scope, again, self.redactor)

@@ -206,9 +206,9 @@ def _draft_of(
 def _left_out(
     text: str, made_by: str, material: Material, known: frozenset[str] = frozenset()
 ) -> list[str]:
-    told = notes_of(text.splitlines(), made_by, datetime.min.replace(tzinfo=UTC))
+    notes = notes_of(text.splitlines(), made_by, datetime.min.replace(tzinfo=UTC))
     statements = [one for one in material.statements if one not in known]
-    return Telling([one.text for one in told]).left_out(statements)
+    return Telling([one.text for one in notes]).left_out(statements)
 
 
 def _headed(material: Material, text: str) -> str:
