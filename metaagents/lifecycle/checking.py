@@ -85,11 +85,11 @@ def borne_out(text: str, sources: Sources) -> Borne:
     return Borne("\n".join(filter(None, lines)), whole, left_out)
 
 
-def _is_supported(source: str, sentence: str) -> bool:
+def _is_supported(source: str, claims: str) -> bool:
     """Whether claims that rest on a sentence have all its numbers and names, and half its words."""
-    have = vocabulary(sentence)
+    have = vocabulary(claims)
     ordinary = set(content_words(source)) - set(distinctive(source))
-    roots = {root(word) for word in words(sentence)}
+    roots = {root(word) for word in words(claims)}
     found = sum(root(word) in roots for word in ordinary)
     return not missing(distinctive(source), have) and found >= WORDS_SHARE_MIN * len(ordinary)
 
