@@ -16,8 +16,8 @@ from tiers.upkeep import Page
 
 from ..checks import checked
 from ..operations import ForModel, Limit, Name, PageOf100, PageOf1000, Tool, operation
-from ..paging import cursor_of, place_of
 from ..runtime import Runtime
+from .paging import cursor_of, place_of
 
 if TYPE_CHECKING:
     from tiers.cold.stores import Board

@@ -25,8 +25,8 @@ from tiers.upkeep import Page
 
 from ..checks import checked, checked_ids, narrowing_topics
 from ..operations import Ids, PageOf100, operation
-from ..paging import cursor_of, place_of
 from ..runtime import Runtime
+from .paging import cursor_of, place_of
 
 LATEST_MAX = 100
 """So many records are on a page at most."""
