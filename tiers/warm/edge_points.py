@@ -12,7 +12,7 @@ import qdrant_edge as edge
 from .edge_folder import READ_BYTES_MIN, WRITE_BYTES_MIN, EngineCall, OpenShard, Room
 from .filters import Absent, AnyOf, Between, Condition, Either, NoneOf, PointIds, Predicate
 from .guard import Bounds, check_filter, check_found, check_points
-from .ranking import Candidate, FoundId, Held, all_rounded
+from .ranking import Candidates, FoundId, Held, all_rounded
 from .store import ALL, Chosen, Leg, NewPoint, Offset, Show, dense_of
 
 CONDITIONS_REMEMBERED = 2_000
@@ -128,9 +128,7 @@ class EdgePoints:
             )
             return self._shard.engine.scroll(request)
 
-    async def nearest(
-        self, chosen: Chosen, legs: Sequence[Leg], limit: int
-    ) -> list[list[Candidate]]:
+    async def nearest(self, chosen: Chosen, legs: Sequence[Leg], limit: int) -> list[Candidates]:
         """Return the best points of each leg."""
         with self._call(chosen.operation):
             return [_candidates(points) for points in self._answers(chosen, legs, limit)]
@@ -183,12 +181,11 @@ class EdgePoints:
         return self._shard.engine.query_batch(edge.QueryBatchRequest(requests))
 
 
-def _candidates(points: Sequence[edge.ScoredPoint]) -> list[Candidate]:
+def _candidates(points: Sequence[edge.ScoredPoint]) -> Candidates:
     """Return points as candidates: hundreds a turn, so a step at a time for all of them."""
-    scores = all_rounded([one.score for one in points])
     found_ids = [one.id for one in points]
-    numbers = [one.int if isinstance(one, UUID) else int(one) for one in found_ids]
-    return list(map(Candidate, scores, numbers))
+    numbers: list[FoundId] = [one.int if isinstance(one, UUID) else int(one) for one in found_ids]
+    return Candidates(all_rounded([one.score for one in points]), numbers)
 
 
 def _number(point_id: Offset) -> int:

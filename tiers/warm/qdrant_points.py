@@ -14,7 +14,7 @@ from .guard import Bounds, check_filter, check_points
 from .qdrant_calls import QdrantCalls
 from .qdrant_collection import dense_params
 from .qdrant_options import QdrantOptions
-from .ranking import Candidate, FoundId, Held, rounded
+from .ranking import Candidates, FoundId, Held, rounded
 from .store import ALL, Chosen, Leg, NewPoint, Offset, Show, Vector, dense_of
 
 T = TypeVar("T")
@@ -103,9 +103,7 @@ class QdrantPoints:
         )
         return await self._calls.answer(chosen.operation, scrolling)
 
-    async def nearest(
-        self, chosen: Chosen, legs: Sequence[Leg], limit: int
-    ) -> list[list[Candidate]]:
+    async def nearest(self, chosen: Chosen, legs: Sequence[Leg], limit: int) -> list[Candidates]:
         """Return the best points of each leg. One request: the legs see the same points."""
         visible = _checked(chosen)
         requests = [
@@ -122,7 +120,10 @@ class QdrantPoints:
         asking = self._timed(self._client.query_batch_points, requests=requests)
         responses = await self._calls.answer(chosen.operation, asking)
         return [
-            [Candidate(rounded(one.score), str(one.id)) for one in response.points]
+            Candidates(
+                [rounded(one.score) for one in response.points],
+                [str(one.id) for one in response.points],
+            )
             for response in responses
         ]
 

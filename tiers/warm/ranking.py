@@ -48,11 +48,14 @@ FoundId: TypeAlias = int | str
 """What an engine names a point by; whatever of its id is cheapest to tell apart by."""
 
 
-class Candidate(NamedTuple):
-    """What one of several legs found: its score there, ``rounded``, and the engine's id."""
+class Candidates(NamedTuple):
+    """What one of several legs found, best first: scores there, ``rounded``, and the engine's ids.
 
-    score: float
-    found_id: FoundId
+    Two lists, and not a list of pairs: a turn looks at hundreds.
+    """
+
+    scores: list[float]
+    found_ids: list[FoundId]
 
 
 class Held(NamedTuple):
@@ -63,8 +66,8 @@ class Held(NamedTuple):
 
 
 async def with_ties(
-    ask: Callable[[int], Awaitable[list[list[Candidate]]]], most: int, likely: int
-) -> list[list[Candidate]]:
+    ask: Callable[[int], Awaitable[list[Candidates]]], most: int, likely: int
+) -> list[Candidates]:
     """Return the first ``most`` of each leg, and those that tie with the last of them.
 
     Args:
@@ -72,7 +75,7 @@ async def with_ties(
         most: How many are wanted of each.
         likely: How many more are asked for at first.
     """
-    found: list[list[Candidate]] = []
+    found: list[Candidates] = []
     for asked in (most + likely, most + TIES_MAX):
         found = await ask(asked)
         if not any(goes_on(leg, most, asked) for leg in found):
@@ -80,23 +83,24 @@ async def with_ties(
     return [through_ties(leg, most) for leg in found]
 
 
-def goes_on(leg: Sequence[Candidate], most: int, asked: int) -> bool:
+def goes_on(leg: Candidates, most: int, asked: int) -> bool:
     """Whether an engine that was asked for so many may have more that tie with the ``most``-th."""
-    return len(leg) == asked > most and leg[-1].score == leg[most - 1].score
+    return len(leg.scores) == asked > most and leg.scores[-1] == leg.scores[most - 1]
 
 
-def through_ties(leg: Sequence[Candidate], most: int) -> list[Candidate]:
+def through_ties(leg: Candidates, most: int) -> Candidates:
     """Return the first candidates, and those that tie with the last of them.
 
     Which of those that tie an engine returns first depends on where it happens to hold them.
     """
-    if len(leg) <= most:
-        return list(leg)
-    least = leg[most - 1].score
-    return list(leg[:most]) + [one for one in leg[most:] if one.score >= least]
+    if len(leg.scores) <= most:
+        return leg
+    least = leg.scores[most - 1]
+    end = most + sum(score >= least for score in leg.scores[most:])
+    return Candidates(leg.scores[:end], leg.found_ids[:end])
 
 
-def best(legs: Sequence[Sequence[Candidate]], rrf_k: int, limit: int) -> dict[FoundId, float]:
+def best(legs: Sequence[Candidates], rrf_k: int, limit: int) -> dict[FoundId, float]:
     """Return the engine's ids of the best candidates with their scores.
 
     Of one leg the scores are its own. Several are fused by reciprocal rank (Cormack, Clarke and
@@ -111,8 +115,8 @@ def best(legs: Sequence[Sequence[Candidate]], rrf_k: int, limit: int) -> dict[Fo
     """
     scores: dict[FoundId, float] = {}
     for leg in legs:
-        weights = _reciprocal_ranks(leg, rrf_k) if len(legs) > 1 else [one.score for one in leg]
-        for (_, found_id), weight in zip(leg, weights, strict=True):
+        weights = _reciprocal_ranks(leg.scores, rrf_k) if len(legs) > 1 else leg.scores
+        for found_id, weight in zip(leg.found_ids, weights, strict=True):
             scores[found_id] = scores.get(found_id, 0.0) + weight
     ordered = sorted(scores.values(), reverse=True)
     least = ordered[limit - 1] if len(ordered) > limit else -math.inf
@@ -187,8 +191,7 @@ def answer_of_sights(
     )
 
 
-def _reciprocal_ranks(leg: Sequence[Candidate], rrf_k: int) -> list[float]:
-    scores = [one.score for one in leg]
+def _reciprocal_ranks(scores: Sequence[float], rrf_k: int) -> list[float]:
     weights: dict[float, float] = {}
     for rank, score in enumerate(sorted(scores, reverse=True)):
         if score not in weights:

@@ -40,7 +40,7 @@ from .payload import (
     payload_of,
     point_id,
 )
-from .ranking import Bm25Words, Candidate, FoundId, Held, answer, best, cosines_to, with_ties
+from .ranking import Bm25Words, Candidates, FoundId, Held, answer, best, cosines_to, with_ties
 
 Offset: TypeAlias = int | str | uuid.UUID
 Vector: TypeAlias = list[float] | SparseVector
@@ -149,9 +149,7 @@ class IndexPoints(Protocol):
     ) -> tuple[Sequence[StoredPoint], Offset | None]:
         """Return points in order of id from ``offset`` on, and where to go on."""
 
-    async def nearest(
-        self, chosen: Chosen, legs: Sequence[Leg], limit: int
-    ) -> list[list[Candidate]]:
+    async def nearest(self, chosen: Chosen, legs: Sequence[Leg], limit: int) -> list[Candidates]:
         """Return the best points of each leg.
 
         Words are weighed by points inside the bounds too: without a condition the engine would
@@ -332,12 +330,16 @@ class IndexStore:
     async def _ranked(self, asked: Asked, limit: int) -> Ranked:
         """Return which points are best, and how close those are that were found by meaning."""
 
-        async def nearest(most: int) -> list[list[Candidate]]:
+        async def nearest(most: int) -> list[Candidates]:
             return await self._points.nearest(asked.chosen, asked.legs, most)
 
         legs = await with_ties(nearest, asked.most, self._ties_likely)
         meant = (found for leg, found in zip(asked.legs, legs, strict=True) if leg.using == DENSE)
-        cosines = {one.found_id: one.score for found in meant for one in found}
+        cosines = {
+            found_id: score
+            for found in meant
+            for found_id, score in zip(found.found_ids, found.scores, strict=True)
+        }
         return Ranked(best(legs, self._rrf_k, limit), cosines)
 
     async def _stored(
