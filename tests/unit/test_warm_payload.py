@@ -24,7 +24,7 @@ from tiers.warm.payload import (
     payload_of,
     point_id,
 )
-from tiers.warm.ranking import Candidate, best, goes_on, rounded, through_ties
+from tiers.warm.ranking import Candidates, best, goes_on, rounded, through_ties
 
 # What the warm engine stores: sentinels, times, ids, and payloads that cannot be read back.
 
@@ -142,8 +142,10 @@ def test_only_what_the_engine_raises_is_translated() -> None:
 # The order of candidates: the same whatever order an engine holds them in.
 
 
-def _leg(*found: tuple[str, float]) -> list[Candidate]:
-    return [Candidate(rounded(score), f"point-{name}") for name, score in found]
+def _leg(*found: tuple[str, float]) -> Candidates:
+    return Candidates(
+        [rounded(score) for _, score in found], [f"point-{name}" for name, _ in found]
+    )
 
 
 def test_one_leg_keeps_its_own_scores() -> None:
@@ -175,14 +177,15 @@ def test_scores_that_are_alike_share_a_rank_in_every_order() -> None:
 def test_nothing_found_is_an_empty_answer() -> None:
     """Without legs, or with empty ones."""
     assert best([], 10, 10) == {}
-    assert best([[], []], 10, 10) == {}
+    assert best([_leg(), _leg()], 10, 10) == {}
 
 
 def test_a_leg_ends_where_a_tie_does() -> None:
     """What ties with the last one wanted belongs to it; an engine may have even more of it."""
     leg = _leg(("a", 0.9), ("b", 0.5), ("c", 0.5), ("d", 0.4))
-    assert [one.found_id for one in through_ties(leg, 2)] == ["point-a", "point-b", "point-c"]
+    three = _leg(("a", 0.9), ("b", 0.5), ("c", 0.5))
+    assert through_ties(leg, 2) == three
     assert through_ties(leg, 9) == leg
-    assert goes_on(leg[:3], most=2, asked=3)
-    assert not goes_on(leg[:3], most=2, asked=9)
+    assert goes_on(three, most=2, asked=3)
+    assert not goes_on(three, most=2, asked=9)
     assert not goes_on(leg, most=2, asked=4)
