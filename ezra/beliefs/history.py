@@ -15,7 +15,7 @@ from typing import Annotated, TypeAlias
 from pydantic import Field
 
 from tiers.errors import NotFound, UsageError, check_within
-from tiers.fields import AuditKind, Text, Word
+from tiers.fields import AuditKind, Text, Word, in_utc
 from tiers.previews import with_previews
 from tiers.records import (
     BeliefEvent,
@@ -439,8 +439,9 @@ class History:
     async def _first_seq(self, point: Point) -> int:
         """Return the first event at or after a time, or of a turn or a later one."""
         if isinstance(point, datetime):
-            with suppress(OverflowError):  # of the first moment of all, which nothing is before
-                point -= timedelta(microseconds=1)
+            # Counting by the clock of a zone forgets which of two hours of one name is meant.
+            with suppress(OverflowError, ValueError):  # nothing is before the first moment of all
+                point = in_utc(point) - timedelta(microseconds=1)
             return await self.seq_at(point) + 1
         # A turn that has not begun is as good a bound as a time to come.
         check_turn_number(point)
