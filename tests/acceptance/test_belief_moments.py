@@ -99,7 +99,7 @@ async def test_ez_09_the_hour_that_clocks_show_twice_is_told_apart(tmp_path: Pat
         assert _claims(await query(until=second)) == ["Hards."]
         later, early = first + timedelta(minutes=30), second - timedelta(minutes=15)
         assert _claims(await query(since=later, until=early.replace(fold=1))) == []
-        with pytest.raises(UsageError, match="until: .*accepted: nothing before since"):
+        with pytest.raises(UsageError, match=r"until: .*accepted: nothing before since"):
             await query(since=second, until=later)
 
 
