@@ -12,8 +12,9 @@ Single parts count only of a name that is given with capitals. A number of five 
 found with whatever spaces, dashes, dots, slashes and brackets between its digits.
 
 Texts are compared as they are read: characters that are not shown are left out, and so are accents
-of Latin, Greek and Cyrillic letters and vowels of Hebrew and Arabic ones; apostrophes are one. Tools return JSON, HTML
-and addresses of pages, which escape letters: such a text is also read with the letters themselves.
+of Latin, Greek and Cyrillic letters and vowels of Hebrew and Arabic ones; apostrophes are one.
+Tools return JSON, HTML and addresses of pages, which escape letters: such a text is also read with
+the letters themselves.
 
 What retention empties keeps marks of the words that it held: digests of 24 bits, salted by the id
 of the record, by which whoever asks for a name is told where it stood, and nobody can read it. They
