@@ -67,7 +67,8 @@ class FactsOfGraph:
 
         It has the user, topics, tier and type of the former one, and is of the same time: what is
         put right of the past is no news. The former one gives way to it, as do all shared facts
-        that say the same for the same user; they stay in history. The words count as a user's. A call that was cut off may be repeated.
+        that say the same for the same user; they stay in history. The words count as a user's. A
+        call that was cut off may be repeated.
 
         Args:
             fact_id: A live fact of this graph that is not private.
