@@ -312,3 +312,59 @@ async def test_poison_that_retention_has_emptied_is_traced_to_what_tells_of_it(
         assert not any("4711" in one.text for one in (await agent.recall("code 4711")).items)
         await graph.taint.undo(done.id, reason="it was true")
         assert await graph.episodes(grain="daily") == (day,)
+
+
+async def test_ne_08_a_roll_back_goes_on_whoever_believed_the_poison_again(ezra: Ezra) -> None:
+    """Its agent loses trust again, and undoing it gives back what it had before the first time."""
+    graph = await ezra.create_session_graph("bank")
+    agent = await graph.spawn_agent("bot", topics={"t"})
+    poison = await agent.remember("Memo: Bob holds the code.")
+    trust, found = [], []
+    for name in ("Bob", "Rob", "Job"):
+        await agent.commit(
+            f"{name} it is.", topic="t", key=(name, "is"), value=name, sources=[poison]
+        )
+        found.append(await graph.taint.roll_back(poison, reason=WHY))
+        assert await held(graph) == []
+        trust.append(await graph.beliefs.trust("bot", "t"))
+    assert 1 > trust[0] > trust[1] > trust[2]
+    assert len({one.roll_back.id for one in found}) == 1
+    await graph.taint.undo(found[0].roll_back.id, reason="it was true")
+    assert sorted(map(str, await held(graph))) == ["Bob", "Job", "Rob"]
+    assert await graph.beliefs.trust("bot", "t") == 1
+    assert (await graph.beliefs.verify()).ok
+
+
+async def test_ne_08_a_roll_back_goes_on_where_poison_took_the_same_place_again(ezra: Ezra) -> None:
+    """What stands again for it the second time is what stood again the first time."""
+    graph = await ezra.create_session_graph("bank")
+    agent = await graph.spawn_agent("bot", topics={"t"})
+    poison = await agent.remember("Memo: Bob holds the code.")
+    told = {"subject": "vault", "predicate": "holder"}
+    first = await agent.remember(Fact(**told, object="Ann"))
+    for name in ("Bob", "Rob"):
+        evil = Fact(**told, object=name, source_ids=(poison,))
+        await agent.remember(evil, supersedes=first)
+        done = await graph.taint.roll_back(poison, reason=WHY)
+        stands = await graph.knowledge.history("vault", live_only=True)
+        assert [one.object for one in stands] == ["Ann"]
+    await graph.taint.undo(done.roll_back.id, reason="it was true")
+    stands = await graph.knowledge.history("vault", live_only=True)
+    assert {one.object for one in stands} == {"Bob", "Rob"}
+
+
+async def test_ne_08_what_was_taken_back_and_said_again_comes_back_once(ezra: Ezra) -> None:
+    """The same words were set aside twice: undoing keeps the first and names the other."""
+    graph = await ezra.create_session_graph("bank")
+    agent = await graph.spawn_agent("bot", topics={"t"})
+    poison = await agent.remember("Memo: Bob holds the code.")
+    ids: list[list[str]] = []
+    for _ in range(2):
+        fact = await agent.remember(Fact(text="Ask Bob.", source_ids=(poison,)))
+        rule = await agent.remember(Rule(trigger="The vault", steps=("Go",), source_ids=(poison,)))
+        ids.append([fact, rule])
+        done = await graph.taint.roll_back(poison, reason=WHY)
+    undone = await graph.taint.undo(done.roll_back.id, reason="it was true")
+    assert sorted(undone.roll_back.kept) == sorted(ids[1])
+    hits = await agent.recall("Ask Bob: The vault", kinds=["fact", "rule"])
+    assert {*ids[0], poison} == {one.id for one in hits.items}

@@ -24,7 +24,7 @@ from ..conditions import Absent, Among
 from ..digests import identity_of
 from ..learned_state import stands_again
 from ..ownership import index_work
-from ..port import Collection, Steps, delete, every, one
+from ..port import Collection, Steps, delete, every, one, write
 from ..redaction import (
     Redactable,
     is_retired,
@@ -41,7 +41,7 @@ from .documents import FORMERS, former_ones, silence_formers
 from .episodes import SUMMARIES, put_summary
 from .questions import own, whole
 from .redactable_records import ASIDES, KEPT_IN, Aside, AsideKind, kept_by, leave_no_trace, own_of
-from .rows import joined_id, put, replace
+from .rows import joined_id, over, put, replace
 from .rules import RULES
 from .shared_roll_backs import WRITTEN, empty_for_new_text, left_to_others, share
 from .statements import FACTS, move_facts, the_same
@@ -278,11 +278,11 @@ def _stand_again(part: Part, facts: Sequence[Fact], apart: Mapping[str, Aside]) 
             taken.add(identity_of(after))
             back[fact.id] = after
     for fact in chosen:
-        successor = apart.get(fact.superseded_by or "")
-        if fact.id in back and successor is not None:
+        if fact.id in back and (successor := apart.get(fact.superseded_by or "")) is not None:
             under = successor.roll_back_id
             row = part.aside("revived", fact.id, fact.model_dump_json(), under=under)
-            yield from put(ASIDES, part.scope, row)
+            known = yield from one(own(ASIDES, part.scope, [row.id]))  # it may have stood before
+            yield from write(over(known, ASIDES, part.scope, row))
     yield from move_facts(part.scope, *back.values())
     work = [index_work(one.id, one.agent_id) for one in back.values()]
     yield from queue_work(part.scope, work, part.now)
@@ -322,13 +322,20 @@ def _revert(part: Part, ids: Sequence[str]) -> Steps[list[RolledBack]]:
     trust_of = yield from trusts_of(scope, [(one.agent_id, one.topic) for one in tainted])
     plan = roll_back_plan(tainted, replaced, taken, key_of, part.because, trust_of)
     believed = [part.aside("believed", one.id, _bare_state(one)) for one in tainted]
-    trusts = [
-        part.aside("trust", joined_id(move.agent_id, move.topic), json.dumps(move))
-        for move in plan.trusts
-    ]
-    yield from put(ASIDES, scope, *believed, *trusts)
+    yield from put(ASIDES, scope, *believed)
+    for move in plan.trusts:
+        yield from _keep_trust(part, move)
     yield from append(scope, plan.told, part.now)
     return [_again(part, "belief", one.id) for one in plan.back]
+
+
+def _keep_trust(part: Part, move: TrustMove) -> Steps[None]:
+    """Keep how trust moved; of a roll-back that goes on, from before its first move."""
+    name = joined_id(move.agent_id, move.topic)
+    known = yield from one(own(ASIDES, part.scope, [part.aside("trust", name, "").id]))
+    former = None if known is None else TrustMove(*json.loads(known.body))
+    row = part.aside("trust", name, json.dumps(move.since(former)))
+    yield from write(over(known, ASIDES, part.scope, row))
 
 
 def _bare_state(belief: HistoricBelief) -> str:
@@ -395,7 +402,11 @@ def _not_said_again(
     """Return which records may be stored, and those whose statement was stored anew meanwhile."""
     live = [one for one in records if isinstance(one, Rule) or _stands(one)]
     taken = yield from _taken_identities(scope, live)
-    again = [one.id for one in live if identity_of(one) in taken]  # type: ignore[arg-type]
+    said = sorted((one.id, identity_of(one)) for one in live)  # type: ignore[arg-type]
+    again: list[str] = []
+    for record_id, identity in said:  # of several that say the same the first comes back
+        again += [record_id] if identity in taken else []
+        taken |= {identity} - {None}
     return [one for one in records if one.id not in again], again
 
 
