@@ -331,7 +331,11 @@ class History:
         """
         _check_reason(reason)
         to_seq = await self._seq(time, turn, seq)
-        done = await self._runtime.beliefs.rewind(self._during(), to_seq, reason, self._now())
+        try:
+            done = await self._runtime.beliefs.rewind(self._during(), to_seq, reason, self._now())
+        except UsageError as error:  # what the port calls ``to_seq``
+            field = "seq" if error.field == "to_seq" else error.field
+            raise UsageError(field, error.value, error.accepted) from error
         await self._runtime.forget_pins(self._scope, done.ended)
         changed = (*done.ended, *done.restored)[:EVENTS_PER_PAGE]
         await self._tell("rewound", changed, f"to event {to_seq}: {reason}")

@@ -109,3 +109,14 @@ async def test_ez_13_a_branch_is_not_the_graph_itself(tmp_path: Path) -> None:
         graph, _ = await _pair(ezra)
         with pytest.raises(Conflict, match="session graph 'imola'"):
             await graph.branch(session_graph_id="imola")
+
+
+async def test_ez_13_a_rewind_into_the_middle_of_a_change_names_the_event(tmp_path: Path) -> None:
+    """By the name by which it was given; there two beliefs of one key were active."""
+    async with running(tmp_path) as ezra:
+        graph, strategist = await _pair(ezra)
+        for claim in ("Softs.", "Mediums."):
+            await strategist.commit(claim, topic="tyres", key=("start", "on"), value=claim)
+        with pytest.raises(UsageError, match=r"^seq: 2 .*accepted: the last event of a change"):
+            await graph.beliefs.rewind(seq=2, reason="back")
+        assert _claims(await graph.beliefs.active()) == ["Mediums."]
