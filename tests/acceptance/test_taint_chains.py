@@ -441,3 +441,20 @@ async def test_ne_08_another_version_of_a_poisoned_document_goes_like_the_first(
     await graph.taint.undo(done.roll_back.id, reason="it was true")
     hits = await agent.recall("Who holds the code?")
     assert [one.text for one in hits.items] == ["Vault\nRob holds the code."]
+
+
+async def test_ne_08_steps_that_came_of_poison_are_traced_to_it(ezra: Ezra) -> None:
+    """Steps that somebody gives a rule rest on what they name, as steps that are learnt do."""
+    graph = await ezra.create_session_graph("bank")
+    agent = await graph.spawn_agent("bot", topics={"t"})
+    poison = await agent.remember("Memo: Bob holds the code.")
+    rule_id = await agent.remember(Rule(trigger="The vault jams", steps=("Call Ann.",)))
+    worse = Rule(trigger="The vault jams", steps=("Call Bob.",), source_ids=(poison,))
+    assert await agent.remember(worse, supersedes=rule_id) == rule_id
+    found = await graph.taint.trace(poison)
+    assert [(one.id, one.exposure) for one in found.nodes[1:]] == [(rule_id, "derived")]
+    done = await graph.taint.roll_back(poison, reason=WHY)
+    assert (await agent.recall("The vault jams", kinds=["rule"])).items == ()
+    await graph.taint.undo(done.roll_back.id, reason="it was true")
+    (hit,) = (await agent.recall("The vault jams", kinds=["rule"])).items
+    assert (hit.id, hit.version) == (rule_id, 2)
