@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar, get_args
 import pydantic
 
 from .errors import UnfitRecord
+from .moments import microseconds
 
 UNRECORDED = datetime(1970, 1, 1, tzinfo=UTC)
 """``recorded_at`` of a record that no store has seen yet."""
@@ -170,7 +171,8 @@ def misordered(since: object, until: object) -> str:
     """
     if isinstance(since, datetime) and isinstance(until, datetime):
         has_zones = None not in (since.utcoffset(), until.utcoffset())
-        is_before = has_zones and until < since
+        # Two times of one zone are compared by their clocks, which show an hour twice in autumn.
+        is_before = has_zones and microseconds(until) < microseconds(since)
         return f"nothing before since, {since.isoformat()}" if is_before else ""
     if isinstance(since, int) and isinstance(until, int) and until < since:
         return f"nothing before since, {since}"

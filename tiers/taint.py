@@ -89,6 +89,11 @@ class RolledBack(Record):
     done: Done
     exposure: Exposure | None = None
 
+    @property
+    def named(self) -> tuple[str, str, str]:
+        """Which record it is."""
+        return self.graph_id, self.kind, self.id
+
 
 class RollBack(Record):
     """One roll-back: what it changed, and whether it can still be undone.

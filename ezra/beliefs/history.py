@@ -15,7 +15,7 @@ from typing import Annotated, TypeAlias
 from pydantic import Field
 
 from tiers.errors import NotFound, UsageError, check_within
-from tiers.fields import AuditKind, Text, Word
+from tiers.fields import AuditKind, Text, Word, in_utc
 from tiers.previews import with_previews
 from tiers.records import (
     BeliefEvent,
@@ -331,7 +331,11 @@ class History:
         """
         _check_reason(reason)
         to_seq = await self._seq(time, turn, seq)
-        done = await self._runtime.beliefs.rewind(self._during(), to_seq, reason, self._now())
+        try:
+            done = await self._runtime.beliefs.rewind(self._during(), to_seq, reason, self._now())
+        except UsageError as error:  # what the port calls ``to_seq``
+            field = "seq" if error.field == "to_seq" else error.field
+            raise UsageError(field, error.value, error.accepted) from error
         await self._runtime.forget_pins(self._scope, done.ended)
         changed = (*done.ended, *done.restored)[:EVENTS_PER_PAGE]
         await self._tell("rewound", changed, f"to event {to_seq}: {reason}")
@@ -439,8 +443,9 @@ class History:
     async def _first_seq(self, point: Point) -> int:
         """Return the first event at or after a time, or of a turn or a later one."""
         if isinstance(point, datetime):
-            with suppress(OverflowError):  # of the first moment of all, which nothing is before
-                point -= timedelta(microseconds=1)
+            # Counting by the clock of a zone forgets which of two hours of one name is meant.
+            with suppress(OverflowError, ValueError):  # nothing is before the first moment of all
+                point = in_utc(point) - timedelta(microseconds=1)
             return await self.seq_at(point) + 1
         # A turn that has not begun is as good a bound as a time to come.
         check_turn_number(point)

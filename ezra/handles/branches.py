@@ -66,6 +66,8 @@ async def branch(
         Conflict: There is a graph of that id already, other than such a half-made branch.
         UsageError: The point is not acceptable, or more than ``ADOPTED_MAX`` beliefs were active.
     """
+    if session_graph_id == parent.id:
+        raise Conflict(f"session graph {parent.id!r}", "no graph of that id", "one that exists")
     scope = Scope.of_graph(parent.tenant, parent.id)
     known = await _cut_off(runtime, parent, session_graph_id)
     if known is not None and point is None:

@@ -82,15 +82,18 @@ async def explain(runtime: Runtime, record_id: str) -> Story:
 async def _gone(runtime: Runtime, events: tuple[AuditEvent, ...], record_id: str) -> Story | None:
     """Return the story of a record that lost its content, and that no look-up has any more.
 
-    Its row stays: who asks what became of it is told when it was emptied, and why.
+    Its row stays: who asks what became of it is told when it was emptied, and why. No event names
+    what went because it was made of what somebody named.
     """
-    for graph_id in dict.fromkeys(event.graph_id for event in events):
+    for graph_id in await _graphs_to_search(runtime, events):
         scope = Scope.of_graph(runtime.settings.tenant, graph_id)
         for one in await runtime.taint.described(scope, [record_id]):
             kind = cast("Kind", one.kind)  # cards and passages are looked up, emptied or not
             kept = ("rolled back: its content is kept until that is confirmed",)
             sources = tuple(reason.id for reason in one.reasons)
-            text, lines = ("", kept) if one.is_kept else (one.text, ())
+            is_told = any(event.kind in {"redacted", "retired"} for event in events)
+            with_others = () if is_told else ("emptied with what it was made of",)
+            text, lines = ("", kept) if one.is_kept else (one.text, with_others)
             return Story(record_id, kind, graph_id, text, lines, sources, events)
     return None
 
@@ -109,19 +112,22 @@ async def _events_about(runtime: Runtime, record_id: str) -> tuple[AuditEvent, .
 
 
 async def _scopes_to_search(runtime: Runtime, events: Sequence[AuditEvent]) -> AsyncIterator[Scope]:
-    """Yield the scopes to look in: graphs that the audit feed names first, then all others.
+    """Yield the scopes to look in: of each graph the runtime's own, then each member's.
 
-    Of each graph the runtime's own, which sees what is shared, then each member's, for what is
-    private.
+    The first sees what is shared, the others what is private.
     """
-    tenant = runtime.settings.tenant
-    named = [event.graph_id for event in events]
-    every = [graph.id for graph in await runtime.graphs.graphs(tenant)]
-    for graph_id in dict.fromkeys((*named, *every)):
-        scope = Scope.of_graph(tenant, graph_id)
+    for graph_id in await _graphs_to_search(runtime, events):
+        scope = Scope.of_graph(runtime.settings.tenant, graph_id)
         yield scope
         for member in await runtime.fleet.agents(scope):
             yield scope.for_agent(member.id)
+
+
+async def _graphs_to_search(runtime: Runtime, events: Sequence[AuditEvent]) -> tuple[str, ...]:
+    """Return the graphs of the tenant, those that the audit feed names first."""
+    named = [event.graph_id for event in events]
+    every = [graph.id for graph in await runtime.graphs.graphs(runtime.settings.tenant)]
+    return tuple(dict.fromkeys((*named, *every)))
 
 
 async def _found(runtime: Runtime, scope: Scope, record_id: str) -> Explained | None:

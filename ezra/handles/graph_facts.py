@@ -65,9 +65,10 @@ class FactsOfGraph:
     ) -> str:
         """Put a statement in the place of a shared fact; return the id of the fact that says it.
 
-        It has the user, topics, tier and type of the former one, which gives way to it, as do
-        all shared facts that say the same for the same user; they stay in history. The words count
-        as a user's. A call that was cut off may be repeated.
+        It has the user, topics, tier and type of the former one, and is of the same time: what is
+        put right of the past is no news. The former one gives way to it, as do all shared facts
+        that say the same for the same user; they stay in history. The words count as a user's. A
+        call that was cut off may be repeated.
 
         Args:
             fact_id: A live fact of this graph that is not private.
@@ -128,7 +129,8 @@ class FactsOfGraph:
 
     async def _corrected(self, former: Fact, reason: str, words: Mapping[str, str | None]) -> str:
         said: dict[str, Any] = {name: one for name, one in words.items() if one is not None}
-        right = checked(Fact, **said, tier=former.tier, fact_type=former.fact_type)
+        stays = ("tier", "fact_type", "valid_from", "valid_to")
+        right = checked(Fact, **said, **{name: getattr(former, name) for name in stays})
         if all(getattr(right, name) == getattr(former, name) for name in words):
             raise UsageError("text", right.text, "other words than the fact has")
         scope = self._scope.model_copy(update={"user_id": former.user_id})

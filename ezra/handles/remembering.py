@@ -247,7 +247,7 @@ async def refine(
     write = Write("rule", source, topics, known.private, {"refines": rule_id})
     admitted_rule = rule if is_released else await admitted(runtime, scope, write, rule)
     work = [index_work(known.id, known.agent_id)]
-    new = (known, admitted_rule.steps, (), runtime.clock(), work)
+    new = (known, admitted_rule.steps, admitted_rule.source_ids, runtime.clock(), work)
     async with runtime.meter.refusals(scope):
         done = await runtime.playbooks.refine(scope, *new, charge)
     if not done:

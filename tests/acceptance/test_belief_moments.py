@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from support.runtime import MovingClock, running
 
-from ezra import Agent, Commitment, Fact, Graph, Parent, UsageError
+from ezra import Agent, Commitment, Conflict, Fact, Graph, Parent, UsageError
 from ezra.app import Ezra
 
 
@@ -80,3 +81,42 @@ async def test_ez_09_a_turn_that_the_graph_does_not_have_is_refused(tmp_path: Pa
         assert _claims(await history.as_of(turn=2)) == ["Softs.", "Mediums."]
         await open_turn.reply("yes")
         assert (await history.as_of(turn=1))[0].id == made.id
+
+
+async def test_ez_09_the_hour_that_clocks_show_twice_is_told_apart(tmp_path: Path) -> None:
+    """When summer time ends, 2:20 is there twice: what bounds a query says which of them it is."""
+    clock = MovingClock(datetime(2026, 10, 25, 0, 30, tzinfo=UTC))  # 2:30 in Berlin
+    zone = ZoneInfo("Europe/Berlin")
+    first, second = (datetime(2026, 10, 25, 2, 20, tzinfo=zone, fold=fold) for fold in (0, 1))
+    async with running(tmp_path, clock) as ezra:
+        graph, strategist = await _pair(ezra)
+        await strategist.commit("Hards.", topic="tyres")
+        clock.move(hours=1)
+        await strategist.commit("Rain is coming.", topic="tyres")
+        query = graph.beliefs.query
+        assert _claims(await query(since=first)) == ["Hards.", "Rain is coming."]
+        assert _claims(await query(since=second)) == ["Rain is coming."]
+        assert _claims(await query(until=second)) == ["Hards."]
+        later, early = first + timedelta(minutes=30), second - timedelta(minutes=15)
+        assert _claims(await query(since=later, until=early.replace(fold=1))) == []
+        with pytest.raises(UsageError, match=r"until: .*accepted: nothing before since"):
+            await query(since=second, until=later)
+
+
+async def test_ez_13_a_branch_is_not_the_graph_itself(tmp_path: Path) -> None:
+    """It is refused as a graph that exists, not by a field that nobody gave."""
+    async with running(tmp_path) as ezra:
+        graph, _ = await _pair(ezra)
+        with pytest.raises(Conflict, match="session graph 'imola'"):
+            await graph.branch(session_graph_id="imola")
+
+
+async def test_ez_13_a_rewind_into_the_middle_of_a_change_names_the_event(tmp_path: Path) -> None:
+    """By the name by which it was given; there two beliefs of one key were active."""
+    async with running(tmp_path) as ezra:
+        graph, strategist = await _pair(ezra)
+        for claim in ("Softs.", "Mediums."):
+            await strategist.commit(claim, topic="tyres", key=("start", "on"), value=claim)
+        with pytest.raises(UsageError, match=r"^seq: 2 .*accepted: the last event of a change"):
+            await graph.beliefs.rewind(seq=2, reason="back")
+        assert _claims(await graph.beliefs.active()) == ["Mediums."]

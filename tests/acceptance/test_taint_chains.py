@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from support.runtime import MovingClock, running
 
-from ezra import Conflict, Ezra, Fact, Graph, Rule
+from ezra import Conflict, Ezra, Fact, Graph, Rule, WasRedacted
 
 KEY = ("vault", "holder")
 WHY = "a page planted it"
@@ -312,3 +312,149 @@ async def test_poison_that_retention_has_emptied_is_traced_to_what_tells_of_it(
         assert not any("4711" in one.text for one in (await agent.recall("code 4711")).items)
         await graph.taint.undo(done.id, reason="it was true")
         assert await graph.episodes(grain="daily") == (day,)
+
+
+async def test_ne_08_a_roll_back_goes_on_whoever_believed_the_poison_again(ezra: Ezra) -> None:
+    """Its agent loses trust again, and undoing it gives back what it had before the first time."""
+    graph = await ezra.create_session_graph("bank")
+    agent = await graph.spawn_agent("bot", topics={"t"})
+    poison = await agent.remember("Memo: Bob holds the code.")
+    trust, found = [], []
+    for name in ("Bob", "Rob", "Job"):
+        await agent.commit(
+            f"{name} it is.", topic="t", key=(name, "is"), value=name, sources=[poison]
+        )
+        found.append(await graph.taint.roll_back(poison, reason=WHY))
+        assert await held(graph) == []
+        trust.append(await graph.beliefs.trust("bot", "t"))
+    assert 1 > trust[0] > trust[1] > trust[2]
+    assert len({one.roll_back.id for one in found}) == 1
+    await graph.taint.undo(found[0].roll_back.id, reason="it was true")
+    assert sorted(map(str, await held(graph))) == ["Bob", "Job", "Rob"]
+    assert await graph.beliefs.trust("bot", "t") == 1
+    assert (await graph.beliefs.verify()).ok
+
+
+async def test_ne_08_a_roll_back_goes_on_where_poison_took_the_same_place_again(ezra: Ezra) -> None:
+    """What stands again for it the second time is what stood again the first time."""
+    graph = await ezra.create_session_graph("bank")
+    agent = await graph.spawn_agent("bot", topics={"t"})
+    poison = await agent.remember("Memo: Bob holds the code.")
+    told = {"subject": "vault", "predicate": "holder"}
+    first = await agent.remember(Fact(**told, object="Ann"))
+    for name in ("Bob", "Rob"):
+        evil = Fact(**told, object=name, source_ids=(poison,))
+        await agent.remember(evil, supersedes=first)
+        done = await graph.taint.roll_back(poison, reason=WHY)
+        stands = await graph.knowledge.history("vault", live_only=True)
+        assert [one.object for one in stands] == ["Ann"]
+    await graph.taint.undo(done.roll_back.id, reason="it was true")
+    stands = await graph.knowledge.history("vault", live_only=True)
+    assert {one.object for one in stands} == {"Bob", "Rob"}
+
+
+async def test_ne_08_what_was_taken_back_and_said_again_comes_back_once(ezra: Ezra) -> None:
+    """The same words were set aside twice: undoing keeps the first and names the other."""
+    graph = await ezra.create_session_graph("bank")
+    agent = await graph.spawn_agent("bot", topics={"t"})
+    poison = await agent.remember("Memo: Bob holds the code.")
+    ids: list[list[str]] = []
+    for _ in range(2):
+        fact = await agent.remember(Fact(text="Ask Bob.", source_ids=(poison,)))
+        rule = await agent.remember(Rule(trigger="The vault", steps=("Go",), source_ids=(poison,)))
+        ids.append([fact, rule])
+        done = await graph.taint.roll_back(poison, reason=WHY)
+    undone = await graph.taint.undo(done.roll_back.id, reason="it was true")
+    assert sorted(undone.roll_back.kept) == sorted(ids[1])
+    hits = await agent.recall("Ask Bob: The vault", kinds=["fact", "rule"])
+    assert {*ids[0], poison} == {one.id for one in hits.items}
+
+
+async def test_ne_08_who_goes_on_with_what_was_exposed_takes_it_out_of_texts_made_anew(
+    tmp_path: Path,
+) -> None:
+    """The first time they were made anew without the poison, and told what came of it still."""
+    clock = MovingClock()
+    async with running(tmp_path, clock, ring_capacity=1, turns_per_summary=4) as ezra:
+        graph = await ezra.create_session_graph("bank")
+        agent = await graph.spawn_agent("bot", topics={"t"})
+        said = await (await agent.turn("Bob holds the vault's code, Bob said.")).reply("Fine.")
+        await (await agent.turn("Who holds the vault's code?")).reply("Robert holds it.")
+        for number in range(8):
+            await (await agent.turn(f"Lap {number}: rain.")).reply("Noted.")
+        await ezra.run_lifecycle_tick("bank")
+        clock.move(days=2)
+        await ezra.run_lifecycle_tick("bank")
+
+        async def telling(name: str) -> set[str]:
+            written = (*await graph.summaries(), *await graph.episodes())
+            hits = await agent.recall("Who holds the code of the vault?", limit=50)
+            return {"text" for one in written if name in one.text} | {
+                "hit" for one in hits.items if name in one.text
+            }
+
+        assert await telling("Bob") == await telling("Robert") == {"text", "hit"}
+        await graph.taint.roll_back(said.turn.id, reason=WHY)
+        assert (await telling("Bob"), await telling("Robert")) == (set(), {"text", "hit"})
+        for _ in range(2):
+            done = await graph.taint.roll_back(said.turn.id, reason=WHY, exposed=True)
+            assert await telling("Bob") == await telling("Robert") == set()
+            assert (await graph.conservation()).ok
+        await graph.taint.undo(done.roll_back.id, reason="it was true")
+        assert await telling("Bob") == await telling("Robert") == {"text", "hit"}
+        assert (await graph.conservation()).ok
+
+
+async def test_ne_08_what_stood_again_goes_with_what_was_exposed(ezra: Ezra) -> None:
+    """A belief that the poison had taken the place of was itself said with the poison in view."""
+    graph = await ezra.create_session_graph("bank")
+    agent = await graph.spawn_agent("bot", topics={"t"})
+    poison = await agent.remember("Memo: Bob holds the code of the vault.")
+    turn = await agent.turn("Who holds the code of the vault?")
+    assert poison in {one for slot in turn.slots for one in slot.source_ids}
+    await agent.commit("Ann, says the memo.", topic="t", key=KEY, value="Ann")
+    await turn.reply("Ann.")
+    await agent.commit("Bob holds it.", topic="t", key=KEY, value="Bob", sources=[poison])
+    await graph.taint.roll_back(poison, reason=WHY)
+    assert await held(graph) == ["Ann"]
+    done = await graph.taint.roll_back(poison, reason=WHY, exposed=True)
+    assert await held(graph) == []
+    ends = [one.done for one in done.roll_back.items if one.kind == "belief"]
+    assert ends == ["reverted", "reverted"]
+    await graph.taint.undo(done.roll_back.id, reason="it was true")
+    assert await held(graph) == ["Bob"]
+
+
+async def test_ne_08_another_version_of_a_poisoned_document_goes_like_the_first(ezra: Ezra) -> None:
+    """Putting it once more is refused; it was taken for what was there already, and not found."""
+    graph = await ezra.create_session_graph("bank")
+    agent = await graph.spawn_agent("bot", topics={"t"})
+    name, second = "vault.md", "# Vault\n\nRob holds the code."
+    await graph.documents.put(name, "# Vault\n\nBob holds the code.")
+    (document,) = await graph.documents.list()
+    await graph.taint.roll_back(document.id, reason=WHY)
+    await graph.documents.put(name, second)
+    done = await graph.taint.roll_back(document.id, reason=WHY)
+    assert (await agent.recall("Who holds the code?")).items == ()
+    with pytest.raises(WasRedacted, match="rolled back with this very content"):
+        await graph.documents.put(name, second)
+    await graph.taint.undo(done.roll_back.id, reason="it was true")
+    hits = await agent.recall("Who holds the code?")
+    assert [one.text for one in hits.items] == ["Vault\nRob holds the code."]
+
+
+async def test_ne_08_steps_that_came_of_poison_are_traced_to_it(ezra: Ezra) -> None:
+    """Steps that somebody gives a rule rest on what they name, as steps that are learnt do."""
+    graph = await ezra.create_session_graph("bank")
+    agent = await graph.spawn_agent("bot", topics={"t"})
+    poison = await agent.remember("Memo: Bob holds the code.")
+    rule_id = await agent.remember(Rule(trigger="The vault jams", steps=("Call Ann.",)))
+    worse = Rule(trigger="The vault jams", steps=("Call Bob.",), source_ids=(poison,))
+    assert await agent.remember(worse, supersedes=rule_id) == rule_id
+    found = await graph.taint.trace(poison)
+    assert [(one.id, one.exposure) for one in found.nodes[1:]] == [(rule_id, "derived")]
+    done = await graph.taint.roll_back(poison, reason=WHY)
+    assert (await agent.recall("The vault jams", kinds=["rule"])).items == ()
+    await graph.taint.undo(done.roll_back.id, reason="it was true")
+    (hit,) = (await agent.recall("The vault jams", kinds=["rule"])).items
+    assert (hit.id, hit.version) == (rule_id, 2)

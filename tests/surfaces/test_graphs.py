@@ -247,8 +247,9 @@ async def test_content_is_destroyed_alike(runtime: Any, behind: Ezra) -> None:
     first = await agent.remember("Bob likes softs.")
     await agent.remember("Carla likes hards.")
     await agent.remember("Dan likes mediums.")
+    made = await agent.remember(Fact(text="Fit softs for him.", source_ids=(first,)))
     report = await graph.redact([first], reason="asked")
-    assert report.ids["fact"] == (first,)
+    assert report.ids["fact"] == (first, made)
     assert report.is_complete
     assert report.receipt.reason == "asked"
     assert report.receipt.public_key == await behind.public_key()
@@ -259,6 +260,8 @@ async def test_content_is_destroyed_alike(runtime: Any, behind: Ezra) -> None:
     assert story.text == "[redacted]"
     assert "redacted" in {event.kind for event in story.events}
     assert "Bob" not in str(story)
+    story = await runtime.explain(made)
+    assert (story.text, story.lines) == ("[redacted]", ("emptied with what it was made of",))
 
 
 async def test_the_catalog_is_kept_alike(runtime: Any, behind: Ezra) -> None:

@@ -287,6 +287,8 @@ def test_finer_records_are_written_before_coarser_ones() -> None:
         ("\u0131rmak", "IRMAK"),
         ("Straßer", "Herr STRASSER"),
         ("Ann", "\U0001d400nn"),
+        *(("O'Brien", f"O{one}Brien left.") for one in "'\u2018\u2019\u02bb\u02bc\u00b4"),
+        ("O\u2019Brien", "Is O'Brien's car here?"),
     ],
 )
 def test_a_subject_is_found(subject: str, text: str) -> None:

@@ -12,8 +12,9 @@ Single parts count only of a name that is given with capitals. A number of five 
 found with whatever spaces, dashes, dots, slashes and brackets between its digits.
 
 Texts are compared as they are read: characters that are not shown are left out, and so are accents
-of Latin, Greek and Cyrillic letters and vowels of Hebrew and Arabic ones. Tools return JSON, HTML
-and addresses of pages, which escape letters: such a text is also read with the letters themselves.
+of Latin, Greek and Cyrillic letters and vowels of Hebrew and Arabic ones; apostrophes are one.
+Tools return JSON, HTML and addresses of pages, which escape letters: such a text is also read with
+the letters themselves.
 
 What retention empties keeps marks of the words that it held: digests of 24 bits, salted by the id
 of the record, by which whoever asks for a name is told where it stood, and nobody can read it. They
@@ -91,6 +92,10 @@ _BY_CAPITALS = str.maketrans({"\u00df": "ss", "\u1e9e": "SS", "\u0131": "i"})
 """Letters that are another one, or two, when they are written as capitals."""
 
 
+_BY_KEYBOARD = str.maketrans(dict.fromkeys("\u2018\u2019\u02bb\u02bc\u00b4", "'"))
+"""Apostrophes of printers, phones and other languages, as a keyboard has them."""
+
+
 def spellings(text: str) -> tuple[str, ...]:
     """Return a text as it is compared, case aside: in one spelling, whatever it was typed in.
 
@@ -122,7 +127,7 @@ def _typed(text: str) -> tuple[str, ...]:
 
 
 def _spelled(text: str) -> str:
-    seen = unicodedata.normalize("NFKD", UNSEEN.sub("", text))
+    seen = unicodedata.normalize("NFKD", UNSEEN.sub("", text).translate(_BY_KEYBOARD))
     bare = _ACCENTS.sub("", seen)
     return unicodedata.normalize("NFKC", bare).translate(_BY_CAPITALS)
 

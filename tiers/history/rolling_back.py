@@ -21,6 +21,14 @@ class TrustMove(NamedTuple):
     before: float
     after: float
 
+    def since(self, former: TrustMove | None) -> TrustMove:
+        """Return the move from where a former one of the same roll-back began.
+
+        Itself where there is none, or where something else has moved the trust in between.
+        """
+        goes_on = former is not None and former.after == self.before
+        return self._replace(before=former.before) if former and goes_on else self
+
 
 class Reversal(NamedTuple):
     """What a roll-back does to the beliefs of a graph.

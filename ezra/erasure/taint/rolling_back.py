@@ -24,6 +24,8 @@ from .walk import TaintNode, Walk
 ATTEMPTS_MAX = 20
 REWRITTEN_AT_ONCE = 500
 
+_MADE_ANEW = frozenset({"summary", "episode"})
+
 
 @dataclass(frozen=True)
 class RollBackReport:
@@ -139,7 +141,7 @@ def _draft(
 ) -> RollBack:
     """Return a roll-back with what it is to do now."""
     nodes = found.walk.nodes
-    items = with_more(known, planned(nodes, exposed=exposed))
+    items = with_more(known, planned(nodes, exposed=exposed), found.walk)
     has_content = planned((one for one in nodes if not one.is_kept), exposed=exposed)
     if known is None and not has_content:
         raise Conflict(f"record {found.root.id}", "one that has its content", "one without any")
@@ -277,7 +279,7 @@ def rebuilt_by(walk: Walk, items: Sequence[RolledBack], root_id: str) -> list[st
     built: list[str] = []
     # From the bottom up: an episode is left something when one of its summaries is.
     for item in sorted(items, key=lambda one: (one.kind == "episode", _depth(nodes, one))):
-        if item.kind not in {"summary", "episode"} or item.id == root_id:
+        if item.kind not in _MADE_ANEW or item.id == root_id:
             continue
         sources = {reason.id for reason in walk.reasons_of(nodes[item.graph_id, item.id])}
         if sources - gone or sources & set(built):
@@ -285,10 +287,28 @@ def rebuilt_by(walk: Walk, items: Sequence[RolledBack], root_id: str) -> list[st
     return built
 
 
-def with_more(known: RollBack | None, items: Sequence[RolledBack]) -> list[RolledBack]:
-    """Return what an open roll-back does not name yet."""
-    had = set() if known is None else {(one.graph_id, one.kind, one.id) for one in known.items}
-    return [one for one in items if (one.graph_id, one.kind, one.id) not in had]
+def with_more(known: RollBack | None, items: Sequence[RolledBack], walk: Walk) -> list[RolledBack]:
+    """Return what an open roll-back is to change yet: what it does not name, or what came back.
+
+    Another version was put of a document that it had set aside, or a record that stood again for it
+    is to go as well. A summary or an episode was made anew of what was left: it is to go again with
+    a further one of its sources.
+    """
+    had = set() if known is None else {one.named for one in known.items}
+    nodes = {(node.graph_id, node.id): node for node in walk.nodes}
+    more: set[tuple[str, str, str]] = set()
+    # From the bottom up: an episode is made anew when one of its summaries is.
+    for item in sorted(items, key=lambda one: (one.kind == "episode", one.kind == "summary")):
+        node = nodes[item.graph_id, item.id]
+        if item.named not in had:
+            more.add(item.named)
+        elif item.kind in _MADE_ANEW:
+            sources = {reason.id for reason in walk.reasons_of(node)}
+            if not node.is_gone and sources & {name for *_, name in more}:
+                more.add(item.named)
+        elif not (node.is_gone or node.is_over):
+            more.add(item.named)
+    return [one for one in items if one.named in more]
 
 
 def _depth(nodes: dict[tuple[str, str], TaintNode], item: RolledBack) -> int:

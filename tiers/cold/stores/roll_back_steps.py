@@ -12,27 +12,23 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
-from ...board import TASK_LOGS, Card
-from ...documents import Document, Passage
+from ...documents import Document
 from ...forms import is_current, is_searchable
 from ...history.rolling_back import TrustMove, comes_back, roll_back_plan, trust_back, undo_plan
 from ...learning import DENIAL_COSTS
-from ...owned import Owned
-from ...records import Commitment, Episode, Fact, HistoricBelief, Record, Rule, Scope, Summary, Turn
-from ...taint import SET_ASIDE, Reason, Resting, RollBack, RolledBack, TaintedKind
+from ...records import Episode, Fact, HistoricBelief, Record, Rule, Scope, Summary
+from ...taint import SET_ASIDE, RollBack, RolledBack
 from ..conditions import Absent, Among
 from ..digests import identity_of
 from ..learned_state import stands_again
 from ..ownership import index_work
-from ..port import Collection, Steps, delete, every, one
+from ..port import Collection, Steps, delete, every, one, write
 from ..redaction import (
     Redactable,
-    is_retired,
     pages,
     set_aside_form,
     stand_in,
     stand_in_id,
-    texts_of,
 )
 from .belief_past import CHAIN_MAX, given_way, with_successors
 from .belief_projection import BELIEFS, append, key_of, trusts_of
@@ -41,16 +37,13 @@ from .documents import FORMERS, former_ones, silence_formers
 from .episodes import SUMMARIES, put_summary
 from .questions import own, whole
 from .redactable_records import ASIDES, KEPT_IN, Aside, AsideKind, kept_by, leave_no_trace, own_of
-from .rows import joined_id, put, replace
+from .rows import joined_id, over, put, replace
 from .rules import RULES
 from .shared_roll_backs import WRITTEN, empty_for_new_text, left_to_others, share
 from .statements import FACTS, move_facts, the_same
 from .turns import TURNS, KeptTurn
 from .words import file_again, unfile
 from .work import queue_work
-
-SHOWN_CHARS = 120
-"""So much of its text a record is shown by."""
 
 _WRITTEN = ("text", "made_by", "lost", "answers", "tokens", "redacted_at")
 """What a summary or an episode is given anew, made of what is left of its sources."""
@@ -90,60 +83,6 @@ def revived_form(fact: Fact, successor: Fact | None, now: datetime) -> Fact:
     if fact.superseded_as == "denial":
         restored["confidence"] = min(1.0, fact.confidence + DENIAL_COSTS)
     return back.model_copy(update=restored)
-
-
-_OF_RESTING = tuple(name for name in Resting.model_fields if name in Owned.model_fields)
-
-
-def resting_of(kind: TaintedKind, record: Redactable, more: tuple[Reason, ...] = ()) -> Resting:
-    """Return a record as a trace sees it.
-
-    Args:
-        kind: Of the record.
-        record: The record.
-        more: Reasons that it does not name itself.
-    """
-    owned: dict[str, Any] = {name: getattr(record, name) for name in _OF_RESTING}
-    return Resting(
-        **owned,
-        kind=kind,
-        text=shown_text(record),
-        reasons=(*_reasons(record), *more),
-        is_gone=record.redacted_at is not None,
-        is_over=getattr(record, "status", "active") in {"reverted", "redacted"},
-        is_retired=is_retired(record),
-    )
-
-
-def shown_text(record: Redactable) -> str:
-    """Return how what a record says begins, on one line."""
-    text = next(filter(None, map(str.strip, _shown(record))), "")
-    return " ".join(text.split())[:SHOWN_CHARS]
-
-
-def _shown(record: Redactable) -> tuple[str, ...]:
-    if isinstance(record, Turn):
-        return (record.input, record.response)  # not who spoke
-    if isinstance(record, Document):
-        return (record.title, record.name)
-    return tuple(texts_of(record))
-
-
-def _reasons(record: Record) -> tuple[Reason, ...]:
-    named: list[tuple[str, str]] = []
-    if isinstance(record, Summary):
-        named += [(one, "summary of") for one in record.covers]
-    elif isinstance(record, Episode):
-        named += [(one, "tells of") for one in record.children]
-    elif isinstance(record, Fact | Rule | Commitment):
-        named += [(one, "rests on") for one in record.source_ids]
-    if isinstance(record, Commitment) and record.turn_id is not None:
-        named.append((record.turn_id, "committed during"))
-    if isinstance(record, Passage):
-        named.append((record.document_id, "part of"))
-    if isinstance(record, Card) and record.thread and record.type in TASK_LOGS.values():
-        named.append((record.thread, "tells of"))
-    return tuple(Reason(id=one, how=how) for one, how in named)
 
 
 class Part(NamedTuple):
@@ -214,9 +153,8 @@ def _as_they_gave_way(scope: Scope, facts: Sequence[Fact]) -> Steps[list[Fact]]:
 def _empty(part: Part, kind: Any, found: Sequence[Redactable]) -> Steps[None]:  # noqa: ANN401
     scope = part.scope
     emptied = [set_aside_form(one, part.now) for one in found]
-    yield from put(
-        ASIDES, scope, *(part.aside(kind, one.id, one.model_dump_json()) for one in found)
-    )
+    rows = [part.aside(kind, one.id, one.model_dump_json()) for one in found]
+    yield from _keep(scope, rows)
     yield from replace(KEPT_IN[kind], scope, *emptied)
     yield from leave_no_trace(scope, emptied, part.now)
     for record in emptied:
@@ -226,12 +164,23 @@ def _empty(part: Part, kind: Any, found: Sequence[Redactable]) -> Steps[None]:  
             yield from put(ASIDES, scope, part.aside("stand-in", stand_in_id(record), ""))
         elif isinstance(record, Document):
             formers = yield from every(former_ones(scope, [record.id]))
-            kept = (
+            kept = [
                 part.aside("former", record.id, one.model_dump_json(), str(one.revision))
                 for one in formers
-            )
-            yield from put(ASIDES, scope, *kept)
+            ]
+            yield from _keep(scope, kept)
             yield from silence_formers(scope, record)
+
+
+def _keep(scope: Scope, rows: Sequence[Aside]) -> Steps[None]:
+    """Keep what records said; of one that had been set aside before, what it says since.
+
+    Of a text that was made anew, and of a former revision, the first: it is the whole one.
+    """
+    found = yield from every(own(ASIDES, scope, [row.id for row in rows]))
+    known = {row.id: row for row in found}
+    kept = [row for row in rows if row.id not in known or row.kind not in {*WRITTEN, "former"}]
+    yield from write(*(over(known.get(row.id), ASIDES, scope, row) for row in kept))
 
 
 def _revive(part: Part, tainted: Sequence[Fact]) -> Steps[list[RolledBack]]:
@@ -278,11 +227,11 @@ def _stand_again(part: Part, facts: Sequence[Fact], apart: Mapping[str, Aside]) 
             taken.add(identity_of(after))
             back[fact.id] = after
     for fact in chosen:
-        successor = apart.get(fact.superseded_by or "")
-        if fact.id in back and successor is not None:
+        if fact.id in back and (successor := apart.get(fact.superseded_by or "")) is not None:
             under = successor.roll_back_id
             row = part.aside("revived", fact.id, fact.model_dump_json(), under=under)
-            yield from put(ASIDES, part.scope, row)
+            known = yield from one(own(ASIDES, part.scope, [row.id]))  # it may have stood before
+            yield from write(over(known, ASIDES, part.scope, row))
     yield from move_facts(part.scope, *back.values())
     work = [index_work(one.id, one.agent_id) for one in back.values()]
     yield from queue_work(part.scope, work, part.now)
@@ -322,13 +271,20 @@ def _revert(part: Part, ids: Sequence[str]) -> Steps[list[RolledBack]]:
     trust_of = yield from trusts_of(scope, [(one.agent_id, one.topic) for one in tainted])
     plan = roll_back_plan(tainted, replaced, taken, key_of, part.because, trust_of)
     believed = [part.aside("believed", one.id, _bare_state(one)) for one in tainted]
-    trusts = [
-        part.aside("trust", joined_id(move.agent_id, move.topic), json.dumps(move))
-        for move in plan.trusts
-    ]
-    yield from put(ASIDES, scope, *believed, *trusts)
+    yield from put(ASIDES, scope, *believed)
+    for move in plan.trusts:
+        yield from _keep_trust(part, move)
     yield from append(scope, plan.events, part.now)
     return [_rolled_back(part, "belief", one.id) for one in plan.back]
+
+
+def _keep_trust(part: Part, move: TrustMove) -> Steps[None]:
+    """Keep how trust moved; of a roll-back that goes on, from before its first move."""
+    name = joined_id(move.agent_id, move.topic)
+    known = yield from one(own(ASIDES, part.scope, [part.aside("trust", name, "").id]))
+    former = None if known is None else TrustMove(*json.loads(known.body))
+    row = part.aside("trust", name, json.dumps(move.since(former)))
+    yield from write(over(known, ASIDES, part.scope, row))
 
 
 def _bare_state(belief: HistoricBelief) -> str:
@@ -395,7 +351,11 @@ def _not_said_again(
     """Return which records may be stored, and those whose statement was stored anew meanwhile."""
     live = [one for one in records if isinstance(one, Rule) or _is_standing(one)]
     taken = yield from _taken_identities(scope, live)
-    again = [one.id for one in live if identity_of(one) in taken]  # type: ignore[arg-type]
+    said = sorted((one.id, identity_of(one)) for one in live)  # type: ignore[arg-type]
+    again: list[str] = []
+    for record_id, identity in said:  # of several that say the same the first comes back
+        again += [record_id] if identity in taken else []
+        taken |= {identity} - {None}
     return [one for one in records if one.id not in again], again
 
 

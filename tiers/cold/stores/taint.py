@@ -6,14 +6,26 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, get_args
 
+from ...board import TASK_LOGS, Card
+from ...documents import Document, Passage
 from ...errors import Conflict, NotFound, check_at_most
 from ...fields import AuditKind
-from ...records import Scope
-from ...taint import Reason, Resting, RollBack, TaintedKind
+from ...owned import Owned
+from ...records import Commitment, Episode, Fact, Record, Rule, Scope, Summary, Turn
+from ...taint import Reason, Resting, RollBack, RolledBack, TaintedKind
 from ..conditions import Among, Is
 from ..ownership import check_whole_graph
 from ..port import Find, Steps, delete, every, one, write
-from ..redaction import PAGE_IDS, RecordKind, Redactable, Trace, checked_request, pages
+from ..redaction import (
+    PAGE_IDS,
+    RecordKind,
+    Redactable,
+    Trace,
+    checked_request,
+    is_retired,
+    pages,
+    texts_of,
+)
 from .belief_log import EVENTS
 from .log import append_event
 from .passages import PASSAGES
@@ -28,7 +40,7 @@ from .redactable_records import (
     made_of,
     own_of,
 )
-from .roll_back_steps import Part, resting_of, restore, set_aside, shown_text
+from .roll_back_steps import Part, restore, set_aside
 from .rows import over, replace
 from .shared_roll_backs import destroy_with
 from .store_base import OverEngine, changing_long, reading
@@ -38,12 +50,69 @@ NAMED_MAX = 500
 
 ROLL_BACKS_MAX = 1_000
 
+SHOWN_CHARS = 120
+"""So much of its text a record is shown by."""
+
 _TAINTED_KINDS = tuple(kind for kind in KEPT_IN if kind in get_args(TaintedKind))
 """What waits in quarantine is none: nothing rests on what was never let in."""
 
 ROLLED_BACK: AuditKind = "rolled back"
 UNDONE: AuditKind = "roll-back undone"
 CONFIRMED: AuditKind = "roll-back confirmed"
+
+
+_OF_RESTING = tuple(name for name in Resting.model_fields if name in Owned.model_fields)
+
+
+def resting_of(kind: TaintedKind, record: Redactable, more: tuple[Reason, ...] = ()) -> Resting:
+    """Return a record as a trace sees it.
+
+    Args:
+        kind: Of the record.
+        record: The record.
+        more: Reasons that it does not name itself.
+    """
+    owned: dict[str, Any] = {name: getattr(record, name) for name in _OF_RESTING}
+    return Resting(
+        **owned,
+        kind=kind,
+        text=shown_text(record),
+        reasons=(*_reasons(record), *more),
+        is_gone=record.redacted_at is not None,
+        is_over=getattr(record, "status", "active") in {"reverted", "redacted"},
+        is_retired=is_retired(record),
+    )
+
+
+def shown_text(record: Redactable) -> str:
+    """Return how what a record says begins, on one line."""
+    text = next(filter(None, map(str.strip, _shown(record))), "")
+    return " ".join(text.split())[:SHOWN_CHARS]
+
+
+def _shown(record: Redactable) -> tuple[str, ...]:
+    if isinstance(record, Turn):
+        return (record.input, record.response)  # not who spoke
+    if isinstance(record, Document):
+        return (record.title, record.name)
+    return tuple(texts_of(record))
+
+
+def _reasons(record: Record) -> tuple[Reason, ...]:
+    named: list[tuple[str, str]] = []
+    if isinstance(record, Summary):
+        named += [(one, "summary of") for one in record.covers]
+    elif isinstance(record, Episode):
+        named += [(one, "tells of") for one in record.children]
+    elif isinstance(record, Fact | Rule | Commitment):
+        named += [(one, "rests on") for one in record.source_ids]
+    if isinstance(record, Commitment) and record.turn_id is not None:
+        named.append((record.turn_id, "committed during"))
+    if isinstance(record, Passage):
+        named.append((record.document_id, "part of"))
+    if isinstance(record, Card) and record.thread and record.type in TASK_LOGS.values():
+        named.append((record.thread, "tells of"))
+    return tuple(Reason(id=one, how=how) for one, how in named)
 
 
 class _OnlyTried(Exception):
@@ -199,19 +268,18 @@ class TaintStore(OverEngine):
     def _carried_out(
         self, roll_back: RollBack, known: RollBack | None, now: datetime
     ) -> Steps[RollBack]:
-        before = () if known is None else known.items
-        had = {(one.graph_id, one.kind, one.id) for one in before}
-        fresh = [one for one in roll_back.items if (one.graph_id, one.kind, one.id) not in had]
-        back = []
+        back: list[RolledBack] = []
         for graph_id in roll_back.graph_ids:
             there = Scope.of_graph(roll_back.tenant, graph_id)
-            items = [one for one in fresh if one.graph_id == graph_id]
+            items = [one for one in roll_back.items if one.graph_id == graph_id]
             if items:
                 back += yield from set_aside(Part(there, roll_back, now), items)
             if items or known is None:
                 whole = roll_back.model_copy(update={"items": tuple(items)})
                 yield from _tell(whole, there, ROLLED_BACK, roll_back.reason, now)
-        return roll_back.model_copy(update={"items": (*before, *fresh, *back)})
+        told = {one.named: one for one in (*roll_back.items, *back)}
+        before = [one for one in (known.items if known else ()) if one.named not in told]
+        return roll_back.model_copy(update={"items": (*before, *told.values())})
 
 
 def _with_kept(scope: Scope, found: Sequence[Resting]) -> Steps[list[Resting]]:
