@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tiers.concurrency import together
 from tiers.errors import CorruptRecord
 from tiers.ports import WarmStore
-from tiers.records import IndexEntry, Scope, Work
+from tiers.records import Scope, Work
 
 from .moves import CoreKeeper, OnMove, ignore_move
 from .rules import LearningPolicy

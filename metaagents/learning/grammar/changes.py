@@ -215,6 +215,8 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "<who><did> (?:replaced|swapped)(?: out)? (?:(?:my|our) )?<old:name><with>",
         "{who} switched from {old} to {new}",
     ),
+    ("<who><did> (?:replaced|swapped)(?: out)? <old:word> (?:with|for|by) .+", "{who} quit {old}"),
+    ("<who><did> (?:switched|changed)(?: over)? from <old:word> to .+", "{who} quit {old}"),
     (
         "<who><did> (?:bought|got) (?:an? )?<new:name> to replace (?:my|our|the) <old:name>",
         "{who} switched from {old} to {new}",

@@ -62,11 +62,17 @@ def _of_change(
         return made
     if said is None:
         made = implied
-    elif said.subject.sort == "thing" and said.subject.text.islower() and not _is_set(said):
+    elif _is_of_a_thing(said) and implied[0].subject != speaker:
         return made
     else:
         made = made or [said.claim(said.verbal.lemma, of_speaker(said.verbal.rest, speaker))]
     return [replace(one, is_news=True) for one in made[:1]] + made[1:]
+
+
+def _is_of_a_thing(said: Said) -> bool:
+    """Whether a clause tells what a thing without a name has come to, and nobody set it."""
+    is_nameless = said.subject.sort == "thing" and said.subject.text.islower()
+    return is_nameless and not _is_set(said)
 
 
 def _is_set(said: Said) -> bool:
