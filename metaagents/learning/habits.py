@@ -73,7 +73,7 @@ def done_by(claim: Claim) -> str:
         return f"study {claim.value}" if _STUDIES.search(claim.text) else ""
     verb, *more = claim.attribute.removeprefix("is ").split() or [""]
     lemma, form = FORMS.get(verb, ("", ""))
-    is_doing = form == ("ing" if claim.attribute.startswith("is ") else "present")
+    is_doing = form in ({"ing"} if claim.attribute.startswith("is ") else {"present", "base"})
     return " ".join((lemma, *more, claim.value)).strip() if is_doing else ""
 
 

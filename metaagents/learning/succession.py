@@ -73,9 +73,13 @@ def claims(fact: Fact) -> tuple[Claim, ...]:
     """Return what a fact claims; short texts are remembered."""
     if len(fact.text) > REMEMBERED_CHARS_MAX:
         return ()
-    found = _claims(fact.text, _leading_name(fact) or speaker_of(fact))
+    # "Ada: The key is kept in Vault" is of the key: Ada only says so.
+    text = fact.text.removeprefix(f"{fact.subject}: ")
+    is_only_said = text != fact.text
+    who = fact.subject if is_only_said else _leading_name(fact)
+    found = _claims(text, who or speaker_of(fact))
     # Whom an application names counts for more than whom the words seem to be about.
-    named = fact.subject
+    named = None if is_only_said else fact.subject
     is_named = named is None or any(
         is_of(one.subject, named) or is_theirs(one.subject, named) for one in found
     )

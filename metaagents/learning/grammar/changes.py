@@ -156,6 +156,7 @@ _PARTS = {
     "leave": r"(?:[a-z]+ )?(?:holiday|vacation|leave|sabbatical|honeymoon)",
     "unit": rf"{_OWNED} (?:[\w-]+ )?(?:team|project|department|service|group|office|shop|account)",
     "come_to": r"(?:come|came|grown|grew|started|begun|learned|learnt) to (?:like|love|enjoy)",
+    "am": r"(?: am|'m| is|'s| are|'re)",
     "turned": r"(?: am|'m| is|'s| are|'re| became| become| turned| went)",
     "is_back": r"(?:(?: am|'m| is|'s| are|'re) back|<did> (?:come|came|got) back)",
     "upgraded": r"(?:upgraded|updated|downgraded|bumped)",
@@ -278,8 +279,20 @@ _RESTATED: tuple[tuple[str, str], ...] = (
     ),
     ("<whose> <part:limb><did> healed", "{who} no longer {have} a broken {part}"),
     (
-        f".+ (?:taken|took|taking) (?P<who>me|us|{FULL_NAME}) off (?:the )?<drug:word>",
+        f".+ (?:taken|took|taking) (?P<who>me|us|{FULL_NAME}) off (?!guard|duty)<drug:word>",
         "{who} stopped taking {drug}",
+    ),
+    (
+        "<who><did> (?:come|came) off (?!work|stage|shift|duty|air|course)<drug:word>",
+        "{who} stopped taking {drug}",
+    ),
+    (
+        "<who><did> (?:rewritten|rewrote|ported|rebuilt) <thing:had> (?:in|to) <new:name>",
+        "{thing} is written in {new}",
+    ),
+    (
+        "<who> (?:don't|doesn't|do not|does not) need (?:my )?<thing:word> any ?(?:more|longer)",
+        "{who} no longer {wear} {thing}",
     ),
     ("<who><did> (?:went|gone) (?P<time>part|full)[ -]time", "{who} {work} {time}-time"),
     (
@@ -292,7 +305,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
     ),
     ("<who><did> <come_to> <thing:words>", "{who} no longer {hate} {thing}"),
     (
-        "<who><did> (?:come|came|gone|went) off (?:the|my|our) <diet:word> diet",
+        "<who>(?:<did> (?:come|came|gone|went)|<am>) off (?:the|my|our) <diet:thing> diet",
         "{who} {be} no longer on a {diet} diet",
     ),
     (
@@ -387,6 +400,7 @@ _OF_ONE = {
     "live": "lives",
     "take": "takes",
     "use": "uses",
+    "wear": "wears",
     "work": "works",
 }
 

@@ -55,7 +55,7 @@ def _of_change(
     As it says it, where that can be read: what else it says is found when facts are compared. What
     a thing without a name has come to passes, unless somebody sets it.
     """
-    told = restated(clause.text)
+    told = restated(clause.text).partition(". ")[0]  # what else that says, when it is compared
     again = taken_apart(replace(clause, text=told), speaker, at) if told else None
     implied = read(again) if again is not None else []
     if not any(one.is_news or one.sense == "over" for one in implied):
