@@ -58,7 +58,8 @@ def gives_up(new: Claim, old: Claim) -> bool:
 
 def is_taken_up(new: Claim, old: Claim) -> bool:
     """Whether somebody does again what they did at no time: ``I don't drink``."""
-    is_again = new.is_change and new.sense == "is" and old.sense == "not" and bool(old.given_up)
+    is_again = new.is_change and new.sense == "is" and bool(old.given_up)
+    is_again = is_again and old.sense in {"not", "never"}
     return is_again and f"{done_by(new)} ".startswith(f"{old.given_up} ")
 
 

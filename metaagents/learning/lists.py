@@ -12,9 +12,11 @@ from dataclasses import replace
 
 from ..claims.forms import is_base_form
 from .conflicts import ends
+from .grammar.frames import OFTEN
 from .grammar.statement import DOES, HABIT, Claim
 from .grammar.verbs import is_base, is_verb
 from .habits import QUIT
+from .likeness import read
 from .regexes import any_case, regex
 from .rewording import third_person
 
@@ -29,19 +31,35 @@ _LEAD = regex(
 )
 _PLURAL = regex(r"[a-z]+[a-rt-z]s")
 _BOTH = any_case(r"\b(?:both|either|neither) $")
-_OF_ONE = {"are": "is", "were": "was", "aren't": "isn't", "weren't": "wasn't"}
+_PAIRS = frozenset(
+    (
+        "rock roll|drum bass|rhythm blues|mac cheese|salt pepper|salt vinegar|butter jelly"
+        "|bed breakfast|black white|arts crafts|research development|health safety|pen paper"
+        "|terms conditions|track field|hide seek|pins needles|odds ends"
+    ).split("|")
+)
+"""What goes by one name, and comes apart in none: ``rock and roll``."""
+_OF_ONE = {"be": "is", "are": "is", "were": "was", "aren't": "isn't", "weren't": "wasn't"}
 
 
 def ended(new: Iterable[Claim], old: Claim) -> frozenset[int]:
     """Return the places of the things of a list that are over by what was said later."""
-    told = [part for one in new for part in (one, *_each_over(one))]
+    told = [part for one in new if _is_of_some(one, old) for part in (one, *_each_over(one))]
     return frozenset(
         place
-        for places, part in _parts(old)
+        for places, part in (_parts(old) if told else ())
         for way in {old.attribute, as_of_one(old.attribute)}
         if any(ends(one, replace(part, attribute=way)) for one in told)
         for place in places
     )
+
+
+def _is_of_some(new: Claim, old: Claim) -> bool:
+    """Whether a claim may end a thing of a list: it names one, or tells of a change."""
+    things = old.value if len(_things(old.value)) > 1 else old.subject
+    named = read(f"{new.subject} {new.value} {new.given_up}").content
+    is_list = len(_things(things)) > 1
+    return is_list and (new.is_change or not named.isdisjoint(read(things).content))
 
 
 def left(text: str, old: Claim, gone: frozenset[int]) -> str | None:
@@ -50,16 +68,25 @@ def left(text: str, old: Claim, gone: frozenset[int]) -> str | None:
     ``""``: nothing is left.
     """
     things = _things(old.value)
-    if len(things) > 1:
-        return _without(text, things, gone, is_doing=old.attribute in {DOES, HABIT})
-    who = _things(old.subject)
-    told = _without(text, who, gone) if text.startswith(who[0]) else None
-    return _of_one(told, who, gone) if told and len(who) - len(gone) == 1 else told
+    is_of_several = len(things) == 1
+    things = _things(old.subject) if is_of_several else things
+    is_first = text.startswith(things[0])
+    if is_of_several and not is_first:
+        return None
+    told = _without(text, things, gone, is_doing=old.attribute in {DOES, HABIT})
+    is_one = is_first and len(things) - len(gone) == 1
+    return _of_one(told, things, gone) if told and is_one else told
 
 
 def _things(text: str) -> list[str]:
     """Return the things of a list; the text alone where it is none."""
-    things = _JOINT.split(text) if _IS_LIST.search(text) else [text]
+    things: list[str] = []
+    for one in _JOINT.split(text) if _IS_LIST.search(text) else [text]:
+        pair = f"{things[-1].split()[-1]} {one.split()[0]}".lower() if things and one else ""
+        if pair in _PAIRS:
+            things[-1] = f"{things[-1]} and {one}"
+        else:
+            things.append(one)
     return things if 1 < len(things) <= ITEMS_MAX else [text]
 
 
@@ -106,9 +133,9 @@ def _of_value(claim: Claim, value: str) -> Claim:
 
 
 def as_of_one(attribute: str) -> str:
-    """Return how the attribute of a list is called where one thing is told of: ``supports``."""
+    """Return a verb as it is told of one, an attribute as it is called there: ``supports``."""
     is_verbal = is_base(attribute) or is_base_form(attribute)
-    return "is" if attribute == "be" else third_person(attribute) if is_verbal else attribute
+    return _OF_ONE.get(attribute) or (third_person(attribute) if is_verbal else attribute)
 
 
 def _each_over(claim: Claim) -> Iterator[Claim]:
@@ -153,6 +180,9 @@ def _without(
     lead = _lead(found[1], is_doing=is_doing)
     if 0 in gone and not kept[0].startswith(lead):
         kept[0] = f"{lead}{kept[0]}"
+    often = OFTEN.search(things[-1]) if len(things) - 1 in gone else None
+    if often is not None:
+        kept[-1] = f"{kept[-1]} {things[-1][often.start() :]}"
     before = text[: found.start()]
     if len(kept) == 1:
         return f"{_BOTH.sub('', before)}{kept[0]}{text[found.end() :]}"
@@ -172,5 +202,4 @@ def _of_one(text: str, who: Sequence[str], gone: frozenset[int]) -> str:
     """Return what was told of several as it is told of the one who is left: ``Tom lives``."""
     name = next(one for place, one in enumerate(who) if place not in gone)
     verb, space, rest = text[len(name) :].lstrip().partition(" ")
-    one = _OF_ONE.get(verb) or (third_person(verb) if is_base(verb) else verb)
-    return f"{name} {one}{space}{rest}".strip()
+    return f"{name} {as_of_one(verb)}{space}{rest}".strip()

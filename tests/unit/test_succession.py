@@ -692,6 +692,11 @@ def _learnt(text: str, day: int) -> list[Fact]:
             "supports Chrome and Firefox",
         ),
         ("I'm vegan and gluten-free", "I'm no longer vegan", "is gluten-free"),
+        ("I never eat fish or eggs", "I eat eggs now", "never eats fish"),
+        ("I go to Rome and Paris every year", "I no longer go to Paris", "goes to Rome every year"),
+        ("I love mac and cheese and pizza", "I don't love pizza anymore", "loves mac and cheese"),
+        ("I hate olives and capers", "I like olives now", "hates capers"),
+        ("I bank with ING and KBC", "I closed my ING account", "banks with KBC"),
     ],
 )
 def test_of_a_list_the_rest_still_holds(old: str, new: str, rest: str) -> None:
@@ -709,6 +714,13 @@ def test_of_a_list_the_rest_still_holds(old: str, new: str, rest: str) -> None:
     [
         ("Tom and Ana live in Bonn", "Ana lives in Rome now", "Tom lives in Bonn"),
         ("Tom and Ana live in Bonn", "Tom moved to Paris", "Ana lives in Bonn"),
+        (
+            "Mia and Leo lead the data team",
+            "Leo no longer leads the data team",
+            "Mia leads the data team",
+        ),
+        ("Tom and Ana have a dog", "Ana no longer has a dog", "Tom has a dog"),
+        ("Tom and Ana work at Siemens", "Ana left Siemens", "Tom works at Siemens"),
     ],
 )
 def test_of_several_people_the_others_stay(old: str, new: str, rest: str) -> None:
@@ -730,6 +742,9 @@ def test_of_several_people_the_others_stay(old: str, new: str, rest: str) -> Non
         ("I don't eat pork or beef", "I don't eat lamb either"),
         ("I love hiking and skiing", "I stopped skiing"),
         ("I work at Marks and Spencer", "I no longer work at Boots"),
+        ("I like rock and roll", "I no longer like rock"),
+        ("We use Slack and Zoom", "we no longer use Zoom for support"),
+        ("I have a son and a daughter", "my daughter moved to Rome"),
         ("Tom and Ana live in Bonn", "Eve moved to Paris"),
         ("I speak French and Dutch", "I speak Dutch and French"),
     ],
