@@ -105,7 +105,7 @@ def ends(new: Claim, old: Claim) -> bool:
             return _replaces(new, old)
         return old.sense == "is" and (_leaves(new, old) or _is_given_away(new, old))
     is_over = (new.attribute == DIED and _is_named(new.subject, old)) or _is_kept_no_more(new, old)
-    ways = (_is_couple, _is_handed_over, _is_of_ours, _is_out_of_office)
+    ways = (_is_couple, _is_handed_over, _is_of_ours, _is_out_of_office, _is_renamed)
     return old.sense == "is" and (is_over or any(ended(new, old) for ended in ways))
 
 
@@ -132,6 +132,13 @@ def _is_handed_over(new: Claim, old: Claim) -> bool:
     is_same = ours == theirs and _CHARGE.match(ours) is not None
     is_now = new.is_change and new.sense == "is" and " and " not in new.subject
     return is_now and is_same and all(one.subject[:1].isupper() for one in (new, old))
+
+
+def _is_renamed(new: Claim, old: Claim) -> bool:
+    """Whether what was called so is called otherwise now: ``we renamed master to main``."""
+    is_other = new.is_change and new.value.startswith("called ") and new.value != old.value
+    is_name = old.attribute in {NAME, "be", "is"}
+    return is_other and is_name and old.value.removeprefix("called ") == new.subject
 
 
 def _is_kept_no_more(new: Claim, old: Claim) -> bool:

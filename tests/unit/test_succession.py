@@ -562,6 +562,7 @@ def _learnt_effects(old: str, new: str, who: str = "Ada") -> list[Effect | None]
         ("I wear glasses", "I don't need glasses any more"),
         ("I'm on a low-sodium diet", "I'm off the low-sodium diet"),
         ("Reem works at Nexora", "Reem left Nexora"),
+        ("The main branch is called trunk", "We renamed trunk to main"),
         ("The standup is at 9:15", "The standup moved to 9:45"),
     ],
 )
@@ -609,6 +610,8 @@ def test_who_is_named_without_a_capital_changes_as_much() -> None:
         ("I take levothyroxine", "I came off aspirin"),
         ("I wear glasses", "I don't need sunscreen any more"),
         ("Reem works at Nexora", "Tom left Nexora"),
+        ("The main branch is called trunk", "We renamed dev to main"),
+        ("Our wifi is called Fort Knox", "We renamed the kitchen to Hopper"),
     ],
 )
 def test_what_is_learnt_of_another_thing_ends_nothing(old: str, new: str) -> None:

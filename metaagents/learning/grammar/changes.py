@@ -120,6 +120,7 @@ _PARTS = {
     "words": r"[a-z]+(?: [a-z]+)?",
     "anything": r".+?",
     "code": rf"(?:the )?(?:{_NAMED}|[a-z]\w*(?:-[\w.]+)+)",
+    "token": r"(?!(?:it|this|that|them)\b)[\w.-]{3,}",
     "passed": r"(?:(?:was |been )?(?:handed(?: over)?|passed|transferred)|moved|went|gone)",
     "replaced": r"(?:replaced|succeeded)",
     "of_whom": r"(?: (?P<whose>our|my|the))?",
@@ -281,6 +282,10 @@ _RESTATED: tuple[tuple[str, str], ...] = (
     (
         f".+ (?:taken|took|taking) (?P<who>me|us|{FULL_NAME}) off (?!guard|duty)<drug:word>",
         "{who} stopped taking {drug}",
+    ),
+    (
+        f"(?P<who>[Ww]e|{FULL_NAME})<did> renamed <old:token> (?:to|as) <new:token>",
+        "{old} is called {new}",
     ),
     (
         "<who><did> (?:come|came) off (?!work|stage|shift|duty|air|course)<drug:word>",
