@@ -131,10 +131,7 @@ def _is_news(said: Said, filling: Filled) -> bool:
 
 
 def _is_firm(said: Said, filling: Filled) -> bool:
-    """Whether somebody left those they were with: ``Priya left the company``.
-
-    Of others a name is enough; who speaks may tell where they are on the way from.
-    """
+    """Whether somebody left those they were with; who speaks may tell what place they left."""
     is_name = said.subject.sort != "speaker" and phrases.as_name(filling.value)
     is_firm = is_name or _COMPANY.fullmatch(filling.value)
     return filling.frame.attribute == LEFT and bool(is_firm)

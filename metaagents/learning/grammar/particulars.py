@@ -96,8 +96,8 @@ def _is_exact(said: Said) -> bool:
     done = rest.partition(" ")[2] if _is_participle(rest) else rest
     value = _BEFORE.sub("", f"{done} ").strip()
     is_whole = not value or any(way(value) for way in _WAYS)
-    is_sharp = _EXACT.search(rest) is not None or any(one.days for one in said.times)
-    is_sharp = is_sharp or _is_how_long(said)
+    is_exact = _EXACT.search(rest) or any(one.days for one in said.times)
+    is_sharp = bool(is_exact or _is_how_long(said))
     return is_whole and is_sharp and phrases.is_worth_keeping(_CAPITAL.sub("", rest), EVALUATIVE)
 
 
@@ -111,9 +111,9 @@ def _is_set(said: Said) -> bool:
 def _is_how_long(said: Said) -> bool:
     """Whether something takes so long, or comes, each time: ``Globex pays in 60 days``."""
     when = said.when
-    is_each = when is not None and REGULAR.search(said.subject.text) is not None
-    is_long = when is not None and _HOW_LONG.fullmatch(when.text) is not None
-    return (is_each or is_long) and when is not None and not when.days
+    if when is None or when.days:
+        return False
+    return bool(REGULAR.search(said.subject.text) or _HOW_LONG.fullmatch(when.text))
 
 
 def _is_lasting(said: Said) -> bool:
@@ -122,8 +122,7 @@ def _is_lasting(said: Said) -> bool:
     if verbal.modal or verbal.is_progressive or verbal.aim or verbal.habit not in {"", "only"}:
         return False
     is_now_only = said.when is not None and said.when.sort == "at" and not said.is_ahead
-    is_now_only = is_now_only and not _is_how_long(said)
-    if verbal.tense == "present" and is_now_only:
+    if verbal.tense == "present" and is_now_only and not _is_how_long(said):
         return False
     is_done = verbal.lemma == "be" and _is_participle(verbal.rest)
     is_so = verbal.tense in {"present", "perfect"} and verbal.sense != "never"

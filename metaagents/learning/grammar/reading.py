@@ -65,13 +65,11 @@ _SCORE = regex(
     r"\d{1,2}[-\u2013:]\d{1,2}$|the .*\b(?:cup|league|title|championship|match|game|election)\b"
 )
 _OF_NATURE = regex(
-    r"(?:fly|swim|breathe|hunt|migrate|hibernate|lay|breed|grow|graze|sleep|eat|drink|die|hatch)\b"
-    r"|live (?:in|on) (?:the )?(?:Africa|Asia|Europe|Australia|America|Antarctica|Arctic|Amazon"
-    r"|Pacific|Atlantic|North|South)\b"
+    r"(?:fly (?:at|south)|swim|breathe|hunt|hibernate|lay|breed|graze|hatch)\b|(?:live|migrate)"
+    r" (?:in|on|to) (?:the )?(?:Africa|Asia|Australia|A(?:nta)?rctica?|Amazon)\b"
 )
-"""What animals and plants do, of which nobody tells to be remembered."""
-_LANDMARK = regex(r"\d.* (?:long|tall|high|deep|wide|old)")
-"""What is said of the Nile."""
+_LANDMARK = regex(r"\d.* (?:long|tall|high|deep|wide)")
+"""What is said of animals and of the Nile, of which nobody tells to be remembered."""
 _SIMILE = regex(r"like (?:an?|the|mad|crazy|hell) ")
 _TODAY = any_case(r"\b(?:today|tonight|this (?:morning|afternoon|evening|week))\b")
 _UNKNOWN = any_case(r"(?:tb[dac]|n/a|unknown|unclear|undecided|to be [a-z]+ed)\W*$|that\b")
@@ -109,8 +107,7 @@ def _is_of_nothing(said: Said) -> bool:
     ``I eat like a horse``, ``my head is a sieve today``.
     """
     noun, verbal = said.subject.noun.lower(), said.verbal
-    is_kind = noun.isalpha() and noun.endswith("s")
-    is_natural = is_kind and _OF_NATURE.match(f"{verbal.lemma} {verbal.rest}")
+    is_natural = noun.endswith("s") and _OF_NATURE.match(f"{verbal.lemma} {verbal.rest}")
     is_natural = is_natural or (said.subject.noun.istitle() and _LANDMARK.fullmatch(verbal.rest))
     is_nothing = noun in ORDINALS or _EXAMPLE.match(said.subject.text) or is_natural
     if said.subject.sort == "thing" and is_nothing:

@@ -213,9 +213,9 @@ class Said:
         verbal = self.verbal
         is_each = all(_COMES_AGAIN.search(one.text) for one in self.times)
         is_so = verbal.sense == "is" and verbal.tense == "present" and is_each
-        is_one = verbal.lemma == "be" and " " not in verbal.rest and not self.times
-        # What is so called is one thing.
-        is_one &= verbal.rest not in DIETS and not self.subject.text.startswith("the ")
+        is_one = verbal.lemma == "be" and " " not in verbal.rest  # what is so called is one thing
+        is_one &= verbal.rest not in DIETS and not self.times
+        is_one &= not self.subject.text.startswith("the ")
         return self.is_change and is_so and not is_one
 
     def clause_as_said(self) -> str:
