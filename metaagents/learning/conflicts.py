@@ -88,7 +88,6 @@ _ON_NAMED = regex(
     r"|logged|rewritten) )?(?:on|in|at|to|by)) (?:the )?(?:team )?(?!\w+days?\b)[A-Z#][\w.+#-]*"
     r"(?: [A-Z\d][\w.+#-]*){0,3}(?: (?:team|squad|group|department|guild|tribe))?"
 )
-_BEING = {"be", "is"}
 _OPPOSITE = {"is": {"not", "never", "over"}, "not": {"is"}, "never": {"is"}, "over": set()}
 
 
@@ -101,7 +100,7 @@ def ends(new: Claim, old: Claim) -> bool:
     if is_of(new.subject, old.subject):
         if any(ended(new, old) for ended in _ENDINGS):
             return True
-        if new.attribute == old.attribute or {new.attribute, old.attribute} == _BEING:
+        if new.attribute == old.attribute or {new.attribute, old.attribute} == {"be", "is"}:
             return _replaces(new, old)
         return old.sense == "is" and (_leaves(new, old) or _is_given_away(new, old))
     is_over = (new.attribute == DIED and _is_named(new.subject, old)) or _is_kept_no_more(new, old)

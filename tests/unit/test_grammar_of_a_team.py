@@ -327,6 +327,8 @@ def test_what_is_set_and_what_has_changed_is_told(said: str, told: str) -> None:
         "Tom left a comment.",
         "Did Reem leave Nexora?",
         "Nobody cancelled the meeting.",
+        "Zoe cancelled the build.",
+        "They say Zoe cancelled the meeting.",
         "Zoe didn't cancel the meeting.",
         "I came off work.",
         "We kept him for 5 days.",

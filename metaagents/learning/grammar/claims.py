@@ -58,7 +58,9 @@ def _of_change(
     told = restated(clause.text).partition(". ")[0]  # what else that says, when it is compared
     again = taken_apart(replace(clause, text=told), speaker, at) if told else None
     implied = read(again) if again is not None else []
-    if not any(one.is_news or one.sense == "over" for one in implied):
+    # What is called off counts where it was for a time: meetings, and no builds.
+    is_over = any(one.sense == "over" and one.attribute != "cancelled" for one in implied)
+    if not (is_over or any(one.is_news for one in implied)):
         return made
     if said is None:
         made = implied
@@ -71,8 +73,7 @@ def _of_change(
 
 def _is_of_a_thing(said: Said) -> bool:
     """Whether a clause tells what a thing without a name has come to, and nobody set it."""
-    is_nameless = said.subject.sort == "thing" and said.subject.text.islower()
-    return is_nameless and not _is_set(said)
+    return said.subject.sort == "thing" and said.subject.text.islower() and not _is_set(said)
 
 
 def _is_set(said: Said) -> bool:
