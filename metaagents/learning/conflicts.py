@@ -12,7 +12,6 @@ from .grammar.statement import (
     DIED,
     DOES,
     DONE,
-    HABIT,
     HAS,
     KIND,
     LEFT,
@@ -86,8 +85,8 @@ _SCALES = tuple(
 """Words of which one rules out the others, where they are said of the same."""
 _ON_NAMED = regex(
     r"(?P<where>(?:(?:tracked|hosted|stored|deployed|written|built|kept|managed|handled|owned"
-    r"|logged) )?(?:on|in|at|to|by)) (?:team )?(?!\w+days?\b)[A-Z][\w.+#-]*"
-    r"(?: [A-Z\d][\w.+#-]*){0,3}"
+    r"|logged|rewritten) )?(?:on|in|at|to|by)) (?:the )?(?:team )?(?!\w+days?\b)[A-Z#][\w.+#-]*"
+    r"(?: [A-Z\d][\w.+#-]*){0,3}(?: (?:team|squad|group|department|guild|tribe))?"
 )
 _OPPOSITE = {"is": {"not", "never", "over"}, "not": {"is"}, "never": {"is"}, "over": set()}
 
@@ -101,11 +100,11 @@ def ends(new: Claim, old: Claim) -> bool:
     if is_of(new.subject, old.subject):
         if any(ended(new, old) for ended in _ENDINGS):
             return True
-        if new.attribute == old.attribute:
+        if new.attribute == old.attribute or {new.attribute, old.attribute} == {"be", "is"}:
             return _replaces(new, old)
         return old.sense == "is" and (_leaves(new, old) or _is_given_away(new, old))
     is_over = (new.attribute == DIED and _is_named(new.subject, old)) or _is_kept_no_more(new, old)
-    ways = (_is_couple, _is_handed_over, _is_of_ours, _is_out_of_office)
+    ways = (_is_couple, _is_handed_over, _is_of_ours, _is_out_of_office, _is_renamed)
     return old.sense == "is" and (is_over or any(ended(new, old) for ended in ways))
 
 
@@ -132,6 +131,13 @@ def _is_handed_over(new: Claim, old: Claim) -> bool:
     is_same = ours == theirs and _CHARGE.match(ours) is not None
     is_now = new.is_change and new.sense == "is" and " and " not in new.subject
     return is_now and is_same and all(one.subject[:1].isupper() for one in (new, old))
+
+
+def _is_renamed(new: Claim, old: Claim) -> bool:
+    """Whether what was called so is called otherwise now: ``we renamed master to main``."""
+    is_other = new.is_change and new.value.startswith("called ") and new.value != old.value
+    is_name = old.attribute in {NAME, "be", "is"}
+    return is_other and is_name and old.value.removeprefix("called ") == new.subject
 
 
 def _is_kept_no_more(new: Claim, old: Claim) -> bool:
@@ -223,8 +229,8 @@ def _is_on_other_days(new: Claim, old: Claim) -> bool:
     one, two = (_ON_DAYS.subn("", claim.value) for claim in (new, old))
     is_day = one == two and bool(one[1])
     is_often = OFTEN.sub("", new.value) == OFTEN.sub("", old.value) != old.value != new.value
-    is_habit = new.attribute == HABIT and new.is_change and new.sense == old.sense == "is"
-    return is_habit and (is_day or is_often)
+    is_now = new.is_change and new.sense == old.sense == "is"
+    return is_now and (is_day or is_often)
 
 
 def _is_moved(new: Claim, old: Claim) -> bool:
@@ -236,7 +242,8 @@ def _is_moved(new: Claim, old: Claim) -> bool:
 
 def _is_on_another(new: Claim, old: Claim) -> bool:
     """Whether a thing is on another of what it was on: ``our CI runs on Jenkins``."""
-    is_thing = "'s " in new.subject or new.subject.startswith("the ") or new.attribute == "be"
+    is_thing = "'s " in new.subject or new.subject.startswith("the ")
+    is_thing |= new.attribute in {"be", "is", "go"}
     places = [_ON_NAMED.fullmatch(one.value) for one in (new, old)]
     ours, theirs = (found["where"] if found else "" for found in places)
     return new.is_change and is_thing and bool(ours) and ours == theirs

@@ -13,7 +13,7 @@ from .likeness import read
 from .regexes import any_case, regex
 from .rewording import in_24_hours
 
-_QUIT = "quit"
+QUIT = "quit"
 _TAKEN = frozenset("drink eat smoke take use have play learn study practise".split())
 """Verbs of what is given up by its name alone: ``coffee``."""
 _CIRCUMSTANCE = regex(r"(?:with|at|in|on|from|for|before|after|by|near|along) ")
@@ -40,7 +40,7 @@ def gives_up(new: Claim, old: Claim) -> bool:
     given_up, done = (new.value, old.value) if is_over else (new.given_up, done_by(old))
     verb, _, taken = done.partition(" ")
     is_some = _is_taken(done) and value_of(new) == read(_HOW_MUCH.sub("", taken)).content
-    if new.attribute == _QUIT and not given_up:
+    if new.attribute == QUIT and not given_up:
         given_up = done if is_some else f"{verb} {new.value}" if _is_taken(done) else ""
     elif is_some and new.given_up.startswith(f"{verb} ") and new.sense == "over":
         return True
@@ -58,7 +58,8 @@ def gives_up(new: Claim, old: Claim) -> bool:
 
 def is_taken_up(new: Claim, old: Claim) -> bool:
     """Whether somebody does again what they did at no time: ``I don't drink``."""
-    is_again = new.is_change and new.sense == "is" and old.sense == "not" and bool(old.given_up)
+    is_again = new.is_change and new.sense == "is" and bool(old.given_up)
+    is_again = is_again and old.sense in {"not", "never"}
     return is_again and f"{done_by(new)} ".startswith(f"{old.given_up} ")
 
 
@@ -73,7 +74,7 @@ def done_by(claim: Claim) -> str:
         return f"study {claim.value}" if _STUDIES.search(claim.text) else ""
     verb, *more = claim.attribute.removeprefix("is ").split() or [""]
     lemma, form = FORMS.get(verb, ("", ""))
-    is_doing = form == ("ing" if claim.attribute.startswith("is ") else "present")
+    is_doing = form in ({"ing"} if claim.attribute.startswith("is ") else {"present", "base"})
     return " ".join((lemma, *more, claim.value)).strip() if is_doing else ""
 
 

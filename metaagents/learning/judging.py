@@ -17,7 +17,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
 from tiers.errors import CorruptRecord, EzraError
-from tiers.learning import fact_key, is_live
+from tiers.ids import derived_id
+from tiers.learning import Verdict, fact_key, is_live
 from tiers.ports import Embedder, WarmStore
 from tiers.records import Fact, Scope, Work, WorkDraft
 
@@ -28,6 +29,7 @@ from .neighbours import Neighbourhood, Neighbours
 from .opinions import Opinions, Question
 from .regexes import compiled
 from .rewording import in_plain_wording
+from .succession import left_of
 from .weighing import (
     Comparer,
     Judged,
@@ -38,6 +40,7 @@ from .weighing import (
     by_opinion,
     reason_of_place,
     relation,
+    takes_core,
     takes_core_from,
     verdicts,
 )
@@ -114,6 +117,7 @@ def _marks(fact: Fact, readings: _Readings) -> list[_Mark]:
 
 LOOK_AGAIN_SECONDS = 2.0
 """When a fact is looked at again around which the world did not stand still."""
+UNSETTLED = "what it is the rest of has changed meanwhile"
 
 
 @dataclass(frozen=True)
@@ -327,10 +331,46 @@ class JudgeAgent:
                 reason = reason_of_place(before)
                 await move(self.semantic, whole, fact, "core", reason, now, self.told)
             known = {one.id: one for one in (fact, *rivals.values())}
-            again = [_out_of_index(known[one.fact_id]) for one in ended]
+            again = [_index(known[one.fact_id]) for one in ended]
+            kept = await self._keep_rests(whole, ended, known, number, now)
             if await self.review.settle(whole, fact.id, ended, now, again):
                 return True
+            for one in kept:
+                await self.review.forget(whole, one.id, UNSETTLED, now, [_index(one)])
         return False
+
+    async def _keep_rests(
+        self,
+        whole: Scope,
+        ended: Sequence[Verdict],
+        known: Mapping[str, Fact],
+        number: int,
+        now: datetime,
+    ) -> list[Fact]:
+        """Store what still holds of lists that give way in part, before they do; return it.
+
+        It was said when the list was, and is judged as anything that was said then: more of it
+        may be over by now.
+        """
+        kept: list[Fact] = []
+        for one in ended:
+            old, new = known[one.fact_id], known[one.by]
+            left = left_of(old, new) if one.how != "duplicate" else None
+            if left is None or not left.text:
+                continue
+            by = whole.for_agent(old.agent_id).model_copy(
+                update={"user_id": old.user_id, "every_user": False}
+            )
+            rest = _as_of(old, left, new).stamped(
+                by, derived_id(now, "rest", old.id, new.id, str(number)), now
+            )
+            judge = WorkDraft(kind="judge", key=rest.id, payload={"id": rest.id})
+            stored, is_new = await self.semantic.put_fact(by, rest, [_index(rest), judge])
+            kept += [stored] if is_new else []
+            if takes_core(stored, old):
+                reason = reason_of_place(old)
+                await move(self.semantic, whole, stored, "core", reason, now, self.told)
+        return kept
 
     async def _as_they_are(self, case: _Case) -> tuple[Fact | None, dict[str, Fact]]:
         """Return the fact, unless it is judged or gone, and its rivals that are still live.
@@ -365,9 +405,31 @@ class JudgeAgent:
 
     async def _let_go(self, whole: Scope, gone: Fact, by: str, now: datetime) -> bool:
         sight = whole.for_agent(gone.agent_id) if gone.private else whole
-        again = [_out_of_index(gone)]
+        again = [_index(gone)]
         return await self.semantic.supersede(sight, gone.id, by, now, again, how="duplicate")
 
 
-def _out_of_index(gone: Fact) -> WorkDraft:
-    return WorkDraft(kind="index", key=gone.id, agent_id=gone.agent_id, payload={"id": gone.id})
+def _as_of(old: Fact, left: Fact, new: Fact) -> Fact:
+    """Return what is left of a list as said when that was; what ended some stands for it, too."""
+    return Fact(
+        text=left.text,
+        subject=left.subject,
+        predicate=old.predicate,
+        object=left.object,
+        fact_type=old.fact_type,
+        confidence=old.confidence,
+        valid_from=old.valid_from,
+        valid_to=old.valid_to,
+        said_at=old.said_at or old.recorded_at,
+        said_seq=old.said_seq,
+        said_place=old.said_place,
+        source_ids=tuple(dict.fromkeys((*old.source_ids, *new.source_ids))),
+        source=old.source,
+        private=old.private,
+        topics=old.topics,
+    )
+
+
+def _index(fact: Fact) -> WorkDraft:
+    """Return the work that has a fact indexed anew: one that is no longer live leaves the index."""
+    return WorkDraft(kind="index", key=fact.id, agent_id=fact.agent_id, payload={"id": fact.id})

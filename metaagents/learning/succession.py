@@ -23,6 +23,7 @@ from .grammar.clauses import without_lead
 from .grammar.standing import language_asked
 from .grammar.statement import NAME, TIME, Claim
 from .likeness import REMEMBERED_CHARS_MAX, REMEMBERED_TEXTS, difference, read
+from .lists import as_of_one, ended, left
 from .regexes import any_case
 from .rewording import in_24_hours, in_third_person
 
@@ -72,9 +73,13 @@ def claims(fact: Fact) -> tuple[Claim, ...]:
     """Return what a fact claims; short texts are remembered."""
     if len(fact.text) > REMEMBERED_CHARS_MAX:
         return ()
-    found = _claims(fact.text, _leading_name(fact) or speaker_of(fact))
+    # "Ada: The key is kept in Vault" is of the key: Ada only says so.
+    text = fact.text.removeprefix(f"{fact.subject}: ")
+    is_only_said = text != fact.text
+    who = fact.subject if is_only_said else _leading_name(fact)
+    found = _claims(text, who or speaker_of(fact))
     # Whom an application names counts for more than whom the words seem to be about.
-    named = fact.subject
+    named = None if is_only_said else fact.subject
     is_named = named is None or any(
         is_of(one.subject, named) or is_theirs(one.subject, named) for one in found
     )
@@ -127,11 +132,43 @@ def effect(older: Fact, newer: Fact) -> Effect | None:
         return None
     before, after = claims(older), claims(newer)
     for new in after:
-        for old in before:
-            if ends(new, old):
-                is_denial = new.sense == "never" or new.corrects
-                return "denies" if is_denial else "ends"
+        if any(ends(new, old) for old in before):
+            return _how(new)
+    if before and after and left_of(older, newer) is not None:
+        return _how(after[0])
     return "repeats" if before and after and _repeats(older, newer, before, after) else None
+
+
+def left_of(older: Fact, newer: Fact) -> Fact | None:
+    """Return what still holds of a list of which a later statement ends some, as the older fact.
+
+    Its text is empty where nothing does. ``None`` where none of it has ended, or what is left says
+    nothing.
+    """
+    after = claims(newer)
+    for old in claims(older):
+        gone = ended(after, old)
+        text = left(older.text, old, gone) if gone else None
+        if text is None:
+            continue
+        names = {"subject": older.subject, "object": older.object}
+        told = {name: (one and left(one, old, gone)) or one for name, one in names.items()}
+        rest = older.model_copy(update={"text": text, **told})
+        if not text or _says_as_before(rest, old):
+            return rest
+    return None
+
+
+def _says_as_before(rest: Fact, old: Claim) -> bool:
+    """Whether what is left of a fact claims of somebody what the fact did."""
+    said = {(one.attribute, one.sense) for one in claims(rest)}
+    return not said.isdisjoint(
+        (way, old.sense) for way in (old.attribute, as_of_one(old.attribute))
+    )
+
+
+def _how(new: Claim) -> Effect:
+    return "denies" if new.sense == "never" or new.corrects else "ends"
 
 
 def _repeats(older: Fact, newer: Fact, before: tuple[Claim, ...], after: tuple[Claim, ...]) -> bool:

@@ -208,6 +208,22 @@ async def test_a_clock_that_is_set_back_turns_no_order_round(tmp_path: Path) -> 
         assert [hit.text for hit in found.items if "colour" in hit.text] == ["car has colour blue"]
 
 
+async def test_undoing_what_ended_some_of_a_list_brings_all_of_it_back(tmp_path: Path) -> None:
+    """What was left of it rests on the ending, and goes with that."""
+    async with running(tmp_path) as ezra:
+        graph = await ezra.create_session_graph("home")
+        agent = await graph.spawn_agent("scout", user_id="ada")
+        for text in ("I take aspirin, metformin and vitamin D.", "I stopped taking aspirin."):
+            await _tell(agent, text)
+            await ezra.drain_learning()
+        facts = {one.text: one for one in (await agent.latest_facts()).rows}
+        assert set(facts) == {"ada takes metformin and vitamin D", "ada stopped taking aspirin"}
+        ending = facts["ada stopped taking aspirin"].source_ids[0]
+        await graph.taint.roll_back(ending, reason="it was a joke")
+        texts = [one.text for one in (await agent.latest_facts()).rows]
+        assert texts == ["ada takes aspirin, metformin and vitamin D"]
+
+
 def test_a_steady_clock_goes_on_from_its_last_reading() -> None:
     """It stands where the clock below stands, and never holds on for longer than a day."""
     readings = [FIRST, FIRST, FIRST - timedelta(hours=3), FIRST - timedelta(hours=2)]

@@ -431,6 +431,78 @@ async def test_ma_07_a_world_that_changes_meanwhile_is_looked_at_again(
         assert later == {items[0].id: START + timedelta(seconds=2)}
 
 
+_LIST = "Ada takes aspirin, metformin and vitamin D."
+
+
+async def test_of_a_list_that_is_over_in_part_the_rest_is_kept(tmp_path: Path) -> None:
+    """Each ending takes what it names; the rest was said when the list was, and is as core."""
+    async with house(tmp_path) as home:
+        await home.judged(
+            said(1, _LIST, tier="core", uses=0, confidence=0.9, source_ids=("one",)),
+            said(2, "Ada stopped taking aspirin.", source_ids=("two",)),
+            said(3, "Ada no longer takes vitamin D."),
+        )
+        page = await home.cold.review.live_facts(WHOLE, "", 100)
+        live = {one.text: one for one in page.rows}
+        assert set(live) == {
+            "Ada takes metformin.",
+            "Ada stopped taking aspirin.",
+            "Ada no longer takes vitamin D.",
+        }
+        rest = live["Ada takes metformin."]
+        known = await home.known()
+        assert known[ident(1)].superseded_by == ident(2)
+        assert (rest.said_at, rest.tier, rest.confidence) == (
+            known[ident(1)].recorded_at,
+            "core",
+            0.9,
+        )
+        assert rest.source_ids[:2] == ("one", "two")
+        assert await home.cold.review.unjudged(WHOLE, 10) == ()
+
+
+async def test_of_a_list_that_is_forgotten_meanwhile_nothing_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rest is stored before the list gives way, and goes where that comes to nothing."""
+    async with house(tmp_path) as home:
+        settle = home.cold.review.settle
+
+        async def racing(
+            asking: Scope, fact_id: str, verdicts: Any, now: datetime, work: Any = ()
+        ) -> bool:
+            if fact_id == ident(2):
+                await home.cold.review.forget(WHOLE, ident(1), "asked", now)
+            return await settle(asking, fact_id, verdicts, now, work)
+
+        monkeypatch.setattr(home.cold.review, "settle", racing)
+        await home.judged(said(1, _LIST), said(2, "Ada stopped taking aspirin."))
+        assert await home.live() == {ident(2)}
+
+
+async def test_of_a_list_the_rest_is_kept_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who dies before the list gives way leaves a rest, which the next one finds."""
+    async with house(tmp_path) as home:
+        await home.judged(said(1, _LIST))
+        settle = home.cold.review.settle
+
+        async def dying(*_args: object) -> bool:
+            raise TierUnavailable("cold", "settle", "it died")
+
+        monkeypatch.setattr(home.cold.review, "settle", dying)
+        await home.remember(said(2, "Ada stopped taking aspirin."))
+        await home.worker.drain()
+        monkeypatch.setattr(home.cold.review, "settle", settle)
+        await home.judge.review_graph(WHOLE, START + timedelta(days=2))
+        page = await home.cold.review.live_facts(WHOLE, "", 100)
+        assert sorted(one.text for one in page.rows) == [
+            "Ada stopped taking aspirin.",
+            "Ada takes metformin and vitamin D.",
+        ]
+
+
 async def test_a_graph_is_reviewed_as_a_whole(tmp_path: Path) -> None:
     """Page by page: what has no stamp is judged, and duplicates are found whoever was judged."""
     async with house(tmp_path, policy=JudgePolicy(facts_per_pass=2)) as home:

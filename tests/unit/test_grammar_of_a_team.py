@@ -267,3 +267,82 @@ def test_what_stands_is_told(said: str, told: str) -> None:
 def test_manners_of_speaking_and_doubts_are_not_told(said: str) -> None:
     """They have the same verbs."""
     assert stated(said, "Ada", NOW) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("The retry limit for webhooks is five.", "the retry limit for webhooks is five"),
+        ("The front door code is 4490.", "the front door code is 4490"),
+        ("My wifi is called Fort Knox.", "Ada's wifi is called Fort Knox"),
+        ("Our Slack workspace is called orbit-hq.", "Ada's Slack workspace is called orbit-hq"),
+        ("Globex pays in 60 days.", "Globex pays in 60 days"),
+        ("Alerts go to the #ops-red channel.", "Alerts go to the #ops-red channel"),
+        ("We keep logs for 45 days.", "Ada keeps logs for 45 days"),
+        ("Reem left Nexora.", "Reem left Nexora"),
+        ("Zoe cancelled the meeting.", "Zoe cancelled the meeting"),
+        ("The client wants everything in Dutch.", "the client wants everything in Dutch"),
+        ("My boss wants every report in English.", "Ada's boss wants every report in English"),
+        ("I want all invoices in PDF.", "Ada wants all invoices in PDF"),
+        ("We renamed master to main.", "Ada renamed master to main"),
+        ("The doctor took me off metformin.", "the doctor took Ada off metformin"),
+        ("I came off metformin.", "Ada came off metformin"),
+        ("The standup moved to 9:45.", "the standup moved to 9:45"),
+        ("Our fiscal year starts in April.", "Ada's fiscal year starts in April"),
+        ("We deploy on Wednesdays now.", "Ada deploys on Wednesdays now"),
+        ("Logs are kept for 90 days now.", "Logs are kept for 90 days now"),
+        ("The SLA with Kestrel is 99.9% now.", "the SLA with Kestrel is 99.9% now"),
+        ("I work for Siemens, a German firm, and live in Bonn.", "Ada lives in Bonn"),
+    ],
+)
+def test_what_is_set_and_what_has_changed_is_told(said: str, told: str) -> None:
+    """Figures that say which they are, terms, channels; and "now", which ends what was."""
+    assert told in [one.text for one in stated(said, "Ada", NOW)]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Lions live in Africa.",
+        "Birds migrate to Africa.",
+        "Planes fly at 10 kilometres.",
+        "The Nile is 6,650 km long.",
+        "Companies like Google use Go.",
+        "The variable is called x.",
+        "My function is called main.",
+        "My variable is called foo.",
+        "The error code is 500.",
+        "The retry limit is perhaps five.",
+        "Is the retry limit five?",
+        "I have three failing tests.",
+        "I have a bug.",
+        "I got an error.",
+        "I got 3 replies.",
+        "I got the name wrong.",
+        "I merged the PR.",
+        "I bought milk.",
+        "The default is 10.",
+        "Disk usage is 81%.",
+        "I left Dublin.",
+        "Tom left a comment.",
+        "Did Reem leave Nexora?",
+        "Nobody cancelled the meeting.",
+        "Zoe cancelled the build.",
+        "They say Zoe cancelled the meeting.",
+        "Zoe didn't cancel the meeting.",
+        "I came off work.",
+        "We kept him for 5 days.",
+        "I want everything in Paris.",
+        "She wants everything in Dutch.",
+        "Does the client want everything in Dutch?",
+        "If the client wants everything in Dutch, translate it.",
+        "I renamed foo to bar.",
+        "We renamed it to bar.",
+        "Should we rename master to main?",
+        "We don't keep logs for 45 days, or do we?",
+        "The parcel arrives in 5 days.",
+    ],
+)
+def test_what_is_known_to_all_or_over_soon_is_not_told(said: str) -> None:
+    """Nature, sights, programs, what happens in passing; and what is asked or denied."""
+    assert stated(said, "Ada", NOW) == []

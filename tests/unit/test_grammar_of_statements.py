@@ -73,7 +73,7 @@ NOW = datetime(2026, 3, 11, 9, 30, tzinfo=UTC)
         ("I was born on May 12, 1990 and moved.", "Ada was born on 12 May 1990"),
         ("I was born on May 3rd, 1990.", "Ada was born on 3 May 1990"),
         ("My email has changed to ada@new.org.", "Ada's email is ada@new.org"),
-        ("The budget for Q3 was cut to 30k.", "the budget for Q3 is 30k"),
+        ("The budget for Q3 was cut to 30k.", "the budget for Q3 is 30k now"),
         ("I have a US passport.", "Ada has a US passport"),
         ("My brother lives in Bangor, ME.", "Ada's brother lives in Bangor, ME"),
         ("My brother in law works for Airbus.", "Ada's brother-in-law works for Airbus"),

@@ -9,6 +9,7 @@ import re
 
 from ..regexes import regex
 from .lexicon import CAPITALS, PERSONS, PETS
+from .verbs import is_verb
 
 _LAST = r"(?!(?:and|or) [A-Z][\w'-]*(?: [A-Z][\w'-]*)*[.!]?$)"
 """What follows is not the last of a list: ``offices in Lyon, Ghent, and Turin``."""
@@ -17,6 +18,7 @@ _APPOSED_AFTER = regex(
     rf"(?<![\w,] )\b(?!(?:No|Yes|So|Well|Sorry)\b)([{CAPITALS}][\w'-]+), "
     rf"((?:my|our) (?:[a-z]+ )?(?:{'|'.join(sorted(PERSONS | PETS))})), (?=[a-z])"
 )
+_BESIDE = regex(rf"([{CAPITALS}][\w'&-]+), an? [^,;.?!]{{2,40}}, ((?:and|but) ([a-z]+) )")
 _ASIDE = regex(
     rf"^(?!I'm\b)((?:[Mm]y|[Oo]ur|[Tt]he) [\w -]{{2,30}}|(?:[{CAPITALS}][\w'-]+ ?){{1,3}}), "
     r"(?:(?:who|which) (?P<does>[^,;.?!]{2,40})|(?P<what>an? [^,;.?!]{2,40})"
@@ -33,7 +35,12 @@ def with_names_beside(text: str) -> str:
 
 def without_aside(sentence: str) -> str:
     """Return a sentence with what is added in the middle of it said first, as one of its own."""
-    return _ASIDE.sub(_aside_first, sentence)
+    return _ASIDE.sub(_aside_first, _BESIDE.sub(_without_what, sentence))
+
+
+def _without_what(found: re.Match[str]) -> str:
+    """Return a name without what it is, where a verb follows: ``for Siemens and live in Bonn``."""
+    return f"{found[1]} {found[2]}" if is_verb(found[3]) else found[0]
 
 
 def _aside_first(found: re.Match[str]) -> str:

@@ -120,6 +120,7 @@ _PARTS = {
     "words": r"[a-z]+(?: [a-z]+)?",
     "anything": r".+?",
     "code": rf"(?:the )?(?:{_NAMED}|[a-z]\w*(?:-[\w.]+)+)",
+    "token": r"(?!(?:it|this|that|them)\b)[\w.-]{3,}",
     "passed": r"(?:(?:was |been )?(?:handed(?: over)?|passed|transferred)|moved|went|gone)",
     "replaced": r"(?:replaced|succeeded)",
     "of_whom": r"(?: (?P<whose>our|my|the))?",
@@ -156,6 +157,7 @@ _PARTS = {
     "leave": r"(?:[a-z]+ )?(?:holiday|vacation|leave|sabbatical|honeymoon)",
     "unit": rf"{_OWNED} (?:[\w-]+ )?(?:team|project|department|service|group|office|shop|account)",
     "come_to": r"(?:come|came|grown|grew|started|begun|learned|learnt) to (?:like|love|enjoy)",
+    "am": r"(?: am|'m| is|'s| are|'re)",
     "turned": r"(?: am|'m| is|'s| are|'re| became| become| turned| went)",
     "is_back": r"(?:(?: am|'m| is|'s| are|'re) back|<did> (?:come|came|got) back)",
     "upgraded": r"(?:upgraded|updated|downgraded|bumped)",
@@ -215,6 +217,8 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "<who><did> (?:replaced|swapped)(?: out)? (?:(?:my|our) )?<old:name><with>",
         "{who} switched from {old} to {new}",
     ),
+    ("<who><did> (?:replaced|swapped)(?: out)? <old:word> (?:with|for|by) .+", "{who} quit {old}"),
+    ("<who><did> (?:switched|changed)(?: over)? from <old:word> to .+", "{who} quit {old}"),
     (
         "<who><did> (?:bought|got) (?:an? )?<new:name> to replace (?:my|our|the) <old:name>",
         "{who} switched from {old} to {new}",
@@ -276,8 +280,24 @@ _RESTATED: tuple[tuple[str, str], ...] = (
     ),
     ("<whose> <part:limb><did> healed", "{who} no longer {have} a broken {part}"),
     (
-        f".+ (?:taken|took|taking) (?P<who>me|us|{FULL_NAME}) off (?:the )?<drug:word>",
+        f".+ (?:taken|took|taking) (?P<who>me|us|{FULL_NAME}) off (?!guard|duty)<drug:word>",
         "{who} stopped taking {drug}",
+    ),
+    (
+        f"(?P<who>[Ww]e|{FULL_NAME})<did> renamed <old:token> (?:to|as) <new:token>",
+        "{old} is called {new}",
+    ),
+    (
+        "<who><did> (?:come|came) off (?!work|stage|shift|duty|air|course)<drug:word>",
+        "{who} stopped taking {drug}",
+    ),
+    (
+        "<who><did> (?:rewritten|rewrote|ported|rebuilt) <thing:had> (?:in|to) <new:name>",
+        "{thing} is written in {new}",
+    ),
+    (
+        "<who> (?:don't|doesn't|do not|does not) need (?:my )?<thing:word> any ?(?:more|longer)",
+        "{who} no longer {wear} {thing}",
     ),
     ("<who><did> (?:went|gone) (?P<time>part|full)[ -]time", "{who} {work} {time}-time"),
     (
@@ -290,7 +310,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
     ),
     ("<who><did> <come_to> <thing:words>", "{who} no longer {hate} {thing}"),
     (
-        "<who><did> (?:come|came|gone|went) off (?:the|my|our) <diet:word> diet",
+        "<who>(?:<did> (?:come|came|gone|went)|<am>) off (?:the|my|our) <diet:thing> diet",
         "{who} {be} no longer on a {diet} diet",
     ),
     (
@@ -385,6 +405,7 @@ _OF_ONE = {
     "live": "lives",
     "take": "takes",
     "use": "uses",
+    "wear": "wears",
     "work": "works",
 }
 

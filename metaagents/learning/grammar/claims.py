@@ -55,18 +55,25 @@ def _of_change(
     As it says it, where that can be read: what else it says is found when facts are compared. What
     a thing without a name has come to passes, unless somebody sets it.
     """
-    told = restated(clause.text)
+    told = restated(clause.text).partition(". ")[0]  # what else that says, when it is compared
     again = taken_apart(replace(clause, text=told), speaker, at) if told else None
     implied = read(again) if again is not None else []
-    if not any(one.is_news or one.sense == "over" for one in implied):
+    # What is called off counts where it was for a time: meetings, and no builds.
+    is_over = any(one.sense == "over" and one.attribute != "cancelled" for one in implied)
+    if not (is_over or any(one.is_news for one in implied)):
         return made
     if said is None:
         made = implied
-    elif said.subject.sort == "thing" and said.subject.text.islower() and not _is_set(said):
+    elif _is_of_a_thing(said) and implied[0].subject != speaker:
         return made
     else:
         made = made or [said.claim(said.verbal.lemma, of_speaker(said.verbal.rest, speaker))]
     return [replace(one, is_news=True) for one in made[:1]] + made[1:]
+
+
+def _is_of_a_thing(said: Said) -> bool:
+    """Whether a clause tells what a thing without a name has come to, and nobody set it."""
+    return said.subject.sort == "thing" and said.subject.text.islower() and not _is_set(said)
 
 
 def _is_set(said: Said) -> bool:

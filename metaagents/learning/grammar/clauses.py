@@ -126,7 +126,7 @@ _ASKS_BACK = any_case(
     r"aren't|didn't|haven't)(?:n't)? (?:i|we|my|it|he|she|they)\s*\??$|(?:right|no|yes|correct"
     r"|eh)\??$"
 )
-_DONE = regex(r"[a-z]+ed(?: (?:my|our|the|an?|it|him|her|them|at|in|for|to)\b|[ .!]*$)")
+_DONE = regex(r"[a-z]{2,}ed(?: (?:my|our|the|an?|it|him|her|them|at|in|for|to)\b|[ .!]*$)")
 _CORRECTED = any_case(r"not (?:at |on |in |to |for )?[\w.:' ]{1,40}")
 _ITEM = r"[\w$\u20ac\u00a3#][\w.'/&+-]*(?: [\w$\u20ac\u00a3#][\w.'/&+-]*){0,3}"
 _MORE_OF_LIST = any_case(rf"(?:{_ITEM}, ){{0,8}}{_ITEM},? (?P<by>and|or) {_ITEM}[.!]?$")
@@ -145,7 +145,7 @@ _NO_ITEM = frozenset(
 _DENIAL = any_case(r"(?:\W*\w+){0,3}? ?(?:\w+n't|do not|does not|never|no longer|have no|has no)\b")
 _COMPARES = any_case(r"\b(?:[a-z]+er|more|less) than\s+$")
 """What is measured by something else is not doubted."""
-_NEXT = regex(r"(?:an? |any )?[a-z][\w\-]*(?: [a-z][\w\-]*)?[.!]?(?:$|,)")
+_NEXT = regex(r"(\w[\w\-]*(?: \w[\w\-]*){0,3})[.!]?(?:$|,)")
 _OPENS_CLAUSE = any_case(
     rf"(?:{_SUBJECTS}|it\b|they\b|you\b|there\b|this\b|that\b|yes\b|no\b|then\b|now\b|so\b|neither\b|nor\b)"
 )
@@ -458,7 +458,8 @@ def _is_item(text: str) -> bool:
 def _is_denied_both(joint: re.Match[str], part: str, rest: str) -> bool:
     """Whether ``or`` stands between two things that are both denied: ``no cats or dogs``."""
     is_or = joint["taint"].lower() == "or" and not joint.group().startswith(",")
-    return bool(is_or and _DENIAL.match(part) and _NEXT.match(rest))
+    following = _NEXT.match(rest)
+    return bool(is_or and _DENIAL.match(part) and following and _is_item(following[1]))
 
 
 def _kind_of(joint: re.Match[str]) -> str:

@@ -69,7 +69,7 @@ DATED = regex(
     r"|out-of-office|sabbatical|internship|apprenticeship|semester|term|placement)$"
 )
 _SCHEDULED = regex(
-    rf"(?:{_AWAITED}|meeting|hearing|wedding|interview|workshop|concert|appointment|conference)$"
+    rf"(?:{_AWAITED}|meeting|wedding|interview|workshop|concert|appointment|stand-?up|retro|sync)$"
 )
 _ROLE = regex(
     r"(?:er|or|ist|ian|ant|ent|eur|man|woman|nurse|chef|cook|pilot|vet|judge|clerk|mason|priest"

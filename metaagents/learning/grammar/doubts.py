@@ -83,7 +83,8 @@ DOUBT = Sought(
     r"sort of|apparently|allegedly|supposedly|literally|dream\w*|lie|lying|fake|"
     r"not really|sometimes|hopefully|potentially|practically|virtually|basically an?|so-called|"
     r"thinking (?:of|about)|consider(?:ing|ed)|iirc|afaik"
-    r"|(?:is|are|was|were|be) either|not sure|in theory|technically|metaphorically|whatever)\b"
+    r"|(?:is|are|was|were|be) either|not sure|in theory|technically|metaphorically|whatever"
+    r"|(?:\w+n't|not) (?:yet |really )?decided?)\b"
     r"|'d\b",
     re.IGNORECASE,
 )

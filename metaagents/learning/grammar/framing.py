@@ -116,7 +116,9 @@ def _is_news(said: Said, filling: Filled) -> bool:
     if verbal.aim == "used":
         return frame.fact_type == "identity" and frame.has("state")
     needs_time = frame.has("dated") or (frame.attribute == "was born" and not filling.value)
-    is_timed = said.when is not None or _is_firm(filling) or OFTEN.search(said.told()) is not None
+    is_timed = (
+        said.when is not None or _is_firm(said, filling) or OFTEN.search(said.told()) is not None
+    )
     if (needs_time and not is_timed) or (frame.has("since") and not said.is_since):
         return False
     if frame.has("state"):
@@ -128,9 +130,11 @@ def _is_news(said: Said, filling: Filled) -> bool:
     return is_done and (verbal.sense in {"is", "never"} or is_denial)
 
 
-def _is_firm(filling: Filled) -> bool:
-    """Whether somebody left those they were with, which is no place: ``Priya left the company``."""
-    return filling.frame.attribute == LEFT and _COMPANY.fullmatch(filling.value) is not None
+def _is_firm(said: Said, filling: Filled) -> bool:
+    """Whether somebody left those they were with; who speaks may tell what place they left."""
+    is_name = said.subject.sort != "speaker" and phrases.as_name(filling.value)
+    is_firm = is_name or _COMPANY.fullmatch(filling.value)
+    return filling.frame.attribute == LEFT and bool(is_firm)
 
 
 def _is_lasting(said: Said, filling: Filled) -> bool:

@@ -153,7 +153,7 @@ _OF_ALL = any_case(r"(?:all|every|each) ")
 _I_KNOW = any_case(r" (?:i|we) (?:know|have|use|trust|see|go to)$|^the new ")
 _HARMS = regex(r"me (?:sneeze|itch|sick|ill|cough|swell|vomit|dizzy|drowsy|wheeze)\b")
 _AMONG = regex(r"(?:with|in|at|next to|above|below|behind|near) ")
-_TO_NAME = regex(rf"(?:by|to|through|via) [{CAPITALS}]|with (?:the )?[{CAPITALS}]")
+_TO_NAME = regex(rf"(?:by|to|through|via) (?:(?:the )?#|[{CAPITALS}])|with (?:the )?[{CAPITALS}]")
 _WHERE = {"go": _TO_NAME, "live": _AMONG, "sit": regex(rf"in [{CAPITALS}]")}
 """Verbs that say something with where or with whom only."""
 _CHOSEN = regex(rf"(?:with|against|on|for) (?:the )?[{CAPITALS}]")
@@ -241,7 +241,7 @@ def _is_worth(said: Said) -> bool:
     is_rule = _is_round(said) or _OF_ALL.match(said.subject.text) is not None
     is_named = _NAMED.search(rest) is not None or is_rule
     passes = phrases.PASSED_ON.search(rest) or phrases.PASSING.search(rest)
-    if passes and said.verbal.lemma in {"have", "need", "own"}:
+    if passes and said.verbal.lemma in {"get", "have", "need", "own"}:
         return False
     return is_named or phrases.is_worth_keeping(_ADDED.sub("", rest), EVALUATIVE | OCCASIONS)
 
@@ -326,7 +326,9 @@ def _is_of_somebody(said: Said) -> bool:
     lemma, is_definite = verbal.lemma, "the" in rest.lower().split()
     if said.times:
         is_plan = said.is_ahead and lemma in _BEGINS
-        return is_plan and _DEFINITE.match(rest) is not None
+        is_kept = lemma in {"keep", "retain", "store"} and said.time_text.startswith("for ")
+        is_so = is_kept and verbal.sense == "is" and not is_definite
+        return is_so or (is_plan and _DEFINITE.match(rest) is not None)
     if lemma in _WHERE:
         return _WHERE[lemma].match(rest) is not None
     is_chosen = bool(said.clause.not_so) and lemma not in OF_THE_MOMENT  # "tabs, not spaces"
@@ -361,8 +363,9 @@ def _is_what(said: Said) -> bool:
     if subject.sort == "speaker":
         return (is_of_name and not _on_the_way(rest)) or is_each_time
     if subject.sort == "owned" and phrases.is_worth_keeping(subject.noun, EVALUATIVE | AT_HAND):
-        return is_of_name or _MEASURED.match(rest) is not None
-    if _CALLED.match(rest) or (_I_KNOW.search(subject.text) and phrases.as_name(rest)):
+        return is_of_name or (_MEASURED.match(rest) or _CALLED.match(rest)) is not None
+    is_called = _CALLED.match(rest) is not None and subject.sort != "owned"
+    if is_called or (_I_KNOW.search(subject.text) and phrases.as_name(rest)):
         return True
     if _KEPT.fullmatch(rest) is None and not is_each_time:
         is_new = phrases.is_worth_keeping(f"{subject.noun} {rest}", EVALUATIVE | AT_HAND)

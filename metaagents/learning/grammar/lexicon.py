@@ -241,7 +241,7 @@ EVALUATIVE = frozenset(
 
 OF_AN_ANSWER = frozenset(
     "answer question result outcome sum total solution remainder offer option suggestion proposal "
-    "guess advice tip point trick thought idea".split()
+    "guess advice tip point trick thought idea default".split()
 )
 """What comes of a question, or is put up to choose from: it is known while that is talked of."""
 
@@ -309,7 +309,7 @@ LIFE_CHANGES = frozenset(
 )
 """Verbs of what changes a life, once it is done."""
 
-SLIGHT_CHANGES = frozenset("get do cut drop start begin lose break change".split())
+SLIGHT_CHANGES = frozenset("get buy do cut drop start begin lose break change".split())
 """Of these only with a name, a number or something of one's own."""
 
 AT_HAND = frozenset(
@@ -320,7 +320,7 @@ AT_HAND = frozenset(
     "key keys phone charger coffee tea lunch breakfast dinner break minute minutes look question "
     "questions answer turn bug error order note notes update version point bit chat chats blast "
     "time times talk fun laugh walk respect back part while weather traffic server program print "
-    "printer".split()
+    "printer pr prs".split()
 )
 """What people have to do with in passing, at work and on the way."""
 

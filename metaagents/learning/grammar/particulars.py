@@ -12,10 +12,10 @@ from dataclasses import replace
 from ...claims.forms import is_past
 from ..regexes import any_case, regex
 from . import phrases
-from .copula import is_trade
+from .copula import SET, is_trade
 from .frames import GAPPED
 from .lexicon import EVALUATIVE, MADE_UP, OCCASIONS, POSSESSIONS, READ_ELSEWHERE
-from .statement import PLACE, Claim, Said, of_speaker
+from .statement import PLACE, REGULAR, Claim, Said, of_speaker
 from .verbs import FORMS
 
 _KNOWN = any_case(r"(?:the|all|both|every|each) |[^ ]+ [^ ]|(?:staging|production|prod)$")
@@ -38,6 +38,9 @@ _PASSES = regex(
     r"\b(?:late|early|left|behind|ahead|away|to go|open|never|stuck)\b|^at \d+ ?(?:%|percent)"
 )
 """How something stands at the moment."""
+_HOW_LONG = regex(r"(?:in|within) \d+ (?:\w+ )?(?:days|weeks|months)")
+_SET = regex(rf"(?:{SET.pattern}|\b(?:door|gate|access|alarm|entry) code$|\bpin$)")
+_OF_AN_ERROR = regex(r"(?:error|exit|status|response|page|line|return|final|next|last) ")
 _HOLDS = frozenset(
     "be need require run use take hold contain support include begin start end open close meet "
     "live seat cost belong serve last expire accept cover store keep return weigh own have get "
@@ -53,7 +56,7 @@ _NO_THING = (
     | frozenset(
         # What is at hand while a program is written.
         "code build script branch variable commit file cache test tests error log request ticket "
-        "pr function patch diff".split()
+        "pr function patch diff usage load utilization utilisation progress".split()
     )
 )
 
@@ -79,6 +82,8 @@ def with_particulars(said: Said, found: Sequence[Claim]) -> Iterator[Claim]:
 def _is_exact(said: Said) -> bool:
     """Whether a clause tells something lasting and exact of a known thing."""
     verbal, rest = said.verbal, said.verbal.rest
+    if verbal.lemma == "be" and verbal.sense == "is" and _is_set(said):
+        return _is_lasting(said) and phrases.as_quantity(rest) is not None
     if (
         not (_is_lasting(said) and _is_known(said))
         or _PASSES.search(rest)
@@ -91,8 +96,24 @@ def _is_exact(said: Said) -> bool:
     done = rest.partition(" ")[2] if _is_participle(rest) else rest
     value = _BEFORE.sub("", f"{done} ").strip()
     is_whole = not value or any(way(value) for way in _WAYS)
-    is_sharp = _EXACT.search(rest) is not None or any(one.days for one in said.times)
+    is_exact = _EXACT.search(rest) or any(one.days for one in said.times)
+    is_sharp = bool(is_exact or _is_how_long(said))
     return is_whole and is_sharp and phrases.is_worth_keeping(_CAPITAL.sub("", rest), EVALUATIVE)
+
+
+def _is_set(said: Said) -> bool:
+    """Whether a clause is of a figure that is set, and says of which: ``the retry limit``."""
+    is_one = said.subject.sort == "thing" and said.subject.text.startswith("the ")
+    is_which = " " in said.subject.head and _OF_AN_ERROR.match(said.subject.head) is None
+    return is_one and is_which and _SET.search(said.subject.head) is not None
+
+
+def _is_how_long(said: Said) -> bool:
+    """Whether something takes so long, or comes, each time: ``Globex pays in 60 days``."""
+    when = said.when
+    if when is None or when.days:
+        return False
+    return bool(REGULAR.search(said.subject.text) or _HOW_LONG.fullmatch(when.text))
 
 
 def _is_lasting(said: Said) -> bool:
@@ -101,7 +122,7 @@ def _is_lasting(said: Said) -> bool:
     if verbal.modal or verbal.is_progressive or verbal.aim or verbal.habit not in {"", "only"}:
         return False
     is_now_only = said.when is not None and said.when.sort == "at" and not said.is_ahead
-    if verbal.tense == "present" and is_now_only:
+    if verbal.tense == "present" and is_now_only and not _is_how_long(said):
         return False
     is_done = verbal.lemma == "be" and _is_participle(verbal.rest)
     is_so = verbal.tense in {"present", "perfect"} and verbal.sense != "never"

@@ -49,14 +49,15 @@ AMOUNT = (
 """A sum of money, as an expression without groups."""
 PASSED_ON = regex(
     r"\b(?:messages?|e-?mails?|letter|repl(?:y|ies)|minutes?|seconds?(?!-)|function|variable|dict|array"
-    r"|loop|exception|branch|commit|compiler|stack trace|class (?:called|named))\b"
+    r"|errors?|warnings?|timeouts?|bugs?(?! \w)|(?:failing|flaky) \w+|loop|exception"
+    r"|branch|commit|compiler|stack trace|class (?:called|named))\b"
 )
 """What is owned by nobody: what passes between people, spare minutes, parts of a program."""
 PASSING = regex(
     r"(?<!allergy)(?<!aversion)(?<!intolerance)"
     r" to (?!(?:the|an?|my|our)\b|(?:work|school|church|college)$)"
     r"[a-z]+(?: .{1,40})?$|\bin (?:mind|tow|stock|front of)\b|\bdown the (?:street|road|hall)\b"
-    r"| (?:open|full)$|\bup my sleeve\b"
+    r"| (?:open|full|wrong|right|mixed up)$|\bup my sleeve\b"
     r"|\b(?:in|on|up|to|off) my (?:throat|hands?|stomach|mouth|head|mind|eyes?|plate|chest|back"
     r"|shoulders?|lap|pocket|bag)\b|\b(?:green (?:thumb|fingers)|sweet tooth|temper|soul|nerve"
     r"|marbles|patience|appetite|cool|two left feet)$"

@@ -59,11 +59,17 @@ _TO_US = regex(r"^(?:(?:to )?(?:stay|visit|live|see|help)\b ?(?:with )?)?(?:me|u
 _WHOM = regex(r"\b(?:him|them|it|her(?= (?:once|twice|every|each|on|in|at|\w+ times)\b|$))\b")
 _EXAMPLE = regex(
     r"an? .*\b(?:called|named) |the (?:average|typical|ordinary|variable|function|column|row|cell"
-    r"|string|array) "
+    r"|string|array)\b"
 )
 _SCORE = regex(
     r"\d{1,2}[-\u2013:]\d{1,2}$|the .*\b(?:cup|league|title|championship|match|game|election)\b"
 )
+_OF_NATURE = regex(
+    r"(?:fly (?:at|south)|swim|breathe|hunt|hibernate|lay|breed|graze|hatch)\b|(?:live|migrate)"
+    r" (?:in|on|to) (?:the )?(?:Africa|Asia|Australia|A(?:nta)?rctica?|Amazon)\b"
+)
+_LANDMARK = regex(r"\d.* (?:long|tall|high|deep|wide)")
+"""What is said of animals and of the Nile, of which nobody tells to be remembered."""
 _SIMILE = regex(r"like (?:an?|the|mad|crazy|hell) ")
 _TODAY = any_case(r"\b(?:today|tonight|this (?:morning|afternoon|evening|week))\b")
 _UNKNOWN = any_case(r"(?:tb[dac]|n/a|unknown|unclear|undecided|to be [a-z]+ed)\W*$|that\b")
@@ -97,11 +103,14 @@ def read(said: Said) -> list[Claim]:
 def _is_of_nothing(said: Said) -> bool:
     """Whether a clause is about no known thing, or a manner of speaking.
 
-    ``The second is red``, ``the answer is 42``, ``a user named Tom``, ``I eat like a horse``, ``my
-    head is a sieve today``.
+    ``The second is red``, ``the answer is 42``, ``a user named Tom``, ``lions live in Africa``,
+    ``I eat like a horse``, ``my head is a sieve today``.
     """
     noun, verbal = said.subject.noun.lower(), said.verbal
-    if said.subject.sort == "thing" and (noun in ORDINALS or _EXAMPLE.match(said.subject.text)):
+    is_natural = noun.endswith("s") and _OF_NATURE.match(f"{verbal.lemma} {verbal.rest}")
+    is_natural = is_natural or (said.subject.noun.istitle() and _LANDMARK.fullmatch(verbal.rest))
+    is_nothing = noun in ORDINALS or _EXAMPLE.match(said.subject.text) or is_natural
+    if said.subject.sort == "thing" and is_nothing:
         return True
     if _SIMILE.match(verbal.rest) or _is_headline(said):
         return True
@@ -155,6 +164,8 @@ def _claims(said: Said) -> Iterator[Claim]:
     frame = filled(verbal)
     if frame is not None and frame.frame.attribute == "age" and not _is_somebody(said):
         frame = None  # "my extension is 204"
+    if frame is not None and frame.frame.attribute == "uses" and phrases.as_time(frame.value):
+        frame = None  # "we deploy on Tuesdays"
     if (
         frame is not None
         and frame.value.lower() in SOFTWARE

@@ -63,6 +63,13 @@ _WISH = any_case(
     r" (?P<act>(?:always |never )?.+)"
     r"|(?:i'd|i would) (?:rather|prefer to|like to) (?:have|get|see) (?P<style>.+? than .+)"
 )
+_FORM = regex(
+    r"(?P<who>(?i:i|we|the (?:client|customer|user)|(?:my|our) [a-z]+)"
+    r"|(?!(?:He|She|It|They|You|Every\w+|Some\w+|Any\w+|No\w*|Who|This|That)\b)[A-Z][\w-]+)"
+    r" (?P<verb>want|prefer)s? (?P<what>(?:everything|(?:all|every|my|our|its|their|his|her)"
+    r" [\w -]{2,30}?) in (?:[A-Z]{2,5}|Markdown|Excel|[A-Z][a-z]+(?:ish|ese|ian|ch|an)))"
+)
+"""In what language or form somebody wants things: ``the client wants everything in Dutch``."""
 _ASKED = any_case(r"^(?:could|can|would|will) you (?:please )?(always|never|from now on,?) ")
 """``Could you always give temperatures in Celsius?``: a question by its manners only."""
 _HEADING = any_case(r"^(?:constraint|rule|policy|requirement|important|security|reminder): ")
@@ -103,9 +110,15 @@ def requested(sentence: str, speaker: str) -> Iterator[Claim]:
         return
     wish = _WISH.fullmatch(told)
     rule = _RULE.fullmatch(told)
+    form = _FORM.fullmatch(told)
     if wish and wish["style"] and not _ONCE.search(told):
         text = f"{speaker} would rather have {of_speaker(wish['style'], speaker)}"
         yield Claim(speaker, "prefers", wish["style"], text, "preference", is_news=True)
+    elif form:
+        plain = form["who"].lower()
+        who = speaker if plain in {"i", "we"} else of_speaker(_small(form["who"]), speaker)
+        text = f"{who} {third_person(form['verb'])} {of_speaker(form['what'], speaker)}"
+        yield Claim(who, "prefers", form["what"], text, "preference", is_news=True)
     elif rule and _is_base(rule["act"]) and not _ONCE.search(told):
         yield Claim(rule["who"], "must", rule["act"], _small(told), "constraint", is_news=True)
     else:

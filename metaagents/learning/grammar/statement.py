@@ -83,6 +83,8 @@ _CHANGED = regex(
 )
 _AS_WELL = any_case(r"\b(?:too|as well|also)\b")
 """What is so now as well ends nothing."""
+_COMES_AGAIN = any_case(r"^for |\b(?:every|each)\b|\b\w+days\b")
+"""A time of what is so for long: how long each time, and on which days."""
 _STILL_DENIED = ("doesn't", "does not", "don't", "do not", "isn't", "is not", "aren't", "can't")
 _THING_WORDS_MAX = 3
 _MINE = any_case(r"\b(?:my|our)\b")
@@ -209,9 +211,11 @@ class Said:
     def is_now(self) -> bool:
         """Whether a mark says that it is so since lately: ``now``, ``these days``."""
         verbal = self.verbal
-        is_so = verbal.sense == "is" and verbal.tense == "present" and not self.times
+        is_each = all(_COMES_AGAIN.search(one.text) for one in self.times)
+        is_so = verbal.sense == "is" and verbal.tense == "present" and is_each
         is_one = verbal.lemma == "be" and " " not in verbal.rest  # what is so called is one thing
-        is_one &= verbal.rest not in DIETS
+        is_one &= verbal.rest not in DIETS and not self.times
+        is_one &= not self.subject.text.startswith("the ")
         return self.is_change and is_so and not is_one
 
     def clause_as_said(self) -> str:
@@ -306,7 +310,7 @@ def taken_apart(
             times += before.times[0].onwards() if before is not None and before.times else []
         elif not (verbal.tense == "past" and is_lifelong(told)):
             is_each = comes_round(told) and (
-                _REGULAR.search(subject.text) is not None or _is_so_each_time(verbal, told)
+                REGULAR.search(subject.text) is not None or _is_so_each_time(verbal, told)
             )
             is_undated = is_each or _lasts(verbal, told) or _is_how_long(verbal, told)
             when = resolved(told, None if is_undated else at, is_ahead=is_ahead)
@@ -340,7 +344,10 @@ def unread(clause: Clause, speaker: str) -> Said | None:
     return found and Said(found[0], Verbal("", "", "", "past"), (), speaker, clause)
 
 
-_REGULAR = any_case(r"\b(?:weekly|fortnightly|biweekly|regular|annual|yearly)\b")
+REGULAR = any_case(
+    r"\b(?:weekly|fortnightly|biweekly|regular|annual|yearly"
+    r"|(?:fiscal|financial|tax|school|academic) year)\b"
+)
 """What says of itself that its day or month is each of that name: no date is made of it."""
 
 
