@@ -383,7 +383,7 @@ def _judging(settings: Settings, stores: _Stores, model: BudgetedModel | None) -
         events=cold.log,
         policy=JudgePolicy(),
         keeper=CoreKeeper(cold.semantic, _learning_policy(settings), on_move),
-        told=on_move,
+        on_move=on_move,
     )
 
 

@@ -93,20 +93,20 @@ class Aliases:
 
     def called(self, heads: Iterable[str]) -> frozenset[str]:
         """Return heads with every other word for them; a noun of several people has none."""
-        told = frozenset(heads)
-        for head in tuple(told):
+        all_heads = frozenset(heads)
+        for head in tuple(all_heads):
             some = self._names.get(head, set())
-            told |= frozenset(self._nouns.get(head, ())) | (
+            all_heads |= frozenset(self._nouns.get(head, ())) | (
                 next(iter(some)) if len(some) == 1 else frozenset()
             )
-        return told
+        return all_heads
 
     def of(self, heads: Iterable[str], names: frozenset[str]) -> frozenset[str]:
         """Return heads with what else they are called; a noun of several people is nobody else."""
-        told = frozenset(heads)
-        if told & names:
-            return told.union(*(self._nouns.get(head, ()) for head in told))
-        return self.called(told)
+        known = frozenset(heads)
+        if known & names:
+            return known.union(*(self._nouns.get(head, ()) for head in known))
+        return self.called(known)
 
 
 def meant(claim: Clause, source: Clause, voice: Voice) -> Disagreement | None:
@@ -195,9 +195,9 @@ def who(
     """Return whether a claim and its source tell of somebody else, or of others' words."""
     proposes = voice.kind == "agent" and "proposal" in claim.modes and bool(claim.told_by)
     is_own = proposes and claim.told_by <= voice.selves
-    told = None if is_own else _speaker(claim, source, voice, aliases, names)
-    if told is not None:
-        return told
+    by_speaker = None if is_own else _speaker(claim, source, voice, aliases, names)
+    if by_speaker is not None:
+        return by_speaker
     for thing, owner in claim.owned.items():
         theirs = source.owned.get(thing)
         if theirs and aliases.of(theirs, names).isdisjoint(owner):
@@ -239,8 +239,8 @@ def _speaker(
 def _everybody(
     source: Clause, voice: Voice, aliases: Aliases, names: frozenset[str]
 ) -> frozenset[str]:
-    told = source.subjects | source.objects | source.owners | source.by | voice.selves | voice.to
-    return aliases.of(told, names) | source.exact
+    heads = source.subjects | source.objects | source.owners | source.by | voice.selves | voice.to
+    return aliases.of(heads, names) | source.exact
 
 
 def _roles(

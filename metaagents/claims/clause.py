@@ -101,8 +101,8 @@ class Clause:
     @property
     def is_empty(self) -> bool:
         """Whether it has no word that says anything in particular."""
-        told = set(self.words)
+        content = set(self.words)
         if self.frame:
             who = self.subjects | self.told_by | self.objects_named | self.owners
-            told -= who | {base(one) for one in who}
-        return not (told or self.numbers or self.addresses)
+            content -= who | {base(one) for one in who}
+        return not (content or self.numbers or self.addresses)

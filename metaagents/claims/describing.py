@@ -86,14 +86,14 @@ def _is_adjective(found: Sequence[Token], place: int) -> bool:
 
 def _units(found: Sequence[Token], place: int) -> tuple[str, ...]:
     """Return the words after a number that it may count, two at most, or the currency before it."""
-    told: list[str] = []
+    units: list[str] = []
     for token in found[place + 1 : place + 4]:
         if token.kind == "w" and token.word not in FREE and token.word not in LIMITS:
-            told.append(base(token.word))
+            units.append(base(token.word))
         elif token.kind != "w" or token.word not in ("more", "of", "the", "other", "old", "new"):
             break
     before = found[place - 1].word if place else ""
-    return tuple(told[:2]) or ((base(before),) if before in ("dollar", "euro", "pound") else ())
+    return tuple(units[:2]) or ((base(before),) if before in ("dollar", "euro", "pound") else ())
 
 
 def _form(word: str) -> str:

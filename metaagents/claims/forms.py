@@ -48,7 +48,7 @@ _IRREGULAR = (
     "underwent undergone;oversee oversaw overseen;overcome overcame;bleed bled;freeze froze "
     "frozen;swear swore sworn;shrink shrank shrunk;withhold withheld"
 )
-IRREGULAR = {told.split()[0]: tuple(told.split()[1:]) for told in _IRREGULAR.split(";")}
+IRREGULAR = {line.split()[0]: tuple(line.split()[1:]) for line in _IRREGULAR.split(";")}
 """The other forms of verbs that no ending makes, by the base form: past first, participle last."""
 PAST_OF = {form: verb for verb, forms in IRREGULAR.items() for form in forms if form != verb}
 """The base form of each irregular past and participle that differs from it."""
@@ -168,7 +168,7 @@ for _told in _SAME.split(";"):
         _ALIKE[_word] = _ALIKE.get(_word, frozenset()) | _group
 _KINDS = {
     base(one): base(kind)
-    for kind, told in {
+    for kind, line in {
         "child": "son daughter",
         "parent": "mother father mum dad",
         "sibling": "brother sister",
@@ -177,7 +177,7 @@ _KINDS = {
         "pet": "dog cat rabbit parrot hamster",
         "money": "euro dollar pound",
     }.items()
-    for one in told.split()
+    for one in line.split()
 }
 
 

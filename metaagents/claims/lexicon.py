@@ -56,12 +56,12 @@ _TOLD: dict[Mode, str] = {
     "confirms confirmed consent consented",
     "can": "can able",
 }
-MODES: dict[str, Mode] = {word: mode for mode, told in _TOLD.items() for word in told.split()}
+MODES: dict[str, Mode] = {word: mode for mode, line in _TOLD.items() for word in line.split()}
 """Phrases, their words joined by ``_``, stand for themselves after ``PHRASES`` has joined them."""
 
 PHRASES: dict[tuple[str, ...], str] = {
-    tuple(told.split()): joined
-    for told, joined in {
+    tuple(line.split()): joined
+    for line, joined in {
         "used to": "used_to",
         "no longer": "no_longer",
         "not any more": "no_longer",

@@ -22,14 +22,14 @@ def is_readable(sentence: Sentence, names: frozenset[str]) -> bool:
     """
     if _MARKUP.search(sentence.text):
         return False
-    told = [one for one in sentence.tokens if one.kind != "p"]
-    if not told or told[-1].word in DETERMINERS - {"this", "that", "these", "those", "her"}:
+    said = [one for one in sentence.tokens if one.kind != "p"]
+    if not said or said[-1].word in DETERMINERS - {"this", "that", "these", "those", "her"}:
         return False
-    first = told[0]
+    first = said[0]
     is_order = is_base_form(first.word) and first.word not in names
     if is_order or first.word in ("please", "always", "never", "do", "remember", "from_now"):
         return False
-    return not any(_is_garbled(one, two) for one, two in itertools.pairwise(told))
+    return not any(_is_garbled(one, two) for one, two in itertools.pairwise(said))
 
 
 def _is_garbled(one: Token, two: Token) -> bool:

@@ -68,9 +68,9 @@ class Context:
 
     def note(self, clause: Clause) -> None:
         """Remember of whom a clause speaks."""
-        told = clause.subjects | clause.objects | clause.owners | clause.told_by
-        if told:
-            self.people = (*self.people[-4:], told)
+        heads = clause.subjects | clause.objects | clause.owners | clause.told_by
+        if heads:
+            self.people = (*self.people[-4:], heads)
 
 
 def clauses(
@@ -302,15 +302,15 @@ class _Reader:
 
     def _frame(self, clause: Clause, found: Sequence[Token], verb: int) -> None:
         """Let what a clause says of saying hold for what follows in the sentence."""
-        told = [one.word for one in found]
-        main = told[verb] if verb < len(told) else ""
-        frames = [word for word in told if is_frame_verb(word)]
+        all_words = [one.word for one in found]
+        main = all_words[verb] if verb < len(all_words) else ""
+        frames = [word for word in all_words if is_frame_verb(word)]
         if not frames:
             return
         reports = [word for word in frames if word in REPORTING]
         modes = frozenset(MODES[word] for word in frames if MODES.get(word) in FRAMING)
         self._framed |= modes | ({"ask"} if clause.denied and frames else set())
-        if "according_to" in told:
+        if "according_to" in all_words:
             return
         is_wanted = (
             main in AUXILIARIES and clause.modes & {"maybe", "ought", "plan"} and not reports
@@ -334,11 +334,15 @@ class _Reader:
         rest = [one.word for one in found[verb + 1 : verb + 6]]
         participle = next((word for word in rest if is_past(word) and word != "been"), "")
         going = any(is_gerund(word) for word in rest[:3])
-        told = {main, *rest[:3]}
-        clause.progressive = bool(told & BE) and going
+        auxiliaries = {main, *rest[:3]}
+        clause.progressive = bool(auxiliaries & BE) and going
         if participle in ("called", "named"):
             participle = ""
-        is_be = main in BE or bool(told & {"be", "been", "being"}) or main in ("get", "gets", "got")
+        is_be = (
+            main in BE
+            or bool(auxiliaries & {"be", "been", "being"})
+            or main in ("get", "gets", "got")
+        )
         clause.passive = is_be and bool(participle) and not clause.progressive
         perfect = main in ("have", "has") and (bool(participle) or "been" in rest)
         clause.copular = main in BE and not clause.passive and not clause.progressive
@@ -352,7 +356,7 @@ class _Reader:
 
     def _heads(self, found: Sequence[Token], voice: Voice, *, every: bool = False) -> _Heads:
         """Return whom and what a part of a clause names; what hangs on a preposition if asked."""
-        told = _Heads()
+        named = _Heads()
         owner: frozenset[str] = frozenset()
         hanging = False
         starts_hanging = bool(found) and found[0].word in PREPOSITIONS
@@ -371,33 +375,33 @@ class _Reader:
                     token.word in ("her", "its") and token is not found[-1]
                 ):
                     owner = who
-                    told.by_pronoun |= pronoun
+                    named.by_pronoun |= pronoun
                 elif not hanging:
-                    told.heads |= who
-                    told.by_pronoun |= pronoun
-                    told.plural |= plural
+                    named.heads |= who
+                    named.by_pronoun |= pronoun
+                    named.plural |= plural
                 continue
             if token.owner:
                 owner = frozenset((token.word,))
                 continue
-            self._noun(told, token, owner, hanging=hanging)
-        return told
+            self._noun(named, token, owner, hanging=hanging)
+        return named
 
-    def _noun(self, told: _Heads, token: Token, owner: frozenset[str], *, hanging: bool) -> None:
+    def _noun(self, named: _Heads, token: Token, owner: frozenset[str], *, hanging: bool) -> None:
         if token.word in (USER, AGENT, "agent", "customer", "client"):
-            told.heads |= {AGENT if token.word in (AGENT, "agent") else USER}
+            named.heads |= {AGENT if token.word in (AGENT, "agent") else USER}
             return
         if token.word in _ANYBODY:
-            told.heads |= {token.word}
+            named.heads |= {token.word}
             return
         if token.word in DETERMINERS or token.word in FREE or token.word in LIMITS:
             return
         key = base(token.word)
         if owner:
-            told.owned[key] = owner
-            told.owners |= owner
+            named.owned[key] = owner
+            named.owners |= owner
         if not hanging:
-            told.heads |= {token.word if token.capital else key}
+            named.heads |= {token.word if token.capital else key}
 
     def _who(self, word: str, voice: Voice) -> tuple[frozenset[str], bool, bool]:
         """Return whom a pronoun stands for, whether by what was said before, and of several."""

@@ -236,13 +236,13 @@ class Sources:
         around = self._around(claim, at)
         day = _dated(known)
         completing = [one.clause for one in around if self._completes(one, known)]
-        told = source.subjects | source.objects | source.owners | source.told_by
-        told |= source.points
+        heads = source.subjects | source.objects | source.owners | source.told_by
+        heads |= source.points
         if source.is_plural or source.is_linked:
-            told |= source.near - self._names
+            heads |= source.near - self._names
         if source.is_plural:
-            told |= self._companions
-        said = self._aliases.called(told | voice.selves | voice.to)
+            heads |= self._companions
+        said = self._aliases.called(heads | voice.selves | voice.to)
         if self._is_alias(claim, source):
             return None
         return (
@@ -278,8 +278,8 @@ class Sources:
             return True  # "but I quit": what was said before
         if one.clause.has_verb:
             return one.clause.is_linked and one.voice == first.voice
-        told = self._of_sentence[one.number]
-        return one.number == first.number or not any(other.has_verb for other in told)
+        clauses = self._of_sentence[one.number]
+        return one.number == first.number or not any(other.has_verb for other in clauses)
 
     def _is_alias(self, claim: Clause, source: Clause) -> bool:
         """Whether a claim only says who somebody is whom a source calls so in passing."""
@@ -289,10 +289,12 @@ class Sources:
         if "ask" in source.modes and not source.frame:
             return False
         owners = claim.subjects if claim.possesses else frozenset().union(*claim.owned.values())
-        told = [word for word in claim.exact if base(word) in claim.words and word not in owners]
-        told = [word for word in told if base(word) not in EMPTY_ROOTS]
-        nouns = [word for word in told if self._aliases.is_noun(base(word))]
-        rest = [word for word in told if word not in nouns]
+        rest_words = [
+            word for word in claim.exact if base(word) in claim.words and word not in owners
+        ]
+        rest_words = [word for word in rest_words if base(word) not in EMPTY_ROOTS]
+        nouns = [word for word in rest_words if self._aliases.is_noun(base(word))]
+        rest = [word for word in rest_words if word not in nouns]
         if len(nouns) != 1 or not rest or not claim.exact & source.exact:
             return False
         noun = base(nouns[0])
@@ -302,8 +304,8 @@ class Sources:
 
     def sentence_gives_cause(self, number: int) -> bool:
         """Whether a sentence of the sources says why."""
-        told = self._of_sentence.get(number, [])
-        return any(one.causes or one.joins or one.exact & {"since", "as"} for one in told)
+        clauses = self._of_sentence.get(number, [])
+        return any(one.causes or one.joins or one.exact & {"since", "as"} for one in clauses)
 
     @property
     def names(self) -> frozenset[str]:
@@ -357,8 +359,8 @@ class Reading:
     def _has_cause(
         self, sentence: Sentence, claims: Sequence[Clause], found: Sequence[_Known]
     ) -> bool:
-        told = {one.word for one in sentence.tokens}
-        because = bool(told & CAUSES) or ("since" in told and len(claims) > 1)
+        all_words = {one.word for one in sentence.tokens}
+        because = bool(all_words & CAUSES) or ("since" in all_words and len(claims) > 1)
         if not because and not _SO.search(sentence.text):
             return True
         numbers = {one.number for one in found}
@@ -414,21 +416,21 @@ def _answered(
     sentence: Sentence, read: Sequence[Clause], before: Sequence[Clause], voice: Voice
 ) -> list[Clause]:
     """Return what somebody says who answers a question or a proposal: by yes, no or a fragment."""
-    told = [one.word for one in sentence.tokens[:3]]
-    if not told:
+    first_words = [one.word for one in sentence.tokens[:3]]
+    if not first_words:
         return []
     answers: list[Clause] = []
     asked = [one for one in before if "ask" in one.modes]
-    if told[0] in ASSENTS and "not" not in told:
+    if first_words[0] in ASSENTS and "not" not in first_words:
         conditions = frozenset().union(*(one.modes & _CONDITION for one in read))
         offered = [one for one in before if one.modes & _OFFERING and not one.denied]
         answers += [_agreement(voice, one, conditions) for one in (Clause(), *offered)]
-    if told[0] in ASSENTS or told[0] in _DISSENTS:
+    if first_words[0] in ASSENTS or first_words[0] in _DISSENTS:
         for one in asked:
             if AGENT not in one.subjects:
-                no = told[0] in _DISSENTS or "not" in told
+                no = first_words[0] in _DISSENTS or "not" in first_words
                 answers.append(replace(one, modes=one.modes - {"ask"}, denied=one.denied != no))
-    if asked and told[0] not in _DISSENTS:
+    if asked and first_words[0] not in _DISSENTS:
         fragments = list(itertools.takewhile(lambda one: not one.has_verb, read))
         answers += [_completed(asked[-1], fragments)] if fragments else []
     return answers
@@ -454,7 +456,7 @@ def _completed(asked: Clause, fragments: Sequence[Clause]) -> Clause:
 
 def _echoed(read: Sequence[Clause], before: Sequence[Clause]) -> list[Clause]:
     """Return what clauses say that leave out what they answer: ``I did``, ``I'd like to``."""
-    told = [one for one in before if one.has_verb and not one.denied]
+    told_before = [one for one in before if one.has_verb and not one.denied]
     return [
         replace(
             _completed(asked[-1], [one]),
@@ -465,7 +467,7 @@ def _echoed(read: Sequence[Clause], before: Sequence[Clause]) -> list[Clause]:
             present=one.present,
         )
         for one in read
-        if (asked := [other for other in told if _is_echo(one, other)])
+        if (asked := [other for other in told_before if _is_echo(one, other)])
     ]
 
 

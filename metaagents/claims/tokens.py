@@ -85,10 +85,10 @@ def tokens(sentence: str) -> list[Token]:
     for place, part in enumerate(written):
         following = written[place + 1].lower() if place + 1 < len(written) else ""
         found += _read(part, following, after_number=bool(found) and found[-1].kind == "n")
-    told = _joined(found)
+    joined = _joined(found)
     return [
-        one._replace(after_mark=True) if place and told[place - 1].kind == "p" else one
-        for place, one in enumerate(told)
+        one._replace(after_mark=True) if place and joined[place - 1].kind == "p" else one
+        for place, one in enumerate(joined)
     ]
 
 
@@ -138,7 +138,7 @@ def _number(part: str) -> str:
 
 def _joined(found: list[Token]) -> list[Token]:
     """Return tokens with the phrases of the lexicon as one, and words joined by a hyphen apart."""
-    told: list[Token] = []
+    joined: list[Token] = []
     place = 0
     while place < len(found):
         token = found[place]
@@ -149,13 +149,13 @@ def _joined(found: list[Token]) -> list[Token]:
         for length in range(longest, 1, -1):
             phrase = PHRASES.get(tuple(one.word for one in found[place : place + length]))
             if phrase and _is_phrase(phrase, found, place + length):
-                told.append(Token(phrase, "w"))
+                joined.append(Token(phrase, "w"))
                 place += length
                 break
         else:
-            told.append(token)
+            joined.append(token)
             place += 1
-    return told
+    return joined
 
 
 def _is_phrase(phrase: str, found: list[Token], end: int) -> bool:

@@ -58,14 +58,14 @@ class LearningAgent:
     Args:
         semantic: The facts.
         policy: When to move.
-        told: Hears of each move.
+        on_move: Hears of each move.
     """
 
     def __init__(
-        self, semantic: SemanticStore, policy: LearningPolicy, told: OnMove = ignore_move
+        self, semantic: SemanticStore, policy: LearningPolicy, on_move: OnMove = ignore_move
     ) -> None:
         self._semantic = semantic
-        self._keeper = CoreKeeper(semantic, policy, told)
+        self._keeper = CoreKeeper(semantic, policy, on_move)
 
     async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
         """Count each item's uses once, promote what reached the threshold, keep core in its cap.

@@ -17,8 +17,8 @@ from ..claims.reading import Context, clauses
 from ..claims.tokens import Sentence
 
 _ONE_AT_A_TIME = tuple(
-    frozenset(map(base, told.split()))
-    for told in (
+    frozenset(map(base, line.split()))
+    for line in (
         "live reside move relocate settle stay",
         "work join employ hire",
         "cost price charge",
@@ -120,8 +120,8 @@ def _is_same_noun(one: Clause, two: Clause) -> bool:
 
 def _shares_most(one: _Told, two: _Told) -> bool:
     words = [
-        frozenset(other for word in told.rest | told.verb for other in alike(word))
-        for told in (one, two)
+        frozenset(other for word in reading.rest | reading.verb for other in alike(word))
+        for reading in (one, two)
     ]
     least = min(len(one.rest), len(two.rest))
     shared = len((words[0] & two.rest) | (words[1] & one.rest))

@@ -187,10 +187,10 @@ class Findings:
 def keyless_outcomes(window: Window) -> list[Counted]:
     """Return what the new turns say about the playbooks that the replies before them followed."""
     turns = (*window.earlier, *window.new)
-    told = [(turn, outcome_of(turns, turn, window.replies)) for turn in window.new]
+    outcomes = [(turn, outcome_of(turns, turn, window.replies)) for turn in window.new]
     return [
         Counted(found[0].id, turn.id, found[1] == "confirmed")
-        for turn, found in told
+        for turn, found in outcomes
         if found is not None
     ]
 
@@ -257,9 +257,9 @@ def _exchanged(turn: Turn, before: Sequence[Turn], window: Window) -> tuple[str,
     text = turn.input.strip()
     if len(text) > CORRECTION_CHARS_MAX:
         return None
-    told = _RIGHT.fullmatch(text)
-    if told is not None:
-        return told["wrong"].strip(), told["right"].strip()
+    match = _RIGHT.fullmatch(text)
+    if match is not None:
+        return match["wrong"].strip(), match["right"].strip()
     meant = _MEANT.fullmatch(text)
     if meant is not None and _NAMED.match(meant["right"]):
         return _meant(meant["right"], before, window)
@@ -346,8 +346,8 @@ def in_order_of_saying(drafts: Sequence[FactDraft], window: Window) -> list[Fact
 
 def _place(text: str, said: Sequence[frozenset[str]]) -> int:
     """Return which sentence says a text: the last of those that have most of its words."""
-    told = _roots(text)
-    shared = [(len(told & roots), number) for number, roots in enumerate(said)]
+    roots_of_text = _roots(text)
+    shared = [(len(roots_of_text & roots), number) for number, roots in enumerate(said)]
     return max(shared, default=(0, 0))[1]
 
 

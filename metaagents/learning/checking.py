@@ -185,8 +185,10 @@ class _Check:
             if reason is not None:
                 self._found.drop(reason, cited)
                 return
-        told = {root(word) for text in (trigger, *steps) for word in words(text)}
-        rests_on = {one.turn_id for one in heard if one.roots & told} | {one.id for one in cited}
+        roots_of_rule = {root(word) for text in (trigger, *steps) for word in words(text)}
+        rests_on = {one.turn_id for one in heard if one.roots & roots_of_rule} | {
+            one.id for one in cited
+        }
         ids = tuple(turn.id for turn in spoken if turn.id in rests_on)
         self._found.playbooks.append(PlaybookDraft(whose, trigger, steps, ids))
 
@@ -347,9 +349,9 @@ def _stated(found: FactFound, text: str, sources: Sequence[Turn], *, by_user: bo
     """
     types: dict[str, FactType] = {one: one for one in get_args(FactType)}
     fact_type = types.get(found.fact_type, "world") if by_user else "world"
-    told = "\n".join(f"{words_of(turn.input)}\n{_tool_statements(turn)}" for turn in sources)
+    texts = "\n".join(f"{words_of(turn.input)}\n{_tool_statements(turn)}" for turn in sources)
     subject, predicate, thing = _triple(text, found)
-    since, until = _validity(found, told)
+    since, until = _validity(found, texts)
     return Stated(text, subject, fact_type, predicate, thing, since, until)
 
 
@@ -374,9 +376,9 @@ def _triple(text: str, found: FactFound) -> tuple[str | None, str | None, str | 
     return subject, plain if is_key and is_one_at_a_time(plain) else None, thing
 
 
-def _validity(found: FactFound, told: str) -> tuple[datetime | None, datetime | None]:
-    first = stated_days(found.valid_from, told)
-    last = stated_days(found.valid_to, told)
+def _validity(found: FactFound, texts: str) -> tuple[datetime | None, datetime | None]:
+    first = stated_days(found.valid_from, texts)
+    last = stated_days(found.valid_to, texts)
     if first and last and last.last < first.first:
         return None, None
     return (first.first if first else None, last.last if last else None)

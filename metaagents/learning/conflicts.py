@@ -76,8 +76,8 @@ _AT = ("at", "of", "in", "for", "with")
 _RUNS = frozenset("use uses be run runs place".split())
 _OF_MANY_KINDS = regex(r"^(?:on )?(?:the |an? )?(?P<which>.*?) ?(?P<what>plan|tier|package)$")
 _SCALES = tuple(
-    frozenset(told.split())
-    for told in (
+    frozenset(line.split())
+    for line in (
         "dark light", "morning afternoon evening night", "aisle window middle", "hot cold",
         "metric imperial", "part full", "short long", "early late", "spicy mild", "formal informal",
     )
@@ -271,8 +271,8 @@ def _is_a_year_older(new: Claim, old: Claim) -> bool:
 
 
 def _age(claim: Claim) -> int:
-    told = claim.value.partition(" ")[0].lower()
-    return int(told) if told.isdigit() else NUMBER_WORDS.get(told, -1)
+    number = claim.value.partition(" ")[0].lower()
+    return int(number) if number.isdigit() else NUMBER_WORDS.get(number, -1)
 
 
 def _is_another_since(new: Claim, old: Claim) -> bool:
@@ -450,8 +450,8 @@ def _is_named(name: str, old: Claim) -> bool:
 
 def _closes(text: str, name: str) -> bool:
     """Whether a text ends with a name: ``host on AWS``."""
-    told, sought = words(text), words(name)
-    return bool(sought) and told[-len(sought) :] == sought
+    said, sought = words(text), words(name)
+    return bool(sought) and said[-len(sought) :] == sought
 
 
 def _units(claim: Claim) -> frozenset[str]:

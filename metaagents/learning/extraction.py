@@ -285,8 +285,8 @@ class ExtractionAgent:
             vectors = await self.embedder.embed(texts)
         except EzraError:
             vectors = ()  # The words do.
-        told = dict(zip(texts, vectors, strict=False))
-        return Replies({rule.id: rule for rule in found}, told)
+        vector_of = dict(zip(texts, vectors, strict=False))
+        return Replies({rule.id: rule for rule in found}, vector_of)
 
     async def _ask(self, read: _Read) -> _Said:
         """Ask a model, if there is one and something to ask about."""
@@ -419,8 +419,8 @@ def _findings(
     found = Findings() if answer is None else checked(window, answer, limits)
     _leave_out(found, guard)
     plain = by_patterns(window)
-    told = [*plain, *(one for one in found.facts if not is_found(one, plain))]
-    found.facts = in_order_of_saying(told, window)
+    facts = [*plain, *(one for one in found.facts if not is_found(one, plain))]
+    found.facts = in_order_of_saying(facts, window)
     found.outcomes[:0] = keyless_outcomes(window)
     return found
 

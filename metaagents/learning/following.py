@@ -112,12 +112,12 @@ class Replies:
 
         By words it needs what is to be done, the step's first word: a tank is drained or filled.
         """
-        wanted, told = read(step), read(said)
-        if not wanted.numbers <= told.numbers or wanted.is_negated != told.is_negated:
+        wanted, reply = read(step), read(said)
+        if not wanted.numbers <= reply.numbers or wanted.is_negated != reply.is_negated:
             return False
         if not wanted.is_negated and _UNDONE.search(said) and not _UNDONE.search(step):
             return False
-        needed, had = _roots(wanted), frozenset(_roots(told))
+        needed, had = _roots(wanted), frozenset(_roots(reply))
         common = sum(word in had for word in needed)
         if not common:
             return False
@@ -222,9 +222,9 @@ def _is_aside(turn: Turn) -> bool:
     return is_short and reading(said) is None and not turn.tool_outputs
 
 
-def _roots(told: Reading) -> list[str]:
+def _roots(reading: Reading) -> list[str]:
     """Return the content words of a text in any form, in order, without what only counts steps."""
-    words = (word for word in told.order if word in told.content and word not in _COUNTING)
+    words = (word for word in reading.order if word in reading.content and word not in _COUNTING)
     return list(dict.fromkeys(base(word) for word in words))
 
 

@@ -126,13 +126,13 @@ class Heard:
     def of(cls, said: Said) -> Heard:
         """Take apart what was said."""
         text = "\n".join([*said.names, said.text])
-        told = words(text)
+        spoken = words(text)
         return cls(
             turn_id=said.turn_id,
             vocabulary=vocabulary(text),
-            roots=frozenset(root(word) for word in told),
-            beginnings=frozenset(word[:NEAR_CHARS] for word in told if len(word) >= NEAR_CHARS),
-            same=frozenset(other for word in told for other in _same(base(word))),
+            roots=frozenset(root(word) for word in spoken),
+            beginnings=frozenset(word[:NEAR_CHARS] for word in spoken if len(word) >= NEAR_CHARS),
+            same=frozenset(other for word in spoken for other in _same(base(word))),
             clauses=tuple(clauses(said.text)),
         )
 
@@ -228,11 +228,11 @@ def _words_reason(
 
 def _is_supported(text: str, sources: Sequence[Heard]) -> bool:
     """Whether the clauses that come closest to each clause of a statement are not its opposite."""
-    told = [clause for one in sources for clause in one.clauses]
+    known = [clause for one in sources for clause in one.clauses]
     for clause in clauses(text):
-        shared = [len(clause.roots & one.roots) for one in told]
+        shared = [len(clause.roots & one.roots) for one in known]
         closest = max(shared, default=0)
-        nearest = [one for one, count in zip(told, shared, strict=True) if count == closest]
+        nearest = [one for one, count in zip(known, shared, strict=True) if count == closest]
         if closest and all(one.is_denied != clause.is_denied for one in nearest):
             return False
     return True

@@ -111,8 +111,8 @@ def _marks(fact: Fact, readings: _Readings) -> list[_Mark]:
     key = fact_key(fact)
     keys = [] if key is None else [key]
     rare = dict.fromkeys(word for one in readings for word in rare_words(one, NEAR_OVERLAP))
-    told = [*keys, *(("", word) for word in rare)]
-    return [(fact.user_id, writer, one, two) for one, two in told]
+    marks = [*keys, *(("", word) for word in rare)]
+    return [(fact.user_id, writer, one, two) for one, two in marks]
 
 
 LOOK_AGAIN_SECONDS = 2.0
@@ -166,7 +166,7 @@ class JudgeAgent:
         policy: How far to look.
         keeper: Keeps core in its cap when core facts were stored; ``None`` leaves that to the
             next promotion.
-        told: Hears of each fact that becomes core here.
+        on_move: Hears of each fact that becomes core here.
     """
 
     review: FactReview
@@ -179,7 +179,7 @@ class JudgeAgent:
     events: RecordLog
     policy: JudgePolicy
     keeper: CoreKeeper | None = None
-    told: OnMove = ignore_move
+    on_move: OnMove = ignore_move
 
     async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
         """Judge the oldest facts of a graph that are not judged yet, those of the items with them.
@@ -252,9 +252,9 @@ class JudgeAgent:
         judged = await self._compared(fact, neighbours.found[: self.policy.nearest])
         found: dict[str, Relation] = {}
         for rival in neighbours.rivals:
-            told = relation(Pair.of(fact, rival), judged.get(rival.id))
-            if told is not None:
-                found[rival.id] = told
+            relation_found = relation(Pair.of(fact, rival), judged.get(rival.id))
+            if relation_found is not None:
+                found[rival.id] = relation_found
         return _Case(fact, neighbours, found)
 
     async def _compared(self, fact: Fact, nearest: Sequence[Fact]) -> dict[str, Judged]:
@@ -329,7 +329,7 @@ class JudgeAgent:
             if before is not None:
                 # First, so that who dies in between leaves a core fact too many and none too few.
                 reason = reason_of_place(before)
-                await move(self.semantic, whole, fact, "core", reason, now, self.told)
+                await move(self.semantic, whole, fact, "core", reason, now, self.on_move)
             known = {one.id: one for one in (fact, *rivals.values())}
             again = [_index(known[one.fact_id]) for one in ended]
             kept = await self._keep_rests(whole, ended, known, number, now)
@@ -369,7 +369,7 @@ class JudgeAgent:
             kept += [stored] if is_new else []
             if takes_core(stored, old):
                 reason = reason_of_place(old)
-                await move(self.semantic, whole, stored, "core", reason, now, self.told)
+                await move(self.semantic, whole, stored, "core", reason, now, self.on_move)
         return kept
 
     async def _as_they_are(self, case: _Case) -> tuple[Fact | None, dict[str, Fact]]:

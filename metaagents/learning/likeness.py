@@ -39,7 +39,7 @@ _ASIDE = frozenset(
 
 _PERSONS = {
     word: person
-    for person, told in {
+    for person, line in {
         "i": "i im ive ill id me my mine myself",
         "we": "we us our ours ourselves",
         "you": "you your yours yourself yourselves youre",
@@ -50,7 +50,7 @@ _PERSONS = {
         "those": "those",
         "here": "here",
     }.items()
-    for word in told.split()
+    for word in line.split()
 }
 _PAST = frozenset("was were had did".split())
 _WAS = "past"
@@ -77,7 +77,7 @@ _TURNING_WORDS = frozenset(
 
 _SAME = {
     word: one
-    for one, told in {
+    for one, line in {
         "km": "kilometer kilometre",
         "kg": "kilogram kilo",
         "kmh": "kph",
@@ -118,7 +118,7 @@ _SAME = {
         "taxi": "cab",
         "sofa": "couch",
     }.items()
-    for word in told.split()
+    for word in line.split()
 }
 """Other words for the same, whatever they stand beside."""
 
@@ -133,8 +133,8 @@ _TELLING_ALONE = frozenset(("if", "only", "past", "will", "?"))
 """What turns a meaning even where the other text has nothing to set against it."""
 
 _OPPOSED = tuple(
-    frozenset(told.split())
-    for told in (
+    frozenset(line.split())
+    for line in (
         "before after", "above below", "over under", "up down", "into out", "more few",
         "i we you he she they", "all some both each",
     )
@@ -303,8 +303,8 @@ def _read(text: str) -> Reading:
     front, turns_in_front = ([], set()) if fronted is None else _ordered(fronted[1], spelt)
     order, turns = _ordered(text if fronted is None else fronted[2], spelt)
     turns |= turns_in_front | _signs(text)
-    told = words(text)
-    plain = frozenset(_plain(_DENYING.get(word, word)) for word in told)
+    said = words(text)
+    plain = frozenset(_plain(_DENYING.get(word, word)) for word in said)
     is_word = _IS_WORD.match
     return Reading(
         content=frozenset(
@@ -316,9 +316,9 @@ def _read(text: str) -> Reading:
         turns=frozenset(turns),
         numbers=frozenset(counted),
         names=plain.intersection(_plain(part) for name in names(text) for part in words(name)),
-        opening=_opening(text, told),
+        opening=_opening(text, said),
         plain=plain,
-        is_negated=is_negated(text) != (sum(word in _DENYING for word in told) % 2 == 1),
+        is_negated=is_negated(text) != (sum(word in _DENYING for word in said) % 2 == 1),
     )
 
 
@@ -327,16 +327,16 @@ def _placed(text: str) -> tuple[str, str] | None:
     found = _PLACED.findall(text)
     if len(found) != 1:
         return None
-    told = words(found[0][1])
-    return (found[0][0].lower(), _plain(told[0])) if len(told) == 1 else None
+    value = words(found[0][1])
+    return (found[0][0].lower(), _plain(value[0])) if len(value) == 1 else None
 
 
 def _ordered(text: str, spelt: Mapping[str, str]) -> tuple[list[str], set[str]]:
     """Return the words that count, as they follow each other, and which of them turn a meaning."""
-    told = words(_POSSESSIVE.sub(_of_owner, text))
+    said = words(_POSSESSIVE.sub(_of_owner, text))
     order: list[str] = []
     turns: set[str] = set()
-    for word, following in zip(told, [*told, ""][1:], strict=True):
+    for word, following in zip(said, [*said, ""][1:], strict=True):
         value = spelt.get(word, word)
         turn = _turn(word)
         if word in _DENYING:
@@ -389,11 +389,11 @@ def _of_owner(match: re.Match[str]) -> str:
     return f"{before} {match[2]} of {owner}" if owner else match[0]
 
 
-def _opening(text: str, told: Sequence[str]) -> str:
+def _opening(text: str, said: Sequence[str]) -> str:
     """Return the first word when it is written with a capital and is content."""
-    if not told or not text.lstrip("\"'\u201c\u2018([ \t\n")[:1].isupper():
+    if not said or not text.lstrip("\"'\u201c\u2018([ \t\n")[:1].isupper():
         return ""
-    word = told[0]
+    word = said[0]
     is_small = word in STOP_WORDS or word in _ASIDE or word in _HEDGES or word in NEGATIONS
     return "" if is_small else _plain(word)
 

@@ -44,12 +44,14 @@ _OF_ONE = {"be": "is", "are": "is", "were": "was", "aren't": "isn't", "weren't":
 
 def ended(new: Iterable[Claim], old: Claim) -> frozenset[int]:
     """Return the places of the things of a list that are over by what was said later."""
-    told = [part for one in new if _is_of_some(one, old) for part in (one, *_each_over(one))]
+    claims_of_end = [
+        part for one in new if _is_of_some(one, old) for part in (one, *_each_over(one))
+    ]
     return frozenset(
         place
-        for places, part in (_parts(old) if told else ())
+        for places, part in (_parts(old) if claims_of_end else ())
         for way in {old.attribute, as_of_one(old.attribute)}
-        if any(ends(one, replace(part, attribute=way)) for one in told)
+        if any(ends(one, replace(part, attribute=way)) for one in claims_of_end)
         for place in places
     )
 
@@ -73,9 +75,9 @@ def left(text: str, old: Claim, gone: frozenset[int]) -> str | None:
     is_first = text.startswith(things[0])
     if is_of_several and not is_first:
         return None
-    told = _without(text, things, gone, is_doing=old.attribute in {DOES, HABIT})
+    rest = _without(text, things, gone, is_doing=old.attribute in {DOES, HABIT})
     is_one = is_first and len(things) - len(gone) == 1
-    return _of_one(told, things, gone) if told and is_one else told
+    return _of_one(rest, things, gone) if rest and is_one else rest
 
 
 def _things(text: str) -> list[str]:
@@ -97,8 +99,8 @@ def _parts(claim: Claim) -> Iterator[tuple[range, Claim]]:
         for places, value in _rows(things):
             of_kind = [f"{value}{_head(things)}"] if places.stop < len(things) else []
             for way in (value, *of_kind):
-                for told in _with_verb(things[0], way, places):
-                    yield places, _of_value(claim, told)
+                for rest in _with_verb(things[0], way, places):
+                    yield places, _of_value(claim, rest)
     else:
         for places, subject in _rows(_things(claim.subject)):
             yield places, replace(claim, subject=subject)

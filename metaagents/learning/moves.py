@@ -30,12 +30,12 @@ class CoreKeeper:
     Attributes:
         semantic: The facts.
         policy: When to move.
-        told: Hears of each move.
+        on_move: Hears of each move.
     """
 
     semantic: SemanticStore
     policy: LearningPolicy
-    told: OnMove = ignore_move
+    on_move: OnMove = ignore_move
 
     async def promote(self, scope: Scope, facts: Sequence[Fact], now: datetime) -> bool:
         """Promote those of the facts that were used often enough; return whether there are any.
@@ -46,7 +46,9 @@ class CoreKeeper:
         for fact in in_order_of_promotion(facts):
             reason = promotion_reason(fact, self.policy)
             if reason is not None:
-                promoted |= await move(self.semantic, scope, fact, "core", reason, now, self.told)
+                promoted |= await move(
+                    self.semantic, scope, fact, "core", reason, now, self.on_move
+                )
         return promoted
 
     async def keep_cap(self, scope: Scope, now: datetime) -> None:
@@ -54,7 +56,7 @@ class CoreKeeper:
         whole = scope.for_graph()
         core = await self.semantic.core(whole)
         for fact, reason in demotions(core, self.policy):
-            await move(self.semantic, whole, fact, "archival", reason, now, self.told)
+            await move(self.semantic, whole, fact, "archival", reason, now, self.on_move)
 
 
 async def move(
@@ -64,12 +66,12 @@ async def move(
     tier: FactTier,
     reason: str,
     now: datetime,
-    told: OnMove = ignore_move,
+    on_move: OnMove = ignore_move,
 ) -> bool:
     """Move a fact to another tier and have it indexed anew; ``False`` when it has moved already."""
     again = WorkDraft(kind="index", key=fact.id, agent_id=fact.agent_id, payload={"id": fact.id})
     sight = scope.for_agent(fact.agent_id) if fact.private else scope
     has_moved = await semantic.set_tier(sight, fact, tier, reason, now, [again])
     if has_moved:
-        told(tier)
+        on_move(tier)
     return has_moved

@@ -122,12 +122,12 @@ _CORRECTION = any_case(
 def reading(said: str) -> Outcome | None:
     """Return what a user's words say about the answer before them; ``None``: nothing clear."""
     is_confirmed = is_rejected = False
-    told = [
+    sentences_read = [
         sentence
         for sentence in sentences(said[:CHARS_MAX])
         if "?" not in sentence and not is_hypothetical(sentence)
     ]
-    for sentence in told:
+    for sentence in sentences_read:
         if _REJECTING.fullmatch(sentence):
             is_rejected = True
             continue
@@ -140,7 +140,7 @@ def reading(said: str) -> Outcome | None:
     if is_confirmed == is_rejected:
         return None
     contrary = _HINTS_AT_FAILURE if is_confirmed else _HINTS_AT_SUCCESS
-    if any(contrary.search(sentence) for sentence in told):
+    if any(contrary.search(sentence) for sentence in sentences_read):
         return None
     return "confirmed" if is_confirmed else "rejected"
 

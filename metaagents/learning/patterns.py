@@ -108,7 +108,7 @@ def _in_order(said: str, subject: str, at: datetime | None) -> Iterator[Stated]:
     for claim in news:
         if claim.text.lower() not in known and not (claim.is_loose and is_plainer):
             of_clauses.setdefault(claim.sentence, []).append(_of_claim(claim, said))
-    told = " ".join(one.text for some in of_clauses.values() for one in some)
+    texts = " ".join(one.text for some in of_clauses.values() for one in some)
     before = ""
     for number, sentence in enumerate(sentences(said)):
         some = of_clauses.get(number, [])
@@ -118,10 +118,10 @@ def _in_order(said: str, subject: str, at: datetime | None) -> Iterator[Stated]:
         if not found or is_half_covered(sentence, [one.text for one in found]):
             found += map(_of_claim, claims_as_said(sentence, subject, at, before))
         before = sentence
-        told += " ".join(one.text for one in found)
+        texts += " ".join(one.text for one in found)
         yield from found
     for claim in mentioned(said, subject):
-        if claim.value not in told:
+        if claim.value not in texts:
             yield _of_claim(claim)
 
 
@@ -166,8 +166,8 @@ def _phrased(clause: Clause, subject: str) -> Iterator[Stated]:
 
 def _asked_to_note(sentence: str, subject: str) -> Iterator[Stated]:
     """Yield what somebody asks to remember, whatever it is about."""
-    told = _TELLING.fullmatch(without_greeting(sentence)) if is_clear(sentence) else None
-    noted = _noted(told["told"], subject) if told else None
+    asked = _TELLING.fullmatch(without_greeting(sentence)) if is_clear(sentence) else None
+    noted = _noted(asked["told"], subject) if asked else None
     if noted is not None:
         yield noted
 
@@ -321,10 +321,10 @@ _SUBJECT = regex(
 )
 
 
-def _noted(told: str, subject: str) -> Stated | None:
+def _noted(statement: str, subject: str) -> Stated | None:
     """Return what a user asked to remember, or ``None`` where it needs more than itself."""
-    is_own = re.match(r"(?:I|I'm|I've|My|We|Our|The) ", told)
-    plain = told[0].lower() + told[1:] if is_own else told
+    is_own = re.match(r"(?:I|I'm|I've|My|We|Our|The) ", statement)
+    plain = statement[0].lower() + statement[1:] if is_own else statement
     said = set(plain.lower().replace(",", "").split())
     is_clause = plain.startswith("i ") or _FINITE.search(plain) is not None
     if not _SUBJECT.match(plain) or not is_clause or said & NOT_NOTED:

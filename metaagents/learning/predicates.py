@@ -47,8 +47,8 @@ def is_multi_valued(predicate: str) -> bool:
     ``likes``, ``is allergic to``, ``has visited``, and a bare ``is`` or ``has``, which name no
     attribute. ``lives in``, ``is at``, ``capital`` have one at a time.
     """
-    told = [word for word in words(predicate.replace("_", " ")) if word not in _SMALL]
-    telling = [word for word in told if word not in _LINKING]
+    plain = [word for word in words(predicate.replace("_", " ")) if word not in _SMALL]
+    telling = [word for word in plain if word not in _LINKING]
     if not telling:
         # "is at" and "is in" name a place; "is" and "has" name nothing.
         return not set(words(predicate)) & {"at", "in", "on", "from", "by"}

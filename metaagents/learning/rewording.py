@@ -54,10 +54,10 @@ def in_third_person(said: str, subject: str) -> str:
 
     Only verbs that are known to be base forms are changed; others stay as they were said.
     """
-    told = _I_VERB.sub(lambda match: _conjugated(match, subject), _not_am(said, subject))
+    reworded = _I_VERB.sub(lambda match: _conjugated(match, subject), _not_am(said, subject))
     for pattern, ending in _MINE[1:]:
-        told = pattern.sub(_literal(f"{subject}{ending}"), told)
-    return told
+        reworded = pattern.sub(_literal(f"{subject}{ending}"), reworded)
+    return reworded
 
 
 def _not_am(said: str, subject: str) -> str:
@@ -83,14 +83,14 @@ def in_plain_wording(text: str) -> str:
     """
     if len(text) > CHARS_MAX:
         return text
-    told = _OPENING.sub("", text.strip())
-    told = _WHITESPACE.sub(" ", told)
+    plain_text = _OPENING.sub("", text.strip())
+    plain_text = _WHITESPACE.sub(" ", plain_text)
     for pattern, full in _IN_FULL:
-        told = pattern.sub(full, told)
-    ending = told[-1:] if told[-1:] in ".!?" else ""
-    plain = told.removesuffix(ending)
+        plain_text = pattern.sub(full, plain_text)
+    ending = plain_text[-1:] if plain_text[-1:] in ".!?" else ""
+    plain = plain_text.removesuffix(ending)
     if ending == "?" or re.search(r"[;!?]|[.:] ", plain):
-        return told
+        return plain_text
     plain = _IN_A_PAIR.sub(_in_order, _back_in_place(plain))
     for pattern, reworded in _FORMS:
         found = pattern.fullmatch(plain)
@@ -145,8 +145,8 @@ _PLACES = {
 _Replacement: TypeAlias = str | Callable[[re.Match[str]], str]
 
 
-def _by(told: Mapping[str, str], place: int) -> Callable[[re.Match[str]], str]:
-    return lambda found: told[found[place].lower()]
+def _by(words: Mapping[str, str], place: int) -> Callable[[re.Match[str]], str]:
+    return lambda found: words[found[place].lower()]
 
 
 _IN_FULL: tuple[tuple[re.Pattern[str], _Replacement], ...] = (

@@ -104,8 +104,10 @@ def _claims(text: str, speaker: str) -> tuple[Claim, ...]:
     spoken = _as_spoken(text, speaker)
     # A change is told of a name by its capital: "ada upgraded to ..." of Ada.
     is_opened = spoken.startswith(f"{speaker} ")
-    told, name = (f"{one[:1].upper()}{one[1:]}" if is_opened else one for one in (spoken, speaker))
-    more = restated(told)
+    statement, name = (
+        f"{one[:1].upper()}{one[1:]}" if is_opened else one for one in (spoken, speaker)
+    )
+    more = restated(statement)
     implied = claims_of(more, name) if more else []
     return (*claims_of(spoken, speaker), *map(_as_of_now, implied))
 
@@ -152,8 +154,8 @@ def left_of(older: Fact, newer: Fact) -> Fact | None:
         if text is None:
             continue
         names = {"subject": older.subject, "object": older.object}
-        told = {name: (one and left(one, old, gone)) or one for name, one in names.items()}
-        rest = older.model_copy(update={"text": text, **told})
+        names_left = {name: (one and left(one, old, gone)) or one for name, one in names.items()}
+        rest = older.model_copy(update={"text": text, **names_left})
         if not text or _says_as_before(rest, old):
             return rest
     return None

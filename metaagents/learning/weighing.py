@@ -137,20 +137,20 @@ def say_the_same(one: str, two: str) -> bool:
 
 def by_claims(pair: Pair) -> Relation | None:
     """Return what two facts are by what both claim; ``None`` when that says nothing."""
-    told = effect(pair.older, pair.newer)
-    if told is None:
+    claimed = effect(pair.older, pair.newer)
+    if claimed is None:
         return "distinct" if of_others(pair) else None
-    if told == "repeats":
+    if claimed == "repeats":
         return "duplicate" if _hold_at_once(pair) else None
     found = succession(pair)
-    return "denial" if told == "denies" and found == "natural" else found
+    return "denial" if claimed == "denies" and found == "natural" else found
 
 
 def says_no_more(newer: Fact, older: Fact) -> bool:
     """Whether a text adds nothing to one of the same subject, predicate and object."""
     known = (older.text, newer.subject, newer.predicate, newer.object)
-    told = frozenset().union(*(read(one or "").content for one in known))
-    return read(newer.text).content <= told
+    content = frozenset().union(*(read(one or "").content for one in known))
+    return read(newer.text).content <= content
 
 
 def of_others(pair: Pair) -> bool:
@@ -350,6 +350,6 @@ def _hold_at_once(pair: Pair) -> bool:
 
 def _beside(fact: Fact) -> frozenset[str]:
     """Return the names that a fact's text has beside its subject, predicate and object."""
-    told = read(fact.text)
+    reading = read(fact.text)
     parts = [read(part or "").plain for part in (fact.subject, fact.predicate, fact.object)]
-    return told.names.difference(*parts)
+    return reading.names.difference(*parts)

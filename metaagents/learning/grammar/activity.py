@@ -201,6 +201,6 @@ def _bare(rest: str) -> str:
 
 
 def _is_worth(rest: str) -> bool:
-    told = set(rest.lower().split())
-    is_said = phrases.PASSING.search(rest) or phrases.PASSED_ON.search(rest) or told & _BREAKS
+    said_words = set(rest.lower().split())
+    is_said = phrases.PASSING.search(rest) or phrases.PASSED_ON.search(rest) or said_words & _BREAKS
     return not is_said and phrases.is_worth_keeping(rest, EVALUATIVE)

@@ -115,18 +115,18 @@ def _attributed(speaker: str, said: str) -> str:
 
     ``Minh failed in 2024 and passed in May``; ``Ada: We meet on Mondays, rain or shine``.
     """
-    told = in_third_person(said, speaker)
-    is_named = re.search(rf"\b{re.escape(speaker)}\b", told) is not None
-    return told if is_named and not _WE.search(told) else f"{speaker}: {told}"
+    reworded = in_third_person(said, speaker)
+    is_named = re.search(rf"\b{re.escape(speaker)}\b", reworded) is not None
+    return reworded if is_named and not _WE.search(reworded) else f"{speaker}: {reworded}"
 
 
-def is_half_covered(sentence: str, told: Sequence[str]) -> bool:
+def is_half_covered(sentence: str, facts: Sequence[str]) -> bool:
     """Whether most of what a sentence says is in none of the texts that were made of it.
 
     When it was counts for nothing: it may have been told by its date.
     """
     said = _without_times(sentence)
-    known = {word[:_STEM_CHARS] for text in told for word in words(text)}
+    known = {word[:_STEM_CHARS] for text in facts for word in words(text)}
     left = [one for one in said if one[:_STEM_CHARS] not in known]
     return len(left) >= _LEFT_MIN and len(left) > len(said) / 2
 
@@ -155,22 +155,27 @@ def candidate(sentence: str, before: str = "") -> str:
 def _kept(sentence: str) -> str:
     """Return what is left of a sentence without its opening; ``""`` if it may not be told."""
     said = _without_order(_HAILED.sub("", sentence).strip(_ENDING))
-    told = said.lower().split()
-    if len(told) < WORDS_MIN or len(said) > CHARS_MAX or said.isupper() or _PASSES.search(said):
+    said_words = said.lower().split()
+    if (
+        len(said_words) < WORDS_MIN
+        or len(said) > CHARS_MAX
+        or said.isupper()
+        or _PASSES.search(said)
+    ):
         return ""
-    is_barred = _SECRETS.search(said) or not MADE_UP.isdisjoint(told[:_ABOUT_WORDS])
+    is_barred = _SECRETS.search(said) or not MADE_UP.isdisjoint(said_words[:_ABOUT_WORDS])
     return said if not is_barred and is_plainly_said(sentence) else ""
 
 
 def _stands_alone(said: str) -> bool:
     """Whether a sentence says enough, and what it points at."""
-    told = said.lower().split()
+    said_words = said.lower().split()
     pointing = _POINTING - _OF_WHO_IS_NAMED if _NAMED_FIRST.match(said) else _POINTING
-    least = _OWN_WORDS_MIN if told[0] in _OWN else 0
-    if not pointing.isdisjoint(told):
+    least = _OWN_WORDS_MIN if said_words[0] in _OWN else 0
+    if not pointing.isdisjoint(said_words):
         least = _POINTING_WORDS_MIN
     is_pointing = _POINTS.match(said) is not None and not _NAMED_AFTER.search(said)
-    return len(told) >= least and not is_pointing
+    return len(said_words) >= least and not is_pointing
 
 
 def _without_order(said: str) -> str:

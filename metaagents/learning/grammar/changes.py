@@ -386,13 +386,13 @@ def _spelled_out(way: str) -> str:
     """Return a way of telling as a pattern."""
 
     def part(found: re.Match[str]) -> str:
-        told = _spelled_out(_PARTS[found[2] or found[1]])
-        return f"(?P<{found[1]}>{told})" if found[2] else told
+        pattern = _spelled_out(_PARTS[found[2] or found[1]])
+        return f"(?P<{found[1]}>{pattern})" if found[2] else pattern
 
     return re.sub(r"(?<!P)<(\w+)(?::(\w+))?>", part, way)
 
 
-_WAYS = tuple((regex(_spelled_out(way)), told) for way, told in _RESTATED)
+_WAYS = tuple((regex(_spelled_out(way)), implied) for way, implied in _RESTATED)
 _SPEAKING = {"my": "I", "our": "we", "me": "I", "us": "we"}
 _OF_ONE = {
     "bank": "banks",
@@ -416,13 +416,13 @@ def restated(text: str) -> str:
     ``We raised the retry limit from 3 to 5``: the retry limit is 5. ``I closed my ING account``: I
     no longer bank with ING.
     """
-    for way, told in _WAYS:
+    for way, implied in _WAYS:
         if found := way.fullmatch(text.rstrip(".!")):
             parts = found.groupdict()
             about = parts.get("who") or parts.get("whose") or ""
             who = _SPEAKING.get(about.lower(), about.removesuffix("'s"))
             whose = (parts.get("whose") or "the").capitalize()
-            return told.format(**{**parts, **_agreeing(who), "whose": whose})
+            return implied.format(**{**parts, **_agreeing(who), "whose": whose})
     return ""
 
 

@@ -55,8 +55,8 @@ def _of_change(
     As it says it, where that can be read: what else it says is found when facts are compared. What
     a thing without a name has come to passes, unless somebody sets it.
     """
-    told = restated(clause.text).partition(". ")[0]  # what else that says, when it is compared
-    again = taken_apart(replace(clause, text=told), speaker, at) if told else None
+    retold = restated(clause.text).partition(". ")[0]  # what else that says, when it is compared
+    again = taken_apart(replace(clause, text=retold), speaker, at) if retold else None
     implied = read(again) if again is not None else []
     # What is called off counts where it was for a time: meetings, and no builds.
     is_over = any(one.sense == "over" and one.attribute != "cancelled" for one in implied)

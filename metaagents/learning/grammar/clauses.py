@@ -235,11 +235,11 @@ def without_greeting(clause: str) -> str:
 
 def without_lead(clause: str) -> str:
     """Return a clause without what only opens it: ``Oh, by the way,``."""
-    told = clause.strip()
+    rest = clause.strip()
     for opening in (_LEAD, _TELLING, _LEAD):
-        found = opening.match(told)
-        told = told[found.end() :] if found else told
-    return told
+        found = opening.match(rest)
+        rest = rest[found.end() :] if found else rest
+    return rest
 
 
 def is_play(sentence: str) -> bool:
@@ -252,8 +252,8 @@ def is_plainly_said(sentence: str) -> bool:
 
     What it makes depend on something is part of it: ``if the lift stops, call Schindler``.
     """
-    told = without_lead(sentence)
-    is_play = doubts.SUPPOSES.match(told) and not doubts.DEPENDS.match(told)
+    plain = without_lead(sentence)
+    is_play = doubts.SUPPOSES.match(plain) and not doubts.DEPENDS.match(plain)
     is_doubted = doubts.DOUBT.search(doubts.WHATEVER.sub("", sentence)) or doubts.QUOTED.search(
         sentence
     )
@@ -310,9 +310,9 @@ def _takes_back(part: _Part, *, is_last: bool) -> bool:
     """Whether a part puts something else in the place of what was just said: ``, sorry, 21``."""
     if part.joint != "comma":
         return False
-    told = part.text.strip(" .!")
-    return _INSTEAD.fullmatch(told) is not None or (
-        not is_last and _TAKEN_BACK.fullmatch(told) is not None
+    text = part.text.strip(" .!")
+    return _INSTEAD.fullmatch(text) is not None or (
+        not is_last and _TAKEN_BACK.fullmatch(text) is not None
     )
 
 
@@ -344,10 +344,10 @@ def _stops(part: _Part, before: str) -> bool:
 
 def _puts_right(part: _Part, found: list[Clause]) -> bool:
     """Take up what a part says was wrong: ``not at 7:15``."""
-    told = part.text.strip(" .!")
-    if part.joint != "comma" or not found or not _CORRECTED.fullmatch(told):
+    text = part.text.strip(" .!")
+    if part.joint != "comma" or not found or not _CORRECTED.fullmatch(text):
         return False
-    found[-1] = replace(found[-1], corrects=True, not_so=told)
+    found[-1] = replace(found[-1], corrects=True, not_so=text)
     return True
 
 
@@ -371,14 +371,14 @@ def is_clear(part: str) -> bool:
 
 
 def _clause(part: _Part) -> Clause:
-    told = without_lead(part.text)
-    denied = _NOT_TRUE.match(told)
-    judged = denied or _TRUE.match(told)
-    told = told[judged.end() :] if judged else told
-    first = told.split()[0] if told.split() else ""
-    is_said_of = part.joint != "comma" or not _ADDED.match(told)
+    rest = without_lead(part.text)
+    denied = _NOT_TRUE.match(rest)
+    judged = denied or _TRUE.match(rest)
+    rest = rest[judged.end() :] if judged else rest
+    first = rest.split()[0] if rest.split() else ""
+    is_said_of = part.joint != "comma" or not _ADDED.match(rest)
     goes_on = part.joint in _GOING_ON and is_verb(first) and is_said_of
-    return Clause(told.strip(), denied=denied is not None, goes_on=goes_on)
+    return Clause(rest.strip(), denied=denied is not None, goes_on=goes_on)
 
 
 def _cuts(sentence: str) -> list[_Part]:

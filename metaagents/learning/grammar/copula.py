@@ -176,7 +176,7 @@ def _is_somebodys(said: Said, owner: str, noun: str) -> Iterator[Claim]:
         attribute_of(noun),
         name,
         subject=owner,
-        text=said.told(None, f"{owner}'s {noun}"),
+        text=said.worded(None, f"{owner}'s {noun}"),
         is_single=_is_one(noun),
         fact_type="identity",
         is_news=is_known and said.subject.sort in {"named", "thing"} and is_so,
@@ -280,7 +280,7 @@ def _time(said: Said, rest: str) -> Iterator[Claim]:
     is_on_a_day = said.is_change or any(one.days for one in said.times)
     is_moved = is_on_a_day and is_scheduled(said)
     is_telling = said.is_change and subject.text.startswith("the ")  # as of "our" standup
-    text = f"{said.told()} now" if is_telling else said.told()
+    text = f"{said.worded()} now" if is_telling else said.worded()
     if _YEARLY.search(noun):
         # It comes again each year: the year of the next one is no part of it.
         text, value = (
@@ -434,7 +434,9 @@ def _role(said: Said, rest: str) -> Iterator[Claim]:
         yield said.claim(HAS, value, fact_type="identity", is_news=verbal.tense == "present")
         return
     if since and verbal.tense == "perfect" and verbal.sense == "is":
-        yield said.claim("is a", thing, text=said.told("is"), fact_type="identity", is_news=is_news)
+        yield said.claim(
+            "is a", thing, text=said.worded("is"), fact_type="identity", is_news=is_news
+        )
         return
     is_news &= subject.sort != "named" or _ROLE.search(thing) is not None
     if found[1] == "the":
@@ -468,9 +470,9 @@ _NOT_ROLES = frozenset(
 
 def _is_role(thing: str) -> bool:
     """Whether words are none of those by which people call each other in fun."""
-    told = thing.lower().split()
-    is_worth = told[-1] in TRADES or phrases.is_worth_keeping(thing)
-    return is_worth and not _NOT_ROLES & set(told)
+    role_words = thing.lower().split()
+    is_worth = role_words[-1] in TRADES or phrases.is_worth_keeping(thing)
+    return is_worth and not _NOT_ROLES & set(role_words)
 
 
 def _value(said: Said, rest: str) -> Iterator[Claim]:
@@ -485,7 +487,7 @@ def _value(said: Said, rest: str) -> Iterator[Claim]:
     attribute = "colour" if first in _COLOURS else "is"
     is_known = _KNOWN.search(said.subject.head) is not None and said.subject.sort == "owned"
     is_known = is_known and phrases.is_worth_keeping(thing) and said.verbal.sense == "is"
-    is_one = said.verbal.told in {"is", "was"} and _EXACT.fullmatch(thing) is not None
+    is_one = said.verbal.phrase in {"is", "was"} and _EXACT.fullmatch(thing) is not None
     is_single = attribute == "colour" or is_one
     yield said.claim(
         attribute, thing, is_single=is_single, is_news=is_known and said.verbal.tense == "present"

@@ -128,8 +128,8 @@ class Filled:
 def _read_table() -> dict[str, tuple[Frame, ...]]:
     found: dict[str, list[Frame]] = {}
     for line in TABLE.strip().splitlines():
-        lemma, before, kind, attribute, told = (part.strip() for part in line.split("|"))
-        traits = frozenset(told.split())
+        lemma, before, kind, attribute, kinds = (part.strip() for part in line.split("|"))
+        traits = frozenset(kinds.split())
         fact_type = next(iter(traits - _TRAITS), "world")
         choices = tuple(sorted(before.split("/"), key=len, reverse=True))
         frame = Frame(choices, kind, attribute, traits, cast("FactType", fact_type))
@@ -150,7 +150,7 @@ def filled(verbal: Verbal) -> Filled | None:
     found = _filled(verbal, verbal.rest)
     if found is not None:
         return found
-    for bare, told in without_circumstance(verbal):
+    for bare, whole in without_circumstance(verbal):
         found = _filled(verbal, bare)
         if found is None or found.frame.has("quiet"):
             continue
@@ -160,10 +160,10 @@ def filled(verbal: Verbal) -> Filled | None:
             continue  # "I'm staying in Ghent for the weekend": no state, but an occasion
         if verbal.sense != "is" and not _is_said_of_all(verbal.rest[len(bare) :]):
             # "I don't play tennis with Bob": without Bob they may well.
-            return replace(found, value=f"{found.value}{verbal.rest[len(bare) :]}", rest=told)
-        if told != bare or found.frame.fact_type in {"identity", "constraint"}:
+            return replace(found, value=f"{found.value}{verbal.rest[len(bare) :]}", rest=whole)
+        if whole != bare or found.frame.fact_type in {"identity", "constraint"}:
             is_loose = verbal.rest[len(bare) :].startswith(" in ")
-            return replace(found, rest=told, is_loose=is_loose)
+            return replace(found, rest=whole, is_loose=is_loose)
     return None
 
 

@@ -69,7 +69,7 @@ def _without_guessed_year(said: Said, claim: Claim) -> Claim:
     is_said = year is None or year[0] in said.clause.text or not _MONTH.search(said.clause.text)
     if year is None or is_said:
         return claim
-    text, value = (told.replace(year[0], "") for told in (claim.text, claim.value))
+    text, value = (one.replace(year[0], "") for one in (claim.text, claim.value))
     return replace(claim, text=text, value=value, valid_from=None)
 
 
@@ -80,13 +80,13 @@ def _frame_text(said: Said, filling: Filled) -> str:
     whole = filling.rest or (f"{filling.before} {filling.value}" if is_cut else verbal.rest).strip()
     lasts = filling.rest is None or said.is_since
     if frame.has("state") and verbal.tense == "perfect" and verbal.sense == "is" and lasts:
-        if verbal.told.startswith("have"):  # several do so
-            return said.told("are" if verbal.lemma == "be" else verbal.lemma, whole)
-        return said.told("is" if verbal.lemma == "be" else third_person(verbal.lemma), whole)
-    if verbal.told == "comes" and frame.attribute == "is from":
-        return said.told("is", f"from {filling.value}")
+        if verbal.phrase.startswith("have"):  # several do so
+            return said.worded("are" if verbal.lemma == "be" else verbal.lemma, whole)
+        return said.worded("is" if verbal.lemma == "be" else third_person(verbal.lemma), whole)
+    if verbal.phrase == "comes" and frame.attribute == "is from":
+        return said.worded("is", f"from {filling.value}")
     is_part = filling.rest is not None or is_cut
-    return said.told(None, whole) if is_part else said.told()
+    return said.worded(None, whole) if is_part else said.worded()
 
 
 def _of_others(said: Said, filling: Filled, claim: Claim) -> Iterator[Claim]:
@@ -117,7 +117,7 @@ def _is_news(said: Said, filling: Filled) -> bool:
         return frame.fact_type == "identity" and frame.has("state")
     needs_time = frame.has("dated") or (frame.attribute == "was born" and not filling.value)
     is_timed = (
-        said.when is not None or _is_firm(said, filling) or OFTEN.search(said.told()) is not None
+        said.when is not None or _is_firm(said, filling) or OFTEN.search(said.worded()) is not None
     )
     if (needs_time and not is_timed) or (frame.has("since") and not said.is_since):
         return False

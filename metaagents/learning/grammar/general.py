@@ -196,9 +196,14 @@ def _stands_alone(said: Said) -> bool:
     """Whether a clause is understood without what was said around it."""
     lemma, rest = said.verbal.lemma, said.verbal.rest
     plain = _THIS_PROJECT.sub("", _FOR_ALL.sub("", rest).replace(",", ""))
-    told = {word.lower() for word in plain.split() if word not in INITIALS}
-    is_empty = not said.times and told <= _PARTICLES
-    if is_empty or len(rest.split()) > _WORDS_MAX or told & OUTSIDE or _EACH_OTHER.search(rest):
+    plain_words = {word.lower() for word in plain.split() if word not in INITIALS}
+    is_empty = not said.times and plain_words <= _PARTICLES
+    if (
+        is_empty
+        or len(rest.split()) > _WORDS_MAX
+        or plain_words & OUTSIDE
+        or _EACH_OTHER.search(rest)
+    ):
         return False
     if GAPPED.search(f"{rest} "):
         return False  # "and Eve in Mainz"
@@ -207,7 +212,7 @@ def _stands_alone(said: Said) -> bool:
     is_own = said.subject.sort == "speaker"
     # "Maybe I'll start and publish it": it may go on with what is only planned.
     is_bare = said.clause.goes_on and said.clause.text.lower().startswith(f"{lemma} ")
-    if (is_own and told & {"her", "his"}) or is_bare:
+    if (is_own and plain_words & {"her", "his"}) or is_bare:
         return False
     return _is_about_somebody(said) and _is_joined_plainly(said) and _is_worth(said)
 
@@ -215,8 +220,8 @@ def _stands_alone(said: Said) -> bool:
 def _is_about_somebody(said: Said) -> bool:
     """Whether whom or what a clause is about is known without another."""
     subject = said.subject
-    told = set(_THIS_PROJECT.sub("", _of(said).lower()).split())
-    is_pointed_at = subject.sort in {"thing", "owned"} and told & (OUTSIDE - {"i"})
+    rest_words = set(_THIS_PROJECT.sub("", _of(said).lower()).split())
+    is_pointed_at = subject.sort in {"thing", "owned"} and rest_words & (OUTSIDE - {"i"})
     is_vague = (
         subject.kind in ACQUAINTANCES and subject.is_one_of_many and subject.owner == said.speaker
     )
@@ -261,9 +266,9 @@ def _is_thing(said: Said) -> bool:
 def _of(said: Said) -> str:
     """Return what a clause is about, without whose it is and the capital that it may open with."""
     subject = said.subject
-    told = subject.noun or subject.text
+    name = subject.noun or subject.text
     return (
-        told if subject.sort == "named" or told[1:2].isupper() else f"{told[:1].lower()}{told[1:]}"
+        name if subject.sort == "named" or name[1:2].isupper() else f"{name[:1].lower()}{name[1:]}"
     )
 
 
@@ -310,7 +315,7 @@ def _is_habit(said: Said) -> bool:
     left = set(_ROUND.sub("", said.verbal.rest).lower().split())
     is_more = bool(left - _PARTICLES - {"a", "few", "times"}) or lemma in _BY_ITSELF
     if _is_thing(said) and lemma in _TURNS:
-        is_more |= _ON_DAYS.search(said.told()) is not None  # "releases happen on Tuesdays"
+        is_more |= _ON_DAYS.search(said.worded()) is not None  # "releases happen on Tuesdays"
     is_known = _is_named(said) or not _is_thing(said) or said.subject.sort == "owned"
     is_known |= _OF_MANY.match(said.subject.text) is not None
     if lemma in {"own", "possess"}:

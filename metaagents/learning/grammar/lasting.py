@@ -30,8 +30,8 @@ class Sentence:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.told = _WORD.findall(text.lower())
-        self.words = frozenset(self.told)
+        self.tokens = _WORD.findall(text.lower())
+        self.words = frozenset(self.tokens)
         self.forms = frozenset(FORMS[word][1] for word in self.words & FORMS.keys())
 
 
@@ -64,8 +64,8 @@ def _words(words: str, pattern: str = "") -> Found:
 
 def _names(sentence: Sentence) -> float:
     """Return how many names stand after the first word, at most two; ``Dr. Weber`` is one."""
-    told = [bool(_NAME.match(one)) and not _I.match(one) for one in sentence.text.split()[1:]]
-    begun = sum(is_name and not before for before, is_name in pairwise([False, *told]))
+    are_names = [bool(_NAME.match(one)) and not _I.match(one) for one in sentence.text.split()[1:]]
+    begun = sum(is_name and not before for before, is_name in pairwise([False, *are_names]))
     return float(min(begun, _NAMES_MAX))
 
 
@@ -173,7 +173,7 @@ MARKS: Mapping[str, Mark] = MappingProxyType(
             -0.7, _words("", r"(?:\b(?:am|is|are|was|were)|'(?:m|s|re)) (?:\w+ly )?\w{3,}ing\b")
         ),
         "a condition": Mark(-1.6, _words("if unless whether", r"\bwhen (?:i|we)\b.* not\b")),
-        "many words": Mark(1.3, lambda sentence: float(len(sentence.told) >= _LONG_WORDS)),
+        "many words": Mark(1.3, lambda sentence: float(len(sentence.tokens) >= _LONG_WORDS)),
     }
 )
 BIAS = -1.4

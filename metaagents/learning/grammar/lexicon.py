@@ -72,8 +72,8 @@ TRADES = (
 )
 """What somebody is for a living, one at a time where they say what they are now."""
 TOOLS_OF_A_KIND = tuple(
-    frozenset(told.split("|"))
-    for told in (
+    frozenset(line.split("|"))
+    for line in (
         "npm|pnpm|yarn|bun", "pip|poetry|uv|conda", "vim|neovim|emacs|vs code|pycharm|zed|sublime",
         "jenkins|github actions|gitlab ci|buildkite|circleci", "jira|linear|asana|trello",
         "slack|teams|mattermost|discord", "github|gitlab|bitbucket|codeberg",

@@ -39,10 +39,10 @@ def mentioned(text: str, speaker: str) -> Iterator[Claim]:
         for found in _MENTION.finditer(sentence):
             kind, name = found[1], found[2]
             if _is_name(name) and not _ASKED.search(sentence[: found.start()]):
-                told = f"{speaker}'s {kind} is {name}"
-                yield Claim(speaker, attribute_of(kind), name, told, "identity", is_news=True)
+                stated = f"{speaker}'s {kind} is {name}"
+                yield Claim(speaker, attribute_of(kind), name, stated, "identity", is_news=True)
 
 
 def _is_name(name: str) -> bool:
-    told = [word for word in words(name) if word not in TITLES]
-    return bool(told) and not {*told} & {*NO_PERSON, *WEEKDAYS, *MONTHS}
+    name_words = [word for word in words(name) if word not in TITLES]
+    return bool(name_words) and not {*name_words} & {*NO_PERSON, *WEEKDAYS, *MONTHS}

@@ -113,16 +113,16 @@ def as_thing(text: str, barred: frozenset[str] = frozenset()) -> str | None:
     plain = re.sub(
         r"^one (?=[a-z])|(?<=\w) as (?=an? [a-z])", lambda found: " - " * (found.start() > 0), plain
     )
-    told = [
+    tokens = [
         one if one in INITIALS else one.lower()
         for one in (word.strip(",;:") for word in plain.split())
     ]
-    if not told or len(told) > THING_WORDS_MAX or {told[0], told[-1]} & LOOSE_ENDS:
+    if not tokens or len(tokens) > THING_WORDS_MAX or {tokens[0], tokens[-1]} & LOOSE_ENDS:
         return None
     if any(mark in plain for mark in '"\u201c\u201d();:*[]{}<>|=') or plain.count(",") > 1:
         return None
-    owned = {at for at, word in enumerate(told) if word in {"my", "our"} and at > 0}
-    free = [word for at, word in enumerate(told) if at not in owned]
+    owned = {at for at, word in enumerate(tokens) if word in {"my", "our"} and at > 0}
+    free = [word for at, word in enumerate(tokens) if at not in owned]
     if (_BARRED | barred) & set(free) or not re.search(r"[^\W\d_]", plain):
         return None
     return whole

@@ -143,16 +143,16 @@ def _at_all_lengths(said: Said) -> list[Claim]:
     is_of_something = said.verbal.lemma == "be" and said.subject.sort != "speaker"
     if not is_of_something or any(one.is_news for one in whole):
         return whole
-    for bare, told in without_circumstance(said.verbal):
+    for bare, fuller in without_circumstance(said.verbal):
         found = list(_claims(replace(said, verbal=replace(said.verbal, rest=bare))))
         if any(one.is_news for one in found):
-            return [replace(one, text=_with_more(one.text, bare, told)) for one in found]
+            return [replace(one, text=_with_more(one.text, bare, fuller)) for one in found]
     return whole
 
 
-def _with_more(text: str, bare: str, told: str) -> str:
+def _with_more(text: str, bare: str, fuller: str) -> str:
     """Return a text with what was told beside what it is about: where, and with whom."""
-    return text.replace(bare, told) if bare in text else f"{text}{told.removeprefix(bare)}"
+    return text.replace(bare, fuller) if bare in text else f"{text}{fuller.removeprefix(bare)}"
 
 
 def _claims(said: Said) -> Iterator[Claim]:
@@ -288,7 +288,7 @@ def _is_somebody(said: Said) -> bool:
 
 def _is_habit(said: Said) -> bool:
     verbal = said.verbal
-    is_often = OFTEN.search(said.told()) is not None
+    is_often = OFTEN.search(said.worded()) is not None
     if verbal.habit == "only" and verbal.lemma not in _EXCLUSIVE:
         return is_often
     is_never = verbal.sense == "never" and verbal.tense == "present"
@@ -314,7 +314,7 @@ def _habit(said: Said) -> Iterator[Claim]:
     is_abed = verbal.lemma == "be" and _ABED.fullmatch(rest) is not None
     if (verbal.lemma in _NO_HABITS and not is_abed) or is_bare:
         return
-    is_often = OFTEN.search(said.told()) is not None
+    is_often = OFTEN.search(said.worded()) is not None
     is_known = verbal.lemma in FORMS or is_often or verbal.habit in HABITUAL
     is_known |= verbal.sense == "never"
     is_worth = phrases.is_worth_keeping(rest, EVALUATIVE)

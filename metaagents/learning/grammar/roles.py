@@ -63,8 +63,8 @@ _SWITCHED = regex(r"(?:(?:switched|turned|set) )?(?:on|off|enabled|disabled|to)\
 
 def stands(said: Said) -> bool:
     """Whether a clause that is understood alone tells somebody's part, or how a thing is set."""
-    told = _BY_TENSE.get(said.verbal.tense)
-    return told is not None and (_is_at_work(said) or told(said))
+    is_of_tense = _BY_TENSE.get(said.verbal.tense)
+    return is_of_tense is not None and (_is_at_work(said) or is_of_tense(said))
 
 
 def _is_at_work(said: Said) -> bool:
@@ -104,12 +104,12 @@ def _is_part(said: Said) -> bool:
 def _goes_on(said: Said) -> bool:
     """Whether somebody answers for something, has a part in it or goes by it."""
     lemma, rest = said.verbal.lemma, said.verbal.rest
-    told = set(rest.lower().split())
+    rest_words = set(rest.lower().split())
     is_charge = lemma in _CHARGES and not said.clause.text.lower().startswith("we ")
-    is_known = "the" not in told or is_charge or _NAMED.search(rest) is not None
+    is_known = "the" not in rest_words or is_charge or _NAMED.search(rest) is not None
     is_why = rest.startswith("to ") and lemma in {"read", "use"}
     is_other = is_why or _SOMEHOW.search(rest) is not None or _at_hand(rest)
-    return lemma in _CHARGES | _GONE_BY and is_known and len(told) > 1 and not is_other
+    return lemma in _CHARGES | _GONE_BY and is_known and len(rest_words) > 1 and not is_other
 
 
 def _was_part(said: Said) -> bool:

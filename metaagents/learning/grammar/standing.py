@@ -105,13 +105,13 @@ def requested(sentence: str, speaker: str) -> Iterator[Claim]:
         sentence: One sentence, its apostrophes in one form.
         speaker: Who asks: "me" is about them.
     """
-    told = _asked(sentence)
-    if len(told) > CHARS_MAX or "?" in told:
+    plain = _asked(sentence)
+    if len(plain) > CHARS_MAX or "?" in plain:
         return
-    wish = _WISH.fullmatch(told)
-    rule = _RULE.fullmatch(told)
-    form = _FORM.fullmatch(told)
-    if wish and wish["style"] and not _ONCE.search(told):
+    wish = _WISH.fullmatch(plain)
+    rule = _RULE.fullmatch(plain)
+    form = _FORM.fullmatch(plain)
+    if wish and wish["style"] and not _ONCE.search(plain):
         text = f"{speaker} would rather have {of_speaker(wish['style'], speaker)}"
         yield Claim(speaker, "prefers", wish["style"], text, "preference", is_news=True)
     elif form:
@@ -119,42 +119,42 @@ def requested(sentence: str, speaker: str) -> Iterator[Claim]:
         who = speaker if plain in {"i", "we"} else of_speaker(_small(form["who"]), speaker)
         text = f"{who} {third_person(form['verb'])} {of_speaker(form['what'], speaker)}"
         yield Claim(who, "prefers", form["what"], text, "preference", is_news=True)
-    elif rule and _is_base(rule["act"]) and not _ONCE.search(told):
-        yield Claim(rule["who"], "must", rule["act"], _small(told), "constraint", is_news=True)
+    elif rule and _is_base(rule["act"]) and not _ONCE.search(plain):
+        yield Claim(rule["who"], "must", rule["act"], _small(plain), "constraint", is_news=True)
     else:
-        wanted = _wanted(wish["act"] if wish and wish["act"] else told)
+        wanted = _wanted(wish["act"] if wish and wish["act"] else plain)
         if wanted and not _ONCE.search(_GOOD.sub("", wanted)):
             text = f"{speaker} asks the assistant {of_speaker(_of_it(wanted), speaker)}"
             yield Claim(speaker, "asks for", wanted, text, "preference", is_news=True)
 
 
-def language_asked(told: str) -> Claim | None:
+def language_asked(plain: str) -> Claim | None:
     """Return in which language somebody is to be answered, by a request as ``requested`` tells it.
 
     Of one for some occasions only, ``in French when I write to you in French``, nothing is said.
     """
-    found = _LANGUAGE.fullmatch(told)
+    found = _LANGUAGE.fullmatch(plain)
     if found is None:
         return None
     who, language = found["who"], found["language"]
     sense: Sense = "not" if found["no"] else "is"
-    return Claim(who, "is answered in", language, told, "preference", sense, is_single=True)
+    return Claim(who, "is answered in", language, plain, "preference", sense, is_single=True)
 
 
 def _asked(sentence: str) -> str:
     """Return what a sentence asks, without its reason and its manners."""
-    told = _HEADING.sub("", sentence.strip(" .!"))
-    if _ASKED.match(told):
-        told = _ASKED.sub(r"\1 ", told).rstrip(" ?")
-    return _PLEASE.sub("", _REASON.split(told)[0]).strip()
+    plain = _HEADING.sub("", sentence.strip(" .!"))
+    if _ASKED.match(plain):
+        plain = _ASKED.sub(r"\1 ", plain).rstrip(" ?")
+    return _PLEASE.sub("", _REASON.split(plain)[0]).strip()
 
 
-def _wanted(told: str) -> str:
+def _wanted(plain: str) -> str:
     """Return what is asked for, as what is to be done: ``not to use emojis``; ``""`` if nothing."""
-    found = _STANDING.fullmatch(told)
+    found = _STANDING.fullmatch(plain)
     if found:
         return _of_standing(found)
-    style = _STYLE.fullmatch(told) or _STYLE.fullmatch(told.split(", ", maxsplit=1)[0])
+    style = _STYLE.fullmatch(plain) or _STYLE.fullmatch(plain.split(", ", maxsplit=1)[0])
     return _of_style(style) if style else ""
 
 
@@ -180,11 +180,11 @@ def _is_base(act: str) -> bool:
     return words[0] == "be" or is_base_form(words[0])
 
 
-def _small(told: str) -> str:
+def _small(plain: str) -> str:
     """Return a sentence as it stands inside of another."""
-    first = told.split(maxsplit=1)[0]
+    first = plain.split(maxsplit=1)[0]
     is_plain = first.lower() in {"the", "all", "each", "every", "any", "no"}
-    return f"{told[0].lower()}{told[1:]}" if is_plain else told
+    return f"{plain[0].lower()}{plain[1:]}" if is_plain else plain
 
 
 def _to(how: str, act: str) -> str:

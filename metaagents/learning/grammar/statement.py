@@ -189,23 +189,23 @@ class Said:
         """The time as it is told; ``""`` if none was said."""
         return self.when.text if self.when else ""
 
-    def told(self, verb: str | None = None, rest: str | None = None) -> str:
+    def worded(self, verb: str | None = None, rest: str | None = None) -> str:
         """Return the clause as it is told of its subject, its times made plain."""
         words = [
             self.subject.text,
-            self.verbal.told if verb is None else verb,
+            self.verbal.phrase if verb is None else verb,
             of_speaker(self.verbal.rest if rest is None else rest, self.speaker),
             *(when.text for when in self.times),
         ]
-        told = (
+        text = (
             " ".join(word for word in words if word)
             .replace(" to on ", " to ")
             .replace(" to in ", " to ")
         )
-        if self.verbal.sense == "over" and self.verbal.told.startswith(_STILL_DENIED):
-            told = f"{told} any more"
+        if self.verbal.sense == "over" and self.verbal.phrase.startswith(_STILL_DENIED):
+            text = f"{text} any more"
         not_so = of_speaker(self.clause.not_so, self.speaker)
-        return f"{told}, {not_so}" if not_so else told
+        return f"{text}, {not_so}" if not_so else text
 
     @property
     def is_now(self) -> bool:
@@ -220,8 +220,10 @@ class Said:
 
     def clause_as_said(self) -> str:
         """Return the clause of its subject with its times as they were said."""
-        found = re.search(rf"\b{re.escape(self.verbal.told)}\b.*", self.clause.text, re.IGNORECASE)
-        tail = found.group() if found else self.told()
+        found = re.search(
+            rf"\b{re.escape(self.verbal.phrase)}\b.*", self.clause.text, re.IGNORECASE
+        )
+        tail = found.group() if found else self.worded()
         return f"{self.subject.text} {of_speaker(tail, self.speaker)}".rstrip(" .!")
 
     def claim(self, attribute: str, value: str, **more: object) -> Claim:
@@ -235,7 +237,7 @@ class Said:
             subject=self.subject.text,
             attribute=attribute,
             value=value,
-            text=self.told(),
+            text=self.worded(),
             sense="never" if self.clause.denied else self.verbal.sense,
             is_change=self.is_change or self.subject.is_new,
             corrects=self.clause.corrects or self.clause.denied,
@@ -305,15 +307,15 @@ def taken_apart(
     times: list[When] = []
     if front and front.split()[0].lower() not in {*WEEKDAYS, *MONTHS}:
         front = f"{front[0].lower()}{front[1:]}"  # it is told at the end
-    for told in (*([front] if front else []), *reversed(ends)):
-        if told.lower() in {"ever since", "since then"}:
+    for time in (*([front] if front else []), *reversed(ends)):
+        if time.lower() in {"ever since", "since then"}:
             times += before.times[0].onwards() if before is not None and before.times else []
-        elif not (verbal.tense == "past" and is_lifelong(told)):
-            is_each = comes_round(told) and (
-                REGULAR.search(subject.text) is not None or _is_so_each_time(verbal, told)
+        elif not (verbal.tense == "past" and is_lifelong(time)):
+            is_each = comes_round(time) and (
+                REGULAR.search(subject.text) is not None or _is_so_each_time(verbal, time)
             )
-            is_undated = is_each or _lasts(verbal, told) or _is_how_long(verbal, told)
-            when = resolved(told, None if is_undated else at, is_ahead=is_ahead)
+            is_undated = is_each or _lasts(verbal, time) or _is_how_long(verbal, time)
+            when = resolved(time, None if is_undated else at, is_ahead=is_ahead)
             # What was put off is so from now on, and not from the day on to which it was.
             times.append(replace(when, days=None) if puts_off else when)
     if _is_no_more(verbal, bare, clause.text):
@@ -351,32 +353,32 @@ REGULAR = any_case(
 """What says of itself that its day or month is each of that name: no date is made of it."""
 
 
-def _is_so_each_time(verbal: Verbal, told: str) -> bool:
+def _is_so_each_time(verbal: Verbal, time: str) -> bool:
     """Whether something is so whenever a time comes round: skiing is loved in every winter.
 
     What somebody does or has in a month or on a day may well be a plan.
     """
     if verbal.tense != "present" or verbal.is_progressive or verbal.lemma in AHEAD:
         return False
-    is_lasting = verbal.lemma in _TASTES or (verbal.lemma == "have" and is_season(told))
+    is_lasting = verbal.lemma in _TASTES or (verbal.lemma == "have" and is_season(time))
     return bool(verbal.habit) or is_lasting
 
 
-def _lasts(verbal: Verbal, told: str) -> bool:
+def _lasts(verbal: Verbal, time: str) -> bool:
     """Whether a time is how long something goes on: backups are kept for 90 days.
 
     Only what *has been* so for two years began two years ago.
     """
-    return verbal.tense in {"present", "past"} and told.lower().startswith("for ")
+    return verbal.tense in {"present", "past"} and time.lower().startswith("for ")
 
 
-def _is_how_long(verbal: Verbal, told: str) -> bool:
+def _is_how_long(verbal: Verbal, time: str) -> bool:
     """Whether a time is how long something takes each time: ``Kroll delivers in six weeks``.
 
     What begins, ends or comes in six weeks does so then.
     """
     is_rule = verbal.tense == "present" and not verbal.is_progressive
-    return is_rule and _WITHIN.match(told) is not None and verbal.lemma not in _COMES
+    return is_rule and _WITHIN.match(time) is not None and verbal.lemma not in _COMES
 
 
 def _is_no_more(verbal: Verbal, bare: str, text: str) -> bool:
@@ -406,8 +408,8 @@ def _is_meant(pronoun: str, clause: Clause, before: Said) -> bool:
         return False
     if subject.kind in (WOMEN if pronoun == "he" else MEN):
         return False
-    told = before.verbal.rest or before.clause.text
-    is_other = any(map(kind_of, told.split())) or _NAMED.search(told) is not None
+    rest = before.verbal.rest or before.clause.text
+    is_other = any(map(kind_of, rest.split())) or _NAMED.search(rest) is not None
     is_next = clause.sentence != before.clause.sentence
     return not is_next or (_is_living(subject) and not is_other)
 

@@ -97,28 +97,28 @@ def kind_of(noun: str) -> str:
 
 def opened(clause: str) -> str:
     """Return a clause with ``I'm``, ``we've`` and their like in two words."""
-    told = _SHORT.sub(lambda found: f"{found[1]} {_LONG[found[2].lower()]}", clause)
-    return _IM.sub("I am", told)
+    full = _SHORT.sub(lambda found: f"{found[1]} {_LONG[found[2].lower()]}", clause)
+    return _IM.sub("I am", full)
 
 
-def split(told: Sequence[str], speaker: str) -> tuple[Subject, int] | None:
+def split(tokens: Sequence[str], speaker: str) -> tuple[Subject, int] | None:
     """Return whom words are about, and where begins what they say; ``None`` when nobody is found.
 
     Args:
-        told: The words of a clause, contractions opened.
+        tokens: The words of a clause, contractions opened.
         speaker: Who says them.
     """
-    if len(told) < 2:  # noqa: PLR2004 - a subject and a verb
+    if len(tokens) < 2:  # noqa: PLR2004 - a subject and a verb
         return None
-    if told[0].lower() in _OWN or told[0] == speaker:  # told of by name: "user has moved"
+    if tokens[0].lower() in _OWN or tokens[0] == speaker:  # told of by name: "user has moved"
         return Subject(speaker, "speaker"), 1
-    if told[0].lower() in _BARE_KIN and is_verb(told[1]):
-        told = ["my", told[0].lower(), *told[1:]]
-        found = _owned(told, 1, speaker)
+    if tokens[0].lower() in _BARE_KIN and is_verb(tokens[1]):
+        tokens = ["my", tokens[0].lower(), *tokens[1:]]
+        found = _owned(tokens, 1, speaker)
         return found and (found[0], found[1] - 1)
-    owner = _owner_of(told[0], speaker)
-    return _beside(told, speaker) or (
-        _owned(told, 1, owner) if owner else _named(told) or _thing(told)
+    owner = _owner_of(tokens[0], speaker)
+    return _beside(tokens, speaker) or (
+        _owned(tokens, 1, owner) if owner else _named(tokens) or _thing(tokens)
     )
 
 
@@ -139,14 +139,14 @@ def _owner_of(word: str, speaker: str) -> str | None:
 
 def of_possession(text: str, speaker: str) -> Subject | None:
     """Return what ``my doctor`` or ``Otto's sister`` stands for; ``None`` when it is neither."""
-    told = text.split()
-    if len(told) < 2:  # noqa: PLR2004 - whose, and what
+    tokens = text.split()
+    if len(tokens) < 2:  # noqa: PLR2004 - whose, and what
         return None
-    if told[0].lower() in _MINE:
-        return _as_owned(told[1:], speaker)
-    possessor = _POSSESSIVE.fullmatch(told[0])
+    if tokens[0].lower() in _MINE:
+        return _as_owned(tokens[1:], speaker)
+    possessor = _POSSESSIVE.fullmatch(tokens[0])
     if possessor and _is_name(possessor[1]):
-        return _as_owned(told[1:], possessor[1])
+        return _as_owned(tokens[1:], possessor[1])
     found = re.fullmatch(r"(?:the )?(.+?) of (my |our )?(.+)", text, re.IGNORECASE)
     if found and found[2]:
         return _as_owned(found[1].split(), f"{speaker}'s {found[3]}")
@@ -155,14 +155,15 @@ def of_possession(text: str, speaker: str) -> Subject | None:
     return None
 
 
-def _beside(told: Sequence[str], speaker: str) -> tuple[Subject, int] | None:
+def _beside(tokens: Sequence[str], speaker: str) -> tuple[Subject, int] | None:
     """Read ``Moira and I``, ``my wife and I``."""
     place = next(
-        (at for at in range(1, 5) if [one.lower() for one in told[at : at + 2]] == ["and", "i"]), 0
+        (at for at in range(1, 5) if [one.lower() for one in tokens[at : at + 2]] == ["and", "i"]),
+        0,
     )
     if not place:
         return None
-    other = list(told[:place])
+    other = list(tokens[:place])
     name = " ".join(other)
     if other[0].lower() in _MINE and kind_of(name):
         name = f"{speaker}'s {' '.join(other[1:])}"
@@ -171,11 +172,11 @@ def _beside(told: Sequence[str], speaker: str) -> tuple[Subject, int] | None:
     return Subject(f"{name} and {speaker}", "speaker", beside=name), place + 2
 
 
-def _owned(told: Sequence[str], start: int, owner: str) -> tuple[Subject, int] | None:
-    end = _noun_end(told, start)
+def _owned(tokens: Sequence[str], start: int, owner: str) -> tuple[Subject, int] | None:
+    end = _noun_end(tokens, start)
     if end is None:
         return None
-    subject = _as_owned(told[start:end], owner)
+    subject = _as_owned(tokens[start:end], owner)
     return (subject, end) if subject else None
 
 
@@ -193,31 +194,33 @@ def _as_owned(noun: Sequence[str], owner: str) -> Subject | None:
     is_name = all(_IS_CAPITAL.fullmatch(one) for one in name if one != "and" or name[-1] == one)
     if not kind or not is_name:
         return None
-    told = " ".join(rest)
+    noun = " ".join(rest)
     return Subject(
-        f"{owner}'s {told}", "owned", owner, " ".join(kind), " ".join(name), is_new=is_new
+        f"{owner}'s {noun}", "owned", owner, " ".join(kind), " ".join(name), is_new=is_new
     )
 
 
-def _named(told: Sequence[str]) -> tuple[Subject, int] | None:
+def _named(tokens: Sequence[str]) -> tuple[Subject, int] | None:
     """Read a name: capitals that no sentence opens with otherwise."""
-    end = _name_end(told, 0)
-    is_joined = bool(end) and told[end : end + 1] == ["and"] and _name_end(told, end + 1) > end + 1
-    end = _name_end(told, end + 1) if is_joined else end
-    if not end or end >= len(told):
+    end = _name_end(tokens, 0)
+    is_joined = (
+        bool(end) and tokens[end : end + 1] == ["and"] and _name_end(tokens, end + 1) > end + 1
+    )
+    end = _name_end(tokens, end + 1) if is_joined else end
+    if not end or end >= len(tokens):
         return None
-    if not (is_verb(told[end]) or third_person_base(told[end]) or past_base(told[end])):
+    if not (is_verb(tokens[end]) or third_person_base(tokens[end]) or past_base(tokens[end])):
         return None
-    if (is_base(told[end]) and not is_joined) or told[0].lower() in _ARTICLES:
+    if (is_base(tokens[end]) and not is_joined) or tokens[0].lower() in _ARTICLES:
         return None  # "Keep going", "Themes like these": one person is told of in another form
-    name = " ".join(told[:end])
+    name = " ".join(tokens[:end])
     return (Subject(name, "named"), end)
 
 
-def _name_end(told: Sequence[str], start: int) -> int:
+def _name_end(tokens: Sequence[str], start: int) -> int:
     """Return where a name that begins at a place ends; the place itself where none does."""
     end = start
-    while end < min(len(told), start + NAME_WORDS_MAX) and _is_name(told[end]):
+    while end < min(len(tokens), start + NAME_WORDS_MAX) and _is_name(tokens[end]):
         end += 1
     return end
 
@@ -225,17 +228,17 @@ def _name_end(told: Sequence[str], start: int) -> int:
 _BEING = (["is"], ["was"], ["has"])
 
 
-def _thing(told: Sequence[str]) -> tuple[Subject, int] | None:
-    end = _noun_end(told, 0)
-    first = told[0].lower().partition("'")[0]
+def _thing(tokens: Sequence[str]) -> tuple[Subject, int] | None:
+    end = _noun_end(tokens, 0)
+    first = tokens[0].lower().partition("'")[0]
     is_nobody = first in NO_PERSON and not (first in _OF_SEVERAL and end != 1)
-    is_numbered = told[0][:1].isupper() and told[1][-1].isdigit() and told[2:3] in _BEING
-    is_asked = is_verb(told[0]) or (is_known_verb(first) and told[1][:1].isdigit())
+    is_numbered = tokens[0][:1].isupper() and tokens[1][-1].isdigit() and tokens[2:3] in _BEING
+    is_asked = is_verb(tokens[0]) or (is_known_verb(first) and tokens[1][:1].isdigit())
     if end is None or is_nobody or (is_asked and not is_numbered):
         return None  # "ship 5 boxes to Tom"
     noun = [
         one.lower() if at == 0 and one.lower() in {"the", "a", "an"} else one
-        for at, one in enumerate(told[:end])
+        for at, one in enumerate(tokens[:end])
     ]
     bare = noun[1:] if noun[0] in {"the", "a", "an"} else noun
     found = of_possession(" ".join(noun), "")
@@ -245,43 +248,43 @@ def _thing(told: Sequence[str]) -> tuple[Subject, int] | None:
     return (Subject(text, "thing", noun=" ".join(bare)), end) if bare else None
 
 
-def _noun_end(told: Sequence[str], start: int) -> int | None:
+def _noun_end(tokens: Sequence[str], start: int) -> int | None:
     """Return where a noun ends: before the first word that opens what is said of it."""
-    for place in range(start + 1, min(len(told), start + NOUN_WORDS_MAX + 1)):
-        if _is_said(told, place) and not _opens_noun(told[place - 1]):
+    for place in range(start + 1, min(len(tokens), start + NOUN_WORDS_MAX + 1)):
+        if _is_said(tokens, place) and not _opens_noun(tokens[place - 1]):
             return place
     return None
 
 
-def _is_said(told: Sequence[str], place: int) -> bool:
+def _is_said(tokens: Sequence[str], place: int) -> bool:
     """Whether a word opens what is said of the words before it."""
-    if FORMS.get(told[place].lower(), ("", ""))[1] == "ing":
+    if FORMS.get(tokens[place].lower(), ("", ""))[1] == "ing":
         return False  # "the weekly planning call": nobody does it without "is" before
-    if is_verb(told[place]):
-        return not _is_noun(told, place)
-    follows = told[place + 1] if place + 1 < len(told) else ""
-    if past_base(told[place]) is not None:
+    if is_verb(tokens[place]):
+        return not _is_noun(tokens, place)
+    follows = tokens[place + 1] if place + 1 < len(tokens) else ""
+    if past_base(tokens[place]) is not None:
         return place > 1 and follows.lower() in AFTER_DONE
-    return third_person_base(told[place]) is not None and bool(follows) and not is_verb(follows)
+    return third_person_base(tokens[place]) is not None and bool(follows) and not is_verb(follows)
 
 
-def _is_noun(told: Sequence[str], place: int) -> bool:
+def _is_noun(tokens: Sequence[str], place: int) -> bool:
     """Whether what could be a verb goes on with a noun: only several things do as the base says.
 
     What the base form of a verb follows are several things as well.
     """
-    follows = told[place + 1] if place + 1 < len(told) else ""
-    if FORMS.get(told[place].lower(), ("", ""))[1] == "present" and is_base(follows):
+    follows = tokens[place + 1] if place + 1 < len(tokens) else ""
+    if FORMS.get(tokens[place].lower(), ("", ""))[1] == "present" and is_base(follows):
         return True  # "window seats work best"
-    form = FORMS.get(told[place].lower(), ("", ""))[1]
-    if form in {"past", "participle"} and _FINITE & set(told[place + 1 : place + 4]):
+    form = FORMS.get(tokens[place].lower(), ("", ""))[1]
+    if form in {"past", "participle"} and _FINITE & set(tokens[place + 1 : place + 4]):
         return True  # "our minimum supported Python is"
-    head = _WHICH.sub("", " ".join(told[:place])).lower()
-    if form == "base" and head.endswith("s") and head != " ".join(told[:place]).lower():
+    head = _WHICH.sub("", " ".join(tokens[:place])).lower()
+    if form == "base" and head.endswith("s") and head != " ".join(tokens[:place]).lower():
         return False  # "headings in the handbook use"
-    before = told[place - 1].lower()
-    is_plural = before.endswith("s") or before in PLURALS or "and" in told[:place]
-    return is_base(told[place]) and not is_plural
+    before = tokens[place - 1].lower()
+    is_plural = before.endswith("s") or before in PLURALS or "and" in tokens[:place]
+    return is_base(tokens[place]) and not is_plural
 
 
 def _opens_noun(word: str) -> bool:
@@ -295,7 +298,7 @@ def _is_name(word: str) -> bool:
         return True
     if not _IS_CAPITAL.fullmatch(word.strip(",")) or plain.endswith("ing"):
         return False
-    told = words(plain)
+    name_words = words(plain)
     if is_base(plain):
         return False  # "Keep calm"
-    return bool(told) and plain not in NO_PERSON and told[0] not in NO_PERSON
+    return bool(name_words) and plain not in NO_PERSON and name_words[0] not in NO_PERSON

@@ -157,7 +157,7 @@ class Verbal:
 
     Attributes:
         lemma: The verb in base form; ``be`` with what somebody is as the rest.
-        told: The verb and its companions as they are told of somebody: ``has never worked``.
+        phrase: The verb and its companions as they are told of somebody: ``has never worked``.
         rest: What follows, as it was said.
         modal: ``can`` or ``""``.
         aim: Of what is ahead, the word that says how sure: ``going``, ``plan``, ``will`` or
@@ -168,7 +168,7 @@ class Verbal:
     """
 
     lemma: str
-    told: str
+    phrase: str
     rest: str
     tense: Tense
     sense: Sense = "is"
@@ -235,7 +235,7 @@ def is_base(word: str) -> bool:
 class _Head:
     """What was read of the words before the verb that counts."""
 
-    told: list[str]
+    phrase: list[str]
     tense: Tense = "present"
     sense: Sense = "is"
     modal: str = ""
@@ -265,7 +265,7 @@ def parsed(words: Sequence[str], *, is_own: bool) -> Verbal | None:
             continue
         return _at_verb(head, word, words, place, is_own=is_own)
     # "is on the 3rd of May" without its time: there is nothing but the verb.
-    return _verbal(head, "be", " ".join(head.told), "") if head.be else None
+    return _verbal(head, "be", " ".join(head.phrase), "") if head.be else None
 
 
 def _is_head(head: _Head, word: str, following: Sequence[str], *, is_own: bool) -> bool:
@@ -286,11 +286,11 @@ def _is_adverb(head: _Head, word: str, following: Sequence[str]) -> bool:
         head.habit = word
     elif word in {"not", "never"}:
         head.sense = "never" if word == "never" else "not"
-    elif word == "longer" and head.told[-1:] == ["no"]:
+    elif word == "longer" and head.phrase[-1:] == ["no"]:
         head.sense = "over"
     elif not (word == "no" and following[:1] == ["longer"]) and not (word == "to" and head.aim):
         return False
-    head.told.append(word)
+    head.phrase.append(word)
     return True
 
 
@@ -300,32 +300,32 @@ def _is_denial(head: _Head, word: str, *, is_own: bool) -> bool:
     plain = _PLAIN_OF[word]
     head.sense = "not"
     head.be = head.be or plain in {"is", "are", "was", "were"}
-    head.told.append(_DENIED[word] if is_own else word)
+    head.phrase.append(_DENIED[word] if is_own else word)
     _note(head, plain)
     return True
 
 
 def _is_auxiliary(head: _Head, word: str, following: Sequence[str], *, is_own: bool) -> bool:
-    told = word
+    inflected = word
     if word in _BE:
         head.be = True
-        told = _BE[word] if is_own else word
+        inflected = _BE[word] if is_own else word
     elif word in _DO and FORMS.get(_nearest(following), ("", ""))[1] == "base":
         if following[:1] != ["not"] and word != "did":
             return True  # "I do like tea"
-        told = _DO[word] if is_own else word
+        inflected = _DO[word] if is_own else word
     elif word == "had" and following[:1] == ["to"]:
         head.aim = "had"
     elif word in _HAVE and _is_perfect(following):
         # What had been so was so, and was over by then.
         head.perfect, head.tense = True, "past" if word == "had" else "perfect"
-        told = _HAVE[word] if is_own else word
-        head.told.append(told)
+        inflected = _HAVE[word] if is_own else word
+        head.phrase.append(inflected)
         return True
     elif word not in {"will", "can"}:
         return False
     _note(head, word)
-    head.told.append(told)
+    head.phrase.append(inflected)
     return True
 
 
@@ -361,8 +361,8 @@ def _is_aim(head: _Head, word: str, following: Sequence[str], *, is_own: bool) -
         head.tense, head.aim = "ahead", word.removesuffix("ning").removesuffix("s")
         head.perfect = False
     head.be = False
-    is_base = is_own and word in {"want", "plan", "hope", "intend"} and not head.told
-    head.told.append(third_person(word) if is_base else word)
+    is_base = is_own and word in {"want", "plan", "hope", "intend"} and not head.phrase
+    head.phrase.append(third_person(word) if is_base else word)
     return True
 
 
@@ -388,22 +388,24 @@ def _at_verb(
         head.sense = "not"
     if head.be and form != "ing":
         # "is married to", "was born in", "has been with": what somebody is, is the rest.
-        return _verbal(head, "be", " ".join(head.told), " ".join(words[place:]))
+        return _verbal(head, "be", " ".join(head.phrase), " ".join(words[place:]))
     if not lemma:
         return _unknown(head, word, rest, is_own=is_own)
     is_finite = _is_finite(head)
     adverb, _, after_it = rest.partition(" ")
     if adverb in HABITUAL and after_it and is_finite and form in {"base", "present"}:
         head.habit, rest = adverb, after_it  # "I read mostly novels": as before the verb
-        head.told.append(adverb)
+        head.phrase.append(adverb)
     is_past = form in {"past", "participle"} or (word in _PAST_TOO and is_finite and not head.habit)
     if is_past and not head.perfect:
         head.tense = "past"
     changes = form == "base" and is_own and is_finite and not is_past
-    head.told.append(third_person(word) if changes else word)
+    head.phrase.append(third_person(word) if changes else word)
     if lemma == "get" and form != "ing" and not head.aim and _is_done_to(rest):
         lemma = "be"  # what gets moved is moved
-    return _verbal(head, lemma, " ".join(head.told), rest, is_progressive=head.be and form == "ing")
+    return _verbal(
+        head, lemma, " ".join(head.phrase), rest, is_progressive=head.be and form == "ing"
+    )
 
 
 def _is_done_to(rest: str) -> bool:
@@ -417,34 +419,34 @@ def _unknown(head: _Head, word: str, rest: str, *, is_own: bool) -> Verbal | Non
     """Return what a verb that is in no table says: after "I" a word in base form is one."""
     base = third_person_base(word)
     if not is_own and base is not None and _is_finite(head) and not head.be:
-        head.told.append(word)
-        return _verbal(head, base, " ".join(head.told), rest)
+        head.phrase.append(word)
+        return _verbal(head, base, " ".join(head.phrase), rest)
     done = past_base(word, is_perfect=head.perfect)
     if done is not None and (head.perfect or _is_finite(head)):
-        head.told.append(word)
+        head.phrase.append(word)
         head.tense = "perfect" if head.perfect else "past"
-        return _verbal(head, done, " ".join(head.told), rest)
+        return _verbal(head, done, " ".join(head.phrase), rest)
     is_base_form = word.isalpha() and not word.endswith(("ed", "ing", "ly"))
     is_quality = bool(head.habit) and word.endswith(_QUALITIES)  # "and always hungry"
     is_known = is_base_verb(word) or ((bool(head.habit) or bool(rest)) and not is_quality)
     is_none = word in _NO_VERBS or word in PAST_OF
     if not (is_known and is_own and is_base_form) or head.be or is_none:
         return None
-    head.told.append(third_person(word) if _is_finite(head) else word)
-    return _verbal(head, word, " ".join(head.told), rest)
+    head.phrase.append(third_person(word) if _is_finite(head) else word)
+    return _verbal(head, word, " ".join(head.phrase), rest)
 
 
 def _is_finite(head: _Head) -> bool:
     """Whether the verb itself has the person: nothing before it but adverbs."""
-    return all(one in HABITUAL or one in {"never", "no", "longer"} for one in head.told)
+    return all(one in HABITUAL or one in {"never", "no", "longer"} for one in head.phrase)
 
 
 def _verbal(
-    head: _Head, lemma: str, told: str, rest: str, *, is_progressive: bool = False
+    head: _Head, lemma: str, phrase: str, rest: str, *, is_progressive: bool = False
 ) -> Verbal:
     return Verbal(
         lemma=lemma,
-        told=told,
+        phrase=phrase,
         rest=rest,
         tense=head.tense,
         sense=head.sense,
