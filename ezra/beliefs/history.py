@@ -32,7 +32,7 @@ from tiers.records import (
     TrustRow,
 )
 
-from ..checks import check_text, checked, checked_key, checked_topic, part_of_key
+from ..checks import called, check_text, checked, checked_key, checked_topic, part_of_key
 from ..erasure.redaction import RedactionReport, redact
 from ..operations import Reason, operation
 from ..runtime import Runtime
@@ -331,11 +331,8 @@ class History:
         """
         _check_reason(reason)
         to_seq = await self._seq(time, turn, seq)
-        try:
+        with called(to_seq="seq"):
             done = await self._runtime.beliefs.rewind(self._during(), to_seq, reason, self._now())
-        except UsageError as error:  # what the port calls ``to_seq``
-            field = "seq" if error.field == "to_seq" else error.field
-            raise UsageError(field, error.value, error.accepted) from error
         await self._runtime.forget_pins(self._scope, done.ended)
         changed = (*done.ended, *done.restored)[:EVENTS_PER_PAGE]
         await self._tell("rewound", changed, f"to event {to_seq}: {reason}")

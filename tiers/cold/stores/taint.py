@@ -277,9 +277,9 @@ class TaintStore(OverEngine):
             if items or known is None:
                 whole = roll_back.model_copy(update={"items": tuple(items)})
                 yield from _tell(whole, there, ROLLED_BACK, roll_back.reason, now)
-        told = {one.named: one for one in (*roll_back.items, *back)}
-        before = [one for one in (known.items if known else ()) if one.named not in told]
-        return roll_back.model_copy(update={"items": (*before, *told.values())})
+        changed = {one.named: one for one in (*roll_back.items, *back)}
+        before = [one for one in (known.items if known else ()) if one.named not in changed]
+        return roll_back.model_copy(update={"items": (*before, *changed.values())})
 
 
 def _with_kept(scope: Scope, found: Sequence[Resting]) -> Steps[list[Resting]]:
