@@ -334,15 +334,11 @@ class _Reader:
         rest = [one.word for one in found[verb + 1 : verb + 6]]
         participle = next((word for word in rest if is_past(word) and word != "been"), "")
         going = any(is_gerund(word) for word in rest[:3])
-        auxiliaries = {main, *rest[:3]}
-        clause.progressive = bool(auxiliaries & BE) and going
+        near = {main, *rest[:3]}
+        clause.progressive = bool(near & BE) and going
         if participle in ("called", "named"):
             participle = ""
-        is_be = (
-            main in BE
-            or bool(auxiliaries & {"be", "been", "being"})
-            or main in ("get", "gets", "got")
-        )
+        is_be = main in BE or bool(near & {"be", "been", "being"}) or main in ("get", "gets", "got")
         clause.passive = is_be and bool(participle) and not clause.progressive
         perfect = main in ("have", "has") and (bool(participle) or "been" in rest)
         clause.copular = main in BE and not clause.passive and not clause.progressive

@@ -11,7 +11,16 @@ from random import Random
 from typing import Any
 
 import pytest
-from support.cold_samples import SCOPE, belief_by, fact_by, graph_of, receipt_by, rule_by, turn_by
+from support.cold_samples import (
+    SCOPE,
+    belief_by,
+    fact_by,
+    graph_of,
+    receipt_by,
+    rule_by,
+    scope_of,
+    turn_by,
+)
 from support.many_turns import fill, say
 from support.mongo_server import MongoServer, running_mongo
 from support.runtime import MovingClock, running
@@ -129,6 +138,25 @@ async def test_a_batch_of_turns_is_one_transaction_however_many_they_are(
         used = ["find usage", "store usage"]
         turns = ["find turns", "find graphs", "store turns"]
         assert rounds == [*turns, *words, "find work", "store work", *used]
+
+
+@pytest.mark.parametrize("agents", [1, 20])
+async def test_uses_of_a_fleet_are_one_transaction_however_many_agents_it_has(
+    tmp_path: Path, trips: Counter[str], rounds: list[str], agents: int
+) -> None:
+    """Each fact is read and written once, and not once for each agent that was shown it."""
+    async with sqlite_cold_store(tmp_path) as cold:
+        await _filled(cold)
+        shared, _ = await cold.semantic.put_fact(SCOPE, fact_by(text="Shown to everybody."))
+        fleet = [scope_of(agent_id=f"agent-{number}") for number in range(agents)]
+        trips.clear()
+        rounds.clear()
+        used = await cold.semantic.add_uses(
+            {scope: {f"turn of {scope.agent_id}": [shared.id]} for scope in fleet}, NOON
+        )
+        assert trips == {"write": 1}
+        assert rounds == ["find facts", "find fact_uses", "store fact_uses, store facts"]
+        assert {fact.uses for facts in used.values() for fact in facts} == {agents}
 
 
 async def test_a_batch_of_turns_sends_mongodb_as_much_as_one_does() -> None:

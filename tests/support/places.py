@@ -294,7 +294,7 @@ _PROCESS = (
     Place("process", "ezra.contradiction.strategies:_resolvers", "none", "nothing"),
     Place("process", "tiers.warm.qdrant_indexes:_open", "none", "nothing"),
     Place("process", "tiers.fields:_blank", "none", "nothing"),
-    Place("process", "tiers.cold.port:_taken", "none", "nothing"),
+    Place("process", "tiers.cold.port:_takers", "none", "nothing"),
     Place("process", "tiers.cold.sqlite.rendering:columns", "none", "nothing"),
     Place("process", "tiers.cold.sqlite.records:_sides", "none", "nothing"),
     Place("process", "tiers.cold.sqlite.rendering:_order_of", "none", "nothing"),

@@ -105,7 +105,7 @@ def _app() -> tuple[FastAPI, Handlers]:
 class _Inside(Connection):
     """A connection to an app of this process."""
 
-    def _made(self) -> httpx2.AsyncClient:
+    def _client(self) -> httpx2.AsyncClient:
         transport = httpx2.ASGITransport(app=_app()[0])
         return httpx2.AsyncClient(transport=transport, base_url="http://inside")
 

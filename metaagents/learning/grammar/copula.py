@@ -176,7 +176,7 @@ def _is_somebodys(said: Said, owner: str, noun: str) -> Iterator[Claim]:
         attribute_of(noun),
         name,
         subject=owner,
-        text=said.worded(None, f"{owner}'s {noun}"),
+        text=said.text(None, f"{owner}'s {noun}"),
         is_single=_is_one(noun),
         fact_type="identity",
         is_news=is_known and said.subject.sort in {"named", "thing"} and is_so,
@@ -280,7 +280,7 @@ def _time(said: Said, rest: str) -> Iterator[Claim]:
     is_on_a_day = said.is_change or any(one.days for one in said.times)
     is_moved = is_on_a_day and is_scheduled(said)
     is_telling = said.is_change and subject.text.startswith("the ")  # as of "our" standup
-    text = f"{said.worded()} now" if is_telling else said.worded()
+    text = f"{said.text()} now" if is_telling else said.text()
     if _YEARLY.search(noun):
         # It comes again each year: the year of the next one is no part of it.
         text, value = (
@@ -434,9 +434,7 @@ def _role(said: Said, rest: str) -> Iterator[Claim]:
         yield said.claim(HAS, value, fact_type="identity", is_news=verbal.tense == "present")
         return
     if since and verbal.tense == "perfect" and verbal.sense == "is":
-        yield said.claim(
-            "is a", thing, text=said.worded("is"), fact_type="identity", is_news=is_news
-        )
+        yield said.claim("is a", thing, text=said.text("is"), fact_type="identity", is_news=is_news)
         return
     is_news &= subject.sort != "named" or _ROLE.search(thing) is not None
     if found[1] == "the":

@@ -81,12 +81,12 @@ def _frame_text(said: Said, filling: Filled) -> str:
     lasts = filling.rest is None or said.is_since
     if frame.has("state") and verbal.tense == "perfect" and verbal.sense == "is" and lasts:
         if verbal.phrase.startswith("have"):  # several do so
-            return said.worded("are" if verbal.lemma == "be" else verbal.lemma, whole)
-        return said.worded("is" if verbal.lemma == "be" else third_person(verbal.lemma), whole)
+            return said.text("are" if verbal.lemma == "be" else verbal.lemma, whole)
+        return said.text("is" if verbal.lemma == "be" else third_person(verbal.lemma), whole)
     if verbal.phrase == "comes" and frame.attribute == "is from":
-        return said.worded("is", f"from {filling.value}")
+        return said.text("is", f"from {filling.value}")
     is_part = filling.rest is not None or is_cut
-    return said.worded(None, whole) if is_part else said.worded()
+    return said.text(None, whole) if is_part else said.text()
 
 
 def _of_others(said: Said, filling: Filled, claim: Claim) -> Iterator[Claim]:
@@ -117,7 +117,7 @@ def _is_news(said: Said, filling: Filled) -> bool:
         return frame.fact_type == "identity" and frame.has("state")
     needs_time = frame.has("dated") or (frame.attribute == "was born" and not filling.value)
     is_timed = (
-        said.when is not None or _is_firm(said, filling) or OFTEN.search(said.worded()) is not None
+        said.when is not None or _is_firm(said, filling) or OFTEN.search(said.text()) is not None
     )
     if (needs_time and not is_timed) or (frame.has("since") and not said.is_since):
         return False

@@ -196,14 +196,9 @@ def _stands_alone(said: Said) -> bool:
     """Whether a clause is understood without what was said around it."""
     lemma, rest = said.verbal.lemma, said.verbal.rest
     plain = _THIS_PROJECT.sub("", _FOR_ALL.sub("", rest).replace(",", ""))
-    plain_words = {word.lower() for word in plain.split() if word not in INITIALS}
-    is_empty = not said.times and plain_words <= _PARTICLES
-    if (
-        is_empty
-        or len(rest.split()) > _WORDS_MAX
-        or plain_words & OUTSIDE
-        or _EACH_OTHER.search(rest)
-    ):
+    used = {word.lower() for word in plain.split() if word not in INITIALS}
+    is_empty = not said.times and used <= _PARTICLES
+    if is_empty or len(rest.split()) > _WORDS_MAX or used & OUTSIDE or _EACH_OTHER.search(rest):
         return False
     if GAPPED.search(f"{rest} "):
         return False  # "and Eve in Mainz"
@@ -212,7 +207,7 @@ def _stands_alone(said: Said) -> bool:
     is_own = said.subject.sort == "speaker"
     # "Maybe I'll start and publish it": it may go on with what is only planned.
     is_bare = said.clause.goes_on and said.clause.text.lower().startswith(f"{lemma} ")
-    if (is_own and plain_words & {"her", "his"}) or is_bare:
+    if (is_own and used & {"her", "his"}) or is_bare:
         return False
     return _is_about_somebody(said) and _is_joined_plainly(said) and _is_worth(said)
 
@@ -220,8 +215,8 @@ def _stands_alone(said: Said) -> bool:
 def _is_about_somebody(said: Said) -> bool:
     """Whether whom or what a clause is about is known without another."""
     subject = said.subject
-    rest_words = set(_THIS_PROJECT.sub("", _of(said).lower()).split())
-    is_pointed_at = subject.sort in {"thing", "owned"} and rest_words & (OUTSIDE - {"i"})
+    used = set(_THIS_PROJECT.sub("", _of(said).lower()).split())
+    is_pointed_at = subject.sort in {"thing", "owned"} and used & (OUTSIDE - {"i"})
     is_vague = (
         subject.kind in ACQUAINTANCES and subject.is_one_of_many and subject.owner == said.speaker
     )
@@ -315,7 +310,7 @@ def _is_habit(said: Said) -> bool:
     left = set(_ROUND.sub("", said.verbal.rest).lower().split())
     is_more = bool(left - _PARTICLES - {"a", "few", "times"}) or lemma in _BY_ITSELF
     if _is_thing(said) and lemma in _TURNS:
-        is_more |= _ON_DAYS.search(said.worded()) is not None  # "releases happen on Tuesdays"
+        is_more |= _ON_DAYS.search(said.text()) is not None  # "releases happen on Tuesdays"
     is_known = _is_named(said) or not _is_thing(said) or said.subject.sort == "owned"
     is_known |= _OF_MANY.match(said.subject.text) is not None
     if lemma in {"own", "possess"}:

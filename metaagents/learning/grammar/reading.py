@@ -288,7 +288,7 @@ def _is_somebody(said: Said) -> bool:
 
 def _is_habit(said: Said) -> bool:
     verbal = said.verbal
-    is_often = OFTEN.search(said.worded()) is not None
+    is_often = OFTEN.search(said.text()) is not None
     if verbal.habit == "only" and verbal.lemma not in _EXCLUSIVE:
         return is_often
     is_never = verbal.sense == "never" and verbal.tense == "present"
@@ -314,7 +314,7 @@ def _habit(said: Said) -> Iterator[Claim]:
     is_abed = verbal.lemma == "be" and _ABED.fullmatch(rest) is not None
     if (verbal.lemma in _NO_HABITS and not is_abed) or is_bare:
         return
-    is_often = OFTEN.search(said.worded()) is not None
+    is_often = OFTEN.search(said.text()) is not None
     is_known = verbal.lemma in FORMS or is_often or verbal.habit in HABITUAL
     is_known |= verbal.sense == "never"
     is_worth = phrases.is_worth_keeping(rest, EVALUATIVE)

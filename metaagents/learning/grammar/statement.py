@@ -189,7 +189,7 @@ class Said:
         """The time as it is told; ``""`` if none was said."""
         return self.when.text if self.when else ""
 
-    def worded(self, verb: str | None = None, rest: str | None = None) -> str:
+    def text(self, verb: str | None = None, rest: str | None = None) -> str:
         """Return the clause as it is told of its subject, its times made plain."""
         words = [
             self.subject.text,
@@ -223,7 +223,7 @@ class Said:
         found = re.search(
             rf"\b{re.escape(self.verbal.phrase)}\b.*", self.clause.text, re.IGNORECASE
         )
-        tail = found.group() if found else self.worded()
+        tail = found.group() if found else self.text()
         return f"{self.subject.text} {of_speaker(tail, self.speaker)}".rstrip(" .!")
 
     def claim(self, attribute: str, value: str, **more: object) -> Claim:
@@ -237,7 +237,7 @@ class Said:
             subject=self.subject.text,
             attribute=attribute,
             value=value,
-            text=self.worded(),
+            text=self.text(),
             sense="never" if self.clause.denied else self.verbal.sense,
             is_change=self.is_change or self.subject.is_new,
             corrects=self.clause.corrects or self.clause.denied,
