@@ -219,11 +219,12 @@ def checked_kinds(kinds: Sequence[Kind] | None) -> tuple[Kind, ...]:
     """
     if kinds is None:
         return KINDS
-    wanted = tuple(dict.fromkeys(map(kind_named, _listed("kinds", kinds))))
-    unknown = [kind for kind in wanted if kind not in KINDS]
-    if unknown or not wanted:
-        raise UsageError("kinds", unknown or wanted, _KINDS_TOLD)
-    return wanted
+    named = tuple(map(kind_named, _listed("kinds", kinds)))
+    unknown = [one for one in named if one not in KINDS]  # which need be nothing with a hash
+    if unknown or not named:
+        first = [one for place, one in enumerate(unknown) if one not in unknown[:place]]
+        raise UsageError("kinds", first or named, _KINDS_TOLD)
+    return tuple(dict.fromkeys(named))
 
 
 def checked_grains(grains: Sequence[Grain]) -> tuple[Grain, ...]:

@@ -595,6 +595,9 @@ async def test_he_06_every_class_of_source_gets_its_place(tmp_path: Path, door: 
         for wrong in ({"token_budget": 0}, {"kinds": ("belief",)}, {"kinds": ("nothing",)}):
             with pytest.raises(UsageError):
                 await agent.inject("gearbox", **wrong)
+        for unhashable in ([1], {"kind": "fact"}):
+            with pytest.raises(UsageError, match="kinds"):
+                await agent.inject("gearbox", kinds=(unhashable,))
 
 
 async def test_he_06_contexts_bring_what_is_known_where_the_agent_is_to_have_it(
