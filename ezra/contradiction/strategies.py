@@ -118,8 +118,8 @@ async def settle(found: Contradiction, handlers: Handlers) -> Settlement:
 
 async def tell(found: Contradiction, callback: Callback, timeout_seconds: float) -> str:
     """Tell somebody of a contradiction that is settled; return what went wrong, or nothing."""
-    asked_for = await _ask(callback, found, timeout_seconds)
-    return asked_for.problem
+    reply = await _ask(callback, found, timeout_seconds)
+    return reply.problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,16 +137,14 @@ async def _decided(
     if asked is None:
         whom = "callback" if found.strategy == "manual" else "resolver"
         return _fallen_back(found, f"there is no {whom}")
-    asked_for = await _ask(asked, found, timeout_seconds)
-    if asked_for.problem:
-        return _fallen_back(found, asked_for.problem)
-    if asked_for.answer is None:
+    reply = await _ask(asked, found, timeout_seconds)
+    if reply.problem:
+        return _fallen_back(found, reply.problem)
+    if reply.answer is None:
         return _fallen_back(found, "no decision")
-    winner = _winner(asked_for.answer, found)
+    winner = _winner(reply.answer, found)
     if winner is None:
-        return _fallen_back(
-            found, f"the answer names neither belief: {_shown(repr(asked_for.answer))}"
-        )
+        return _fallen_back(found, f"the answer names neither belief: {_shown(repr(reply.answer))}")
     if winner == "both" and found.found_by == FOUND_BY_KEY:
         return _fallen_back(found, "both were to stay, which two beliefs of one key cannot")
     settled = _settlement(found, winner, found.strategy, "decided by who was asked")

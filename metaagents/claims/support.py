@@ -278,8 +278,8 @@ class Sources:
             return True  # "but I quit": what was said before
         if one.clause.has_verb:
             return one.clause.is_linked and one.voice == first.voice
-        clauses = self._of_sentence[one.number]
-        return one.number == first.number or not any(other.has_verb for other in clauses)
+        of_sentence = self._of_sentence[one.number]
+        return one.number == first.number or not any(other.has_verb for other in of_sentence)
 
     def _is_alias(self, claim: Clause, source: Clause) -> bool:
         """Whether a claim only says who somebody is whom a source calls so in passing."""
@@ -304,8 +304,8 @@ class Sources:
 
     def sentence_gives_cause(self, number: int) -> bool:
         """Whether a sentence of the sources says why."""
-        clauses = self._of_sentence.get(number, [])
-        return any(one.causes or one.joins or one.exact & {"since", "as"} for one in clauses)
+        of_sentence = self._of_sentence.get(number, [])
+        return any(one.causes or one.joins or one.exact & {"since", "as"} for one in of_sentence)
 
     @property
     def names(self) -> frozenset[str]:

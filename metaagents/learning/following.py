@@ -222,9 +222,9 @@ def _is_aside(turn: Turn) -> bool:
     return is_short and reading(said) is None and not turn.tool_outputs
 
 
-def _roots(reading: Reading) -> list[str]:
+def _roots(parsed: Reading) -> list[str]:
     """Return the content words of a text in any form, in order, without what only counts steps."""
-    words = (word for word in reading.order if word in reading.content and word not in _COUNTING)
+    words = (word for word in parsed.order if word in parsed.content and word not in _COUNTING)
     return list(dict.fromkeys(base(word) for word in words))
 
 

@@ -184,9 +184,9 @@ def _repeats(older: Fact, newer: Fact, before: tuple[Claim, ...], after: tuple[C
     made = (*before, *after)
     filling = {word for claim in made for word in _FILLING.get(claim.attribute, "").split()}
     filling |= {"favourite", "like", "most", "best"} if _differs_freely(before) else set()
-    left, right = read(one), read(two)
-    rest = (left.content ^ right.content) - filling
-    return not rest and (left.turns == right.turns or _differs_freely(before))
+    first, second = read(one), read(two)
+    rest = (first.content ^ second.content) - filling
+    return not rest and (first.turns == second.turns or _differs_freely(before))
 
 
 def _differs_freely(found: tuple[Claim, ...]) -> bool:

@@ -173,11 +173,11 @@ class SemanticStore(OverEngine):
         if None not in (user_id, query.user_id) and user_id != query.user_id:
             return ()
         asker = narrowed(scope, scope_topics)
-        asked = archival_query(query, user_id or query.user_id, limit)
-        wide = asked
+        question = archival_query(query, user_id or query.user_id, limit)
+        wide = question
         while True:
             by_index = await self._ranked(asker, wide)
-            steps = partial(recalled, asker, asked, limit, by_index)
+            steps = partial(recalled, asker, question, limit, by_index)
             found = await self._store.read("recall_archival", steps)
             if found is not None:
                 return found

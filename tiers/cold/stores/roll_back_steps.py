@@ -393,11 +393,11 @@ def _follow(part: Part, ids: Sequence[str]) -> Steps[None]:
     gone = (Fact.model_validate_json(row.body) for row in apart.values())
     former = {one: Fact.model_validate_json(row.body) for one, row in revived.items()}
     states = yield from _states(part.scope, gone, former.values())
-    over = [
+    ended = [
         revived[one] for one, fact in former.items() if not comes_back(fact.superseded_by, states)
     ]
-    yield from _end_again(part, over)
-    yield from delete(*(own(ASIDES, part.scope, [row.id]) for row in over))
+    yield from _end_again(part, ended)
+    yield from delete(*(own(ASIDES, part.scope, [row.id]) for row in ended))
     facts = yield from every(own(FACTS, part.scope, ids, Absent("redacted_at")))
     yield from _stand_again(part, facts, apart)
 
