@@ -19,9 +19,9 @@ from support.warm_writer import BATCH, DELETED
 from tiers.errors import ConfigError, CorruptRecord, TierRejected, UsageError
 from tiers.upkeep import Generation
 from tiers.warm import edge_generations, edge_store, edge_warm_store
-from tiers.warm.edge_folder import INDEXED_FROM
+from tiers.warm.edge_folder import INDEXED_FROM, SHARD_FORMAT, SHARD_KEYWORD_KEYS
 from tiers.warm.edge_layout import WORDS_FOLDER
-from tiers.warm.payload import FORMAT, INTEGER_KEYS, KEYWORD_KEYS, NEVER, payload_of, point_id
+from tiers.warm.payload import INTEGER_KEYS, NEVER, payload_of, point_id
 
 SCOPE = scope_of()
 TESTS = Path(__file__).parents[1]
@@ -118,9 +118,9 @@ async def test_other_dimensions_are_refused(tmp_path: Path) -> None:
 async def test_other_format_is_refused(tmp_path: Path) -> None:
     """A folder of a later version is not touched."""
     await _filled(tmp_path, range(3))
-    later = json.dumps({"format": FORMAT + 1, "dimensions": 4})
+    later = json.dumps({"format": SHARD_FORMAT + 1, "dimensions": 4})
     (tmp_path / "manifest.json").write_text(later)
-    with pytest.raises(ConfigError, match=f"format {FORMAT + 1}"):
+    with pytest.raises(ConfigError, match=f"format {SHARD_FORMAT + 1}"):
         await _count(tmp_path)
     assert (tmp_path / "manifest.json").read_text() == later
 
@@ -135,7 +135,7 @@ async def test_index_of_a_former_version_makes_room(tmp_path: Path, *, is_cut_of
             await engine.mark("acme", complete)
         assert await engine.generations("acme") == (complete,)
         manifest = tmp_path / WORDS_FOLDER / "manifest.json"
-        manifest.write_text(json.dumps({"format": FORMAT - 1, "dimensions": 4}))
+        manifest.write_text(json.dumps({"format": SHARD_FORMAT - 1, "dimensions": 4}))
         if is_cut_off:
             shutil.rmtree(manifest.parent / "shard")
         assert await engine.generations("acme") == ()
@@ -143,7 +143,7 @@ async def test_index_of_a_former_version_makes_room(tmp_path: Path, *, is_cut_of
             assert await engine.generations("acme") == ()
             assert await store.count(SCOPE) == 0
             await store.upsert(SCOPE, [entry_of(SCOPE, 1)])
-    assert json.loads(manifest.read_text())["format"] == FORMAT
+    assert json.loads(manifest.read_text())["format"] == SHARD_FORMAT
     assert await _count(manifest.parent) == 1
 
 
@@ -156,7 +156,7 @@ async def test_lost_manifest_is_refused(tmp_path: Path) -> None:
     assert (tmp_path / "shard").exists()
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '"x"', f'{{"format": {FORMAT}}}'])
+@pytest.mark.parametrize("content", ["", "{", "[]", '"x"', f'{{"format": {SHARD_FORMAT}}}'])
 async def test_unreadable_manifest_is_corrupt(tmp_path: Path, content: str) -> None:
     """Whatever is wrong with it, the error names the file and the cause is chained."""
     await _filled(tmp_path, range(1))
@@ -241,7 +241,8 @@ async def test_raw_engine_holds_what_was_written(tmp_path: Path) -> None:
     shard = EdgeShard.load(str(tmp_path / "shard"))
     try:
         (point,) = shard.retrieve([point_id(SCOPE, entry.id)], with_payload=True, with_vector=True)
-        assert point.payload == payload_of(entry)
+        names = [name + '["", "", ""]' for name in payload_of(entry)["owner"]]
+        assert point.payload == {**payload_of(entry), "readers": names}
         assert point.payload["topics"] == [""]
         assert (point.payload["private_to"], point.payload["expires_at"]) == ("", NEVER)
         assert isinstance(point.vector, dict)
@@ -263,7 +264,7 @@ async def test_payload_indexes_are_there_after_opening_again(
         async with edge_warm_store(tmp_path, dimensions=DIMENSIONS) as store:
             await store.rewrite_files()
     async with edge_warm_store(tmp_path, dimensions=DIMENSIONS) as store:
-        assert {*KEYWORD_KEYS, *INTEGER_KEYS} == set(
+        assert {*SHARD_KEYWORD_KEYS, *INTEGER_KEYS} == set(
             store._points._shard.engine.info().payload_schema
         )
         assert await store.count(SCOPE) == INDEXED_FROM
@@ -280,7 +281,7 @@ async def test_few_entries_are_indexed_with_the_one_that_makes_them_many(
             await store.rewrite_files()
         assert not store._points._shard.engine.info().payload_schema
         await store.upsert(SCOPE, [entry_of(SCOPE, INDEXED_FROM)])
-        assert {*KEYWORD_KEYS, *INTEGER_KEYS} == set(
+        assert {*SHARD_KEYWORD_KEYS, *INTEGER_KEYS} == set(
             store._points._shard.engine.info().payload_schema
         )
         assert await store.count(SCOPE) == INDEXED_FROM
@@ -295,7 +296,7 @@ async def test_indexing_that_was_cut_off_is_finished_with_the_next_entry(tmp_pat
             shard.update(UpdateOperation.delete_field_index(key))
     async with edge_warm_store(tmp_path, dimensions=DIMENSIONS) as store:
         await store.upsert(SCOPE, [entry_of(SCOPE, INDEXED_FROM)])
-        assert {*KEYWORD_KEYS, *INTEGER_KEYS} == set(
+        assert {*SHARD_KEYWORD_KEYS, *INTEGER_KEYS} == set(
             store._points._shard.engine.info().payload_schema
         )
 

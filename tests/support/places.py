@@ -224,6 +224,8 @@ _PROCESS = (
     Place("process", "tiers.warm.edge_points:_any_of", "name", "nothing"),
     Place("process", "tiers.warm.edge_points:_lasting", "name", "nothing"),
     Place("process", "tiers.warm.edge_points:_lasting_corpus", "name", "nothing"),
+    Place("process", "tiers.warm.edge_points:_by_names", "name", "nothing"),
+    Place("process", "tiers.warm.edge_readers:_name", "name", "nothing"),
     Place("process", "ezra.ranking.terms:_bags", "key", "turnover"),
     Place("process", "ezra.ranking.terms:_graphs", "key", "turnover"),
     Place("process", "ezra.ranking.terms:_read_word", "key", "turnover"),

@@ -76,6 +76,10 @@ class Terms:
         """The entry is found by the name of such an owner."""
         return self.equal("owner", json.dumps(parts))
 
+    def readers(self, owner: str) -> Any:
+        """The entry is found by the name of those who read what is shared by such an owner."""
+        return self.equal("readers", owner + '["", "", ""]')
+
     @property
     def own(self) -> Any:
         """An entry of the scope's own graph."""
@@ -119,6 +123,16 @@ def test_what_the_scope_asks_passes(said: Terms) -> None:
         for wrong in (*map(own_graph, others), whole_tenant("acme"), marks_of("acme")):
             with pytest.raises(TierRejected):
                 check_filter("search", wrong, rendered)
+
+
+@BOTH
+def test_names_of_readers_are_held_to_their_owners(said: Terms) -> None:
+    """All of them, in the bounds of their owners and in those of nobody else."""
+    named = said.any_of(said.readers('["acme", "a"]'), said.readers('["acme", "b", "turn"]'))
+    check_filter("search", FAMILY, named)
+    for wrong in (OWN, own_graph(scope_of("acm")), whole_tenant("acme"), marks_of("acme")):
+        with pytest.raises(TierRejected):
+            check_filter("search", wrong, named)
 
 
 @BOTH
@@ -206,6 +220,15 @@ BAD: dict[str, Callable[[Terms], Any]] = {
         t.matching("owner", "MatchExcept", **{"except": ["x"]}),
     ),
     "no match": lambda t: t.all_of(t.engine.FieldCondition(key="owner", is_null=False)),
+    "readers of others": lambda t: t.any_of(t.readers(OWNER), t.readers('["acm", "race"]')),
+    "readers or anything": lambda t: t.any_of(t.readers(OWNER), t.equal("kind", "x")),
+    "readers that are a condition": lambda t: t.all_of(t.readers(OWNER)),
+    "readers left out": lambda t: t.all_of(t.own, must_not=[t.readers(OWNER)]),
+    "readers and an owner": lambda t: t.all_of(t.own, should=[t.readers(OWNER)]),
+    "readers without an end": lambda t: t.any_of(t.equal("readers", OWNER)),
+    "readers written otherwise": lambda t: t.any_of(t.equal("readers", OWNER + '["","",""]')),
+    "readers of a list": lambda t: t.any_of(t.equal("readers", OWNER + "[1, 2]")),
+    "no readers": lambda t: t.any_of(t.equal("readers", 7)),
     "vector": lambda t: t.all_of(t.own, _has_vector(t)),
     "condition, no filter": lambda t: t.own,
 }
@@ -255,6 +278,8 @@ def test_an_empty_family_lets_nothing_pass() -> None:
         ({"owner": [OWNER, '["acme", "race2"]']}, SCOPE),
         ({"owner": '["acm", "race"]'}, SCOPE),
         ({"owner": [{"acme": "race"}]}, SCOPE),
+        ({"readers": ['["acme", "race2"]["", "", ""]']}, SCOPE),
+        ({"readers": [OWNER]}, SCOPE),
         ({"id": None}, SCOPE),
         ({"id": 7}, SCOPE),
         ({"id": record_id(2)}, SCOPE),

@@ -28,7 +28,8 @@ import qdrant_edge as edge
 from filelock import FileLock, Timeout
 
 from ..errors import ConfigError, CorruptRecord, DiskFull, TierRejected, TierUnavailable
-from .payload import DENSE, FORMAT, FORMER_FORMATS, INTEGER_KEYS, KEYWORD_KEYS, LEXICAL
+from .edge_readers import READERS
+from .payload import DENSE, INTEGER_KEYS, KEYWORD_KEYS, LEXICAL
 
 WRITE_BYTES_MIN = 48 * 2**20
 """Free before anything is written. The engine's files are mapped and have holes: where the disk has
@@ -104,6 +105,13 @@ So few are looked through at once; the indexes alone are a hundred files, also w
 
 _INTEGER = edge.IntegerIndexParams(lookup=False, range=True)
 _REWRITTEN, _FORMER = "shard.rewritten", "shard.former"
+SHARD_FORMAT = 3
+"""Raised when what a shard stores changes its meaning; the index is then rebuilt."""
+
+_FORMER_FORMATS = (1, 2)
+
+SHARD_KEYWORD_KEYS = (*KEYWORD_KEYS, READERS)
+
 _MANIFEST = "manifest.json"
 _REBUILD = "remove the folder and let the index be rebuilt from the cold tier"
 
@@ -285,7 +293,7 @@ def is_former(folder: Path) -> bool:
         manifest = json.loads((folder / _MANIFEST).read_text("utf-8"))
     except (OSError, ValueError):
         return False
-    return isinstance(manifest, dict) and manifest.get("format") in FORMER_FORMATS
+    return isinstance(manifest, dict) and manifest.get("format") in _FORMER_FORMATS
 
 
 def set_aside(folder: Path) -> Path:
@@ -322,8 +330,10 @@ def _check_manifest(folder: Path, dimensions: int) -> None:
         stored_format, stored_dimensions = manifest["format"], manifest["dimensions"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CorruptRecord("warm", "open", f"{path} cannot be read; {_REBUILD}") from error
-    if stored_format != FORMAT:
-        reason = f"{folder} has format {stored_format}, this version reads {FORMAT}; {_REBUILD}"
+    if stored_format != SHARD_FORMAT:
+        reason = (
+            f"{folder} has format {stored_format}, this version reads {SHARD_FORMAT}; {_REBUILD}"
+        )
         raise ConfigError("warm folder", reason)
     if stored_dimensions != dimensions:
         reason = (
@@ -366,7 +376,7 @@ def _build(folder: Path, dimensions: int) -> None:
     with EngineCall("open"):
         shard.close()
     manifest = folder / "manifest.json.new"
-    manifest.write_text(json.dumps({"format": FORMAT, "dimensions": dimensions}), "utf-8")
+    manifest.write_text(json.dumps({"format": SHARD_FORMAT, "dimensions": dimensions}), "utf-8")
     manifest.replace(folder / _MANIFEST)
     unfinished.rename(folder / "shard")
 
@@ -387,7 +397,7 @@ def _load(path: Path) -> edge.EdgeShard:
 def _unindexed(shard: edge.EdgeShard) -> list[str]:
     """Return the payload keys that are to be indexed and are not; some, where a crash came."""
     indexed = shard.info().payload_schema
-    return [key for key in (*KEYWORD_KEYS, *INTEGER_KEYS) if key not in indexed]
+    return [key for key in (*SHARD_KEYWORD_KEYS, *INTEGER_KEYS) if key not in indexed]
 
 
 def _index(shard: edge.EdgeShard, key: str) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TypeAlias
+from itertools import chain
+from typing import Any, TypeAlias
 from uuid import UUID
 
 import qdrant_edge as edge
 
 from .edge_folder import READ_BYTES_MIN, WRITE_BYTES_MIN, EngineCall, OpenShard, Room
+from .edge_readers import READERS, parted, readable, readers_of
 from .filters import Absent, AnyOf, Between, Condition, Either, NoneOf, PointIds, Predicate
 from .guard import Bounds, check_filter, check_found, check_points
 from .ranking import Candidates, FoundId, Held, all_rounded
@@ -87,6 +89,9 @@ FILTERS_REMEMBERED = 1_000
 
 _PASSING = (Between, PointIds)
 
+_AS_WRITTEN = edge.PayloadSelector.Exclude([READERS])
+"""What was given to be stored, without what is stored to find it."""
+
 
 class EdgePoints:
     """``IndexPoints`` of one shard."""
@@ -99,7 +104,7 @@ class EdgePoints:
         """Put points under their ids, whole."""
         await self._shard.prepare_for(len(points), operation)
         with self._call(operation, WRITE_BYTES_MIN):
-            written = [edge.Point(one.id, dict(one.vectors), one.payload) for one in points]
+            written = [edge.Point(one.id, dict(one.vectors), _stored(one)) for one in points]
             check_points(operation, bounds, written)
             self._shard.engine.update(edge.UpdateOperation.upsert_points(written))
 
@@ -143,7 +148,7 @@ class EdgePoints:
         with self._call(chosen.operation):
             points = self._shard.engine.retrieve(
                 [UUID(int=int(one)) for one in found_ids],
-                with_payload=True,
+                with_payload=_AS_WRITTEN,
                 with_vector=list(show.vectors) or False,
             )
             stored: dict[FoundId, Held] = {
@@ -165,20 +170,39 @@ class EdgePoints:
     def _answers(
         self, chosen: Chosen, legs: Sequence[Leg], limit: int
     ) -> list[list[edge.ScoredPoint]]:
-        visible = _checked(chosen)
-        requests = [
-            edge.QueryRequest(
-                limit=limit,
-                query=edge.Query.Nearest(leg.query, using=leg.using),
-                # Exact also if somebody should ever let the engine build a graph over the vectors.
-                params=edge.SearchParams(exact=True, idf=_corpus(chosen, leg)),
-                filter=visible,
-            )
-            for leg in legs
-        ]
-        if len(requests) == 1:
-            return [self._shard.engine.query(requests[0])]
-        return self._shard.engine.query_batch(edge.QueryBatchRequest(requests))
+        requests = [_requests(chosen, leg, limit) for leg in legs]
+        sent = list(chain.from_iterable(requests))
+        if len(sent) == 1:
+            return [self._shard.engine.query(sent[0])]
+        answers = iter(self._shard.engine.query_batch(edge.QueryBatchRequest(sent)))
+        return [_merged([next(answers) for _ in parts], limit) for parts in requests]
+
+
+def _stored(point: NewPoint) -> dict[str, Any]:
+    """Return what is written beside a point's vectors."""
+    return {**point.payload, READERS: readers_of(point.payload)}
+
+
+def _requests(chosen: Chosen, leg: Leg, limit: int) -> list[edge.QueryRequest]:
+    """Return what finds the best points of a leg: those of each part of what may be found."""
+    return [
+        edge.QueryRequest(
+            limit=limit,
+            query=edge.Query.Nearest(leg.query, using=leg.using),
+            # Exact also if somebody should ever let the engine build a graph over the vectors.
+            params=edge.SearchParams(exact=True, idf=_corpus(chosen, leg)),
+            filter=visible,
+        )
+        for visible in _visible(chosen, leg)
+    ]
+
+
+def _merged(parts: list[list[edge.ScoredPoint]], limit: int) -> list[edge.ScoredPoint]:
+    """Return the best of what parts without a point in common have found, best first."""
+    found = [points for points in parts if points]
+    if len(found) < 2:  # noqa: PLR2004 - nothing to merge
+        return found[0] if found else []
+    return sorted(chain.from_iterable(found), key=lambda one: -one.score)[:limit]
 
 
 def _candidates(points: Sequence[edge.ScoredPoint]) -> Candidates:
@@ -193,16 +217,55 @@ def _number(point_id: Offset) -> int:
     return point_id.int if isinstance(point_id, UUID) else int(point_id)
 
 
+def _visible(chosen: Chosen, leg: Leg) -> list[edge.Filter]:
+    """Return what a leg may find, in one part, or in two that have no point in common.
+
+    Words are looked up, and few points have them; vectors are compared with those of all points.
+    """
+    if isinstance(leg.query, edge.SparseVector):
+        return [_checked(chosen)]
+    lasting, moments = _apart(chosen.condition)
+    by_names = _by_names(chosen.operation, chosen.bounds, lasting)
+    parts = parted(moments)
+    if by_names is None or parts is None:
+        return [_checked(chosen)]
+    unlimited, limited = parts
+    names, known = by_names
+    return [
+        edge.Filter(must=[*known, *conditions(unlimited)], should=list(names)),
+        _checked(chosen._replace(condition=(*lasting, *limited))),
+    ]
+
+
 def _checked(chosen: Chosen) -> edge.Filter:
     """Return the engine's filter, which the guard has looked at.
 
     Most of it is the same from question to question: that is rendered and looked at once. Moments
     and ids come on top, and only narrow it.
     """
-    lasting = tuple(one for one in chosen.condition if not isinstance(one, _PASSING))
-    passing = tuple(one for one in chosen.condition if isinstance(one, _PASSING))
+    lasting, passing = _apart(chosen.condition)
     known = _lasting(chosen.operation, chosen.bounds, lasting)
     return edge.Filter(must=[*known, *conditions(passing)])
+
+
+def _apart(condition: Predicate) -> tuple[Predicate, Predicate]:
+    """Return what is the same from question to question, and moments and ids."""
+    lasting = tuple(one for one in condition if not isinstance(one, _PASSING))
+    return lasting, tuple(one for one in condition if isinstance(one, _PASSING))
+
+
+@lru_cache(maxsize=FILTERS_REMEMBERED)
+def _by_names(
+    operation: str, bounds: Bounds, condition: Predicate
+) -> tuple[tuple[Part, ...], tuple[Part, ...]] | None:
+    """Return the names of who asks, and what must hold besides, as the guard has looked at them."""
+    found = readable(condition)
+    if found is None:
+        return None
+    names = [_equal(READERS, (name,)) for name in found.names]
+    besides = conditions(found.conditions)
+    check_filter(operation, bounds, edge.Filter(must=besides, should=list(names)))
+    return tuple(names), tuple(besides)
 
 
 @lru_cache(maxsize=FILTERS_REMEMBERED)

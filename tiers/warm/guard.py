@@ -27,7 +27,8 @@ Rendered: TypeAlias = Any
 _Owner: TypeAlias = tuple[str, str]
 """A tenant and one of its graphs."""
 
-_OWNER_KEYS = frozenset({"owner", "tenant", "graph"})
+_READERS_KEY = "readers"
+_OWNER_KEYS = frozenset({"owner", "tenant", "graph", _READERS_KEY})
 _NO_GRAPH = ""
 """Of marks, which are no entries: no graph of a scope is called that."""
 
@@ -159,12 +160,12 @@ class _Clauses(NamedTuple):
 def _demands(condition: Rendered) -> _Demands:
     """Return what a filter demands of owner, tenant and graph; it says nothing else about them."""
     clauses = _clauses_of(condition)
-    if clauses.should:
-        raise _NotUnderstood("alternatives that are not a condition of their own")
     for one in clauses.must_not:
         if _names_owner(one) and not _is_mark(one):
             raise _NotUnderstood("owners that are left out")
     found = _Demands([], [], [])
+    if clauses.should:
+        found.owners.append(frozenset().union(*map(_owners_of_readers, clauses.should)))
     for one in clauses.must:
         if not _names_owner(one) or _leaves_out_marks(one):
             continue
@@ -172,6 +173,8 @@ def _demands(condition: Rendered) -> _Demands:
             found.owners.append(_owners_of_alternatives(one))
         elif one.key == "owner":
             found.owners.append(_owners(tuple(_values(one))))
+        elif one.key == _READERS_KEY:
+            raise _NotUnderstood("names of readers that are no alternatives")
         elif one.key == "tenant":
             found.tenants.append(_values(one))
         else:
@@ -193,6 +196,13 @@ def _owners_of_alternatives(condition: Rendered) -> frozenset[_Owner]:
     return frozenset(owners)
 
 
+def _owners_of_readers(condition: Rendered) -> frozenset[_Owner]:
+    """Return the owners in the names of readers, of which one is enough."""
+    if _kind(condition) != "FieldCondition" or condition.key != _READERS_KEY:
+        raise _NotUnderstood("alternatives that are not a condition of their own")
+    return frozenset(map(_read_reader, _values(condition)))
+
+
 @lru_cache(maxsize=_OWNERS_REMEMBERED)
 def _owners(names: tuple[str, ...]) -> frozenset[_Owner]:
     """Return the tenants and graphs that names of owners stand for."""
@@ -207,6 +217,18 @@ def _read_owner(name: str) -> _Owner:
     if len(label) > 1 or name != json.dumps([tenant, graph, *label]):
         raise _NotUnderstood("an owner that is written in another way")
     return tenant, graph
+
+
+def _read_reader(name: str) -> _Owner:
+    """Return the owner a name of readers begins with; writer, user and topic come after it."""
+    try:
+        _, end = json.JSONDecoder().raw_decode(name)
+        writer, user, topic = json.loads(name[end:])
+    except (TypeError, ValueError) as error:
+        raise _NotUnderstood("readers that cannot be read") from error
+    if name[end:] != json.dumps([writer, user, topic]):
+        raise _NotUnderstood("readers that are written in another way")
+    return _read_owner(name[:end])
 
 
 def _clauses_of(condition: Rendered) -> _Clauses:
@@ -272,9 +294,10 @@ def _owner(operation: str, bounds: Bounds, payload: Mapping[str, Any]) -> tuple[
     names = payload.get("owner", [])
     try:
         owners = _owners(tuple(map(str, names)) if isinstance(names, list) else (str(names),))
+        readers = {_read_reader(name) for name in payload.get(_READERS_KEY, ())}
     except _NotUnderstood as error:
         raise _refusal(operation, f"a point with {error}") from error
-    if owners != ({(tenant, graph)} if graph != _NO_GRAPH else set()):
+    if owners != ({(tenant, graph)} if graph != _NO_GRAPH else set()) or not readers <= owners:
         raise _refusal(operation, "a point that is found by somebody else's name")
     return tenant, graph, name
 

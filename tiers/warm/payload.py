@@ -44,9 +44,7 @@ NAMED_BY = ("id", "source_ids")
 DENSE = "dense"
 LEXICAL = "bm25"
 FORMAT = 2
-"""Raised when stored payloads or vectors change their meaning; the index is then rebuilt."""
-
-FORMER_FORMATS = (1,)
+"""Of a collection; raised when stored payloads or vectors change their meaning."""
 
 KEYWORD_KEYS = (
     *("owner", "tenant", "graph", "kind", "topics", "private_to", "tier", "user_id", "agent_id"),
