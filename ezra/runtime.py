@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from metaagents.reindex.archival import ArchivalKeeper
     from metaagents.work import Worker, WorkReport
     from tiers.cold.stores import FleetStore, Recollection
+    from tiers.history.signer import Signer
     from tiers.ids import IdFactory
     from tiers.ports import Embedder, HotStore, LanguageModel, WarmStore
 
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from .rights.membership import Membership
     from .rights.metering import Meter
     from .settings import Settings
-    from .signing import Signer
     from .telemetry import Telemetry
     from .turn.fetch import Fetcher
     from .turn.router import Router

@@ -36,6 +36,7 @@ from metaagents.reindex.generations import OpenGenerations
 from metaagents.reindex.index import SwitchingIndex
 from metaagents.work import Worker, WorkHandler
 from tiers.errors import DiskFull
+from tiers.history.signer import Signer
 from tiers.ids import IdFactory, SteadyClock, system_clock
 from tiers.ports import Embedder, HotStore, LanguageModel
 from tiers.records import WorkKind
@@ -49,7 +50,6 @@ from ..rights.membership import Membership
 from ..rights.metering import Meter
 from ..runtime import Runtime, SpeakerNames
 from ..settings import Settings
-from ..signing import Signer
 from ..telemetry import Telemetry
 from ..telemetry.instruments import telemetry_of, watched_handlers
 from ..turn.fetch import Fetcher
@@ -167,7 +167,12 @@ def _runtime(
         warm=warm,
         membership=way.membership,
         meter=way.meter,
-        signer=Signer(settings, clock),
+        signer=Signer(
+            settings.signing_key,
+            settings.signing_key_file,
+            settings.home if settings.needs_home else None,
+            clock,
+        ),
         handlers=handlers,
         settler=_settler(settings, stores, handlers, judge),
         keeper=minds.keeper,

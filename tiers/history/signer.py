@@ -7,12 +7,12 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from tiers.errors import ConfigError
-from tiers.history.receipts import ErasureReceipt, signed_receipt
-from tiers.history.rotation import Rotation, load_key, rotate, rotations_of
-from tiers.history.signing import SigningKey
+from pydantic import SecretStr
 
-from .settings import Settings
+from ..errors import ConfigError
+from .receipts import ErasureReceipt, signed_receipt
+from .rotation import Rotation, load_key, rotate, rotations_of
+from .signing import SigningKey
 
 KEY_FILE = "signing-key.pem"
 
@@ -21,12 +21,23 @@ class Signer:
     """Signs on behalf of the installation.
 
     Args:
-        settings: Where the key is.
+        key: The key itself; it is in no file then.
+        file: A file that holds it.
+        home: The installation's folder: the key is made there where neither is given; ``None``
+            where it has none.
         clock: Where the time comes from.
     """
 
-    def __init__(self, settings: Settings, clock: Callable[[], datetime]) -> None:
-        self._settings = settings
+    def __init__(
+        self,
+        key: SecretStr | None,
+        file: Path | None,
+        home: Path | None,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._key = key
+        self._made = home / KEY_FILE if home is not None and key is None and file is None else None
+        self._path = file if key is None and file is not None else self._made
         self._clock = clock
 
     async def key(self) -> SigningKey | None:
@@ -52,7 +63,7 @@ class Signer:
 
     async def rotations(self) -> tuple[Rotation, ...]:
         """Return how the key came to follow earlier ones, the first change first."""
-        path = self._path()
+        path = self._path
         return () if path is None else await asyncio.to_thread(rotations_of, path)
 
     async def rotate(self) -> SigningKey:
@@ -61,7 +72,7 @@ class Signer:
         Raises:
             ConfigError: The key is in a setting, where only its owner can change it.
         """
-        path = self._path()
+        path = self._path
         if path is None:
             reason = "a key that is no file of this installation is changed where it is kept"
             raise ConfigError("EZRA_SIGNING_KEY", reason)
@@ -74,20 +85,11 @@ class Signer:
         key = await self.key()
         return receipt if key is None else signed_receipt(receipt, key)
 
-    def _path(self) -> Path | None:
-        """Return the file of the key, if it is in one."""
-        if self._settings.signing_key is not None:
-            return None
-        if self._settings.signing_key_file is not None:
-            return self._settings.signing_key_file
-        return self._settings.home / KEY_FILE if self._settings.needs_home else None
-
     def _read(self) -> SigningKey | None:
-        if self._settings.signing_key is not None:
-            return SigningKey.from_text(self._settings.signing_key.get_secret_value())
-        path = self._path()
-        if path is None:
+        if self._key is not None:
+            return SigningKey.from_text(self._key.get_secret_value())
+        if self._path is None:
             return None
-        if self._settings.signing_key_file is None:
-            SigningKey.generate(path)
-        return load_key(path)
+        if self._made is not None:
+            SigningKey.generate(self._made)
+        return load_key(self._path)
