@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from tiers.cold.subject_mentions import Service
 from tiers.errors import ConfigError, TierError, UsageError
 from tiers.fleet import CATALOG
 from tiers.history.receipts import ErasureReceipt
@@ -137,7 +138,7 @@ def _all_branches(report: RedactionReport) -> set[str]:
 
 async def _erased(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> RedactionReport:
     whole, cursor = RedactionReport({}, (), {}, {}), ""
-    shared_by = await agents_of(runtime, scope, whose)
+    shared_by = await service_of(runtime, scope, whose)
     await runtime.redactor.begin_erasure(
         scope, runtime.ids.new(), **whose._asdict(), shared_by=shared_by
     )
@@ -167,24 +168,27 @@ async def _roles(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> R
     return RedactionReport({"agent": erased} if erased else {}, (), {"cold": erased}, {})
 
 
-async def agents_of(runtime: Runtime, scope: Scope, whose: Whose) -> tuple[str, ...]:
-    """Return the agents of the user: what they shared with everybody is the user's, too."""
+async def service_of(runtime: Runtime, scope: Scope, whose: Whose) -> Service:
+    """Return when which agents worked for the user: what they shared then is the user's, too."""
     if whose.user_id is None:
-        return ()
+        return {}
     agents = await runtime.fleet.agents(scope.for_graph())
-    return tuple(one.id for one in agents if one.user_id == whose.user_id)
+    served = {one.id: one.service_of(whose.user_id) for one in agents}
+    return {agent_id: when for agent_id, when in served.items() if when}
 
 
 async def _last_traces(
-    runtime: Runtime, scope: Scope, whose: Whose, of_user: Sequence[str], reason: str
+    runtime: Runtime, scope: Scope, whose: Whose, shared_by: Service, reason: str
 ) -> RedactionReport:
     """Clean what no record holds: questions that found nothing, reasons, hot memory."""
     agents = await runtime.fleet.agents(scope.for_graph())
     subject = whose.subject
-    theirs = [*of_user, *([whose.agent_id] if whose.agent_id else [])]
+    theirs = [whose.agent_id] if whose.agent_id else []
     blank: tuple[str, ...] = ()
-    if subject is not None or theirs:
-        blank = await runtime.redactor.blank_receipts(scope, subject=subject, agent_ids=theirs)
+    if subject is not None or theirs or shared_by:
+        blank = await runtime.redactor.blank_receipts(
+            scope, subject=subject, agent_ids=theirs, shared_by=shared_by
+        )
     if blank:
         now = runtime.clock()
         await runtime.log.append_audit(scope, "redacted", blank[:RECORDS_PER_PAGE], reason, now)
