@@ -17,13 +17,13 @@ from .listings import LATEST_MAX, facts_page
 from .remembering import (
     Memory,
     check_superseded,
+    checked_place,
     forget,
     forget_all,
     memory_of,
     refine,
     store,
     supersede,
-    take_place,
 )
 
 FORGOTTEN_MAX = 100
@@ -93,8 +93,8 @@ class AgentFacts(ABC):
             private, shared = former.private, shared or former.user_id is None
             if given is None and (scope.sees_all_topics or set(former.topics) <= {*scope.topics}):
                 scope, allowed = await self._writing(former.topics, "remember")
-        scope = scope.model_copy(update={"user_id": None}) if shared else scope
-        arguments = (self._runtime, scope, record, allowed)
+        owner = scope.model_copy(update={"user_id": None}) if shared else scope
+        arguments = (self._runtime, owner, record, allowed)
         stored_id, _ = await store(
             *arguments,
             private=private,
@@ -102,11 +102,10 @@ class AgentFacts(ABC):
             source=source,
             place={"supersedes": supersedes},
             former=line,
+            sight=scope,
             charge=charge_of_write(self._standing),
         )
-        if line:
-            await take_place(self._runtime, await self._scope(), line[-1], stored_id, supersedes)
-        return stored_id
+        return checked_place(stored_id, supersedes)
 
     async def _refined(
         self, scope: Scope, rule: Rule, rule_id: str, topics: tuple[str, ...], source: Source
