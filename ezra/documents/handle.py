@@ -139,8 +139,7 @@ class Documents:
             more: dict[str, JsonValue] = {"machine": machine, "even_if_redacted": even_if_redacted}
             write = Write("document", "document", topics, private, more)
             draft = await admitted(self._runtime, scope, write, draft, texts_of)
-        stored = await self._called(scope, draft.shelf, draft.name)
-        name = one_form(draft.name) if stored is None else stored.name
+        name, stored = await self._called(scope, draft.shelf, draft.name)
         draft = draft.model_copy(update={"name": name})
         own_id = document_id(scope.tenant, scope.graph_id, draft.shelf, name)
         for attempt in range(1, ATTEMPTS + 1):
@@ -200,7 +199,7 @@ class Documents:
     async def named(self, shelf: str, name: str) -> Document | None:
         """Return the document of a name, a removed one too; ``None`` when none is seen here."""
         try:
-            return await self._called(await self._access.reading(), shelf, name)
+            return (await self._called(await self._access.reading(), shelf, name))[1]
         except UnicodeEncodeError:  # half a character: no document has such a name
             return None
 
@@ -326,11 +325,14 @@ class Documents:
             self._runtime.wake_learning()
         return done
 
-    async def _called(self, scope: Scope, shelf: str, name: str) -> Document | None:
-        """Return the document of a name, in whichever form its accents were typed."""
-        ids = [document_id(scope.tenant, scope.graph_id, shelf, one) for one in spellings(name)]
-        found = await self._runtime.shelf.documents(scope, ids)
-        return found[0] if found else None
+    async def _called(self, scope: Scope, shelf: str, name: str) -> tuple[str, Document | None]:
+        """Return what a document of a name is called, however its accents were typed, and it."""
+        forms = {
+            document_id(scope.tenant, scope.graph_id, shelf, one): one for one in spellings(name)
+        }
+        for found in await self._runtime.shelf.documents(scope, list(forms)):
+            return forms[found.id], found  # which a redacted one does not say itself
+        return one_form(name), None
 
     async def _stored(self, scope: Scope, own_id: str) -> Document | None:
         found = await self._runtime.shelf.documents(scope, (own_id,))

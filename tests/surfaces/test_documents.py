@@ -20,7 +20,14 @@ from ezra.documents import drafted
 from ezra.documents.folders import Patterns
 from ezra.documents.ingesting import Ingestion, Plan
 from ezra.service.tokens import TokenFile
-from tiers.errors import BudgetExceeded, Conflict, NotFound, PolicyDenied, UsageError
+from tiers.errors import (
+    BudgetExceeded,
+    Conflict,
+    NotFound,
+    PolicyDenied,
+    UsageError,
+    WasRedacted,
+)
 from tiers.records import Budget
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -63,6 +70,15 @@ async def test_a_name_is_one_document_however_its_accents_are_typed(
     assert await graph.documents.named("before", composed) == former.document
     later = await graph.documents.put(composed, "# Pit\n\nEighty.", shelf="before")
     assert (later.document.id, later.document.name) == (former.document.id, apart)
+    for redacted in (again.document.id, former.document.id):
+        await graph.redact([redacted], reason="asked to")
+        shelf = "files" if redacted == again.document.id else "before"
+        for name in (composed, apart):
+            with pytest.raises(WasRedacted):
+                await graph.documents.put(name, "# Pit\n\nSixty.", shelf=shelf)
+        name = apart if shelf == "files" else composed
+        back = await graph.documents.put(name, "# Pit.", shelf=shelf, even_if_redacted=True)
+        assert back.document.name == (composed if shelf == "files" else apart)
     (tmp_path / "book").mkdir()
     (tmp_path / apart).write_text("# Pit\n\nEighty.\n\n# Lane\n\nLong.")
     operator = (await doors.behind.session_graph("accents")).documents
@@ -72,7 +88,7 @@ async def test_a_name_is_one_document_however_its_accents_are_typed(
             done = await ingestion.run(await ingestion.found(), lambda _: None)
             assert done.removed == ()
         kept = await graph.documents.list(shelf)
-        assert [(one.name, one.revision) for one in kept] == [(name, 3)]
+        assert [(one.name, one.revision) for one in kept] == [(name, 4)]
 
 
 async def test_a_document_is_put_revised_and_read(doors: House) -> None:
