@@ -64,14 +64,16 @@ class AgentFacts(ABC):
             supersedes: The id of a fact of this graph whose place it takes, whoever has it now; or
                 of a rule of the same trigger, which gets these steps as its next version.
             id: A new UUID that it is stored under. Who heard no answer asks again with the same:
-                it is stored once, and does not come back when it was forgotten meanwhile.
+                it is stored once, and does not come back when it was forgotten meanwhile. Once its
+                words were destroyed, by retention or on request, that is a ``Conflict``.
             source: Whose words it is: ``user``, ``tool``, ``agent``, ``document`` or ``system``.
                 What an agent wrote never becomes core unless a user or a tool says the same.
 
         Raises:
             PolicyDenied: A topic is not the agent's.
             BudgetExceeded: The agent or the graph has no write left.
-            Conflict: The graph is archived, or the id is another statement's.
+            Conflict: The graph is archived, or the id is another statement's, or that of one
+                whose words were destroyed; it is said under a new id, or without one.
             NotFound: What is to be superseded is none that the agent sees in its own graph.
             UsageError: ``what`` is not acceptable, an agent's own words are to be core, or the
                 agent has left.
@@ -128,8 +130,9 @@ class AgentFacts(ABC):
 
         It is in no search and no context from now on, nor is what says the same: facts that the
         agent sees, with the same words, of the same user and privacy, whoever wrote them and under
-        whatever topics, those that gave way before included. Rows stay as tombstones, and their
-        content is destroyed after ``forgotten_facts_days``; ``graph.redact`` does that at once.
+        whatever topics, those that gave way before included. Rows stay as tombstones: ``as_of`` a
+        moment before they are found, until their content is destroyed after
+        ``forgotten_facts_days``; ``graph.redact`` does that at once.
 
         Args:
             fact_id: A fact that the agent sees in its own graph.

@@ -24,6 +24,7 @@ from support.cold_samples import (
     fact_by,
     graph_of,
     heir_of,
+    rule_by,
 )
 from support.tier_samples import DIMENSIONS, HOSTILE_TEXT, NOW, entry_of, scope_of
 from support.warm_reference import ReferenceWarmStore
@@ -226,6 +227,26 @@ async def test_private_facts_are_their_writers(cold: Cold) -> None:
         assert await cold.semantic.recall_archival(other, _query()) == ()
         assert await cold.semantic.facts(other, [fact.id]) == ()
     assert [hit.id for hit in await cold.semantic.recall_archival(SCOPE, _query())] == [fact.id]
+
+
+@pytest.mark.parametrize("how", ["retired", "redacted"])
+async def test_an_id_stays_with_what_lost_its_words(cold: Cold, how: str) -> None:
+    """Nobody can tell whether it is repeated: its writer is told so, and what to do; others not."""
+    await cold.graphs.create_graph(graph_of(SCOPE.graph_id))
+    (fact,) = await _known(cold, SCOPE, fact_by())
+    rule = rule_by(SCOPE)
+    await cold.procedural.put_rule(SCOPE, rule)
+    if how == "retired":
+        await cold.grains.retire(OPERATOR, [fact.id], "old", NOW)
+    await cold.redactor.redact(OPERATOR, [fact.id, rule.id][how == "retired" :], "asked to", NOW)
+    accepted = "expected 'a new id, or none: .*', found '.*, whose words were destroyed'"
+    with pytest.raises(Conflict, match=f"fact: {accepted}"):
+        await cold.semantic.put_fact(SCOPE, fact)
+    with pytest.raises(Conflict, match=f"rule: {accepted}"):
+        await cold.procedural.put_rule(SCOPE, rule)
+    other = fact.model_copy(update={"agent_id": OTHER_AGENT.agent_id})
+    with pytest.raises(Conflict, match="an id of its own"):
+        await cold.semantic.put_fact(OTHER_AGENT, other)
 
 
 async def test_uses_count_once_per_cause(cold: Cold) -> None:

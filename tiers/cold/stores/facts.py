@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
-from ...errors import Conflict, NotFound, UsageError
+from ...errors import NotFound, UsageError
 from ...fields import AuditKind
 from ...learning import Verdict, check_as_visible, is_live
 from ...liveness import widened
@@ -17,7 +17,7 @@ from ...records import Fact, FactTier, Hit, Scope, SearchQuery, Superseded, Work
 from ...turn_io import FREE, Charge
 from ...upkeep import FactUse
 from ..conditions import Absent
-from ..learned_state import VERDICT_EVENTS, begun, given_way, is_said_again, moved
+from ..learned_state import VERDICT_EVENTS, begun, given_way, id_taken, is_said_again, moved
 from ..ownership import check_limit, check_owned, in_order, index_work
 from ..port import Collection, Index, Put, RecordStore, Replace, Steps, asked, every, one, write
 from . import statements
@@ -330,8 +330,7 @@ def _stored(
     if taken:
         if is_said_again(taken[0], fact):
             return taken[0], False
-        # Not what it says: the asker may not be allowed to see it.
-        raise Conflict("fact", "an id of its own", fact.id)
+        raise id_taken("fact", taken[0], fact)
     yield from check_writable(scope)
     yield from charged(scope, charge)
     yield from put(FACTS, scope, fact)
