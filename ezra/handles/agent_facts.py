@@ -9,11 +9,11 @@ from tiers.records import Fact, FactTier, Hit, Rule, Scope, SearchQuery, Source,
 from tiers.upkeep import Page
 
 from ..checks import check_source, checked, checked_id, checked_ids
-from ..operations import Ids, PageOf100, Reason, operation
+from ..operations import SHORT_PAGE_MAX, Ids, PageOf100, Reason, operation
 from ..recaller import with_vector
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
-from .listings import LATEST_MAX, facts_page
+from .listings import facts_page
 from .remembering import (
     Memory,
     check_superseded,
@@ -225,7 +225,7 @@ class AgentFacts(ABC):
         topics: Iterable[str] | None = None,
         all_topics: Iterable[str] | None = None,
         after: str = "",
-        limit: PageOf100 = LATEST_MAX,
+        limit: PageOf100 = SHORT_PAGE_MAX,
     ) -> Page[Fact]:
         """Return the live facts of its graph that the agent sees, the latest first, page by page.
 
