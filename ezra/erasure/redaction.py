@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from tiers.cold.subject_mentions import Service
 from tiers.errors import ConfigError, TierError, UsageError
 from tiers.fleet import CATALOG
 from tiers.history.receipts import ErasureReceipt
@@ -138,7 +137,7 @@ def _all_branches(report: RedactionReport) -> set[str]:
 
 async def _erased(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> RedactionReport:
     whole, cursor = RedactionReport({}, (), {}, {}), ""
-    shared_by = await service_of(runtime, scope, whose)
+    shared_by = whose.served_by(await runtime.fleet.agents(scope.for_graph()))
     await runtime.redactor.begin_erasure(
         scope, runtime.ids.new(), **whose._asdict(), shared_by=shared_by
     )
@@ -157,7 +156,7 @@ async def _erased(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> 
         if page.cursor is None:
             break
         cursor = page.cursor
-    return _together(whole, await _last_traces(runtime, scope, whose, shared_by, reason))
+    return _together(whole, await _last_traces(runtime, scope, whose, reason))
 
 
 async def _roles(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> RedactionReport:
@@ -168,21 +167,12 @@ async def _roles(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> R
     return RedactionReport({"agent": erased} if erased else {}, (), {"cold": erased}, {})
 
 
-async def service_of(runtime: Runtime, scope: Scope, whose: Whose) -> Service:
-    """Return when which agents worked for the user: what they shared then is the user's, too."""
-    if whose.user_id is None:
-        return {}
-    agents = await runtime.fleet.agents(scope.for_graph())
-    served = {one.id: one.service_of(whose.user_id) for one in agents}
-    return {agent_id: when for agent_id, when in served.items() if when}
-
-
 async def _last_traces(
-    runtime: Runtime, scope: Scope, whose: Whose, shared_by: Service, reason: str
+    runtime: Runtime, scope: Scope, whose: Whose, reason: str
 ) -> RedactionReport:
     """Clean what no record holds: questions that found nothing, reasons, hot memory."""
     agents = await runtime.fleet.agents(scope.for_graph())
-    subject = whose.subject
+    subject, shared_by = whose.subject, whose.served_by(agents)
     theirs = [whose.agent_id] if whose.agent_id else []
     blank: tuple[str, ...] = ()
     if subject is not None or theirs or shared_by:

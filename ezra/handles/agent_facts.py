@@ -72,8 +72,7 @@ class AgentFacts(ABC):
         Raises:
             PolicyDenied: A topic is not the agent's.
             BudgetExceeded: The agent or the graph has no write left.
-            Conflict: The graph is archived, or the id is another statement's, or that of one
-                whose words were destroyed; it is said under a new id, or without one.
+            Conflict: The graph is archived, or the id is or was another statement's.
             NotFound: What is to be superseded is none that the agent sees in its own graph.
             UsageError: ``what`` is not acceptable, an agent's own words are to be core, or the
                 agent has left.

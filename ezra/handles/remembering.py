@@ -160,11 +160,10 @@ async def store(
     The same statement by the same writer for the same user is stored once. It takes the place of
     the last of the ``former`` ones in the same step, or that of what has taken it meanwhile, as far
     as ``sight`` sees it. Who repeats what took a place among them, whoever said it, and has lost it
-    since, gets the id that it has: it is known, and over. Without
-    ``record_id`` it gets an id of its own. ``is_released`` says that a person has let it pass.
-    ``place`` says what the caller lets give way to it then, for who releases it
-    (``quarantine.py``). What ``restates`` gives its confidence to the statement that is there. What
-    is new is charged.
+    since, gets the id that it has: it is known, and over. Without ``record_id`` it gets an id of
+    its own. ``is_released`` says that a person has let it pass. ``place`` says what the caller lets
+    give way to it then, for who releases it (``quarantine.py``). What ``restates`` gives its
+    confidence to the statement that is there. What is new is charged.
 
     Raises:
         BudgetExceeded: It is new, and there is no write left.
