@@ -52,7 +52,8 @@ Limit = Annotated[int, Field(ge=1, le=ITEMS_MAX, description="How many at most."
 EVENTS_MAX = 10_000
 EventsPage: TypeAlias = Annotated[int, Field(ge=1, le=EVENTS_MAX)]
 """So many events of a feed are on a page."""
-PageOf100: TypeAlias = Annotated[int, Field(ge=1, le=100)]
+SHORT_PAGE_MAX = 100
+PageOf100: TypeAlias = Annotated[int, Field(ge=1, le=SHORT_PAGE_MAX)]
 PageOf1000: TypeAlias = Annotated[int, Field(ge=1, le=1_000)]
 """The most that a list returns."""
 Moment = Annotated[

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import unicodedata
 from collections.abc import Sequence
 from typing import Annotated, NamedTuple, TypeAlias
 
@@ -91,8 +92,21 @@ def stays_away(document: Document, digest: str) -> bool:
     return not is_rolled_back(document) or document.digest in {"", digest}
 
 
+def one_form(name: str) -> str:
+    """Return a name in the form of Unicode in which new documents are called by it, NFC.
+
+    Some machines call files by letters with their accents behind them, others by one letter each.
+    """
+    return unicodedata.normalize("NFC", name)
+
+
+def spellings(name: str) -> tuple[str, ...]:
+    """Return a name as a document of it may be called: in one form, first, or as it was before."""
+    return tuple(dict.fromkeys((one_form(name), name, unicodedata.normalize("NFD", name))))
+
+
 def document_id(tenant: str, graph_id: str, shelf: str, name: str) -> str:
-    """Return the id of the document of a name on a shelf of a graph: always the same one."""
+    """Return the id of the document that is called so on a shelf of a graph: always the same."""
     return derived_id(UNRECORDED, "document", tenant, graph_id, shelf, name)
 
 

@@ -237,10 +237,34 @@ WINDOW_MIN, WINDOW_MAX = 256, 100_000_000
 """Tokens that a model can hold."""
 
 
+SERVED_MAX = 100
+"""So many former stretches of service an agent has."""
+
+
+class Served(Record):
+    """That an agent worked for a user, from a moment on, until another.
+
+    Attributes:
+        since: ``None``: for as long as there is anything of the agent.
+        until: ``None``: it does still.
+    """
+
+    user_id: Name
+    since: Moment | None = None
+    until: Moment | None = None
+
+    def holds(self, moment: Moment) -> bool:
+        """Whether a moment lies in it."""
+        began = self.since is None or self.since <= moment
+        return began and (self.until is None or moment < self.until)
+
+
 class AgentRecord(Record):
     """A member of a session graph. ``left_at`` is ``None`` while it is present.
 
     Attributes:
+        serves_since: When it began to work for its user; ``None`` for as long as it is there.
+        served: Whom it worked for before, oldest first.
         denied_topics: Topics it may neither see nor write, whatever it holds.
         denied_sources: Mesh sources it may not ask, whatever it holds.
         prompts: What a model is told to write summaries and episodes with, by grain, where it
@@ -256,6 +280,8 @@ class AgentRecord(Record):
     id: Name
     role: Text = ""
     user_id: Name | None = None
+    serves_since: Moment | None = None
+    served: tuple[Served, ...] = ()
     topics: Topics = ()
     denied_topics: Topics = ()
     sources: Topics = (ALL_TOPICS,)
@@ -268,6 +294,39 @@ class AgentRecord(Record):
     seen_at: Moment = UNRECORDED
     left_at: Moment | None = None
     released: bool = False
+
+    def service_of(self, user_id: str) -> tuple[Served, ...]:
+        """Return when it worked for a user: then it shared what that one had said."""
+        now = () if self.user_id is None else (self._serving(until=None),)
+        return tuple(one for one in (*self.served, *now) if one.user_id == user_id)
+
+    def succeeding(self, known: AgentRecord) -> AgentRecord:
+        """Return this one in the place of a member that is there: whom that one served stays."""
+        since, served = known.serves_since, known.served
+        if known.user_id != self.user_id:
+            since = self.seen_at
+            if known.user_id is not None:
+                served = _within_bounds((*served, known._serving(until=since)))
+        return self.model_copy(update={"serves_since": since, "served": served})
+
+    def _serving(self, until: Moment | None) -> Served:
+        return Served(user_id=self.user_id or "", since=self.serves_since, until=until)
+
+
+def _within_bounds(served: tuple[Served, ...]) -> tuple[Served, ...]:
+    """Return stretches of service, of which the first two of one user become one where too many.
+
+    It holds what lies between: rather more is a user's than less. Without such two the first goes.
+    """
+    if len(served) <= SERVED_MAX:
+        return served
+    for place, one in enumerate(served):
+        later = next((two for two in served[place + 1 :] if two.user_id == one.user_id), None)
+        if later is not None:
+            joined = one.model_copy(update={"until": later.until})
+            left = tuple(two for two in served[place + 1 :] if two is not later)
+            return (*served[:place], joined, *left)
+    return served[1:]
 
 
 class Departure(Record):

@@ -15,7 +15,7 @@ from ..bridge.client import Bridge
 from ..bridge.noted import CurrentTask, Notes
 from ..bridge.reading import current_task
 from ..bridge.sending import Outcome
-from ..handles.listings import LATEST_MAX
+from ..operations import SHORT_PAGE_MAX
 from .bridge_board import PRIORITIES, After
 from .bridge_door import Door, Priority, Tags
 from .command import Answer, Note, Part, Rows, command, group
@@ -183,7 +183,7 @@ async def suspend_tasks(door: Door, limit: int = 10) -> Answer:
         ezra bridge suspend-tasks
         ezra bridge suspend-tasks --json
     """
-    check_within("--limit", limit, 1, LATEST_MAX)
+    check_within("--limit", limit, 1, SHORT_PAGE_MAX)
     return await door.write(
         "suspend_tasks",
         line=lambda one: f"{len(one.result.get('suspended', ()))} suspended",

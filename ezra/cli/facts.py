@@ -19,8 +19,8 @@ from tiers.learning import is_live
 from tiers.records import Fact, FactTier, Hit, Kind, Rule
 
 from ..checks import checked
-from ..handles.listings import LATEST_MAX
 from ..handles.remembering_facts import METADATA, FactScope
+from ..operations import SHORT_PAGE_MAX
 from ..recaller import RecallResult
 from .command import Answer, Note, Part, Rows, command, group
 from .doors import AnyEzra, InAgent, InGraph, opened
@@ -38,7 +38,7 @@ facts_app = group(
 Topics = Annotated[list[str] | None, typer.Option("--topic", help="With this topic. Repeatable.")]
 Found = Annotated[int, typer.Option(help="How many, 1 to 100.")]
 After = Annotated[str, typer.Option(help="Where the page before ended: its cursor.")]
-OnPage = Annotated[int, typer.Option(help="The most on a page.", min=1, max=LATEST_MAX)]
+OnPage = Annotated[int, typer.Option(help="The most on a page.", min=1, max=SHORT_PAGE_MAX)]
 AsAgent = Annotated[
     str | None, typer.Option("--agent", help="As this member sees it; default: the operator.")
 ]

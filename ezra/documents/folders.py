@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
+from tiers.documents import one_form, spellings
 from tiers.errors import UsageError, refused
 
 from .formats import is_known
@@ -53,12 +54,13 @@ class Found(NamedTuple):
 
     def is_inside(self, name: str) -> bool:
         """Return whether a document of that name is one of the folders."""
-        return name.startswith(tuple(self.roots))
+        return one_form(name).startswith(tuple(self.roots))
 
-    def path_of(self, name: str) -> Path:
-        """Return where the file of a document of the folders is, or was."""
-        prefix = next(one for one in self.roots if name.startswith(one))
-        return self.roots[prefix] / name.removeprefix(prefix)
+    def paths_of(self, name: str) -> tuple[Path, ...]:
+        """Return where the file of a document of the folders is, or was, as it may be called."""
+        plain = one_form(name)
+        prefix = next(one for one in self.roots if plain.startswith(one))
+        return tuple(self.roots[prefix] / one for one in spellings(plain.removeprefix(prefix)))
 
 
 class Patterns(NamedTuple):
@@ -97,12 +99,13 @@ def found_in(paths: Sequence[Path], patterns: Patterns) -> Found:
     for path in paths:
         whole = _resolved(path)
         if whole.is_dir():
-            roots.setdefault(f"{whole.name}/", whole)
+            roots.setdefault(f"{one_form(whole.name)}/", whole)
             inside, unread = _below(whole, patterns)
             ignored += unread
         elif whole.is_file():
             # As it was named: a link stands under its own name.
-            inside = [FoundFile(whole, path.name, whole.parent.name, _stamp(whole.stat()))]
+            name = one_form(path.name)
+            inside = [FoundFile(whole, name, whole.parent.name, _stamp(whole.stat()))]
         else:
             raise UsageError("path", str(path), "a file or a folder")
         for one in inside:
@@ -113,17 +116,20 @@ def found_in(paths: Sequence[Path], patterns: Patterns) -> Found:
     return Found(tuple(files[name] for name in names), ignored, roots)
 
 
-def gone_of(paths: Mapping[str, Path]) -> list[str]:
-    """Return the names whose file is not there; what cannot be looked at is. For a thread."""
-    gone = []
-    for name, path in paths.items():
-        try:
-            path.lstat()
-        except (FileNotFoundError, NotADirectoryError):
-            gone.append(name)
-        except (OSError, ValueError):
-            continue
-    return gone
+def gone_of(paths: Mapping[str, Sequence[Path]]) -> list[str]:
+    """Return the names whose file is at none of its paths. For a thread."""
+    return [name for name, where in paths.items() if all(map(_is_gone, where))]
+
+
+def _is_gone(path: Path) -> bool:
+    """Whether a file is not there; what cannot be looked at is."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
 
 
 def read_file(path: Path) -> bytes:
@@ -161,7 +167,7 @@ def _below(root: Path, patterns: Patterns) -> tuple[list[FoundFile], int]:
                     raise UsageError("path", "/".join(parts), f"{DEPTH_MAX} folders deep at most")
                 waiting.append((Path(entry.path), inside))
             elif (stamp := _stamp_if_counted(entry, root, "/".join(inside), patterns)) is not None:
-                name = "/".join((root.name, *inside))
+                name = one_form("/".join((root.name, *inside)))
                 below = inside[0] if len(inside) > 1 else root.name
                 files.append(FoundFile(Path(entry.path), name, below, stamp))
             else:

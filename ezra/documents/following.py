@@ -97,7 +97,7 @@ class Following:
         found = await self._ingestion.found()
         now = {one.name for one in found.files}
         changed = [one for one in found.files if self._seen.get(one.name) != one]
-        missing = {name: one.path for name, one in self._seen.items() if name not in now}
+        missing = {name: (one.path,) for name, one in self._seen.items() if name not in now}
         gone = await asyncio.to_thread(gone_of, missing)
         too_many = len(gone) > max(1, SHARE_MAX * len(self._seen)) and not force
         self._held = tuple(gone) if too_many else ()

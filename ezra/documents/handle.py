@@ -14,6 +14,8 @@ from tiers.documents import (
     Passage,
     Revised,
     document_id,
+    one_form,
+    spellings,
 )
 from tiers.errors import Conflict, UsageError, WasRedacted
 from tiers.fields import TOPICS_MAX
@@ -137,9 +139,11 @@ class Documents:
             more: dict[str, JsonValue] = {"machine": machine, "even_if_redacted": even_if_redacted}
             write = Write("document", "document", topics, private, more)
             draft = await admitted(self._runtime, scope, write, draft, texts_of)
-        own_id = document_id(scope.tenant, scope.graph_id, draft.shelf, draft.name)
+        name, stored = await self._called(scope, draft.shelf, draft.name)
+        draft = draft.model_copy(update={"name": name})
+        own_id = document_id(scope.tenant, scope.graph_id, draft.shelf, name)
         for attempt in range(1, ATTEMPTS + 1):
-            stored = await self._stored(scope, own_id)
+            stored = stored if attempt == 1 else await self._stored(scope, own_id)
             revision = 0 if stored is None else stored.revision
             if expected_revision is not None and revision != expected_revision:
                 raise Conflict(f"document {draft.name!r}", expected_revision, revision)
@@ -194,12 +198,10 @@ class Documents:
     @operation("POST", "/lookup")
     async def named(self, shelf: str, name: str) -> Document | None:
         """Return the document of a name, a removed one too; ``None`` when none is seen here."""
-        scope = await self._access.reading()
         try:
-            wanted = document_id(scope.tenant, scope.graph_id, shelf, name)
+            return (await self._called(await self._access.reading(), shelf, name))[1]
         except UnicodeEncodeError:  # half a character: no document has such a name
             return None
-        return await self._stored(scope, wanted)
 
     @operation("GET", "/{document_id}/revisions")
     async def revisions(
@@ -322,6 +324,15 @@ class Documents:
         if done.was_new:
             self._runtime.wake_learning()
         return done
+
+    async def _called(self, scope: Scope, shelf: str, name: str) -> tuple[str, Document | None]:
+        """Return what a document of a name is called, however its accents were typed, and it."""
+        forms = {
+            document_id(scope.tenant, scope.graph_id, shelf, one): one for one in spellings(name)
+        }
+        for found in await self._runtime.shelf.documents(scope, list(forms)):
+            return forms[found.id], found  # which a redacted one does not say itself
+        return one_form(name), None
 
     async def _stored(self, scope: Scope, own_id: str) -> Document | None:
         found = await self._runtime.shelf.documents(scope, (own_id,))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from tiers.documents import DOCUMENTS_PER_CALL_MAX, Document, Revised, stays_away
+from tiers.documents import DOCUMENTS_PER_CALL_MAX, Document, Revised, one_form, stays_away
 from tiers.errors import (
     BudgetExceeded,
     Conflict,
@@ -209,8 +209,9 @@ class Ingestion:
             page = await self._documents.list(
                 self._plan.shelf, after=after, limit=DOCUMENTS_PER_CALL_MAX
             )
+            by_name = {one_form(one.name): one for one in page}
             known |= {
-                one.name: one for one in page if one.name in named or found.is_inside(one.name)
+                name: one for name, one in by_name.items() if name in named or found.is_inside(name)
             }
             if len(page) < DOCUMENTS_PER_CALL_MAX:
                 return known
@@ -220,7 +221,7 @@ class Ingestion:
         """Return the documents whose file is not there, rather than left out: ids by name."""
         there = {one.name for one in found.files}
         missing = {
-            name: found.path_of(name)
+            name: found.paths_of(name)
             for name in stored
             if name not in there and found.is_inside(name)
         }

@@ -14,7 +14,6 @@ from tiers.fields import Moment, Record
 from tiers.records import Scope
 
 from ..runtime import Runtime
-from .redaction import agents_of
 from .subjects import Whose
 
 PAGE_MAX = 500
@@ -78,7 +77,7 @@ async def holding_of(
         if len(agents) == limit:
             return Holding(records=agents, cursor=f"{_AGENTS}{first + limit}")
         cursor, limit = "", limit - len(agents)
-    shared_by = await agents_of(runtime, scope, whose)
+    shared_by = whose.served_by(await runtime.fleet.agents(scope.for_graph()))
     page = await runtime.redactor.holding(
         scope, **whose._asdict(), shared_by=shared_by, cursor=cursor, limit=limit
     )

@@ -137,7 +137,7 @@ def _all_branches(report: RedactionReport) -> set[str]:
 
 async def _erased(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> RedactionReport:
     whole, cursor = RedactionReport({}, (), {}, {}), ""
-    shared_by = await agents_of(runtime, scope, whose)
+    shared_by = whose.served_by(await runtime.fleet.agents(scope.for_graph()))
     await runtime.redactor.begin_erasure(
         scope, runtime.ids.new(), **whose._asdict(), shared_by=shared_by
     )
@@ -156,7 +156,7 @@ async def _erased(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> 
         if page.cursor is None:
             break
         cursor = page.cursor
-    return _together(whole, await _last_traces(runtime, scope, whose, shared_by, reason))
+    return _together(whole, await _last_traces(runtime, scope, whose, reason))
 
 
 async def _roles(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> RedactionReport:
@@ -167,24 +167,18 @@ async def _roles(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> R
     return RedactionReport({"agent": erased} if erased else {}, (), {"cold": erased}, {})
 
 
-async def agents_of(runtime: Runtime, scope: Scope, whose: Whose) -> tuple[str, ...]:
-    """Return the agents of the user: what they shared with everybody is the user's, too."""
-    if whose.user_id is None:
-        return ()
-    agents = await runtime.fleet.agents(scope.for_graph())
-    return tuple(one.id for one in agents if one.user_id == whose.user_id)
-
-
 async def _last_traces(
-    runtime: Runtime, scope: Scope, whose: Whose, of_user: Sequence[str], reason: str
+    runtime: Runtime, scope: Scope, whose: Whose, reason: str
 ) -> RedactionReport:
     """Clean what no record holds: questions that found nothing, reasons, hot memory."""
     agents = await runtime.fleet.agents(scope.for_graph())
-    subject = whose.subject
-    theirs = [*of_user, *([whose.agent_id] if whose.agent_id else [])]
+    subject, shared_by = whose.subject, whose.served_by(agents)
+    theirs = [whose.agent_id] if whose.agent_id else []
     blank: tuple[str, ...] = ()
-    if subject is not None or theirs:
-        blank = await runtime.redactor.blank_receipts(scope, subject=subject, agent_ids=theirs)
+    if subject is not None or theirs or shared_by:
+        blank = await runtime.redactor.blank_receipts(
+            scope, subject=subject, agent_ids=theirs, shared_by=shared_by
+        )
     if blank:
         now = runtime.clock()
         await runtime.log.append_audit(scope, "redacted", blank[:RECORDS_PER_PAGE], reason, now)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from tiers.cold.subject_mentions import Subject
+from tiers.cold.subject_mentions import Service, Subject
 from tiers.errors import UsageError
+from tiers.records import AgentRecord
 
 from ..checks import check_text
 
@@ -58,6 +59,13 @@ class Whose(NamedTuple):
     def is_named_by(self, text: str) -> bool:
         """Whether a text speaks of the subject, if there is one."""
         return self.subject is not None and Subject(self.subject).is_in(text)
+
+    def served_by(self, agents: Iterable[AgentRecord]) -> Service:
+        """Return when which agents worked for the user: what they shared then is the user's too."""
+        if self.user_id is None:
+            return {}
+        served = {one.id: one.service_of(self.user_id) for one in agents}
+        return {agent_id: when for agent_id, when in served.items() if when}
 
     @property
     def kind(self) -> str:

@@ -9,21 +9,21 @@ from tiers.records import Fact, FactTier, Hit, Rule, Scope, SearchQuery, Source,
 from tiers.upkeep import Page
 
 from ..checks import check_source, checked, checked_id, checked_ids
-from ..operations import Ids, PageOf100, Reason, operation
+from ..operations import SHORT_PAGE_MAX, Ids, PageOf100, Reason, operation
 from ..recaller import with_vector
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
-from .listings import LATEST_MAX, facts_page
+from .listings import facts_page
 from .remembering import (
     Memory,
     check_superseded,
+    checked_place,
     forget,
     forget_all,
     memory_of,
     refine,
     store,
     supersede,
-    take_place,
 )
 
 FORGOTTEN_MAX = 100
@@ -64,14 +64,15 @@ class AgentFacts(ABC):
             supersedes: The id of a fact of this graph whose place it takes, whoever has it now; or
                 of a rule of the same trigger, which gets these steps as its next version.
             id: A new UUID that it is stored under. Who heard no answer asks again with the same:
-                it is stored once, and does not come back when it was forgotten meanwhile.
+                it is stored once, and does not come back when it was forgotten meanwhile. Once its
+                words were destroyed, by retention or on request, that is a ``Conflict``.
             source: Whose words it is: ``user``, ``tool``, ``agent``, ``document`` or ``system``.
                 What an agent wrote never becomes core unless a user or a tool says the same.
 
         Raises:
             PolicyDenied: A topic is not the agent's.
             BudgetExceeded: The agent or the graph has no write left.
-            Conflict: The graph is archived, or the id is another statement's.
+            Conflict: The graph is archived, or the id is or was another statement's.
             NotFound: What is to be superseded is none that the agent sees in its own graph.
             UsageError: ``what`` is not acceptable, an agent's own words are to be core, or the
                 agent has left.
@@ -93,8 +94,8 @@ class AgentFacts(ABC):
             private, shared = former.private, shared or former.user_id is None
             if given is None and (scope.sees_all_topics or set(former.topics) <= {*scope.topics}):
                 scope, allowed = await self._writing(former.topics, "remember")
-        scope = scope.model_copy(update={"user_id": None}) if shared else scope
-        arguments = (self._runtime, scope, record, allowed)
+        owner = scope.model_copy(update={"user_id": None}) if shared else scope
+        arguments = (self._runtime, owner, record, allowed)
         stored_id, _ = await store(
             *arguments,
             private=private,
@@ -102,11 +103,10 @@ class AgentFacts(ABC):
             source=source,
             place={"supersedes": supersedes},
             former=line,
+            sight=scope,
             charge=charge_of_write(self._standing),
         )
-        if line:
-            await take_place(self._runtime, await self._scope(), line[-1], stored_id, supersedes)
-        return stored_id
+        return checked_place(stored_id, supersedes)
 
     async def _refined(
         self, scope: Scope, rule: Rule, rule_id: str, topics: tuple[str, ...], source: Source
@@ -129,8 +129,9 @@ class AgentFacts(ABC):
 
         It is in no search and no context from now on, nor is what says the same: facts that the
         agent sees, with the same words, of the same user and privacy, whoever wrote them and under
-        whatever topics, those that gave way before included. Rows stay as tombstones, and their
-        content is destroyed after ``forgotten_facts_days``; ``graph.redact`` does that at once.
+        whatever topics, those that gave way before included. Rows stay as tombstones: ``as_of`` a
+        moment before they are found, until their content is destroyed after
+        ``forgotten_facts_days``; ``graph.redact`` does that at once.
 
         Args:
             fact_id: A fact that the agent sees in its own graph.
@@ -223,7 +224,7 @@ class AgentFacts(ABC):
         topics: Iterable[str] | None = None,
         all_topics: Iterable[str] | None = None,
         after: str = "",
-        limit: PageOf100 = LATEST_MAX,
+        limit: PageOf100 = SHORT_PAGE_MAX,
     ) -> Page[Fact]:
         """Return the live facts of its graph that the agent sees, the latest first, page by page.
 

@@ -30,7 +30,7 @@ from ..recall.handle_recall import ask
 from ..recall.request import Answers, Kinds, Narrowing, request_of
 from ..recaller import RecallResult
 from ..runtime import Runtime
-from .remembering import Memory, check_superseded, memory_of, refine, store, take_place
+from .remembering import Memory, check_superseded, checked_place, memory_of, refine, store
 
 
 class Catalog(DocumentsOfGraph, GraphRows):
@@ -100,9 +100,7 @@ class Catalog(DocumentsOfGraph, GraphRows):
             return (await refine(*arguments, source="user"))[0]
         new = (self._runtime, self._scope, record, given)
         stored_id, _ = await store(*new, private=False, former=line)
-        if line:
-            await take_place(self._runtime, self._scope, line[-1], stored_id, supersedes)
-        return stored_id
+        return checked_place(stored_id, supersedes)
 
     @operation("POST", "/recall")
     async def recall(

@@ -141,7 +141,7 @@ class Graph(
             prompts=dict(prompts or {}),
             inject=inject,
             model_window_tokens=model_window_tokens,
-            spawned_at=self._runtime.clock(),
+            spawned_at=self._runtime.saying(),
         )
         if ALL_TOPICS in record.denied_topics:
             raise UsageError("denied_topics", ALL_TOPICS, "names of topics")

@@ -24,12 +24,9 @@ from tiers.records import (
 from tiers.upkeep import Page
 
 from ..checks import checked, checked_ids, narrowing_topics
-from ..operations import Ids, PageOf100, operation
+from ..operations import SHORT_PAGE_MAX, Ids, PageOf100, operation
 from ..runtime import Runtime
 from .paging import cursor_of, place_of
-
-LATEST_MAX = 100
-"""So many records are on a page at most."""
 
 R = TypeVar("R", Fact, Rule)
 
@@ -84,7 +81,7 @@ class LatestOfGraph:
         topics: Iterable[str] | None = None,
         all_topics: Iterable[str] | None = None,
         after: str = "",
-        limit: PageOf100 = LATEST_MAX,
+        limit: PageOf100 = SHORT_PAGE_MAX,
     ) -> Page[Fact]:
         """Return the graph's shared facts that are live, the latest first, page by page.
 
@@ -116,7 +113,7 @@ class LatestOfGraph:
         *,
         topics: Iterable[str] | None = None,
         after: str = "",
-        limit: PageOf100 = LATEST_MAX,
+        limit: PageOf100 = SHORT_PAGE_MAX,
     ) -> Page[Rule]:
         """Return the graph's shared rules, the latest first, page by page; as ``latest_facts``.
 

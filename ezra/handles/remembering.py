@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
-from metaagents.learning.moves import move
 from metaagents.learning.predicates import is_multi_valued
 from metaagents.learning.regexes import compiled
 from metaagents.learning.remarks import as_said
 from metaagents.learning.weighing import reason_of_place, takes_core
 from metaagents.lifecycle.building import index_work
 from tiers.cold.digests import said_by
+from tiers.cold.stores.facts import TakenPlace
 from tiers.errors import Conflict, NotFound, UsageError
 from tiers.knowledge import is_apart
 from tiers.learning import check_as_visible, is_live, may_be_found, may_give_way, spelled
@@ -151,18 +151,19 @@ async def store(
     is_released: bool = False,
     place: Mapping[str, JsonValue] | None = None,
     former: Sequence[Fact] = (),
+    sight: Scope | None = None,
     restates: bool = False,
     charge: Charge = FREE,
 ) -> tuple[str, bool]:
     """Store a fact or rule as the scope's own; return its id and whether it is new.
 
-    The same statement by the same writer for the same user is stored once. Who repeats what took a
-    place among the ``former`` ones, whoever said it, and has lost it since, gets the id that it
-    has: it is known, and over. Without
-    ``record_id`` it gets an id of its own. ``is_released`` says that a person has let it pass.
-    ``place`` says what the caller lets give way to it then, for who releases it
-    (``quarantine.py``). What ``restates`` gives its confidence to the statement that is there. What
-    is new is charged.
+    The same statement by the same writer for the same user is stored once. It takes the place of
+    the last of the ``former`` ones in the same step, or that of what has taken it meanwhile, as far
+    as ``sight`` sees it. Who repeats what took a place among them, whoever said it, and has lost it
+    since, gets the id that it has: it is known, and over. Without ``record_id`` it gets an id of
+    its own. ``is_released`` says that a person has let it pass. ``place`` says what the caller lets
+    give way to it then, for who releases it (``quarantine.py``). What ``restates`` gives its
+    confidence to the statement that is there. What is new is charged.
 
     Raises:
         BudgetExceeded: It is new, and there is no write left.
@@ -202,9 +203,10 @@ async def store(
     for one in former[1:] if former and is_live(former[-1]) else ():
         if said_by(one) == said_by(stamped) and one.superseded_by is not None:
             return one.id, False
+    taken = TakenPlace(former[-1].id, sight or scope, _in_core) if former else None
     async with runtime.meter.refusals(scope):
         new = (stamped, work, charge)
-        fact, was_new = await runtime.semantic.put_fact(scope, *new, restates=restates)
+        fact, was_new = await runtime.semantic.put_fact(scope, *new, restates=restates, place=taken)
     runtime.wake_learning()
     return fact.id, was_new
 
@@ -275,10 +277,9 @@ async def supersede(
             fact that others see to a private one.
     """
     work = [index_work(old_id, scope.agent_id)]
-    await _take_core(runtime, scope, old_id, new_id)
     try:
         done = await runtime.semantic.supersede(
-            scope, old_id, new_id, runtime.clock(), work, how=how
+            scope, old_id, new_id, runtime.clock(), work, how=how, in_core=_in_core
         )
     except UsageError as error:  # what the port calls ``by``
         raise UsageError("superseded_by", error.value, error.accepted) from error
@@ -286,40 +287,20 @@ async def supersede(
     return done
 
 
-async def _take_core(runtime: Runtime, scope: Scope, old_id: str, new_id: str) -> None:
-    """Make what is to take the place of a core fact core, before that one gives way.
-
-    So who dies in between leaves a core fact too many and none too few.
-    """
-    found = {one.id: one for one in await runtime.semantic.facts(scope, [old_id, new_id])}
-    old, new = found.get(old_id), found.get(new_id)
-    if old is None or new is None or not is_live(new) or (new.private and not old.private):
-        return
-    if takes_core(new, old):
-        why, now = reason_of_place(old), runtime.clock()
-        await move(runtime.semantic, scope, new, "core", why, now)
+def _in_core(new: Fact, old: Fact) -> str | None:
+    """Return why a fact becomes core that takes the place of another; ``None``: it does not."""
+    return reason_of_place(old) if takes_core(new, old) and is_live(new) else None
 
 
-async def take_place(
-    runtime: Runtime, scope: Scope, former: Fact, stored_id: str, named: str | None
-) -> None:
-    """Let a stored fact take another's place, or that of what has taken it meanwhile.
-
-    What was stored before, and has given way since, takes no place by being said again.
+def checked_place(stored_id: str, named: str | None) -> str:
+    """Return the id of what was stored in the place of a fact.
 
     Raises:
         UsageError: It is the fact itself that is ``named``.
     """
     if stored_id == named:
         raise UsageError("supersedes", named, "another fact than the one that says so")
-    stored = await runtime.semantic.facts(scope, [stored_id])
-    is_over = any(one.superseded_by is not None for one in stored)
-    passed: set[str] = {stored_id}
-    while not is_over and former.id not in passed:
-        passed.add(former.id)
-        if await supersede(runtime, scope, former.id, stored_id):
-            return
-        former = (await _line(runtime, scope, former.id) or [former])[-1]
+    return stored_id
 
 
 async def replace_former(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 import uuid
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.runtime import running
@@ -52,6 +54,40 @@ async def test_a_statement_of_a_platform_and_a_value_are_free_again(tmp_path: Pa
         with pytest.raises(BudgetExceeded):
             await agent.remember_fact("The fuel is at 96.", scope="agent")
         assert await agent.usage() == Usage(writes=1)
+
+
+class _Killed(BaseException):
+    """Stands for the death of the process."""
+
+
+async def test_a_kill_leaves_one_of_two_of_which_one_takes_the_others_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before any of the steps that ``remember`` makes; the former one until the last, and one."""
+    async with running(tmp_path) as ezra:
+        agent = await _agent(ezra, Budget())
+        cold, stood = ezra._runtime.semantic._store, list[int]()
+        change = type(cold).change
+        for steps in range(10):
+            old = await agent.remember(Fact(text=f"Bay {steps} is for Ada.", tier="core"))
+            left = steps
+
+            async def counted(*args: Any, **more: Any) -> Any:
+                nonlocal left
+                left -= 1
+                if left < 0:
+                    raise _Killed
+                return await change(*args, **more)
+
+            with monkeypatch.context() as patch, suppress(_Killed):
+                patch.setattr(type(cold), "change", counted)
+                await agent.remember(f"Bay {steps} is for Bea.", supersedes=old)
+            names = [one.text for one in (await agent.core()).facts if f"Bay {steps}" in one.text]
+            stood.append(len(names))
+            if left > 0:
+                break
+        assert set(stood) == {1}
+        assert names == [f"Bay {steps} is for Bea."]
 
 
 async def test_one_statement_however_its_accents_were_typed(tmp_path: Path) -> None:

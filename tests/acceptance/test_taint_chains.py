@@ -56,6 +56,30 @@ async def test_no_rewind_and_no_branch_brings_poison_back(ezra: Ezra, end: str) 
     assert (await graph.beliefs.verify()).ok
 
 
+@pytest.mark.parametrize("with_own", [True, False], ids=["own turn", "another's"])
+async def test_what_is_believed_after_a_roll_back_does_not_come_of_the_turn_that_went(
+    ezra: Ezra, *, with_own: bool
+) -> None:
+    """The agent has had no other turn since; going on with the roll-back takes nothing more."""
+    graph = await ezra.create_session_graph("bank")
+    bot = await graph.spawn_agent("bot", topics={"t"})
+    agent = bot if with_own else await graph.spawn_agent("other", topics={"t"})
+    turn = (await (await bot.turn("Bob holds the code.")).reply("Noted.")).turn
+    before = await bot.commit("Bob holds it.", topic="t", key=KEY, value="Bob")
+    done = await graph.taint.roll_back(turn.id, reason=WHY)
+    assert await held(graph) == []
+    after = await agent.commit("Eve holds it.", topic="t", key=KEY, value="Eve")
+    assert (after.turn_id, after.receipt_id) == (None, None)
+    nodes = (await graph.taint.trace(turn.id)).nodes
+    assert [one.id for one in nodes if one.kind == "belief"] == [before.id]
+    await graph.taint.roll_back(turn.id, reason=WHY, exposed=True)
+    assert await held(graph) == ["Eve"]
+    await graph.taint.undo(done.roll_back.id, reason="it was true")
+    assert (await graph.beliefs.verify()).ok
+    third = await bot.commit("The safe is grey.", topic="t", key=("safe", "colour"), value="grey")
+    assert third.turn_id == turn.id, "the turn is back"
+
+
 async def believed(graph: Graph, names: Sequence[str]) -> list[str]:
     """Commit a chain of beliefs, each in the place of the one before."""
     agent = await graph.spawn_agent("bot", topics={"t"})

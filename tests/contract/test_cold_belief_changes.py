@@ -222,7 +222,7 @@ async def test_racing_commits_of_one_key_leave_one_and_tell_the_others(processes
 
 
 async def test_reverting_restores_what_was_replaced(cold: Cold) -> None:
-    """And what replaced it loses its agent some trust; reverting again finds nothing."""
+    """Pinned as it was. What replaced it loses its agent some trust; once more finds nothing."""
     old, new = belief_by(OTHER_AGENT), belief_by(claim="new")
     await _commit(cold, old)
     await cold.beliefs.pin(SCOPE, old.id, NOW)
@@ -230,13 +230,25 @@ async def test_reverting_restores_what_was_replaced(cold: Cold) -> None:
     assert await cold.beliefs.revert(OTHER_AGENT, new.id, "mistaken", NOW) == Changed(
         ended=(new.id,), restored=(old.id,)
     )
-    assert await cold.beliefs.active(SCOPE) == (old,), "it is not pinned any longer"
-    assert (await _log(cold))[-3:] == [("reverted", new.id), ("restored", old.id), ("trusted", "")]
+    pinned = old.model_copy(update={"pinned": True})
+    assert await cold.beliefs.active(SCOPE) == (pinned,)
+    assert (await _log(cold))[-4:] == [
+        ("reverted", new.id),
+        ("restored", old.id),
+        ("pinned", old.id),
+        ("trusted", ""),
+    ]
     assert await _said(cold, "reverted") == [{"reason": "mistaken"}]
     with pytest.raises(NotFound):
         await cold.beliefs.revert(SCOPE, new.id, "mistaken", NOW)
     replacing = belief_by(claim="newer")
-    assert (await _commit(cold, replacing, _settle(old))).superseded == (old,)
+    assert (await _commit(cold, replacing, _settle(old))).superseded == (pinned,)
+    await cold.beliefs.revert(OTHER_AGENT, replacing.id, "mistaken", NOW)
+    await cold.beliefs.unpin(SCOPE, old.id, NOW)
+    again = belief_by(claim="newest")
+    await _commit(cold, again, _settle(old))
+    await cold.beliefs.revert(OTHER_AGENT, again.id, "mistaken", NOW)
+    assert await cold.beliefs.active(SCOPE) == (old,), "nor is it pinned where it was not"
 
 
 async def test_reverting_leaves_out_what_another_has_replaced(cold: Cold) -> None:

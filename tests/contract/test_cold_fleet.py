@@ -95,7 +95,8 @@ async def test_spawn_again_reattaches(fleet: Cold) -> None:
     )
     assert not await fleet.fleet.spawn(again)
     first, second = await fleet.fleet.agents(SCOPE)
-    assert first == again.model_copy(update={"spawned_at": NOW, "seen_at": LATER})
+    stays = {"spawned_at": NOW, "seen_at": LATER, "serves_since": LATER}
+    assert first == again.model_copy(update=stays)
     assert second == _agent("b")
 
 

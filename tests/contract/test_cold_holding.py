@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Any
+
 import pytest
 from support.cold_backends import Cold
 from support.cold_samples import (
@@ -20,9 +23,10 @@ from support.cold_samples import (
     turn_by,
 )
 from support.redactions import LATER
-from support.tier_samples import scope_of
+from support.tier_samples import NOW, scope_of
 
 from tiers.errors import UsageError
+from tiers.fleet import SERVED_MAX, AgentRecord
 from tiers.records import Scope, ToolOutput
 
 ANNE = "Ann  O'Neil"
@@ -31,7 +35,7 @@ ADA = scope_of(user_id="ada", topics=("strategy",))
 
 
 async def _found(
-    cold: Cold, *, limit: int = 1000, scope: Scope = OPERATOR, **what: str
+    cold: Cold, *, limit: int = 1000, scope: Scope = OPERATOR, **what: Any
 ) -> list[str]:
     """Return the ids of every page, each record once."""
     found: list[str] = []
@@ -229,3 +233,52 @@ async def test_receipts_that_no_record_leads_to_are_blanked(cold: Cold) -> None:
     for refused in ({}, {"subject": " "}):
         with pytest.raises(UsageError):
             await blank(OPERATOR, **refused)
+
+
+async def test_what_an_agent_shared_is_the_users_whom_it_served_then(cold: Cold) -> None:
+    """Not whom it serves now: it may be another one, or nobody; so it is with its receipts."""
+    await cold.graphs.create_graph(graph_of("race"))
+    member = AgentRecord(
+        tenant=SCOPE.tenant, graph_id="race", id=str(SCOPE.agent_id), spawned_at=NOW
+    )
+    said: list[str] = []
+    receipts: list[str] = []
+    users = ("ada", "bob", None, "ada")
+    for hour, user_id in enumerate(users):
+        at = NOW + timedelta(hours=hour)
+        served = {"user_id": user_id, "spawned_at": at, "seen_at": at}
+        await cold.fleet.spawn(member.model_copy(update=served))
+        then = {"recorded_at": at + timedelta(minutes=1)}
+        shared = fact_by(SCOPE, f"Shared {hour}.").model_copy(update=then)
+        await cold.semantic.put_fact(SCOPE, shared)
+        receipt = receipt_by(SCOPE, query=f"Asked {hour}?").model_copy(update=then)
+        await cold.log.put_receipt(SCOPE, receipt)
+        said.append(shared.id)
+        receipts.append(receipt.id)
+    (kept,) = await cold.fleet.agents(SCOPE)
+    assert [one.user_id for one in kept.served] == ["ada", "bob"]
+    for user_id in ("ada", "bob", "ad"):
+        theirs = [place for place, user in enumerate(users) if user == user_id]
+        service = {kept.id: kept.service_of(user_id)}
+        found = await _found(cold, user_id=user_id, shared_by=service)
+        assert found == sorted(said[place] for place in theirs), user_id
+        blanked = await cold.redactor.blank_receipts(OPERATOR, shared_by=service)
+        assert sorted(blanked) == sorted(receipts[place] for place in theirs), user_id
+
+
+def test_an_agent_remembers_whom_it_served_within_bounds() -> None:
+    """Of too many stretches the first two of one user become one, which holds what lies between."""
+    member = AgentRecord(tenant="acme", graph_id="race", id="a", spawned_at=NOW)
+    for hour in range(SERVED_MAX + 3):
+        at = NOW + timedelta(hours=hour)
+        update = {"user_id": f"u{hour % 7}", "seen_at": at}
+        member = member.model_copy(update=update).succeeding(member)
+    assert len(member.served) == SERVED_MAX
+    first = member.service_of("u0")[0]
+    assert first.until == NOW + timedelta(hours=15)
+    served = {f"u{n}" for n in range(SERVED_MAX * 2)}
+    for hour in range(SERVED_MAX * 2):
+        at = NOW + timedelta(days=30, hours=hour)
+        member = member.model_copy(update={"user_id": f"u{hour}", "seen_at": at}).succeeding(member)
+    assert len(member.served) == SERVED_MAX
+    assert {one.user_id for one in member.served} < served

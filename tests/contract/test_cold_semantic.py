@@ -7,6 +7,7 @@ from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from support.cold_backends import Cold, ColdBackend
@@ -23,11 +24,13 @@ from support.cold_samples import (
     fact_by,
     graph_of,
     heir_of,
+    rule_by,
 )
 from support.tier_samples import DIMENSIONS, HOSTILE_TEXT, NOW, entry_of, scope_of
 from support.warm_reference import ReferenceWarmStore
 
 from tiers.cold.stores import facts
+from tiers.cold.stores.facts import TakenPlace
 from tiers.errors import Conflict, NotFound, TierUnavailable, UsageError
 from tiers.records import Fact, GraphState, Scope, SearchQuery, Span, WorkDraft
 
@@ -226,6 +229,26 @@ async def test_private_facts_are_their_writers(cold: Cold) -> None:
     assert [hit.id for hit in await cold.semantic.recall_archival(SCOPE, _query())] == [fact.id]
 
 
+@pytest.mark.parametrize("how", ["retired", "redacted"])
+async def test_an_id_stays_with_what_lost_its_words(cold: Cold, how: str) -> None:
+    """Nobody can tell whether it is repeated: its writer is told so, and what to do; others not."""
+    await cold.graphs.create_graph(graph_of(SCOPE.graph_id))
+    (fact,) = await _known(cold, SCOPE, fact_by())
+    rule = rule_by(SCOPE)
+    await cold.procedural.put_rule(SCOPE, rule)
+    if how == "retired":
+        await cold.grains.retire(OPERATOR, [fact.id], "old", NOW)
+    await cold.redactor.redact(OPERATOR, [fact.id, rule.id][how == "retired" :], "asked to", NOW)
+    accepted = "expected 'a new id, or none: .*', found '.*, whose words were destroyed'"
+    with pytest.raises(Conflict, match=f"fact: {accepted}"):
+        await cold.semantic.put_fact(SCOPE, fact)
+    with pytest.raises(Conflict, match=f"rule: {accepted}"):
+        await cold.procedural.put_rule(SCOPE, rule)
+    other = fact.model_copy(update={"agent_id": OTHER_AGENT.agent_id})
+    with pytest.raises(Conflict, match="an id of its own"):
+        await cold.semantic.put_fact(OTHER_AGENT, other)
+
+
 async def test_uses_count_once_per_cause(cold: Cold) -> None:
     """Repeats and duplicates of one cause count once; last use only moves forward."""
     one, two = await _known(cold, SCOPE, fact_by(text="one"), fact_by(text="two"))
@@ -346,6 +369,38 @@ async def test_superseded_fact_stays_but_answers_nothing(
     assert [row["key"] for row in backend.rows(tmp_path, "work")] == ["gone"]
     assert len(await cold.log.audit(SCOPE)) == 1
     assert (await cold.semantic.put_fact(SCOPE, fact_by()))[1], "it may be stated anew"
+
+
+async def test_a_fact_takes_a_place_in_the_step_that_stores_it(
+    cold: Cold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of what is named, or of what has its place by now; in core as well. Both, or nothing."""
+    first, second = await _known(
+        cold, SCOPE, fact_by(text="Softs last 9 laps."), fact_by(text="Softs last 8.", tier="core")
+    )
+    assert await cold.semantic.supersede(SCOPE, first.id, second.id, NOW)
+    new, place = fact_by(text="Softs last 7 laps."), TakenPlace(first.id, SCOPE, lambda *_: "why")
+    with monkeypatch.context() as patch:
+        patch.setattr(facts, "given_way", Mock(side_effect=TimeoutError))
+        with pytest.raises(TimeoutError):
+            await cold.semantic.put_fact(SCOPE, new, place=place)
+    assert await cold.semantic.facts(SCOPE, [new.id]) == ()
+    assert [one.id for one in await cold.semantic.core(SCOPE)] == [second.id]
+    assert await cold.semantic.put_fact(SCOPE, new, place=place) == (new, True)
+    assert [one.id for one in await cold.semantic.core(SCOPE)] == [new.id]
+    line = await cold.semantic.line(SCOPE, first.id)
+    assert [one.id for one in line] == [first.id, second.id, new.id]
+    events = [(one.kind, one.record_ids) for one in await cold.log.audit(SCOPE)][1:]
+    assert events == [("promoted", (new.id,)), ("superseded", (second.id, new.id))]
+    # Itself takes no place, nor does what has ended, nor is anything taken that is not seen.
+    for name, sight in ((new.id, SCOPE), (first.id, SCOPE), (new.id, OTHER_GRAPH)):
+        again = TakenPlace(name, sight)
+        kept = (await cold.semantic.facts(SCOPE, [new.id]))[0]
+        assert await cold.semantic.put_fact(SCOPE, new, place=again) == (kept, False)
+    private = fact_by(text="Softs last 6 laps.", private=True)
+    with pytest.raises(UsageError, match="no private fact"):
+        await cold.semantic.put_fact(SCOPE, private, place=place)
+    assert await cold.semantic.facts(SCOPE, [private.id]) == ()
 
 
 async def test_what_had_a_place_is_read_at_once(

@@ -28,6 +28,7 @@ from support.tier_samples import NOW
 
 from tiers.cold.stores import erasures, turn_io
 from tiers.errors import BudgetExceeded, Conflict, ErasedMeanwhile, PolicyDenied, UsageError
+from tiers.fleet import Served
 from tiers.records import Budget, GraphState, Scope, Standing, Usage
 from tiers.turn_io import Charge, TurnWrite
 
@@ -176,7 +177,7 @@ ZEBRA = {"subject": "zebra"}
         (ZEBRA, {"response": "It is a Zebra."}),
         ({"agent_id": SCOPE.agent_id}, {}),
         ({"user_id": "ada"}, {}),
-        ({"user_id": "bob", "shared_by": (SCOPE.agent_id,)}, {}),
+        ({"user_id": "bob", "shared_by": {SCOPE.agent_id: (Served(user_id="bob"),)}}, {}),
     ],
 )
 async def test_what_an_erasure_reaches_that_ran_meanwhile_is_not_stored(

@@ -326,3 +326,29 @@ async def test_an_erasure_that_was_cut_off_is_finished_by_giving_it_again(
             events = await (await ezra.session_graph(name)).audit()
             assert ("erased", "finished: case 1") in [(one.kind, one.reason) for one in events]
         assert not (await erase(ezra)).ids, "nothing is left to be finished"
+
+
+async def test_what_an_agent_shared_for_a_user_goes_with_the_user_whom_it_served(
+    tiers: str, tmp_path: Path
+) -> None:
+    """It may work for another one by now, whose words stay; so it is with what it was shown."""
+    assert tiers
+    clock = MovingClock()
+    async with running(tmp_path, clock, **SETTINGS) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        for user_id in ("ada", "bob"):
+            agent = await graph.spawn_agent("keeper", user_id=user_id)
+            clock.move(hours=1)
+            await agent.remember(f"The {WORD} of {user_id} is told to all.", shared=True)
+            await agent.recall(f"Where is the {WORD} of {user_id}?", receipt=True)
+            clock.move(hours=1)
+        assert (await graph.agents())[0].served[0].user_id == "ada"
+        held = (await graph.holding(user_id="ada")).records
+        assert [one.text for one in held] == [f"The {WORD} of ada is told to all."]
+        await graph.erase(user_id="ada", reason="asked to")
+        await ezra.drain_learning()
+        stores = await everything(ezra, tmp_path)
+        assert where(stores, "of ada") == set()
+        assert where(stores, "of bob") != set()
+        assert (await graph.erase(user_id="bob", reason="asked to")).ids
+        assert where(await everything(ezra, tmp_path), WORD) == set()

@@ -329,7 +329,12 @@ class ReferenceBeliefs:
             new = [one for one in self._known.values() if links.get(one.id) in ahead]
             ahead = {one.id for one in new if one.status in {"reverted", "redacted"}}
             found += [one for one in new if one.id not in ahead]
-        return found
+        return [one.model_copy(update={"pinned": self._was_pinned(one.id)}) for one in found]
+
+    def _was_pinned(self, belief_id: str) -> bool:
+        """Return whether a belief was pinned in the last span that lasted for an event."""
+        spans = [one for one in self._spans[belief_id] if one.until_seq != one.since_seq]
+        return bool(spans) and spans[-1].pinned
 
     def _set_pinned(
         self, scope: Scope, belief_id: str, now: datetime, *, pinned: bool

@@ -10,7 +10,7 @@ from typing import Any
 from tiers.board import CardKind, CardQuery
 from tiers.cold.stores import ColdArchive
 from tiers.documents import PassageDraft, document_id
-from tiers.fleet import CATALOG
+from tiers.fleet import CATALOG, Served
 from tiers.grains import MADE_OF
 from tiers.learning import Verdict
 from tiers.plans import ANY_GRAIN
@@ -159,6 +159,8 @@ def _member(scope: Scope, minute: int = 0) -> AgentRecord:
         id=scope.agent_id or "",
         role=HOSTILE_TEXT,
         user_id="team",
+        serves_since=NOW,
+        served=(Served(user_id="ada", until=NOW),),
         topics=("strategy", "tyres"),
         denied_topics=("money",),
         denied_sources=("mail",),

@@ -90,7 +90,10 @@ class MemoryLog:
         """Take an active belief back."""
         replaced = [
             HistoricBelief(
-                **self.beliefs[one.id].model_dump(),
+                **{
+                    **self.beliefs[one.id].model_dump(),
+                    "pinned": any(span.pinned for span in one.spans[-1:]),
+                },
                 status=one.status,
                 committed_seq=one.committed_seq,
                 superseded_by=one.superseded_by,

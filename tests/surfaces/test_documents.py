@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,17 @@ from support.two_doors import House, house
 
 from ezra import Ezra
 from ezra.documents import drafted
+from ezra.documents.folders import Patterns
 from ezra.documents.ingesting import Ingestion, Plan
 from ezra.service.tokens import TokenFile
-from tiers.errors import BudgetExceeded, Conflict, NotFound, PolicyDenied, UsageError
+from tiers.errors import (
+    BudgetExceeded,
+    Conflict,
+    NotFound,
+    PolicyDenied,
+    UsageError,
+    WasRedacted,
+)
 from tiers.records import Budget
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -39,6 +48,47 @@ async def doors(
 
 async def _graph(doors: House, name: str, **given: Any) -> Any:
     return await doors.runtime.create_session_graph(name, **given)
+
+
+async def test_a_name_is_one_document_however_its_accents_are_typed(
+    doors: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that is called otherwise from before keeps its name, is found, and is revised."""
+    graph = await _graph(doors, "accents")
+    composed, apart = (unicodedata.normalize(form, "book/Café é.md") for form in ("NFC", "NFD"))
+    assert composed != apart
+    first = await graph.documents.put(apart, "# Pit\n\nSixty.")
+    again = await graph.documents.put(composed, "# Pit\n\nEighty.")
+    assert (first.document.name, again.document.name) == (composed, composed)
+    assert (again.document.id, again.document.revision) == (first.document.id, 2)
+    for name in (composed, apart):
+        assert await graph.documents.named("files", name) == again.document
+    with monkeypatch.context() as patch:
+        patch.setattr("ezra.documents.handle.one_form", lambda name: name)
+        former = await graph.documents.put(apart, "# Pit\n\nSixty.", shelf="before")
+    assert former.document.name == apart
+    assert await graph.documents.named("before", composed) == former.document
+    later = await graph.documents.put(composed, "# Pit\n\nEighty.", shelf="before")
+    assert (later.document.id, later.document.name) == (former.document.id, apart)
+    for redacted in (again.document.id, former.document.id):
+        await graph.redact([redacted], reason="asked to")
+        shelf = "files" if redacted == again.document.id else "before"
+        for name in (composed, apart):
+            with pytest.raises(WasRedacted):
+                await graph.documents.put(name, "# Pit\n\nSixty.", shelf=shelf)
+        name = apart if shelf == "files" else composed
+        back = await graph.documents.put(name, "# Pit.", shelf=shelf, even_if_redacted=True)
+        assert back.document.name == (composed if shelf == "files" else apart)
+    (tmp_path / "book").mkdir()
+    (tmp_path / apart).write_text("# Pit\n\nEighty.\n\n# Lane\n\nLong.")
+    operator = (await doors.behind.session_graph("accents")).documents
+    for shelf, name in (("files", composed), ("before", apart)):
+        for more in ({}, {"prune": True}, {"prune": True, "patterns": Patterns(exclude=("*.md",))}):
+            ingestion = Ingestion(operator, Plan((tmp_path / "book",), shelf, force=True, **more))
+            done = await ingestion.run(await ingestion.found(), lambda _: None)
+            assert done.removed == ()
+        kept = await graph.documents.list(shelf)
+        assert [(one.name, one.revision) for one in kept] == [(name, 4)]
 
 
 async def test_a_document_is_put_revised_and_read(doors: House) -> None:

@@ -137,6 +137,8 @@ def test_reverting_brings_back_what_was_replaced() -> None:
     assert told[0].content == {"reason": "wrong"}
     assert told[1].content == {"because": belief.id}
     assert _moves(told) == [("strategist", "tyres", 0.5, 0.4)]
+    again = _revert(belief, [_past(belief_by(key=None), 1, pinned=True)])
+    assert [one.kind for one in again[:3]] == ["reverted", "restored", "pinned"]
 
 
 def test_reverting_leaves_out_what_cannot_come_back() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from ..errors import UsageError
+from ..errors import Conflict, UsageError
 from ..fields import AuditKind
 from ..learning import DENIAL_COSTS, Verdict
 from ..records import TEXT_CHARS_MAX, Fact, FactTier, Span, Superseded
@@ -122,6 +122,18 @@ def refined(
             "source_ids": tuple(dict.fromkeys([*rule.source_ids, *source_ids])),
         }
     )
+
+
+def id_taken(kind: str, known: Fact | Rule, record: Fact | Rule) -> Conflict:
+    """Return the refusal of a record under the id of a known one that it does not repeat.
+
+    Not what that one says: the asker may not be allowed to see it. Its own writer is told that it
+    says nothing any more, so that nobody knows whether it is being repeated.
+    """
+    if known.redacted_at is None or known.agent_id != record.agent_id:
+        return Conflict(kind, "an id of its own", record.id)
+    accepted = "a new id, or none: an id stays with what was stored under it"
+    return Conflict(kind, accepted, f"{record.id}, whose words were destroyed")
 
 
 def is_said_again(known: Fact | Rule, record: Fact | Rule) -> bool:

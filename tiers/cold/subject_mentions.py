@@ -12,11 +12,13 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
 
 from ..errors import UsageError
+from ..fleet import Served
 from ..ids import first_id
 from ..records import Receipt
 from ..upkeep import PAGE_ROWS_MAX, Page, RecordRef
@@ -47,6 +49,9 @@ MARKS_MAX = 8
 """How many marks may follow a letter and still be seen as part of it."""
 
 Test = Callable[[Redactable], bool]
+Service: TypeAlias = Mapping[str, Sequence[Served]]
+"""When agents worked for a user, by their ids."""
+NO_SERVICE: Service = MappingProxyType({})
 
 
 class Place(NamedTuple):
@@ -154,7 +159,7 @@ def wanted(
     subject: str | None,
     user_id: str | None,
     agent_id: str | None = None,
-    shared_by: Collection[str] = (),
+    shared_by: Service = NO_SERVICE,
 ) -> Test:
     """Return the test that records must pass.
 
@@ -162,7 +167,8 @@ def wanted(
         subject: What they speak of.
         user_id: Whose they are.
         agent_id: Who wrote them.
-        shared_by: With a user: agents of it, of whom what belongs to nobody counts as well.
+        shared_by: With a user: agents of it, and when they were. What they wrote then and belongs
+            to nobody counts as well.
 
     Raises:
         UsageError: Not exactly one of them is given, or a subject or user is blank.
@@ -180,10 +186,15 @@ def wanted(
             not is_retired(record)
             and (
                 record.user_id == user_id
-                or (record.user_id is None and record.agent_id in shared_by)
+                or (record.user_id is None and was_serving(shared_by, record))
             )
         )
     return Subject(subject).is_mentioned_by
+
+
+def was_serving(service: Service, record: Redactable | Receipt) -> bool:
+    """Whether who wrote a record, or was given a receipt, worked for the user then."""
+    return any(one.holds(record.recorded_at) for one in service.get(record.agent_id, ()))
 
 
 def wanted_receipts(
@@ -191,6 +202,7 @@ def wanted_receipts(
     agent_ids: Sequence[str],
     record_ids: Sequence[str] = (),
     before: datetime | None = None,
+    shared_by: Service = NO_SERVICE,
 ) -> Callable[[Receipt], bool]:
     """Return the test that receipts must pass to be blanked; one that is blank passes none.
 
@@ -199,9 +211,9 @@ def wanted_receipts(
     """
     if subject is not None and not plain(subject):
         raise UsageError("subject", subject, "a name that is not blank")
-    if subject is None and before is None and not agent_ids and not record_ids:
-        given = (subject, agent_ids, record_ids, before)
-        raise UsageError("subject, agent_ids, record_ids, before", given, "one of them")
+    if subject is None and before is None and not (agent_ids or record_ids or shared_by):
+        given = (subject, agent_ids, record_ids, before, shared_by)
+        raise UsageError("subject, agent_ids, record_ids, before, shared_by", given, "one of them")
     looked_for = None if subject is None else Subject(subject)
     agents, records = frozenset(agent_ids), frozenset(record_ids)
 
@@ -209,6 +221,8 @@ def wanted_receipts(
         if receipt == blanked(receipt):
             return False
         if receipt.agent_id in agents or (before is not None and receipt.recorded_at < before):
+            return True
+        if was_serving(shared_by, receipt):
             return True
         if looked_for is None and not records:
             return False

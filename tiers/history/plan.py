@@ -103,7 +103,8 @@ def revert_plan(
 
     Args:
         belief: The active belief.
-        replaced: What it had taken the place of, past all that is gone, the nearest first.
+        replaced: What it had taken the place of, past all that is gone, the nearest first; each
+            pinned as it was then.
         active_keys: Of every active belief that could be in the way, ``belief`` left out.
         key_of: What only one active belief may stand for; ``None`` for one without a key.
         reason: Why.
@@ -117,8 +118,16 @@ def revert_plan(
             continue
         if key is not None:
             taken.add(key)
-        events.append(PlannedEvent("restored", one.id, {"because": belief.id}))
+        events += restored_events(one, {"because": belief.id})
     return events + _trust_events([(belief.agent_id, belief.topic, 0.0, belief.id)], trust_of)
+
+
+def restored_events(belief: Commitment, because: Mapping[str, JsonValue]) -> list[PlannedEvent]:
+    """Return the events by which a belief is active again, as pinned as it is given."""
+    events = [PlannedEvent("restored", belief.id, because)]
+    if belief.pinned:
+        events.append(PlannedEvent("pinned", belief.id, {"pinned": True, **because}))
+    return events
 
 
 def rewind_plan(

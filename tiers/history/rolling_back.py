@@ -8,7 +8,14 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from ..beliefs import Commitment, HistoricBelief
-from .plan import PlannedEvent, TrustOf, moved_trust, trust_plan, trusted_content
+from .plan import (
+    PlannedEvent,
+    TrustOf,
+    moved_trust,
+    restored_events,
+    trust_plan,
+    trusted_content,
+)
 
 KeyOf = Callable[[Commitment], object]
 
@@ -84,7 +91,8 @@ def roll_back_plan(
 
     Args:
         tainted: Active ones, and those that others superseded.
-        replaced: What active ones had taken the place of, past all that is gone or tainted.
+        replaced: What active ones had taken the place of, past all that is gone or tainted; each
+            pinned as it was then.
         active_keys: Of every other active belief.
         key_of: What only one active belief may stand for.
         because: What the events say: the reason, and the roll-back.
@@ -104,7 +112,7 @@ def roll_back_plan(
             continue
         back.append(one)
         taken |= set() if key is None else {key}
-    events += [PlannedEvent("restored", one.id, because) for one in back]
+    events += [event for one in back for event in restored_events(one, because)]
     moves = _distrust(tainted, trust_of)
     events += [
         PlannedEvent("trusted", "", trusted_content(*move, str(because.get("roll_back", ""))))
@@ -150,11 +158,10 @@ def undo_plan(
             continue
         there.add(one.id)
         held |= {key} if is_active else set()
-        events.append(PlannedEvent("restored", one.id, because))
-        if not is_active:
-            events.append(_superseded(now, because))
-        elif one.pinned:
-            events.append(PlannedEvent("pinned", one.id, {"pinned": True, **because}))
+        if is_active:
+            events += restored_events(one, because)
+        else:
+            events += [PlannedEvent("restored", one.id, because), _superseded(now, because)]
     ended = [one for one in below if any(each.id in there for each in paths[one.id])]
     return [*(_superseded(one, because) for one in ended), *events], kept
 

@@ -19,7 +19,7 @@ from tiers.learning import is_live, spelled
 from tiers.records import Fact
 
 from ...handles.graph import Graph
-from ...handles.listings import LATEST_MAX
+from ...operations import SHORT_PAGE_MAX
 from .pages import FormTime, Query, Sent, View, href, pages
 from .rings import Edge, Rings, around
 
@@ -213,7 +213,7 @@ def ended(fact: Fact) -> str:
 
 async def _front(graph: Graph) -> dict[str, object]:
     """Return the names and predicates of the latest facts, the commonest first."""
-    latest = (await graph.latest_facts(limit=LATEST_MAX)).rows
+    latest = (await graph.latest_facts(limit=SHORT_PAGE_MAX)).rows
     facts = [fact for fact in latest if fact.subject and fact.predicate and fact.object]
     names = sorted(known_names(facts, graph.id).values(), key=lambda one: (-one.facts, one.name))
     predicates = Counter(fact.predicate or "" for fact in facts).most_common(NAMES_SHOWN)

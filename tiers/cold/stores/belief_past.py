@@ -20,7 +20,7 @@ from ..conditions import Absent, Among, Holds, Is, Within
 from ..port import Find, Steps, every
 from .belief_log import CONTENTS, EVENTS, entries_at
 from .belief_projection import BELIEFS, commitment_of
-from .belief_spans import spans_among
+from .belief_spans import spans_among, with_spans
 from .questions import own, whole
 
 CHAIN_MAX = 1_000
@@ -34,7 +34,7 @@ def given_way(
 ) -> Steps[list[HistoricBelief]]:
     """Return what some beliefs had taken the place of, nearest first, then in order of commitment.
 
-    Where that is gone itself, what stood before it.
+    Where that is gone itself, what stood before it. Each is pinned as it was when it gave way.
 
     Args:
         scope: Of the graph.
@@ -54,7 +54,11 @@ def given_way(
         met |= {one.id for one in new}
         ahead = tuple(one.id for one in new if one.id in through or is_gone(one))
         found += [one for one in new if one.id not in ahead]
-    return found
+    projected = yield from with_spans(scope, found)
+    return [
+        one.belief.model_copy(update={"pinned": bool(one.spans) and one.spans[-1].pinned})
+        for one in projected
+    ]
 
 
 def with_successors(scope: Scope, ids: Iterable[str]) -> Steps[dict[str, HistoricBelief]]:

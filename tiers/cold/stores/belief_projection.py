@@ -35,21 +35,41 @@ from .belief_log import last_event, next_entries, put_entries
 from .belief_spans import SPANS, HeldSpan, held_span, open_spans
 from .questions import among, own
 from .rows import OfGraph, bare, joined_id, kept, over, plain
-from .turns import NUMBERED, TURNS
+from .turns import NUMBERED, TURNS, KeptTurn
 from .words import file_again, file_words
 from .work import queue_work
 
 
-def turn_under_way(scope: Scope, turn_id: str | None) -> Steps[int]:
-    """Return the number of the turn that is under way in the graph, or of the last.
+class UnderWay(NamedTuple):
+    """The turn in which a change is made.
 
-    Turns are counted over the graph, and one that is not stored yet is the next.
+    Attributes:
+        number: Turns are counted over the graph, and one that is not stored yet is the next.
+        turn_id: ``None`` where no turn is known, or that one was taken out of memory since: what
+            is made afterwards does not come of it.
     """
+
+    number: int
+    turn_id: str | None
+
+
+def turn_under_way(scope: Scope, turn_id: str | None) -> Steps[UnderWay]:
+    """Return the turn of an id that is under way in the graph, or was the last."""
     stored = yield from _stored(scope)
     if turn_id is None:
-        return stored
-    known = yield from one(Find(TURNS, scope, where=(Is("id", turn_id),), reach="own"))
-    return stored + (known is None)
+        return UnderWay(stored, None)
+    known = yield from one(turn_by_id(scope, turn_id))
+    return UnderWay(stored + (known is None), None if is_lost(known) else turn_id)
+
+
+def turn_by_id(scope: Scope, turn_id: str | None) -> Find[KeptTurn]:
+    """Ask for a turn of the graph, whoever may see it."""
+    return Find(TURNS, scope, where=(Is("id", turn_id or ""),), reach="own")
+
+
+def is_lost(turn: KeptTurn | None) -> bool:
+    """Whether a turn was rolled back or redacted; what retention has emptied was not."""
+    return turn is not None and turn.redacted_at is not None and turn.retired_at is None
 
 
 def _stored(scope: Scope) -> Steps[int]:
@@ -176,8 +196,7 @@ def append(
     """
     if not events:
         return ()
-    turn_id = made_in(scope, events)
-    turn = yield from turn_under_way(scope, turn_id)
+    turn, turn_id = yield from turn_under_way(scope, made_in(scope, events))
     last = yield from last_event(scope)
     before = yield from _current(scope, events)
     entries = next_entries(last, scope, events, turn, turn_id, now)

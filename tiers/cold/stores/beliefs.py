@@ -21,7 +21,15 @@ from ..ownership import accepted_topics, check_owned, check_placed, in_order
 from ..port import Find, Steps, every, one
 from .belief_log import entries_at, last_seq
 from .belief_past import CHANGED_MAX, changed_since, given_way
-from .belief_projection import BELIEFS, append, commitment_of, key_of, trusts_of
+from .belief_projection import (
+    BELIEFS,
+    append,
+    commitment_of,
+    is_lost,
+    key_of,
+    trusts_of,
+    turn_by_id,
+)
 from .graphs import check_writable
 from .questions import among, audited, own, whole
 from .store_base import OverEngine, changing, changing_long
@@ -216,12 +224,15 @@ class _Met(NamedTuple):
         asked: The rivals that are settled, by id.
         seen: Those of them that are active and that the scope sees.
         rival: The active belief of its key.
+        turn_is_lost: Whether the turn that it names was rolled back or redacted: it is made after
+            that, so that it would be taken for what came of it.
     """
 
     known: HistoricBelief | None
     asked: Sequence[str]
     seen: Mapping[str, Commitment]
     rival: Commitment | None
+    turn_is_lost: bool
 
 
 def _commit(scope: Scope, belief: Commitment, settled: Sequence[Settlement]) -> Steps[Committed]:
@@ -232,7 +243,9 @@ def _commit(scope: Scope, belief: Commitment, settled: Sequence[Settlement]) -> 
     parties = [belief, *met.seen.values(), *([] if met.rival is None else [met.rival])]
     trust_of = yield from trusts_of(scope, [(each.agent_id, each.topic) for each in parties])
     trust = trust_of(belief.agent_id, belief.topic)
-    belief = belief.model_copy(update={"trust": trust, "pinned": False, "redacted_at": None})
+    state = {"trust": trust, "pinned": False, "redacted_at": None}
+    made_in = dict.fromkeys(("turn_id", "receipt_id")) if met.turn_is_lost else {}
+    belief = belief.model_copy(update={**state, **made_in})
     undecided = _undecided(scope, belief, met, trust_of)
     if undecided is not None:
         return undecided
@@ -252,14 +265,16 @@ def _commit(scope: Scope, belief: Commitment, settled: Sequence[Settlement]) -> 
 
 def _met(scope: Scope, belief: Commitment, settled: Sequence[Settlement]) -> Steps[_Met]:
     asked = tuple(dict.fromkeys(each.rival_id for each in settled))
-    known, named, of_key = yield (
+    known, named, of_key, turns = yield (
         own(BELIEFS, scope, [belief.id]),
         own(BELIEFS, scope, asked, Is("active", 1)),
         _holding(scope, key_of(belief)),
+        turn_by_id(scope, belief.turn_id),
     )
     seen = {each.id: commitment_of(each) for each in named if sees(scope, each)}
     rival = commitment_of(of_key[0]) if of_key else None
-    return _Met(known[0] if known else None, asked, seen, rival)
+    is_lost_turn = any(map(is_lost, turns))
+    return _Met(known[0] if known else None, asked, seen, rival, is_lost_turn)
 
 
 def _undecided(

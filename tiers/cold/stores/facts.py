@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
+from typing import NamedTuple, TypeAlias
 
-from ...errors import Conflict, NotFound, UsageError
+from ...errors import NotFound, UsageError
 from ...fields import AuditKind
 from ...learning import Verdict, check_as_visible, is_live
 from ...liveness import widened
@@ -16,8 +17,8 @@ from ...records import Fact, FactTier, Hit, Scope, SearchQuery, Superseded, Work
 from ...turn_io import FREE, Charge
 from ...upkeep import FactUse
 from ..conditions import Absent
-from ..learned_state import VERDICT_EVENTS, begun, given_way, is_said_again, moved
-from ..ownership import check_limit, check_owned, in_order
+from ..learned_state import VERDICT_EVENTS, begun, given_way, id_taken, is_said_again, moved
+from ..ownership import check_limit, check_owned, in_order, index_work
 from ..port import Collection, Index, Put, RecordStore, Replace, Steps, asked, every, one, write
 from . import statements
 from .graphs import check_writable
@@ -50,6 +51,29 @@ USES: Collection[CountedUse] = Collection(
 )
 
 
+PlaceInCore: TypeAlias = Callable[[Fact, Fact], str | None]
+"""Says why a fact that takes the place of another one becomes core with that; ``None``: not."""
+
+
+def no_place(new: Fact, old: Fact) -> None:
+    """Say that what takes a place stays in its tier."""
+    del new, old
+
+
+class TakenPlace(NamedTuple):
+    """Whose place a fact takes with which it is stored.
+
+    Attributes:
+        fact_id: That one's; where it has given way, what has its place since gives way.
+        sight: Who sees that.
+        in_core: Whether the place is one in core.
+    """
+
+    fact_id: str
+    sight: Scope
+    in_core: PlaceInCore = no_place
+
+
 class SemanticStore(OverEngine):
     """Facts: core ones are in every context, archival ones are recalled.
 
@@ -71,6 +95,7 @@ class SemanticStore(OverEngine):
         charge: Charge = FREE,
         *,
         restates: bool = False,
+        place: TakenPlace | None = None,
     ) -> Steps[tuple[Fact, bool]]:
         """Store a fact and return it, and whether it is new; a new one is charged.
 
@@ -80,29 +105,19 @@ class SemanticStore(OverEngine):
         same and is live no more: what was forgotten does not come back by repeating what stored
         it. A core fact begins its first core span.
 
+        What is returned takes a ``place`` in the same step, as ``supersede`` has it, unless it has
+        ended itself.
+
         Raises:
             BudgetExceeded: It is new, and a count would come to lie above its limit.
             Conflict: The id is another fact's, or the graph is archived.
+            UsageError: It is private, and what it is to take the place of is not.
         """
         check_owned(scope, fact)
-        fact = begun(fact)
-        alike = whole(FACTS, scope, "said", *statements.the_same(fact), limit=1)
-        known, taken = yield alike, own(FACTS, scope, [fact.id])
-        if known:
-            return (
-                yield from statements.say_again(scope, known[0], fact, restates=restates)
-            ), False
-        if taken:
-            if is_said_again(taken[0], fact):
-                return taken[0], False
-            # Not what it says: the asker may not be allowed to see it.
-            raise Conflict("fact", "an id of its own", fact.id)
-        yield from check_writable(scope)
-        yield from charged(scope, charge)
-        yield from put(FACTS, scope, fact)
-        yield from file_words(scope, fact)
-        yield from queue_work(scope, work, fact.recorded_at)
-        return fact, True
+        stored, is_new = yield from _stored(scope, begun(fact), work, charge, restates=restates)
+        if place is not None and is_live(stored):
+            yield from _take_place(place, stored, fact.recorded_at)
+        return stored, is_new
 
     async def core(self, scope: Scope) -> tuple[Fact, ...]:
         """Return visible active core facts of the own graph and the lineage, in one reading.
@@ -267,14 +282,15 @@ class SemanticStore(OverEngine):
         work: Sequence[WorkDraft] = (),
         *,
         how: Superseded = "natural",
+        in_core: PlaceInCore = no_place,
     ) -> Steps[bool]:
         """Let the fact ``by`` take the place of another, with an audit event ``superseded``.
 
         Or ``deduplicated`` for a duplicate. Sets ``superseded_by``, ``superseded_at`` and
         ``superseded_as``; the old fact
-        stays, and no search and no context has it any more. Both must be visible facts of the
-        scope's own graph. ``False``, writing nothing, when the fact is superseded already, or
-        nothing stands that it would give way to.
+        stays, and no search and no context has it any more. ``by`` is promoted where ``in_core``
+        says why. Both must be visible facts of the scope's own graph. ``False``, writing nothing,
+        when the fact is superseded already, or nothing stands that it would give way to.
 
         Raises:
             NotFound: One of them is no visible fact of the scope's own graph.
@@ -298,10 +314,62 @@ class SemanticStore(OverEngine):
             return False
         if stands.id == fact_id:
             raise UsageError("by", by, "a fact that has not given way to the other one")
-        yield from move_facts(scope, given_way(old, verdict, now))
-        yield from append_event(scope, VERDICT_EVENTS[verdict.how], pair, "", now)
+        yield from _give_way(scope, old, new, verdict, now, in_core)
         yield from queue_work(scope, work, now)
         return True
+
+
+def _stored(
+    scope: Scope, fact: Fact, work: Sequence[WorkDraft], charge: Charge, *, restates: bool
+) -> Steps[tuple[Fact, bool]]:
+    """Store a fact, or find the one that says the same; return it, and whether it is new."""
+    alike = whole(FACTS, scope, "said", *statements.the_same(fact), limit=1)
+    known, taken = yield alike, own(FACTS, scope, [fact.id])
+    if known:
+        return (yield from statements.say_again(scope, known[0], fact, restates=restates)), False
+    if taken:
+        if is_said_again(taken[0], fact):
+            return taken[0], False
+        raise id_taken("fact", taken[0], fact)
+    yield from check_writable(scope)
+    yield from charged(scope, charge)
+    yield from put(FACTS, scope, fact)
+    yield from file_words(scope, fact)
+    yield from queue_work(scope, work, fact.recorded_at)
+    return fact, True
+
+
+def _take_place(place: TakenPlace, new: Fact, now: datetime) -> Steps[None]:
+    """Let what has a place give way to a fact, as far as that is seen; itself takes none."""
+    passed = {new.id}
+    following: str | None = place.fact_id
+    while following is not None and following not in passed:
+        passed.add(following)
+        old = yield from one(among(FACTS, place.sight, [following], Absent("redacted_at")))
+        if old is None:
+            return
+        if is_live(old):
+            verdict = Verdict(fact_id=old.id, by=new.id, how="natural")
+            check_as_visible(old, is_private=new.private, field="private", value=True)
+            yield from _give_way(place.sight, old, new, verdict, now, place.in_core)
+            yield from queue_work(
+                place.sight, [index_work(old.id, place.sight.agent_id or "")], now
+            )
+            return
+        following = old.superseded_by
+
+
+def _give_way(
+    scope: Scope, old: Fact, new: Fact, verdict: Verdict, now: datetime, in_core: PlaceInCore
+) -> Steps[None]:
+    """Let one live fact give way to another, which is promoted where the place is one in core."""
+    why = in_core(new, old)
+    if why is not None:
+        yield from move_facts(scope, _in_tier(new, "core", now))
+        yield from append_event(scope, "promoted", (new.id,), why, now)
+        yield from queue_work(scope, [index_work(new.id, new.agent_id)], now)
+    yield from move_facts(scope, given_way(old, verdict, now))
+    yield from append_event(scope, VERDICT_EVENTS[verdict.how], (old.id, new.id), "", now)
 
 
 def _stands_for(scope: Scope, fact: Fact) -> Steps[Fact | None]:

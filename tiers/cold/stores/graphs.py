@@ -209,7 +209,8 @@ class FleetStore(OverEngine):
 
         Returns ``True`` when it is new. A re-attach takes over role, user, topics, sources, what
         is denied and the budget, and clears ``left_at`` and ``released``; the first spawn's time
-        stays. ``seen_at`` is ``agent.seen_at`` or, if that is earlier, ``agent.spawned_at``.
+        stays, and so does whom it ``served``. ``seen_at`` is ``agent.seen_at`` or, if that is
+        earlier, ``agent.spawned_at``.
 
         Raises:
             NotFound: The graph does not exist.
@@ -225,7 +226,7 @@ class FleetStore(OverEngine):
             yield from put(AGENTS, scope, made(KeptAgent, present))
             return True
         first = {"spawned_at": known.spawned_at, "made": known.made}
-        yield from replace(AGENTS, scope, kept(KeptAgent, present, **first))
+        yield from replace(AGENTS, scope, kept(KeptAgent, present.succeeding(known), **first))
         return False
 
     @changing

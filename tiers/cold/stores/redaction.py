@@ -8,7 +8,7 @@ again; what was made meanwhile makes it begin anew.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -22,7 +22,16 @@ from ..conditions import Absent, Present
 from ..ownership import check_owned, in_order
 from ..port import Find, RecordStore
 from ..redaction import PAGE_IDS, RecordKind, Redactable, Written, pages
-from ..subject_mentions import Search, Subject, made_between, plain, wanted, wanted_receipts
+from ..subject_mentions import (
+    NO_SERVICE,
+    Search,
+    Service,
+    Subject,
+    made_between,
+    plain,
+    wanted,
+    wanted_receipts,
+)
 from .erasure import Redaction, blank, looked_through, naming, receipts_that, rewrite, survey
 from .erasures import Erasures
 from .graphs import silence_roles
@@ -116,7 +125,7 @@ class Redactor(OverEngine):
         subject: str | None = None,
         user_id: str | None = None,
         agent_id: str | None = None,
-        shared_by: Collection[str] = (),
+        shared_by: Service = NO_SERVICE,
     ) -> None:
         """Let no turn that is open be stored any more with what is to be erased.
 
@@ -148,14 +157,14 @@ class Redactor(OverEngine):
         subject: str | None = None,
         user_id: str | None = None,
         agent_id: str | None = None,
-        shared_by: Collection[str] = (),
+        shared_by: Service = NO_SERVICE,
         cursor: str = "",
         limit: int = 1000,
     ) -> Page[RecordRef]:
         """Return records that speak of a subject, belong to a user, or an agent wrote; pages.
 
         What no agent wrote has the empty ``agent_id``. What one of ``shared_by`` wrote for nobody
-        in particular counts as the user's.
+        in particular while it worked for the user counts as the user's.
 
         Of every kind that can be redacted, whoever could see them, that have their content. A
         record speaks of a subject when one of its texts (claim, key, value, speaker, tool, tool
@@ -186,6 +195,7 @@ class Redactor(OverEngine):
         subject: str | None = None,
         agent_ids: Sequence[str] = (),
         record_ids: Sequence[str] = (),
+        shared_by: Service = NO_SERVICE,
         before: datetime | None = None,
         since: datetime | None = None,
         retiring: Retiring | None = None,
@@ -201,6 +211,7 @@ class Redactor(OverEngine):
             subject: Those that speak of it.
             agent_ids: Those that one of these agents was given.
             record_ids: Those that name one of these records.
+            shared_by: Those that one of these agents was given while it worked for the user.
             before: Those that were recorded before this moment.
             since: With ``before``: what was recorded earlier than this is blank already and need
                 not be looked at, as far as ids tell when they were made.
@@ -211,8 +222,8 @@ class Redactor(OverEngine):
             TierTimeout: It is all done, but the engine's log could not be emptied, which the next
                 redaction does.
         """
-        is_wanted = wanted_receipts(subject, agent_ids, record_ids, before)
-        only_old = subject is None and not agent_ids and not record_ids
+        is_wanted = wanted_receipts(subject, agent_ids, record_ids, before, shared_by)
+        only_old = subject is None and not (agent_ids or record_ids or shared_by)
         between = made_between(since, before) if only_old else ("", "")
         found = await receipts_that(self._store, "blank_receipts", scope, is_wanted, between)
         for page in pages(found):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from ...errors import Conflict, UsageError
+from ...errors import UsageError
 from ...fields import AuditKind
 from ...learning import outcome_factor, spelled
 from ...lexical import content_words, stem
@@ -14,7 +14,7 @@ from ...turn_io import FREE, Charge
 from ...upkeep import RuleOutcome
 from ..conditions import Absent, Holds, Is
 from ..digests import identity_of
-from ..learned_state import is_said_again, refined
+from ..learned_state import id_taken, is_said_again, refined
 from ..ownership import check_limit, check_owned, in_order
 from ..port import RECORDED, Collection, Find, Index, Lookup, Put, Replace, Steps, every, one, write
 from .graphs import check_writable
@@ -85,8 +85,7 @@ class ProceduralStore(OverEngine):
         if known:
             if same or is_said_again(known[0], rule):
                 return known[0], False
-            # Not what it says: the asker may not be allowed to see it.
-            raise Conflict("rule", "an id of its own", rule.id)
+            raise id_taken("rule", known[0], rule)
         yield from check_writable(scope)
         yield from charged(scope, charge)
         yield from put(RULES, scope, rule)
