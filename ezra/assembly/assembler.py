@@ -56,6 +56,7 @@ from ..turn.fetch import Fetcher
 from ..turn.hydrate import Hydrator
 from ..turn.ledger import TurnLedger
 from ..turn.policy import TurnPolicy
+from ..turn.rings import Rings
 from ..turn.router import Router
 from ..turn.routing import RouterLimits
 from .embedders import embedder_of, wanted_embedder
@@ -268,7 +269,8 @@ def _router(
     """Return the eight steps over what they ask."""
     cold, limits = stores.cold, _limits(settings)
     policy = TurnPolicy(cold.desk, way.membership, way.fetcher, cold.log, names.of, clock)
-    hydrator = Hydrator(stores.hot, cold.turns, cold.semantic, way.recaller, limits, clock)
+    rings = Rings(stores.hot, cold.turns, limits.ring_capacity)
+    hydrator = Hydrator(rings, cold.turns, cold.semantic, way.recaller, limits, clock)
     ledger = TurnLedger(cold.desk, stores.hot, way.meter, limits, ids, clock, stores.telemetry)
     return Router(
         admission=policy,

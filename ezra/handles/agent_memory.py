@@ -19,7 +19,7 @@ from tiers.records import (
 
 from ..checks import checked
 from ..runtime import Runtime
-from ..turn.hydrate import ring_has_gap
+from ..turn.rings import ring_has_gap
 
 SUMMARIES_MAX = 20
 WAITING_MAX = 50

@@ -17,12 +17,13 @@ from tiers.known_records import (
 )
 from tiers.previews import has_preview
 from tiers.recollection import Said
-from tiers.records import Fact, Hit, HotState, Rule, SearchQuery, Turn
+from tiers.records import Fact, Hit, Rule, SearchQuery, Turn
 
 from ..ranking.cues import shared_words, stems_in
 from ..ranking.pool import FORMER
 from ..ranking.priors import classes_of_statement, is_used_since
 from ..recaller import with_vector
+from ..turn.rings import Rings
 from ..turn.shadowing import CoreFacts, core_seen, hidden_among
 from .past import find_former
 from .request import Search, everything, queries
@@ -113,15 +114,16 @@ async def _find_hot(search: Search) -> None:
     request, scope = search.request, search.scope
     if scope.agent_id is None or "session" not in search.classes:
         return
-    empty = HotState()
-    state = await search.state.answer("hot", "hot", search.runtime.hot.read(scope), empty)
+    runtime = search.runtime
+    rings = Rings(runtime.hot, runtime.turns, runtime.settings.ring_capacity)
+    held = await rings.read(scope, search.state, keeps=False)
     # What had been said by a moment and is in the ring was in it then: the oldest leave first.
     ring = [
         turn
-        for turn in state.turns
+        for turn in held.turns
         if turn.redacted_at is None and (request.as_of is None or turn.recorded_at <= request.as_of)
     ]
-    standing = await search.runtime.recaller.standing_turns(scope, ring, search.now, search.state)
+    standing = await runtime.recaller.standing_turns(scope, ring, search.now, search.state)
     search.hot = {turn.id: turn for turn in standing}
     if not request.is_narrowed:
         turns = await _whole(search, tuple(reversed(search.hot.values())))

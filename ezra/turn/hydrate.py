@@ -6,14 +6,12 @@ late is left out, and the turn's ``degradation`` says so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from metaagents.learning.core import CoreBlock
 from tiers.concurrency import both, together
 from tiers.ids import Clock
-from tiers.ports import HotStore
 from tiers.previews import with_previews
 from tiers.records import FactTier, Hit, HotState, Kind, Scope, SearchQuery, Turn
 
@@ -21,6 +19,7 @@ from ..ranking.pool import SESSION_GAP
 from ..recaller import QuestionVector, Recaller, with_vector
 from .context_budget import TAIL_SHARE, TailPlan, plan_tail, turns_wanted
 from .eliding import with_previews_of
+from .rings import Rings
 from .routing import Admission, Conversation, Hydrated, Meant, RouterLimits
 from .shadowing import core_seen, resolve_core, unhidden
 
@@ -45,7 +44,7 @@ class Hydrator:
     """Reads what the tiers hold for a message.
 
     Attributes:
-        hot: The ring, pinned beliefs and mesh result per agent.
+        rings: The ring, pinned beliefs and mesh result per agent.
         turns: What was said before.
         semantic: Core facts.
         recaller: Embeds the question; finds summaries, episodes, facts and turns.
@@ -53,7 +52,7 @@ class Hydrator:
         clock: Where the time comes from.
     """
 
-    hot: HotStore
+    rings: Rings
     turns: TurnStore
     semantic: SemanticStore
     recaller: Recaller
@@ -157,33 +156,10 @@ class Hydrator:
 
     async def _ring(self, turn: Admission) -> HotState:
         """Return the ring but for turns whose words were destroyed in cold while hot was away."""
-        degradation = turn.degradation
-        hot = await degradation.answer("hot", "hot", self.hot.read(turn.scope), HotState())
-        has_gap = ring_has_gap(hot, self.limits.ring_capacity)
-        if "hot" not in degradation.lost and (has_gap or degradation.news.is_behind(turn.scope)):
-            hot = await self._rebuilt(turn, hot)
+        hot = await self.rings.read(turn.scope, turn.degradation, keeps=not turn.is_rehearsal)
         now = self.clock()
-        ring = await self.recaller.standing_turns(turn.scope, hot.turns, now, degradation)
+        ring = await self.recaller.standing_turns(turn.scope, hot.turns, now, turn.degradation)
         return hot.model_copy(update={"turns": ring})
-
-    async def _rebuilt(self, turn: Admission, hot: HotState) -> HotState:
-        capacity = self.limits.ring_capacity
-        call = self.turns.recent_turns(turn.scope, capacity)
-        unknown: Sequence[Turn] | None = None
-        found = await turn.degradation.answer("cold", "rebuild", call, unknown)
-        if found is None:
-            return hot
-        recent = tuple(map(with_previews, found))
-        news, known = turn.degradation.news, {one.seq for one in hot.turns}
-        if len(recent) <= len(known) and (not recent or recent[-1].seq in known):
-            news.caught_up(turn.scope)
-            return hot
-        if not turn.is_rehearsal:
-            news.caught_up(turn.scope)
-            restore = self.hot.restore(turn.scope, recent, capacity)
-            await turn.degradation.answer("hot", "rebuild", restore, None)
-            turn.degradation.ring_filled(turn.scope)
-        return hot.model_copy(update={"turns": recent})
 
     async def _last_turns(self, turn: Admission, hot: HotState) -> tuple[Turn, ...]:
         """Return the turns that a tail may need: the ring's, or more where that holds fewer."""
@@ -199,11 +175,3 @@ class Hydrator:
 def _begins(turn: Admission, hot: HotState) -> bool:
     """Whether nothing was said to the agent yet, or not for a long while."""
     return not hot.turns or turn.request.at - hot.turns[-1].occurred_at > SESSION_GAP
-
-
-def ring_has_gap(hot: HotState, capacity: int) -> bool:
-    """Whether the ring holds fewer turns than cold may have for it: then it was lost in part."""
-    seqs = [turn.seq for turn in hot.turns]
-    if not seqs:
-        return True
-    return len(seqs) != seqs[-1] - seqs[0] + 1 or (len(seqs) < capacity and seqs[0] > 1)

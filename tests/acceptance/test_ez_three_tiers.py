@@ -69,6 +69,22 @@ async def test_ez_01_an_empty_ring_is_rebuilt_from_cold(tmp_path: Path) -> None:
         assert turn.degraded == ("dense",)
 
 
+async def test_ez_01_what_was_said_last_is_recalled_after_a_restart(tmp_path: Path) -> None:
+    """Also what no word of the question finds: who asks what they said means the last turns."""
+    wanted = {"The van is at gate nine.", "We ship at noon."}
+    async with running(tmp_path) as ezra:
+        agent = await (await ezra.create_session_graph("imola")).spawn_agent("a")
+        for said in sorted(wanted):
+            turn = await agent.turn(said, speaker="user")
+            await turn.reply("Noted.")
+        before = await agent.recall("What did I say?")
+    async with running(tmp_path) as ezra:
+        agent = await (await ezra.session_graph("imola")).spawn_agent("a")
+        found = await agent.recall("What did I say?")
+        assert {one.text.removeprefix("user: ").partition("\n")[0] for one in found.items} == wanted
+        assert [one.id for one in found.items] == [one.id for one in before.items]
+
+
 async def test_ez_02_overflow_becomes_summaries_that_name_their_turns(tmp_path: Path) -> None:
     """Every overflowed turn is covered by exactly one summary, or waits; none is dropped."""
     clock = MovingClock()
