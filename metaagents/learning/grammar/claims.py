@@ -6,12 +6,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
+from tiers.lexical import words
+
 from ..regexes import regex
 from .changes import restated
 from .clauses import Clause, clauses
 from .copula import SET
 from .reading import read
 from .statement import Claim, Said, of_speaker, taken_apart, unread
+from .subjects import kind_of
 
 _MOVES = regex(
     r"\b(?:heart|pulse|stock|share|market|oil|gas|exchange|error|crash|failure|success|frame|bounce"
@@ -43,7 +46,8 @@ def claims_in(parts: Iterable[Clause], speaker: str, at: datetime | None = None)
         if not any(one.is_news for one in made):
             made = _of_change(clause, said, made, speaker, at)
         found += made
-        before = said or unread(clause, speaker) or before
+        is_of_another = any(map(kind_of, words(clause.text)))  # "I met my aunt and my sister"
+        before = said or unread(clause, speaker) or (None if is_of_another else before)
     return found
 
 

@@ -22,8 +22,19 @@ from ..times import (
 )
 from .clauses import Clause
 from .frames import PLANNED
-from .lexicon import DIETS, MEN, WOMEN
-from .subjects import Subject, kind_of, opened, split
+from .lexicon import DIETS, EVALUATIVE
+from .phrases import as_time, is_worth_keeping
+from .subjects import (
+    NAMED,
+    POSSESSIVES,
+    Subject,
+    fits,
+    kind_of,
+    opened,
+    owned,
+    somebody_in,
+    split,
+)
 from .verbs import FORMS, Sense, Verbal, is_known_verb, parsed
 
 WORDS_MAX = 40
@@ -70,8 +81,6 @@ PUT_OFF = regex(
     r"|(?:brought|pulled) forward|extended)(?P<to> (?:to|until|till)\b)?"
 )
 """What has another time now has one that is to come."""
-_NAMED = regex(r"(?<!\bin )(?<!\bat )(?<!\bto )(?<!\bfrom )(?<!\bnear )(?<![\w'])[A-Z][a-z]")
-"""A capital after no word of place: it may be somebody."""
 _HOW_OFTEN = regex(
     r" (?:a lot|quite a bit|quite often|very often|all the time|every so often|most days"
     r"|now and then|from time to time|on and off|off and on|regularly|frequently|occasionally)$"
@@ -88,6 +97,12 @@ _COMES_AGAIN = any_case(r"^for |\b(?:every|each)\b|\b\w+days\b")
 _STILL_DENIED = ("doesn't", "does not", "don't", "do not", "isn't", "is not", "aren't", "can't")
 _THING_WORDS_MAX = 3
 _MINE = any_case(r"\b(?:my|our)\b")
+_TO_NAMED = regex(r"\bto [A-Z]")
+_GOES = frozenset("move go fly travel relocate come return emigrate drive commute".split())
+_SHORTENED = any_case(r"^(he|she|it|they)'(?:(ll)|s) (?=(been|got|had|become) |\S)")
+_CLOCK = any_case(r"it(?:'s| is| was) (?:about |already )?\d")
+_WHAT_IT_IS = regex(r".*?(?= (?:of|at|for|with|in|from|by|to|than)\b|$)")
+"""What somebody is, which is nobody else: ``a teacher at Hill Road``."""
 _ME = any_case(r"\b(?!(?-i:US|ME)\b)(?:me|myself|us)\b")  # not the states
 
 
@@ -282,7 +297,7 @@ def taken_apart(
     # "After ten years", "on Sundays", "these days": what frames a clause is no part of it.
     bare, front = at_front(often_at_front(opened(clause.text.strip(" .!"))))
     bare, is_change, ends = _without_marks(_without_how_often(bare))
-    words = _inverted(bare).split()
+    words = _SHORTENED.sub(_in_full, _inverted(bare)).split()
     if len(words) > WORDS_MAX:
         return None
     found = _subject(words, speaker, clause, before)
@@ -323,6 +338,11 @@ def taken_apart(
     lies_ahead = at is not None and any(one.days and one.days.first > at for one in times)
     is_change = (is_change or verbal.is_now) and not _AS_WELL.search(clause.text)
     return Said(subject, verbal, tuple(times), speaker, clause, is_change, lies_ahead)
+
+
+def _in_full(found: re.Match[str]) -> str:
+    """Return ``she is`` for ``she's``, and ``it has`` where something has been done."""
+    return f"{found[1]} {'will' if found[2] else 'has' if found[3] else 'is'} "
 
 
 def _with_it_named(words: list[str], before: Said | None) -> list[str]:
@@ -396,22 +416,35 @@ def _subject(
     if before is not None and words:
         if clause.goes_on:
             return before.subject, 0
-        if len(words) > 1 and _is_meant(words[0].lower(), clause, before):
-            return before.subject, 1
+        pronoun = words[0].lower()
+        meant = _meant(pronoun, clause, before) if len(words) > 1 else None
+        if meant is not None:
+            return owned(words, 1, meant.text) if pronoun in POSSESSIVES else (meant, 1)
     return split(words, speaker)
 
 
-def _is_meant(pronoun: str, clause: Clause, before: Said) -> bool:
-    """Whether "he" or "she" is whom the clause before is about, and cannot be anybody else."""
-    subject = before.subject
-    if pronoun not in {"he", "she"} or subject.sort not in {"owned", "named"}:
-        return False
-    if subject.kind in (WOMEN if pronoun == "he" else MEN):
-        return False
-    rest = before.verbal.rest or before.clause.text
-    is_other = any(map(kind_of, rest.split())) or _NAMED.search(rest) is not None
-    is_next = clause.sentence != before.clause.sentence
-    return not is_next or (_is_living(subject) and not is_other)
+def _meant(pronoun: str, clause: Clause, before: Said) -> Subject | None:
+    """Return whom "he" or "her" means, where it can be nobody else of the clause before."""
+    subject, verbal = before.subject, before.verbal
+    rest = verbal.rest or before.clause.text
+    if subject.sort == "speaker":
+        is_had = verbal.lemma in {"have", "get", "adopt"} and verbal.sense == "is"
+        one = None if subject.beside else somebody_in(verbal.rest, before.speaker, is_had=is_had)
+        return one if one is not None and fits(pronoun, one) else None
+    if not fits(pronoun, subject):
+        return None
+    if pronoun in {"he", "she"} and clause.sentence == before.clause.sentence:
+        return subject
+    if verbal.lemma == "be":
+        rest = _WHAT_IT_IS.sub("", verbal.rest, count=1)
+    if pronoun in {"it", "its"}:
+        is_praise = not is_worth_keeping(clause.text, EVALUATIVE)
+        if is_praise or (_CLOCK.match(clause.text) and not clause.corrects):
+            return None  # "it's great", "it's 8:30"
+        return subject if not rest.strip() or as_time(rest) else None
+    is_other = any(map(kind_of, rest.split())) or NAMED.search(rest) is not None
+    is_other |= verbal.lemma not in _GOES and _TO_NAMED.search(rest) is not None
+    return subject if _is_living(subject) and not is_other else None
 
 
 def _is_living(subject: Subject) -> bool:

@@ -11,7 +11,18 @@ from tiers.lexical import words
 
 from ..marks import Sought
 from ..regexes import regex
-from .lexicon import CAPITALS, NO_PERSON, ONE_AT_A_TIME, PERSONS, PETS, PLURALS, TITLES
+from .lexicon import (
+    CAPITALS,
+    FULL_NAME,
+    MEN,
+    NO_PERSON,
+    ONE_AT_A_TIME,
+    PERSONS,
+    PETS,
+    PLURALS,
+    TITLES,
+    WOMEN,
+)
 from .verbs import AFTER_DONE, FORMS, is_base, is_known_verb, is_verb, past_base, third_person_base
 
 Sort: TypeAlias = Literal["speaker", "owned", "named", "thing"]
@@ -45,6 +56,17 @@ _KIN_IN_TWO_WORDS = {
 }
 _FINITE = frozenset("is are was were has have must".split())
 _POSSESSIVE = regex(r"(.+?)['\u2019]s?$")
+
+
+POSSESSIVES = frozenset(("his", "her", "their", "its"))
+_SEVERAL = frozenset(("they", "their"))
+_KIN = "|".join(sorted(PERSONS | PETS | PLURALS.keys(), key=len, reverse=True))
+_SOMEBODY = regex(
+    rf"\b(?:[Mm]y|[Oo]ur|(?P<had>an?|two|three|four|five)) (?P<who>(?:[a-z-]+ )?(?:{_KIN}))\b"
+    rf"(?:,? (?:called |named )?(?P<name>{FULL_NAME}))?"
+)
+NAMED = regex(r"(?<!\bin )(?<!\bat )(?<!\bto )(?<!\bfrom )(?<!\bnear )(?<![\w'])[A-Z][a-z]")
+"""A capital after no word of place: it may be somebody."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +117,32 @@ def kind_of(noun: str) -> str:
     return last if last in PERSONS or last in PETS else ""
 
 
+def somebody_in(rest: str, speaker: str, *, is_had: bool) -> Subject | None:
+    """Return the only one of whom somebody speaks as theirs: ``with my wife``, ``a sister Vera``.
+
+    ``a sister`` is theirs where the verb says that they have her: ``is_had``.
+    """
+    found = list(_SOMEBODY.finditer(rest))
+    if len(found) != 1 or (found[0]["had"] and not is_had):
+        return None
+    left = f"{rest[: found[0].start()]}, {rest[found[0].end() :]}"
+    if NAMED.search(left) or any(map(kind_of, left.split())):
+        return None
+    return of_possession(f"my {found[0]['who']} {found[0]['name'] or ''}".strip(), speaker)
+
+
+def fits(pronoun: str, subject: Subject) -> bool:
+    """Whether "he" or "their" may stand for somebody, by number, sex and sort."""
+    *_, last = subject.noun.lower().split() or [""]
+    is_several = " and " in subject.text or (last in PLURALS and not subject.name)
+    if is_several or pronoun in _SEVERAL:
+        return is_several and pronoun in _SEVERAL
+    if pronoun in {"it", "its"}:
+        return subject.sort in {"owned", "thing"} and (not subject.kind or subject.kind in PETS)
+    barred = WOMEN if pronoun in {"he", "his"} else MEN if pronoun in {"she", "her"} else None
+    return barred is not None and subject.sort in {"owned", "named"} and subject.kind not in barred
+
+
 def opened(clause: str) -> str:
     """Return a clause with ``I'm``, ``we've`` and their like in two words."""
     full = _SHORT.sub(lambda found: f"{found[1]} {_LONG[found[2].lower()]}", clause)
@@ -114,11 +162,11 @@ def split(tokens: Sequence[str], speaker: str) -> tuple[Subject, int] | None:
         return Subject(speaker, "speaker"), 1
     if tokens[0].lower() in _BARE_KIN and is_verb(tokens[1]):
         tokens = ["my", tokens[0].lower(), *tokens[1:]]
-        found = _owned(tokens, 1, speaker)
+        found = owned(tokens, 1, speaker)
         return found and (found[0], found[1] - 1)
     owner = _owner_of(tokens[0], speaker)
     return _beside(tokens, speaker) or (
-        _owned(tokens, 1, owner) if owner else _named(tokens) or _thing(tokens)
+        owned(tokens, 1, owner) if owner else _named(tokens) or _thing(tokens)
     )
 
 
@@ -172,7 +220,8 @@ def _beside(tokens: Sequence[str], speaker: str) -> tuple[Subject, int] | None:
     return Subject(f"{name} and {speaker}", "speaker", beside=name), place + 2
 
 
-def _owned(tokens: Sequence[str], start: int, owner: str) -> tuple[Subject, int] | None:
+def owned(tokens: Sequence[str], start: int, owner: str) -> tuple[Subject, int] | None:
+    """Return what is somebody's whose noun begins at a place, and where it ends."""
     end = _noun_end(tokens, start)
     if end is None:
         return None
