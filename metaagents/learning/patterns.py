@@ -34,10 +34,7 @@ CONFIDENCE = 0.9
 USER = "user"
 _SPEAKER = regex(r"\bi\b")
 _BEGINS = regex(r"(?<=\w[.!?] )(?=(?:i|im|i'm|ive|i've|my|we|our)\b)[a-z]")
-_POINTS_BACK = any_case(
-    r"(?:(?:and|but|oh|well|also|no|sorry|wait|actually|correction|yes|yeah)[,:]? )*"
-    r"(?:he|she|it|they|his|her|its|their)(?:['\u2019]\w+)? "
-)
+_POINTS_BACK = any_case(r"(?:\w+[,:]? ){0,2}(?:he|she|it|they|his|her|its|their)\b")
 """What says something of whom the message before it names."""
 _SO_CALLED = regex(
     r"\b((?:is|are|'s) (?:called|named) |name is )(?!(?:not|the|an?|on|in|too|off|so|out|for|my|up"

@@ -27,6 +27,10 @@ def _effect(old: str, new: str, later: str = "ada") -> Effect | None:
     [
         ("I live in Rome.", "I've moved to Turin."),
         ("I use VS Code.", "I've switched to Zed."),
+        ("I drive a Skoda.", "I now drive a Volvo."),
+        ("Lena works in Hamburg.", "Lena was transferred to Bremen."),
+        ("I'm a student.", "I graduated last week."),
+        ("I'm allergic to nuts.", "The doctor says I'm not allergic to nuts after all."),
         ("Tom handles refunds.", "Ana handles refunds now."),
         ("Daniel Ortiz approves budgets.", "Priya Nair approves budgets now."),
         ("The launch is on 12 May 2026.", "Ada pushed the launch to 9 June 2026."),
@@ -288,6 +292,13 @@ def test_what_is_learnt_of_a_denial_says_that_it_never_was_so() -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
+        ("I drive a Skoda.", "I drive a Volvo."),
+        ("I drive a Skoda.", "I also drive a Volvo now."),
+        ("I drive a Skoda.", "My wife drives a Volvo now."),
+        ("Lena works in Hamburg.", "Eve was transferred to Bremen."),
+        ("Lena lives in Hamburg.", "Lena was transferred to Bremen."),
+        ("I'm a student.", "Eve graduated last week."),
+        ("I'm allergic to nuts.", "The doctor says I'm not allergic to cats."),
         ("I have a cat.", "I have a rabbit."),
         ("I play tennis.", "I stopped playing tennis with Bob."),
         ("We meet on Tuesdays.", "We meet on Thursdays."),

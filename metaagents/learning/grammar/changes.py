@@ -122,7 +122,7 @@ _PARTS = {
     "code": rf"(?:the )?(?:{_NAMED}|[a-z]\w*(?:-[\w.]+)+)",
     "token": r"(?!(?:it|this|that|them)\b)[\w.-]{3,}",
     "passed": r"(?:(?:was |been )?(?:handed(?: over)?|passed|transferred)|moved|went|gone)",
-    "replaced": r"(?:replaced|succeeded)",
+    "replaced": r"(?:replaced|succeeded|(?:taken|took) over from)",
     "of_whom": r"(?: (?P<whose>our|my|the))?",
     "laid_off": r"(?:laid(?: off)?|let(?: go)?|fired|sacked|dismissed|made redundant)",
     "stopped_using": r"(?:moved (?:away from|off)|got off|(?:got|gotten) rid of|ditched|phased out"
@@ -181,6 +181,10 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "{thing} is {new}",
     ),
     ("<thing:had> (?:was|has been|is|got) (?:renamed|changed) to <new:path>", "{thing} is {new}"),
+    (
+        f"(?P<who>I|{FULL_NAME})(?: was| got|<did> been) (?:transferred|posted) to <place:name>",
+        "{who} {work} in {place} now. {who} {be} in {place}.",
+    ),
     ("(?P<thing><had>|<name>) <brought> <place:spot>", "{thing} is in {place}"),
     (
         "[Oo]wnership of <thing:had><did> <passed> to <team><owner:name>",
@@ -323,7 +327,10 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "<who><did> (?:graduated from|(?:finished|completed|got) my degree at) <place:name>",
         "{who} {be} no longer at university. {who} {be} no longer a student at {place}.",
     ),
-    ("<who><did> graduated(?: .+)?", "{who} {be} no longer at university"),
+    (
+        "<who><did> graduated(?: .+)?",
+        "{who} {be} no longer at university. {who} {be} no longer a student.",
+    ),
     ("<who><turned> (?:vegan|vegetarian)(?: now)?", "{who} no longer {eat} meat"),
     ("<who><is_back> from <time:leave>", "{who} {be} no longer on {time}"),
     (

@@ -20,21 +20,12 @@ from ..times import (
     often_at_front,
     resolved,
 )
+from . import subjects
 from .clauses import Clause
 from .frames import PLANNED
 from .lexicon import DIETS, EVALUATIVE
 from .phrases import as_time, is_worth_keeping
-from .subjects import (
-    NAMED,
-    POSSESSIVES,
-    Subject,
-    fits,
-    kind_of,
-    opened,
-    owned,
-    somebody_in,
-    split,
-)
+from .subjects import NAMED, Subject, kind_of, opened, split
 from .verbs import FORMS, Sense, Verbal, is_known_verb, parsed
 
 WORDS_MAX = 40
@@ -99,7 +90,6 @@ _THING_WORDS_MAX = 3
 _MINE = any_case(r"\b(?:my|our)\b")
 _TO_NAMED = regex(r"\bto [A-Z]")
 _GOES = frozenset("move go fly travel relocate come return emigrate drive commute".split())
-_SHORTENED = any_case(r"^(he|she|it|they)'(?:(ll)|s) (?=(been|got|had|become) |\S)")
 _CLOCK = any_case(r"it(?:'s| is| was) (?:about |already )?\d")
 _WHAT_IT_IS = regex(r".*?(?= (?:of|at|for|with|in|from|by|to|than)\b|$)")
 """What somebody is, which is nobody else: ``a teacher at Hill Road``."""
@@ -297,7 +287,7 @@ def taken_apart(
     # "After ten years", "on Sundays", "these days": what frames a clause is no part of it.
     bare, front = at_front(often_at_front(opened(clause.text.strip(" .!"))))
     bare, is_change, ends = _without_marks(_without_how_often(bare))
-    words = _SHORTENED.sub(_in_full, _inverted(bare)).split()
+    words = subjects.in_full(_inverted(bare)).split()
     if len(words) > WORDS_MAX:
         return None
     found = _subject(words, speaker, clause, before)
@@ -340,11 +330,6 @@ def taken_apart(
     return Said(subject, verbal, tuple(times), speaker, clause, is_change, lies_ahead)
 
 
-def _in_full(found: re.Match[str]) -> str:
-    """Return ``she is`` for ``she's``, and ``it has`` where something has been done."""
-    return f"{found[1]} {'will' if found[2] else 'has' if found[3] else 'is'} "
-
-
 def _with_it_named(words: list[str], before: Said | None) -> list[str]:
     """Return a clause that ends with "it", with what the part before is about in its place.
 
@@ -376,11 +361,12 @@ REGULAR = any_case(
 def _is_so_each_time(verbal: Verbal, time: str) -> bool:
     """Whether something is so whenever a time comes round: skiing is loved in every winter.
 
-    What somebody does or has in a month or on a day may well be a plan.
+    What somebody does or has in a month or on a day may well be a plan; weekends come round.
     """
     if verbal.tense != "present" or verbal.is_progressive or verbal.lemma in AHEAD:
         return False
     is_lasting = verbal.lemma in _TASTES or (verbal.lemma == "have" and is_season(time))
+    is_lasting |= time.lower() == "at the weekend" and verbal.lemma not in _COMES
     return bool(verbal.habit) or is_lasting
 
 
@@ -419,7 +405,7 @@ def _subject(
         pronoun = words[0].lower()
         meant = _meant(pronoun, clause, before) if len(words) > 1 else None
         if meant is not None:
-            return owned(words, 1, meant.text) if pronoun in POSSESSIVES else (meant, 1)
+            return subjects.owned(words, 1, meant.text) if pronoun in subjects.WHOSE else (meant, 1)
     return split(words, speaker)
 
 
@@ -428,10 +414,11 @@ def _meant(pronoun: str, clause: Clause, before: Said) -> Subject | None:
     subject, verbal = before.subject, before.verbal
     rest = verbal.rest or before.clause.text
     if subject.sort == "speaker":
-        is_had = verbal.lemma in {"have", "get", "adopt"} and verbal.sense == "is"
-        one = None if subject.beside else somebody_in(verbal.rest, before.speaker, is_had=is_had)
-        return one if one is not None and fits(pronoun, one) else None
-    if not fits(pronoun, subject):
+        is_so = verbal.sense == "is" and verbal.tense != "ahead" and not verbal.modal
+        is_had = is_so and verbal.lemma in {"have", "get", "adopt"} and not subject.beside
+        one = subjects.somebody_in(verbal.rest, before.speaker, is_had=is_had)
+        return one if one is not None and subjects.fits(pronoun, one) else None
+    if not subjects.fits(pronoun, subject):
         return None
     if pronoun in {"he", "she"} and clause.sentence == before.clause.sentence:
         return subject
