@@ -237,7 +237,8 @@ def _is_moved(new: Claim, old: Claim) -> bool:
     """Whether who is at one place, of one sort, has gone to another, or drives one now."""
     if new.attribute == "goes to":
         return new.is_change and _head(new) == _head(old)
-    return new.is_change and new.attribute in {"lives in", "drives", "works in"}
+    is_plain = new.attribute == "drives" and set(_AT).isdisjoint(words(new.value))
+    return new.is_change and (is_plain or new.attribute == "lives in")
 
 
 def _is_on_another(new: Claim, old: Claim) -> bool:

@@ -181,10 +181,6 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "{thing} is {new}",
     ),
     ("<thing:had> (?:was|has been|is|got) (?:renamed|changed) to <new:path>", "{thing} is {new}"),
-    (
-        f"(?P<who>I|{FULL_NAME})(?: was| got|<did> been) (?:transferred|posted) to <place:name>",
-        "{who} {work} in {place} now. {who} {be} in {place}.",
-    ),
     ("(?P<thing><had>|<name>) <brought> <place:spot>", "{thing} is in {place}"),
     (
         "[Oo]wnership of <thing:had><did> <passed> to <team><owner:name>",
@@ -327,10 +323,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "<who><did> (?:graduated from|(?:finished|completed|got) my degree at) <place:name>",
         "{who} {be} no longer at university. {who} {be} no longer a student at {place}.",
     ),
-    (
-        "<who><did> graduated(?: .+)?",
-        "{who} {be} no longer at university. {who} {be} no longer a student.",
-    ),
+    ("<who><did> graduated(?: .+)?", "{who} {be} no longer at university"),
     ("<who><turned> (?:vegan|vegetarian)(?: now)?", "{who} no longer {eat} meat"),
     ("<who><is_back> from <time:leave>", "{who} {be} no longer on {time}"),
     (

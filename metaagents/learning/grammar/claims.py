@@ -46,8 +46,9 @@ def claims_in(parts: Iterable[Clause], speaker: str, at: datetime | None = None)
         if not any(one.is_news for one in made):
             made = _of_change(clause, said, made, speaker, at)
         found += made
-        is_of_another = any(map(kind_of, words(clause.text)))  # "I met my aunt and my sister"
-        before = said or unread(clause, speaker) or (None if is_of_another else before)
+        before = said or unread(clause, speaker) or before
+        if said is None and before is not None and any(map(kind_of, words(clause.text))):
+            before = unread(clause, speaker)  # "I met my aunt and my sister": of which, who knows
     return found
 
 

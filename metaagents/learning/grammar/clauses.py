@@ -420,7 +420,8 @@ def _joined(sentence: str) -> str:
     Nothing is cut at that word.
     """
     names = _NAMES.match(sentence)
-    if names and not _LEAD.match(sentence) and is_name(names[0].partition(",")[0]):
+    first = names[0].partition(",")[0].split() if names and not _LEAD.match(sentence) else []
+    if names and first and all(map(is_name, first)):
         listed = _NEXT_ITEM.sub(f" {_LIST_AND} ", names[0])
         return f"{listed}{_joined(sentence[names.end() :])}"
     for comma in _COMMA.finditer(sentence):

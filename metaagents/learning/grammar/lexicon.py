@@ -258,7 +258,7 @@ OCCASIONS = frozenset(
 """What somebody has in passing."""
 
 NO_PERSON = frozenset(
-    "however meanwhile therefore moreover furthermore additionally "
+    "dear however meanwhile therefore moreover furthermore additionally "
     "everybody everyone somebody someone anybody anyone nobody people life love work today "
     "tomorrow yesterday monday tuesday wednesday thursday friday saturday sunday god money music "
     "nature art family friends kids time things lots thanks thank yes yeah yep no nope wow hey hi "

@@ -367,8 +367,8 @@ _WAYS: tuple[Way, ...] = (
     Way(r"\b(i|we) know how to (?=[a-z])", r"\1 can "),
     # What a doctor has found of who speaks is so.
     Way(
-        rf"^(?:[Tt]he|[Mm]y) (?:{_CARER}) (?:says|said|told me|confirmed|confirms) (?:that )?"
-        r"(?=(?:I(?:'m| am) (?:not |no longer )?allergic|I (?:no longer )?have|I don't have) )",
+        r"^(?:[Tt]he|[Mm]y) (?:doctor|GP|allergist|specialist) (?:says|said|told me|confirmed)"
+        r"(?: that)? (?=I(?:'m| am) (?:not |no longer )?allergic |I (?:don't )?have (?!to ))",
         "",
     ),
     Way(r"\bno later than (?=\w)", "by "),

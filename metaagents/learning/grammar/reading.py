@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..regexes import any_case, regex
-from . import phrases
+from . import lexicon, phrases
 from .activity import active
 from .copula import copula, is_trade
 from .everyday import EVERYDAY
@@ -14,18 +14,7 @@ from .exchange import exchanged, measured
 from .frames import OFTEN, PLANNED, filled, without_circumstance
 from .framing import framed
 from .general import whole_claims
-from .lexicon import (
-    BODY,
-    DIETS,
-    EVALUATIVE,
-    FIGURES,
-    OF_AN_ANSWER,
-    ORDINALS,
-    PETS,
-    PLURALS,
-    POSSESSIONS,
-    SOFTWARE,
-)
+from .lexicon import BODY, EVALUATIVE, FIGURES, OF_AN_ANSWER, ORDINALS, POSSESSIONS, SOFTWARE
 from .particulars import with_particulars
 from .statement import HABIT, Claim, Said, of_speaker
 from .values import KINDS
@@ -79,11 +68,9 @@ _OF_NATURE = regex(
     r"(?:fly (?:at|south)|swim|breathe|hunt|hibernate|lay|breed|graze|hatch)\b|(?:live|migrate)"
     r" (?:in|on|to) (?:the )?(?:Africa|Asia|Australia|A(?:nta)?rctica?|Amazon)\b"
 )
-_LANDMARK = regex(r"(?:be|have) \d.* (?:long|high|deep|wide|inhabitants|(?<! m )tall)")
-_CAN = regex(
-    r"(?:support|allow|offer|provide|lack|include) .*|have no (?!.* (?:on|in|at|for) ).*"
-    r"|be (?:written in|created by) .*"
-)
+_LANDMARK = regex(r"(?:be|have) \d.* (?:long|tall|high|deep|wide|inhabitants)")
+_OF_A_KIND = regex(r"(?!be )[a-z]+ (?!me\b|my\b|us\b|our\b)[a-z]+")
+_CAN = regex(r"(?:support|allow|offer|provide|lack|include) .|have no (?!.* (?:on|in|at|for) )")
 """What is said of animals and of the Nile, of which nobody tells to be remembered."""
 _SIMILE = regex(r"like (?:an?|the|mad|crazy|hell) ")
 _TODAY = any_case(r"\b(?:today|tonight|this (?:morning|afternoon|evening|week))\b")
@@ -126,10 +113,11 @@ def _is_of_nothing(said: Said) -> bool:
     is_natural = noun.endswith("s") and _OF_NATURE.match(what)
     is_natural = is_natural or (said.subject.noun.istitle() and _LANDMARK.fullmatch(what))
     is_nothing = noun in ORDINALS or _EXAMPLE.match(said.subject.text) or is_natural
-    is_known = _CAN if said.subject.text.lower() in SOFTWARE else _LANDMARK
     of_whom = said.subject.text.lower()
-    is_of_all = PLURALS.get(of_whom) in PETS or of_whom.removesuffix("s") in DIETS
-    is_of_all |= said.subject.sort == "named" and is_known.fullmatch(what) is not None
+    is_kind = lexicon.PLURALS.get(of_whom) in lexicon.PETS or of_whom[:-1] in lexicon.DIETS
+    is_of_all = is_kind and _OF_A_KIND.fullmatch(what) is not None
+    if said.subject.sort == "named" and not what.endswith(" tall"):  # nobody is deep or wide
+        is_of_all |= bool(_LANDMARK.fullmatch(what) or (of_whom in SOFTWARE and _CAN.match(what)))
     if is_of_all or (said.subject.sort == "thing" and is_nothing):
         return True
     if _SIMILE.match(verbal.rest) or _is_headline(said):

@@ -287,7 +287,7 @@ def taken_apart(
     # "After ten years", "on Sundays", "these days": what frames a clause is no part of it.
     bare, front = at_front(often_at_front(opened(clause.text.strip(" .!"))))
     bare, is_change, ends = _without_marks(_without_how_often(bare))
-    words = subjects.in_full(_inverted(bare)).split()
+    words = _inverted(bare).split()
     if len(words) > WORDS_MAX:
         return None
     found = _subject(words, speaker, clause, before)
@@ -403,7 +403,8 @@ def _subject(
         if clause.goes_on:
             return before.subject, 0
         pronoun = words[0].lower()
-        meant = _meant(pronoun, clause, before) if len(words) > 1 else None
+        is_said = pronoun in subjects.PRONOUNS and len(words) > 1
+        meant = _meant(pronoun, clause, before) if is_said else None
         if meant is not None:
             return subjects.owned(words, 1, meant.text) if pronoun in subjects.WHOSE else (meant, 1)
     return split(words, speaker)

@@ -22,6 +22,7 @@ NAME_WORDS_MAX = 3
 _SHORT = Sought(r"\b(I|we|they|you)'(m|re|ve|ll)\b", re.IGNORECASE)
 _IM = Sought(r"\bim\b", re.IGNORECASE)
 _LONG = {"m": "am", "re": "are", "ve": "have", "ll": "will"}
+_LONG |= dict.fromkeys(("been", "got", "had", "become"), "has")
 _OWN = frozenset(("i", "we"))
 _MINE = frozenset(("my", "our"))
 _BARE_KIN = frozenset("mum mom mummy dad daddy grandma grandpa granny gran grandad nan".split())
@@ -50,6 +51,7 @@ _POSSESSIVE = regex(r"(.+?)['\u2019]s?$")
 
 WHOSE = frozenset(("his", "her", "their", "its"))
 _ONE, _SEVERAL = frozenset("he his she her".split()), frozenset(("they", "their"))
+PRONOUNS = WHOSE | _ONE | _SEVERAL | {"it"}
 _ITS = regex(r"^((?i:he|she|it|they))'(?:(ll)|s) (?=(been|got|had|become) |\S)")
 _KIN = "|".join(sorted(PERSONS | PETS | PLURALS.keys(), key=len, reverse=True))
 _SOMEBODY = regex(
@@ -108,12 +110,6 @@ def kind_of(noun: str) -> str:
     return last if last in PERSONS or last in PETS else ""
 
 
-def in_full(clause: str) -> str:
-    """Return a clause with ``she's`` in two words; what has been done is told with "has"."""
-    said = {"ll": "will", "been": "has", "got": "has", "had": "has", "become": "has"}
-    return _ITS.sub(lambda found: f"{found[1]} {said.get(found[2] or found[3], 'is')} ", clause)
-
-
 def somebody_in(rest: str, speaker: str, *, is_had: bool) -> Subject | None:
     """Return the only one of whom somebody speaks as theirs: ``with my wife``, ``a sister Vera``.
 
@@ -142,8 +138,9 @@ def fits(pronoun: str, subject: Subject) -> bool:
 
 
 def opened(clause: str) -> str:
-    """Return a clause with ``I'm``, ``we've`` and their like in two words."""
+    """Return a clause with ``I'm``, ``we've``, ``she's`` and their like in two words."""
     full = _SHORT.sub(lambda found: f"{found[1]} {_LONG[found[2].lower()]}", clause)
+    full = _ITS.sub(lambda found: f"{found[1]} {_LONG.get(found[2] or found[3], 'is')} ", full)
     return _IM.sub("I am", full)
 
 
