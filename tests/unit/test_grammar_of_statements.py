@@ -286,6 +286,7 @@ def test_a_statement_is_told_of_whom_it_is_about(said: str, told: str) -> None:
         "I come from a meeting in Rome.",
         "I know how to fix it.",
         "I believe in you.",
+        "The answer is 42. It costs 3 euros.",
         "I live from hand to mouth.",
         "I have red eyes today.",
         "I will get a dog. It sleeps on the sofa.",

@@ -419,6 +419,8 @@ def test_an_answer_is_read_with_its_question(
         ("I met my aunt and my sister.", "OK.", "She lives in Rome.", None),
         ("My flight is at 9.", "Which seat?", "It's 14A.", None),
         ("My flight is at 9.", "OK.", "It's 8:30.", None),
+        ("My favourite colour is blue.", "OK.", "It's the colour of the sea.", None),
+        ("My birthday is on 3 May.", "OK.", "It's also Mother's Day.", None),
         ("My boss is Hanna.", "OK.", "Does she live in Rome?", None),
         ("My boss is Hanna.", "OK.", "She might move to Rome.", None),
     ],

@@ -90,7 +90,9 @@ _THING_WORDS_MAX = 3
 _MINE = any_case(r"\b(?:my|our)\b")
 _TO_NAMED = regex(r"\bto [A-Z]")
 _GOES = frozenset("move go fly travel relocate come return emigrate drive commute".split())
-_CLOCK = any_case(r"it(?:'s| is| was) (?:about |already )?\d")
+_WHAT_IS = any_case(
+    r"it(?:'s| is| was) (?:about |already |also )?(?:\d|(?:an?|the|my|our) |(?-i:[A-Z]))"
+)
 _WHAT_IT_IS = regex(r".*?(?= (?:of|at|for|with|in|from|by|to|than)\b|$)")
 """What somebody is, which is nobody else: ``a teacher at Hill Road``."""
 _ME = any_case(r"\b(?!(?-i:US|ME)\b)(?:me|myself|us)\b")  # not the states
@@ -427,8 +429,8 @@ def _meant(pronoun: str, clause: Clause, before: Said) -> Subject | None:
         rest = _WHAT_IT_IS.sub("", verbal.rest, count=1)
     if pronoun in {"it", "its"}:
         is_praise = not is_worth_keeping(clause.text, EVALUATIVE)
-        if is_praise or (_CLOCK.match(clause.text) and not clause.corrects):
-            return None  # "it's great", "it's 8:30"
+        if is_praise or (_WHAT_IS.match(clause.text) and not clause.corrects):
+            return None  # "it's great", "it's 8:30", "it's the colour of the sea"
         return subject if not rest.strip() or as_time(rest) else None
     is_other = any(map(kind_of, rest.split())) or NAMED.search(rest) is not None
     is_other |= verbal.lemma not in _GOES and _TO_NAMED.search(rest) is not None

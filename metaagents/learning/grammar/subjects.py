@@ -131,6 +131,8 @@ def fits(pronoun: str, subject: Subject) -> bool:
     if is_several or pronoun in _SEVERAL:
         return is_several and pronoun in _SEVERAL
     if pronoun in {"it", "its"}:
+        if last in lexicon.OF_AN_ANSWER | lexicon.EVALUATIVE:
+            return False
         return subject.sort in {"owned", "thing"} and (not subject.kind or subject.kind in PETS)
     barred = lexicon.WOMEN if pronoun in {"he", "his"} else lexicon.MEN
     is_one = pronoun in _ONE and subject.sort in {"owned", "named"}
