@@ -744,6 +744,15 @@ def test_of_several_people_the_others_stay(old: str, new: str, rest: str) -> Non
     assert (left.text, left.subject) == (rest, rest.partition(" ")[0])
 
 
+def test_of_three_people_two_stay() -> None:
+    """The first of a list stands before a comma, and was lost there."""
+    (before,) = _learnt("Tom, Ana and Eve live in Bonn", 1)
+    assert before.text == "Tom, Ana and Eve live in Bonn"
+    left = left_of(before, *_learnt("Eve moved to Rome", 2))
+    assert left is not None
+    assert (left.text, left.subject) == ("Tom and Ana live in Bonn", "Tom and Ana")
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
