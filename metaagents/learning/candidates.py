@@ -19,7 +19,8 @@ from .following import Replies, outcome_of
 from .grammar.answers import answered
 from .grammar.lexicon import EVALUATIVE
 from .grammar.phrases import TIME, as_time
-from .patterns import CONFIDENCE, USER, Stated, stated, subject_of
+from .grammar.subjects import kind_of
+from .patterns import CONFIDENCE, USER, Stated, stated, stated_after, subject_of
 from .plain_speech import POINTING, is_plain
 from .regexes import any_case, regex
 
@@ -47,6 +48,8 @@ _MEANT = any_case(
 """A message that only says what was meant, a name or a number: ``Sorry, I meant 800 dollars.``"""
 _TIMES = any_case(rf"(?<!\w)(?:{TIME.pattern})(?!\w)")
 _NAMED = regex(r"\W?\d|[A-Z]")
+_OF_IT = any_case(r"(?:\w+,? ){0,3}it(?:['\u2019]s)? ")
+_MID_NAME = regex(r"(?<=[\w,;:] )[A-Z]\w+|^[A-Z]\w+(?= (?:is|was|has)\b)")
 _WHEN = regex(r"^(?:on|in|at) ")
 _TAKES_UP = "noted right correct okay ok so still fine got understood good yes live"
 """What a reply says when it takes up what it was told."""
@@ -204,8 +207,34 @@ def by_patterns(window: Window) -> list[FactDraft]:
             *((one, (turn.id,)) for one in window.stated(turn.input, turn)),
             *_put_right(turn, window),
             *_answered(turn, window),
+            *_carried_on(turn, window),
         )
     ]
+
+
+def _carried_on(turn: Turn, window: Window) -> Iterator[tuple[Stated, tuple[str, ...]]]:
+    """Yield what a turn says of whom its speaker named right before: ``She works at BP now``.
+
+    The reply between them names nobody else; "it" after a question is what was asked for.
+    """
+    former = _right_before(turn, window)
+    if former is None or subject_of(former) != subject_of(turn):
+        return
+    reply, last = former.response.strip(), (sentences(former.input) or [""])[-1]
+    is_asked = reply.endswith("?") and _OF_IT.match(turn.input) is not None
+    if is_asked or last.endswith("?") or _names_another(reply, former.input):
+        return
+    at = local(turn.occurred_at, window.zone)
+    if found := stated_after(last, turn.input, subject_of(turn), at):
+        own = {one.text for one in window.stated(turn.input, turn)}
+        yield from ((one, (former.id, turn.id)) for one in found if one.text not in own)
+
+
+def _names_another(reply: str, said: str) -> bool:
+    """Whether a reply speaks of somebody who was not named before."""
+    known = {*words(said), "i"}
+    named = {one.lower() for one in _MID_NAME.findall(reply)}
+    return bool({*named, *filter(kind_of, words(reply))} - known)
 
 
 def _answered(turn: Turn, window: Window) -> Iterator[tuple[Stated, tuple[str, ...]]]:
@@ -213,14 +242,20 @@ def _answered(turn: Turn, window: Window) -> Iterator[tuple[Stated, tuple[str, .
 
     That is of the agent's reply, or of another speaker; what answers it is the speaker's own.
     """
-    before = [one for one in (*window.earlier, *window.new) if one.seq < turn.seq]
-    if not before or _whose(before[-1]) != _whose(turn) or not is_plain(before[-1].input):
-        return  # who plays plays on
-    former = before[-1]
+    former = _right_before(turn, window)
+    if former is None:
+        return
     is_others = subject_of(former) != subject_of(turn)
     question = former.response or (former.input if is_others else "")
     said = answered(question, turn.input)
     yield from ((one, (former.id, turn.id)) for one in window.stated(said or "", turn))
+
+
+def _right_before(turn: Turn, window: Window) -> Turn | None:
+    """Return the turn before another, if it is seen by the same and plain: who plays plays on."""
+    before = [one for one in (*window.earlier, *window.new) if one.seq < turn.seq]
+    is_same = bool(before) and _whose(before[-1]) == _whose(turn)
+    return before[-1] if is_same and is_plain(before[-1].input) else None
 
 
 def _put_right(turn: Turn, window: Window) -> Iterator[tuple[Stated, tuple[str, ...]]]:

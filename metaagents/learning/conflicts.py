@@ -234,10 +234,11 @@ def _is_on_other_days(new: Claim, old: Claim) -> bool:
 
 
 def _is_moved(new: Claim, old: Claim) -> bool:
-    """Whether who is at one place, of one sort, has gone to another: ``my sister``, ``my son``."""
+    """Whether who is at one place, of one sort, has gone to another, or drives one now."""
     if new.attribute == "goes to":
         return new.is_change and _head(new) == _head(old)
-    return new.is_change and new.attribute == "lives in"
+    is_plain = new.attribute == "drives" and set(_AT).isdisjoint(words(new.value))
+    return new.is_change and (is_plain or new.attribute == "lives in")
 
 
 def _is_on_another(new: Claim, old: Claim) -> bool:

@@ -34,6 +34,8 @@ CONFIDENCE = 0.9
 USER = "user"
 _SPEAKER = regex(r"\bi\b")
 _BEGINS = regex(r"(?<=\w[.!?] )(?=(?:i|im|i'm|ive|i've|my|we|our)\b)[a-z]")
+_POINTS_BACK = any_case(r"(?:\w+[,:]? ){0,2}(?:he|she|it|they|his|her|its|their)\b")
+"""What says something of whom the message before it names."""
 _SO_CALLED = regex(
     r"\b((?:is|are|'s) (?:called|named) |name is )(?!(?:not|the|an?|on|in|too|off|so|out|for|my|up"
     r"|after|to|it|away|back)\b)([a-z]{3,20})(?=$|[.,!]| and\b)"
@@ -88,6 +90,16 @@ def stated(said: str, subject: str, at: datetime | None = None) -> list[Stated]:
         found.pop(one.text.lower(), None)
         found[one.text.lower()] = one
     return list(found.values())
+
+
+def stated_after(before: str, said: str, subject: str, at: datetime | None = None) -> list[Stated]:
+    """Return what a message states that goes on from the sentence ``before`` it, as ``stated``."""
+    if not (_POINTS_BACK.match(said) and is_plain(said)):
+        return []
+    first = f"{before.rstrip(' .!')}."
+    found = claims_in(clauses(plain_quotes(f"{first} {said}")), subject, at)
+    start = len(sentences(first))
+    return [_of_claim(one, said) for one in found if one.is_news and one.sentence >= start]
 
 
 def _with_capitals(said: str) -> str:

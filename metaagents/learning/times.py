@@ -71,6 +71,7 @@ _AGES = (
 )
 CLOCK = (
     r"(?:\d{1,2}[:.]\d{2}(?: ?[ap]\.?m\.?)?|\d{1,2} ?(?:[ap]\.?m\.?|o'clock)|noon|midnight"
+    r"|(?:half|quarter|ten|twenty|five) (?:past|to) [a-z]{3,6}(?<!the)"
     r"|(?<=at )(?:\d{1,2}(?!\w)|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))"
 )
 """A time of day, as an expression without groups."""
@@ -220,7 +221,7 @@ def is_season(said: str) -> bool:
 
 def comes_round(said: str) -> bool:
     """Whether a time may be each of its kind: the bare name of a day, month, season or feast."""
-    bare = rf"(?:(?:on|in|during|over|at) )?(?:the )?(?:{_SEASON}|{_MONTH}|{_DAY}|{_FEAST})"
+    bare = rf"(?:(?:on|in|during|over|at) )?(?:the )?(?:{_SEASON}|{_MONTH}|{_DAY}|{_FEAST}|weekend)"
     return re.fullmatch(bare, _AT_CLOCK.sub("", said), re.IGNORECASE) is not None
 
 

@@ -395,6 +395,48 @@ def test_an_answer_is_read_with_its_question(
     assert is_whole or not by_patterns(Window((after,), (own,))), "nobody answers themselves"
 
 
+@pytest.mark.parametrize(
+    ("before", "reply", "after", "learnt"),
+    [
+        (
+            "My sister Vera was a vet.",
+            "Oh.",
+            "She works at BP now.",
+            "ada's sister Vera works at BP",
+        ),
+        ("I have a dog.", "Nice.", "He's called Bruno.", "ada's dog is called Bruno"),
+        ("I live with my wife.", "OK.", "Her name is Dora.", "ada's wife's name is Dora"),
+        ("My parents are retired.", "OK.", "They live in Pisa.", "ada's parents live in Pisa"),
+        ("My flight is at 9.", "OK.", "It leaves from gate B7.", None),
+        ("My laptop is a Fujitsu.", "OK.", "It has 32 GB.", "ada's laptop has 32 GB"),
+        ("The demo is on Friday.", "OK.", "It's been cancelled.", "the demo has been cancelled"),
+        ("My boss is Hanna.", "Ruth is mine.", "She sits in Oslo.", None),
+        ("My brother Leif skis.", "And your sister?", "She lives in Rome.", None),
+        ("My brother married Ruth.", "Nice.", "She lives in Rome.", None),
+        ("Is my boss Hanna?", "Yes.", "She sits in Oslo.", None),
+        ("Suppose my boss is Hanna.", "OK.", "She sits in Oslo.", None),
+        ("I don't have a sister.", "OK.", "She lives in Rome.", None),
+        ("I met my aunt and my sister.", "OK.", "She lives in Rome.", None),
+        ("My flight is at 9.", "Which seat?", "It's 14A.", None),
+        ("My flight is at 9.", "OK.", "It's 8:30.", None),
+        ("My favourite colour is blue.", "OK.", "It's the colour of the sea.", None),
+        ("My birthday is on 3 May.", "OK.", "It's also Mother's Day.", None),
+        ("My boss is Hanna.", "OK.", "Does she live in Rome?", None),
+        ("My boss is Hanna.", "OK.", "She might move to Rome.", None),
+    ],
+)
+def test_whom_a_message_goes_on_about_was_named_right_before(
+    before: str, reply: str, after: str, learnt: str | None
+) -> None:
+    """By the same speaker, and nobody else between; of two whom it may mean it is neither."""
+    former = turn(1, before, speaker="ada", response=reply)
+    going_on = turn(2, after, speaker="ada")
+    found = by_patterns(Window((going_on,), (former,)))
+    assert [one.said.text for one in found] == ([learnt] if learnt else [])
+    assert all(one.source_ids == (former.id, going_on.id) for one in found)
+    assert not by_patterns(Window((turn(2, after, speaker="ben"),), (former,)))
+
+
 def test_only_the_question_right_before_is_answered_and_in_the_same_audience() -> None:
     """What another user was asked gives nobody's answer a meaning; long texts cost little."""
     asked, after = turn(1, "Hi.", response="Where do you live?"), turn(3, "Oslo")

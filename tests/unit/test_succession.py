@@ -27,6 +27,8 @@ def _effect(old: str, new: str, later: str = "ada") -> Effect | None:
     [
         ("I live in Rome.", "I've moved to Turin."),
         ("I use VS Code.", "I've switched to Zed."),
+        ("I drive a Skoda.", "I now drive a Volvo."),
+        ("I'm allergic to nuts.", "The doctor says I'm not allergic to nuts after all."),
         ("Tom handles refunds.", "Ana handles refunds now."),
         ("Daniel Ortiz approves budgets.", "Priya Nair approves budgets now."),
         ("The launch is on 12 May 2026.", "Ada pushed the launch to 9 June 2026."),
@@ -288,6 +290,14 @@ def test_what_is_learnt_of_a_denial_says_that_it_never_was_so() -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
+        ("I drive a Skoda.", "I drive a Volvo."),
+        ("I drive a Skoda.", "I also drive a Volvo now."),
+        ("I drive a Skoda.", "My wife drives a Volvo now."),
+        ("I'm a student at TU Graz.", "I graduated from school in 2010."),
+        ("I drive a Skoda.", "I drive a van at work now."),
+        ("Lena works in Hamburg.", "Lena works in sales now."),
+        ("Lena works in Hamburg.", "Lena now works in Bremen, too."),
+        ("I'm allergic to nuts.", "The doctor says I'm not allergic to cats."),
         ("I have a cat.", "I have a rabbit."),
         ("I play tennis.", "I stopped playing tennis with Bob."),
         ("We meet on Tuesdays.", "We meet on Thursdays."),
@@ -732,6 +742,15 @@ def test_of_several_people_the_others_stay(old: str, new: str, rest: str) -> Non
     left = left_of(before, later)
     assert left is not None
     assert (left.text, left.subject) == (rest, rest.partition(" ")[0])
+
+
+def test_of_three_people_two_stay() -> None:
+    """The first of a list stands before a comma, and was lost there."""
+    (before,) = _learnt("Tom, Ana and Eve live in Bonn", 1)
+    assert before.text == "Tom, Ana and Eve live in Bonn"
+    left = left_of(before, *_learnt("Eve moved to Rome", 2))
+    assert left is not None
+    assert (left.text, left.subject) == ("Tom and Ana live in Bonn", "Tom and Ana")
 
 
 @pytest.mark.parametrize(

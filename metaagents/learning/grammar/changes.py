@@ -122,7 +122,7 @@ _PARTS = {
     "code": rf"(?:the )?(?:{_NAMED}|[a-z]\w*(?:-[\w.]+)+)",
     "token": r"(?!(?:it|this|that|them)\b)[\w.-]{3,}",
     "passed": r"(?:(?:was |been )?(?:handed(?: over)?|passed|transferred)|moved|went|gone)",
-    "replaced": r"(?:replaced|succeeded)",
+    "replaced": r"(?:replaced|succeeded|(?:taken|took) over from)",
     "of_whom": r"(?: (?P<whose>our|my|the))?",
     "laid_off": r"(?:laid(?: off)?|let(?: go)?|fired|sacked|dismissed|made redundant)",
     "stopped_using": r"(?:moved (?:away from|off)|got off|(?:got|gotten) rid of|ditched|phased out"

@@ -6,12 +6,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
+from tiers.lexical import words
+
 from ..regexes import regex
 from .changes import restated
 from .clauses import Clause, clauses
 from .copula import SET
 from .reading import read
 from .statement import Claim, Said, of_speaker, taken_apart, unread
+from .subjects import kind_of
 
 _MOVES = regex(
     r"\b(?:heart|pulse|stock|share|market|oil|gas|exchange|error|crash|failure|success|frame|bounce"
@@ -44,6 +47,8 @@ def claims_in(parts: Iterable[Clause], speaker: str, at: datetime | None = None)
             made = _of_change(clause, said, made, speaker, at)
         found += made
         before = said or unread(clause, speaker) or before
+        if said is None and before is not None and any(map(kind_of, words(clause.text))):
+            before = unread(clause, speaker)  # "I met my aunt and my sister": of which, who knows
     return found
 
 

@@ -16,9 +16,10 @@ from ..marks import Sought
 from ..regexes import any_case, regex
 from . import doubts
 from .asides import with_names_beside, without_aside
+from .lexicon import FULL_NAME
 from .namesakes import is_rest_of_name, tells_which
 from .plainer import in_plain_words
-from .subjects import opened
+from .subjects import is_name, opened
 from .verbs import FORMS, is_verb
 
 SENTENCE_CHARS_MAX = 400
@@ -131,6 +132,8 @@ _CORRECTED = any_case(r"not (?:at |on |in |to |for )?[\w.:' ]{1,40}")
 _ITEM = r"[\w$\u20ac\u00a3#][\w.'/&+-]*(?: [\w$\u20ac\u00a3#][\w.'/&+-]*){0,3}"
 _MORE_OF_LIST = any_case(rf"(?:{_ITEM}, ){{0,8}}{_ITEM},? (?P<by>and|or) {_ITEM}[.!]?$")
 _NEXT_ITEM = regex(r",? (?:and|or) |, ")
+_NAMES = regex(rf"(?:{FULL_NAME}, ){{1,6}}{FULL_NAME},? and {FULL_NAME}(?= [a-z])")
+"""Who is told of together: ``Tom, Ana and Eve live in Bonn``."""
 _LIST_AND = "\ue000"
 """Stands for ``and`` until a sentence is cut into clauses; nobody types it."""
 _COMMA = regex(r",\s+")
@@ -416,6 +419,11 @@ def _joined(sentence: str) -> str:
 
     Nothing is cut at that word.
     """
+    names = _NAMES.match(sentence)
+    first = names[0].partition(",")[0].split() if names and not _LEAD.match(sentence) else []
+    if names and first and all(map(is_name, first)):
+        listed = _NEXT_ITEM.sub(f" {_LIST_AND} ", names[0])
+        return f"{listed}{_joined(sentence[names.end() :])}"
     for comma in _COMMA.finditer(sentence):
         before, rest = sentence[: comma.start()], sentence[comma.end() :]
         if _is_list(before, rest):

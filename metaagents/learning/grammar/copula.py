@@ -205,7 +205,7 @@ def _name(said: Said, rest: str) -> Iterator[Claim]:
             whose = f"{subject.owner}'s {of_name[1]}" if subject.owner else f"the {of_name[1]}"
         if of_name and not of_name[1]:
             whose = subject.owner or subject.text
-        is_kind = bool(kind_of(subject.noun) or (of_name and of_name[1]))
+        is_kind = bool(kind_of(subject.noun) or (of_name and (of_name[1] or kind_of(whose))))
         yield said.claim(
             NAME,
             name,

@@ -9,6 +9,7 @@ from ..regexes import regex
 from . import phrases
 from .copula import DATED, NUMBERED, is_scheduled
 from .frames import led
+from .lexicon import AT_HAND, EVALUATIVE
 from .statement import LED, NAME, PLACE, TIME, Claim, Said, of_speaker
 from .values import changed
 
@@ -28,6 +29,8 @@ _SUITS = regex(
 )
 _RISEN = regex(r"^(?:up |down )?to ")
 _CHANGES = frozenset("go rise increase drop fall climb come".split())
+_SET_BY_TIME = frozenset("start begin end finish open close take last".split())
+"""Of what is somebody's, each says when it is or how long: ``my shift starts at seven``."""
 _HOUSEHOLD = frozenset("rent mortgage deposit".split())
 """Of whom there is one that a speaker pays, so that "the" says whose it is."""
 _HANDED = regex(r"(?:over )?(the .+?)(?: over)? to (.+)")
@@ -65,6 +68,8 @@ def measured(said: Said) -> Iterator[Claim]:
     if value:
         is_dated = bool(time) and DATED.search(said.subject.head) is not None
         is_known = is_dated or NUMBERED.search(said.subject.head) is not None
+        is_set = verbal.lemma in _SET_BY_TIME and not verbal.is_progressive
+        is_known |= is_set and phrases.is_worth_keeping(said.subject.noun, EVALUATIVE | AT_HAND)
         is_theirs = said.subject.sort == "owned" or said.subject.noun in _HOUSEHOLD
         is_news = said.clause.corrects or (is_known and is_theirs)
         is_so = verbal.sense == "is" and (verbal.tense == "present" or verbal.lemma in _CHANGES)

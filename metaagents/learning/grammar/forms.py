@@ -278,6 +278,7 @@ be | to | place | visited | event
 be | on/in | circle | member of | state
 be | a member of/a member at | group | member of | state
 be | engaged to | name | engaged to | state one identity
+be | insured with/insured by | firm | insured with | state one
 be | engaged to/married to | lover | married to | state one identity
 see | | lover | partner | state ongoing identity
 date | | lover | partner | state ongoing identity

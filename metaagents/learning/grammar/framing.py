@@ -53,7 +53,7 @@ def framed(said: Said, filling: Filled) -> Iterator[Claim]:
     )
     if frame.attribute == "was born":
         claim = _without_guessed_year(said, claim)
-    if frame.kind == "diet" and said.is_now:
+    if said.is_now and (frame.kind == "diet" or frame.attribute == "drives"):
         claim = replace(claim, text=f"{claim.text} now")
     if frame.has("begin"):
         claim = replace(claim, is_change=True)

@@ -152,9 +152,11 @@ _OF_MANY = any_case(
 _OF_ALL = any_case(r"(?:all|every|each) ")
 _I_KNOW = any_case(r" (?:i|we) (?:know|have|use|trust|see|go to)$|^the new ")
 _HARMS = regex(r"me (?:sneeze|itch|sick|ill|cough|swell|vomit|dizzy|drowsy|wheeze)\b")
-_AMONG = regex(r"(?:with|in|at|next to|above|below|behind|near) ")
+_AMONG = regex(r"(?:with|in|at|next (?:door )?to|above|below|behind|near|[a-z ]+ from) |alone$")
+_FROM = regex(r"from an? (?:[a-z]+ )?(?:town|village|city|suburb|island|farm) (?:in|near|on) [A-Z]")
 _TO_NAME = regex(rf"(?:by|to|through|via) (?:(?:the )?#|[{CAPITALS}])|with (?:the )?[{CAPITALS}]")
-_WHERE = {"go": _TO_NAME, "live": _AMONG, "sit": regex(rf"in [{CAPITALS}]")}
+_SAT, _TRUSTED = regex(rf"in [{CAPITALS}]"), regex(r"in [\w-]+$")
+_WHERE = {"go": _TO_NAME, "live": _AMONG, "sit": _SAT, "come": _FROM, "believe": _TRUSTED}
 """Verbs that say something with where or with whom only."""
 _CHOSEN = regex(rf"(?:with|against|on|for) (?:the )?[{CAPITALS}]")
 _DEFINITE = regex(rf"an? |the |my |[{CAPITALS}]")

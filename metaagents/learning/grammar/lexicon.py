@@ -91,6 +91,7 @@ SOFTWARE = frozenset(
     "|kafka|kubernetes|linear|linux|macos|mattermost|miro|mongodb|mysql|neovim|netlify|nginx"
     "|notion|obsidian|outlook|postgres|postgresql|proton mail|protonmail|pycharm|python"
     "|rabbitmq|react|redis|rust|safari|signal|slack|spotify|sqlite|svelte|teams|telegram"
+    "|css|git|html|http|java|javascript|json|sql|ssh|xml|yaml"
     "|terraform|trello|typescript|ubuntu|vercel|vim|vs code|vue|whatsapp|windows|zed|zoom".split(
         "|"
     )
@@ -257,6 +258,7 @@ OCCASIONS = frozenset(
 """What somebody has in passing."""
 
 NO_PERSON = frozenset(
+    "dear however meanwhile therefore moreover furthermore additionally "
     "everybody everyone somebody someone anybody anyone nobody people life love work today "
     "tomorrow yesterday monday tuesday wednesday thursday friday saturday sunday god money music "
     "nature art family friends kids time things lots thanks thank yes yeah yep no nope wow hey hi "

@@ -171,7 +171,6 @@ _WAYS: tuple[Way, ...] = (
         r" (at (?:\d[\d:.]*(?: ?[ap]m)?|noon|half past \w+|\w+ o'clock))",
         r"\1 \2 \4 \3",
     ),
-    Way(r"\bboth (?=[\w\-]+ and )", ""),
     Way(
         rf"\bthe ({_CARER}) (?:who|that) (?:looks after|takes care of|treats|sees|cuts|works with)"
         r" (?:me|us|(?:my|our) [\w ]{2,24}?) is ",
@@ -362,8 +361,16 @@ _WAYS: tuple[Way, ...] = (
         r" called|who goes by|and (?:her|his|its) name is)(?= [A-Z])",
         " called",
     ),
-    Way(r"\bboth (?:of )?(?=(?:my|our) )", ""),
+    Way(r"\bboth (?:(?:of )?(?=(?:my|our) )|(?=[\w\-]+ and ))", ""),
     Way(r"\ball but (?=[a-z])", "almost "),
+    Way(r"\b(?:hardly|scarcely|barely) ever (?=[a-z])|\balmost never (?=[a-z])", "rarely "),
+    Way(r"\b(i|we) know how to (?=[a-z])", r"\1 can "),
+    # What a doctor has found of who speaks is so.
+    Way(
+        r"^(?:[Tt]he|[Mm]y) (?:doctor|GP|allergist|specialist) (?:says|said|told me|confirmed)"
+        r"(?: that)? (?=I(?:'m| am) (?:not |no longer )?allergic |I (?:don't )?have (?!to ))",
+        "",
+    ),
     Way(r"\bno later than (?=\w)", "by "),
     Way(r"\bnone of us ([a-z]+s)\b", _of_none),
     Way(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..regexes import any_case, regex
-from . import phrases
+from . import lexicon, phrases
 from .activity import active
 from .copula import copula, is_trade
 from .everyday import EVERYDAY
@@ -68,7 +68,9 @@ _OF_NATURE = regex(
     r"(?:fly (?:at|south)|swim|breathe|hunt|hibernate|lay|breed|graze|hatch)\b|(?:live|migrate)"
     r" (?:in|on|to) (?:the )?(?:Africa|Asia|Australia|A(?:nta)?rctica?|Amazon)\b"
 )
-_LANDMARK = regex(r"\d.* (?:long|tall|high|deep|wide)")
+_LANDMARK = regex(r"(?:be|have) \d.* (?:long|tall|high|deep|wide|inhabitants)")
+_OF_A_KIND = regex(r"(?!be )[a-z]+ (?!me\b|my\b|us\b|our\b)[a-z]+")
+_CAN = regex(r"(?:support|allow|offer|provide|lack|include) .|have no (?!.* (?:on|in|at|for) )")
 """What is said of animals and of the Nile, of which nobody tells to be remembered."""
 _SIMILE = regex(r"like (?:an?|the|mad|crazy|hell) ")
 _TODAY = any_case(r"\b(?:today|tonight|this (?:morning|afternoon|evening|week))\b")
@@ -107,10 +109,16 @@ def _is_of_nothing(said: Said) -> bool:
     ``I eat like a horse``, ``my head is a sieve today``.
     """
     noun, verbal = said.subject.noun.lower(), said.verbal
-    is_natural = noun.endswith("s") and _OF_NATURE.match(f"{verbal.lemma} {verbal.rest}")
-    is_natural = is_natural or (said.subject.noun.istitle() and _LANDMARK.fullmatch(verbal.rest))
+    what = f"{verbal.lemma} {verbal.rest}"
+    is_natural = noun.endswith("s") and _OF_NATURE.match(what)
+    is_natural = is_natural or (said.subject.noun.istitle() and _LANDMARK.fullmatch(what))
     is_nothing = noun in ORDINALS or _EXAMPLE.match(said.subject.text) or is_natural
-    if said.subject.sort == "thing" and is_nothing:
+    of_whom = said.subject.text.lower()
+    is_kind = lexicon.PLURALS.get(of_whom) in lexicon.PETS or of_whom[:-1] in lexicon.DIETS
+    is_of_all = is_kind and _OF_A_KIND.fullmatch(what) is not None
+    if said.subject.sort == "named" and not what.endswith(" tall"):  # nobody is deep or wide
+        is_of_all |= bool(_LANDMARK.fullmatch(what) or (of_whom in SOFTWARE and _CAN.match(what)))
+    if is_of_all or (said.subject.sort == "thing" and is_nothing):
         return True
     if _SIMILE.match(verbal.rest) or _is_headline(said):
         return True

@@ -11,8 +11,9 @@ from types import MappingProxyType
 
 from ..regexes import any_case, regex
 from .activity import ALONE
-from .lexicon import AT_HAND, BODY, CAPITALS, MOMENTARY, OF_THE_MOMENT
+from .lexicon import AT_HAND, BODY, CAPITALS, DIETS, MOMENTARY, OF_THE_MOMENT, TRADES
 from .statement import Said
+from .subjects import fits
 
 _CHARGES = frozenset(
     "approve handle manage maintain review lead run chair represent coordinate oversee operate "
@@ -93,7 +94,9 @@ def _is_part(said: Said) -> bool:
         is_part = said.subject.sort != "speaker" or " from " in rest or " as " in rest
         return verbal.lemma == "take" and rest.startswith("over the ") and is_part
     if verbal.lemma == "be":
-        return _CODE.search(said.subject.text) is not None and _SWITCHED.match(rest) is not None
+        is_trade = rest.removesuffix("s") in TRADES | DIETS  # "my parents are teachers"
+        is_set = _CODE.search(said.subject.text) is not None and _SWITCHED.match(rest) is not None
+        return is_trade if fits("they", said.subject) else is_set
     if said.subject.sort != "speaker" and not said.subject.kind:
         return said.subject.sort == "owned" and bool(_FROM.match(f"{verbal.lemma} {rest}"))
     if verbal.lemma == "keep":

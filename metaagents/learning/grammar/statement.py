@@ -20,10 +20,12 @@ from ..times import (
     often_at_front,
     resolved,
 )
+from . import subjects
 from .clauses import Clause
 from .frames import PLANNED
-from .lexicon import DIETS, MEN, WOMEN
-from .subjects import Subject, kind_of, opened, split
+from .lexicon import DIETS, EVALUATIVE
+from .phrases import as_time, is_worth_keeping
+from .subjects import NAMED, Subject, kind_of, opened, split
 from .verbs import FORMS, Sense, Verbal, is_known_verb, parsed
 
 WORDS_MAX = 40
@@ -70,8 +72,6 @@ PUT_OFF = regex(
     r"|(?:brought|pulled) forward|extended)(?P<to> (?:to|until|till)\b)?"
 )
 """What has another time now has one that is to come."""
-_NAMED = regex(r"(?<!\bin )(?<!\bat )(?<!\bto )(?<!\bfrom )(?<!\bnear )(?<![\w'])[A-Z][a-z]")
-"""A capital after no word of place: it may be somebody."""
 _HOW_OFTEN = regex(
     r" (?:a lot|quite a bit|quite often|very often|all the time|every so often|most days"
     r"|now and then|from time to time|on and off|off and on|regularly|frequently|occasionally)$"
@@ -88,6 +88,13 @@ _COMES_AGAIN = any_case(r"^for |\b(?:every|each)\b|\b\w+days\b")
 _STILL_DENIED = ("doesn't", "does not", "don't", "do not", "isn't", "is not", "aren't", "can't")
 _THING_WORDS_MAX = 3
 _MINE = any_case(r"\b(?:my|our)\b")
+_TO_NAMED = regex(r"\bto [A-Z]")
+_GOES = frozenset("move go fly travel relocate come return emigrate drive commute".split())
+_WHAT_IS = any_case(
+    r"it(?:'s| is| was) (?:about |already |also )?(?:\d|(?:an?|the|my|our) |(?-i:[A-Z]))"
+)
+_WHAT_IT_IS = regex(r".*?(?= (?:of|at|for|with|in|from|by|to|than)\b|$)")
+"""What somebody is, which is nobody else: ``a teacher at Hill Road``."""
 _ME = any_case(r"\b(?!(?-i:US|ME)\b)(?:me|myself|us)\b")  # not the states
 
 
@@ -356,11 +363,12 @@ REGULAR = any_case(
 def _is_so_each_time(verbal: Verbal, time: str) -> bool:
     """Whether something is so whenever a time comes round: skiing is loved in every winter.
 
-    What somebody does or has in a month or on a day may well be a plan.
+    What somebody does or has in a month or on a day may well be a plan; weekends come round.
     """
     if verbal.tense != "present" or verbal.is_progressive or verbal.lemma in AHEAD:
         return False
     is_lasting = verbal.lemma in _TASTES or (verbal.lemma == "have" and is_season(time))
+    is_lasting |= time.lower() == "at the weekend" and verbal.lemma not in _COMES
     return bool(verbal.habit) or is_lasting
 
 
@@ -396,22 +404,37 @@ def _subject(
     if before is not None and words:
         if clause.goes_on:
             return before.subject, 0
-        if len(words) > 1 and _is_meant(words[0].lower(), clause, before):
-            return before.subject, 1
+        pronoun = words[0].lower()
+        is_said = pronoun in subjects.PRONOUNS and len(words) > 1
+        meant = _meant(pronoun, clause, before) if is_said else None
+        if meant is not None:
+            return subjects.owned(words, 1, meant.text) if pronoun in subjects.WHOSE else (meant, 1)
     return split(words, speaker)
 
 
-def _is_meant(pronoun: str, clause: Clause, before: Said) -> bool:
-    """Whether "he" or "she" is whom the clause before is about, and cannot be anybody else."""
-    subject = before.subject
-    if pronoun not in {"he", "she"} or subject.sort not in {"owned", "named"}:
-        return False
-    if subject.kind in (WOMEN if pronoun == "he" else MEN):
-        return False
-    rest = before.verbal.rest or before.clause.text
-    is_other = any(map(kind_of, rest.split())) or _NAMED.search(rest) is not None
-    is_next = clause.sentence != before.clause.sentence
-    return not is_next or (_is_living(subject) and not is_other)
+def _meant(pronoun: str, clause: Clause, before: Said) -> Subject | None:
+    """Return whom "he" or "her" means, where it can be nobody else of the clause before."""
+    subject, verbal = before.subject, before.verbal
+    rest = verbal.rest or before.clause.text
+    if subject.sort == "speaker":
+        is_so = verbal.sense == "is" and verbal.tense != "ahead" and not verbal.modal
+        is_had = is_so and verbal.lemma in {"have", "get", "adopt"} and not subject.beside
+        one = subjects.somebody_in(verbal.rest, before.speaker, is_had=is_had)
+        return one if one is not None and subjects.fits(pronoun, one) else None
+    if not subjects.fits(pronoun, subject):
+        return None
+    if pronoun in {"he", "she"} and clause.sentence == before.clause.sentence:
+        return subject
+    if verbal.lemma == "be":
+        rest = _WHAT_IT_IS.sub("", verbal.rest, count=1)
+    if pronoun in {"it", "its"}:
+        is_praise = not is_worth_keeping(clause.text, EVALUATIVE)
+        if is_praise or (_WHAT_IS.match(clause.text) and not clause.corrects):
+            return None  # "it's great", "it's 8:30", "it's the colour of the sea"
+        return subject if not rest.strip() or as_time(rest) else None
+    is_other = any(map(kind_of, rest.split())) or NAMED.search(rest) is not None
+    is_other |= verbal.lemma not in _GOES and _TO_NAMED.search(rest) is not None
+    return subject if _is_living(subject) and not is_other else None
 
 
 def _is_living(subject: Subject) -> bool:

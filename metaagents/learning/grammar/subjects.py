@@ -11,6 +11,7 @@ from tiers.lexical import words
 
 from ..marks import Sought
 from ..regexes import regex
+from . import lexicon
 from .lexicon import CAPITALS, NO_PERSON, ONE_AT_A_TIME, PERSONS, PETS, PLURALS, TITLES
 from .verbs import AFTER_DONE, FORMS, is_base, is_known_verb, is_verb, past_base, third_person_base
 
@@ -21,6 +22,7 @@ NAME_WORDS_MAX = 3
 _SHORT = Sought(r"\b(I|we|they|you)'(m|re|ve|ll)\b", re.IGNORECASE)
 _IM = Sought(r"\bim\b", re.IGNORECASE)
 _LONG = {"m": "am", "re": "are", "ve": "have", "ll": "will"}
+_LONG |= dict.fromkeys(("been", "got", "had", "become"), "has")
 _OWN = frozenset(("i", "we"))
 _MINE = frozenset(("my", "our"))
 _BARE_KIN = frozenset("mum mom mummy dad daddy grandma grandpa granny gran grandad nan".split())
@@ -45,6 +47,19 @@ _KIN_IN_TWO_WORDS = {
 }
 _FINITE = frozenset("is are was were has have must".split())
 _POSSESSIVE = regex(r"(.+?)['\u2019]s?$")
+
+
+WHOSE = frozenset(("his", "her", "their", "its"))
+_ONE, _SEVERAL = frozenset("he his she her".split()), frozenset(("they", "their"))
+PRONOUNS = WHOSE | _ONE | _SEVERAL | {"it"}
+_ITS = regex(r"^((?i:he|she|it|they))'(?:(ll)|s) (?=(been|got|had|become) |\S)")
+_KIN = "|".join(sorted(PERSONS | PETS | PLURALS.keys(), key=len, reverse=True))
+_SOMEBODY = regex(
+    rf"\b(?:[Mm]y|[Oo]ur|(?P<had>an?|two|three|four|five)) (?P<who>(?:[a-z-]+ )?(?:{_KIN}))\b"
+    rf"(?:,? (?:called |named )?(?P<name>{lexicon.FULL_NAME}))?"
+)
+NAMED = regex(r"(?<!\bin )(?<!\bat )(?<!\bto )(?<!\bfrom )(?<!\bnear )(?<![\w'])[A-Z][a-z]")
+"""A capital after no word of place: it may be somebody."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +110,39 @@ def kind_of(noun: str) -> str:
     return last if last in PERSONS or last in PETS else ""
 
 
+def somebody_in(rest: str, speaker: str, *, is_had: bool) -> Subject | None:
+    """Return the only one of whom somebody speaks as theirs: ``with my wife``, ``a sister Vera``.
+
+    ``a sister`` is theirs where the verb says that they have her: ``is_had``.
+    """
+    found = list(_SOMEBODY.finditer(rest))
+    if len(found) != 1 or (found[0]["had"] and not is_had):
+        return None
+    left = f"{rest[: found[0].start()]}, {rest[found[0].end() :]}"
+    if NAMED.search(left) or any(map(kind_of, left.split())):
+        return None
+    return of_possession(f"my {found[0]['who']} {found[0]['name'] or ''}".strip(), speaker)
+
+
+def fits(pronoun: str, subject: Subject) -> bool:
+    """Whether "he" or "their" may stand for somebody, by number, sex and sort."""
+    *_, last = subject.noun.lower().split() or [""]
+    is_several = " and " in subject.text or (last in PLURALS and not subject.name)
+    if is_several or pronoun in _SEVERAL:
+        return is_several and pronoun in _SEVERAL
+    if pronoun in {"it", "its"}:
+        if last in lexicon.OF_AN_ANSWER | lexicon.EVALUATIVE:
+            return False
+        return subject.sort in {"owned", "thing"} and (not subject.kind or subject.kind in PETS)
+    barred = lexicon.WOMEN if pronoun in {"he", "his"} else lexicon.MEN
+    is_one = pronoun in _ONE and subject.sort in {"owned", "named"}
+    return is_one and subject.kind not in barred
+
+
 def opened(clause: str) -> str:
-    """Return a clause with ``I'm``, ``we've`` and their like in two words."""
+    """Return a clause with ``I'm``, ``we've``, ``she's`` and their like in two words."""
     full = _SHORT.sub(lambda found: f"{found[1]} {_LONG[found[2].lower()]}", clause)
+    full = _ITS.sub(lambda found: f"{found[1]} {_LONG.get(found[2] or found[3], 'is')} ", full)
     return _IM.sub("I am", full)
 
 
@@ -114,11 +159,11 @@ def split(tokens: Sequence[str], speaker: str) -> tuple[Subject, int] | None:
         return Subject(speaker, "speaker"), 1
     if tokens[0].lower() in _BARE_KIN and is_verb(tokens[1]):
         tokens = ["my", tokens[0].lower(), *tokens[1:]]
-        found = _owned(tokens, 1, speaker)
+        found = owned(tokens, 1, speaker)
         return found and (found[0], found[1] - 1)
     owner = _owner_of(tokens[0], speaker)
     return _beside(tokens, speaker) or (
-        _owned(tokens, 1, owner) if owner else _named(tokens) or _thing(tokens)
+        owned(tokens, 1, owner) if owner else _named(tokens) or _thing(tokens)
     )
 
 
@@ -132,7 +177,7 @@ def _owner_of(word: str, speaker: str) -> str | None:
     is_one = possessor is not None and not word.endswith(("s'", "s\u2019"))
     return (
         possessor[1]
-        if possessor and (is_one or word[:-1] == speaker) and _is_name(possessor[1])
+        if possessor and (is_one or word[:-1] == speaker) and is_name(possessor[1])
         else None
     )
 
@@ -145,12 +190,12 @@ def of_possession(text: str, speaker: str) -> Subject | None:
     if tokens[0].lower() in _MINE:
         return _as_owned(tokens[1:], speaker)
     possessor = _POSSESSIVE.fullmatch(tokens[0])
-    if possessor and _is_name(possessor[1]):
+    if possessor and is_name(possessor[1]):
         return _as_owned(tokens[1:], possessor[1])
     found = re.fullmatch(r"(?:the )?(.+?) of (my |our )?(.+)", text, re.IGNORECASE)
     if found and found[2]:
         return _as_owned(found[1].split(), f"{speaker}'s {found[3]}")
-    if found and _is_name(found[3]) and kind_of(found[1]):
+    if found and is_name(found[3]) and kind_of(found[1]):
         return _as_owned(found[1].split(), found[3])
     return None
 
@@ -167,12 +212,13 @@ def _beside(tokens: Sequence[str], speaker: str) -> tuple[Subject, int] | None:
     name = " ".join(other)
     if other[0].lower() in _MINE and kind_of(name):
         name = f"{speaker}'s {' '.join(other[1:])}"
-    elif not all(_is_name(one) for one in other):
+    elif not all(is_name(one) for one in other):
         return None
     return Subject(f"{name} and {speaker}", "speaker", beside=name), place + 2
 
 
-def _owned(tokens: Sequence[str], start: int, owner: str) -> tuple[Subject, int] | None:
+def owned(tokens: Sequence[str], start: int, owner: str) -> tuple[Subject, int] | None:
+    """Return what is somebody's whose noun begins at a place, and where it ends."""
     end = _noun_end(tokens, start)
     if end is None:
         return None
@@ -188,11 +234,11 @@ def _as_owned(noun: Sequence[str], owner: str) -> Subject | None:
         return None
     is_new = plain[0].lower() in _CHANGED
     rest = plain[1:] if is_new else plain
-    first = next((at for at, one in enumerate(rest) if at and _is_name(one)), len(rest))
+    first = next((at for at, one in enumerate(rest) if at and is_name(one)), len(rest))
     is_named = first < len(rest) and bool(kind_of(" ".join(rest[:first])))
     kind, name = (rest[:first], rest[first:]) if is_named else (rest, [])
-    is_name = all(_IS_CAPITAL.fullmatch(one) for one in name if one != "and" or name[-1] == one)
-    if not kind or not is_name:
+    is_whole = all(_IS_CAPITAL.fullmatch(one) for one in name if one != "and" or name[-1] == one)
+    if not kind or not is_whole:
         return None
     noun = " ".join(rest)
     return Subject(
@@ -202,25 +248,23 @@ def _as_owned(noun: Sequence[str], owner: str) -> Subject | None:
 
 def _named(tokens: Sequence[str]) -> tuple[Subject, int] | None:
     """Read a name: capitals that no sentence opens with otherwise."""
-    end = _name_end(tokens, 0)
-    is_joined = (
-        bool(end) and tokens[end : end + 1] == ["and"] and _name_end(tokens, end + 1) > end + 1
-    )
-    end = _name_end(tokens, end + 1) if is_joined else end
+    end, more = _name_end(tokens, 0), 0
+    while end and tokens[end : end + 1] == ["and"] and _name_end(tokens, end + 1) > end + 1:
+        end, more = _name_end(tokens, end + 1), more + 1
     if not end or end >= len(tokens):
         return None
     if not (is_verb(tokens[end]) or third_person_base(tokens[end]) or past_base(tokens[end])):
         return None
-    if (is_base(tokens[end]) and not is_joined) or tokens[0].lower() in _ARTICLES:
+    if (is_base(tokens[end]) and not more) or tokens[0].lower() in _ARTICLES:
         return None  # "Keep going", "Themes like these": one person is told of in another form
-    name = " ".join(tokens[:end])
+    name = " ".join(tokens[:end]).replace(" and ", ", ", max(more - 1, 0))
     return (Subject(name, "named"), end)
 
 
 def _name_end(tokens: Sequence[str], start: int) -> int:
     """Return where a name that begins at a place ends; the place itself where none does."""
     end = start
-    while end < min(len(tokens), start + NAME_WORDS_MAX) and _is_name(tokens[end]):
+    while end < min(len(tokens), start + NAME_WORDS_MAX) and is_name(tokens[end]):
         end += 1
     return end
 
@@ -292,7 +336,8 @@ def _opens_noun(word: str) -> bool:
     return is_small or word.endswith(("'s", "s'"))
 
 
-def _is_name(word: str) -> bool:
+def is_name(word: str) -> bool:
+    """Whether a word is somebody's name, as far as its letters tell."""
     plain = word.strip(",").lower()
     if plain in TITLES and word[:1].isupper():
         return True

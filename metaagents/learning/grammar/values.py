@@ -350,7 +350,11 @@ KINDS: dict[str, Callable[[str], str | None]] = {
         r"((?:an? |the )?(?:[a-z]+ ){0,2}(?:lead|leader|head|manager|partner|director|captain"
         r"|chair|editor|supervisor|coordinator)(?: of [\w\- ]{2,30})?)"
     ),
-    "papers": matching(r"\b(?:passport|licen[cs]e|citizenship|nationality|visa|residence permit)$"),
+    "papers": matching(
+        r"\b(?:passport|licen[cs]e|citizenship|nationality|visa|residence permit)$"
+        r"|^(?:(?:red|blonde?|brown|black|gr[ae]y|curly|long|short|dark) ){1,3}hair\b"
+        r"|^(?:(?:blue|green|brown|gr[ae]y|hazel|dark) ){1,2}eyes\b"
+    ),
     "carried": matching(
         r"^(?:an? |my )?(?:\w+ )?(?:epipen|epi-pen|inhaler|insulin pump|cane|walking stick"
         r"|crutches|wheelchair|screen reader|hearing aids?)\b",

@@ -115,7 +115,7 @@ _PLAIN_OF = {"don't": "do", "doesn't": "does", "didn't": "did", "haven't": "have
 _ASIDE = frozenset(
     "just really actually also currently now still absolutely recently finally definitely strongly "
     "originally already very officially totally truly simply generally much severely deathly "
-    "highly "
+    "highly badly mildly slightly terribly extremely seriously "
     "strictly presently certainly happily proudly sadly unfortunately luckily".split()
 )
 """Adverbs that may go: they say how much or how sure, and nothing else."""
@@ -123,7 +123,7 @@ _DENIED_ALONE = frozenset(
     "just only merely simply solely purely exclusively exactly necessarily officially originally "
     "particularly especially "
     "quite too very that so much all absolutely totally completely entirely fully strictly "
-    "severely deathly highly generally".split()
+    "severely deathly highly badly mildly slightly terribly extremely seriously generally".split()
 )
 """Adverbs that are themselves denied behind ``not``: who is not just a nurse is one."""
 _DEGREES = frozenset("very much particularly especially quite so that too".split())
