@@ -98,7 +98,7 @@ def check_call(method: Callable[..., Any], given: Mapping[str, object]) -> None:
 
 def check_part(
     hint: Any,  # noqa: ANN401 - a type
-    bounds: Iterable[object],
+    bounds: Sequence[object],
     place: Sequence[int | str],
     value: object,
 ) -> None:
@@ -115,7 +115,7 @@ def check_part(
         UsageError: It is not.
     """
     field, *behind = place
-    forms = _forms(hint, tuple(bounds))
+    forms = _forms(Annotated[hint, *bounds] if bounds else hint)
     for part in behind:
         if not isinstance(part, int):
             if any(form.has_fields for form in forms):

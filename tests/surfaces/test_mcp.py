@@ -339,6 +339,10 @@ async def test_hostile_arguments_are_refused_in_one_line(ezra: Ezra) -> None:
             assert accepted in await refused(client, "recall", query="x", **given)
         said = await refused(client, "update_task", task_id="x", status="flying")
         assert said.endswith("accepted: in_progress, suspended, completed, failed")
+        said = await refused(client, "recall", query="x", first=1, second=2)
+        assert "first" in said
+        said = await refused(client, "send_message", text="x", to=5)
+        assert said == "UsageError: to: 5 is not accepted; accepted: a list"
         said = await refused(client, "recall", query="x", limti=5)
         assert said.startswith("UsageError: limti: 5 is not accepted")
         assert "limit" in said
