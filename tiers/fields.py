@@ -106,12 +106,12 @@ def _normal_topics(value: object) -> tuple[str, ...]:
     if value is None:
         return ()
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
-        message = "topics must be a set, list or tuple of strings"
+        message = "must be a set, list or tuple of names"
         raise ValueError(message)
     topics: set[str] = set()
     for topic in value:
         if not isinstance(topic, str) or not topic.strip() or not topic.isprintable():
-            message = f"topic {topic!r} must be a non-empty printable string"
+            message = f"must be printable names that are not blank, unlike {topic!r}"
             raise ValueError(message)
         topics.add(unicodedata.normalize("NFC", topic.strip().casefold()))
     if len(topics) > TOPICS_MAX or any(len(topic) > NAME_CHARS_MAX for topic in topics):
@@ -123,7 +123,7 @@ def _normal_topics(value: object) -> tuple[str, ...]:
 def printable(name: str) -> str:
     """Return a name; refuse one with characters that are not shown."""
     if not name.isprintable():
-        message = "must not contain control characters"
+        message = "must be text without control characters"
         raise ValueError(message)
     return name
 
@@ -315,11 +315,11 @@ class Misfit:
             place, value = (*place, unfit.field), unfit.value
         if found["type"] == "too_long":
             value = found["ctx"]["actual_length"] or value
-        # A validator of ours says what it accepts; pydantic puts its own two words before.
+        # A validator of ours says what it must be; pydantic puts its own two words before.
         said = found["msg"].removeprefix("Value error, ")
         words = _ACCEPTED.get(found["type"])
         if words is None:
-            accepted = said.removeprefix("Input should be ")
+            accepted = said.removeprefix("Input should be ").removeprefix("must be ")
         else:
             accepted = words.format(**found.get("ctx", {}))
         return cls(place, value, accepted.replace(" 1 characters", " one character"), said)

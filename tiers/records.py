@@ -218,7 +218,7 @@ class Fact(Owned):
         parts = [str(data.get(name) or "").strip() for name in names]
         if not all(parts):
             field = names[parts.index("")] if any(parts) else "text"
-            accepted = "a fact needs text, or subject, predicate and object"
+            accepted = "text, or subject, predicate and object"
             raise UnfitField(field, data.get(field), accepted)
         return {**data, "text": " ".join(parts)}
 

@@ -50,7 +50,8 @@ def folded(ranked: Sequence[Ranked], *, documents_apart: bool = False) -> list[R
 
     A summary or episode leads to the records it covers: where one of them is among the
     candidates and not much worse (``COVERED_SHARE``), the best of them takes its place. Of two
-    texts with the same terms, the better stands. At most ``COMPARED_MAX`` are compared.
+    texts with the same terms, the better stands; rules are compared among themselves. At most
+    ``COMPARED_MAX`` are compared.
 
     Args:
         ranked: Candidates, best first.
@@ -171,7 +172,12 @@ def _of_two_documents(one: Ranked, other: Ranked) -> bool:
 
 
 def _same(one: Ranked, other: Ranked) -> bool:
-    """Whether two texts have the same terms, whatever their kinds, and hold both or held both."""
+    """Whether two texts have the same terms, and hold both or held both.
+
+    Whatever their kinds, but a rule: what recites its steps does not tell how often they worked.
+    """
+    if (one.candidate.kind == "rule") != (other.candidate.kind == "rule"):
+        return False
     mine, theirs = one.candidate.counts.keys(), other.candidate.counts.keys()
     if not mine or not theirs:
         return False

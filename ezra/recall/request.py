@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BeforeValidator, Field, JsonValue
 
-from tiers.errors import UsageError, check_whole
+from tiers.errors import UsageError, check_at_most, check_whole
 from tiers.lexical import is_blank
 from tiers.moments import local
 from tiers.recollection import WordStatistics
@@ -71,13 +71,13 @@ class Narrowing(TypedDict, total=False):
 
     mode: ModeName
     grains: Grains
-    min_days_ago: int
-    max_days_ago: int | None
+    min_days_ago: DaysAgo
+    max_days_ago: DaysAgo | None
     topics: Iterable[str] | None
     all_topics: Iterable[str] | None
     ids: Sequence[str]
-    token_budget: int | None
-    depth: int
+    token_budget: Annotated[int, Field(ge=1, le=TOKENS_MAX)] | None
+    depth: Annotated[int, Field(ge=0, le=DEPTH_MAX)]
     explain: bool
     receipt: bool
     half_life_days: float | None
@@ -277,7 +277,7 @@ def _check(asked: RecallRequest) -> None:
     check_whole("min_days_ago", asked.min_days_ago, 0, DAYS_MAX)
     if asked.token_budget is not None:
         check_whole("token_budget", asked.token_budget, 1, TOKENS_MAX)
-    check_whole("all_topics", len(asked.all_topics), 0, ALL_TOPICS_MAX)
+    check_at_most("all_topics", len(asked.all_topics), ALL_TOPICS_MAX)
     if asked.half_life_days is not None and not _is_span(asked.half_life_days):
         raise UsageError("half_life_days", asked.half_life_days, f"above 0, {DAYS_MAX} at most")
     if asked.max_days_ago is not None:
@@ -298,7 +298,7 @@ def _ids(given: object) -> tuple[str, ...]:
     ids = tuple(dict.fromkeys(given))
     if not all(isinstance(one, str) and one and one.isprintable() for one in ids):
         raise UsageError("ids", ids, "a list of ids")
-    check_whole("ids", len(ids), 0, IDS_MAX)
+    check_at_most("ids", len(ids), IDS_MAX)
     return ids
 
 

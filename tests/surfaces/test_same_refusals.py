@@ -117,7 +117,7 @@ CASES = (
         "log",
         {"action": "a\0b"},
         "action",
-        "must not contain control characters",
+        "text without control characters",
         f"{AGENT}/board/actions",
     ),
     Case("agent.board", "cards", {"ids": {}}, "ids", "a set, list or tuple"),
@@ -168,6 +168,16 @@ CASES = (
     Case("graph", "spawn_agent", {"agent_id": ""}, "agent_id", "a name of at least one character"),
     Case("graph", "agent", {"agent_id": "x" * 200_001}, "agent_id", "a name of at most 4,096"),
     Case("graph", "spawn_agent", {"agent_id": "a", "role": 3}, "role", "text", "agents/a"),
+    *(
+        Case("agent", "recall", {"query": "a", name: value}, name, accepted, f"{AGENT}/recall")
+        for name, value, accepted in (
+            ("token_budget", -1, "a whole number, 1 to 1,000,000"),
+            ("depth", -1, "a whole number, 0 to 4"),
+            ("max_days_ago", -1, "a whole number, 0 to 36,500"),
+            ("all_topics", [f"t{number}" for number in range(17)], "at most 16"),
+            ("topics", ["x", ""], "printable names that are not blank, unlike ''"),
+        )
+    ),
 )
 
 

@@ -63,7 +63,7 @@ def test_what_a_fact_lacks_is_named(given: dict[str, object], field: str, value:
     with pytest.raises(UsageError) as refused:
         Fact(**given)
     assert (refused.value.field, refused.value.value) == (field, value)
-    assert refused.value.accepted == "a fact needs text, or subject, predicate and object"
+    assert refused.value.accepted == "text, or subject, predicate and object"
 
 
 def test_an_end_before_the_beginning_is_named() -> None:

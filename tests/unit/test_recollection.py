@@ -245,6 +245,15 @@ def test_what_says_the_same_is_answered_once() -> None:
     assert len(folded(ranked(*turns))) == 2
 
 
+def test_a_rule_stands_beside_what_recites_it() -> None:
+    """A turn in which an agent said a rule's steps has no counts; two rules alike are one."""
+    said = "Reset the wing actuator."
+    rules = [own(one, kind="rule", text=said, score=at) for one, at in (("r", 0.8), ("q", 0.7))]
+    for kind in ("turn", "fact"):
+        chosen = folded(ranked(own("x", kind=kind, text=said, score=0.9), *rules))
+        assert [(one.candidate.id, one.folded) for one in chosen] == [("x", ()), ("r", ("q",))]
+
+
 def test_one_kind_does_not_crowd_out_the_others() -> None:
     """Where others are strong too; weak ones take nobody's place."""
     turns = [own(f"t{n}", kind="turn", text=f"turn {n}", score=1 - n / 100) for n in range(20)]
