@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from support import cli_doors, service
-from support.servers import forget, server_variables
+from support.servers import forget, on_servers
 
 FOLDER = Path(__file__).parent
 NEARER_DOORS = frozenset({cli_doors.DOORS[0], service.DOORS[0]})
@@ -39,9 +39,7 @@ def tiers(
     if request.param == "embedded":
         yield "embedded"
         return
-    variables = server_variables()
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
+    variables = on_servers(monkeypatch)
     yield "servers"
     forget(variables)
     assert not [*tmp_path.rglob("ezra.db"), *tmp_path.rglob("shard")], "a tier was embedded"

@@ -1,14 +1,18 @@
-"""The cold tier's backends, for every contract test: no backend can choose its own judge."""
+"""The backends of the cold and the warm tier, for every contract test: none chooses its judge."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from support.cold_backends import COLD_BACKENDS, Cold, ColdBackend
+from support.warm_backends import WARM_BACKENDS, WarmBackend
+
+from tiers.ports import WarmStore
 
 MUCH = frozenset(
     (
@@ -59,3 +63,25 @@ async def cold(backend: ColdBackend, tmp_path: Path) -> AsyncIterator[Cold]:
     """An empty cold tier of each backend."""
     async with backend.opened(tmp_path) as stores:
         yield stores
+
+
+# The warm tier.
+
+
+@pytest_asyncio.fixture(
+    scope="module", loop_scope="module", params=WARM_BACKENDS, ids=lambda backend: backend.name
+)
+async def shared_warm(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[tuple[WarmBackend, WarmStore]]:
+    """One warm store of each backend, for all tests of a file."""
+    async with request.param.opened(tmp_path_factory.mktemp("warm")) as opened:
+        yield request.param, opened
+
+
+@pytest.fixture
+def store(shared_warm: tuple[WarmBackend, WarmStore]) -> Iterator[WarmStore]:
+    """An empty warm store of each backend."""
+    backend, opened = shared_warm
+    yield opened
+    backend.emptied(opened)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from support.tier_samples import (
     HOSTILE_TEXT,
     NOW,
@@ -32,25 +30,6 @@ MICROSECOND = timedelta(microseconds=1)
 
 # One loop for the file: opening an index costs 0.1 s, emptying one nothing.
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(
-    scope="module", loop_scope="module", params=WARM_BACKENDS, ids=lambda backend: backend.name
-)
-async def shared(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[tuple[WarmBackend, WarmStore]]:
-    """One store of each backend."""
-    async with request.param.opened(tmp_path_factory.mktemp("warm")) as opened:
-        yield request.param, opened
-
-
-@pytest.fixture
-def store(shared: tuple[WarmBackend, WarmStore]) -> Iterator[WarmStore]:
-    """An empty store of each backend."""
-    backend, opened = shared
-    yield opened
-    backend.emptied(opened)
 
 
 async def _found(store: WarmStore, scope: Scope, query: SearchQuery | None = None) -> list[int]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from random import Random
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from support.tier_samples import NOW, ancestor, entry_of, heir_of, query_of, record_id, scope_of
-from support.warm_backends import WARM_BACKENDS, WarmBackend
 
 from tiers.errors import UsageError
 from tiers.ports import WarmStore
@@ -25,25 +22,6 @@ HOUR = timedelta(hours=1)
 
 # One loop for the file: opening an index costs 0.1 s, emptying one nothing.
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(
-    scope="module", loop_scope="module", params=WARM_BACKENDS, ids=lambda backend: backend.name
-)
-async def shared(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[tuple[WarmBackend, WarmStore]]:
-    """One store of each backend."""
-    async with request.param.opened(tmp_path_factory.mktemp("warm")) as opened:
-        yield request.param, opened
-
-
-@pytest.fixture
-def store(shared: tuple[WarmBackend, WarmStore]) -> Iterator[WarmStore]:
-    """An empty store of each backend."""
-    backend, opened = shared
-    yield opened
-    backend.emptied(opened)
 
 
 async def _found(store: WarmStore, query: SearchQuery, scope: Scope = SCOPE) -> list[int]:

@@ -12,15 +12,19 @@ from support.model_http import ModelServer, running_model_server
 from support.model_providers import PROVIDERS, Make, embedder_at, model_at
 from support.mongo_deployments import Deployment, deployed
 from support.moves import shared_inventory, shared_source
-from support.servers import on_servers
+from support.qdrant_shim import QdrantShim, running_shim
+from support.servers import forget, on_servers
 
 
 @pytest.fixture(params=("embedded", "servers"))
-def tiers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def tiers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Where the tiers are; settings take it from the environment."""
-    if request.param == "servers":
-        on_servers(monkeypatch)
-    return str(request.param)
+    if request.param == "embedded":
+        yield "embedded"
+        return
+    variables = on_servers(monkeypatch)
+    yield "servers"
+    forget(variables)
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +32,13 @@ def deployment() -> Iterator[Deployment]:
     """A MongoDB with transactions, for all tests of a file."""
     with deployed() as found:
         yield found
+
+
+@pytest.fixture(scope="module")
+def shim() -> Iterator[QdrantShim]:
+    """A stand-in for Qdrant, for the tests of a file, which may hurt it."""
+    with running_shim() as running:
+        yield running
 
 
 # Providers of models.

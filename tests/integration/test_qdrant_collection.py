@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from qdrant_client import models
 from support.qdrant_collections import Collection
-from support.qdrant_shim import QdrantShim, running_shim
+from support.qdrant_shim import QdrantShim
 from support.tier_samples import (
     DIMENSIONS,
     NOW,
@@ -48,19 +48,12 @@ SCOPE = scope_of()
 NAME = collection_name("ezra", None)
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[QdrantShim]:
-    """A server for this file."""
-    with running_shim() as shim:
-        yield shim
-
-
 @pytest.fixture
-def server(running: QdrantShim) -> Iterator[QdrantShim]:
+def server(shim: QdrantShim) -> Iterator[QdrantShim]:
     """A server without any collection at the beginning of each test."""
-    yield running
-    running.heal()
-    running.forget()
+    yield shim
+    shim.heal()
+    shim.forget()
 
 
 @pytest.fixture

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from qdrant_client import models
 from support.qdrant_collections import Collection
-from support.qdrant_shim import VERSION, Fault, QdrantShim, running_shim
+from support.qdrant_shim import VERSION, Fault, QdrantShim
 from support.tier_samples import DIMENSIONS, entry_of, scope_of
 
 from tiers.errors import ConfigError
@@ -23,22 +22,15 @@ SCOPE = scope_of()
 NAME = collection_name("ezra", "m")
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[QdrantShim]:
-    """A server for this file."""
-    with running_shim() as shim:
-        yield shim
-
-
 @pytest.fixture
-async def server(running: QdrantShim) -> Any:
+async def server(shim: QdrantShim) -> Any:
     """A server with one index of one entry."""
-    async with qdrant_warm_store(running.url, model_id="m", dimensions=DIMENSIONS) as store:
+    async with qdrant_warm_store(shim.url, model_id="m", dimensions=DIMENSIONS) as store:
         await store.upsert(SCOPE, [entry_of(SCOPE, 1)])
-    running.requests.clear()
-    yield running
-    running.heal()
-    running.forget()
+    shim.requests.clear()
+    yield shim
+    shim.heal()
+    shim.forget()
 
 
 async def _health(server: QdrantShim, **given: Any) -> TierHealth:

@@ -25,19 +25,12 @@ SCOPE = scope_of()
 NAME = collection_name("ezra", None)
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[QdrantShim]:
-    """A server for this file."""
-    with running_shim() as shim:
-        yield shim
-
-
 @pytest.fixture
-def server(running: QdrantShim) -> Iterator[QdrantShim]:
+def server(shim: QdrantShim) -> Iterator[QdrantShim]:
     """A server without any collection at the beginning of each test."""
-    yield running
-    running.heal()
-    running.forget()
+    yield shim
+    shim.heal()
+    shim.forget()
 
 
 @pytest.fixture

@@ -35,18 +35,11 @@ PATIENT = QdrantOptions(timeout_seconds=30)  # for what is refused at once, howe
 WORDS = "the words of a stored record"
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[QdrantShim]:
-    """A server for this file, which hurts it."""
-    with running_shim() as shim:
-        yield shim
-
-
 @pytest.fixture
-def server(running: QdrantShim) -> Iterator[QdrantShim]:
+def server(shim: QdrantShim) -> Iterator[QdrantShim]:
     """A server that is well and empty at the beginning of each test."""
-    yield running
-    running.heal()
+    yield shim
+    shim.heal()
 
 
 @pytest.fixture

@@ -90,10 +90,12 @@ def prepared_database(name: str | None = None, on: MongoServer | None = None) ->
 
     Making some sixty collections and indexes takes longer than most tests that ask them; they
     are made once and copied. ``tests/integration/test_mongo_database.py`` is about making them.
+    What the stand-in was asked before is forgotten: of a long run that is a million objects.
     """
     on = on or server()
     name = name or on.fresh_database()
     on.copy_database(_made_once(on), name)
+    on.clear_commands()
     return name
 
 
@@ -117,13 +119,7 @@ def _raw(uri: str) -> MongoClient[Document]:
 
 def stand_in(driver: str = "pymongo") -> MongoDatabases:
     """Return the databases of the stand-in for MongoDB; it starts when the first is opened."""
-
-    def fresh() -> str:
-        name = prepared_database()
-        server().clear_commands()
-        return name
-
-    return MongoDatabases(lambda: server().uri, fresh, driver)
+    return MongoDatabases(lambda: server().uri, prepared_database, driver)
 
 
 def live() -> MongoDatabases | None:

@@ -37,10 +37,12 @@ def server_variables() -> dict[str, str]:
     }
 
 
-def on_servers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let settings put the tiers of a test's runtimes on servers."""
-    for name, value in server_variables().items():
+def on_servers(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Let settings put the tiers of a test's runtimes on servers; returns what says so to them."""
+    variables = server_variables()
+    for name, value in variables.items():
         monkeypatch.setenv(name, value)
+    return variables
 
 
 SERVERS_SLOWLY = ("embedded", pytest.param("servers", marks=pytest.mark.slow))
@@ -49,5 +51,6 @@ is asked of them by the contracts of the stores, and by other tests of the same 
 
 
 def forget(variables: Mapping[str, str]) -> None:
-    """Let the servers hold nothing of a test any more that takes much room: its vectors."""
+    """Let the servers hold nothing of a test any more that takes much room."""
     shared_shim().forget(variables["EZRA_QDRANT_PREFIX"])
+    server().drop_database(variables["EZRA_MONGODB_DATABASE"])

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+import yaml
 from support.mesh_sources import Shop, stock, timing
 
 from ezra.mesh import source_of, sources_of_file
@@ -163,6 +164,22 @@ def test_a_file_that_is_none_is_refused(name: str, text: str, why: str, tmp_path
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(ConfigError, match=why):
         sources_of_file(path)
+
+
+def test_yaml_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every command and every server reads the file as it starts; aliases are seen on the way."""
+    path = tmp_path / "mesh.yaml"
+    path.write_text(json.dumps({"sources": {"stock": STOCK}}))
+    made: list[str] = []
+    begin = yaml.reader.Reader.__init__
+
+    def counted(reader: yaml.reader.Reader, stream: str) -> None:
+        made.append(stream)
+        begin(reader, stream)
+
+    monkeypatch.setattr(yaml.reader.Reader, "__init__", counted)
+    assert [*sources_of_file(path)] == ["stock"]
+    assert len(made) == 1
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

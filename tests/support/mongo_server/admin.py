@@ -117,8 +117,7 @@ async def coll_mod(engine: Engine, command: Command) -> Document:
 
 async def drop_database(engine: Engine, command: Command) -> Document:
     """Answer ``dropDatabase``."""
-    engine.sessions.forget(engine.store.collections(command.database))
-    engine.store.drop_database(command.database)
+    engine.drop_database(command.database)
     return {"dropped": command.database, "ok": 1.0}
 
 

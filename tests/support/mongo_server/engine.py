@@ -115,6 +115,11 @@ class Engine:
         names = [*([name] if isinstance(name, str) else ()), *_united(command.body.get("pipeline"))]
         return frozenset(self.store[command.database][one] for one in names)
 
+    def drop_database(self, name: str) -> None:
+        """Forget a database, and roll back what touches it."""
+        self.sessions.forget(self.store.collections(name))
+        self.store.drop_database(name)
+
     def cursor_reply(
         self, namespace: str, documents: list[Document], batch_size: Any = None
     ) -> Document:

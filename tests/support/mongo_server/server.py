@@ -132,6 +132,10 @@ class MongoServer:
         """Make a database that has what another has; a stored document is never changed."""
         self._call(lambda: self._engine.store.copy_database(source, target))
 
+    def drop_database(self, name: str) -> None:
+        """Forget a database of which nobody has a client open any more."""
+        self._call(lambda: self._engine.drop_database(name))
+
     def reset(self) -> None:
         """Drop all databases, open transactions, cursors, faults and recorded commands."""
         self._call(self._forget_all)

@@ -81,7 +81,7 @@ class Collection(CollectionStore):
             taken = index.conflict(id_key, index.keys(document))
             if taken is not None:
                 raise index.duplicate(self.namespace, document, taken)
-            index.add(id_key, document)
+            index.put(id_key, document)
         self.declared[index.name] = index
         self.create()
 
@@ -97,7 +97,7 @@ class Collection(CollectionStore):
     def _hold(self, slot: Hashable, document: Document) -> None:
         id_key = key_of(document["_id"])
         for index in self.declared.values():
-            index.add(id_key, document)
+            index.put(id_key, document)
         self._slots[id_key] = slot
 
     def _let_go(self, slot: Hashable) -> None:
@@ -109,7 +109,6 @@ class Collection(CollectionStore):
     # What mongomock calls, and therefore every way in:
 
     def __setitem__(self, key: Hashable, val: Document) -> None:
-        self._let_go(key)
         self._hold(key, val)
         super().__setitem__(key, val)
 

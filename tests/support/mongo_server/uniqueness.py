@@ -21,6 +21,8 @@ from .values import AFTER_ALL, MISSING, Document, Key, index_keys, key_of, leave
 
 Keys = tuple[Key, ...]
 _ABSENT: Keys = ()
+_KNOWN_MAX = 64
+"""Documents whose keys an index keeps besides: more than most transactions write."""
 _SPEC_FIELDS = frozenset({"key", "name", "unique", "partialFilterExpression"})
 _PARTIAL_OPERATORS = frozenset({"$eq", "$exists", "$gt", "$gte", "$lt", "$lte", "$in"})
 
@@ -46,9 +48,24 @@ class Index:
         self._parts = tuple(tuple(path.split(".")) for path, _ in self.fields)
         self._is_covered: Predicate | None = compile_filter(self.partial) if self.partial else None
         self._held: dict[Key, tuple[Keys, ...]] = {}
+        self._known: dict[int, tuple[Document, tuple[Keys, ...]]] = {}
 
     def keys(self, document: Document) -> tuple[Keys, ...]:
-        """Return the keys under which the document is held; none when it is left out."""
+        """Return the keys under which the document is held; none when it is left out.
+
+        A statement of a transaction puts the same few documents in and takes them out again, and
+        none of them ever changes.
+        """
+        known = self._known.get(id(document))
+        if known is not None:
+            return known[1]
+        if len(self._known) >= _KNOWN_MAX:
+            self._known.clear()
+        keys = self._keys(document)
+        self._known[id(document)] = document, keys
+        return keys
+
+    def _keys(self, document: Document) -> tuple[Keys, ...]:
         if self._is_covered is not None and not self._is_covered(document):
             return ()
         plain = []
@@ -65,9 +82,12 @@ class Index:
             raise CommandError(171, "cannot index parallel arrays")
         return tuple(itertools.product(*columns))
 
-    def add(self, id_key: Key, document: Document) -> None:
-        """Hold a document that is not held yet."""
+    def put(self, id_key: Key, document: Document) -> None:
+        """Hold a document, in the place of the one that is held under its ``_id``."""
         keys = self.keys(document)
+        if self._held.get(id_key) == keys:
+            return
+        self.remove(id_key)
         for key in keys:
             insort(self.entries, (key, id_key))
         self._held[id_key] = keys
