@@ -96,37 +96,6 @@ def check_call(method: Callable[..., Any], given: Mapping[str, object]) -> None:
         raise UsageError("until", end, words)
 
 
-def check_part(
-    hint: Any,  # noqa: ANN401 - a type
-    bounds: Sequence[object],
-    place: Sequence[int | str],
-    value: object,
-) -> None:
-    """Refuse a part of an argument that is not what its type says, in the words of ``check_call``.
-
-    Args:
-        hint: The type of the argument.
-        bounds: What is said of it beside its type.
-        place: Its name, and the numbers that lead to the part; pydantic puts the member of a
-            union behind them.
-        value: What was given there. What is inside a record is not looked at: that says more.
-
-    Raises:
-        UsageError: It is not.
-    """
-    field, *behind = place
-    forms = _forms(Annotated[hint, *bounds] if bounds else hint)
-    for part in behind:
-        if not isinstance(part, int):
-            if any(form.has_fields for form in forms):
-                return
-            break
-        field = f"{field}[{part}]"
-        forms = next((form.item for form in forms if form.item), ())
-    if forms:
-        _check(str(field), value, forms)
-
-
 def takes_fields(method: Callable[..., Any], name: str) -> bool:
     """Whether an argument of a method may be a record or have some: they say more of themselves."""
     forms = _forms_of(method).get(name, ())
@@ -219,8 +188,7 @@ def _forms(hint: Any, bounds: tuple[Any, ...] = ()) -> _Forms:  # noqa: ANN401 -
         return tuple(form for forms in members for form in forms) if all(members) else ()
     if origin is Literal:
         choices = get_args(hint)
-        # An empty one is how a model leaves it out.
-        return (_Form(", ".join(filter(None, choices)), choices.__contains__),)
+        return (_Form(", ".join(choices), choices.__contains__),)
     if origin is Mapping:
         return (_Form("fields", lambda value: isinstance(value, Mapping), has_fields=True),)
     if origin in _LISTS:

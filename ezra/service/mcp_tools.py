@@ -207,7 +207,6 @@ class MemoryTool(Tool):
 
     drop: Callable[[], None] = Field(exclude=True)
     check: Callable[[], None] = Field(exclude=True)
-    takes: type[BaseModel] = Field(exclude=True)
 
     async def run(
         self,
@@ -238,7 +237,7 @@ class MemoryTool(Tool):
         except ToolError as refused:
             if not isinstance(refused.__cause__, ValidationError):
                 raise
-            problem = argument_refusal(refused.__cause__, self.takes)
+            problem = argument_refusal(refused.__cause__)
             raise ToolError(error_line(problem)) from refused.__cause__
 
     def _tool_error(self, error: EzraError) -> ToolError:
@@ -293,5 +292,4 @@ def _bound(
     parts["fn"] = MethodType(spec.method, tools)
     # Each server has its own copy, to keep and change.
     parts["parameters"] = {**deepcopy(made.parameters), "additionalProperties": False}
-    bound = partial(check, spec.needs, spec.name)
-    return MemoryTool(**parts, drop=drop, check=bound, takes=spec.arguments)
+    return MemoryTool(**parts, drop=drop, check=partial(check, spec.needs, spec.name))

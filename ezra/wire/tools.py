@@ -20,17 +20,15 @@ from tiers.errors import EzraError, UsageError
 from tiers.fencing import cut, flat
 from tiers.fields import Misfit
 
-from ..arguments import check_part
 from ..handles.agent import Agent
 from ..operations import Effect, ForModel, Moment, Need
 from .agent_tools import AgentTools, Lent, moment_of
 from .derivation import Offered
 from .handles import AGENT, HANDLES
-from .operation import refusal_of, shown
+from .operation import refusal_of
 from .tool_answers import ANSWERS, Answer, Whole
 
 PROBLEM_CHARS_MAX = 1_000
-_PROBLEMS_MAX = 5
 
 LENT = tuple(
     offered
@@ -87,7 +85,7 @@ class ToolSpec:
             else:
                 given = model.model_validate(dict(arguments))
         except ValidationError as error:
-            raise argument_refusal(error, model) from None
+            raise argument_refusal(error) from None
 
         async def asking() -> Agent:
             return agent
@@ -221,32 +219,17 @@ def error_line(error: EzraError) -> str:
     return short(f"{type(error).__name__}: {error}")
 
 
-def argument_refusal(
-    error: ValidationError, arguments: type[BaseModel] | None = None
-) -> UsageError:
-    """Return the refusal of what a model gave: of all that does not fit, so that it mends that.
-
-    Args:
-        error: What does not fit.
-        arguments: What there is to give, which says what is accepted as the handles say it.
-    """
-    problems = error.errors(include_url=False)[:_PROBLEMS_MAX]
-    refusals = [_refused(one, arguments) for one in problems]
-    # Each member of a union refuses the same.
-    first, *others = {str(one): one for one in refusals}.values()
+def argument_refusal(error: ValidationError) -> UsageError:
+    """Return the refusal of what a model gave: of all that does not fit, so that it mends that."""
+    problems = error.errors(include_url=False)[:5]
+    first, *others = map(_refused, problems)
     return UsageError(first.field, first.value, "; ".join([first.accepted, *map(str, others)]))
 
 
-def _refused(problem: Mapping[str, Any], arguments: type[BaseModel] | None) -> UsageError:
+def _refused(problem: Mapping[str, Any]) -> UsageError:
     """Return the refusal of one argument; of one that there is not, without what it said."""
     if problem["type"] == "extra_forbidden":
         return UsageError("arguments", problem["loc"][-1], "the arguments that the tool has")
-    named = arguments.model_fields.get(problem["loc"][0]) if arguments and problem["loc"] else None
-    if named is not None and problem["type"] != "missing":
-        try:
-            check_part(named.annotation, named.metadata, problem["loc"], problem["input"])
-        except UsageError as refused:
-            return UsageError(refused.field, shown(refused.value), refused.accepted)
     return refusal_of(Misfit.of(problem), "arguments")
 
 

@@ -55,7 +55,7 @@ def test_a_folder_is_its_readable_files_under_its_own_name(root: Path) -> None:
     assert found.ignored == 8
     assert found.is_inside("book/x")
     assert not found.is_inside("bookshelf/x")
-    assert found.path_of("book/part/x.md") == root / "part/x.md"
+    assert found.paths_of("book/part/x.md") == (root / "part/x.md",)
 
 
 def test_patterns_are_held_against_path_and_name(root: Path) -> None:
@@ -94,8 +94,10 @@ def test_only_plain_files_are_read(root: Path) -> None:
 
 def test_what_cannot_be_looked_at_is_not_gone(root: Path) -> None:
     """A document is removed only when its file is surely not there."""
-    names = {"there": root / "a.md", "gone": root / "x.md", "below": root / "a.md/x.md"}
-    assert gone_of(names | {"odd": Path("a\x00b")}) == ["gone", "below"]
+    there, gone = root / "a.md", root / "x.md"
+    names = {"there": (there,), "gone": (gone,), "below": (root / "a.md/x.md",)}
+    odd = {"odd": (Path("a\x00b"),), "called otherwise": (gone, there)}
+    assert gone_of(names | odd) == ["gone", "below"]
 
 
 # Front matter: what it may say, and what is told and kept as text instead.
