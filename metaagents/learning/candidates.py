@@ -20,7 +20,7 @@ from .grammar.answers import answered
 from .grammar.lexicon import EVALUATIVE
 from .grammar.phrases import TIME, as_time
 from .grammar.subjects import kind_of
-from .patterns import CONFIDENCE, USER, Stated, stated, stated_after, subject_of
+from .patterns import CONFIDENCE, USER, Stated, points_back, stated, stated_after, subject_of
 from .plain_speech import POINTING, is_plain
 from .regexes import any_case, regex
 
@@ -217,7 +217,7 @@ def _carried_on(turn: Turn, window: Window) -> Iterator[tuple[Stated, tuple[str,
 
     The reply between them names nobody else; "it" after a question is what was asked for.
     """
-    former = _right_before(turn, window)
+    former = _right_before(turn, window) if points_back(turn.input) else None
     if former is None or subject_of(former) != subject_of(turn):
         return
     reply, last = former.response.strip(), (sentences(former.input) or [""])[-1]

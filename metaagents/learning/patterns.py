@@ -92,9 +92,14 @@ def stated(said: str, subject: str, at: datetime | None = None) -> list[Stated]:
     return list(found.values())
 
 
+def points_back(said: str) -> bool:
+    """Whether a message begins with "she", "it" or "their", which may mean what was said before."""
+    return _POINTS_BACK.match(said) is not None
+
+
 def stated_after(before: str, said: str, subject: str, at: datetime | None = None) -> list[Stated]:
     """Return what a message states that goes on from the sentence ``before`` it, as ``stated``."""
-    if not (_POINTS_BACK.match(said) and is_plain(said)):
+    if not is_plain(said):
         return []
     first = f"{before.rstrip(' .!')}."
     found = claims_in(clauses(plain_quotes(f"{first} {said}")), subject, at)

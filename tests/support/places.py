@@ -231,6 +231,7 @@ _PROCESS = (
     Place("process", "ezra.ranking.terms:_read_word", "key", "turnover"),
     Place("process", "tiers.warm.edge_store:_names", "name", "nothing"),
     Place("process", "tiers.warm.guard:_owners", "name", "nothing"),
+    Place("process", "tiers.warm.guard:_read_reader", "name", "nothing"),
     Place("process", "tiers.warm.payload:owner_of", "name", "nothing"),
     Place("process", "ezra.ranking.pool:_candidates", "text", "turnover"),
     Place("process", "metaagents.learning.marks:marks", "none", "nothing"),

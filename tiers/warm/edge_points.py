@@ -222,19 +222,16 @@ def _visible(chosen: Chosen, leg: Leg) -> list[edge.Filter]:
 
     Words are looked up, and few points have them; vectors are compared with those of all points.
     """
-    if isinstance(leg.query, edge.SparseVector):
-        return [_checked(chosen)]
     lasting, moments = _apart(chosen.condition)
-    by_names = _by_names(chosen.operation, chosen.bounds, lasting)
-    parts = parted(moments)
-    if by_names is None or parts is None:
-        return [_checked(chosen)]
+    kept = (chosen.operation, chosen.bounds, lasting)
+    parts = None if isinstance(leg.query, edge.SparseVector) else parted(moments)
+    by_names = None if parts is None else _by_names(*kept)
+    if parts is None or by_names is None:
+        return [_narrowed(*kept, moments)]
     unlimited, limited = parts
     names, known = by_names
-    return [
-        edge.Filter(must=[*known, *conditions(unlimited)], should=list(names)),
-        _checked(chosen._replace(condition=(*lasting, *limited))),
-    ]
+    named = edge.Filter(must=[*known, *conditions(unlimited)], should=list(names))
+    return [named, _narrowed(*kept, limited)]
 
 
 def _checked(chosen: Chosen) -> edge.Filter:
@@ -243,8 +240,13 @@ def _checked(chosen: Chosen) -> edge.Filter:
     Most of it is the same from question to question: that is rendered and looked at once. Moments
     and ids come on top, and only narrow it.
     """
-    lasting, passing = _apart(chosen.condition)
-    known = _lasting(chosen.operation, chosen.bounds, lasting)
+    return _narrowed(chosen.operation, chosen.bounds, *_apart(chosen.condition))
+
+
+def _narrowed(
+    operation: str, bounds: Bounds, lasting: Predicate, passing: Predicate
+) -> edge.Filter:
+    known = _lasting(operation, bounds, lasting)
     return edge.Filter(must=[*known, *conditions(passing)])
 
 

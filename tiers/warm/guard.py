@@ -219,6 +219,7 @@ def _read_owner(name: str) -> _Owner:
     return tenant, graph
 
 
+@lru_cache(maxsize=_OWNERS_REMEMBERED)
 def _read_reader(name: str) -> _Owner:
     """Return the owner a name of readers begins with; writer, user and topic come after it."""
     try:
@@ -294,7 +295,7 @@ def _owner(operation: str, bounds: Bounds, payload: Mapping[str, Any]) -> tuple[
     names = payload.get("owner", [])
     try:
         owners = _owners(tuple(map(str, names)) if isinstance(names, list) else (str(names),))
-        readers = {_read_reader(name) for name in payload.get(_READERS_KEY, ())}
+        readers = {_read_reader(str(name)) for name in payload.get(_READERS_KEY, ())}
     except _NotUnderstood as error:
         raise _refusal(operation, f"a point with {error}") from error
     if owners != ({(tenant, graph)} if graph != _NO_GRAPH else set()) or not readers <= owners:
