@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from support import cli_doors, service
-from support.servers import forget, on_servers
+from support.servers import placed
 
 FOLDER = Path(__file__).parent
 NEARER_DOORS = frozenset({cli_doors.DOORS[0], service.DOORS[0]})
@@ -36,13 +36,9 @@ def tiers(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Iterator[str]:
     """Where the tiers are; settings take it from the environment, so no test knows."""
-    if request.param == "embedded":
-        yield "embedded"
-        return
-    variables = on_servers(monkeypatch)
-    yield "servers"
-    forget(variables)
-    assert not [*tmp_path.rglob("ezra.db"), *tmp_path.rglob("shard")], "a tier was embedded"
+    yield from placed(request.param, monkeypatch)
+    if request.param == "servers":
+        assert not [*tmp_path.rglob("ezra.db"), *tmp_path.rglob("shard")], "a tier was embedded"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

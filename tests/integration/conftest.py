@@ -13,18 +13,13 @@ from support.model_providers import PROVIDERS, Make, embedder_at, model_at
 from support.mongo_deployments import Deployment, deployed
 from support.moves import shared_inventory, shared_source
 from support.qdrant_shim import QdrantShim, running_shim
-from support.servers import forget, on_servers
+from support.servers import placed
 
 
 @pytest.fixture(params=("embedded", "servers"))
 def tiers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Where the tiers are; settings take it from the environment."""
-    if request.param == "embedded":
-        yield "embedded"
-        return
-    variables = on_servers(monkeypatch)
-    yield "servers"
-    forget(variables)
+    yield from placed(request.param, monkeypatch)
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import pytest
 
@@ -54,3 +54,13 @@ def forget(variables: Mapping[str, str]) -> None:
     """Let the servers hold nothing of a test any more that takes much room."""
     shared_shim().forget(variables["EZRA_QDRANT_PREFIX"])
     server().drop_database(variables["EZRA_MONGODB_DATABASE"])
+
+
+def placed(where: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Put the tiers of a test ``embedded`` or on ``servers``, which forget them afterwards."""
+    if where == "embedded":
+        yield where
+        return
+    variables = on_servers(monkeypatch)
+    yield where
+    forget(variables)

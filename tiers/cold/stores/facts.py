@@ -55,8 +55,8 @@ PlaceInCore: TypeAlias = Callable[[Fact, Fact], str | None]
 """Says why a fact that takes the place of another one becomes core with that; ``None``: not."""
 
 
-def no_place(new: Fact, old: Fact) -> None:
-    """Say that what takes a place stays in its tier."""
+def no_promotion(new: Fact, old: Fact) -> None:
+    """Leave what takes a place in its tier."""
     del new, old
 
 
@@ -71,7 +71,7 @@ class TakenPlace(NamedTuple):
 
     fact_id: str
     sight: Scope
-    in_core: PlaceInCore = no_place
+    in_core: PlaceInCore = no_promotion
 
 
 class SemanticStore(OverEngine):
@@ -282,7 +282,7 @@ class SemanticStore(OverEngine):
         work: Sequence[WorkDraft] = (),
         *,
         how: Superseded = "natural",
-        in_core: PlaceInCore = no_place,
+        in_core: PlaceInCore = no_promotion,
     ) -> Steps[bool]:
         """Let the fact ``by`` take the place of another, with an audit event ``superseded``.
 
