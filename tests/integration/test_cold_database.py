@@ -119,13 +119,15 @@ async def test_closing_ends_every_thread(tmp_path: Path) -> None:
 
 async def test_room_is_bounded_and_waiting_is_not_refused(database: Database) -> None:
     """Far more calls than there is room for are all served."""
-    held = threading.Event()
+    begun, held = threading.Event(), threading.Event()
 
     def hold(connection: sqlite3.Connection) -> None:
+        begun.set()
         assert held.wait(10)
         _put(connection, "held")
 
     holder = asyncio.create_task(database.write("hold", hold))
+    assert await asyncio.to_thread(begun.wait, 10)
     others = [
         asyncio.create_task(database.write("put", lambda connection, n=n: _put(connection, f"{n}")))
         for n in range(WAITING_MAX * 2)
