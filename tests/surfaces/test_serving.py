@@ -43,6 +43,13 @@ class Feed:
                 return found
         return found
 
+    async def until(self, line: str, count: int) -> list[str]:
+        """Read lines until one has come so often; return all of them."""
+        read: list[str] = []
+        while read.count(line) < count:
+            read += [await anext(self._lines)]
+        return read
+
     async def rest(self) -> list[str]:
         """Return what comes until the feed ends."""
         return [line async for line in self._lines if line]
@@ -87,10 +94,9 @@ async def test_a_silent_feed_says_that_it_lives_and_ends_with_the_service(behind
     app = service_app(behind, tokens=None, settings=behind.settings, pace=Pace(0.01, 0.02))
     async with asyncio.timeout(PATIENCE_SECONDS):
         async with listening(app, "127.0.0.1", 0) as url, following(url) as feed:
-            await asyncio.sleep(0.1)
+            said = await feed.until(": still here", 2)
             app.state.stopping.set()
-            said = await feed.rest()
-    assert said.count(": still here") >= 2
+            await feed.rest()
     assert said[0] == "retry: 1000"
 
 
