@@ -11,8 +11,12 @@ from support.runtime import MovingClock, running
 from support.service import serving
 
 from ezra import Conflict, Ezra, NotFound, PolicyDenied, UsageError
+from ezra.moving.carried_file import checked_file, put_in
 from ezra.moving.carrying import TABLES
 from ezra.service.tokens import TokenFile
+
+FORMER_FORM = Path(__file__).with_name("former_form.ezra")
+"""A graph as an ezra wrote it whose belief events named no turn, and who knew fewer tables."""
 
 
 async def rows_of(graph: Any, limit: int = 500) -> dict[str, list[dict[str, Any]]]:
@@ -110,3 +114,18 @@ async def test_only_an_operator_carries(behind: Ezra, tokens: TokenFile) -> None
             await graph.export_rows("turns")
         with pytest.raises(PolicyDenied):
             await remote.import_rows("other", "turns", [])
+
+
+async def test_a_file_of_a_former_form_is_taken_whole(runtime: Any) -> None:
+    """Its belief log verifies, goes on in the form of today, and what was shown is rebuilt."""
+    carried = checked_file(FORMER_FORM)
+    await put_in(runtime, FORMER_FORM, carried)
+    graph = await runtime.session_graph("imola")
+    agent = await graph.agent("strategist")
+    assert [one.claim for one in await agent.beliefs()] == ["The mediums last 18 laps."]
+    await agent.commit("The softs last 9 laps.", topic="tyres")
+    checked = await graph.beliefs.verify()
+    assert (checked.ok, checked.events, checked.problems) == (True, 5, ())
+    (turn,) = await graph.turns("strategist")
+    (receipt,) = (await graph.receipts_of([turn.id])).values()
+    assert (await graph.replay_context(receipt.id)).is_exact

@@ -149,6 +149,8 @@ def index_of(sample: Sample, kind: str, number: int = 0) -> int:
         ("pinned", {"turn": -1}, "greater than or equal to 0"),
         ("trusted", {"turn": 0}, "its turn is before that of the event before"),
         ("trusted", {"version": 4}, "its version is not known here"),
+        ("trusted", {"version": 0}, "its version is not known here"),
+        ("trusted", {"version": 2, "turn_id": "x"}, "its version has no turn_id"),
         ("trusted", {"graph_id": "x"}, "it is of another log: that of 'x' of 'acme'"),
         ("trusted", {"tenant": "x"}, "it is of another log: that of 'race' of 'x'"),
         ("trusted", {"kind": "believed"}, "event.kind"),

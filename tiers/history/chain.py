@@ -24,6 +24,9 @@ from ..ids import derived_id
 FORMAT_VERSION = 3
 """Of the form that is hashed."""
 
+_SINCE_VERSION = {"turn": 2, "turn_id": 3}
+"""Fields that the first form did not have."""
+
 FIRST_PREVIOUS_HASH = "0" * 64
 SALT_BYTES = 16
 
@@ -56,11 +59,17 @@ def stored_digest(salt: bytes, content: bytes) -> str:
 def event_hash(event: BeliefEvent) -> str:
     """Return the hex SHA-256 over the canonical form of every field except ``hash``.
 
-    ``version`` goes into it as ``v``.
+    ``version`` goes into it as ``v``; what its form did not have yet does not.
     """
-    fields: dict[str, JsonValue] = event.model_dump(exclude={"hash", "version", "recorded_at"})
+    left_out = {"hash", "version", "recorded_at", *fields_since(event.version)}
+    fields: dict[str, JsonValue] = event.model_dump(exclude=left_out)
     covered = {**fields, "recorded_at": iso(event.recorded_at), "v": event.version}
     return hashlib.sha256(canonical(covered)).hexdigest()
+
+
+def fields_since(version: int) -> tuple[str, ...]:
+    """Return the fields that events of a version have not: its hash does not cover them."""
+    return tuple(field for field, since in _SINCE_VERSION.items() if since > version)
 
 
 def next_event(

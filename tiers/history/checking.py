@@ -13,7 +13,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..beliefs import BeliefEvent, BeliefKind, BranchPoint, Commitment, LoggedBelief, Settlement
 from ..errors import UsageError
-from .chain import FIRST_PREVIOUS_HASH, FORMAT_VERSION, canonical, event_hash, stored_digest
+from .chain import (
+    FIRST_PREVIOUS_HASH,
+    FORMAT_VERSION,
+    canonical,
+    event_hash,
+    fields_since,
+    stored_digest,
+)
 from .export import parsed, shown, spoken_of
 from .findings import Problems
 from .fold import Fold
@@ -209,8 +216,11 @@ class LogCheck:
             self._tell(place, "its turn is before that of the event before")
 
     def _check_hash(self, event: BeliefEvent, place: _Place) -> None:
-        if event.version != FORMAT_VERSION:
+        if not 1 <= event.version <= FORMAT_VERSION:
             self._tell(place, f"its version is not known here: {shown(str(event.version))}")
+        for field in fields_since(event.version):
+            if getattr(event, field):
+                self._tell(place, f"its version has no {field}, so nothing vouches for it")
         made = event_hash(event)
         if made != event.hash or not is_hash(event.hash):
             self._tell(place, "its hash is not that of its fields")
