@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 
 from pydantic import JsonValue
 
-from ..beliefs import BeliefEvent, Commitment
+from ..beliefs import BeliefEvent, Commitment, SignedHead
 from ..errors import UsageError
 from ..fields import Record
 from ..fleet import Scope
@@ -24,8 +24,11 @@ from ..ids import derived_id
 FORMAT_VERSION = 3
 """Of the form that is hashed."""
 
-_SINCE_VERSION = {"turn": 2, "turn_id": 3}
-"""Fields that the first form did not have."""
+FORMER_VERSION = 2
+"""The oldest form that is understood."""
+
+EVENT_FIELDS_SINCE = {"turn_id": 3}
+"""Fields that a former version did not have."""
 
 FIRST_PREVIOUS_HASH = "0" * 64
 SALT_BYTES = 16
@@ -61,15 +64,24 @@ def event_hash(event: BeliefEvent) -> str:
 
     ``version`` goes into it as ``v``; what its form did not have yet does not.
     """
-    left_out = {"hash", "version", "recorded_at", *fields_since(event.version)}
+    newer = fields_since(event.version, EVENT_FIELDS_SINCE)
+    left_out = {"hash", "version", "recorded_at", *newer}
     fields: dict[str, JsonValue] = event.model_dump(exclude=left_out)
     covered = {**fields, "recorded_at": iso(event.recorded_at), "v": event.version}
     return hashlib.sha256(canonical(covered)).hexdigest()
 
 
-def fields_since(version: int) -> tuple[str, ...]:
-    """Return the fields that events of a version have not: its hash does not cover them."""
-    return tuple(field for field, since in _SINCE_VERSION.items() if since > version)
+def fields_since(version: int, since: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the fields that a version has not: neither a hash nor a signature covers them."""
+    return tuple(field for field, first in since.items() if version < first)
+
+
+def uncovered(record: BeliefEvent | SignedHead, since: Mapping[str, int]) -> str | None:
+    """Return what is wrong with a record that has a field which its version has not."""
+    for field in fields_since(record.version, since):
+        if getattr(record, field):
+            return f"its version has no {field}, so nothing vouches for it"
+    return None
 
 
 def next_event(

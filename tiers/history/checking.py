@@ -14,12 +14,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ..beliefs import BeliefEvent, BeliefKind, BranchPoint, Commitment, LoggedBelief, Settlement
 from ..errors import UsageError
 from .chain import (
+    EVENT_FIELDS_SINCE,
     FIRST_PREVIOUS_HASH,
     FORMAT_VERSION,
+    FORMER_VERSION,
     canonical,
     event_hash,
-    fields_since,
     stored_digest,
+    uncovered,
 )
 from .export import parsed, shown, spoken_of
 from .findings import Problems
@@ -216,11 +218,11 @@ class LogCheck:
             self._tell(place, "its turn is before that of the event before")
 
     def _check_hash(self, event: BeliefEvent, place: _Place) -> None:
-        if not 1 <= event.version <= FORMAT_VERSION:
+        if not FORMER_VERSION <= event.version <= FORMAT_VERSION:
             self._tell(place, f"its version is not known here: {shown(str(event.version))}")
-        for field in fields_since(event.version):
-            if getattr(event, field):
-                self._tell(place, f"its version has no {field}, so nothing vouches for it")
+        problem = uncovered(event, EVENT_FIELDS_SINCE)
+        if problem is not None:
+            self._tell(place, problem)
         made = event_hash(event)
         if made != event.hash or not is_hash(event.hash):
             self._tell(place, "its hash is not that of its fields")

@@ -32,7 +32,8 @@ from ..errors import Conflict, UsageError, refused
 from ..evidence import ChainedAudit
 from ..fields import Misfit, Moment, Record, in_utc
 from ..saved_file import SavedFile
-from .chain import FIRST_PREVIOUS_HASH, FORMAT_VERSION, canonical, written
+from .chain import EVENT_FIELDS_SINCE, FIRST_PREVIOUS_HASH, canonical, fields_since, written
+from .heads import head_fields
 from .plan import SPEAKING_KINDS
 from .rotation import Rotation
 from .signing import SigningKey
@@ -60,7 +61,7 @@ class ExportSeal(Record):
         events: How many there are.
         redacted: Of how many of them the content was destroyed.
         heads: How many signed heads there are.
-        audit: How many audit events.
+        audit: How many audit events; ``None`` in a file from before there were any in it.
         rotations: How many.
         last_hash: The hash of the last event; 64 zeros without one.
         header: The SHA-256 of the first line.
@@ -72,7 +73,7 @@ class ExportSeal(Record):
     events: int = Field(ge=0)
     redacted: int = Field(ge=0)
     heads: int = Field(ge=0)
-    audit: int = Field(default=0, ge=0)
+    audit: int | None = Field(default=None, ge=0)
     rotations: int = Field(ge=0)
     last_hash: str
     header: str
@@ -94,7 +95,7 @@ def entry_line(entry: LoggedBelief) -> bytes:
 
 def head_line(head: SignedHead) -> bytes:
     """Return the line of a signed head."""
-    return canonical({"head": written(head, "signed_at")})
+    return canonical({"head": head_fields(head)})
 
 
 def audit_line(event: ChainedAudit) -> bytes:
@@ -109,18 +110,17 @@ def rotation_line(rotation: Rotation) -> bytes:
 
 def seal_line(seal: ExportSeal) -> bytes:
     """Return the line of a seal."""
-    return canonical({"seal": seal.model_dump()})
+    return canonical({"seal": seal.model_dump(exclude_none=True)})
 
 
 def event_fields(event: BeliefEvent) -> dict[str, JsonValue]:
     """Return an event as it is written: times as they are hashed."""
-    is_former = event.version < FORMAT_VERSION and not event.turn_id
-    return written(event, "recorded_at", *(("turn_id",) if is_former else ()))
+    return written(event, "recorded_at", *fields_since(event.version, EVENT_FIELDS_SINCE))
 
 
 def sealed_bytes(seal: ExportSeal) -> bytes:
     """Return what the signature of a seal is over."""
-    return canonical(seal.model_dump(exclude={"signature"}))
+    return canonical(seal.model_dump(exclude={"signature"}, exclude_none=True))
 
 
 class ExportWriter:

@@ -9,15 +9,33 @@ import hashlib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from pydantic import JsonValue
+
 from ..beliefs import BeliefEvent, SignedHead
 from ..errors import IntegrityError, UsageError
 from ..fields import in_utc
-from .chain import FIRST_PREVIOUS_HASH, canonical, event_hash, written
+from .chain import (
+    FIRST_PREVIOUS_HASH,
+    canonical,
+    event_hash,
+    fields_since,
+    uncovered,
+    written,
+)
 from .merkle import Frontier, is_hash
 from .signing import SigningKey, is_public_key, key_id, verify
 
 HEAD_VERSION = 2
 """Of the form that is signed."""
+
+HEAD_FIELDS_SINCE = dict.fromkeys(("number", "previous", "audit_size", "audit_hash"), 2)
+"""Fields that the first version did not have."""
+
+
+def head_fields(head: SignedHead, *left_out: str) -> dict[str, JsonValue]:
+    """Return a head as it is written, in the form of its version."""
+    newer = fields_since(head.version, HEAD_FIELDS_SINCE)
+    return written(head, "signed_at", *newer, *left_out)
 
 
 def signed_bytes(head: SignedHead) -> bytes:
@@ -25,7 +43,7 @@ def signed_bytes(head: SignedHead) -> bytes:
 
     These are ``signature`` and ``frontier``, which is known to be right when it gives ``root``.
     """
-    return canonical(written(head, "signed_at", "signature", "frontier"))
+    return canonical(head_fields(head, "signature", "frontier"))
 
 
 def head_digest(head: SignedHead) -> str:
@@ -100,8 +118,9 @@ def check_head(head: SignedHead) -> str | None:
 
     Whether its key may be trusted, and whether it is of a given log, is not asked.
     """
-    if head.version != HEAD_VERSION:
-        return f"its version {head.version} is not known here"
+    problem = _form_problem(head)
+    if problem is not None:
+        return problem
     if not (is_hash(head.root) and is_hash(head.last_hash) and is_public_key(head.public_key)):
         return "its hashes and its key are not 64 lower-case hexadecimal digits each"
     if not verify(head.public_key, head.signature, signed_bytes(head)):
@@ -113,6 +132,12 @@ def check_head(head: SignedHead) -> str | None:
     except UsageError:
         return f"its frontier is not one of {head.size} events"
     return None if frontier.root().hex() == head.root else "its frontier does not give its root"
+
+
+def _form_problem(head: SignedHead) -> str | None:
+    if not 1 <= head.version <= HEAD_VERSION:
+        return f"its version {head.version} is not known here"
+    return uncovered(head, HEAD_FIELDS_SINCE)
 
 
 def follows(head: SignedHead, last: SignedHead | None) -> bool:

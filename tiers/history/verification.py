@@ -268,7 +268,7 @@ class _Sealed(NamedTuple):
         """Tell what is wrong with it; return whether a trusted key has signed it as it is."""
         seal, line = self.seal, self.line
         counts = {"events": log.events, "redacted": log.destroyed, **self.counts}
-        counted = seal.model_dump(include=set(counts))
+        counted = {**seal.model_dump(include=set(counts)), "audit": seal.audit or 0}
         for name in (name for name in counts if counts[name] != counted[name]):
             what = f"the seal counts {counted[name]} {name}, and there are {counts[name]}"
             problems.add(what, line=line.number)
