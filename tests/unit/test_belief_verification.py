@@ -95,7 +95,10 @@ def test_an_event_of_a_former_form_has_no_turn_id(sample: Sample) -> None:
     """Its hash does not cover it: in a store anybody could have written one in."""
     checker = LogVerifier("acme", "race")
     checker.add_entries(changed(sample, 0, version=2, turn_id="x"))
-    assert told(checker.result())[0] == "its version has no turn_id, so nothing vouches for it"
+    assert (
+        told(checker.result())[0]
+        == "event 1: its version has no turn_id, so nothing vouches for it"
+    )
 
 
 def test_a_head_of_a_former_form_has_none_of_the_newer_fields() -> None:
