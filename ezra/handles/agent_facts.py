@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
+from tiers.errors import UsageError
 from tiers.records import Fact, FactTier, Hit, Rule, Scope, SearchQuery, Source, Standing, Turn
 from tiers.upkeep import Page
 
@@ -74,12 +75,14 @@ class AgentFacts(ABC):
             BudgetExceeded: The agent or the graph has no write left.
             Conflict: The graph is archived, or the id is or was another statement's.
             NotFound: What is to be superseded is none that the agent sees in its own graph.
-            UsageError: ``what`` is not acceptable, an agent's own words are to be core, or the
-                agent has left.
+            UsageError: ``what`` is not acceptable, an agent's own words are to be core, it is to be
+                private and shared, what is to be superseded was forgotten, or the agent has left.
             WriteRefused: The write guard has put it aside or blocks it.
         """
         record = memory_of(what)
         check_source(source)
+        if shared and (private or record.private):
+            raise UsageError("shared", shared, "false where private is true")
         new = None if id is None else checked_id("id", id)
         given = checked(Turn, topics=topics).topics if topics is not None else record.topics or None
         scope, allowed = await self._writing(given, "remember")

@@ -111,14 +111,16 @@ async def check_superseded(
     who names it looked before somebody else did, and two would stand.
 
     Raises:
-        UsageError: What an agent wrote supersedes no core fact, and what is private none that
-            others see.
+        UsageError: It was forgotten. What an agent wrote supersedes no core fact, and what is
+            private none that others see.
         NotFound: There is no such fact in the scope's own graph.
     """
     line = await _line(runtime, scope, fact_id)
     if not line:
         raise await missing(runtime, scope, "fact", fact_id)
-    former = line[-1]
+    named, former = line[0], line[-1]
+    if named.superseded_by is None and not is_live(named):
+        raise UsageError("supersedes", fact_id, "a fact that was not forgotten, or none")
     if source == "agent" and former.tier == "core":
         raise UsageError("supersedes", fact_id, "an archival fact for what an agent wrote")
     check_as_visible(former, is_private=is_private, field="private", value=True)
