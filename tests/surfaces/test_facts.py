@@ -467,3 +467,15 @@ async def test_pages_and_decisions(there: House) -> None:
     with pytest.raises(UsageError, match="limit"):
         await graph.quarantine.list(limit=0)
     assert [one.id for one in await graph.quarantine.list()] == [rest[1].id]
+
+
+@pytest.mark.parametrize("said", ["🍕🍕", "🏎️", "🇮🇹", "€ ♥"])
+async def test_what_is_said_in_symbols_is_found_by_them(there: House, said: str) -> None:
+    """Where no word of the question tells; beside words a symbol is none."""
+    agent = await there.agent()
+    fact = await agent.remember(said)
+    beside = await agent.remember(f"Lap times {said}")
+    for question in (said, f"What about the {said}?"):
+        assert [one.id for one in (await agent.recall(question)).items] == [fact]
+    found = await agent.recall(f"Lap times {said}")
+    assert [one.id for one in found.items] == [beside]
