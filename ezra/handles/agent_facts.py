@@ -22,6 +22,7 @@ from .remembering import (
     forget,
     forget_all,
     memory_of,
+    place_of,
     refine,
     store,
     supersede,
@@ -106,7 +107,7 @@ class AgentFacts(ABC):
             source=source,
             place={"supersedes": supersedes},
             former=line,
-            sight=scope,
+            taken=place_of(line[-1].id, scope) if line else None,
             charge=charge_of_write(self._standing),
         )
         return checked_place(stored_id, supersedes)

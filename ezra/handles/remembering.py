@@ -153,19 +153,19 @@ async def store(
     is_released: bool = False,
     place: Mapping[str, JsonValue] | None = None,
     former: Sequence[Fact] = (),
-    sight: Scope | None = None,
+    taken: TakenPlace | None = None,
     restates: bool = False,
     charge: Charge = FREE,
 ) -> tuple[str, bool]:
     """Store a fact or rule as the scope's own; return its id and whether it is new.
 
-    The same statement by the same writer for the same user is stored once. It takes the place of
-    the last of the ``former`` ones in the same step, or that of what has taken it meanwhile, as far
-    as ``sight`` sees it. Who repeats what took a place among them, whoever said it, and has lost it
-    since, gets the id that it has: it is known, and over. Without ``record_id`` it gets an id of
-    its own. ``is_released`` says that a person has let it pass. ``place`` says what the caller lets
-    give way to it then, for who releases it (``quarantine.py``). What ``restates`` gives its
-    confidence to the statement that is there. What is new is charged.
+    The same statement by the same writer for the same user is stored once. What has the place that
+    is ``taken`` gives way to it in the same step. Who repeats what took a place among the
+    ``former`` ones, whoever said it, and has lost it since, gets the id that it has: it is known,
+    and over. Without ``record_id`` it gets an id of its own. ``is_released`` says that a person has
+    let it pass. ``place`` says what the caller lets give way to it then, for who releases it
+    (``quarantine.py``). What ``restates`` gives its confidence to the statement that is there. What
+    is new is charged.
 
     Raises:
         BudgetExceeded: It is new, and there is no write left.
@@ -205,7 +205,6 @@ async def store(
     for one in former[1:] if former and is_live(former[-1]) else ():
         if said_by(one) == said_by(stamped) and one.superseded_by is not None:
             return one.id, False
-    taken = TakenPlace(former[-1].id, sight or scope, _in_core) if former else None
     async with runtime.meter.refusals(scope):
         new = (stamped, work, charge)
         fact, was_new = await runtime.semantic.put_fact(scope, *new, restates=restates, place=taken)
@@ -330,16 +329,15 @@ async def replace_former(
     return tuple(fact_id for fact_id, is_done in done.items() if is_done)
 
 
-async def correct_by(
-    runtime: Runtime, scope: Scope, fact_id: str, new_id: str, reason: str
-) -> None:
-    """Let a shared fact, and all that say the same for the same user, give way to what is right."""
+def place_of(fact_id: str, sight: Scope) -> TakenPlace:
+    """Return the place of a fact, or of what has taken it since, as far as that is seen."""
+    return TakenPlace(fact_id, sight, _in_core)
+
+
+async def place_to_correct(runtime: Runtime, scope: Scope, fact_id: str, reason: str) -> TakenPlace:
+    """Return the place of a shared fact and of all that say the same for the same user."""
     twins = await runtime.review.twins(scope, fact_id)
-    for old_id in (*twins, fact_id):  # the named one last, so that this may be repeated
-        if old_id != new_id:
-            await supersede(runtime, scope, old_id, new_id, how="denial")
-    ids, now = (fact_id, new_id), runtime.clock()
-    await runtime.log.append_audit(scope, "corrected", ids, reason, now)
+    return TakenPlace(fact_id, scope, _in_core, twins, reason)
 
 
 async def forget_all(
