@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
-from tiers.errors import UsageError
 from tiers.records import Fact, FactTier, Hit, Rule, Scope, SearchQuery, Source, Standing, Turn
 from tiers.upkeep import Page
 
@@ -17,6 +16,7 @@ from ..runtime import Runtime
 from .listings import facts_page
 from .remembering import (
     Memory,
+    check_sight,
     check_superseded,
     checked_place,
     forget,
@@ -82,8 +82,7 @@ class AgentFacts(ABC):
         """
         record = memory_of(what)
         check_source(source)
-        if shared and (private or record.private):
-            raise UsageError("shared", shared, "false where private is true")
+        check_sight(private=private or record.private, shared=shared)
         new = None if id is None else checked_id("id", id)
         given = checked(Turn, topics=topics).topics if topics is not None else record.topics or None
         scope, allowed = await self._writing(given, "remember")
@@ -99,9 +98,8 @@ class AgentFacts(ABC):
             if given is None and (scope.sees_all_topics or set(former.topics) <= {*scope.topics}):
                 scope, allowed = await self._writing(former.topics, "remember")
         owner = scope.model_copy(update={"user_id": None}) if shared else scope
-        arguments = (self._runtime, owner, record, allowed)
         stored_id, _ = await store(
-            *arguments,
+            *(self._runtime, owner, record, allowed),
             private=private,
             record_id=new,
             source=source,

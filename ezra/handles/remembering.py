@@ -80,6 +80,16 @@ def memory_of(what: Memory) -> Fact | Rule:
     return record
 
 
+def check_sight(*, private: bool, shared: bool) -> None:
+    """Refuse what one agent alone is to see, and agents of every user.
+
+    Raises:
+        UsageError: It is.
+    """
+    if private and shared:
+        raise UsageError("shared", shared, "false where private is true")
+
+
 async def missing(runtime: Runtime, scope: Scope, kind: str, record_id: str) -> NotFound:
     """Return the error for an id that is no record of a kind: what it is, if the scope sees that.
 
