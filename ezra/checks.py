@@ -200,6 +200,19 @@ def come_by(field: str, moment: datetime, now: datetime) -> datetime:
     return min(moment, now)
 
 
+def apart_from_now(asked: datetime | None, said: datetime, now: datetime) -> datetime | None:
+    """Return the moment that is asked about; ``None`` for now, as of which whatever is there is.
+
+    Args:
+        asked: That moment, if one is named.
+        said: The time of what is said now; later than ``now`` where the clock was set back.
+        now: The time by the clock.
+    """
+    if asked is None or abs(asked - now) > SKEW:
+        return asked
+    return None if asked >= now or said > now else asked
+
+
 def check_graph_id(session_graph_id: str) -> None:
     """Refuse an empty name and the catalog where a session graph is named.
 

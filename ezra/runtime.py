@@ -15,6 +15,7 @@ from tiers.cold.cold_stores import ColdStores
 from tiers.errors import TierError
 from tiers.records import Scope, WorkDraft
 
+from .checks import apart_from_now
 from .ranking.terms import Reader
 from .recaller import Degradation, Recaller, TierNews
 
@@ -171,6 +172,10 @@ class Runtime(ColdStores):
     def degradation(self) -> Degradation:
         """Return what notes which tiers answer one call."""
         return Degradation(self.settings.step_timeout_seconds, self.telemetry, self.news)
+
+    def apart_from_now(self, asked: datetime | None) -> datetime | None:
+        """Return the moment that is asked about; ``None`` for now."""
+        return apart_from_now(asked, self.saying(), self.clock())
 
     async def sweep(self, scope: Scope) -> LifecycleReport:
         """Do the lifecycle's queued work of a graph now, and what its schedule would queue.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections.abc import Collection
 from functools import lru_cache
 
 MONTHS = tuple(
@@ -133,12 +134,29 @@ def ungrouped(text: str) -> list[str]:
     return [re.sub(r"\D", "", number) for number in _GROUPED.findall(text)]
 
 
+def symbols(text: str, found: Collection[str]) -> list[str]:
+    """Return the symbols of a text no word of which tells: to a search they are words, ``🍕``.
+
+    Those of ASCII are left out, as people write them between anything.
+
+    Args:
+        text: Any.
+        found: Its words.
+    """
+    if text.isascii() or not STOP_WORDS.issuperset(found):
+        return []
+    lower = _lower(text)
+    shown = {sign for sign in set(lower) if unicodedata.category(sign)[0] == "S"}
+    return [sign for sign in lower if sign in shown and not sign.isascii()]
+
+
 def content_words(text: str) -> list[str]:
     """Return the different words of ``text`` that say what it is about, in order.
 
     Stop words are left out, unless there is nothing else.
     """
-    found = dict.fromkeys((*words(text), *ungrouped(text), *pieces(text)))
+    spoken = words(text)
+    found = dict.fromkeys((*spoken, *ungrouped(text), *pieces(text), *symbols(text, spoken)))
     return [word for word in found if word not in STOP_WORDS] or list(found)
 
 

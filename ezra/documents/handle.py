@@ -184,10 +184,11 @@ class Documents:
             UsageError: An argument is not acceptable.
         """
         _check_moment(as_of)
+        moment = self._runtime.apart_from_now(as_of)
         scope = await self._access.reading()
         with called(behind="after"):
             return await self._runtime.shelf.on_shelf(
-                scope, shelf, behind=after, limit=limit, removed=removed, as_of=as_of
+                scope, shelf, behind=after, limit=limit, removed=removed, as_of=moment
             )
 
     @operation("GET", "/{document_id}")

@@ -16,11 +16,13 @@ from ..runtime import Runtime
 from .listings import facts_page
 from .remembering import (
     Memory,
+    check_sight,
     check_superseded,
     checked_place,
     forget,
     forget_all,
     memory_of,
+    place_of,
     refine,
     store,
     supersede,
@@ -74,12 +76,13 @@ class AgentFacts(ABC):
             BudgetExceeded: The agent or the graph has no write left.
             Conflict: The graph is archived, or the id is or was another statement's.
             NotFound: What is to be superseded is none that the agent sees in its own graph.
-            UsageError: ``what`` is not acceptable, an agent's own words are to be core, or the
-                agent has left.
+            UsageError: ``what`` is not acceptable, an agent's own words are to be core, it is to be
+                private and shared, what is to be superseded was forgotten, or the agent has left.
             WriteRefused: The write guard has put it aside or blocks it.
         """
         record = memory_of(what)
         check_source(source)
+        check_sight(private=private or record.private, shared=shared)
         new = None if id is None else checked_id("id", id)
         given = checked(Turn, topics=topics).topics if topics is not None else record.topics or None
         scope, allowed = await self._writing(given, "remember")
@@ -95,15 +98,14 @@ class AgentFacts(ABC):
             if given is None and (scope.sees_all_topics or set(former.topics) <= {*scope.topics}):
                 scope, allowed = await self._writing(former.topics, "remember")
         owner = scope.model_copy(update={"user_id": None}) if shared else scope
-        arguments = (self._runtime, owner, record, allowed)
         stored_id, _ = await store(
-            *arguments,
+            *(self._runtime, owner, record, allowed),
             private=private,
             record_id=new,
             source=source,
             place={"supersedes": supersedes},
             former=line,
-            sight=scope,
+            taken=place_of(line[-1].id, scope) if line else None,
             charge=charge_of_write(self._standing),
         )
         return checked_place(stored_id, supersedes)

@@ -30,7 +30,15 @@ from ..recall.handle_recall import ask
 from ..recall.request import Answers, Kinds, Narrowing, request_of
 from ..recaller import RecallResult
 from ..runtime import Runtime
-from .remembering import Memory, check_superseded, checked_place, memory_of, refine, store
+from .remembering import (
+    Memory,
+    check_superseded,
+    checked_place,
+    memory_of,
+    place_of,
+    refine,
+    store,
+)
 
 
 class Catalog(DocumentsOfGraph, GraphRows):
@@ -99,7 +107,8 @@ class Catalog(DocumentsOfGraph, GraphRows):
             arguments = (self._runtime, self._scope, record, supersedes, given)
             return (await refine(*arguments, source="user"))[0]
         new = (self._runtime, self._scope, record, given)
-        stored_id, _ = await store(*new, private=False, former=line)
+        taken = place_of(line[-1].id, self._scope) if line else None
+        stored_id, _ = await store(*new, private=False, former=line, taken=taken)
         return checked_place(stored_id, supersedes)
 
     @operation("POST", "/recall")

@@ -5,7 +5,6 @@ For those who run a graph: shared facts of every agent, user and topic, each cha
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,7 +18,7 @@ from ..checks import check_text, checked
 from ..operations import Reason, operation
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
-from .remembering import correct_by, forget, store
+from .remembering import forget, place_to_correct, store
 
 _REASON = "why; it is kept in the audit feed"
 
@@ -67,8 +66,7 @@ class FactsOfGraph:
 
         It has the user, topics, tier and type of the former one, and is of the same time: what is
         put right of the past is no news. The former one gives way to it, as do all shared facts
-        that say the same for the same user; they stay in history. The words count as a user's. A
-        call that was cut off may be repeated.
+        that say the same for the same user; they stay in history. The words count as a user's.
 
         Args:
             fact_id: A live fact of this graph that is not private.
@@ -85,11 +83,8 @@ class FactsOfGraph:
             BudgetExceeded: The graph has no write left.
             WriteRefused: The write guard keeps the words out of memory.
         """
-        # Of two who correct it at the same time the second is told that it has ended.
-        turn = ("correct", self._scope.tenant, self._scope.graph_id, fact_id)
-        async with self._runtime.key_turns.setdefault(turn, asyncio.Lock()):
-            words = {"text": text, "subject": subject, "predicate": predicate, "object": object}
-            return await self._corrected(await self._live(fact_id, reason), reason, words)
+        words = {"text": text, "subject": subject, "predicate": predicate, "object": object}
+        return await self._corrected(await self._live(fact_id, reason), reason, words)
 
     @operation("POST", "/facts/{fact_id}/promote", changes=True, repeats=False)
     async def promote(self, fact_id: str, *, reason: Reason) -> bool:
@@ -142,9 +137,9 @@ class FactsOfGraph:
             former.topics,
             private=False,
             place={"corrects": former.id, "why": reason},
+            taken=await place_to_correct(self._runtime, self._scope, former.id, reason),
             charge=charge_of_write(standing),
         )
-        await correct_by(self._runtime, self._scope, former.id, new_id, reason)
         return new_id
 
     async def _move(self, fact_id: str, tier: FactTier, reason: str) -> bool:

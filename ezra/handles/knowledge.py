@@ -105,10 +105,11 @@ class Knowledge:
         """
         return cls(runtime, access_of_operator(runtime.membership, scope))
 
-    async def _reading(self, as_of: datetime | None) -> Scope:
-        """Return the scope with which to read, as things stood at a moment."""
+    async def _reading(self, as_of: datetime | None) -> tuple[Scope, datetime | None]:
+        """Return the scope of who reads at a moment, and that moment; ``None`` for now."""
+        moment = self._runtime.apart_from_now(as_of)
         scope = await self._access.reading()
-        return await self._runtime.membership.scope_at(scope, as_of)
+        return await self._runtime.membership.scope_at(scope, moment), moment
 
     async def _hidden(
         self, scope: Scope, as_of: datetime | None, among: Sequence[Fact] | None = None
@@ -130,8 +131,8 @@ class Knowledge:
             name: In any spelling.
             as_of: As facts stood then.
         """
-        scope = await self._reading(as_of)
-        found = await self._runtime.knowledge.entities(scope, [name], 1, as_of=as_of)
+        scope, moment = await self._reading(as_of)
+        found = await self._runtime.knowledge.entities(scope, [name], 1, as_of=moment)
         return found[0] if found else None
 
     @operation("POST", "/neighbours")
@@ -151,13 +152,13 @@ class Knowledge:
             limit: How many, 1 to 1,000.
             as_of: As facts stood then.
         """
-        scope = await self._reading(as_of)
-        asked, hidden = self._runtime.knowledge.neighbours, await self._hidden(scope, as_of)
+        scope, moment = await self._reading(as_of)
+        asked, hidden = self._runtime.knowledge.neighbours, await self._hidden(scope, moment)
         found: tuple[Neighbour, ...] = ()
         for _ in range(ROUNDS_MAX):
-            found = await asked(scope, [name], depth, limit, as_of=as_of, without=hidden)
+            found = await asked(scope, [name], depth, limit, as_of=moment, without=hidden)
             facts = [one.fact for one in found]
-            if (seen := await self._hidden(scope, as_of, facts)) <= hidden:
+            if (seen := await self._hidden(scope, moment, facts)) <= hidden:
                 return found
             hidden |= seen
         return tuple(one for one in found if one.fact.id not in hidden)
@@ -176,11 +177,11 @@ class Knowledge:
             depth: The most facts, 1 to 6.
             as_of: As facts stood then.
         """
-        scope = await self._reading(as_of)
-        asked, hidden = self._runtime.knowledge.path, await self._hidden(scope, as_of)
+        scope, moment = await self._reading(as_of)
+        asked, hidden = self._runtime.knowledge.path, await self._hidden(scope, moment)
         for _ in range(ROUNDS_MAX):
-            found = await asked(scope, start, end, depth, as_of=as_of, without=hidden)
-            if (seen := await self._hidden(scope, as_of, found or ())) <= hidden:
+            found = await asked(scope, start, end, depth, as_of=moment, without=hidden)
+            if (seen := await self._hidden(scope, moment, found or ())) <= hidden:
                 return found
             hidden |= seen
         return None

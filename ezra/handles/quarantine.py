@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from tiers.cold.stores.facts import TakenPlace
 from tiers.errors import Conflict, NotFound
 from tiers.learning import is_live
 from tiers.quarantine import HELD_PAGE_MAX, Held, Quarantined
@@ -18,7 +19,7 @@ from ..operations import PageOf100, Reason, operation
 from ..rights.access import Access
 from ..rights.policy import scope_of
 from ..runtime import Runtime
-from .remembering import correct_by, refine, replace_former, store, supersede
+from .remembering import place_of, place_to_correct, refine, replace_former, store
 
 _MODELS: Mapping[Held, type[Record]] = MappingProxyType(
     {"fact": Fact, "rule": Rule, "belief": Commitment, "document": Draft}
@@ -134,26 +135,23 @@ class QuarantineReview:
             record_id=None if named is None else str(named),
             source=held.source,
             is_released=True,
+            taken=await self._place(held, scope),
             restates=bool(held.payload.get("replaces")),
         )
-        await self._takes_place(held, scope, stored_id, was_new=was_new)
+        if held.payload.get("replaces"):
+            await replace_former(self._runtime, scope, stored_id, was_new=was_new)
         return stored_id
 
-    async def _takes_place(
-        self, held: Quarantined, scope: Scope, stored_id: str, *, was_new: bool
-    ) -> None:
-        """Let give way to a fact what its writer meant it to take the place of, if it stands."""
+    async def _place(self, held: Quarantined, scope: Scope) -> TakenPlace | None:
+        """Return the place that its writer meant a fact to take, if what has it stands."""
         runtime, meant = self._runtime, held.payload
-        if meant.get("replaces"):
-            await replace_former(runtime, scope, stored_id, was_new=was_new)
         former = str(meant.get("supersedes") or meant.get("corrects") or "")
         found = await runtime.semantic.facts(scope, [former]) if former else ()
-        if not any(is_live(one) and one.id != stored_id for one in found):
-            return
+        if not any(map(is_live, found)):
+            return None
         if meant.get("supersedes"):
-            await supersede(runtime, scope, former, stored_id)
-        else:
-            await correct_by(runtime, self._scope, former, stored_id, str(meant["why"]))
+            return place_of(former, scope)
+        return await place_to_correct(runtime, self._scope, former, str(meant["why"]))
 
     async def _of_writer(self, held: Quarantined) -> tuple[Scope, Standing]:
         """Return the scope of who wrote a text as it stands, for the user whose it was."""

@@ -80,6 +80,16 @@ def memory_of(what: Memory) -> Fact | Rule:
     return record
 
 
+def check_sight(*, private: bool, shared: bool) -> None:
+    """Refuse what one agent alone is to see, and agents of every user.
+
+    Raises:
+        UsageError: It is.
+    """
+    if private and shared:
+        raise UsageError("shared", shared, "false where private is true")
+
+
 async def missing(runtime: Runtime, scope: Scope, kind: str, record_id: str) -> NotFound:
     """Return the error for an id that is no record of a kind: what it is, if the scope sees that.
 
@@ -111,14 +121,16 @@ async def check_superseded(
     who names it looked before somebody else did, and two would stand.
 
     Raises:
-        UsageError: What an agent wrote supersedes no core fact, and what is private none that
-            others see.
+        UsageError: It was forgotten. What an agent wrote supersedes no core fact, and what is
+            private none that others see.
         NotFound: There is no such fact in the scope's own graph.
     """
     line = await _line(runtime, scope, fact_id)
     if not line:
         raise await missing(runtime, scope, "fact", fact_id)
-    former = line[-1]
+    named, former = line[0], line[-1]
+    if named.superseded_by is None and not is_live(named):
+        raise UsageError("supersedes", fact_id, "a fact that was not forgotten, or none")
     if source == "agent" and former.tier == "core":
         raise UsageError("supersedes", fact_id, "an archival fact for what an agent wrote")
     check_as_visible(former, is_private=is_private, field="private", value=True)
@@ -151,19 +163,19 @@ async def store(
     is_released: bool = False,
     place: Mapping[str, JsonValue] | None = None,
     former: Sequence[Fact] = (),
-    sight: Scope | None = None,
+    taken: TakenPlace | None = None,
     restates: bool = False,
     charge: Charge = FREE,
 ) -> tuple[str, bool]:
     """Store a fact or rule as the scope's own; return its id and whether it is new.
 
-    The same statement by the same writer for the same user is stored once. It takes the place of
-    the last of the ``former`` ones in the same step, or that of what has taken it meanwhile, as far
-    as ``sight`` sees it. Who repeats what took a place among them, whoever said it, and has lost it
-    since, gets the id that it has: it is known, and over. Without ``record_id`` it gets an id of
-    its own. ``is_released`` says that a person has let it pass. ``place`` says what the caller lets
-    give way to it then, for who releases it (``quarantine.py``). What ``restates`` gives its
-    confidence to the statement that is there. What is new is charged.
+    The same statement by the same writer for the same user is stored once. What has the place that
+    is ``taken`` gives way to it in the same step. Who repeats what took a place among the
+    ``former`` ones, whoever said it, and has lost it since, gets the id that it has: it is known,
+    and over. Without ``record_id`` it gets an id of its own. ``is_released`` says that a person has
+    let it pass. ``place`` says what the caller lets give way to it then, for who releases it
+    (``quarantine.py``). What ``restates`` gives its confidence to the statement that is there. What
+    is new is charged.
 
     Raises:
         BudgetExceeded: It is new, and there is no write left.
@@ -203,7 +215,6 @@ async def store(
     for one in former[1:] if former and is_live(former[-1]) else ():
         if said_by(one) == said_by(stamped) and one.superseded_by is not None:
             return one.id, False
-    taken = TakenPlace(former[-1].id, sight or scope, _in_core) if former else None
     async with runtime.meter.refusals(scope):
         new = (stamped, work, charge)
         fact, was_new = await runtime.semantic.put_fact(scope, *new, restates=restates, place=taken)
@@ -328,16 +339,15 @@ async def replace_former(
     return tuple(fact_id for fact_id, is_done in done.items() if is_done)
 
 
-async def correct_by(
-    runtime: Runtime, scope: Scope, fact_id: str, new_id: str, reason: str
-) -> None:
-    """Let a shared fact, and all that say the same for the same user, give way to what is right."""
+def place_of(fact_id: str, sight: Scope) -> TakenPlace:
+    """Return the place of a fact, or of what has taken it since, as far as that is seen."""
+    return TakenPlace(fact_id, sight, _in_core)
+
+
+async def place_to_correct(runtime: Runtime, scope: Scope, fact_id: str, reason: str) -> TakenPlace:
+    """Return the place of a shared fact and of all that say the same for the same user."""
     twins = await runtime.review.twins(scope, fact_id)
-    for old_id in (*twins, fact_id):  # the named one last, so that this may be repeated
-        if old_id != new_id:
-            await supersede(runtime, scope, old_id, new_id, how="denial")
-    ids, now = (fact_id, new_id), runtime.clock()
-    await runtime.log.append_audit(scope, "corrected", ids, reason, now)
+    return TakenPlace(fact_id, scope, _in_core, twins, reason)
 
 
 async def forget_all(

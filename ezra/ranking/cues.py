@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from tiers.lexical import STOP_WORDS, sentences, stem, ungrouped, words
+from tiers.lexical import STOP_WORDS, sentences, stem, symbols, ungrouped, words
 from tiers.moments import local
 
 from .times import EVER, TimeSpan, YearDay, past_in, speaks_of_past, times_in
@@ -292,7 +292,8 @@ def codes_in(text: str) -> frozenset[str]:
 
 def stems_in(text: str) -> frozenset[str]:
     """Return the stems of a text's content words."""
-    found = frozenset((*words(text), *ungrouped(text)))
+    spoken = words(text)
+    found = frozenset((*spoken, *ungrouped(text), *symbols(text, spoken)))
     return frozenset(map(stem, found - STOP_WORDS or found))
 
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Protocol, TypeAlias
 
 from tiers.forms import entry_of
-from tiers.lexical import STOP_WORDS, sentences, ungrouped, words
+from tiers.lexical import STOP_WORDS, sentences, symbols, ungrouped, words
 from tiers.records import Turn
 from tiers.terms import term_of
 
@@ -174,6 +174,7 @@ def reading_of(bag: Bag, turn: Speaks, happened_at: datetime) -> Reading:
 def bag_of(text: str) -> Bag:
     """Return the terms of a text, not remembering them."""
     found = words(text)
+    found += symbols(text, found)
     has_figures = not "".join(found).isalpha()  # most texts have none, and are read once
     counts: dict[int, int] = {}
     terms, has_time, has_number = 0, False, False

@@ -107,6 +107,7 @@ async def recollect(runtime: Runtime, scope: Scope, request: RecallRequest) -> R
 
 
 async def _recollect(runtime: Runtime, scope: Scope, request: RecallRequest) -> RecallResult:
+    request = replace(request, as_of=runtime.apart_from_now(request.as_of))
     now = request.as_of or runtime.clock()
     scope = await runtime.membership.scope_at(scope, request.as_of)
     state = runtime.degradation()

@@ -252,7 +252,7 @@ class JudgeAgent:
         judged = await self._compared(fact, neighbours.found[: self.policy.nearest])
         found: dict[str, Relation] = {}
         for rival in neighbours.rivals:
-            relation_found = relation(Pair.of(fact, rival), judged.get(rival.id))
+            relation_found = relation(Pair.in_time(fact, rival), judged.get(rival.id))
             if relation_found is not None:
                 found[rival.id] = relation_found
         return _Case(fact, neighbours, found)

@@ -78,7 +78,7 @@ class Comparer(Protocol):
 
 @dataclass(frozen=True)
 class Pair:
-    """Two facts by when they were said."""
+    """Two facts by when they were said, or by when they began to hold."""
 
     older: Fact
     newer: Fact
@@ -88,6 +88,20 @@ class Pair:
         """Return two facts in the order in which they were said."""
         first, second = sorted((one, two), key=age)
         return cls(first, second)
+
+    @classmethod
+    def in_time(cls, one: Fact, two: Fact) -> Pair:
+        """Return two facts in the order in which they began to hold, where both say when.
+
+        Who tells the last first has not come back. What denies another comes after it.
+        """
+        pair = cls.of(one, two)
+        first, second = pair.older, pair.newer
+        if not first.valid_from or not second.valid_from or first.valid_from <= second.valid_from:
+            return pair
+        if denies(second.text) or effect(first, second) == "denies":
+            return pair
+        return cls(second, first)
 
 
 def age(fact: Fact) -> SaidOrder:
@@ -245,7 +259,7 @@ def verdicts(fact: Fact, found: Mapping[str, Relation], rivals: Iterable[Fact]) 
         rivals: The rivals, live.
     """
     live = [one for one in rivals if one.id in found and one.id != fact.id and is_live(one)]
-    pairs = {one.id: Pair.of(fact, one) for one in live}
+    pairs = {one.id: Pair.in_time(fact, one) for one in live}
     taken = [
         pair
         for pair in pairs.values()

@@ -51,6 +51,32 @@ async def test_ne_01_facts_and_beliefs_are_as_they_stood_then(tmp_path: Path) ->
         assert not {old, gone, second.id} & now
 
 
+@pytest.mark.parametrize("back", [{"seconds": -40}, {"hours": -2}])
+async def test_ne_01_as_of_now_has_what_a_clock_ahead_has_stamped(
+    tmp_path: Path, back: dict[str, float]
+) -> None:
+    """Whatever is there is there as of now, also by a clock that was set back since."""
+    clock = MovingClock(FRIDAY)
+    async with running(tmp_path, clock) as ezra:
+        graph = await ezra.create_session_graph("g")
+        agent = await graph.spawn_agent("a", topics={"t"})
+        long_ago = clock()
+        clock.move(days=1)
+        await agent.knowledge.add("ferry", "leaves at", "nine")
+        await agent.documents.put("ferry.md", "The ferry has a bar.")
+        await say(agent, "Does the ferry call at Elba?")
+        asked = {"limit": 20, "explain": True}
+        clock.move(**back)
+        now = await agent.recall("ferry", **asked)
+        assert len(now.items) >= 3
+        as_of_now = await agent.recall("ferry", as_of=clock(), **asked)
+        assert ids_of(as_of_now.items) == ids_of(now.items)
+        assert await agent.knowledge.neighbours("ferry", as_of=clock())
+        assert await agent.documents.list(as_of=clock())
+        assert (await agent.recall("ferry", as_of=long_ago)).items == ()
+        assert await agent.documents.list(as_of=long_ago) == ()
+
+
 async def test_ne_01_summaries_that_have_expired_since_are_there(tmp_path: Path) -> None:
     """At the moment at which they stood, and not before they were written."""
     clock = MovingClock(FRIDAY)

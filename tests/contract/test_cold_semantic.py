@@ -403,6 +403,32 @@ async def test_a_fact_takes_a_place_in_the_step_that_stores_it(
     assert await cold.semantic.facts(SCOPE, [private.id]) == ()
 
 
+async def test_a_correction_is_stored_in_the_step_in_which_what_was_wrong_ends(
+    cold: Cold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With all that said so; nothing of what has ended is corrected, and nothing is stored then."""
+    wrong, twin = await _known(
+        cold, SCOPE, fact_by(text="Softs last 9 laps."), fact_by(text="softs last 9 laps")
+    )
+    right = fact_by(text="Softs last 7 laps.")
+    place = TakenPlace(wrong.id, SCOPE, twins=(twin.id,), corrects="misread")
+    with monkeypatch.context() as patch:
+        patch.setattr(facts, "append_event", Mock(side_effect=TimeoutError))
+        with pytest.raises(TimeoutError):
+            await cold.semantic.put_fact(SCOPE, right, place=place)
+    known = await cold.semantic.facts(SCOPE, [wrong.id, twin.id, right.id])
+    assert [(one.id, one.superseded_by) for one in known] == [(wrong.id, None), (twin.id, None)]
+    assert await cold.semantic.put_fact(SCOPE, right, place=place) == (right, True)
+    ended = await cold.semantic.facts(SCOPE, [wrong.id, twin.id])
+    assert {(one.superseded_by, one.superseded_as) for one in ended} == {(right.id, "denial")}
+    told = [(one.kind, one.record_ids, one.reason) for one in await cold.log.audit(SCOPE)]
+    assert told[-1] == ("corrected", (wrong.id, right.id), "misread")
+    late = fact_by(text="Softs last 6 laps.")
+    with pytest.raises(Conflict, match="one that has not ended"):
+        await cold.semantic.put_fact(SCOPE, late, place=place)
+    assert await cold.semantic.facts(SCOPE, [late.id]) == ()
+
+
 async def test_what_had_a_place_is_read_at_once(
     cold: Cold, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -48,6 +48,18 @@ async def test_nothing_is_an_empty_answer(cold: Cold) -> None:
     assert await cold.words.entries(SCOPE, ["unknown"]) == ()
 
 
+async def test_what_has_no_words_is_found_by_its_symbols(cold: Cold) -> None:
+    """Where no word of the question tells; those of ASCII stand between anything."""
+    texts = ("\U0001f355\ufe0f!", "->", "\U0001f355 is nice")
+    facts = [fact_by(SCOPE, text=text) for text in texts]
+    for fact in facts:
+        await cold.semantic.put_fact(SCOPE, fact)
+    for question in ("\U0001f355", "What about \U0001f355?"):
+        assert await _found(cold, SCOPE, asked(question)) == [facts[0].id]
+    for question in ("->", "nice \U0001f355"):
+        assert facts[0].id not in await _found(cold, SCOPE, asked(question))
+
+
 async def test_every_kind_is_found_at_once(cold: Cold) -> None:
     """What was just written answers, by its kind and with its own facts."""
     records = await one_of_each(cold)

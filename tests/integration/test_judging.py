@@ -24,6 +24,7 @@ from metaagents.learning.judging import JudgeAgent, JudgePolicy
 from metaagents.learning.moves import CoreKeeper
 from metaagents.learning.opinions import Opinions
 from metaagents.learning.rules import LearningPolicy
+from metaagents.learning.weighing import Pair
 from metaagents.model import BudgetedModel
 from metaagents.work import Worker
 from tiers.cold.sqlite import sqlite_cold_store
@@ -269,6 +270,30 @@ async def test_at_04_what_takes_a_place_leaves_a_readable_chain(tmp_path: Path) 
             ("superseded", (ident(2), ident(3)), ""),
         ]
         assert (await home.cold.queue.waiting(WHOLE))["index"] == 2
+
+
+@pytest.mark.parametrize("told", [("Oslo", "Rome"), ("Rome", "Oslo")])
+async def test_at_04_of_two_dated_values_the_one_that_began_last_stands(
+    tmp_path: Path, told: tuple[str, str]
+) -> None:
+    """In whichever order they are told; one that denies the other comes after it."""
+    began = {"Oslo": START - timedelta(days=2_000), "Rome": START - timedelta(days=500)}
+    lives = {"subject": "Ada", "predicate": "lives in"}
+    async with house(tmp_path) as home:
+        known = await home.judged(
+            *(
+                said(number, f"Ada lives in {city}.", object=city, valid_from=began[city], **lives)
+                for number, city in enumerate(told, 1)
+            )
+        )
+        by_city = {one.object: one for one in known.values()}
+        oslo, rome = by_city["Oslo"], by_city["Rome"]
+        assert (oslo.superseded_by, oslo.superseded_as) == (rome.id, "natural")
+        assert (oslo.valid_to, rome.superseded_by) == (began["Rome"], None)
+    told_last = "Ada never lived in Oslo."
+    denied = said(1, "Ada lives in Oslo.", valid_from=began["Rome"])
+    pair = Pair.in_time(denied, said(2, told_last, valid_from=began["Oslo"]))
+    assert pair.newer.text == told_last
 
 
 async def test_at_04_a_denial_says_that_it_never_was_so(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from support.servers import SERVERS_SLOWLY
 from ezra import Agent, Ezra, Graph, Rule
 from ezra.checks import checked
 from tiers.fleet import Parent
+from tiers.learning import is_live
 
 WHO = ("The ferry", "The boat to the island", "The night train", "Our bus", "The captain")
 DOES = ("leaves at", "arrives at", "is late until", "was booked for", "calls home at")
@@ -83,7 +84,7 @@ class History:
 
     async def _supersedes(self) -> None:
         agent = self._agent
-        seen = [one for one in await agent.facts(self.facts) if one.superseded_by is None]
+        seen = [one for one in await agent.facts(self.facts) if is_live(one)]
         if seen:
             old = self.chance.choice(seen).id
             new = await agent.remember(self.sentence() + " Sure.", supersedes=old)

@@ -11,6 +11,7 @@ from typing import Any
 
 from ezra import Agent, Ezra, Fact, Graph, MeshResult, Rule, Settings
 from ezra.receipts.rebuilding import ReplayedContext
+from tiers.learning import is_live
 from tiers.records import Scope
 
 from .runtime import MovingClock
@@ -134,7 +135,7 @@ class Life:
         await self.agent.pin(self._random.choice(active).id)
 
     async def _supersede(self) -> None:
-        live = [one for one in await self.graph.facts(self._facts) if one.superseded_by is None]
+        live = [one for one in await self.graph.facts(self._facts) if is_live(one)]
         if live:
             old = self._random.choice(live)
             self._facts.append(await self.agent.remember(self._fact(), supersedes=old.id))

@@ -214,6 +214,20 @@ async def test_of_all_that_take_one_place_the_last_stands(there: House) -> None:
     assert [one.superseded_by is None for one in await agent.facts([last, told])] == [False, True]
 
 
+async def test_what_was_forgotten_has_no_place_to_take(there: House) -> None:
+    """It is refused by name, and nothing is stored; what took its place before may be repeated."""
+    agent = await there.agent()
+    gone = await agent.remember("Bea's badge is number 4242.")
+    old = await agent.remember("The blue sticker goes to shelf nine.")
+    new = await agent.remember("The blue sticker goes to shelf ten.", supersedes=old)
+    for one in (gone, old):
+        assert await agent.forget(one, reason="asked to")
+    with pytest.raises(UsageError, match=rf"supersedes: '{gone}' .* not forgotten"):
+        await agent.remember("Bea's badge is number 4243.", supersedes=gone)
+    assert (await agent.recall("Bea's badge")).items == ()
+    assert await agent.remember("The blue sticker goes to shelf ten.", supersedes=old) == new
+
+
 async def test_what_takes_the_place_of_a_core_fact_is_core(there: House) -> None:
     """However it takes it, and with the reason; who reads the core of a parent has it, too."""
     agent = await there.agent()
@@ -453,3 +467,15 @@ async def test_pages_and_decisions(there: House) -> None:
     with pytest.raises(UsageError, match="limit"):
         await graph.quarantine.list(limit=0)
     assert [one.id for one in await graph.quarantine.list()] == [rest[1].id]
+
+
+@pytest.mark.parametrize("said", ["🍕🍕", "🏎️", "🇮🇹", "€ ♥"])
+async def test_what_is_said_in_symbols_is_found_by_them(there: House, said: str) -> None:
+    """Where no word of the question tells; beside words a symbol is none."""
+    agent = await there.agent()
+    fact = await agent.remember(said)
+    beside = await agent.remember(f"Lap times {said}")
+    for question in (said, f"What about the {said}?"):
+        assert [one.id for one in (await agent.recall(question)).items] == [fact]
+    found = await agent.recall(f"Lap times {said}")
+    assert [one.id for one in found.items] == [beside]

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
-from ...errors import NotFound, UsageError
+from ...errors import Conflict, NotFound, UsageError
 from ...fields import AuditKind
 from ...learning import Verdict, check_as_visible, is_live
 from ...liveness import widened
@@ -67,11 +67,16 @@ class TakenPlace(NamedTuple):
         fact_id: That one's; where it has given way, what has its place since gives way.
         sight: Who sees that.
         in_core: Whether the place is one in core.
+        twins: What says the same, and gives way with it.
+        corrects: Why that was wrong, for the audit feed: it gives way as by a ``denial``, and must
+            not have ended.
     """
 
     fact_id: str
     sight: Scope
     in_core: PlaceInCore = no_promotion
+    twins: tuple[str, ...] = ()
+    corrects: str | None = None
 
 
 class SemanticStore(OverEngine):
@@ -110,7 +115,8 @@ class SemanticStore(OverEngine):
 
         Raises:
             BudgetExceeded: It is new, and a count would come to lie above its limit.
-            Conflict: The id is another fact's, or the graph is archived.
+            Conflict: The id is another fact's, the graph is archived, or what it corrects has
+                ended.
             UsageError: It is private, and what it is to take the place of is not.
         """
         check_owned(scope, fact)
@@ -341,6 +347,9 @@ def _stored(
 
 def _take_place(place: TakenPlace, new: Fact, now: datetime) -> Steps[None]:
     """Let what has a place give way to a fact, as far as that is seen; itself takes none."""
+    if place.corrects is not None:
+        yield from _correct(place, new, place.corrects, now)
+        return
     passed = {new.id}
     following: str | None = place.fact_id
     while following is not None and following not in passed:
@@ -349,14 +358,31 @@ def _take_place(place: TakenPlace, new: Fact, now: datetime) -> Steps[None]:
         if old is None:
             return
         if is_live(old):
-            verdict = Verdict(fact_id=old.id, by=new.id, how="natural")
-            check_as_visible(old, is_private=new.private, field="private", value=True)
-            yield from _give_way(place.sight, old, new, verdict, now, place.in_core)
-            yield from queue_work(
-                place.sight, [index_work(old.id, place.sight.agent_id or "")], now
-            )
+            yield from _leave_place(place, old, new, "natural", now)
             return
         following = old.superseded_by
+
+
+def _correct(place: TakenPlace, new: Fact, reason: str, now: datetime) -> Steps[None]:
+    """Let a fact that was wrong, and what says the same, give way to what is right."""
+    ids = (*place.twins, place.fact_id)
+    found = nearest((yield from every(among(FACTS, place.sight, ids, Absent("redacted_at")))))
+    live = {old.id: old for old in found.values() if is_live(old)}
+    if place.fact_id not in live:
+        raise Conflict(f"fact {place.fact_id}", "one that has not ended", "one that has")
+    for old in live.values():
+        if old.id != new.id:
+            yield from _leave_place(place, old, new, "denial", now)
+    yield from append_event(place.sight, "corrected", (place.fact_id, new.id), reason, now)
+
+
+def _leave_place(
+    place: TakenPlace, old: Fact, new: Fact, how: Superseded, now: datetime
+) -> Steps[None]:
+    verdict = Verdict(fact_id=old.id, by=new.id, how=how)
+    check_as_visible(old, is_private=new.private, field="private", value=True)
+    yield from _give_way(place.sight, old, new, verdict, now, place.in_core)
+    yield from queue_work(place.sight, [index_work(old.id, place.sight.agent_id or "")], now)
 
 
 def _give_way(

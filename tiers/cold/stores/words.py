@@ -11,7 +11,7 @@ from pydantic import Field
 from ...documents import Passage
 from ...fields import Moment
 from ...forms import entry_of, is_current
-from ...lexical import ungrouped, words
+from ...lexical import symbols, ungrouped, words
 from ...moments import earliest, microseconds
 from ...records import Episode, Fact, FactTier, Grain, Kind, Owned, Scope, Summary
 from ...terms import term_of
@@ -179,7 +179,8 @@ def _filed(record: Owned, terms: dict[str, int] | None = None, place: int = 0) -
     entry = entry_of(record)
     happened_at = entry.occurred_at or entry.recorded_at
     if terms is None:
-        said = (*words(entry.text), *ungrouped(entry.text))
+        spoken = words(entry.text)
+        said = (*spoken, *ungrouped(entry.text), *symbols(entry.text, spoken))
         terms = dict(Counter(filter(None, map(term_of, said))))
     return Filed.known(
         {
