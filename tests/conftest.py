@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
 from functools import cache
 
@@ -13,9 +14,11 @@ import typer.testing
 from qdrant_client.embed import type_inspector
 from support.cold_backends import is_left_to_the_slow_run
 from support.collected import note
+from support.processes import succeeded
 from support.ready_models import ready_model
 from support.ready_tables import prepare_from_ready
 from support.session import SESSION
+from support.warm_command import warm_python
 
 from tiers.cold.sqlite import records
 from tiers.embedding import onnx_embedder
@@ -52,6 +55,13 @@ def _shared() -> Iterator[None]:
         patched.setattr(records, "prepare", prepare_from_ready)
         patched.setattr(onnx_embedder, "SentenceModel", ready_model)
         yield
+
+
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes of ezra start where it is imported already: what comes of them is asked."""
+    succeeded(warm_python(), "-c", "")  # from here on it is, so that no limit counts the imports
+    monkeypatch.setattr(sys, "executable", str(warm_python()))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -104,13 +104,11 @@ async def test_names_are_just_names(cold: Cold) -> None:
         assert await _take(cold, "b", name=name[:-1] or "?") is not None
 
 
-@pytest.mark.parametrize(
-    ("owner", "seconds"), [("", 10.0), ("a", 0.0), ("a", -1.0), ("a", float("nan"))]
-)
-async def test_bad_arguments_are_refused(cold: Cold, owner: str, seconds: float) -> None:
+async def test_bad_arguments_are_refused(cold: Cold, subtests: pytest.Subtests) -> None:
     """A lease has an owner and a length, and the name stays free."""
-    with pytest.raises(UsageError):
-        await cold.leases.acquire("tick", owner, seconds, NOW)
+    for owner, seconds in (("", 10.0), ("a", 0.0), ("a", -1.0), ("a", float("nan"))):
+        with subtests.test(owner, seconds=seconds), pytest.raises(UsageError):
+            await cold.leases.acquire("tick", owner, seconds, NOW)
     with pytest.raises(UsageError):
         await cold.leases.acquire(LONE_SURROGATE, "a", 10, NOW)
     assert await _take(cold, "b") is not None

@@ -588,11 +588,11 @@ async def test_hostile_questions_are_just_words(cold: Cold) -> None:
         assert bool(hits) == ("tyres" in text), text
 
 
-@pytest.mark.parametrize("limit", [0, -1, 201])
-async def test_recall_limits_are_limited(cold: Cold, limit: int) -> None:
+async def test_recall_limits_are_limited(cold: Cold, subtests: pytest.Subtests) -> None:
     """1 to 200."""
-    with pytest.raises(UsageError, match="limit"):
-        await cold.semantic.recall_archival(SCOPE, _query(), limit=limit)
+    for limit in (0, -1, 201):
+        with subtests.test(limit=limit), pytest.raises(UsageError, match="limit"):
+            await cold.semantic.recall_archival(SCOPE, _query(), limit=limit)
 
 
 @pytest.mark.parametrize("others", [0, 3, 50])

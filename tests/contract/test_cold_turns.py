@@ -112,22 +112,20 @@ async def test_repeated_id_changes_nothing(cold: Cold) -> None:
         await cold.turns.append_turn(SCOPE, turn.model_copy(update={"input": "else"}))
 
 
-@pytest.mark.parametrize(
-    ("scope", "fields"),
-    [
-        (SCOPE, {"text": "something else"}),
-        (SCOPE, {"response": "something else"}),
-        (OTHER_AGENT, {}),
-    ],
-)
-async def test_ref_with_other_content_is_a_conflict(
-    cold: Cold, scope: Scope, fields: dict[str, str]
-) -> None:
+async def test_ref_with_other_content_is_a_conflict(cold: Cold, subtests: pytest.Subtests) -> None:
     """Another input, response or agent under a known ``ref`` is refused and writes nothing."""
     await cold.turns.append_turn(SCOPE, turn_by(ref="r"))
-    with pytest.raises(Conflict, match="turn r"):
-        await cold.turns.append_turn(scope, turn_by(scope, ref="r", **fields), [draft()])
-    assert not any((await cold.queue.waiting()).values())
+    cases = {
+        "input": turn_by(text="something else", ref="r"),
+        "response": turn_by(response="something else", ref="r"),
+        "agent": turn_by(OTHER_AGENT, ref="r"),
+    }
+    for case, turn in cases.items():
+        scope = OTHER_AGENT if case == "agent" else SCOPE
+        with subtests.test(case):
+            with pytest.raises(Conflict, match="turn r"):
+                await cold.turns.append_turn(scope, turn, [draft()])
+            assert not any((await cold.queue.waiting()).values())
 
 
 async def test_ref_is_unique_in_its_graph_only(cold: Cold) -> None:
@@ -224,11 +222,14 @@ async def test_very_long_texts_are_kept_whole(cold: Cold) -> None:
         assert (await cold.turns.turns(SCOPE, [stored.id]))[0].response == text
 
 
-@pytest.mark.parametrize("field", ["input", "response", "speaker"])
-async def test_text_without_a_utf8_form_is_the_callers_mistake(cold: Cold, field: str) -> None:
+async def test_text_without_a_utf8_form_is_the_callers_mistake(
+    cold: Cold, subtests: pytest.Subtests
+) -> None:
     """A lone surrogate is refused, nothing is written, and the seq is not used up."""
-    with pytest.raises(UsageError, match="surrogates"):
-        await cold.turns.append_turn(SCOPE, turn_by().model_copy(update={field: LONE_SURROGATE}))
+    for field in ("input", "response", "speaker"):
+        turn = turn_by().model_copy(update={field: LONE_SURROGATE})
+        with subtests.test(field), pytest.raises(UsageError, match="surrogates"):
+            await cold.turns.append_turn(SCOPE, turn)
     stored, _ = await cold.turns.append_turn(SCOPE, turn_by())
     assert stored.seq == 1
 
@@ -240,22 +241,20 @@ async def test_lone_surrogate_in_a_question_is_the_callers_mistake(cold: Cold) -
             await question(SCOPE, [LONE_SURROGATE])
 
 
-@pytest.mark.parametrize(
-    "turn",
-    [
-        turn_by(OTHER_GRAPH),
-        turn_by().model_copy(update={"tenant": "acm"}),
-        turn_by().model_copy(update={"id": ""}),
-        turn_by(private=True).model_copy(update={"agent_id": ""}),
-        turn_by(tokens=2**63),
-    ],
-    ids=["graph", "tenant", "id", "private without writer", "number"],
-)
-async def test_turn_of_somebody_else_is_refused(cold: Cold, turn: Turn) -> None:
+async def test_turn_of_somebody_else_is_refused(cold: Cold, subtests: pytest.Subtests) -> None:
     """A record that is not the scope's own, or cannot be stored, is the caller's mistake."""
-    with pytest.raises(UsageError):
-        await cold.turns.append_turn(SCOPE, turn)
-    assert (await cold.words.census(OPERATOR))["turns"] == 0
+    cases = {
+        "graph": turn_by(OTHER_GRAPH),
+        "tenant": turn_by().model_copy(update={"tenant": "acm"}),
+        "id": turn_by().model_copy(update={"id": ""}),
+        "private without writer": turn_by(private=True).model_copy(update={"agent_id": ""}),
+        "number": turn_by(tokens=2**63),
+    }
+    for case, turn in cases.items():
+        with subtests.test(case):
+            with pytest.raises(UsageError):
+                await cold.turns.append_turn(SCOPE, turn)
+            assert (await cold.words.census(OPERATOR))["turns"] == 0
 
 
 async def test_waiting_turns_are_old_and_uncovered(cold: Cold) -> None:
@@ -314,13 +313,14 @@ async def test_questions_about_an_agent_need_one(cold: Cold, scope: Scope) -> No
         await cold.turns.turns_after(scope, 0, 8)
 
 
-@pytest.mark.parametrize("limit", [0, -1, 10_001])
-async def test_limits_are_limited(cold: Cold, limit: int) -> None:
+async def test_limits_are_limited(cold: Cold, subtests: pytest.Subtests) -> None:
     """No answer is without bound."""
-    with pytest.raises(UsageError, match="limit"):
-        await cold.turns.recent_turns(SCOPE, limit)
-    with pytest.raises(UsageError, match="limit"):
-        await cold.turns.turns_after(SCOPE, 0, limit)
+    for limit in (0, -1, 10_001):
+        with subtests.test(limit=limit):
+            with pytest.raises(UsageError, match="limit"):
+                await cold.turns.recent_turns(SCOPE, limit)
+            with pytest.raises(UsageError, match="limit"):
+                await cold.turns.turns_after(SCOPE, 0, limit)
 
 
 async def test_cancelled_appends_are_whole_or_absent(

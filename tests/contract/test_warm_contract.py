@@ -128,33 +128,35 @@ async def test_times_of_any_year_come_back(store: WarmStore, year: int) -> None:
     assert (hit.occurred_at, hit.recorded_at) == (moment, moment)
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"tenant": "acm"},
-        {"tenant": ""},
-        {"graph_id": "rac"},
-        {"id": "not-a-uuid"},
-        {"id": ""},
-        {"id": record_id(255).upper()},
-        {"id": "{" + record_id(1) + "}"},
-        {"vector": (1.0, 0.0)},
-        {"vector": ()},
-        {"vector": (math.nan, 0.0, 0.0, 0.0)},
-        {"vector": (math.inf, 0.0, 0.0, 0.0)},
-        {"private": True, "agent_id": ""},
-        {"speaker": "\ud800"},
-    ],
-    ids=str,
+BAD_FIELDS: tuple[dict[str, Any], ...] = (
+    {"tenant": "acm"},
+    {"tenant": ""},
+    {"graph_id": "rac"},
+    {"id": "not-a-uuid"},
+    {"id": ""},
+    {"id": record_id(255).upper()},
+    {"id": "{" + record_id(1) + "}"},
+    {"vector": (1.0, 0.0)},
+    {"vector": ()},
+    {"vector": (math.nan, 0.0, 0.0, 0.0)},
+    {"vector": (math.inf, 0.0, 0.0, 0.0)},
+    {"private": True, "agent_id": ""},
+    {"speaker": "\ud800"},
 )
-async def test_bad_entry_refuses_the_whole_batch(store: WarmStore, fields: dict[str, Any]) -> None:
+
+
+async def test_bad_entry_refuses_the_whole_batch(
+    store: WarmStore, subtests: pytest.Subtests
+) -> None:
     """A batch is all or nothing, wherever the bad entry stands in it."""
     good = [entry_of(SCOPE, number) for number in range(300)]
-    bad = entry_of(SCOPE, 1000, **fields)
-    for batch in ([bad, *good], [*good, bad]):
-        with pytest.raises(UsageError):
-            await store.upsert(SCOPE, batch)
-        assert await store.count(SCOPE) == 0
+    for fields in BAD_FIELDS:
+        bad = entry_of(SCOPE, 1000, **fields)
+        for where, batch in {"first": [bad, *good], "last": [*good, bad]}.items():
+            with subtests.test(where, **fields):
+                with pytest.raises(UsageError):
+                    await store.upsert(SCOPE, batch)
+                assert await store.count(SCOPE) == 0
 
 
 async def test_writing_again_replaces_everything(store: WarmStore) -> None:
@@ -197,37 +199,29 @@ async def test_scopes_do_not_leak(store: WarmStore, pair: tuple[Any, Any]) -> No
     assert (await store.count(left), await store.count(right)) == (1, 0)
 
 
-@pytest.mark.parametrize(
-    ("topics", "expected"),
-    [
-        (("*",), [0, 1, 2, 3]),
-        (("*", "tyres"), [0, 1, 2, 3]),
-        ((), [0]),
-        (("tyres",), [0, 1, 3]),
-        (("fuel",), [0, 2, 3]),
-        (("tyre",), [0]),
-        (("tyres", "fuel"), [0, 1, 2, 3]),
-        (("TYRES ",), [0, 1, 3]),
-    ],
-    ids=str,
-)
-async def test_topics_decide_what_is_seen(
-    store: WarmStore, topics: tuple[str, ...], expected: list[int]
-) -> None:
+async def test_topics_decide_what_is_seen(store: WarmStore, subtests: pytest.Subtests) -> None:
     """A record is seen when its topics meet the agent's, or when it has none."""
+    cases: dict[tuple[str, ...], list[int]] = {
+        ("*",): [0, 1, 2, 3],
+        ("*", "tyres"): [0, 1, 2, 3],
+        (): [0],
+        ("tyres",): [0, 1, 3],
+        ("fuel",): [0, 2, 3],
+        ("tyre",): [0],
+        ("tyres", "fuel"): [0, 1, 2, 3],
+        ("TYRES ",): [0, 1, 3],
+    }
     held: list[tuple[str, ...]] = [(), ("tyres",), ("fuel",), ("fuel", "tyres")]
     entries = [entry_of(SCOPE, n, "same words", topics=own) for n, own in enumerate(held)]
     await store.upsert(SCOPE, entries)
-    for query in (query_of(), query_of("words"), query_of("words", vector=None)):
-        assert await _found(store, scope_of(topics=topics), query) == expected
+    for topics, expected in cases.items():
+        for query in (query_of(), query_of("words"), query_of("words", vector=None)):
+            with subtests.test(topics=topics, query=query):
+                assert await _found(store, scope_of(topics=topics), query) == expected
 
 
-@pytest.mark.parametrize(
-    ("agent_id", "expected"),
-    [("strategist", [1, 2]), ("engineer", [1, 3]), ("strat", [1]), (None, [1])],
-)
 async def test_private_entries_are_seen_by_their_writer_only(
-    store: WarmStore, agent_id: str | None, expected: list[int]
+    store: WarmStore, subtests: pytest.Subtests
 ) -> None:
     """Nobody else sees them, the runtime's own scope included."""
     engineer = scope_of(agent_id="engineer")
@@ -237,8 +231,11 @@ async def test_private_entries_are_seen_by_their_writer_only(
         entry_of(engineer, 3, private=True),
     ]
     await store.upsert(SCOPE, entries)
-    assert await _found(store, scope_of(agent_id=agent_id)) == expected
-    assert await store.count(scope_of(agent_id=agent_id)) == 3
+    cases = {"strategist": [1, 2], "engineer": [1, 3], "strat": [1], None: [1]}
+    for agent_id, expected in cases.items():
+        with subtests.test(agent_id=agent_id):
+            assert await _found(store, scope_of(agent_id=agent_id)) == expected
+            assert await store.count(scope_of(agent_id=agent_id)) == 3
 
 
 async def test_maintenance_covers_the_whole_graph(store: WarmStore) -> None:

@@ -268,9 +268,11 @@ async def test_records_of_a_user_are_seen_by_who_works_for_them(store: WarmStore
     assert await store.count(scope_of(user_id="ben")) == 5
 
 
-@pytest.mark.parametrize(
-    ("topics", "denied", "expected"),
-    [
+async def test_a_denied_topic_hides_whatever_else_is_held(
+    store: WarmStore, subtests: pytest.Subtests
+) -> None:
+    """One denied topic is enough, also for who holds all of them."""
+    cases: tuple[tuple[tuple[str, ...], tuple[str, ...], list[int]], ...] = (
         ((ALL_TOPICS,), ("fuel",), [0, 1]),
         ((ALL_TOPICS,), ("fuel", "tyres"), [0]),
         ((ALL_TOPICS,), ("tyre", "*x"), [0, 1, 2, 3]),
@@ -279,22 +281,17 @@ async def test_records_of_a_user_are_seen_by_who_works_for_them(store: WarmStore
         ((), ("fuel",), [0]),
         ((ALL_TOPICS,), (ALL_TOPICS,), [0]),
         (("tyres",), (ALL_TOPICS,), [0]),
-    ],
-    ids=str,
-)
-async def test_a_denied_topic_hides_whatever_else_is_held(
-    store: WarmStore, topics: tuple[str, ...], denied: tuple[str, ...], expected: list[int]
-) -> None:
-    """One denied topic is enough, also for who holds all of them."""
+    )
     held: list[tuple[str, ...]] = [(), ("tyres",), ("fuel",), ("fuel", "tyres")]
     for owner in (SCOPE, PARENT):
         own = [entry_of(owner, n, topics=t, kind="rule") for n, t in enumerate(held)]
         await store.upsert(owner, own)
-    asking: dict[str, Any] = {"topics": topics, "denied": denied}
-    assert await _shown(store, scope_of(**asking), kinds=RULES) == expected
-    assert await _inherited(store, heir_of(ancestor("parent", "rule"), **asking), "rule") == (
-        expected
-    )
+    for topics, denied, expected in cases:
+        asking: dict[str, Any] = {"topics": topics, "denied": denied}
+        heir = heir_of(ancestor("parent", "rule"), **asking)
+        with subtests.test(**asking):
+            assert await _shown(store, scope_of(**asking), kinds=RULES) == expected
+            assert await _inherited(store, heir, "rule") == expected
 
 
 async def test_beliefs_are_seen_as_other_records_are(store: WarmStore) -> None:
@@ -335,25 +332,23 @@ async def test_own_and_inherited_are_two_questions(store: WarmStore) -> None:
     assert (own.graph_id, own.inherited_from, own.path) == ("heir", None, ())
 
 
-@pytest.mark.parametrize(
-    ("lineage", "kinds"),
-    [
-        ((), EVERY_KIND),
-        ((ancestor("parent"),), EVERY_KIND),
-        ((ancestor("parent", "rule"),), ("turn", "fact")),
-        ((ancestor("parent", "rule"),), ()),
-        ((ancestor("paren", "rule"), ancestor("parent2", "rule")), RULES),
-        ((ancestor("race", "rule"), ancestor("*", "rule")), RULES),
-    ],
-    ids=["no ancestor", "carries nothing", "carries other", "no kind", "prefix", "names"],
-)
 async def test_nothing_carried_is_nothing_found(
-    store: WarmStore, lineage: tuple[Ancestor, ...], kinds: tuple[Kind, ...]
+    store: WarmStore, subtests: pytest.Subtests
 ) -> None:
     """Whatever is in the parent, in the own graph, or in the tenant."""
+    cases: dict[str, tuple[tuple[Ancestor, ...], tuple[Kind, ...]]] = {
+        "no ancestor": ((), EVERY_KIND),
+        "carries nothing": ((ancestor("parent"),), EVERY_KIND),
+        "carries other": ((ancestor("parent", "rule"),), ("turn", "fact")),
+        "no kind": ((ancestor("parent", "rule"),), ()),
+        "prefix": ((ancestor("paren", "rule"), ancestor("parent2", "rule")), RULES),
+        "names": ((ancestor("race", "rule"), ancestor("*", "rule")), RULES),
+    }
     for owner in (PARENT, scope_of(graph_id="heir"), scope_of("acm", "race")):
         await store.upsert(owner, [entry_of(owner, n, kind=k) for n, k in enumerate(EVERY_KIND)])
-    assert await _inherited(store, heir_of(*lineage), *kinds) == []
+    for case, (lineage, kinds) in cases.items():
+        with subtests.test(case):
+            assert await _inherited(store, heir_of(*lineage), *kinds) == []
 
 
 async def _with_estate(store: WarmStore) -> None:
@@ -380,9 +375,9 @@ async def _with_estate(store: WarmStore) -> None:
         await store.upsert(owner, [entry_of(owner, 100 + number, kind=k) for k in EVERY_KIND])
 
 
-@pytest.mark.parametrize(
-    ("carries", "as_of", "kinds", "expected"),
-    [
+async def test_what_an_ancestor_lets_through(store: WarmStore, subtests: pytest.Subtests) -> None:
+    """Shared, living, of the user and the topics, in time, of carried kinds; never a core fact."""
+    cases: tuple[tuple[Any, Any, Any, list[int]], ...] = (
         (("rule",), NOW, EVERY_KIND, [1]),
         (("rule",), None, EVERY_KIND, [1, 7]),
         (("rule",), NOW - MICROSECOND, EVERY_KIND, []),
@@ -392,20 +387,16 @@ async def _with_estate(store: WarmStore) -> None:
         (("fact",), NOW, ("fact", "turn"), [9]),
         (EVERY_KIND, NOW, EVERY_KIND, [1, 8, 9, 11]),
         (EVERY_KIND, None, EVERY_KIND, [1, 7, 8, 9, 11]),
-    ],
-    ids=str,
-)
-async def test_what_an_ancestor_lets_through(
-    store: WarmStore, carries: Any, as_of: Any, kinds: Any, expected: list[int]
-) -> None:
-    """Shared, living, of the user and the topics, in time, of carried kinds; never a core fact."""
+    )
     await _with_estate(store)
     asking: dict[str, Any] = {"user_id": "ada", "topics": ("tyres",), "denied": ("denied",)}
-    heir = heir_of(ancestor("parent", *carries, as_of=as_of), **asking)
-    assert await _inherited(store, heir, *kinds) == expected
-    if "rule" in kinds and 1 in expected:
-        # What may not be seen takes no place in a short answer either.
-        assert await _inherited(store, heir, "rule", limit=1, user_id="ada") == [1]
+    for carries, as_of, kinds, expected in cases:
+        heir = heir_of(ancestor("parent", *carries, as_of=as_of), **asking)
+        with subtests.test(carries=carries, as_of=as_of, kinds=kinds):
+            assert await _inherited(store, heir, *kinds) == expected
+            if "rule" in kinds and 1 in expected:
+                # What may not be seen takes no place in a short answer either.
+                assert await _inherited(store, heir, "rule", limit=1, user_id="ada") == [1]
 
 
 async def test_each_ancestor_is_read_in_its_own_way(store: WarmStore) -> None:

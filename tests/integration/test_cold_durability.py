@@ -197,35 +197,36 @@ async def test_record_that_cannot_be_read_back_is_corrupt(
         await cold.turns.recent_turns(SCOPE, 8)
 
 
-@pytest.mark.parametrize(
-    "meddling",
-    [
-        "UPDATE belief_events SET body = '{}'",
-        "UPDATE belief_events SET kind = kind WHERE seq = 1",
-        "DELETE FROM belief_events WHERE seq = 2",
-        "DELETE FROM belief_events",
-        "UPDATE belief_contents SET body = '{}'",
-        "UPDATE belief_contents SET belief_id = belief_id",
-        "INSERT OR REPLACE INTO belief_contents SELECT * FROM belief_contents",
-        "INSERT OR REPLACE INTO belief_contents SELECT anew FROM belief_contents",
-        "INSERT OR REPLACE INTO belief_events SELECT anew FROM belief_events",
-        "REPLACE INTO belief_events SELECT * FROM belief_events",
-    ],
+MEDDLING = (
+    "UPDATE belief_events SET body = '{}'",
+    "UPDATE belief_events SET kind = kind WHERE seq = 1",
+    "DELETE FROM belief_events WHERE seq = 2",
+    "DELETE FROM belief_events",
+    "UPDATE belief_contents SET body = '{}'",
+    "UPDATE belief_contents SET belief_id = belief_id",
+    "INSERT OR REPLACE INTO belief_contents SELECT * FROM belief_contents",
+    "INSERT OR REPLACE INTO belief_contents SELECT anew FROM belief_contents",
+    "INSERT OR REPLACE INTO belief_events SELECT anew FROM belief_events",
+    "REPLACE INTO belief_events SELECT * FROM belief_events",
 )
+
+
 async def test_the_belief_log_cannot_be_changed_even_from_outside(
-    cold: ColdStores, tmp_path: Path, meddling: str
+    cold: ColdStores, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     """A plain connection, with none of ezra's settings, may not change, remove or replace."""
     for number in range(2):
         await cold.beliefs.commit(SCOPE, belief_by(claim=f"{number}", key=None))
     before = await cold.history.logged(OPERATOR)
-    with closing(raw_sqlite(tmp_path)) as connection:
-        table = "belief_contents" if "belief_contents" in meddling else "belief_events"
-        columns = [row["name"] for row in connection.execute(f"PRAGMA table_info({table})")]
-        anew = ", ".join("row + 100" if name == "row" else f'"{name}"' for name in columns)
-        with pytest.raises(sqlite3.IntegrityError, match=r"only appended to|never changed"):
-            connection.execute(meddling.replace("anew", anew))
-    assert await cold.history.logged(OPERATOR) == before
+    for meddling in MEDDLING:
+        with subtests.test(meddling):
+            with closing(raw_sqlite(tmp_path)) as connection:
+                table = "belief_contents" if "belief_contents" in meddling else "belief_events"
+                columns = [row["name"] for row in connection.execute(f"PRAGMA table_info({table})")]
+                anew = ", ".join("row + 100" if name == "row" else f'"{name}"' for name in columns)
+                with pytest.raises(sqlite3.IntegrityError, match=r"only appended to|never changed"):
+                    connection.execute(meddling.replace("anew", anew))
+            assert await cold.history.logged(OPERATOR) == before
 
 
 async def test_destroyed_content_that_comes_back_is_found(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import random
 import shutil
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ import pytest
 from support.disk_filler import FACTS
 from support.raw_stores import files_with
 from support.runtime import MovingClock, running
+from support.warm_command import warm_python
 
 from ezra import CorruptRecord, Ezra, Settings
 from ezra.cli.doctor import examined, lines_of
@@ -235,7 +235,6 @@ async def test_r9_20_doctor_finds_a_garbage_page_wherever_it_is(
 # A full disk: nobody dies, cold refuses in words, and all goes on when there is room.
 
 SIZE = "320m"
-TESTS = Path(__file__).parents[1]
 
 
 @pytest.fixture
@@ -272,11 +271,10 @@ async def test_a_disk_that_never_had_room_to_spare_is_said_to_be_full(tmp_path: 
 async def test_r9_17_a_full_disk_kills_nobody(small_disk: Path) -> None:
     """Filled to the last byte under a running memory, and freed, in a process of its own."""
     child = await asyncio.create_subprocess_exec(
-        sys.executable,
+        warm_python(),
         "-m",
         "support.disk_filler",
         str(small_disk),
-        cwd=TESTS,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )

@@ -296,6 +296,7 @@ async def test_r9_22_a_large_document_is_read_elsewhere(
         await drafted("small.md", "# A small one")
 
 
+@pytest.mark.usefixtures("forked")
 async def test_r9_22_what_cannot_be_read_is_said_in_the_same_words(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -312,6 +313,7 @@ async def test_r9_22_what_cannot_be_read_is_said_in_the_same_words(
         await drafted("a.txt", "\ud800" * 2_000)
 
 
+@pytest.mark.usefixtures("forked")
 async def test_r9_22_time_and_memory_of_reading_are_bounded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -341,6 +343,7 @@ async def test_r9_22_who_stops_waiting_stops_the_reading() -> None:
         assert _children() <= before
 
 
+@pytest.mark.usefixtures("forked")
 async def test_r9_22_at_most_two_are_read_at_one_time() -> None:
     """The rest waits for a place, and all are read."""
     before, most = _children(), 0

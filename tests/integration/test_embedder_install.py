@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from support.model import model_source
+from support.warm_command import warm_python
 
 from tiers.embedding.install import install_model
 from tiers.embedding.installed import PRECISIONS, Precision, find_model
@@ -29,7 +30,6 @@ from tiers.embedding.source import (
 from tiers.errors import ConfigError, UsageError
 
 WEIGHTS, TOKENIZER = SOURCE_SHA256
-REPOSITORY = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -281,13 +281,12 @@ say(asyncio.run(install_model(target, source=source, progress=say)).model_id)
 async def other_process(target: Path, source: Path) -> asyncio.subprocess.Process:
     """Start an install in a process of its own."""
     return await asyncio.create_subprocess_exec(
-        sys.executable,
+        warm_python(),
         "-c",
         INSTALL,
         str(target),
         str(source),
         stdout=asyncio.subprocess.PIPE,
-        cwd=REPOSITORY,
     )
 
 

@@ -31,28 +31,24 @@ class Away:
         raise TierUnavailable("cold", "latest", "it is away")
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("grain", "hourly"),
-        ("min_days_ago", -1),
-        ("min_days_ago", 366),
-        ("max_days_ago", -1),
-        ("max_days_ago", 36_501),
-        ("max_results", 0),
-        ("max_results", 101),
-        ("max_results", "ten"),
-    ],
-)
-async def test_a_wrong_argument_is_named(tmp_path: Path, field: str, value: object) -> None:
+async def test_a_wrong_argument_is_named(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """Out of range, of no such grain, or an end of the window before its beginning."""
-    named = "max_days_ago" if (field, value) == ("min_days_ago", 366) else field
+    cases: tuple[tuple[str, Any, str], ...] = (
+        ("grain", "hourly", "grain"),
+        ("min_days_ago", -1, "min_days_ago"),
+        ("min_days_ago", 366, "max_days_ago"),
+        ("max_days_ago", -1, "max_days_ago"),
+        ("max_days_ago", 36_501, "max_days_ago"),
+        ("max_results", 0, "max_results"),
+        ("max_results", 101, "max_results"),
+        ("max_results", "ten", "max_results"),
+    )
     async with running(tmp_path) as ezra:
         graph = await ezra.create_session_graph("imola")
         agent = await graph.spawn_agent("engineer", topics={"gears"})
-        asked: dict[str, Any] = {field: value}
-        with pytest.raises(UsageError, match=named):
-            await agent.search_memory(**asked)
+        for field, value, named in cases:
+            with subtests.test(field, value=value), pytest.raises(UsageError, match=named):
+                await agent.search_memory(**{field: value})
 
 
 async def test_days_that_were_alike_are_all_there(tmp_path: Path) -> None:
@@ -169,9 +165,11 @@ async def test_an_empty_graph_answers_nothing(tmp_path: Path) -> None:
             await agent.recall("x", topics=[*many, "t", "u"])
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
+async def test_what_is_of_another_type_is_refused_by_name(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    """As over a network: the field, the value and what would be accepted."""
+    cases: tuple[tuple[str, Any], ...] = (
         ("limit", "3"),
         ("limit", 1.5),
         ("limit", None),
@@ -181,16 +179,12 @@ async def test_an_empty_graph_answers_nothing(tmp_path: Path) -> None:
         ("half_life_days", "7"),
         ("as_of", "2026-01-01"),
         ("as_of", date(2026, 1, 1)),
-    ],
-)
-async def test_what_is_of_another_type_is_refused_by_name(
-    name: str, value: Any, tmp_path: Path
-) -> None:
-    """As over a network: the field, the value and what would be accepted."""
+    )
     async with running(tmp_path) as ezra:
         agent = await memory(ezra)
-        with pytest.raises(UsageError, match=name):
-            await agent.recall("ferry", **{name: value})
+        for name, value in cases:
+            with subtests.test(name, value=value), pytest.raises(UsageError, match=name):
+                await agent.recall("ferry", **{name: value})
         with pytest.raises(UsageError, match="turn"):
             await agent.beliefs(as_of=cast("Any", "yesterday"))
 

@@ -167,26 +167,26 @@ async def test_rules_that_find_a_question_ask_no_model(tmp_path: Path) -> None:
         assert model.told == []
 
 
-@pytest.mark.parametrize(
-    ("question", "slots"),
-    [
-        ("people", {}),
-        ("level", {"sku": "A1' OR 1=1 --"}),
-        ("level", {"sku": "A1", "limit": "1000"}),
-        ("level", {}),
-        ("named", {"name": "nobody has it"}),
-        ("low", {"below": "99999"}),
-        ("", {}),
-    ],
-    ids=["unknown", "hostile", "more", "missing", "entity", "range", "none"],
-)
 async def test_a_proposal_that_does_not_fit_asks_nothing(
-    tmp_path: Path, question: str, slots: dict[str, str]
+    tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     """Whatever a model was talked into."""
-    async with asking(tmp_path, Proposing(question, **slots)) as agent:
-        with pytest.raises(UsageError, match=r"message|slots\.name"):
-            await agent.ask_mesh("stock", message=MESSAGE)
+    proposals = {
+        "unknown": Proposing("people"),
+        "hostile": Proposing("level", sku="A1' OR 1=1 --"),
+        "more": Proposing("level", sku="A1", limit="1000"),
+        "missing": Proposing("level"),
+        "entity": Proposing("named", name="nobody has it"),
+        "range": Proposing("low", below="99999"),
+        "none": Proposing(""),
+    }
+    model = Proposing()
+    async with asking(tmp_path, model) as agent:
+        for case, proposing in proposals.items():
+            model.proposal = proposing.proposal
+            with subtests.test(case), pytest.raises(UsageError, match=r"message|slots\.name"):
+                await agent.ask_mesh("stock", message=MESSAGE)
+    assert len(model.told) == len(proposals)
 
 
 @pytest.mark.parametrize("how", ["failing", "spent", "off"])

@@ -5,7 +5,8 @@ So a run of tests starts one process that imports, and waits. The program that `
 returns hands it the arguments, environment, folder and open files of a command, and stands for it:
 it passes signals on, and ends as the command ends. The command is a process of its own, with its
 own locks and files, whose ``main`` is called as the installed one calls it. The program that
-``warm_python`` returns stands for ``python -m MODULE`` and ``python -c PROGRAM`` in the same way.
+``warm_python`` returns stands for ``python -m MODULE`` and ``python -c PROGRAM`` in the same way,
+also where ``-P`` is before that.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -155,6 +157,8 @@ def served(listener: socket.socket) -> None:
 
 def _passed_on(waited: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
     """Pass on a signal, or the end of either side: who is killed takes its command along."""
+    if waited.get_map().get(key.fd) is not key:
+        return  # both sides ended at one time, and the other was seen first
     child, end, way = key.data
     if key.fileobj is way:
         sent = way.recv(1)
@@ -170,7 +174,8 @@ def _passed_on(waited: selectors.BaseSelector, key: selectors.SelectorKey) -> No
     if way in waited.get_map():
         waited.unregister(way)
         code = os.waitstatus_to_exitcode(status)
-        way.sendall(code.to_bytes(2, "big", signed=True))
+        with suppress(ConnectionError):  # it was killed at that moment, and asks no more
+            way.sendall(code.to_bytes(2, "big", signed=True))
     way.close()
 
 
@@ -196,15 +201,14 @@ def work() -> None:
 
 
 def _command() -> None:
-    if Path(sys.argv[0]).name == PYTHON and "-c" in sys.argv[1:3]:
-        del sys.argv[: sys.argv.index("-c")]
+    if Path(sys.argv[0]).name != PYTHON:
+        sys.exit(import_module("ezra.cli").main())
+    del sys.argv[: 2 if sys.argv[1] == "-P" else 1]
+    if sys.argv[0] == "-c":
         exec(sys.argv.pop(1), {"__name__": "__main__"})  # noqa: S102 - as asked
         return
-    if Path(sys.argv[0]).name == PYTHON:
-        del sys.argv[:2]  # the program and ``-m``
-        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
-        return
-    sys.exit(import_module("ezra.cli").main())
+    del sys.argv[0]  # ``-m``
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 
 
 def _left(code: int) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 from support.doors import Done, run
-from support.warm_command import warm_python
 
 from ezra.evaluation.speed.picture import picture
 from ezra.evaluation.speed.results import Figure, Report, this_machine
@@ -20,12 +18,6 @@ ROOT = Path(__file__).parents[2]
 def measuring(*arguments: object) -> Done:
     """Run the command by words, so that no model is needed."""
     return run("bench", *arguments, EZRA_EMBEDDER="off")
-
-
-@pytest.fixture
-def forked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Processes that measure start where ezra is imported already: what comes of them is asked."""
-    monkeypatch.setattr(sys, "executable", str(warm_python()))
 
 
 def test_a_turn_is_measured_beside_another_checkout() -> None:
@@ -41,7 +33,8 @@ def test_a_turn_is_measured_beside_another_checkout() -> None:
     assert other["ratio"] == pytest.approx(processor["value"] / other["value"])
 
 
-def test_a_memory_that_grows_is_measured_beside_rivals(tmp_path: Path, forked: None) -> None:
+@pytest.mark.usefixtures("forked")
+def test_a_memory_that_grows_is_measured_beside_rivals(tmp_path: Path) -> None:
     """A line for each figure, with what rivals take for the same questions, and a picture."""
     drawn = tmp_path / "growth.svg"
     sizes = ("--sizes", "60,120", "--turns", 2, "--questions", 2, "--picture", drawn)
@@ -54,7 +47,8 @@ def test_a_memory_that_grows_is_measured_beside_rivals(tmp_path: Path, forked: N
     assert "p50 of a recall, by turns in the memory" in drawn.read_text()
 
 
-def test_recording_and_many_agents_are_measured(forked: None) -> None:
+@pytest.mark.usefixtures("forked")
+def test_recording_and_many_agents_are_measured() -> None:
     """By words, and with vectors that cost nothing."""
     few = ("--turns", 2, "--think", 0.01, "--agents", "2")
     found = measuring("recording", "agents", *few, "--json").document["figures"]

@@ -7,13 +7,13 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from support.warm_command import warm_python
 
 from ezra.bridge.config import BridgeConfig, bridge_config, data_folder, write_file
 from ezra.bridge.memories import labels, memory_of, text_of
@@ -207,7 +207,7 @@ def test_what_was_acknowledged_survives_a_killed_process(tmp_path: Path) -> None
     told: list[str] = []
     lost_words = 0
     for _ in range(3):
-        command = [sys.executable, "-c", APPENDING, str(tmp_path), "laptop", "100000"]
+        command = [warm_python(), "-c", APPENDING, str(tmp_path), "laptop", "100000"]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         with process:
             assert process.stdout is not None

@@ -8,7 +8,6 @@ import json
 import os
 import stat
 import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
@@ -18,6 +17,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+from support.warm_command import warm_python
 
 from tiers.errors import ConfigError, IntegrityError, UsageError
 from tiers.history.rotation import (
@@ -198,8 +198,7 @@ def test_processes_that_make_a_key_at_once_end_with_one(tmp_path: Path) -> None:
     path = str(tmp_path / "key.pem")
     racers = [
         subprocess.Popen(
-            [sys.executable, "-c", program, path],
-            cwd=Path(__file__).parents[2],
+            [warm_python(), "-c", program, path],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
