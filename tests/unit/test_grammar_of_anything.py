@@ -243,6 +243,17 @@ def test_what_is_added_beside_is_a_statement_of_its_own(said: str, told: list[st
         ("I watch a lot of anime.", "Ada watches a lot of anime"),
         ("We use tabs, not spaces.", "Ada uses tabs, not spaces"),
         ("My partner works in IT.", "Ada's partner works in IT"),
+        ("To be honest I prefer tea.", "Ada prefers tea"),
+        ("turns out im allergic to cashews", "Ada is allergic to cashews"),
+        ("I'd describe myself as an introvert.", "Ada is an introvert"),
+        ("For breakfast I have porridge.", "Ada has porridge for breakfast"),
+        ("I left Nokia after nine years.", "Ada left Nokia after nine years"),
+        ("Tom took over the app from Eve.", "Tom took over the app from Eve"),
+        ("Search is disabled by default.", "Search is disabled by default"),
+        ("The locale should be de_AT from now on.", "the locale is de_AT now"),
+        ("The message broker we picked is NATS.", "the message broker we picked is NATS"),
+        ("The index belongs to the data team.", "the index is owned by the data team"),
+        ("My sister plays Medea in the play.", "Ada's sister plays Medea in the play"),
     ],
 )
 def test_forms_of_verbs_and_of_what_they_are_of(said: str, told: str) -> None:
@@ -276,6 +287,13 @@ def test_forms_of_verbs_and_of_what_they_are_of(said: str, told: str) -> None:
         "The horse in the film is called Sirocco.",
         "The upload is stuck at 25 MB.",
         "I was sold on the idea.",
+        "Eve lives in Rome in the play.",
+        "The capital of Australia is Canberra.",
+        "Every good engineer uses tests.",
+        "I wouldn't call myself a runner.",
+        "The rate limiter should be 5.",
+        "Should search be disabled by default?",
+        "The future belongs to the platform team.",
     ],
 )
 def test_near_ones_are_not_told(said: str) -> None:

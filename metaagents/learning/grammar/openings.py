@@ -88,7 +88,7 @@ OPENINGS: tuple[Way, ...] = (
         r"^\s*(for|at|on|in|with|to|from|before|after) (?!(?:\w+ )?(?:film|movie|book|show|game"
         r"|dream|novel|song|play|end|meantime|future|past|moment|way|years|months|weeks)\b)"
         r"((?:my |our |the )?(?!(?:this|that|short|general|theory|fact|case|all|any|luck|first"
-        r"|last|least|now|once|time|times|me|us)\b)(?:[a-z]+ )?[a-z]+),? (i|we) "
+        r"|last|least|now|once|time|times|me|us|be)\b)(?:[a-z]+ )?[a-z]+),? (i|we) "
         r"(?!am\b|are\b|'|would|could|might|should)([^,;!?]{2,60}?)(?=[,;]|[.!]?$)",
         lambda found: f"{found[3]} {found[4]} {found[1].lower()} {found[2]}",
     ),
