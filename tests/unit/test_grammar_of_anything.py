@@ -253,6 +253,8 @@ def test_what_is_added_beside_is_a_statement_of_its_own(said: str, told: list[st
         ("The locale should be de_AT from now on.", "the locale is de_AT now"),
         ("The message broker we picked is NATS.", "the message broker we picked is NATS"),
         ("The index belongs to the data team.", "the index is owned by the data team"),
+        ("Believe it or not I keep bees.", "Ada keeps bees"),
+        ("In case it matters I'm left-handed.", "Ada is left-handed"),
         ("My sister plays Medea in the play.", "Ada's sister plays Medea in the play"),
     ],
 )
@@ -292,6 +294,7 @@ def test_forms_of_verbs_and_of_what_they_are_of(said: str, told: str) -> None:
         "Every good engineer uses tests.",
         "I wouldn't call myself a runner.",
         "The rate limiter should be 5.",
+        "In case it helps, should I move to Bonn?",
         "Should search be disabled by default?",
         "The future belongs to the platform team.",
     ],
