@@ -215,17 +215,22 @@ def by_patterns(window: Window) -> list[FactDraft]:
 def _carried_on(turn: Turn, window: Window) -> Iterator[tuple[Stated, tuple[str, ...]]]:
     """Yield what a turn says of whom its speaker named right before: ``She works at BP now``.
 
+    So does what answers a question about them: ``What's his name?`` ``Bruno``.
+
     The reply between them names nobody else; "it" after a question is what was asked for.
     """
-    former = _right_before(turn, window) if points_back(turn.input) else None
+    former = _right_before(turn, window)
     if former is None or subject_of(former) != subject_of(turn):
         return
+    said = answered(former.response, turn.input) or turn.input
+    if not points_back(said):
+        return
     reply, last = former.response.strip(), (sentences(former.input) or [""])[-1]
-    is_asked = reply.endswith("?") and _OF_IT.match(turn.input) is not None
+    is_asked = reply.endswith("?") and _OF_IT.match(said) is not None
     if is_asked or last.endswith("?") or _names_another(reply, former.input):
         return
     at = local(turn.occurred_at, window.zone)
-    if found := stated_after(last, turn.input, subject_of(turn), at):
+    if found := stated_after(last, said, subject_of(turn), at):
         own = {one.text for one in window.stated(turn.input, turn)}
         yield from ((one, (former.id, turn.id)) for one in found if one.text not in own)
 

@@ -338,6 +338,7 @@ def test_a_word_that_is_put_right_is_read_in_its_message(
     [
         ("Great. Where do you live, Ada?", "In Oslo.", "ada lives in Oslo"),
         ("And where do you work these days?", "Siemens", "ada works at Siemens"),
+        ("Where do you work?", "Siemens, in Bonn", "ada works at Siemens"),
         ("Hello! What's your name?", "Lovelace", "ada's name is Lovelace"),
         ("What do you do for a living?", "Software engineer.", "ada works as a software engineer"),
         ("Do you have any allergies?", "Yes, peanuts.", "ada is allergic to peanuts"),
@@ -407,6 +408,10 @@ def test_an_answer_is_read_with_its_question(
         ("I have a dog.", "Nice.", "He's called Bruno.", "ada's dog is called Bruno"),
         ("I live with my wife.", "OK.", "Her name is Dora.", "ada's wife's name is Dora"),
         ("My parents are retired.", "OK.", "They live in Pisa.", "ada's parents live in Pisa"),
+        ("I have a dog.", "What's his name?", "Bruno.", "ada's dog's name is Bruno"),
+        ("My son is six.", "Where does he live?", "In Pisa", "ada's son lives in Pisa"),
+        ("My brother skis.", "What's her name?", "Anna", None),
+        ("I have a dog.", "What's his name?", "Maybe Max?", None),
         ("My flight is at 9.", "OK.", "It leaves from gate B7.", None),
         ("My laptop is a Fujitsu.", "OK.", "It has 32 GB.", "ada's laptop has 32 GB"),
         ("The demo is on Friday.", "OK.", "It's been cancelled.", "the demo has been cancelled"),

@@ -76,9 +76,10 @@ def _at(verb: str, preposition: str) -> Build:
     """Build what somebody does somewhere, which has a name."""
 
     def build(_: re.Match[str], value: str) -> str | None:
-        where = _PLACED.sub("", value, count=1)
-        placed = value[: len(value) - len(where)].lower() or f"{preposition} "
-        return f"I {verb} {placed}{where}" if _NAME.match(where) else None
+        placed = _PLACED.match(value)
+        where = value[placed.end() :] if placed else value
+        said = placed[0].lower() if placed else f"{preposition} "
+        return f"I {verb} {said}{where}" if _NAME.match(where) else None
 
     return build
 
@@ -99,6 +100,15 @@ def _owned(asked: re.Match[str], value: str) -> str | None:
 def _named(asked: re.Match[str], value: str) -> str | None:
     name = value.capitalize() if value.isalpha() else value  # typed without capitals
     return f"My {asked['thing'].lower()} is called {name}" if _NAME.match(name) else None
+
+
+def _of_another(asked: re.Match[str], value: str) -> str | None:
+    """Build what is so of whom the message before the question named: ``Where does she live?``"""
+    if asked["whose"]:
+        return f"{asked['whose'].capitalize()} name is {value}" if _NAME.match(value) else None
+    verb = asked["verb"].lower()
+    said = _at(verb, "at" if verb == "work" else "in")(asked, value)
+    return said and said.replace(f"I {verb}", f"{asked['whom'].capitalize()} {verb}s", 1)
 
 
 def _job(_: re.Match[str], value: str) -> str | None:
@@ -148,6 +158,11 @@ _QUESTIONS = (
     _question(rf"how old (?:are you|is {_WHOSE})", _aged),
     _question(rf"what(?:['\u2019]s| is) the name of {_WHOSE}", _named),
     _question(rf"what(?:['\u2019]s| is) {_WHOSE}(?: called| named|['\u2019]s name)", _named),
+    _question(
+        r"(?:what(?:['\u2019]s| is) (?P<whose>his|her|its) name"
+        r"|where does (?P<whom>he|she) (?P<verb>live|work))",
+        _of_another,
+    ),
     _question(rf"(?P<word>(?:what|who|which|when)(?:['\u2019]s| is| are)) {_WHOSE}", _owned),
     _question(
         r"(?:what|which)(?: [a-z ]{2,30})? do you (?:usually |mainly |mostly |normally )?"

@@ -25,7 +25,7 @@ from .verbs import FORMS, is_verb
 SENTENCE_CHARS_MAX = 400
 PARTS_MAX = 16
 
-_SUBJECTS = r"(?:i|we|my|our|he|she|i'm|i've|we're|we've)\b"
+_SUBJECTS = r"(?:i|we|my|our|he|she|i'?m|i'?ve|we're|we've)\b"
 _JOIN = any_case(
     r"\s*;\s+|\s+[\u2013\u2014-]{1,2}\s+|\u2014|\s*(?P<colon>:)\s+"
     r"|,?\s+(?P<taint>if|unless|except|when|whenever|or rather|or|than|as long as)\s+"
@@ -264,6 +264,7 @@ def is_plainly_said(sentence: str) -> bool:
         doubts.AGREES.match(sentence.strip())
         or doubts.REPORTED.search(sentence)
         or doubts.UNDOES.search(sentence)
+        or doubts.BEYOND.search(sentence)
     )
     _, comma, last = sentence.rpartition(", ")
     is_told = bool(comma) and doubts.ATTRIBUTED.fullmatch(last) is not None
@@ -369,6 +370,7 @@ def is_clear(part: str) -> bool:
         doubts.DOUBT.search(part)
         or doubts.QUOTED.search(part)
         or doubts.HEARSAY.search(part)
+        or doubts.BEYOND.search(part)
         or "?" in part
     )
 

@@ -104,6 +104,13 @@ ATTRIBUTED = any_case(
 """Who else says what a sentence says, at its end: ``, says Eve``, ``, the paper writes``."""
 TAKES_ALL_BACK = any_case(r"\s*(?:or\b[^?]*\?|(?:or )?(?:perhaps |maybe )?not(?: really)?[.! ]*$)")
 """A sentence that leaves nothing of the one before it: ``Or Monday?``, ``Not.``"""
+BEYOND = Sought(
+    r"^(?!.*\b(?:play(?:s|ed|ing)|acts?|sings?|stars?|roles?|part|cast|lead)\b).*\bin th(?:e|is|at)"
+    r" (?:[\w-]+ )?(?:film|movie|play|novel|comic|story|sitcom)[.! ]*$"
+    r"|^\W*the capital of (?-i:[A-Z])",
+    re.IGNORECASE,
+)
+"""What is so in a play, or in every atlas: ``Ada lives in Rome in the play``."""
 QUOTED = regex(r"[\"\u201c\u201d\u201e\u00ab*]|(?<!\w)'(?=\w)[^']{1,80}'(?!\w)|^'|'$")
 
 

@@ -28,7 +28,8 @@ PLANNED = frozenset(
 )
 """What is told of as a plan; much else that people are going to do is a manner of speaking."""
 OFTEN = any_case(
-    r"\b(?:daily|weekly|nightly|(?:before|after) (?:bed|work|school|breakfast|lunch|dinner))\b"
+    r"\b(?:daily|weekly|nightly|for breakfast"
+    r"|(?:before|after) (?:bed|work|school|breakfast|lunch|dinner))\b"
     r"|\b(?:every|each) (?:(?:other|second|third|fourth|last) )?"
     r"(?:day|night|week|weekend|month|year|morning|evening|afternoon"
     r"|summer|winter|spring|autumn|monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?\b"

@@ -24,6 +24,7 @@ _FOR_LIFE = frozenset("illness allergen diet".split())
 """What somebody has had is had still, unless they say otherwise."""
 
 _COMPANY = regex(r"(?:the|our|my) (?:company|team|firm|project|board|band|club)")
+_AFTER_LONG = any_case(r"\bafter (?:\w+ )?\w+ (?:years?|months?)\b")
 _CUT = frozenset(("place", "liked"))
 """Kinds that are told without what else was said: ``in Lisbon with my wife``."""
 _OF_THE_LIVING = frozenset(
@@ -133,7 +134,7 @@ def _is_news(said: Said, filling: Filled) -> bool:
 def _is_firm(said: Said, filling: Filled) -> bool:
     """Whether somebody left those they were with; who speaks may tell what place they left."""
     is_name = said.subject.sort != "speaker" and phrases.as_name(filling.value)
-    is_firm = is_name or _COMPANY.fullmatch(filling.value)
+    is_firm = is_name or _COMPANY.fullmatch(filling.value) or _AFTER_LONG.search(said.clause.text)
     return filling.frame.attribute == LEFT and bool(is_firm)
 
 

@@ -75,7 +75,7 @@ _DAY = "|".join(WEEKDAYS)
 _ON_DAYS = any_case(rf"\b(?:{_DAY})s\b")
 _DATE = any_case(rf"\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})|(?:{_MONTH}) \d{{1,4}}")
 _ROUND = any_case(
-    rf"{OFTEN.pattern}|\b(?:every|each)\b|\b(?:{_DAY})s\b"
+    rf"{OFTEN.pattern}|\b(?:every|each)\b|\b(?:{_DAY})s\b|\bby default\b"
     r"|\bin the (?:morning|evening|afternoons?)\b|\bat (?:night|weekends)\b|\b(?:monthly|yearly)\b"
 )
 """How often something comes, said in more ways than make a habit of any verb."""
@@ -139,7 +139,8 @@ _KEPT = regex(
     r"|hosted|encrypted|measured|counted|billed|written|formatted|sorted|versioned|allowed"
     r"|forbidden|owned|maintained|managed|handled|supported|based|located|reviewed|signed"
     r"|backed up|built|scheduled|set|planned|booked|due|capped|reserved|restricted|deprecated"
-    r"|archived|pinned|replaced|removed|read-only|closed|open|handed|called|held|paid|owed|run)\b.*"
+    r"|archived|pinned|replaced|removed|read-only|closed|open|handed|called|held|paid|owed|run"
+    r"|enabled|disabled|(?:(?:switched|turned) )?(?:on|off) by default)\b.*"
 )
 """What is done with things as a rule, by a project or a firm."""
 _IS_ONE = regex(rf"(?:(?:an?|the) .*)?[{CAPITALS}\d](?!\d* ?%)")
@@ -149,8 +150,8 @@ _OF_MANY = any_case(
     r"(?: (?:in|of|from|for|on|about|over|under|above|below) [\w' $€£.,-]+)?$"
 )
 """Things of a kind, of which a rule is told."""
-_OF_ALL = any_case(r"(?:all|every|each) ")
-_I_KNOW = any_case(r" (?:i|we) (?:know|have|use|trust|see|go to)$|^the new ")
+_OF_ALL = any_case(r"(?:all|every|each) (?!(?:good|great|real|true|decent) )")
+_I_KNOW = any_case(r" (?:i|we) (?:know|have|use|trust|see|go to|chose|picked)$|^the new ")
 _HARMS = regex(r"me (?:sneeze|itch|sick|ill|cough|swell|vomit|dizzy|drowsy|wheeze)\b")
 _AMONG = regex(r"(?:with|in|at|next (?:door )?to|above|below|behind|near|[a-z ]+ from) |alone$")
 _FROM = regex(r"from an? (?:[a-z]+ )?(?:town|village|city|suburb|island|farm) (?:in|near|on) [A-Z]")
@@ -158,6 +159,7 @@ _TO_NAME = regex(rf"(?:by|to|through|via) (?:(?:the )?#|[{CAPITALS}])|with (?:th
 _SAT, _TRUSTED = regex(rf"in [{CAPITALS}]"), regex(r"in [\w-]+$")
 _WHERE = {"go": _TO_NAME, "live": _AMONG, "sit": _SAT, "come": _FROM, "believe": _TRUSTED}
 """Verbs that say something with where or with whom only."""
+_BY_WHOM = regex(rf"(?:by|after|from|an?|to the) |(?:at|in|to) (?:the )?[{CAPITALS}]")
 _CHOSEN = regex(rf"(?:with|against|on|for) (?:the )?[{CAPITALS}]")
 _DEFINITE = regex(rf"an? |the |my |[{CAPITALS}]")
 _RELEASED = regex(r"go live|release|ship|launch|deprecate|be (?:released|shipped|live)")
@@ -478,9 +480,6 @@ def _was(said: Said) -> bool:
         return _is_of_life(replace(said, verbal=replace(verbal, lemma=lemma, rest=of_what)))
     is_born = rest.startswith("born ") and not rest.startswith("born to ")
     return rest.startswith("diagnosed with ") or is_born or (is_long and is_so)
-
-
-_BY_WHOM = regex(rf"(?:by|after|from|an?|to the) |(?:at|in|to) (?:the )?[{CAPITALS}]")
 
 
 def _is_done(said: Said) -> bool:

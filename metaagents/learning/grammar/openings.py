@@ -13,9 +13,12 @@ OPENINGS: tuple[Way, ...] = (
     Way(r"\s*(?:<3|[\u2600-\u27bf\U0001F300-\U0001FAFF]\ufe0f?)+(?=[\s.!]*$)", ""),
     Way(
         r"^\s*(?:(?:since|now that|as|because) you(?:'re asking| ask| asked| mention it)|funny you"
-        r" (?:should )?(?:ask|mention it)|like i said|as of (?:now|today)|sad to say|(?:quick|small"
-        r"|side|brief|short|tiny|personal) note|(?:(?:i'm|i am|so|very|just) )*(?:happy"
-        r"|glad|sad|sorry|proud|pleased) to say(?: that)?)[,:]? (?=i\b|i'|we\b|we'|my\b|our\b)",
+        r" (?:should )?(?:ask|mention it)|like i said|as of (?:now|today)|sad to say"
+        r"|believe it or not|just so you know"
+        r"|in case (?:it (?:matters|helps)|you(?:'re wondering| wonder))"
+        r"|(?:quick|small|side|brief|short|tiny|personal) note|(?:(?:i'm|i am|so|very|just) )*"
+        r"(?:happy|glad|sad|sorry|proud|pleased) to say(?: that)?)[,:]? "
+        r"(?=i\b|i'|we\b|we'|my\b|our\b)",
         "",
     ),
     Way(
@@ -88,7 +91,7 @@ OPENINGS: tuple[Way, ...] = (
         r"^\s*(for|at|on|in|with|to|from|before|after) (?!(?:\w+ )?(?:film|movie|book|show|game"
         r"|dream|novel|song|play|end|meantime|future|past|moment|way|years|months|weeks)\b)"
         r"((?:my |our |the )?(?!(?:this|that|short|general|theory|fact|case|all|any|luck|first"
-        r"|last|least|now|once|time|times|me|us)\b)(?:[a-z]+ )?[a-z]+),? (i|we) "
+        r"|last|least|now|once|time|times|me|us|be)\b)(?:[a-z]+ )?[a-z]+),? (i|we) "
         r"(?!am\b|are\b|'|would|could|might|should)([^,;!?]{2,60}?)(?=[,;]|[.!]?$)",
         lambda found: f"{found[3]} {found[4]} {found[1].lower()} {found[2]}",
     ),

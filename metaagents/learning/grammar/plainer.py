@@ -408,6 +408,13 @@ _WAYS: tuple[Way, ...] = (
         r" (?:eat|drink|touch|have|use) ([\w -]+?)[.!]?$",
         r"\2 gives me \1",
     ),
+    Way(r"\bi(?:'d| would)? (?:describe|call|consider|see) myself (?:as )?(?=an? )", "I am "),
+    Way(r"^(the [\w -]{3,40}[^s\W]) should be (?=[^,;!?]{1,40} from now on[.!]?$)", r"\1 is "),
+    Way(
+        r"^((?:the|our) (?!future|past|world)[\w -]{3,40}) belongs to "
+        r"(?=the [\w -]{2,30} (?:team|squad|department)\b)",
+        r"\1 is owned by ",
+    ),
     Way(
         r"\b(is|was|are)(?: not|n't) ([^,.;!?]{1,40}?),? but (?:rather |actually )?"
         r"([^,.;!?]{1,60})",

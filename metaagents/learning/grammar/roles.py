@@ -59,6 +59,7 @@ _CAUSE = any_case(r"the root cause(?: of .+)?")
 _ONE_THING = regex(r"(?:an?|the|our|my) \w")
 _CODE = regex(r"\b[A-Za-z]\w*_\w+")
 """A name as programs have them."""
+_TAKEN_OVER = regex(r"over (?:(?:the|our|my) .+ )?(?:from [A-Z]|as )")
 _SWITCHED = regex(r"(?:(?:switched|turned|set) )?(?:on|off|enabled|disabled|to)\b")
 
 
@@ -122,6 +123,8 @@ def _was_part(said: Said) -> bool:
         return bool(rest) or verbal.lemma in _HURTS
     if said.subject.sort in {"thing", "owned"} and not said.subject.kind:
         return False
+    if verbal.lemma == "take" and _TAKEN_OVER.match(rest):
+        return verbal.sense == "is"
     if verbal.sense == "never" and verbal.tense == "past":
         return verbal.lemma not in OF_THE_MOMENT | MOMENTARY and bool(rest)
     if verbal.aim == "used":
