@@ -28,7 +28,8 @@ _SUPPOSED = any_case(
 UNMEANT = Sought(
     r"\b(?:(?:fell|falls) through|came to nothing|thought better of (?:it|that)"
     r"|decided against (?:it|that)|(?:gave|given) (?:it|that) up|gave up on (?:it|that)"
-    r"|but didn't$|(?:decided|chose|chosen|opted) not to\W*$"
+    r"|but didn't(?=\W*$)|(?:but|though) (?:no longer|not any ?more)(?=\W*$)"
+    r"|(?:decided|chose|chosen|opted) not to(?=\W*$)"
     r"|(?:changed|change) (?:my|our) minds?|never happened)\b"
     r"|^\s*(?:oh,? )?(?:great|fantastic|wonderful|lovely|brilliant|perfect|excellent|nice), i"
     r" (?:just|simply|do|so|really|absolutely) (?:love|enjoy|adore|like)\b",

@@ -408,7 +408,10 @@ _WAYS: tuple[Way, ...] = (
         r" (?:eat|drink|touch|have|use) ([\w -]+?)[.!]?$",
         r"\2 gives me \1",
     ),
-    Way(r"\bi(?:'d| would)? (?:describe|call|consider|see) myself (?:as )?(?=an? )", "I am "),
+    Way(
+        r"\bi(?:'d| would)? (used to )?(?:describe|call|consider) myself (?:as )?(?=an? )",
+        lambda found: "I used to be " if found[1] else "I am ",
+    ),
     Way(r"^(the [\w -]{3,40}[^s\W]) should be (?=[^,;!?]{1,40} from now on[.!]?$)", r"\1 is "),
     Way(
         r"^((?:the|our) (?!future|past|world)[\w -]{3,40}) belongs to "
