@@ -185,7 +185,7 @@ async def test_r9_18_a_head_has_a_deadline(
 async def test_r9_40_a_body_has_a_deadline(behind: Ezra, tokens: TokenFile, who: str) -> None:
     """Half of it or a byte now and then: refused in time, and the connection is closed."""
     shown = bearer(tokens)["authorization"].encode()
-    limits = {"serve_body_seconds": 0.2, "serve_head_seconds": 0.4}
+    limits = {"serve_body_seconds": 0.5, "serve_head_seconds": 1.0}  # a busy machine may pause
     sent = POST
     if who == "bearer":
         sent = POST.replace(b"host:", b"authorization: " + shown + b"\r\nhost:")
