@@ -28,9 +28,6 @@ FORMAT = "ezra session graph"
 VERSION = 1
 LINE_BYTES_MAX = 1 << 28
 BYTES_PER_CALL = 1 << 20
-
-_NO_ROWS: dict[str, int] = dict.fromkeys(TABLES, 0)
-"""Of each table. A file from before there was a table says nothing of it, and has no row of it."""
 """Rows go over the wire in calls of about so many bytes: what a server reads at once is limited."""
 
 Advance = Callable[[str, int], None]
@@ -102,7 +99,7 @@ async def lines_of(graph: Exporting, advance: Advance | None = None) -> AsyncIte
         Conflict: Somebody wrote into the graph meanwhile; what was yielded is no whole file.
     """
     digest = hashlib.sha256()
-    counts = dict(_NO_ROWS)
+    counts = _no_rows()
     before = await _state(graph)
     (record,) = [row async for row in _rows(graph, "graphs", None, counts)]
     head = {"format": FORMAT, "version": VERSION, "graph": record}
@@ -170,7 +167,7 @@ class _Check:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._counts = dict(_NO_ROWS)
+        self._counts = _no_rows()
         self._digest = hashlib.sha256()
         self._number = 0
         self._table = TABLES[0]
@@ -240,7 +237,7 @@ class _Check:
 
     def _ended(self, graph: SessionGraph, document: dict[str, Any]) -> Carried:
         counted = document.get("rows")
-        is_counted = isinstance(counted, dict) and _NO_ROWS | counted == self._counts
+        is_counted = isinstance(counted, dict) and _no_rows() | counted == self._counts
         if document.get("sha256") != self._digest.hexdigest() or not is_counted:
             raise self._wrong("the lines before are not those that were written")
         self._fits(RowsCheck.conclude)
@@ -257,6 +254,11 @@ class _Check:
 
     def _wrong(self, why: str, line: int = 0) -> UsageError:
         return _not_whole(self._path, line or self._number, why)
+
+
+def _no_rows() -> dict[str, int]:
+    """Return a count of each table; a file from before there was a table does not count it."""
+    return dict.fromkeys(TABLES, 0)
 
 
 async def _rows(
