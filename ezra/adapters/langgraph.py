@@ -167,7 +167,7 @@ class EzraStore(BaseStore):
         for op in puts.values():
             # Of two at once each would put the first version.
             async with self._writing:
-                await self._put(op)
+                await self._put_anyway(op)
         return results
 
     async def _answer(self, op: Op) -> Result:
@@ -191,6 +191,15 @@ class EzraStore(BaseStore):
             created_at=kept.created_at,
             updated_at=kept.updated_at,
         )
+
+    async def _put_anyway(self, op: PutOp) -> None:
+        """Put an item, also where another process deletes the one before at that moment."""
+        try:
+            await self._put(op)
+        except UsageError as refusal:
+            if refusal.field != "supersedes":
+                raise
+            await self._put(op)
 
     async def _put(self, op: PutOp) -> None:
         former = await self._versions(op.namespace, op.key)

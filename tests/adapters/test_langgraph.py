@@ -349,6 +349,26 @@ async def test_writers_at_once_lose_nothing(home: House) -> None:
     assert len(await agent.knowledge.history("kept:langgraph/b", "item:k")) == 4
 
 
+async def test_what_is_deleted_while_it_is_put_is_put_anew(
+    home: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process deletes the item between our look at it and our writing."""
+    agent = await home.agent()
+    store = EzraStore(agent)
+    await store.aput(("a",), "k", {"n": 1})
+    look = store._versions
+
+    async def deleted_then(namespace: tuple[str, ...], key: str) -> Any:
+        monkeypatch.setattr(store, "_versions", look)
+        found = await look(namespace, key)
+        await EzraStore(agent).adelete(namespace, key)
+        return found
+
+    monkeypatch.setattr(store, "_versions", deleted_then)
+    await store.aput(("a",), "k", {"n": 2})
+    assert [one.value for one in await store.asearch(())] == [{"n": 2}]
+
+
 async def test_a_store_is_its_agents(home: House) -> None:
     """Who shares topics and user shares the items; others see none, and can end none."""
     mine = await home.agent(user_id="kim")
