@@ -103,7 +103,7 @@ def _claims(text: str, speaker: str) -> tuple[Claim, ...]:
         return (asked,)
     spoken = _as_spoken(text, speaker)
     # A change is told of a name by its capital: "ada upgraded to ..." of Ada.
-    is_opened = spoken.startswith(f"{speaker} ")
+    is_opened = spoken.startswith((f"{speaker} ", f"{speaker}'s "))
     statement, name = (
         f"{one[:1].upper()}{one[1:]}" if is_opened else one for one in (spoken, speaker)
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Literal, Protocol, TypeAlias
 
 from tiers.knowledge import is_kept
@@ -40,6 +41,11 @@ the same. "Ada moved to Lisbon" shares a third with "Ada lives in Rome"."""
 PRESSING_SHARE = 0.5
 """Of the same, where the fact that would give way must not be violated or says who somebody is:
 that both speak of Mara does not let "never call Mara before 9:30" end her allergy."""
+
+
+LONG_AGO = timedelta(days=730)
+"""What began so long before another was said is a story of the time before that; what began lately
+may be what it has become, though told as if it were older: ``we moved last year``."""
 
 
 _OWN = frozenset("i im ive my mine we our".split())
@@ -91,13 +97,16 @@ class Pair:
 
     @classmethod
     def in_time(cls, one: Fact, two: Fact) -> Pair:
-        """Return two facts in the order in which they began to hold, where both say when.
+        """Return two facts in the order in which they began to hold, as far as they say when.
 
-        Who tells the last first has not come back. What denies another comes after it.
+        Who tells the last first has not come back. What is so without a time is so when it is said:
+        who lives in Rome has not moved to Paris since, because that was in 2010. What denies
+        another comes after it.
         """
         pair = cls.of(one, two)
         first, second = pair.older, pair.newer
-        if not first.valid_from or not second.valid_from or first.valid_from <= second.valid_from:
+        known_from = first.valid_from or (first.said_at or first.recorded_at) - LONG_AGO
+        if not second.valid_from or known_from <= second.valid_from:
             return pair
         if denies(second.text) or effect(first, second) == "denies":
             return pair

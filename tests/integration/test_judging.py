@@ -296,6 +296,29 @@ async def test_at_04_of_two_dated_values_the_one_that_began_last_stands(
     assert pair.newer.text == told_last
 
 
+@pytest.mark.parametrize(
+    ("years_ago", "stands"), [(16, "Rome"), (1, "Paris")], ids=["a story of the past", "lately"]
+)
+async def test_at_04_what_is_so_now_gives_not_way_to_what_began_long_ago(
+    tmp_path: Path, years_ago: int, stands: str
+) -> None:
+    """Who lives in Rome and tells when they moved to Paris has not moved there since."""
+    began = START - timedelta(days=365 * years_ago)
+    async with house(tmp_path) as home:
+        known = await home.judged(
+            said(1, "Ada lives in Rome.", subject="Ada", predicate="lives in", object="Rome"),
+            said(
+                2,
+                "Ada moved to Paris.",
+                subject="Ada",
+                predicate="lives in",
+                object="Paris",
+                valid_from=began,
+            ),
+        )
+        assert [one.object for one in known.values() if one.superseded_by is None] == [stands]
+
+
 async def test_at_04_a_denial_says_that_it_never_was_so(tmp_path: Path) -> None:
     """The denied fact loses confidence and its place; a natural end takes neither."""
     async with house(tmp_path) as home:

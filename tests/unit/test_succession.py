@@ -574,6 +574,11 @@ def _learnt_effects(old: str, new: str, who: str = "Ada") -> list[Effect | None]
         ("Reem works at Nexora", "Reem left Nexora"),
         ("The main branch is called trunk", "We renamed trunk to main"),
         ("The standup is at 9:15", "The standup moved to 9:45"),
+        ("The standup is at 9:15", "The standup moves to 9:45"),
+        ("I have a cat", "My cat died"),
+        ("We use Postgres 14", "We upgraded Postgres to 16 last night"),
+        ("We use Postgres 14", "Postgres was upgraded to 16"),
+        ("The retry limit is 3", "We raised the retry limit to 5 on 3 March 2026"),
     ],
 )
 def test_what_is_learnt_of_a_change_ends_what_was_learnt(old: str, new: str) -> None:
@@ -584,6 +589,7 @@ def test_what_is_learnt_of_a_change_ends_what_was_learnt(old: str, new: str) -> 
 def test_who_is_named_without_a_capital_changes_as_much() -> None:
     """Names of users are often written so."""
     assert _learnt_effects("We use Jenkins", "we've replaced Jenkins with Drone", "ada") == ["ends"]
+    assert _learnt_effects("I have a cat", "My cat died yesterday", "ada") == ["ends"]
 
 
 @pytest.mark.parametrize(
@@ -598,6 +604,10 @@ def test_who_is_named_without_a_capital_changes_as_much() -> None:
         ("The conference is in May", "the conference moved to Berlin"),
         ("The customer is on the Basic plan", "the customer moved to Berlin"),
         ("Production runs on Python 3.9", "staging was upgraded to Python 3.12"),
+        ("We use Postgres 14", "We upgraded Redis to 8 yesterday"),
+        ("I have a dog", "My neighbour's dog died"),
+        ("I have a dog", "My cat died"),
+        ("My desk is in room 4", "My desk is moved to room 7 until Friday"),
         ("Production runs on Python 3.9", "production was upgraded to Postgres 16"),
         ("We use Jenkins", "we've replaced Bob with Carl"),
         ("I subscribe to Netflix", "I cancelled my Spotify subscription"),

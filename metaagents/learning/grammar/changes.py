@@ -7,7 +7,8 @@ import re
 from tiers.lexical import MONTHS, WEEKDAYS
 
 from ..marks import Way
-from ..regexes import regex
+from ..regexes import any_case, regex
+from ..times import at_end
 from .lexicon import CARERS, FULL_NAME, NUMBERS
 
 _POST = r"(?:lead|captain|chair|head|director|coordinator|manager|treasurer|secretary)"
@@ -163,6 +164,9 @@ _PARTS = {
     "upgraded": r"(?:upgraded|updated|downgraded|bumped)",
     "handed_in": r"(?:handed in|submitted|finished|completed|defended)",
     "writing": r"(?:thesis|dissertation|novel|book|paper)",
+    "pet": r"(?:cat|dog|kitten|puppy|hamster|rabbit|horse|pony|bird|parrot|budgie|goldfish"
+    r"|tortoise|snake|guinea pig)",
+    "died": r"(?:died|passed away|(?:had to be|was) put (?:down|to sleep))",
 }
 _RESTATED: tuple[tuple[str, str], ...] = (
     (f"<who><did> {_CHANGED} <thing:had><to_value>", "{thing} is {value}"),
@@ -274,6 +278,9 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "{who} no longer {have} {thing}",
     ),
     ("<whose> <thing:thing><did> <gone>", "{who} no longer {have} a {thing}"),
+    ("<whose> <thing:pet><did> <died>", "{who} no longer {have} a {thing}"),
+    ("<thing:had> (?:moves|is moving) to <new:time>", "{thing} moved to {new}"),
+    ("<tool:name> (?:was|has been|got) <upgraded> to v?<new:number>", "We use {tool} {new}"),
     (
         "<whose> <thing:word> (?:was|has been) (?:sold|written off|put down)",
         "{who} no longer {have} a {thing}",
@@ -393,6 +400,8 @@ def _spelled_out(way: str) -> str:
 
 
 _WAYS = tuple((regex(_spelled_out(way)), implied) for way, implied in _RESTATED)
+_BOUNDED = any_case(r"(?:since|until|till|from|as of|by|for|ever)\b")
+"""A time that lasts: what is so for it may be over, or not have begun."""
 _SPEAKING = {"my": "I", "our": "we", "me": "I", "us": "we"}
 _OF_ONE = {
     "bank": "banks",
@@ -416,8 +425,14 @@ def restated(text: str) -> str:
     ``We raised the retry limit from 3 to 5``: the retry limit is 5. ``I closed my ING account``: I
     no longer bank with ING.
     """
+    said = text.rstrip(".!")
+    undated, when = at_end(said)
+    return _restated(said) or (_restated(undated) if when and not _BOUNDED.match(when) else "")
+
+
+def _restated(said: str) -> str:
     for way, implied in _WAYS:
-        if found := way.fullmatch(text.rstrip(".!")):
+        if found := way.fullmatch(said):
             parts = found.groupdict()
             about = parts.get("who") or parts.get("whose") or ""
             who = _SPEAKING.get(about.lower(), about.removesuffix("'s"))

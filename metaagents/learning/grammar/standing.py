@@ -20,7 +20,11 @@ _ANSWERING = (
     r"|recommend|suggest|use|include|add|give|send|show|list|schedule|book|plan|remind|avoid|keep"
     r"|put|round|order|buy|offer|ask|propose|mention|start|begin|end|convert|measure|spell|deploy"
     r"|merge|commit|name|tag|ping|stick|assume|check|run|leave|restart|reboot|delete|drop|disable"
-    r"|push|publish|contact|email|approve|edit|overwrite|expose|store)"
+    r"|push|publish|contact|email|approve|edit|overwrite|expose|store|share|reveal|disclose)"
+)
+_NOT_ANY_MORE = (
+    r"(?:using|sending|calling|writing|adding|saying|asking|suggesting|recommending|including"
+    r"|repeating|mentioning|offering|apologi[sz]ing)"
 )
 _FOR_GOOD = (
     r"(?:from now on|in (?:the )?future|going forward|as a rule|in general|by default|every time"
@@ -41,7 +45,10 @@ _STANDING = any_case(
 _STYLE = any_case(
     rf"{_OPENING}(?:"
     r"(?P<keep>keep (?:your |all |the )?(?:answers|replies|responses|messages|summaries|it)"
-    r"(?: to me)? (?:short|brief|simple|concise|to the point|under .+|below .+|to .+|in .+))"
+    r"(?: to me)? (?:(?:short|brief|simple|concise|to the point)"
+    r"(?:,? (?:no (?:more|longer) than|at most|under|below|up to) .+)?"
+    r"|under .+|below .+|to .+|in .+))"
+    rf"|(?P<stop>stop {_NOT_ANY_MORE}(?: .+)?)"
     r"|(?P<in>(?:answer|reply|respond|write|talk|speak) (?:to me |to us |me )?(?:only )?"
     r"in (?:[A-Z]\w+|short .+|plain .+|simple .+|bullet .+|full .+|complete .+))"
     r"|(?P<use>use (?:the )?(?:metric|imperial|british|american|celsius|fahrenheit|24-hour"
@@ -70,8 +77,9 @@ _FORM = regex(
     r" [\w -]{2,30}?) in (?:[A-Z]{2,5}|Markdown|Excel|[A-Z][a-z]+(?:ish|ese|ian|ch|an)))"
 )
 """In what language or form somebody wants things: ``the client wants everything in Dutch``."""
-_ASKED = any_case(r"^(?:could|can|would|will) you (?:please )?(always|never|from now on,?) ")
+_ASKED = any_case(r"^(?:could|can|would|will) you (?:please )?(always|never|from now on,?|stop) ")
 """``Could you always give temperatures in Celsius?``: a question by its manners only."""
+_NEVER = any_case(rf"^({_OPENING})(?:don't|do not) ever ")
 _HEADING = any_case(r"^(?:constraint|rule|policy|requirement|important|security|reminder): ")
 _DENIED = any_case(r"(?:don't|do not|never) ")
 _ONCE = any_case(
@@ -84,11 +92,20 @@ _YOURS = (
     (any_case(r"\byou\b"), "it"),
 )
 _REASON = any_case(
-    r",? please, |, (?:please\b|i |it's|it is|that's|thanks|because|since|so |or "
-    r"|everything|even if|no )| because | or (?:else|i) "
+    r",? please, |, (?:please\b|(?:as )?i |it's|it is|that's|thanks|because|since|so |or "
+    r"|everything|even if|no (?!(?:more|longer) than))| because | or (?:else|i) "
 )
 _PLEASE = any_case(r",? please$")
-_GOOD = any_case(_FOR_GOOD)
+_REPORTED = any_case(
+    r", (?:(?!(?:i|we) )[\w'-]+ ){1,4}?(?:(?:said|says|asked|wrote|writes|insists|insisted|goes)"
+    r"|(?:told|tells) (?:me|us|\w+)|(?:is|was|keeps|kept) saying)\W*$"
+)
+"""``Never call before nine, he said``: asked by somebody else, of somebody else."""
+_GOOD = any_case(
+    rf"{_FOR_GOOD}"
+    r"|\b(?:in|for|of) this (?:repo(?:sitory)?|project|code ?base|team|company|workspace)\b"
+)
+"""What stands, and where it stands: neither is one occasion."""
 _LANGUAGE = regex(
     r"(?P<who>.+?) asks the assistant (?P<no>not |never )?(?:always )?to (?:always )?"
     r"(?:answer|reply|respond|write|talk|speak)(?: to [^ ]+)? (?:only )?in "
@@ -106,7 +123,7 @@ def requested(sentence: str, speaker: str) -> Iterator[Claim]:
         speaker: Who asks: "me" is about them.
     """
     plain = _asked(sentence)
-    if len(plain) > CHARS_MAX or "?" in plain:
+    if len(plain) > CHARS_MAX or "?" in plain or _REPORTED.search(sentence):
         return
     wish = _WISH.fullmatch(plain)
     rule = _RULE.fullmatch(plain)
@@ -146,6 +163,7 @@ def _asked(sentence: str) -> str:
     plain = _HEADING.sub("", sentence.strip(" .!"))
     if _ASKED.match(plain):
         plain = _ASKED.sub(r"\1 ", plain).rstrip(" ?")
+    plain = _NEVER.sub(r"\1never ", plain)
     return _PLEASE.sub("", _REASON.split(plain)[0]).strip()
 
 
@@ -170,7 +188,7 @@ def _of_standing(found: re.Match[str]) -> str:
 def _of_style(found: re.Match[str]) -> str:
     if found["no"]:
         return f"not to {_DENIED.sub('', found['no'], count=1)}"
-    asked = found["keep"] or found["in"] or found["use"] or found["call"]
+    asked = found["keep"] or found["in"] or found["use"] or found["call"] or found["stop"]
     return f"to {asked[0].lower()}{asked[1:]}"
 
 
