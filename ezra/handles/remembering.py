@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from pydantic import JsonValue
 
@@ -15,7 +16,14 @@ from tiers.cold.digests import said_by
 from tiers.cold.stores.facts import TakenPlace
 from tiers.errors import Conflict, NotFound, UsageError
 from tiers.knowledge import is_apart
-from tiers.learning import check_as_visible, is_live, may_be_found, may_give_way, spelled
+from tiers.learning import (
+    check_as_visible,
+    is_ahead,
+    is_live,
+    may_be_found,
+    may_give_way,
+    spelled,
+)
 from tiers.quarantine import Held
 from tiers.records import Fact, Rule, Scope, Source, Superseded
 from tiers.taint import TaintedKind
@@ -320,18 +328,21 @@ async def replace_former(
     """Let the values that a stored fact is to replace give way to it; return their ids.
 
     Another process may be storing a value too: only what came before gives way, so that of two
-    that are new at once one is left.
+    that are new at once one is left. What is to hold later takes no place yet, and has none.
     """
     (new,) = await runtime.semantic.facts(scope, [stored_id])
-    if new.predicate is None or is_multi_valued(new.predicate):
+    now = runtime.clock()
+    if new.predicate is None or is_multi_valued(new.predicate) or is_ahead(new, now):
         return ()
-    stated = await runtime.knowledge.statements(
-        scope, new.subject or "", new.predicate, live_only=True
+    stated = partial(
+        runtime.knowledge.statements, scope, new.subject or "", new.predicate, live_only=True
     )
+    same = {one.id for one in await stated(value=new.object or "")}
     former = [
         old
-        for old in stated
-        if spelled(old.object or "") != spelled(new.object or "")
+        for old in await stated()
+        if old.id not in same
+        and not is_ahead(old, now)
         and may_give_way(old, new)
         and not (was_new and (old.recorded_at, old.id) > (new.recorded_at, new.id))
     ]
