@@ -26,7 +26,7 @@ from tiers.learning import (
 )
 from tiers.quarantine import Held
 from tiers.records import Fact, Rule, Scope, Source, Superseded
-from tiers.taint import TaintedKind
+from tiers.taint import Resting, TaintedKind
 from tiers.turn_io import FREE, Charge
 
 from ..checks import check_text, checked
@@ -107,12 +107,21 @@ async def missing(runtime: Runtime, scope: Scope, kind: str, record_id: str) -> 
         # A message is seen by those that it is for alone.
         is_hidden = one.kind == "card" and not await runtime.board.cards(scope, [record_id])
         if one.kind in _CALLED and sees_node(scope, one) and not is_hidden:
-            return NotFound(kind, record_id, f"it is a {one.kind}: {_CALLED[one.kind]}")
+            return NotFound(kind, record_id, _what_it_is(one, kind))
     for fact in await runtime.semantic.facts(scope, [record_id]):
         if fact.graph_id != scope.graph_id:
             where = f"it is inherited from {fact.graph_id!r}: it is to be ended there"
             return NotFound(kind, record_id, where)
     return NotFound(kind, record_id)
+
+
+def _what_it_is(one: Resting, asked: str) -> str:
+    """Return what a record is that is none of the kind that was asked for, or cannot be had."""
+    if one.kind != asked:
+        return f"it is a {one.kind}: {_CALLED[one.kind]}"
+    if one.is_gone or one.is_retired:
+        return "its words were destroyed, by retention or on request"
+    return f"it is private: agent {one.agent_id!r} has it" if one.private else ""
 
 
 async def check_superseded(
