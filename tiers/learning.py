@@ -73,9 +73,13 @@ def spelled(text: str) -> str:
     return " ".join(text.casefold().replace("_", " ").split())
 
 
-def is_ahead(fact: Fact) -> bool:
-    """Whether a fact was said before it was to hold: it stands beside what holds until then."""
-    return fact.valid_from is not None and fact.valid_from > (fact.said_at or fact.recorded_at)
+def is_ahead(fact: Fact, now: datetime | None = None) -> bool:
+    """Whether a fact is to hold later than now: it stands beside what holds until then.
+
+    Without ``now``, later than it was said.
+    """
+    now = now or fact.said_at or fact.recorded_at
+    return fact.valid_from is not None and fact.valid_from > now
 
 
 def is_live(fact: Fact) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from metaagents.learning.moves import move
 from metaagents.learning.rules import may_be_core
-from tiers.errors import Conflict, NotFound, UsageError
+from tiers.errors import Conflict, UsageError
 from tiers.learning import is_live
 from tiers.records import Fact, FactTier, GraphState, Scope, Text
 
@@ -18,7 +18,7 @@ from ..checks import check_text, checked
 from ..operations import Reason, operation
 from ..rights.metering import charge_of_write
 from ..runtime import Runtime
-from .remembering import forget, place_to_correct, store
+from .remembering import forget, missing, place_to_correct, store
 
 _REASON = "why; it is kept in the audit feed"
 
@@ -170,7 +170,7 @@ class FactsOfGraph:
         check_text("reason", reason, _REASON)
         found = await self._runtime.semantic.facts(self._scope, [fact_id])
         if not found:
-            raise NotFound("fact", fact_id)
+            raise await missing(self._runtime, self._scope, "fact", fact_id)
         if not is_live(found[0]):
             raise Conflict(f"fact {fact_id}", "one that has not ended", "one that has")
         return found[0]

@@ -233,8 +233,8 @@ class Knowledge:
     ) -> str:
         """State a fact beside those that are there, and return its id.
 
-        The same statement by the same writer is stored once, in whichever spelling, with the
-        ``confidence`` and ``valid_from`` that it was stored with.
+        The same statement by the same writer is stored once, in whichever spelling and under
+        whichever names, with the ``confidence`` and ``valid_from`` that it was stored with.
 
         Raises:
             PolicyDenied: A topic is not the agent's.
@@ -262,7 +262,8 @@ class Knowledge:
 
         A value that is there already has this ``confidence`` from now on, and is no new fact.
         Only where a subject has one value at a time: what somebody likes, knows or has visited
-        stays beside it (``is_multi_valued``). A former value of another user or privacy stays, and
+        stays beside it (``is_multi_valued``). What is to hold later, by ``valid_from``, and what
+        holds now stand beside each other. A former value of another user or privacy stays, and
         one that somebody sees who would not see the new one. Raises as ``add``.
         """
         done = await self._applied(
@@ -354,7 +355,7 @@ class Knowledge:
         )
         async with lock:
             fact = Fact(
-                **await self._as_stated(change),
+                **await self._as_stated(change, scope, topics),
                 confidence=change.confidence,
                 valid_from=change.valid_from,
             )
@@ -373,33 +374,41 @@ class Knowledge:
                 ended = await replace_former(self._runtime, scope, stored_id, was_new=was_new)
         return Applied(op=change.op, id=stored_id, ended=ended)
 
-    async def _as_stated(self, change: Change) -> dict[str, Any]:
+    async def _as_stated(
+        self, change: Change, scope: Scope, topics: Sequence[str]
+    ) -> dict[str, Any]:
         """Return the parts of a change in the spelling in which the graph states them already.
 
-        A store knows the same statement by its letters; here all spellings of a name are one.
+        A store knows the same statement by its letters; here all spellings of a name are one. So
+        are all names of an entity where the statement is the writer's own: what others say may
+        use a name that the readers of this one are not to hear of.
         """
         names = ("subject", "predicate", "object")
         given = {name: getattr(change, name) for name in names}
-        scope = await self._access.reading()
-        stated = await self._runtime.knowledge.statements(
-            scope, change.subject, change.predicate, live_only=True
-        )
-        for fact in sorted(stated, key=lambda one: one.agent_id != scope.agent_id):
+        stated = await self._stated(change)
+        for fact in sorted(stated, key=lambda one: not _is_of(one, scope, topics)):
             known = {name: getattr(fact, name) for name in names}
-            if all(spelled(known[name] or "") == spelled(given[name] or "") for name in names):
+            is_in_letters = all(spelled(known[one] or "") == spelled(given[one]) for one in names)
+            # What is said of names is said of these two.
+            is_of_names = spelled(change.predicate) == ALIAS
+            if is_in_letters or (_is_of(fact, scope, topics) and not is_of_names):
                 return known
         return given
 
+    async def _stated(self, change: Change) -> tuple[Fact, ...]:
+        """Return what states a change already; without an object whatever the predicate has."""
+        scope = await self._access.reading()
+        return await self._runtime.knowledge.statements(
+            scope, change.subject, change.predicate, value=change.object, live_only=True
+        )
+
     async def _delete(self, change: Change) -> tuple[str, ...]:
         scope = await self._access.reading()
-        stated = await self._runtime.knowledge.statements(
-            scope, change.subject, change.predicate, live_only=True
-        )
+        stated = await self._stated(change)
         reason = await without_secrets(self._runtime, "reason", change.reason, "user")
         ended = []
         for fact in stated:
-            is_meant = change.object is None or spelled(fact.object or "") == spelled(change.object)
-            if not is_meant or fact.graph_id != scope.graph_id:
+            if fact.graph_id != scope.graph_id:
                 continue
             async with self._runtime.meter.write(scope, self._access.standing()) as charge:
                 done = await forget(self._runtime, scope, fact.id, reason)
@@ -407,6 +416,12 @@ class Knowledge:
             if done:
                 ended.append(fact.id)
         return tuple(ended)
+
+
+def _is_of(fact: Fact, scope: Scope, topics: Sequence[str]) -> bool:
+    """Whether a fact is what a scope has stated itself, for the same readers."""
+    owner = (fact.graph_id, fact.agent_id, fact.user_id, fact.private, set(fact.topics))
+    return owner == (scope.graph_id, scope.agent_id or "", scope.user_id, False, set(topics))
 
 
 def _as_shown_to_agents(fact: Fact) -> Fact:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from pydantic import JsonValue
 
@@ -15,10 +16,17 @@ from tiers.cold.digests import said_by
 from tiers.cold.stores.facts import TakenPlace
 from tiers.errors import Conflict, NotFound, UsageError
 from tiers.knowledge import is_apart
-from tiers.learning import check_as_visible, is_live, may_be_found, may_give_way, spelled
+from tiers.learning import (
+    check_as_visible,
+    is_ahead,
+    is_live,
+    may_be_found,
+    may_give_way,
+    spelled,
+)
 from tiers.quarantine import Held
 from tiers.records import Fact, Rule, Scope, Source, Superseded
-from tiers.taint import TaintedKind
+from tiers.taint import Resting, TaintedKind
 from tiers.turn_io import FREE, Charge
 
 from ..checks import check_text, checked
@@ -99,12 +107,21 @@ async def missing(runtime: Runtime, scope: Scope, kind: str, record_id: str) -> 
         # A message is seen by those that it is for alone.
         is_hidden = one.kind == "card" and not await runtime.board.cards(scope, [record_id])
         if one.kind in _CALLED and sees_node(scope, one) and not is_hidden:
-            return NotFound(kind, record_id, f"it is a {one.kind}: {_CALLED[one.kind]}")
+            return NotFound(kind, record_id, _what_it_is(one, kind))
     for fact in await runtime.semantic.facts(scope, [record_id]):
         if fact.graph_id != scope.graph_id:
             where = f"it is inherited from {fact.graph_id!r}: it is to be ended there"
             return NotFound(kind, record_id, where)
     return NotFound(kind, record_id)
+
+
+def _what_it_is(one: Resting, asked: str) -> str:
+    """Return what a record is that is none of the kind that was asked for, or cannot be had."""
+    if one.kind != asked:
+        return f"it is a {one.kind}: {_CALLED[one.kind]}"
+    if one.is_gone or one.is_retired:
+        return "its words were destroyed, by retention or on request"
+    return f"it is private: agent {one.agent_id!r} has it" if one.private else ""
 
 
 async def check_superseded(
@@ -320,18 +337,21 @@ async def replace_former(
     """Let the values that a stored fact is to replace give way to it; return their ids.
 
     Another process may be storing a value too: only what came before gives way, so that of two
-    that are new at once one is left.
+    that are new at once one is left. What is to hold later takes no place yet, and has none.
     """
     (new,) = await runtime.semantic.facts(scope, [stored_id])
-    if new.predicate is None or is_multi_valued(new.predicate):
+    now = runtime.clock()
+    if new.predicate is None or is_multi_valued(new.predicate) or is_ahead(new, now):
         return ()
-    stated = await runtime.knowledge.statements(
-        scope, new.subject or "", new.predicate, live_only=True
+    stated = partial(
+        runtime.knowledge.statements, scope, new.subject or "", new.predicate, live_only=True
     )
+    same = {one.id for one in await stated(value=new.object or "")}
     former = [
         old
-        for old in stated
-        if spelled(old.object or "") != spelled(new.object or "")
+        for old in await stated()
+        if old.id not in same
+        and not is_ahead(old, now)
         and may_give_way(old, new)
         and not (was_new and (old.recorded_at, old.id) > (new.recorded_at, new.id))
     ]

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
+from zoneinfo import ZoneInfo
 
+from metaagents.lifecycle.periods import period_of
 from tiers.concurrency import together
 from tiers.errors import UsageError, check_within
 from tiers.fencing import entry, fenced, named
-from tiers.forms import dated_text
+from tiers.forms import dated_text, shown_date
 from tiers.lexical import estimate_tokens
 from tiers.records import Hit, Kind, Scope
 
@@ -52,6 +54,8 @@ FUSION_RANK = 60
 """As in Cormack, Clarke and Büttcher 2009: a first place counts 1/61, a tenth 1/70."""
 SAME_WORDS = 0.8
 """Share of all content words of two texts from which on they say the same."""
+
+_UTC = ZoneInfo("UTC")
 
 
 @dataclass(frozen=True)
@@ -111,8 +115,9 @@ async def inject(
     )
     if runtime.reranker is not None:
         hits = await runtime.recaller.still(scope, hits, runtime.clock(), state)
-    items = within(hits[:ITEMS_MAX], token_budget)
-    text = rendered(in_asked_order(query, items))
+    zone = runtime.settings.zone
+    items = within(hits[:ITEMS_MAX], token_budget, zone)
+    text = rendered(in_asked_order(query, items), zone)
     return Injected(
         query=query,
         items=items,
@@ -206,29 +211,35 @@ def _says_the_same(mine: frozenset[str], other: frozenset[str]) -> bool:
     return bool(mine) and len(mine & other) >= SAME_WORDS * len(mine | other)
 
 
-def within(hits: Sequence[Hit], token_budget: int) -> tuple[Hit, ...]:
+def within(hits: Sequence[Hit], token_budget: int, zone: ZoneInfo = _UTC) -> tuple[Hit, ...]:
     """Return those whose text fits a budget of tokens, headings included, best first."""
     kept: list[Hit] = []
     for hit in hits:
-        if estimate_tokens(rendered([*kept, hit])) <= token_budget:
+        if estimate_tokens(rendered([*kept, hit], zone)) <= token_budget:
             kept.append(hit)
     return tuple(kept)
 
 
-def rendered(hits: Sequence[Hit]) -> str:
-    """Return hits as a model may read them: a block, with a heading for each class of source."""
+def rendered(hits: Sequence[Hit], zone: ZoneInfo = _UTC) -> str:
+    """Return hits as a model may read them: a block, with a heading for each class of source.
+
+    What was said is dated by the days of the zone, as ``search_memory`` dates it.
+    """
     parts: list[str] = []
     for source, heading in HEADINGS.items():
-        lines = [_entry(hit) for hit in hits if hit.kind in CLASSES[source]]
+        lines = [_entry(hit, zone) for hit in hits if hit.kind in CLASSES[source]]
         if lines:
             parts.append("\n".join([f"## {heading}", *lines]))
     return fenced("memory", parts, says_what=True) if parts else ""
 
 
-def _entry(hit: Hit) -> str:
+def _entry(hit: Hit, zone: ZoneInfo) -> str:
     """Return a hit as an entry, behind where it stands or when it was."""
-    at = hit.valid_from if hit.kind == "fact" else hit.occurred_at
-    source = str(hit.kind) if at is None else f"{at:%Y-%m-%d}"
+    source = str(hit.kind)
+    if hit.kind == "fact":  # what holds is kept in days of UTC
+        source = shown_date(hit.valid_from) or source
+    elif hit.occurred_at is not None:
+        source = period_of(hit.occurred_at, "daily", zone)
     if hit.citation is not None:
         cited = [hit.citation.title or hit.citation.name, *hit.citation.headings]
         page = "" if hit.citation.page is None else f", page {hit.citation.page}"

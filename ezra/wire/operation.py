@@ -165,10 +165,11 @@ def _misfit_of(error: ValidationError) -> Misfit:
     Of a union pydantic tells each member's refusal, under its name: ``parent.Parent.id``.
     """
     first, *others = error.errors(include_url=False)
-    name, *member = first["loc"]
+    # What is no object at all has no place in it.
+    name, *member = first["loc"] or (None,)
     if member == ["str"] and isinstance(first["input"], Mapping):
         for one in others:
-            if one["loc"][0] == name and len(one["loc"]) > len(first["loc"]):
+            if one["loc"][:1] == (name,) and len(one["loc"]) > len(first["loc"]):
                 return Misfit.of({**one, "loc": (name, *one["loc"][2:])})
     return Misfit.of(first)
 

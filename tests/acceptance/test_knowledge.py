@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -220,3 +221,48 @@ async def test_he_05_a_statement_in_other_letters_is_the_one_that_is_there(tmp_p
         twin = await other.add("anna müller", "lives in", "berlin")
         told = {fact.id: fact.text for fact in await known.history("Anna Müller")}
         assert told == dict.fromkeys((first, twin), "Anna Müller lives in Berlin")
+
+
+async def test_he_05_a_statement_under_other_names_is_the_one_that_is_there(
+    tmp_path: Path,
+) -> None:
+    """Of its writer, whether added, updated or deleted; a private name is put into no other's."""
+    async with running(tmp_path) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        known = (await graph.spawn_agent("strategist", topics={"work", "secret"})).knowledge
+        first = await known.add("Robert Smith", "works at", "ACME GmbH", topics=["work"])
+        await known.alias("Robert Smith", "Bob", topics=["secret"])
+        await known.alias("ACME GmbH", "Acme", topics=["secret"])
+        assert await known.add("bob", "works at", "Acme", topics=["work"]) == first
+        changed = await known.update("Bob", "Works_At", "acme", confidence=0.4, topics=["work"])
+        assert changed == first
+        assert [one.fact.confidence for one in await known.neighbours("Acme")] == [0.4]
+        other = await known.add("Bob", "works at", "Acme", topics=[])
+        assert _objects(await known.history("Bob", "works at")) == ["ACME GmbH", "Acme"]
+        ended = await known.delete("Bob", "works at", "Acme", reason="he left")
+        assert ended == (first, other)
+        further = await known.alias("Bob", "Bobby")
+        assert await known.delete("Robert Smith", "alias", "Bobby", reason="nobody does") == (
+            further,
+        )
+        assert (await known.entity("Bob")) == Entity(name="Robert Smith", aliases=("Bob",))
+
+
+async def test_he_05_what_is_to_hold_later_takes_no_place_yet(tmp_path: Path) -> None:
+    """Both stand until then, in whichever order they are told; on its day it ends what held."""
+    clock = MovingClock()
+    async with running(tmp_path, clock) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        agent = await graph.spawn_agent("strategist")
+        known, day = agent.knowledge, clock() + timedelta(days=30)
+        await known.update("Max", "lives in", "Rome")
+        await known.update("Max", "lives in", "Kiel", valid_from=day)
+        await known.update("Max", "lives in", "Bari")
+        now = await known.history("Max", "lives in", live_only=True)
+        assert _objects(now) == ["Kiel", "Bari"]
+        hits = await agent.recall("Where does Max live?", kinds=["fact"])
+        assert hits.items[0].text == "Max lives in Bari"
+        clock.move(days=31)
+        await known.update("Max", "lives in", "Kiel")
+        now = await known.history("Max", "lives in", live_only=True)
+        assert _objects(now) == ["Kiel"]

@@ -112,6 +112,16 @@ async def test_he_04_the_zone_decides_the_day(tmp_path: Path) -> None:
         assert str(found.since) == "2026-01-11"
 
 
+async def test_he_06_what_is_injected_is_dated_by_the_zone(tmp_path: Path) -> None:
+    """As search dates it: a turn by its day there."""
+    clock = MovingClock(datetime(2026, 1, 31, 12, 0, tzinfo=UTC))
+    async with running(tmp_path, clock, time_zone="Pacific/Auckland") as ezra:
+        graph = await ezra.create_session_graph("zone")
+        agent = await graph.spawn_agent("diarist", topics={"life"})
+        await speak(agent, "The early zebra fell.")  # one o'clock there, on the first of February
+        assert "- [2026-02-01] diarist: The early zebra" in (await agent.inject("zebra")).text
+
+
 async def test_he_04_the_hint_names_only_what_is_there(tmp_path: Path) -> None:
     """First nothing, then the day, then the week; following a hint finds what it speaks of."""
     clock = MovingClock()

@@ -112,6 +112,11 @@ async def test_history_tells_what_was_held_and_when(cold: Cold) -> None:
     assert _ids(whole) == _ids((first, second, third, other, name))
     assert (whole[0].superseded_by, whole[2].forgotten_at) == (second.id, LATER)
     assert _ids(await graph.statements(SCOPE, "Ann", "LIVES  in", 2)) == _ids((first, second))
+    assert _ids(await graph.statements(SCOPE, "annie", "lives in", value="PISA")) == [second.id]
+    # However many others come before it.
+    assert _ids(await graph.statements(SCOPE, "annie", None, 1, value="tea")) == [other.id]
+    assert _ids(await graph.statements(SCOPE, "annie", "alias", value="Annie")) == [name.id]
+    assert await graph.statements(SCOPE, "annie", "alias", value="ann") == ()
     assert _ids(await graph.statements(SCOPE, "Ann", "lives in", live_only=True)) == [second.id]
     for as_of, there in (
         (NOW, [first.id]),

@@ -171,6 +171,24 @@ async def test_an_id_of_another_kind_is_told_as_what_it_is(there: House) -> None
             await agent.forget(unknown, reason="over")
 
 
+async def test_a_fact_that_cannot_be_ended_says_why(there: House) -> None:
+    """Its words are gone, or it is an agent's own; not that forgetting would end it."""
+    agent = await there.agent()
+    graph = await there.runtime.session_graph(agent.graph_id)
+    gone = await agent.remember("Tokens live an hour.")
+    own = await agent.remember("Tokens are mine.", private=True)
+    await graph.redact([gone], reason="asked")
+    ends = {
+        agent.forget(gone, reason="over"): "words were destroyed",
+        graph.correct(gone, reason="wrong", text="No."): "words were destroyed",
+        graph.forget(own, reason="over"): "it is private: agent '.*' has it",
+        graph.promote(own, reason="good"): "it is private",
+    }
+    for end, told in ends.items():
+        with pytest.raises(NotFound, match=rf"in this scope; .*{told}"):
+            await end
+
+
 async def test_an_inherited_fact_is_told_with_the_graph_that_it_is_from(there: House) -> None:
     """Who wants to end it has to go there; one that the agent does not see is unknown."""
     parent = await there.agent()

@@ -251,6 +251,15 @@ async def test_a_body_that_never_ends_is_cut_off(behind: Ezra) -> None:
     assert large.headers["content-type"] == CONTENT_TYPE
 
 
+@pytest.mark.parametrize("sent", ["[]", "[1]", "5", '"text"'])
+async def test_a_body_that_is_no_object_is_told_what_is_accepted(behind: Ezra, sent: str) -> None:
+    """What the refusal accepts are fields; no error of ours shows through."""
+    headers = {"content-type": "application/json"}
+    async with inside(behind) as http:
+        refused = await http.post("/v1/graphs", content=sent, headers=headers)
+    assert (refused.status_code, refused.json()["accepted"]) == (422, "fields")
+
+
 async def test_a_repeated_key_gets_the_answer_that_it_got_before(
     behind: Ezra, tokens: TokenFile
 ) -> None:

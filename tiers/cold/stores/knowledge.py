@@ -17,7 +17,7 @@ from ...moments import earliest, microseconds
 from ...recollection import Place
 from ...records import Fact, Scope
 from ..conditions import Among, Beyond, Condition, Holds, Is
-from ..digests import Step, edge_of, key_of, keys_of
+from ..digests import ALIAS_KEY, Step, edge_of, key_of, keys_of
 from ..graph_walk import Joined, Said, Walk, entities_of, has_met, next_walk, shortest
 from ..ownership import check_limit
 from ..port import RECORDS_MAX, Count, Find, Steps, asked, every
@@ -116,6 +116,7 @@ class KnowledgeGraph(OverEngine):
         predicate: str | None = None,
         limit: int = knowledge.NAMES_MAX,
         *,
+        value: str | None = None,
         live_only: bool = False,
         behind: Place | None = None,
     ) -> Steps[tuple[Fact, ...]]:
@@ -124,7 +125,8 @@ class KnowledgeGraph(OverEngine):
         Under any name that it has now, ``alias`` facts included; of one predicate, or of all; with
         ``live_only`` what still stands. Redacted facts are left out. ``limit`` is 1 to
         ``NAMES_MAX``; with ``behind`` only what comes after that place in this order, which is
-        when a fact was recorded, and its id.
+        when a fact was recorded, and its id. With ``value`` only what has it as object, under any
+        name that it has now; a name that ``alias`` gives is that name alone.
         """
         check_limit(limit, knowledge.NAMES_MAX)
         keys = keys_of([subject])
@@ -133,7 +135,13 @@ class KnowledgeGraph(OverEngine):
             where.append(Is("predicate_key", key_of(predicate)))
         if behind is not None:
             where.append(Beyond(("recorded_at", "id"), (microseconds(behind.at), behind.id)))
-        names = yield from _Reading(scope, None).names(keys)
+        now = _Reading(scope, None)
+        names = yield from now.names(keys)
+        if value is not None:
+            values = keys_of([value])
+            if predicate is None or key_of(predicate) != ALIAS_KEY:
+                values = yield from now.names(values)
+            where.append(Among("other_key", values))
         about, order = (Among("subject_key", names), *where), ("recorded_at", "id")
         find = Find(FACTS, scope, "subject", about, order, limit, sorts=len(names) > 1)
         found = yield from every(*of_family(find, readable(scope)))
