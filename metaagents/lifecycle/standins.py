@@ -128,7 +128,7 @@ class StandIns:
         if ids:  # of turns, too many to be kept in mind, only those that are asked about
             async for one in rows_of(self._grains.made, self._scope):
                 if one.grain == "working" and self._is_outlived(one.id):
-                    found |= ids.intersection((one.id, *one.sources))
+                    found |= ids & {one.id, *one.sources}
         return found
 
     def _is_outlived(self, record_id: str) -> bool:
