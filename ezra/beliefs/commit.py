@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from datetime import datetime
 from typing import TypeAlias
 
@@ -34,6 +35,9 @@ Believed: TypeAlias = HistoricBelief | Commitment
 """A belief: with what became of it, where it is active no longer."""
 
 SOURCES_MAX = 256
+
+_HAS_TURN: ContextVar[bool] = ContextVar("ezra_belief_has_turn", default=False)
+"""Whether a commit with a key is under way here: it, or who it asks about a contradiction."""
 
 
 async def believe(
@@ -146,15 +150,20 @@ async def _alone_at_its_key(runtime: Runtime, belief: Commitment) -> AsyncIterat
     """Let beliefs of one key come one after the other in this process.
 
     It spares them settling again and again what the other has just settled; what makes them right,
-    between processes too, is that the store refuses rivals that are not settled.
+    between processes too, is that the store refuses rivals that are not settled. So who is asked
+    about a contradiction and commits before it answers waits for nobody: that would be its asker.
     """
     key = (belief.graph_id, belief.topic, belief.key)
-    if belief.key is None:
+    if belief.key is None or _HAS_TURN.get():
         yield
         return
     lock = runtime.key_turns.setdefault(key, asyncio.Lock())
     async with lock:
-        yield
+        before = _HAS_TURN.set(True)
+        try:
+            yield
+        finally:
+            _HAS_TURN.reset(before)
 
 
 def _content(belief: Commitment) -> tuple[object, ...]:

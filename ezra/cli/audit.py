@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tiers.errors import UsageError
 from tiers.history.signing import public_key_of
 from tiers.history.verification import Verification, verify_export
 from tiers.records import AuditEvent, AuditFilter
@@ -30,7 +31,7 @@ from .belief_lines import (
 )
 from .command import Answer, NoMemory, Note, Part, Rows, by_default, command, further, plain
 from .doors import InGraph, Memory
-from .options import MaybeGraph
+from .options import FROM_INPUT, MaybeGraph
 from .screen import Screen
 
 audit_app = typer.Typer(
@@ -255,6 +256,9 @@ async def export(at: InGraph, output: Annotated[Path, typer.Option("--output", "
     Examples:
         ezra audit export imola -o imola.jsonl; ezra audit verify imola.jsonl
     """
+    if str(output) == FROM_INPUT:
+        accepted = "a file: it is put in its place once it is whole, which output cannot be"
+        raise UsageError("--output", FROM_INPUT, accepted)
     done = await (await history_of(at)).export(output)
     signed = f"signed by key {done.key_id}" if done.key_id else "not signed: there is no key"
     told = f"{output}: {done.events} events, {done.redacted} contents destroyed; {signed}"

@@ -247,7 +247,8 @@ class Tenant:
         returns who wins: ``"new"``, ``"old"``, ``"both"``, one of the two beliefs, or its id.
         When it is later than ``resolution_timeout_seconds``, fails, or returns ``None``, the last
         write wins, and the history says why. Under other strategies it is told of each
-        contradiction after it was settled. The one registered last counts.
+        contradiction after it was settled. The one registered last counts. What it commits to
+        itself is settled like anything else, so it may be asked of that as well.
         """
         self._runtime.handlers.callback = callback
         return callback

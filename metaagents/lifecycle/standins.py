@@ -1,13 +1,15 @@
 """Reading back what stands for records that are about to lose their content.
 
 What the store says stands for a record is not taken on trust: the stand-in is read, and has to say
-something.
+something. Where a year that tells of a record is past its own retention nothing is left to be read;
+then every step up to that year has to be one that retention has emptied.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -56,7 +58,9 @@ class StandIns:
     async def backed(self, grain: AnyGrain, due: Sequence[Retirable]) -> list[str]:
         """Return the ids of those whose stand-ins all exist and say something, in order.
 
-        A yearly episode has none and needs none. A week's are the months of its days.
+        A yearly episode has none and needs none; nor has what years tell that retention has
+        emptied, such as the turns of an old history that was recorded lately. A week's are the
+        months of its days.
         """
         if grain == "yearly":
             return [one.id for one in due]
@@ -65,8 +69,11 @@ class StandIns:
             one.id: self._of_week(one.id) if grain == "weekly" else set(one.replaced_by)
             for one in due
         }
+        outlived = await self._outlived(grain, {one for one, names in wanted.items() if not names})
         telling = await self._telling({name for names in wanted.values() for name in names})
-        return [one for one, names in wanted.items() if names and names <= telling]
+        return [
+            one for one, names in wanted.items() if (names <= telling if names else one in outlived)
+        ]
 
     async def _survey(self) -> None:
         """Find out which episodes there are, once."""
@@ -84,7 +91,7 @@ class StandIns:
         )
         if one.grain == "weekly":
             self._days[one.id] = one.sources
-        if one.grain in _MONTHS:
+        if one.grain != "weekly":
             for source in one.sources:
                 self._in[source].append(one.id)
 
@@ -93,7 +100,7 @@ class StandIns:
         found: set[str] = set()
         for day in self._days.get(week, ()):
             months = self._up(self._in.get(day, ()))
-            if not months:
+            if not months and not self._is_outlived(day):
                 return set()
             found |= months
         return found
@@ -107,6 +114,30 @@ class StandIns:
             retired = [one for one in left if self._episodes[one].is_retired]
             left = [upper for one in retired for upper in self._in.get(one, ())]
         return found
+
+    async def _outlived(self, grain: AnyGrain, ids: AbstractSet[str]) -> set[str]:
+        """Return those of some records of a grain that only emptied years tell."""
+        if grain == "weekly":
+            weeks = {one: self._days.get(one, ()) for one in ids}
+            return {
+                one for one, days in weeks.items() if days and all(map(self._is_outlived, days))
+            }
+        if grain != "working":
+            return {one for one in ids if self._is_outlived(one)}
+        found: set[str] = set()
+        if ids:  # of turns, too many to be kept in mind, only those that are asked about
+            async for one in rows_of(self._grains.made, self._scope):
+                if one.grain == "working" and self._is_outlived(one.id):
+                    found |= ids & {one.id, *one.sources}
+        return found
+
+    def _is_outlived(self, record_id: str) -> bool:
+        """Whether retention has emptied all that tells a record, weeks aside, up to its year."""
+        above = [(one, self._episodes[one]) for one in self._in.get(record_id, ())]
+        return bool(above) and all(
+            span.is_retired and (span.grain == "yearly" or self._is_outlived(one))
+            for one, span in above
+        )
 
     async def _telling(self, ids: Iterable[str]) -> set[str]:
         """Return those of the episodes that can be read and have a text."""

@@ -249,6 +249,35 @@ async def test_ez_12_manual_asks_and_falls_back_in_time(tmp_path: Path) -> None:
         assert "0.05" in reasons[-1]
 
 
+async def test_ez_12_who_is_asked_or_told_may_commit_before_answering(tmp_path: Path) -> None:
+    """A compromise under the same key waits for nobody: not for the commit that asks."""
+    async with running(tmp_path, resolution_timeout_seconds=20) as ezra:
+        compromise = "Mediums, then softs."
+        for strategy, last in (("manual", "hard"), ("last_write_wins", compromise)):
+            graph = await ezra.create_session_graph(strategy, merge_strategy=strategy)
+            agent = await graph.spawn_agent("strategist", topics={"tyres"})
+            asked: list[str | None] = []
+
+            @ezra.on_contradiction
+            async def settle(
+                found: Contradiction, agent: Agent = agent, asked: list[str | None] = asked
+            ) -> str:
+                asked.append(found.rival.value)
+                if len(asked) == 1:
+                    await agent.commit(compromise, topic="tyres", key=START, value=compromise)
+                return "new"
+
+            await agent.commit("Softs.", topic="tyres", key=START, value="soft")
+            async with asyncio.timeout(10):
+                await agent.commit("Hards.", topic="tyres", key=START, value="hard")
+            assert [one.value for one in await agent.beliefs()] == [last]
+            assert asked[0] == "soft"
+            statuses = [one.status for one in await graph.beliefs.query()]
+            assert statuses.count("active") == 1
+            assert len(statuses) == 3
+            assert (await graph.beliefs.verify()).ok
+
+
 async def test_ez_12_custom_resolver_and_claims_without_a_key(tmp_path: Path) -> None:
     """The resolver sees claims that contradict each other; unrelated ones retire nothing."""
     seen: list[tuple[str, str]] = []

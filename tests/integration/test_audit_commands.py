@@ -11,7 +11,7 @@ import pytest
 from support.folder_copies import copied
 from typer.testing import CliRunner, Result
 
-from ezra import ConfigError
+from ezra import ConfigError, UsageError
 from ezra.cli.app import app_of
 
 app = app_of()
@@ -47,6 +47,17 @@ def document(result: Result) -> Any:
     """Return what a command printed for programs."""
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout)
+
+
+def test_a_log_is_exported_into_a_file_and_not_into_one_called_minus(
+    ezra: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who pipes it is told; what they wanted to read would lie in the folder, unseen."""
+    monkeypatch.chdir(tmp_path)
+    refused = ezra("audit", "export", "monaco", "-o", "-")
+    assert isinstance(refused.exception, UsageError)
+    assert refused.exception.field == "--output"
+    assert not (tmp_path / "-").exists()
 
 
 def test_a_log_that_was_moved_counts_once_its_former_key_is_named(

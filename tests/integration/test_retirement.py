@@ -141,6 +141,35 @@ async def test_what_nothing_stands_for_yet_stays(tmp_path: Path) -> None:
         assert (await own.conserved()).turns == 1
 
 
+async def test_what_years_told_that_are_past_their_time_goes_as_well(tmp_path: Path) -> None:
+    """An old history that was recorded lately, and what outlives its years, is not kept."""
+    late = START + 2000 * DAY
+    async with house(tmp_path, agents=("ada",), retention=FREE) as own:
+        for number in range(3):
+            at = START + timedelta(days=180 * number)
+            await own.say("ada", at, f"Old {number}.", recorded_at=late)
+        await own.lifecycle.consolidate(WHOLE, late + DAY)
+        # The year of it is past its time at once, and its words when they are two days old.
+        first = by_grain(await own.retain(late + DAY))
+        assert "working" not in first
+        assert first["yearly"] == (1, 1)
+        assert await own.episodes() == []
+        report = await own.retain(late + 4 * DAY)
+        assert by_grain(report) == {"working": (6, 6)}
+        assert report.grains[0].refused == ""
+        assert (await kept(own))["working"] == []
+        assert (await own.conserved()).turns == 3
+    async with house(tmp_path / "coarse first", agents=("ada",)) as own:
+        # A week of two years, which outlived both.
+        await own.say("ada", datetime(2026, 12, 31, 11, 0, tzinfo=UTC), "Of the old year.")
+        await own.say("ada", datetime(2027, 1, 1, 11, 0, tzinfo=UTC), "Of the new year.")
+        await own.lifecycle.consolidate(WHOLE, late)
+        for plan in ("monthly=1mo,quarterly=1q,yearly=1y", "working=1d,daily=1d,weekly=1w"):
+            assert (await own.retain(late + 2 * DAY, RetentionPolicy(plan=plan))).retired
+        assert await own.episodes() == []
+        assert (await kept(own))["working"] == []
+
+
 async def test_a_stand_in_that_cannot_be_read_back_stands_for_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
