@@ -146,6 +146,26 @@ def test_r9_28_a_command_waits_for_the_one_before_it(
     assert len(found) == 2
 
 
+def test_what_waits_is_told_by_the_id_of_what_it_changes(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when the memory is there: whoever goes on with the id that is printed has the record's.
+
+    What makes a record, an answer to a message for one, has the id that the record will have.
+    """
+    monkeypatch.setenv("EZRA_BRIDGE_AGENT", "builder")
+    known = bridge("remember", "note", "Rain at two.").out.strip()
+    with own_folder(machine / ".local/share/ezra"):
+        task = bridge("task", "start", "Write tests").out.strip()
+        for change in (("update", "--note", "half"), ("done",)):
+            assert bridge("task", *change).out.strip() == task
+        assert bridge("task", "fail", task, "--json").document["id"] == task
+        forgotten = bridge("forget", known, "--json").document
+        answer = bridge("reply", task, "Yes.", "--json").document
+    assert forgotten["id"] == known != forgotten["item"]
+    assert answer["id"] == answer["item"]
+
+
 def test_r9_28_how_long_it_waits_is_a_setting() -> None:
     """Above 0, a minute at most; what is not is refused by name."""
     for wrong in ("0", "-1", "61", "soon"):
