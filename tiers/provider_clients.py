@@ -10,7 +10,6 @@ from contextlib import AsyncExitStack, contextmanager
 from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Self
-from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 
@@ -47,26 +46,6 @@ def checked_key(key: str, variable: str) -> str:
     if len(bare) > _KEY_CHARS or not bare.isascii() or not bare.isprintable() or " " in bare:
         raise ConfigError(variable, "is no API key: it has blanks, control or other characters")
     return bare
-
-
-def checked_base_url(url: str, variable: str) -> str:
-    """Return an address of a server without the slash at its end.
-
-    Raises:
-        ConfigError: It is no plain http or https address. What it is stays unsaid: it may hold a
-            password.
-    """
-    try:
-        parts = urlsplit(url.strip())
-        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        usable = False
-        parts = urlsplit("")
-    if not usable or not url.isprintable():
-        raise ConfigError(variable, "is no address like https://host/path")
-    if "@" in parts.netloc or parts.query or parts.fragment:
-        raise ConfigError(variable, "holds a password, a query or a fragment; give host and path")
-    return url.strip().rstrip("/")
 
 
 def checked_model(model: str) -> str:

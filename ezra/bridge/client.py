@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
 from tiers.errors import (
-    ConfigError,
     Conflict,
     EzraError,
     FolderInUse,
@@ -286,10 +285,7 @@ async def _probe(config: BridgeConfig) -> None:
     by_proxy = any(os.environ.get(one) or os.environ.get(one.upper()) for one in _PROXIES)
     if not where.hostname or by_proxy:
         return
-    try:
-        port = where.port or _PORTS.get(where.scheme, 80)
-    except ValueError as error:
-        raise ConfigError("EZRA_URL", f"{config.url!r} has no port that can be one") from error
+    port = where.port or _PORTS.get(where.scheme, 80)
     try:
         async with asyncio.timeout(PROBE_SECONDS):
             _, writer = await asyncio.open_connection(where.hostname, port)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from tiers.addresses import checked_base_url
 from tiers.errors import ConfigError, refused
 from tiers.saved_file import replace_file
 
@@ -36,6 +37,7 @@ WAIT_SECONDS_MAX = 60.0
 
 AGENT_VARIABLE = "EZRA_BRIDGE_AGENT"
 STATE_VARIABLE = "EZRA_BRIDGE_STATE"
+URL_VARIABLE = "EZRA_URL"
 WATCH_VARIABLE = "EZRA_BRIDGE_WATCH_DIRS"
 TYPES_VARIABLE = "EZRA_BRIDGE_TYPES"
 RELATIONS_VARIABLE = "EZRA_BRIDGE_RELATIONS"
@@ -48,7 +50,7 @@ _VARIABLES: Mapping[str, str] = {
     "half_life_days": "EZRA_BRIDGE_HALF_LIFE_DAYS",
     "timeout_seconds": "EZRA_BRIDGE_TIMEOUT_SECONDS",
     "wait_seconds": "EZRA_BRIDGE_WAIT_SECONDS",
-    "url": "EZRA_URL",
+    "url": URL_VARIABLE,
     "home": "EZRA_HOME",
     "token_file": "EZRA_TOKEN_FILE",
     "watch_dirs": WATCH_VARIABLE,
@@ -135,10 +137,14 @@ class BridgeConfig:
         return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def at(self, *, url: str | None = None, home: Path | None = None) -> BridgeConfig:
-        """Return the same for another memory, as options of a command name it."""
+        """Return the same for another memory, as options of a command name it.
+
+        Raises:
+            ConfigError: The address of the server cannot be one.
+        """
         if url is None and home is None:
             return self
-        return replace(self, url=url, home=home)
+        return replace(self, url=None if url is None else _address(url, URL_VARIABLE), home=home)
 
 
 def bridge_config(environment: Mapping[str, str] | None = None) -> BridgeConfig:
@@ -154,8 +160,7 @@ def bridge_config(environment: Mapping[str, str] | None = None) -> BridgeConfig:
     """
     given = os.environ if environment is None else environment
     state = state_folder(given)
-    values = {**read_file(state / FILE_NAME), **_of_variables(given)}
-    found = _checked(state, values)
+    found = _checked(state, read_file(state / FILE_NAME), _of_variables(given))
     if found.url is None and found.home is None:
         return replace(found, home=data_folder(given))
     return found
@@ -230,13 +235,10 @@ def write_file(state: Path, changes: Mapping[str, str | float | None]) -> Path:
         ConfigError: A value is not acceptable, or the file cannot be written.
     """
     path = state / FILE_NAME
-    values = read_file(path)
-    for name, value in changes.items():
-        if value == "":
-            values.pop(name, None)
-        elif value is not None:
-            values[name] = value
-    _checked(state, values)
+    filed = {name: one for name, one in read_file(path).items() if changes.get(name) != ""}
+    given = {name: one for name, one in changes.items() if one is not None and one != ""}
+    _checked(state, filed, given)
+    values = {**filed, **given}
     lines = [f"{name} = {_shown(values[name])}\n" for name in _VARIABLES if name in values]
     with refused(lambda why: ConfigError(str(path), f"cannot be written: {why}")):
         state.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -256,20 +258,26 @@ def _of_variables(environment: Mapping[str, str]) -> dict[str, Any]:
     return values
 
 
-def _checked(state: Path, given: Mapping[str, Any]) -> BridgeConfig:
+def _checked(state: Path, filed: Mapping[str, Any], given: Mapping[str, Any]) -> BridgeConfig:
+    """Return the configuration of what the file says and of what is given, which is stronger.
+
+    A value that is not acceptable is called what it was set by: the file, or a variable.
+    """
     values: dict[str, Any] = {}
-    for name, value in given.items():
-        variable = _VARIABLES[name]
+    for name, value in {**filed, **given}.items():
+        called = _VARIABLES[name] if name in given else f"{state / FILE_NAME}: {name}"
         if value is None:
             continue
         if name in _NUMBERS:
-            values[name] = _number(variable, value, _NUMBERS[name])
+            values[name] = _number(called, value, _NUMBERS[name])
         elif name in _PATHS:
-            values[name] = _path(variable, value)
+            values[name] = _path(called, value)
         elif name in _LISTS:
-            values[name] = _name(variable, value, LIST_CHARS_MAX)
+            values[name] = _name(called, value, LIST_CHARS_MAX)
+        elif name == "url":
+            values[name] = _address(value, called)
         else:
-            values[name] = _name(variable, value)
+            values[name] = _name(called, value)
     values.setdefault("machine", (platform.node() or "unnamed")[:NAME_CHARS_MAX])
     known = {one.name for one in fields(BridgeConfig)}
     return BridgeConfig(state=state, **{name: one for name, one in values.items() if name in known})
@@ -282,6 +290,11 @@ def _name(variable: str, value: object, most: int = NAME_CHARS_MAX) -> str:
         reason = f"must be a name of 1 to {most} printable characters, got {value!r:.80}"
         raise ConfigError(variable, reason)
     return text
+
+
+def _address(value: object, called: str) -> str:
+    """Return a server's address, as ``Ezra.connect`` accepts it: nobody waits for another one."""
+    return checked_base_url(value if isinstance(value, str) else "", called)
 
 
 def _path(variable: str, value: object) -> Path:

@@ -42,6 +42,8 @@ Verdict: TypeAlias = Literal["away", "failed", "refused"]
 Result: TypeAlias = dict[str, Any]
 
 REASON = "forgotten through the bridge"
+_CHANGING: frozenset[Kind] = frozenset({"forget", "task_update", "task_done", "task_fail"})
+"""What is done to a record that is named; what else makes one gives it the item's id."""
 _TOO_MANY = "requests"
 
 
@@ -185,7 +187,12 @@ class Outcome:
 
     @property
     def id(self) -> str:
-        """The id of the record, as far as it is known: of one that waits, the item's."""
+        """The id of the record, as far as it is known.
+
+        Of one that waits it is that of what it changes, or that of what it will make: the item's.
+        """
+        if self.state == "queued" and self.item.kind in _CHANGING:
+            return str(self.item.arguments["id"])
         return str(self.result.get("id", self.item.id))
 
     @property

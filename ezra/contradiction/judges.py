@@ -10,9 +10,10 @@ from typing import Literal, Protocol, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
 
+from tiers.addresses import checked_base_url
 from tiers.errors import EzraError, TierRejected, TierTimeout, UsageError, check_at_most
 from tiers.ports import LanguageModel
-from tiers.provider_clients import JsonEndpoint, checked_base_url, checked_key
+from tiers.provider_clients import JsonEndpoint, checked_key
 from tiers.providers import CallLimits, ProviderCalls, first_problem, unreadable
 
 from .frames import statements

@@ -16,9 +16,10 @@ from typing import Literal, Protocol, Self, TypeAlias, TypedDict, TypeVar, Unpac
 from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic.errors import PydanticUserError
 
+from tiers.addresses import checked_base_url
 from tiers.errors import TierRejected, TierUnavailable, UsageError
 from tiers.health import TierHealth
-from tiers.provider_clients import checked_base_url, checked_key, checked_model
+from tiers.provider_clients import checked_key, checked_model
 from tiers.providers import CallLimits, ProviderCalls, first_problem
 
 Role: TypeAlias = Literal["system", "user", "assistant"]

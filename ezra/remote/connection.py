@@ -12,9 +12,10 @@ from urllib.parse import quote, urlsplit
 from opentelemetry.trace import SpanKind
 from pydantic import ValidationError
 
+from tiers.addresses import checked_base_url
 from tiers.errors import EzraError, TierRejected, TierTimeout, TierUnavailable, UsageError
 from tiers.ids import IdFactory
-from tiers.provider_clients import checked_base_url, checked_key, trusted_certificates
+from tiers.provider_clients import checked_key, trusted_certificates
 
 from ..arguments import ENCODABLE, checked_name
 from ..telemetry import Spans, Watched

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from opentelemetry.trace import SpanKind, Tracer
 
 from metaagents.work import WorkHandler
+from tiers.addresses import checked_base_url
 from tiers.extras import needs
-from tiers.provider_clients import checked_base_url
 from tiers.records import Scope, Work, WorkKind
 
 from .numbers import Numbers

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from support.cli_doors import Said, command, served
 
-from ezra import UsageError
+from ezra import ConfigError, UsageError
 from ezra.bridge.carrying import read_line
 from ezra.bridge.config import bridge_config
 from tiers.cold.owner import own_folder
 
+CONFIGURATION = 3
 AWAY = 4
 
 
@@ -145,6 +146,26 @@ def test_r9_28_a_command_waits_for_the_one_before_it(
     assert len(found) == 2
 
 
+def test_what_waits_is_told_by_the_id_of_what_it_changes(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when the memory is there: whoever goes on with the id that is printed has the record's.
+
+    What makes a record, an answer to a message for one, has the id that the record will have.
+    """
+    monkeypatch.setenv("EZRA_BRIDGE_AGENT", "builder")
+    known = bridge("remember", "note", "Rain at two.").out.strip()
+    with own_folder(machine / ".local/share/ezra"):
+        task = bridge("task", "start", "Write tests").out.strip()
+        for change in (("update", "--note", "half"), ("done",)):
+            assert bridge("task", *change).out.strip() == task
+        assert bridge("task", "fail", task, "--json").document["id"] == task
+        forgotten = bridge("forget", known, "--json").document
+        answer = bridge("reply", task, "Yes.", "--json").document
+    assert forgotten["id"] == known != forgotten["item"]
+    assert answer["id"] == answer["item"]
+
+
 def test_r9_28_how_long_it_waits_is_a_setting() -> None:
     """Above 0, a minute at most; what is not is refused by name."""
     for wrong in ("0", "-1", "61", "soon"):
@@ -238,3 +259,38 @@ def test_a_field_of_another_shape_is_refused_by_its_name(
     with pytest.raises(UsageError) as refused:
         read_line(1, json.dumps(line | {field: value}).encode())
     assert str(refused.value) == f"line 1: {field}: {value!r} is not accepted; accepted: {accepted}"
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["ftp://memory.example", "http://scout:opensesame@127.0.0.1:1", "//memory", "http://"],
+)
+def test_an_address_that_no_server_has_is_refused_and_nothing_waits_for_it(
+    machine: Path, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By an option, a variable and ``setup``, as everywhere else; what it is stays unsaid."""
+    monkeypatch.setenv("EZRA_BRIDGE_AGENT", "builder")
+    written = ("remember", "note", "Rain at two.", "--url", address)
+    for asked in (("status", "--url", address), ("setup", "--url", address), written):
+        said = bridge(*asked)
+        assert said.code == CONFIGURATION
+        assert said.err.startswith("ConfigError: EZRA_URL: ")
+        assert "opensesame" not in said.err
+    with pytest.raises(ConfigError, match=r"^EZRA_URL: "):
+        bridge_config({"HOME": str(machine), "EZRA_URL": address})
+    assert not files_of(machine)
+
+
+def test_a_value_of_the_file_is_called_after_the_file(machine: Path) -> None:
+    """Nobody looks for a variable that was never set; ``setup`` puts another value in its place."""
+    state = machine / ".local/state/ezra/bridge"
+    state.mkdir(parents=True)
+    (state / "bridge.toml").write_text('agent = "builder"\nhalf_life_days = "long"\n')
+    refused = bridge("status")
+    assert refused.code == CONFIGURATION
+    assert f"{state / 'bridge.toml'}: half_life_days: must be a number" in refused.err
+    assert bridge("setup", "--half-life-days", "-1").err.startswith(
+        "ConfigError: EZRA_BRIDGE_HALF_LIFE_DAYS: must be a number"
+    )
+    assert bridge("setup", "--half-life-days", "30").code == 0
+    assert bridge("status").code == 0

@@ -333,7 +333,11 @@ def test_the_type_is_the_notes_own_else_the_maps_else_the_folders() -> None:
 
 @pytest.mark.parametrize(
     ("variable", "value"),
-    [("EZRA_BRIDGE_TYPES", "tasks"), ("EZRA_BRIDGE_RELATIONS", "links_to")],
+    [
+        ("EZRA_BRIDGE_TYPES", "tasks"),
+        ("EZRA_BRIDGE_TYPES", "work/tasks=task"),
+        ("EZRA_BRIDGE_RELATIONS", "links_to"),
+    ],
 )
 def test_a_malformed_configuration_is_refused_by_name(variable: str, value: str) -> None:
     """The error names the variable and shows how it is written."""

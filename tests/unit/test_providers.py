@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tiers.addresses import checked_base_url
 from tiers.errors import (
     ConfigError,
     EzraError,
@@ -22,7 +23,6 @@ from tiers.errors import (
 )
 from tiers.google_api import google_failure
 from tiers.provider_clients import (
-    checked_base_url,
     checked_key,
     checked_model,
 )

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Unpack
 
+from ..addresses import checked_base_url
 from ..errors import check_within
 from ..google_api import BASE_URL, google_client, google_failures
-from ..provider_clients import checked_base_url, checked_key
+from ..provider_clients import checked_key
 from .remote import RemoteEmbedder, RemoteOptions
 
 if TYPE_CHECKING:

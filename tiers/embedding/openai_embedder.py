@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Unpack
 
 from pydantic import BaseModel, ValidationError
 
+from ..addresses import checked_base_url
 from ..errors import TierUnavailable, UsageError, check_within
 from ..openai_api import BASE_URL, openai_client, openai_failures
-from ..provider_clients import checked_base_url, checked_key
+from ..provider_clients import checked_key
 from ..providers import first_problem, unreadable
 from .remote import RemoteEmbedder, RemoteOptions
 

@@ -76,7 +76,7 @@ def rules_of(types: str = "", relations: str = "") -> NoteRules:
     """Return the rules that are configured.
 
     Args:
-        types: What the notes of a folder are: ``folder=type,…``.
+        types: What the notes of a folder are: ``folder=type,…``, each folder by its name alone.
         relations: Fields that name other notes, beside those that are always read: ``field,…``.
 
     Raises:
@@ -87,6 +87,9 @@ def rules_of(types: str = "", relations: str = "") -> NoteRules:
         folder, is_pair, kind = entry.partition("=")
         if not is_pair or not folder.strip() or not kind.strip():
             reason = f"{entry!r} is none of its pairs; write folder=type,folder=type"
+            raise ConfigError(TYPES_VARIABLE, reason)
+        if "/" in folder.strip().rstrip("/"):
+            reason = f"{folder.strip()!r} is a path; write the name of its last folder"
             raise ConfigError(TYPES_VARIABLE, reason)
         known[slug(folder)] = slug(kind)
     more = _entries(relations, RELATIONS_VARIABLE)

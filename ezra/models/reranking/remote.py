@@ -14,10 +14,11 @@ from typing import TypeAlias, TypedDict, Unpack
 
 from pydantic import BaseModel, ConfigDict, FiniteFloat, JsonValue, TypeAdapter, ValidationError
 
+from tiers.addresses import checked_base_url
 from tiers.concurrency import together
 from tiers.errors import check_at_most
 from tiers.health import TierHealth
-from tiers.provider_clients import JsonEndpoint, checked_base_url, checked_key, checked_model
+from tiers.provider_clients import JsonEndpoint, checked_key, checked_model
 from tiers.providers import CallLimits, ProviderCalls, first_problem, unreadable
 
 from .port import TEXTS_MAX
