@@ -17,6 +17,7 @@ class Opening(NamedTuple):
         core: As ``SemanticStore.core`` does.
         nearer: As ``SemanticStore.nearer`` does.
         rules: As ``ProceduralStore.match_rules`` does.
+        repeats: The id of the stored turn that this one says again under its ``ref``.
     """
 
     standing: Standing
@@ -24,6 +25,7 @@ class Opening(NamedTuple):
     core: tuple[Fact, ...]
     nearer: tuple[Fact, ...]
     rules: tuple[Rule, ...]
+    repeats: str | None = None
 
 
 class Charge(NamedTuple):

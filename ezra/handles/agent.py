@@ -156,8 +156,9 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         state = await self._runtime.router.open_turn(self._record, self._standing, request)
         admission = state.admission
         self._follow(admission.standing)
-        self._turn = TurnRef(admission.turn_id, state.receipt_id)
-        self._runtime.under_way.opened(admission.scope, admission.turn_id)
+        # What is committed to in a turn that is opened anew was committed to in the stored one.
+        self._turn = TurnRef(admission.repeats or admission.turn_id, state.receipt_id)
+        self._runtime.under_way.opened(admission.scope, self._turn.id)
         return OpenTurn(self._runtime, state)
 
     @operation("POST", "/complete", changes=True, repeats=False)

@@ -75,8 +75,8 @@ class TurnLedger:
             answers=answers,
             now=self.clock(),
         )
-        used = facts_used(context.slots)
-        work = [uses_work(receipt.id, admission.agent.id, used)] if used else []
+        used, ref = facts_used(context.slots), admission.request.ref
+        work = [uses_work(receipt.id, ref, admission.agent.id, used)] if used else []
         charge = charge_of(admission.standing, Usage(tokens=context.tokens))
 
         async def keep() -> str:

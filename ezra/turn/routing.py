@@ -82,6 +82,8 @@ class Admission:
         topics: Of the turn.
         opening: What the cold tier said at its beginning; ``None`` while that is away.
         names: Of the graph's speakers.
+        repeats: The stored turn that this one says again under its ``ref``; ``None``: it is new,
+            as far as is known.
         is_rehearsal: Nothing may be written, charged, counted or asked of a connector for it.
     """
 
@@ -94,6 +96,7 @@ class Admission:
     topics: tuple[str, ...] = ()
     opening: Opening | None = None
     names: Sequence[str] = ()
+    repeats: str | None = None
     is_rehearsal: bool = False
 
     @property
