@@ -29,11 +29,16 @@ class Opening(NamedTuple):
 
 
 class Charge(NamedTuple):
-    """What is counted with a write, and the most that the counts may come to."""
+    """What is counted with a write, and the most that the counts may come to.
+
+    Attributes:
+        needed: What must be left besides, and is counted when it is used.
+    """
 
     amount: Usage
     of_agent: Budget = Budget()
     of_graph: Budget = Budget()
+    needed: Usage = Usage()
 
     @property
     def is_limited(self) -> bool:

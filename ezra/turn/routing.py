@@ -51,7 +51,13 @@ NO_CORE = CoreBlock()
 
 @dataclass(frozen=True)
 class Request:
-    """What a turn starts from. ``topics`` of ``None`` are the agent's own."""
+    """What a turn starts from.
+
+    Attributes:
+        topics: The agent's own, if ``None``.
+        is_completed: The context is for the configured model alone: without a call of it, and a
+            write to keep the answer by, it is not wanted.
+    """
 
     input: str
     at: datetime
@@ -61,6 +67,7 @@ class Request:
     ref: str | None = None
     mesh: MeshAsk | None = None
     inject: Bring | None = None
+    is_completed: bool = False
 
     @cached_property
     def subject(self) -> str:

@@ -17,6 +17,8 @@ from support.service import serving
 
 from ezra import (
     AuditFilter,
+    Budget,
+    BudgetExceeded,
     Conflict,
     Ezra,
     Fact,
@@ -226,6 +228,21 @@ async def test_what_is_committed_to_in_a_repeated_turn_is_of_the_stored_one(runt
     await agent.turn("It rains.", ref="q1")
     other = await agent.commit("Start on wets.", key=("rain", "compound"))
     assert other.turn_id != stored.id  # what was said there is something else
+
+
+async def test_what_no_model_may_answer_costs_nothing(runtime: Any) -> None:
+    """No context is made for a model that may not be asked, be it for want of a call or a write."""
+    graph = await runtime.create_session_graph("imola", budget=Budget(model_calls=1, writes=2))
+    agent = await graph.spawn_agent("strategist")
+    await agent.complete("Are mediums better?")
+    used = await graph.usage()
+    for budget, named in ((Budget(model_calls=1), "model calls"), (Budget(writes=1), "writes")):
+        await graph.configure(budget=budget)
+        with pytest.raises(BudgetExceeded, match=named):
+            await agent.complete("Are hards better?")
+        assert await graph.usage() == used
+    turn = await agent.turn("Are softs better?")
+    assert (await graph.usage()).tokens == used.tokens + turn.tokens
 
 
 async def test_the_past_is_searched_by_days(runtime: Any, clock: MovingClock) -> None:
