@@ -17,6 +17,7 @@ class Opening(NamedTuple):
         core: As ``SemanticStore.core`` does.
         nearer: As ``SemanticStore.nearer`` does.
         rules: As ``ProceduralStore.match_rules`` does.
+        repeats: The id of the stored turn that this one says again under its ``ref``.
     """
 
     standing: Standing
@@ -24,14 +25,20 @@ class Opening(NamedTuple):
     core: tuple[Fact, ...]
     nearer: tuple[Fact, ...]
     rules: tuple[Rule, ...]
+    repeats: str | None = None
 
 
 class Charge(NamedTuple):
-    """What is counted with a write, and the most that the counts may come to."""
+    """What is counted with a write, and the most that the counts may come to.
+
+    Attributes:
+        needed: What must be left besides, and is counted when it is used.
+    """
 
     amount: Usage
     of_agent: Budget = Budget()
     of_graph: Budget = Budget()
+    needed: Usage = Usage()
 
     @property
     def is_limited(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Unpack
 
@@ -25,10 +26,9 @@ from tiers.records import (
 from ..beliefs.commit import Believed, Point, beliefs_at, believe, source_ids_of
 from ..checks import check_source, check_text, checked, checked_key, checked_topic
 from ..documents import DocumentsOfAgent
-from ..mesh import AnyAsk, MeshAsk, ask_of
+from ..mesh import AnyAsk, MeshAsk
 from ..operations import ForModel, Limit, Long, Name, Pair, Sent, Tool, Words, operation
 from ..recall.handle_recall import ask
-from ..recall.injection import bringing
 from ..recall.memory_search import MemorySearch, search_memory
 from ..recall.request import Answers, DaysAgo, Kinds, Narrowing, ScopeName, request_of
 from ..recaller import RecallResult
@@ -44,7 +44,7 @@ from .knowledge import Knowledge
 from .mesh_asking import AsksMesh
 from .recording import AgentRecording, Recorder
 from .tool_outputs import RANGE_CHARS, OutputRange, read_tool_output
-from .turn import Completion, OpenTurn, TurnRef
+from .turn import Completion, OpenTurn, TurnRef, asked
 
 
 class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgent):
@@ -132,32 +132,27 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
             UsageError: An argument is not acceptable, or the agent has left.
         """
         self._check_present()
-        check_text("message", message)
-        sample = checked(
-            Turn,
-            {"input": "message", "occurred_at": "at"},
-            input=message,
-            speaker=speaker or self._record.user_id or self.id,
+        request = asked(
+            self._runtime,
+            self._record,
+            message,
+            at,
+            speaker,
             topics=topics,
+            private=private,
             ref=ref,
-            private=private,
-            occurred_at=at or self._runtime.saying(),
+            mesh=mesh,
         )
-        request = Request(
-            input=message,
-            at=sample.occurred_at,
-            speaker=sample.speaker,
-            topics=None if topics is None else sample.topics,
-            private=private,
-            ref=sample.ref,
-            mesh=None if mesh is None else ask_of(mesh),
-            inject=bringing(self._runtime, message),
-        )
+        return await self._opened(request)
+
+    async def _opened(self, request: Request) -> OpenTurn:
+        """Make the context for a request; it is the agent's last turn from then on."""
         state = await self._runtime.router.open_turn(self._record, self._standing, request)
         admission = state.admission
         self._follow(admission.standing)
-        self._turn = TurnRef(admission.turn_id, state.receipt_id)
-        self._runtime.under_way.opened(admission.scope, admission.turn_id)
+        # What is committed to in a turn that is opened anew was committed to in the stored one.
+        self._turn = TurnRef(admission.repeats or admission.turn_id, state.receipt_id)
+        self._runtime.under_way.opened(admission.scope, self._turn.id)
         return OpenTurn(self._runtime, state)
 
     @operation("POST", "/complete", changes=True, repeats=False)
@@ -165,7 +160,9 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         self, message: str, *, at: datetime | None = None, speaker: str | None = None
     ) -> Completion:
         """Make the context, ask the configured model, remember the turn."""
-        turn = await self.turn(message, at=at, speaker=speaker)
+        self._check_present()
+        request = asked(self._runtime, self._record, message, at, speaker)
+        turn = await self._opened(replace(request, is_completed=True))
         response = await turn.complete()
         written = await turn.reply(response)
         return Completion(response, self._runtime.model.name, turn, written)

@@ -50,7 +50,8 @@ class PastTurn(Record):
             response or what a tool returned.
         response: What the agent answered, or said unasked.
         at: When it was said; when it is recorded if not given.
-        speaker: Who said it; the agent's user or the agent itself if not given.
+        speaker: Who said it. If not given, the agent's user; the agent itself where it has none, or
+            spoke unasked.
         topics: Topics of the turn, among the agent's; all of the agent's if not given.
         private: Whether only this agent may see it.
         ref: The caller's name for it, unique in the graph: recorded twice it is stored once.
@@ -145,11 +146,12 @@ class Recorder:
             allowed: What it carries for the topics that it names.
         """
         said_at, now = past.at or self.runtime.saying(), self.runtime.clock()
+        asked_by = scope.user_id if past.message.strip() else None
         said = new_turn(
             past.message,
             past.response,
             past.tool_outputs,
-            speaker=past.speaker or scope.user_id or scope.agent_id,
+            speaker=past.speaker or asked_by or scope.agent_id,
             topics=allowed[past.topics],
             private=past.private,
             ref=past.ref,

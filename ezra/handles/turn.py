@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 from metaagents.learning.core import CoreBlock
 from tiers.errors import Conflict
-from tiers.records import Fact, Turn
+from tiers.records import AgentRecord, Fact, Turn
 
-from ..checks import checked
+from ..checks import check_text, checked
+from ..mesh import AnyAsk, ask_of
 from ..operations import checks_arguments
+from ..recall.injection import bringing
 from ..runtime import Runtime
 from ..turn.assemble import Slot
 from ..turn.output_checks import ToolOutputLike, check_usage, outputs_of
-from ..turn.routing import TurnState, Written
+from ..turn.routing import Request, TurnState, Written
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,46 @@ class TurnRef:
 
     id: str
     receipt_id: str | None
+
+
+def asked(
+    runtime: Runtime,
+    agent: AgentRecord,
+    message: str,
+    at: datetime | None,
+    speaker: str | None,
+    *,
+    topics: Iterable[str] | None = None,
+    private: bool = False,
+    ref: str | None = None,
+    mesh: AnyAsk | None = None,
+) -> Request:
+    """Return what a turn of an agent starts from, with the arguments of ``agent.turn``.
+
+    Raises:
+        UsageError: An argument is not acceptable.
+    """
+    check_text("message", message)
+    sample = checked(
+        Turn,
+        {"input": "message", "occurred_at": "at"},
+        input=message,
+        speaker=speaker or agent.user_id or agent.id,
+        topics=topics,
+        ref=ref,
+        private=private,
+        occurred_at=at or runtime.saying(),
+    )
+    return Request(
+        input=message,
+        at=sample.occurred_at,
+        speaker=sample.speaker,
+        topics=None if topics is None else sample.topics,
+        private=private,
+        ref=sample.ref,
+        mesh=None if mesh is None else ask_of(mesh),
+        inject=bringing(runtime, message),
+    )
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from tiers.cold.stores import RecordLog, UsageStore
 
 
+ANSWER = Usage(model_calls=1, writes=1)
+"""What a model's answer takes: the call, and a write to keep it by."""
+
+
 @dataclass
 class Charged:
     """What was charged for something that is about to happen.
@@ -50,7 +54,7 @@ class Meter:
             BudgetExceeded: The agent's budget or the graph's does not allow it; nothing is
                 counted, and the audit feed has the refusal.
         """
-        await self._charge(scope, standing, amount, NOTHING)
+        await self._charge(scope, charge_of(standing, amount))
 
     async def charge_answer(self, scope: Scope, standing: Standing) -> None:
         """Count a model's call before it is made; a write to keep its answer by must be left.
@@ -58,11 +62,11 @@ class Meter:
         Raises:
             BudgetExceeded: As ``charge`` does.
         """
-        await self._charge(scope, standing, Usage(model_calls=1), Usage(writes=1))
+        await self._charge(scope, charge_of(standing, Usage(model_calls=1), Usage(writes=1)))
 
-    async def _charge(self, scope: Scope, standing: Standing, amount: Usage, needed: Usage) -> None:
+    async def _charge(self, scope: Scope, charge: Charge) -> None:
         async with self.refusals(scope):
-            await self._usage.charge(scope, amount, *_budgets(standing), needed)
+            await self._usage.charge(scope, *charge)
 
     @asynccontextmanager
     async def refusals(self, scope: Scope) -> AsyncIterator[None]:
@@ -127,18 +131,18 @@ class Meter:
         return True
 
 
-def charge_of(standing: Standing, amount: Usage) -> Charge:
-    """Return what is charged for something that is about to be used."""
-    return Charge(amount, *_budgets(standing))
+def charge_of(standing: Standing, amount: Usage, needed: Usage = NOTHING) -> Charge:
+    """Return what is charged for something that is about to be used; ``needed`` must be left."""
+    return Charge(amount, *_budgets(standing), needed)
 
 
 def charge_of_write(standing: Standing, tokens: int = 0) -> Charge:
     """Return what is charged for a write. Its tokens were used already: no limit refuses them."""
-    limits = (
+    of_agent, of_graph = (
         one if one.tokens is None else one.model_copy(update={"tokens": None})
         for one in _budgets(standing)
     )
-    return Charge(Usage(writes=1, tokens=tokens), *limits)
+    return Charge(Usage(writes=1, tokens=tokens), of_agent, of_graph)
 
 
 def is_limited(standing: Standing) -> bool:

@@ -24,11 +24,17 @@ def judge_work(fact: Fact) -> WorkDraft:
     return WorkDraft(kind="judge", key=fact.id, payload={"id": fact.id})
 
 
-def uses_work(cause: str, agent_id: str | None, fact_ids: Sequence[str]) -> WorkDraft:
-    """Return the work of counting one use of each fact for ``cause``."""
+def uses_work(
+    receipt_id: str, ref: str | None, agent_id: str | None, fact_ids: Sequence[str]
+) -> WorkDraft:
+    """Return the work of counting one use of each fact that a context showed, once per turn.
+
+    Every context of one ``ref`` is of one turn, however often its caller has to open it anew.
+    """
+    cause = receipt_id if ref is None else f"ref/{ref}"
     return WorkDraft(
         kind="learn",
-        key=f"uses/{cause}",
+        key=f"uses/{receipt_id}",
         agent_id=agent_id,
         payload={"cause": cause, "used": list(dict.fromkeys(fact_ids))},
     )

@@ -6,13 +6,14 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from tiers.fleet import NOTHING
 from tiers.ids import Clock, IdFactory
 from tiers.lexical import estimate_tokens
 from tiers.ports import HotStore
 from tiers.previews import with_previews
 from tiers.records import ToolOutput, Turn, Usage
 
-from ..rights.metering import Meter, charge_of, charge_of_write, is_limited
+from ..rights.metering import ANSWER, Meter, charge_of, charge_of_write, is_limited
 from ..telemetry import Telemetry
 from .assemble import Context
 from .follow_up import follow_up, uses_work
@@ -64,7 +65,8 @@ class TurnLedger:
             answers: The configured language model.
 
         Raises:
-            BudgetExceeded: The agent or the graph has no tokens left for it.
+            BudgetExceeded: The agent or the graph has no tokens left for it; or no call of the
+                model, where it is for that alone.
         """
         admission = prepared.admission
         receipt = receipt_of(
@@ -75,9 +77,10 @@ class TurnLedger:
             answers=answers,
             now=self.clock(),
         )
-        used = facts_used(context.slots)
-        work = [uses_work(receipt.id, admission.agent.id, used)] if used else []
-        charge = charge_of(admission.standing, Usage(tokens=context.tokens))
+        used, ref = facts_used(context.slots), admission.request.ref
+        work = [uses_work(receipt.id, ref, admission.agent.id, used)] if used else []
+        needed = ANSWER if admission.request.is_completed else NOTHING
+        charge = charge_of(admission.standing, Usage(tokens=context.tokens), needed)
 
         async def keep() -> str:
             async with self.meter.refusals(admission.scope):

@@ -83,6 +83,7 @@ class TurnPolicy:
             topics,
             opening,
             await self.names(scope),
+            None if opening is None else opening.repeats,
         )
 
     async def rehearse(
@@ -118,7 +119,7 @@ class TurnPolicy:
             topics_for(member, request.topics, "speak")
             return scope_of(member, standing.lineage)
 
-        found = await self.desk.opening(scope, asker, request.input, RULE_LIMIT)
+        found = await self.desk.opening(scope, asker, request.input, RULE_LIMIT, request.ref)
         if found is None:
             raise NotFound("session graph", scope.graph_id)
         return found._replace(standing=await self.membership.seen(agent, found.standing))

@@ -51,7 +51,13 @@ NO_CORE = CoreBlock()
 
 @dataclass(frozen=True)
 class Request:
-    """What a turn starts from. ``topics`` of ``None`` are the agent's own."""
+    """What a turn starts from.
+
+    Attributes:
+        topics: The agent's own, if ``None``.
+        is_completed: The context is for the configured model alone: without a call of it, and a
+            write to keep the answer by, it is not wanted.
+    """
 
     input: str
     at: datetime
@@ -61,6 +67,7 @@ class Request:
     ref: str | None = None
     mesh: MeshAsk | None = None
     inject: Bring | None = None
+    is_completed: bool = False
 
     @cached_property
     def subject(self) -> str:
@@ -82,6 +89,8 @@ class Admission:
         topics: Of the turn.
         opening: What the cold tier said at its beginning; ``None`` while that is away.
         names: Of the graph's speakers.
+        repeats: The stored turn that this one says again under its ``ref``; ``None``: it is new,
+            as far as is known.
         is_rehearsal: Nothing may be written, charged, counted or asked of a connector for it.
     """
 
@@ -94,6 +103,7 @@ class Admission:
     topics: tuple[str, ...] = ()
     opening: Opening | None = None
     names: Sequence[str] = ()
+    repeats: str | None = None
     is_rehearsal: bool = False
 
     @property

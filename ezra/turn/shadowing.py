@@ -29,19 +29,18 @@ class CoreFacts:
 async def core_seen(
     semantic: SemanticStore, scope: Scope, clock: Clock, moment: datetime | None = None
 ) -> CoreFacts:
-    """Return the core facts that a scope sees, and those it does not, as they are stored now.
+    """Return the core facts that a scope sees, and those it does not.
 
     Args:
         semantic: Where facts are.
         scope: Who reads.
         clock: Tells which definitions hold now.
-        moment: Which held then, and facts of the own graph that were recorded by then; ``None``:
-            now.
+        moment: Which held then, and how the own graph was then; ``None``: now.
     """
-    core = _known_at(scope, await semantic.core(scope), moment)
+    core = await semantic.core(scope, moment)
     if not scope.lineage:
         return CoreFacts(core)
-    nearer = _known_at(scope, await semantic.nearer(scope, core), moment)
+    nearer = await semantic.nearer(scope, core, moment)
     return resolve_core(scope, core, nearer, now=moment or clock())
 
 
@@ -85,8 +84,8 @@ async def hidden_among(
     defined = [one for one in facts if one.graph_id != scope.graph_id and fact_key(one)]
     if not defined:
         return frozenset()
-    core = _known_at(scope, await semantic.core(scope), moment)
-    nearer = _known_at(scope, await semantic.nearer(scope, defined), moment)
+    core = await semantic.core(scope, moment)
+    nearer = await semantic.nearer(scope, defined, moment)
     single = [one for one in (*core, *nearer) if not is_multi_valued(one.predicate or "")]
     now, distance = moment or clock(), _distances(scope)
     by_one, by_core = _nearest(single, distance, now), _nearest(core, distance, now)
@@ -99,14 +98,6 @@ async def hidden_among(
         if nearest < at:
             hidden.add(fact.id)
     return frozenset(hidden)
-
-
-def _known_at(scope: Scope, facts: Sequence[Fact], moment: datetime | None) -> tuple[Fact, ...]:
-    """Return facts without those of the own graph that were recorded after a moment."""
-    own = scope.graph_id
-    return tuple(
-        one for one in facts if moment is None or one.graph_id != own or one.recorded_at <= moment
-    )
 
 
 def resolve_core(

@@ -72,9 +72,9 @@ class LearningAgent:
 
         All are counted in one transaction: agents of a fleet are shown the same facts.
         """
-        by_agent: dict[Scope, dict[str, list[str]]] = defaultdict(dict)
+        by_agent: dict[Scope, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         for item in items:
-            by_agent[item.scope][_text_of(item, "cause")] = _used_in(item)
+            by_agent[item.scope][_text_of(item, "cause")] += _used_in(item)
         has_core = False
         for scope, facts in (await self._semantic.add_uses(by_agent, now)).items():
             promoted = await self._keeper.promote(scope, facts, now)

@@ -84,6 +84,28 @@ async def test_who_asks_is_decided_by_how_it_stands(cold: Cold) -> None:
     assert await cold.desk.opening(elsewhere, lambda _: elsewhere, ASKED, 4) is None
 
 
+async def test_an_opening_names_the_stored_turn_that_is_said_again(cold: Cold) -> None:
+    """By its ``ref``, agent, user and message; what was redacted since is not said again."""
+    await cold.graphs.create_graph(graph_of(SCOPE.graph_id))
+    turn = turn_by(SCOPE, ref="r1")
+    await cold.desk.keep_turn(SCOPE, turn, [], ONE)
+
+    async def repeated(scope: Scope, text: str, ref: str | None) -> str | None:
+        found = await cold.desk.opening(scope, lambda _: scope, text, 4, ref)
+        assert found is not None
+        return found.repeats
+
+    assert await repeated(SCOPE, turn.input, "r1") == turn.id
+    assert await repeated(SCOPE, turn.input, "r2") is None
+    assert await repeated(SCOPE, turn.input, None) is None
+    assert await repeated(SCOPE, "Other.", "r1") is None
+    assert await repeated(OTHER_AGENT, turn.input, "r1") is None
+    bob = SCOPE.model_copy(update={"user_id": "bob"})
+    assert await repeated(bob, turn.input, "r1") is None
+    await cold.redactor.redact(OPERATOR, [turn.id], "asked to", NOW)
+    assert await repeated(SCOPE, turn.input, "r1") is None
+
+
 async def test_a_turn_and_its_charge_are_one_write(cold: Cold) -> None:
     """What is refused leaves neither; what is there already is not charged again."""
     await cold.graphs.create_graph(graph_of(SCOPE.graph_id))

@@ -17,6 +17,8 @@ from support.service import serving
 
 from ezra import (
     AuditFilter,
+    Budget,
+    BudgetExceeded,
     Conflict,
     Ezra,
     Fact,
@@ -192,6 +194,55 @@ async def test_facts_rules_and_text_are_remembered_recalled_and_forgotten(runtim
     assert await agent.forget(text, reason="it was measured anew") is True
     assert await agent.forget(text, reason="it was measured anew") is False
     assert text not in {one.id for one in (await agent.recall("pit lane")).items}
+
+
+async def test_a_turn_that_is_opened_again_uses_facts_once(runtime: Any, behind: Ezra) -> None:
+    """Whether its first reply was stored or never came; one of another name uses them again."""
+    graph = await runtime.create_session_graph("imola")
+    agent = await graph.spawn_agent("strategist")
+    fact = await agent.remember("Mediums last 18 laps.")
+    for ref, uses in (("q1", 1), ("q1", 1), ("q1", 1), ("q2", 2)):
+        for is_replied_to in (False, True):
+            turn = await agent.turn("How long do the mediums last?", ref=ref)
+            assert fact in [one for slot in turn.slots for one in slot.source_ids]
+            if is_replied_to:
+                await turn.reply("18 laps.")
+        await behind.drain_learning()
+        assert [(one.uses, one.tier) for one in await agent.facts([fact])] == [(uses, "archival")]
+
+
+async def test_what_is_committed_to_in_a_repeated_turn_is_of_the_stored_one(runtime: Any) -> None:
+    """Before its reply and after: the turn tells of it, and a trace of what was said reaches it."""
+    graph = await runtime.create_session_graph("imola")
+    agent = await graph.spawn_agent("strategist")
+    stored = (await (await agent.turn("It is dry.", ref="q1")).reply("Noted.")).turn
+    again = await agent.turn("It is dry.", ref="q1")
+    before = await agent.commit("Start on mediums.", key=("start", "compound"))
+    assert (await again.reply("Noted.")).turn.id == stored.id
+    after = await agent.commit("Stop once.", key=("stops", "number"))
+    assert before.turn_id == after.turn_id == stored.id
+    assert len((await graph.beliefs.replay(1)).events) == 2
+    found = await graph.taint.trace(stored.id)
+    assert {before.id, after.id} <= {one.id for one in found.nodes if one.exposure == "derived"}
+
+    await agent.turn("It rains.", ref="q1")
+    other = await agent.commit("Start on wets.", key=("rain", "compound"))
+    assert other.turn_id != stored.id  # what was said there is something else
+
+
+async def test_what_no_model_may_answer_costs_nothing(runtime: Any) -> None:
+    """No context is made for a model that may not be asked, be it for want of a call or a write."""
+    graph = await runtime.create_session_graph("imola", budget=Budget(model_calls=1, writes=2))
+    agent = await graph.spawn_agent("strategist")
+    await agent.complete("Are mediums better?")
+    used = await graph.usage()
+    for budget, named in ((Budget(model_calls=1), "model calls"), (Budget(writes=1), "writes")):
+        await graph.configure(budget=budget)
+        with pytest.raises(BudgetExceeded, match=named):
+            await agent.complete("Are hards better?")
+        assert await graph.usage() == used
+    turn = await agent.turn("Are softs better?")
+    assert (await graph.usage()).tokens == used.tokens + turn.tokens
 
 
 async def test_the_past_is_searched_by_days(runtime: Any, clock: MovingClock) -> None:

@@ -284,6 +284,46 @@ async def test_wrong_questions_are_named(runtime: Any) -> None:
 # What each tier holds for one agent, in process and over HTTP.
 
 
+@pytest.mark.parametrize("tier", ["core", "archival"])
+@pytest.mark.parametrize("since", ["given way", "forgotten", "moved", "not yet said"])
+async def test_a_nearer_definition_hides_what_it_hid_then(
+    runtime: Any, clock: MovingClock, tier: str, since: str
+) -> None:
+    """Whatever became of it: a moment has the definition that it had, and no ancestor's beside."""
+    monaco = await runtime.create_session_graph("monaco")
+    wing = {"subject": "front wing", "predicate": "is at"}
+    far = Fact(**wing, object="28 degrees", tier="core")
+    await (await monaco.spawn_agent("engineer", topics={"*"})).remember(far)
+    imola = await runtime.create_session_graph("imola", inherits_from=["monaco"])
+    agent = await imola.spawn_agent("engineer", topics={"*"})
+    clock.move(minutes=1)
+    near = Fact(**wing, object="30 degrees", tier=tier)
+    fact = None if since == "not yet said" else await agent.remember(near)
+
+    async def known(as_of: Any = None) -> tuple[set[str], set[str]]:
+        hits = await agent.recall("front wing degrees", kinds=("fact",), as_of=as_of)
+        edges = await agent.knowledge.neighbours("front wing", as_of=as_of)
+        return {one.text for one in hits.items}, {one.fact.text for one in edges}
+
+    clock.move(minutes=1)
+    then, seen = clock(), await known()
+    angle = "28" if fact is None else "30"
+    assert seen == ({f"front wing is at {angle} degrees"},) * 2
+    clock.move(minutes=1)
+    if fact is None:
+        await agent.remember(near)
+    elif since == "given way":
+        later = Fact(subject="rear wing", predicate="is at", object="9 degrees")
+        await agent.remember(later, supersedes=fact)
+    elif since == "forgotten":
+        await agent.forget(fact, reason="measured wrongly")
+    else:
+        move = imola.demote if tier == "core" else imola.promote
+        assert await move(fact, reason="asked for")
+    clock.move(minutes=1)
+    assert await known(then) == seen
+
+
 async def test_a_turn_moves_from_the_ring_through_waiting_into_a_summary(
     tmp_path: Path, door: str, clock: MovingClock
 ) -> None:

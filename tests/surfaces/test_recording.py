@@ -53,6 +53,18 @@ async def test_a_history_is_recorded_in_order_and_once(runtime: Any, behind: Ezr
     assert found.items[0].id == whole.ids[123]
 
 
+async def test_what_an_agent_said_unasked_is_told_as_its_own(runtime: Any) -> None:
+    """Not as its user's, who is told as the speaker of what was said to it."""
+    graph = await runtime.create_session_graph("imola")
+    agent = await graph.spawn_agent("strategist", user_id="ada")
+    await agent.record([{"response": "Rain is near."}, {"message": "Is rain near?"}])
+    found = await agent.recall("rain near", kinds=("turn",))
+    assert {(one.speaker, one.text) for one in found.items} == {
+        ("strategist", "strategist: Rain is near."),
+        ("ada", "ada: Is rain near?"),
+    }
+
+
 async def test_what_is_refused_is_named_by_its_place_in_the_whole(runtime: Any) -> None:
     """Beyond the first request too, and what only the server can tell."""
     graph = await runtime.create_session_graph("imola")

@@ -125,24 +125,28 @@ class SemanticStore(OverEngine):
             yield from _take_place(place, stored, fact.recorded_at)
         return stored, is_new
 
-    async def core(self, scope: Scope) -> tuple[Fact, ...]:
+    async def core(self, scope: Scope, as_of: datetime | None = None) -> tuple[Fact, ...]:
         """Return visible active core facts of the own graph and the lineage, in one reading.
 
         Own graph first, then lineage order, then oldest first. Shadowing is the reader's job.
         Of an ancestor read ``as_of`` a moment: what was recorded, core and not yet superseded
-        then, as it is stored now. Forgotten facts are gone from every moment.
+        then, as it is stored now. Forgotten facts are gone from every moment. So with the own graph
+        as of ``as_of``, where what was forgotten later stood.
         """
-        return await self._all("core", *statements.core_of(scope))
+        return await self._all("core", *statements.core_of(scope, as_of))
 
     @reading
-    def nearer(self, scope: Scope, core: Sequence[Fact]) -> Steps[tuple[Fact, ...]]:
+    def nearer(
+        self, scope: Scope, core: Sequence[Fact], as_of: datetime | None = None
+    ) -> Steps[tuple[Fact, ...]]:
         """Return live archival facts that define what ancestors' core facts define, nearest first.
 
         Args:
             scope: Who asks.
             core: As ``core`` returns it.
+            as_of: A moment at which the own graph is read; ``None``: now.
         """
-        return tuple((yield from statements.nearer_than(scope, core)))
+        return tuple((yield from statements.nearer_than(scope, core, as_of)))
 
     async def facts(self, scope: Scope, ids: Sequence[str]) -> tuple[Fact, ...]:
         """Return the visible facts among ``ids``, in the order asked, superseded ones included.

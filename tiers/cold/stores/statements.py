@@ -123,13 +123,18 @@ def standing(scope: Scope, as_of: datetime | None) -> list[Reading]:
     ]
 
 
-def core_of(scope: Scope) -> list[Find[Fact]]:
+def core_of(scope: Scope, as_of: datetime | None = None) -> list[Find[Fact]]:
     """Return the questions for the core facts of a family, nearest first: one for each graph.
 
-    Of an ancestor that is read as of a moment: what was core and stood then.
+    Of an ancestor that is read as of a moment, and of the own graph as of ``as_of``: what was core
+    and stood then.
     """
     order = ("recorded_at", RECORDED)
-    finds = [Find(FACTS, scope, by="core", order=order)]
+    if as_of is None:
+        finds = [Find(FACTS, scope, by="core", order=order)]
+    else:
+        then = (During("core_spans", microseconds(as_of)), *stood_at(as_of))
+        finds = [Find(FACTS, scope, "once_core", then, order)]
     for one in scope.lineage:
         then = () if one.as_of is None else _core_then(one.as_of)
         by = "core" if one.as_of is None else "once_core"
@@ -137,27 +142,31 @@ def core_of(scope: Scope) -> list[Find[Fact]]:
     return finds
 
 
-def nearer_than(scope: Scope, core: Sequence[Fact]) -> Steps[list[Fact]]:
+def nearer_than(
+    scope: Scope, core: Sequence[Fact], as_of: datetime | None = None
+) -> Steps[list[Fact]]:
     """Return standing archival facts at the addresses of ancestors' core facts, nearest first.
 
-    Of the own graph and of ancestors whose archival facts come through, as these are read. They
+    Of the own graph, as of ``as_of`` too, and of ancestors whose archival facts come through, as
+    these are read; of a moment those that are core as well, as they may not have been then. They
     define what an ancestor further away defines as core, and what is nearer is what holds.
     """
     inherited = {address_of(fact): None for fact in core if fact.graph_id != scope.graph_id}
     addresses = tuple(one for one in inherited if one is not None)[:NEARER_MAX]
     if not addresses:
         return []
-    where = (Among("address", addresses), Is("tier", "archival"))
-    find = Find(FACTS, scope, "address", where, limit=NEARER_MAX)
-    through = scope.carrying("fact")
-    now = [scope.graph_id, *(one.graph_id for one in through if one.as_of is None)]
-    finds = of_family(find, [Reading(graph_id, (_LIVE,)) for graph_id in now])
+    there = Among("address", addresses)
+    live = Find(FACTS, scope, "address", (there, Is("tier", "archival")), limit=NEARER_MAX)
     # What has ended since is not looked up by its address.
     subjects = dict.fromkeys(key_of(fact.subject or "") for fact in core)
     about = Among("subject_key", tuple(filter(None, subjects))[:NEARER_MAX])
-    ended = find._replace(by="subject", where=(about, *where))
-    pinned = [Reading(one.graph_id, _standing_of(one)) for one in through if one.as_of is not None]
-    return (yield from every(*finds, *of_family(ended, pinned)))
+    once = live._replace(by="subject", where=(about, there))
+    own = Reading(scope.graph_id, (_LIVE,) if as_of is None else stood_at(as_of))
+    finds = of_family(live if as_of is None else once, [own])
+    for one in scope.carrying("fact"):
+        find = live if one.as_of is None else once
+        finds += of_family(find, [Reading(one.graph_id, _standing_of(one))])
+    return (yield from every(*finds))
 
 
 def of_family(find: Find[Fact], readings: Iterable[Reading]) -> list[Find[Fact]]:

@@ -29,7 +29,7 @@ from .log import put_receipt
 from .rules import matching, ranked
 from .statements import core_of, nearer_than
 from .store_base import OverEngine, changing_long, reading
-from .turns import append, append_all, check_new, check_one_graph
+from .turns import append, append_all, check_new, check_one_graph, of_refs
 from .usage import charged, charged_together
 from .work import queue_work
 
@@ -149,6 +149,15 @@ def kept(held: Held) -> Steps[bool]:
     return is_new
 
 
+def _is_again(scope: Scope, text: str, turn: Turn) -> bool:
+    """Whether a turn under the ``ref`` of a new one is the same agent's of the same message.
+
+    What was said to somebody else, or was redacted since, is not: the reply will be refused.
+    """
+    asks = (scope.agent_id, scope.user_id, text)
+    return asks == (turn.agent_id, turn.user_id, turn.input) and turn.redacted_at is None
+
+
 def _all_kept(waiting: Sequence[Held]) -> Steps[None]:
     for held in waiting:
         yield from kept(held)
@@ -179,7 +188,12 @@ class TurnDesk(OverEngine):
 
     @reading
     def opening(
-        self, scope: Scope, asker: Callable[[Standing], Scope], text: str, rules: int
+        self,
+        scope: Scope,
+        asker: Callable[[Standing], Scope],
+        text: str,
+        rules: int,
+        ref: str | None = None,
     ) -> Steps[Opening | None]:
         """Return what a turn begins with, from one snapshot; ``None``: there is no such graph.
 
@@ -189,6 +203,7 @@ class TurnDesk(OverEngine):
                 it raises ends the reading, with nothing more read.
             text: The message, in whose words rules are sought.
             rules: The most rules.
+            ref: The caller's name for the turn, if it has one.
         """
         check_limit(rules)
         stands = yield from standing(scope)
@@ -196,7 +211,10 @@ class TurnDesk(OverEngine):
             return None
         seen = asker(stands)
         core, fitting = core_of(seen), matching(seen, text)
-        beliefs, *found = yield from asked(active_in(seen), *core, *fitting)
+        named = () if ref is None else (of_refs(seen, (ref,)),)
+        beliefs, *found = yield from asked(active_in(seen), *core, *fitting, *named)
+        there = found.pop() if named else ()
+        again = next((turn.id for turn in there if _is_again(seen, text, turn)), None)
         facts = tuple(fact for some in found[: len(core)] for fact in some)
         nearer = yield from nearer_than(seen, facts)
         return Opening(
@@ -205,6 +223,7 @@ class TurnDesk(OverEngine):
             facts,
             tuple(nearer),
             ranked(seen, [rule for some in found[len(core) :] for rule in some], text, rules),
+            again,
         )
 
     async def keep_receipt(

@@ -92,8 +92,7 @@ class TurnStore(OverEngine):
 
     async def known_refs(self, scope: Scope, refs: Sequence[str]) -> dict[str, Turn]:
         """Return the visible turns of the scope's graph by ``ref``, for those that exist."""
-        find = Find(TURNS, scope, by="ref", where=(Among("ref", tuple(refs)),))
-        found = {turn.ref: turn for turn in await self._found("known_refs", find)}
+        found = {turn.ref: turn for turn in await self._found("known_refs", of_refs(scope, refs))}
         return {ref: found[ref] for ref in refs if ref in found}
 
     async def turns_from(self, scope: Scope, number: int, limit: int) -> tuple[Turn, ...]:
@@ -201,6 +200,11 @@ def append_all(
     if new:
         yield from _stored(new, admit)
     return stored
+
+
+def of_refs(scope: Scope, refs: Sequence[str]) -> Find[KeptTurn]:
+    """Ask for the visible turns of the scope's graph that have one of these names."""
+    return Find(TURNS, scope, by="ref", where=(Among("ref", tuple(refs)),))
 
 
 def check_one_graph(writes: Sequence[TurnWrite]) -> None:

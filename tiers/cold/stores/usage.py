@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from ...fleet import NOTHING
@@ -48,10 +49,9 @@ class UsageStore(OverEngine):
             BudgetExceeded: A count that ``amount`` adds to would come to lie above its limit, or
                 less is left than is needed. No count is changed.
         """
-        charge = Charge(amount, agent_limit, graph_limit)
+        charge = Charge(amount, agent_limit, graph_limit, needed)
         if not amount.is_none:
-            charges = [(scope, charge)]
-            await self._store.change("charge", lambda: charged_together(charges, needed))
+            await self._store.change("charge", lambda: charged(scope, charge))
 
     @changing
     def refund(self, scope: Scope, amount: Usage) -> Steps[None]:
@@ -87,16 +87,14 @@ def charged(scope: Scope, charge: Charge) -> Steps[None]:
     return charged_together([(scope, charge)])
 
 
-def charged_together(
-    charges: Sequence[tuple[Scope, Charge]], needed: Usage = NOTHING
-) -> Steps[None]:
+def charged_together(charges: Sequence[tuple[Scope, Charge]]) -> Steps[None]:
     """Count what is used for several agents of one graph, and for that, inside a transaction.
 
     Raises:
         BudgetExceeded: A count would come to lie above its limit, by all of it together and by what
             is needed besides, which is not counted.
     """
-    amounts, limits = _summed(charges)
+    amounts, needed, limits = _summed(charges)
     if not amounts:
         return
     scope = charges[0][0]
@@ -105,16 +103,17 @@ def charged_together(
     counts = []
     for whose, amount in amounts.items():
         used = known[whose].used if whose in known else Usage()
-        check_budget(scope, whose, used, amount.plus(needed), limits[whose])
+        check_budget(scope, whose, used, amount.plus(needed[whose]), limits[whose])
         counts.append(_stored(scope, whose, known.get(whose), used.plus(amount)))
     yield from write(*counts)
 
 
 def _summed(
     charges: Sequence[tuple[Scope, Charge]],
-) -> tuple[dict[str, Usage], dict[str, Budget]]:
-    """Return what is asked of each agent and of the graph, and the limits of each."""
-    amounts: dict[str, Usage] = {}
+) -> tuple[dict[str, Usage], dict[str, Usage], dict[str, Budget]]:
+    """Return what is asked of each agent and of the graph, what besides, and the limits of each."""
+    amounts: dict[str, Usage] = defaultdict(Usage)
+    needed: dict[str, Usage] = defaultdict(Usage)
     limits: dict[str, Budget] = {}
     for scope, charge in charges:
         if charge.amount.is_none:
@@ -124,9 +123,9 @@ def _summed(
             of_whom = {scope.agent_id: charge.of_agent} | of_whom
         for whose, limit in of_whom.items():
             limits[whose] = limit
-            amount = charge.amount
-            amounts[whose] = amounts[whose].plus(amount) if whose in amounts else amount
-    return amounts, limits
+            amounts[whose] = amounts[whose].plus(charge.amount)
+            needed[whose] = needed[whose].plus(charge.needed)
+    return amounts, needed, limits
 
 
 def _counted(scope: Scope, whose: str) -> Steps[Counted | None]:
