@@ -97,6 +97,10 @@ _DISTANT = any_case(
     rf"|(?:last|next) (?:week|month|year|{_DAY}|{_MONTH})|{_COUNT} {_UNIT} ago)\b"
 )
 _AT_END = Sought(rf",? ({PHRASE})[\s.!]*$", re.IGNORECASE)
+_TOLD_BETWEEN = Sought(
+    rf" (between \d{{1,2}} {_MONTH} and \d{{1,2}} {_MONTH} \d{{4}})[\s.!]*$", re.IGNORECASE
+)
+"""Days as ``_days_in_words`` tells them: ``last week`` is stored so."""
 _AT_FRONT = any_case(rf"({PHRASE}),? (?=\S)")
 _OFTEN_AT_FRONT = any_case(
     rf"((?:on|every|each|most) (?:{_DAY}s?|{_MONTH}|weekends?|mornings?|evenings?|weeks?|days?"
@@ -174,7 +178,7 @@ class When:
 
 def at_end(clause: str) -> tuple[str, str | None]:
     """Return a clause without the time it ends with, and that time as it was said."""
-    found = _AT_END.search(clause)
+    found = _TOLD_BETWEEN.search(clause) or _AT_END.search(clause)
     return (clause[: found.start()].rstrip(" ,"), found[1]) if found else (clause, None)
 
 

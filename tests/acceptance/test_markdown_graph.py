@@ -24,7 +24,7 @@ from ezra import Ezra, Settings
 from ezra.bridge.config import Root
 from ezra.bridge.notes.blockers import check_blockers
 from ezra.bridge.notes.handoff import document_of, readable
-from ezra.bridge.notes.indexing import NoteIndexer, index_all, reconcile
+from ezra.bridge.notes.indexing import NoteIndexer, index_all, index_files, reconcile
 from ezra.bridge.notes.questions import difference as difference_between
 from ezra.bridge.notes.questions import handoff, health
 from ezra.bridge.notes.reading import all_documents, graph_of
@@ -112,6 +112,50 @@ async def test_br_05_files_become_entities_and_answer_as_the_oracle(
     assert {one.id for one in blockers.blocked} == oracle.blocked()
     fresh = {oracle.paths.get(path) for path in edited}
     assert {one.id for one in blockers.blocked if one.is_stale} == oracle.blocked() - fresh
+
+
+async def test_br_05_a_checkout_that_lags_behind_brings_nothing_back(
+    door: House, tmp_path: Path
+) -> None:
+    """Unless somebody names the file; what was changed back where it was changed is a change."""
+    folders = {name: tmp_path / name for name in ("laptop", "desktop")}
+    rules = rules_of()
+    laptop, desktop = (
+        NoteIndexer("scout", name, (Root("notes", folder),), rules)
+        for name, folder in folders.items()
+    )
+    documents = (await scout(door)).documents
+
+    def write(machine: str, status: str) -> Path:
+        folders[machine].mkdir(exist_ok=True)
+        path = folders[machine] / "login.md"
+        path.write_text(f"---\ntype: task\nstatus: {status}\n---\n# Login\n")
+        return path
+
+    async def said() -> str:
+        graph = await graph_of(documents, rules)
+        return graph.entities[0].status
+
+    write("laptop", "open")
+    lagging = write("desktop", "open")
+    for one in (laptop, desktop):
+        await index_all(documents, one)
+    write("laptop", "done")
+    await index_all(documents, laptop)
+
+    (skipped,) = await index_all(documents, desktop)
+    assert (skipped.outcome, await said()) == ("skipped", "done")
+    assert "laptop has changed it since" in skipped.reason
+    (named,) = await index_files(documents, desktop, [lagging])
+    assert (named.outcome, await said()) == ("changed", "open")
+
+    await index_all(documents, laptop)  # its file says "done", as before the desktop's change
+    assert await said() == "open"
+    write("laptop", "failed")
+    await index_all(documents, laptop)
+    write("laptop", "done")
+    (back,) = await index_all(documents, laptop)
+    assert (back.outcome, await said()) == ("changed", "done")
 
 
 async def test_br_05_reconcile_removes_what_is_gone_and_the_edges_to_it(

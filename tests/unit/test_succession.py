@@ -578,6 +578,8 @@ def _learnt_effects(old: str, new: str, who: str = "Ada") -> list[Effect | None]
         ("I have a cat", "My cat died"),
         ("We use Postgres 14", "We upgraded Postgres to 16 last night"),
         ("We use Postgres 14", "Postgres was upgraded to 16"),
+        ("We have a dog", "Our dog passed away last week"),
+        ("We use Postgres 14", "We upgraded Postgres to 16 last week"),
         ("The retry limit is 3", "We raised the retry limit to 5 on 3 March 2026"),
     ],
 )

@@ -57,8 +57,9 @@ class Indexed:
 
     Attributes:
         path: Where it is.
-        outcome: ``new``, ``changed`` or ``unchanged``; ``skipped`` is no entity;
-            ``redacted``: its document was, and does not come back; ``failed``.
+        outcome: ``new``, ``changed`` or ``unchanged``; ``skipped`` is no entity, or is as it was
+            before another machine changed it; ``redacted``: its document was, and does not come
+            back; ``failed``.
         id: Of its entity, where it is one.
         reason: Why it was skipped or failed.
         notices: What is wrong with the note, which is indexed nevertheless.
@@ -103,6 +104,8 @@ async def index_all(
 ) -> tuple[Indexed, ...]:
     """Bring every note of the watched folders into the memory; what is unchanged is not sent.
 
+    Nor is a note that is here as it was before another machine changed it: nobody changed it here.
+
     Args:
         documents: Of the agent.
         indexer: Who indexes what.
@@ -121,7 +124,8 @@ async def index_all(
         shelf = indexer.shelf_of(root)
         known = {one.name: one for one in await all_documents(documents, shelf, removed=True)}
         for file in found:
-            done.append(await _indexed(documents, indexer, shelf, file, known.get(file.name)))
+            before = known.get(file.name)
+            done.append(await _indexed(documents, indexer, shelf, file, before, brings_back=False))
             step(done[-1])
     return tuple(done)
 
@@ -130,6 +134,8 @@ async def index_files(
     documents: Documents, indexer: NoteIndexer, paths: Iterable[Path]
 ) -> tuple[Indexed, ...]:
     """Bring single files into the memory, in order; what is no entity is skipped.
+
+    Each as it is here, also as it was once: who names it wants it so.
 
     Raises:
         UsageError: One of them is in no watched folder. Those before are indexed.
@@ -143,7 +149,7 @@ async def index_files(
             continue
         shelf = indexer.shelf_of(root)
         known = await documents.named(shelf, file.name)
-        done.append(await _indexed(documents, indexer, shelf, file, known))
+        done.append(await _indexed(documents, indexer, shelf, file, known, brings_back=True))
     return tuple(done)
 
 
@@ -161,6 +167,8 @@ async def _indexed(
     shelf: str,
     file: NoteFile,
     known: Document | None,
+    *,
+    brings_back: bool,
 ) -> Indexed:
     """Bring one file into the memory, and say what came of it."""
     path = str(file.path)
@@ -172,6 +180,9 @@ async def _indexed(
     topics = tuple(sorted((NOTES_TOPIC, f"{TYPE_TOPIC}{note.type}")))
     if known is not None and _is_same(known, text, topics):
         return Indexed(path, "unchanged", named, notices=note.notices)
+    if known is not None and not brings_back and await _is_former(documents, indexer, known, text):
+        reason = f"{known.machine} has changed it since; index-file brings it back as it is here"
+        return Indexed(path, "skipped", named, reason, note.notices)
     try:
         stored = await documents.put(
             file.name,
@@ -209,6 +220,16 @@ def _is_same(known: Document, text: str, topics: Sequence[str]) -> bool:
     return digest_of(text) in (known.digest, digest_of(known.text)) and known.topics == tuple(
         topics
     )
+
+
+async def _is_former(
+    documents: Documents, indexer: NoteIndexer, known: Document, text: str
+) -> bool:
+    """Whether a file is as its document was before another machine changed that."""
+    if known.removed_at is not None or known.machine in ("", indexer.machine):
+        return False
+    former = await documents.revisions(known.id, before=known.revision)
+    return digest_of(text) in {one.digest for one in former}
 
 
 async def reconcile(
