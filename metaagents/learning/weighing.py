@@ -105,8 +105,9 @@ class Pair:
         """
         pair = cls.of(one, two)
         first, second = pair.older, pair.newer
-        known_from = first.valid_from or (first.said_at or first.recorded_at) - LONG_AGO
-        if not second.valid_from or known_from <= second.valid_from:
+        known_from = first.valid_from or first.said_at or first.recorded_at
+        lag = timedelta() if first.valid_from else LONG_AGO
+        if not second.valid_from or known_from - second.valid_from <= lag:
             return pair
         if denies(second.text) or effect(first, second) == "denies":
             return pair

@@ -147,13 +147,13 @@ answered(sys.argv[1], json.dumps(event).encode(), os.environ)
 print(json.dumps(sorted(set(sys.modules) - before)))
 """
 
-OURS = frozenset(("tiers", "tiers.errors", "tiers.ids", "tiers.saved_file"))
+OURS = frozenset(("tiers", "tiers.addresses", "tiers.errors", "tiers.ids", "tiers.saved_file"))
 """Of tiers: they need the standard library only."""
 
 
 @pytest.mark.parametrize("event", ["session-start", "post-tool-use", "stop"])
 def test_a_hook_needs_the_standard_library_only(event: str, tmp_path: Path) -> None:
-    """Nothing of others, of tiers the errors, ids and files, of ezra the bridge's light part."""
+    """Nothing of others, of tiers what needs no more itself, of ezra the bridge's light part."""
     note = tmp_path / "note.md"
     note.write_text("words")
     found = modules(event, note, tmp_path)
