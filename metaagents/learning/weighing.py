@@ -100,14 +100,15 @@ class Pair:
         """Return two facts in the order in which they began to hold, as far as they say when.
 
         Who tells the last first has not come back. What is so without a time is so when it is said:
-        who lives in Rome has not moved to Paris since, because that was in 2010. What denies
-        another comes after it.
+        who lives in Rome has not moved to Paris since, because that was in 2010. An application
+        tells no stories: what it states last is so. What denies another comes after it.
         """
         pair = cls.of(one, two)
         first, second = pair.older, pair.newer
-        known_from = first.valid_from or first.said_at or first.recorded_at
-        lag = timedelta() if first.valid_from else LONG_AGO
-        if not second.valid_from or known_from - second.valid_from <= lag:
+        known_from, lag = first.valid_from, timedelta()
+        if known_from is None and second.said_at is not None:
+            known_from, lag = first.said_at or first.recorded_at, LONG_AGO
+        if not known_from or not second.valid_from or known_from - second.valid_from <= lag:
             return pair
         if denies(second.text) or effect(first, second) == "denies":
             return pair

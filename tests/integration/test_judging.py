@@ -297,10 +297,12 @@ async def test_at_04_of_two_dated_values_the_one_that_began_last_stands(
 
 
 @pytest.mark.parametrize(
-    ("years_ago", "stands"), [(16, "Rome"), (1, "Paris")], ids=["a story of the past", "lately"]
+    ("years_ago", "heard_at", "stands"),
+    [(16, START, "Rome"), (1, START, "Paris"), (16, None, "Paris")],
+    ids=["a story of the past", "lately", "stated by an application"],
 )
 async def test_at_04_what_is_so_now_gives_not_way_to_what_began_long_ago(
-    tmp_path: Path, years_ago: int, stands: str
+    tmp_path: Path, years_ago: int, heard_at: datetime | None, stands: str
 ) -> None:
     """Who lives in Rome and tells when they moved to Paris has not moved there since."""
     began = START - timedelta(days=365 * years_ago)
@@ -314,6 +316,7 @@ async def test_at_04_what_is_so_now_gives_not_way_to_what_began_long_ago(
                 predicate="lives in",
                 object="Paris",
                 valid_from=began,
+                said_at=heard_at and heard_at + timedelta(hours=1),
             ),
         )
         assert [one.object for one in known.values() if one.superseded_by is None] == [stands]
