@@ -153,6 +153,7 @@ def test_what_passes_or_points_elsewhere_is_not_told(said: str) -> None:
             "to keep its answers short, no more than 3 sentences",
         ),
         ("Always answer in French, as I said.", "always to answer in French"),
+        ("From now on, list what the user asked.", "to list what the user asked from now on"),
     ],
 )
 def test_what_is_asked_for_good_is_kept(said: str, asked: str) -> None:
@@ -178,6 +179,7 @@ def test_what_is_asked_for_good_is_kept(said: str, asked: str) -> None:
         "Don't ever change.",
         "I can't stop using my phone.",
         "Never mention my wife, he said.",
+        "Don't call me before 9, Tom said.",
         "Always answer in French, she told me.",
         "Keep your answers short, my boss always says.",
     ],

@@ -97,8 +97,9 @@ _REASON = any_case(
 )
 _PLEASE = any_case(r",? please$")
 _REPORTED = any_case(
-    r", (?:(?!(?:i|we) )[\w'-]+ ){1,4}?(?:(?:said|says|asked|wrote|writes|insists|insisted|goes)"
-    r"|(?:told|tells) (?:me|us|\w+)|(?:is|was|keeps|kept) saying)\W*$"
+    r", (?:he|she|they|(?:my|our|the|his|her) [\w-]+|(?-i:[A-Z])[\w-]+)"
+    r" (?:(?:always|often|just|once|usually) )?(?:said|says|asked|wrote|writes|insists|insisted"
+    r"|(?:told|tells) \w+|(?:is|was|keeps|kept) saying)\W*$"
 )
 """``Never call before nine, he said``: asked by somebody else, of somebody else."""
 _GOOD = any_case(
