@@ -7,6 +7,7 @@ where there is a key, so that an auditor can tell what a what-if began from.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -49,7 +50,7 @@ class Step:
     turn: Turn
 
 
-StepTaker: TypeAlias = Callable[[Step], Awaitable[Any]]
+StepTaker: TypeAlias = Callable[[Step], Awaitable[Any] | Any]
 """What a caller does with a step: let an agent of the branch take its turn, for instance."""
 
 
@@ -106,7 +107,8 @@ async def run_forward(
 
     Args:
         graph_id: Of the branch.
-        take: Called with each step; its error ends the run and reaches the caller.
+        take: Called with each step, a coroutine function or a plain one; its error ends the run
+            and reaches the caller.
         turns: What to live through; the turns of the graph that was branched, from where it was
             left on, if not given.
         limit: The most steps.
@@ -119,14 +121,19 @@ async def run_forward(
     check_within("limit", limit, 1, TURNS_MAX)
     if turns is not None:
         steps = [Step(number, turn) for number, turn in enumerate(turns[:limit], 1)]
-        return tuple([await take(step) for step in steps])
+        return tuple([await _taken(take, step) for step in steps])
     left = await origin()
     if left is None:
         raise UsageError("turns", None, f"turns, since {graph_id!r} is no branch of another graph")
     done: list[Any] = []
     async for turn in following(left.graph_id, left.turn, limit):
-        done.append(await take(Step(left.turn + 1 + len(done), turn)))
+        done.append(await _taken(take, Step(left.turn + 1 + len(done), turn)))
     return tuple(done)
+
+
+async def _taken(take: StepTaker, step: Step) -> Any:  # noqa: ANN401 - others' code
+    answer = take(step)
+    return await answer if inspect.isawaitable(answer) else answer
 
 
 async def turns_following(

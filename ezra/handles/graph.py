@@ -404,8 +404,8 @@ class Graph(
         """Let ``take`` live through turns in this branch, one after the other.
 
         Args:
-            take: Called with each ``Step``; what it returns is returned in order, and its error
-                ends the run.
+            take: Called with each ``Step``, a coroutine function or a plain one; what it returns
+                is returned in order, and its error ends the run.
             turns: What to live through; the turns that the other graph had after the branch left,
                 if not given.
             limit: The most steps, 1 to 100,000.

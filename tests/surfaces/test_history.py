@@ -187,9 +187,11 @@ async def test_a_branch_goes_on_alone_on_either_side(runtime: Any, clock: Moving
 
     assert await branch.run_forward(take) == ((2, "start on mediums?"), (3, "start on hards?"))
     assert await branch.run_forward(take, limit=1) == ((2, "start on mediums?"),)
+    assert await branch.run_forward(lambda step: step.number) == (2, 3)
     said = (await graph.beliefs.replay(3)).turn
     assert isinstance(said, Turn)
     assert await graph.run_forward(take, turns=[said]) == ((1, "start on hards?"),)
+    assert await graph.run_forward(lambda step: step.number, turns=[said]) == (1,)
     noon = (await graph.beliefs.query())[1].recorded_at
     again = await graph.branch(time=noon, session_graph_id="again")
     assert [one.value for one in await again.beliefs.active()] == ["medium"]
