@@ -10,6 +10,7 @@ wait for an ``EzraError`` do not catch. Here nobody but the questions is ever ca
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -50,6 +51,11 @@ async def both(
     questions: tuple[Coroutine[Any, Any, Any], ...] = (first, second)
     one, other = await together(questions)
     return one, other
+
+
+async def awaited(answer: object) -> Any:  # noqa: ANN401 - whatever was called answers
+    """Return an answer that some give at once and others when awaited."""
+    return await answer if inspect.isawaitable(answer) else answer
 
 
 async def to_the_end(work: Coroutine[Any, Any, T]) -> T:

@@ -7,13 +7,13 @@ may answer what makes no sense: then the last write wins, and the reason says so
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from tiers.beliefs import Commitment, Settlement
+from tiers.concurrency import awaited
 from tiers.errors import UsageError
 from tiers.fleet import MergeStrategy
 
@@ -196,8 +196,7 @@ def _outcome(task: asyncio.Future[Any]) -> _Answered:
 
 
 async def _call(asked: Callback | Resolver, found: Contradiction) -> Any:  # noqa: ANN401 - others' code
-    answer = asked(found)
-    return await answer if inspect.isawaitable(answer) else answer
+    return await awaited(asked(found))
 
 
 def _fallen_back(found: Contradiction, why: str) -> Settlement:

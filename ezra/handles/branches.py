@@ -7,13 +7,13 @@ where there is a key, so that an auditor can tell what a what-if began from.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from tiers.beliefs import BranchPoint
+from tiers.concurrency import awaited
 from tiers.errors import Conflict, UsageError, check_within
 from tiers.records import (
     Budget,
@@ -121,19 +121,14 @@ async def run_forward(
     check_within("limit", limit, 1, TURNS_MAX)
     if turns is not None:
         steps = [Step(number, turn) for number, turn in enumerate(turns[:limit], 1)]
-        return tuple([await _taken(take, step) for step in steps])
+        return tuple([await awaited(take(step)) for step in steps])
     left = await origin()
     if left is None:
         raise UsageError("turns", None, f"turns, since {graph_id!r} is no branch of another graph")
     done: list[Any] = []
     async for turn in following(left.graph_id, left.turn, limit):
-        done.append(await _taken(take, Step(left.turn + 1 + len(done), turn)))
+        done.append(await awaited(take(Step(left.turn + 1 + len(done), turn))))
     return tuple(done)
-
-
-async def _taken(take: StepTaker, step: Step) -> Any:  # noqa: ANN401 - others' code
-    answer = take(step)
-    return await answer if inspect.isawaitable(answer) else answer
 
 
 async def turns_following(

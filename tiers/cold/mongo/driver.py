@@ -6,7 +6,6 @@ They differ in what has to be awaited, and in nothing else that is used here.
 from __future__ import annotations
 
 import asyncio
-import inspect
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
@@ -18,7 +17,7 @@ from pymongo.errors import PyMongoError
 from pymongo.read_concern import ReadConcern
 from pymongo.write_concern import WriteConcern
 
-from ...concurrency import to_the_end
+from ...concurrency import awaited, to_the_end
 from ...errors import ConfigError
 from ...extras import needs
 
@@ -76,11 +75,6 @@ async def connected(
         await to_the_end(_closed(client, driver))
 
 
-async def settled(result: object) -> Any:  # noqa: ANN401 - whatever the driver answers
-    """Return a result that one driver gives at once and the other when awaited."""
-    return await result if inspect.isawaitable(result) else result
-
-
 def limited(seconds: float) -> AbstractContextManager[object]:
     """Let all commands of the block together take at most ``seconds``, with either driver."""
     limit: AbstractContextManager[object] = pymongo.timeout(seconds)
@@ -108,7 +102,7 @@ async def snapshot(client: Client) -> AsyncIterator[Any]:
     It is that of the first question, and has all that a majority of the servers has: so whatever
     was acknowledged before. https://www.mongodb.com/docs/manual/reference/read-concern-snapshot/
     """
-    session = await settled(client.start_session(snapshot=True))
+    session = await awaited(client.start_session(snapshot=True))
     try:
         yield session
     finally:
@@ -130,10 +124,10 @@ async def in_transaction(
     two minutes whatever the limit.
     """
     deadline = time.monotonic() + timeout_seconds
-    session = await settled(client.start_session())
+    session = await awaited(client.start_session())
     try:
         for attempt in range(1, TRANSACTION_ATTEMPTS_MAX + 1):
-            await settled(session.start_transaction(SNAPSHOT, MAJORITY))
+            await awaited(session.start_transaction(SNAPSHOT, MAJORITY))
             try:
                 answer = await work(session)
                 await _committed(session, deadline, command_seconds)

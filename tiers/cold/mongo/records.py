@@ -14,13 +14,14 @@ from typing import Any, TypeVar
 
 from pymongo import UpdateOne
 
+from ...concurrency import awaited
 from ...errors import TierRejected
 from .. import port
 from ..bodies import forget, parsed
 from ..visibility import check, check_delete, check_write
 from . import rendering
 from .database import TIMEOUT_SECONDS, Database, Session
-from .driver import DriverName, connected, settled
+from .driver import DriverName, connected
 from .rendering import BODY, Document, keys, order, where
 from .schema import prepare
 from .translation import DuplicateKey, translated
@@ -188,7 +189,7 @@ class _Transaction:
             hint=dict(keys(find.collection, find.by)),
             batchSize=port.RECORDS_MAX,
         )
-        for row in await (await settled(aggregated)).to_list(length=port.RECORDS_MAX):
+        for row in await (await awaited(aggregated)).to_list(length=port.RECORDS_MAX):
             answers[row["n"]].append(row)
 
     async def _written(self, requests: Sequence[port.Put[Any] | port.Replace[Any]]) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from bson.binary import Binary, BinaryVectorDtype
 from pymongo import ASCENDING, UpdateOne
 
+from ...concurrency import awaited
 from ...errors import UsageError
 from ...ports import WarmStore
 from ...records import IndexEntry, Scope, SearchQuery
@@ -24,7 +25,6 @@ from ..stores.recall import LIMIT_MAX, Ranking, asked_of
 from ..stores.statements import FACTS
 from . import search_index
 from .database import Session
-from .driver import settled
 from .records import MongoRecordStore
 from .rendering import EMBEDDING, EMBEDDING_MODEL, Document, where
 from .schema import WITHOUT_VECTORS
@@ -235,7 +235,7 @@ class MongoSemanticStore(SemanticStore):
 
         async def question(session: Session) -> Ranking:
             with translated("recall_archival"):
-                found = await settled(session.raw[FACTS.name].aggregate(pipeline))
+                found = await awaited(session.raw[FACTS.name].aggregate(pipeline))
                 rows = await found.to_list(length=query.limit)
             return Ranking(tuple(row["id"] for row in rows))
 
