@@ -23,8 +23,9 @@ PACKAGES = (tiers, metaagents, ezra)
 
 
 FORKED = """
-import importlib, os, pkgutil, sys, zlib
+import gc, importlib, os, pkgutil, sys, zlib
 
+gc.disable()
 one_in = int(sys.argv[2])
 
 
@@ -36,6 +37,7 @@ def check(name, is_package):
         return os.waitpid(pid, 0)[1] == 0
     try:
         module = importlib.import_module(name)
+        gc.freeze()
         found = pkgutil.iter_modules(getattr(module, "__path__", ()), name + ".")
         inside = [(one.name, one.ispkg) for one in found if one.name not in sys.modules]
     except BaseException as error:
@@ -97,32 +99,42 @@ def sources() -> list[Path]:
     return sorted(path for package in PACKAGES for path in Path(package.__path__[0]).rglob("*.py"))
 
 
+@pytest.fixture(scope="module")
+def parsed() -> list[tuple[Path, str, list[ast.AST]]]:
+    """Every source file from the root, with its text and the nodes of it."""
+    texts = ((path.relative_to(ROOT), path.read_text()) for path in sources())
+    return [(path, text, [*ast.walk(ast.parse(text))]) for path, text in texts]
+
+
 @pytest.mark.parametrize("package", [package.__name__ for package in PACKAGES])
-def test_each_package_imports_itself_relatively(package: str) -> None:
+def test_each_package_imports_itself_relatively(
+    package: str, parsed: list[tuple[Path, str, list[ast.AST]]]
+) -> None:
     """A package can be moved as a whole: it never names itself."""
     offenders = [
-        f"{path.relative_to(ROOT)}:{node.lineno}"
-        for path in sources()
-        if path.relative_to(ROOT).parts[0] == package
-        for node in ast.walk(ast.parse(path.read_text()))
+        f"{path}:{node.lineno}"
+        for path, _, nodes in parsed
+        if path.parts[0] == package
+        for node in nodes
         if (isinstance(node, ast.ImportFrom) and node.level == 0 and _top(node.module) == package)
         or (isinstance(node, ast.Import) and any(_top(n.name) == package for n in node.names))
     ]
     assert offenders == []
 
 
-def test_no_function_is_longer_than_a_screen_and_no_file_than_500_lines() -> None:
+def test_no_function_is_longer_than_a_screen_and_no_file_than_500_lines(
+    parsed: list[tuple[Path, str, list[ast.AST]]],
+) -> None:
     """70 lines a function, 500 a file."""
     too_long: list[str] = []
-    for path in sources():
-        text = path.read_text()
+    for path, text, nodes in parsed:
         if text.count("\n") > 500:
-            too_long.append(str(path.relative_to(ROOT)))
-        for node in ast.walk(ast.parse(text)):
+            too_long.append(str(path))
+        for node in nodes:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 lines = (node.end_lineno or node.lineno) - node.lineno + 1
                 if lines > 70:
-                    too_long.append(f"{path.relative_to(ROOT)}:{node.name} ({lines})")
+                    too_long.append(f"{path}:{node.name} ({lines})")
     assert too_long == []
 
 

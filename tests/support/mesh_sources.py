@@ -343,6 +343,9 @@ def called(log: Path) -> list[dict[str, Any]]:
 
 
 def mesh_file(path: Path, **sources: dict[str, Any]) -> Path:
-    """Write a file of sources; JSON is YAML."""
-    path.write_text(json.dumps({"sources": sources}))
+    """Write a file of sources, as TOML where its name says so; else as YAML, which JSON is."""
+    if path.suffix == ".toml":  # a table on one line differs from JSON in one sign
+        path.write_text(f"sources = {json.dumps(sources, separators=(', ', ' = '))}\n")
+    else:
+        path.write_text(json.dumps({"sources": sources}))
     return path

@@ -87,7 +87,10 @@ def played(lines: Iterator[str], folder: Path, **where: str) -> Iterator[str]:
     for name, text in FILES.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
-    declared = mesh_file(folder / "mesh.yaml", stock=stock(shop_at(folder / "shop.db")))
+    declared = stock(shop_at(folder / "shop.db"))
+    mesh_file(folder / "mesh.yaml", stock=declared)  # checked by its name
+    # Read by every command: TOML takes a tenth of the time of YAML.
+    read = mesh_file(folder / "mesh.toml", stock=declared)
     variables = {
         "EZRA_HOME": str(folder / "home"),
         "EZRA_BRIDGE_STATE_DIR": str(folder / "state"),
@@ -96,7 +99,7 @@ def played(lines: Iterator[str], folder: Path, **where: str) -> Iterator[str]:
         "XDG_DATA_HOME": str(folder / "data"),
         "CLAUDE_CONFIG_DIR": str(folder / "claude"),
         "HOME": str(folder),
-        "EZRA_MESH_FILE": str(declared),
+        "EZRA_MESH_FILE": str(read),
         "COLUMNS": "400",
         **where,
     }
