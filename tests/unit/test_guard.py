@@ -116,18 +116,19 @@ _HOSTILE = (
 def test_time_grows_with_length_alone(unit: str) -> None:
     """No text of 64 KiB makes a search go back and forth: eight times as long, as many times."""
 
-    def took(length: int) -> float:
+    def took(length: int, enough: float) -> float:
         text = (unit * (length // len(unit) + 1))[:length]
         best = float("inf")
         for _ in range(3):
             before = time.process_time()
             scan(text, "agent")
             best = min(best, time.process_time() - before)
+            if best < enough:  # the best of three is no worse
+                break
         return best
 
-    short, long = took(LONG // 8), took(LONG)
-    assert long < 30 * max(short, 0.002)
-    assert long < 2
+    limit = min(30 * max(took(LONG // 8, 0), 0.002), 2)
+    assert took(LONG, limit) < limit
 
 
 def test_the_table_has_an_action_for_every_source_and_detector() -> None:
