@@ -109,7 +109,9 @@ def test_top_shows_a_server_live_and_gives_the_terminal_back(server: Door) -> No
 
 def test_top_shows_the_members_of_a_graph_and_ends_on_sigterm(embedded: Door) -> None:
     """The same on the embedded store, which is closed properly: the next command opens it."""
-    with on_terminal(embedded, "top", "imola", "--interval", "0.2") as terminal:
+    with on_terminal(
+        embedded, "top", "imola", "--interval", "0.2", program=warm_command()
+    ) as terminal:
         parts = ("when", "agent", "Ada", "Ben", "present", "writes", "imola")
         terminal.wait_for(lambda text: all(part in text for part in parts))
         terminal.process.kill(signal.SIGTERM)
