@@ -102,7 +102,7 @@ def test_a_command_waits_for_no_other(arguments: list[str], unneeded: str) -> No
     assert done.stderr.split() == ["False"]
 
 
-@pytest.mark.parametrize("arguments", [["graph", "--help"], ["graph", "show", "imola"]])
+@pytest.mark.parametrize("arguments", [["graph", "--help"], ["token", "revoke", "imola"]])
 def test_python_runs_it_by_the_name_of_the_package(arguments: list[str], tmp_path: Path) -> None:
     """As the installed command: the same words, by the same name, and the same exit code."""
     variables = {**kept(), "EZRA_HOME": str(tmp_path / "none"), "COLUMNS": "80"}
