@@ -23,9 +23,8 @@ PACKAGES = (tiers, metaagents, ezra)
 
 
 FORKED = """
-import gc, importlib, os, pkgutil, sys, zlib
+import importlib, os, pkgutil, sys, zlib
 
-gc.disable()
 one_in = int(sys.argv[2])
 
 
@@ -37,7 +36,6 @@ def check(name, is_package):
         return os.waitpid(pid, 0)[1] == 0
     try:
         module = importlib.import_module(name)
-        gc.freeze()
         found = pkgutil.iter_modules(getattr(module, "__path__", ()), name + ".")
         inside = [(one.name, one.ispkg) for one in found if one.name not in sys.modules]
     except BaseException as error:
