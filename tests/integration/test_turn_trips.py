@@ -14,6 +14,7 @@ import pytest
 from support.cold_samples import (
     SCOPE,
     belief_by,
+    draft,
     fact_by,
     graph_of,
     receipt_by,
@@ -33,6 +34,7 @@ from tiers.cold.port import Find, Put, Replace, Request
 from tiers.cold.sqlite import records, sqlite_cold_store
 from tiers.cold.sqlite.database import Database
 from tiers.cold.stores import ColdStores
+from tiers.learning import Verdict
 from tiers.records import Usage
 from tiers.turn_io import Charge, TurnWrite
 
@@ -127,17 +129,53 @@ async def test_each_side_of_a_turn_is_one_snapshot_or_transaction_of_mongodb() -
 async def test_a_batch_of_turns_is_one_transaction_however_many_they_are(
     tmp_path: Path, trips: Counter[str], rounds: list[str], count: int
 ) -> None:
-    """One transaction; in it one round of questions or of writes for each step."""
+    """One transaction; in it what does not wait for each other is one round."""
     async with sqlite_cold_store(tmp_path) as cold:
         await _filled(cold)
         trips.clear()
         rounds.clear()
         await cold.desk.keep_turns(_writes(count))
         assert trips == {"write": 1}
-        words = ["find word_totals", "store word_totals", "store searchable"]
-        used = ["find usage", "store usage"]
-        turns = ["find turns", "find graphs", "store turns"]
-        assert rounds == [*turns, *words, "find work", "store work", *used]
+        assert rounds == [
+            "find turns",
+            "find graphs, find word_totals, find work",
+            "store turns, store word_totals, store work",
+            "store searchable",
+            "find usage",
+            "store usage",
+        ]
+
+
+async def test_a_fact_is_stored_in_four_rounds_and_gives_way_in_four(
+    tmp_path: Path, trips: Counter[str], rounds: list[str]
+) -> None:
+    """With its words, its work and what the audit feed says of it."""
+    async with sqlite_cold_store(tmp_path) as cold:
+        await _filled(cold)
+        old, _ = await cold.semantic.put_fact(SCOPE, fact_by(text="The gate is shut."))
+        gone, _ = await cold.semantic.put_fact(SCOPE, fact_by(text="The bell rings."))
+        await cold.review.forget(SCOPE, gone.id, "", NOON)  # the feed has begun
+        trips.clear()
+        rounds.clear()
+        opened = fact_by(text="The gate is open.")
+        new, _ = await cold.semantic.put_fact(SCOPE, opened, [draft("a")])
+        assert rounds == [
+            "find facts",
+            "find graphs, find word_totals, find work",
+            "store facts, store word_totals, store work",
+            "store searchable",
+        ]
+        rounds.clear()
+        verdict = Verdict(fact_id=old.id, by=new.id, how="natural")
+        whole_graph, work = SCOPE.for_graph(), [draft("b")]
+        assert await cold.review.settle(whole_graph, new.id, [verdict], NOON, work)
+        assert rounds == [
+            "find facts",
+            "find audit, find evidence_marks, find work, store facts",
+            "find searchable, store audit, store work",
+            "store evidence_marks, store searchable",
+        ]
+        assert trips == {"write": 2}
 
 
 @pytest.mark.parametrize("agents", [1, 20])

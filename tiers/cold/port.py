@@ -346,7 +346,10 @@ WRITES = (Put, Replace, Delete)
 Question: TypeAlias = Find[Any] | Near[Any] | Postings[Any] | Count[Any]
 Request: TypeAlias = Question | Put[Any] | Replace[Any] | Delete[Any]
 Steps: TypeAlias = Generator[Sequence[Request], Sequence[Any], T]
-"""A transaction: yields requests that do not wait for each other, and returns what it came to."""
+"""A transaction: yields requests that do not wait for each other, and returns what it came to.
+
+No question asks for what is written in the same round.
+"""
 
 
 def topics_text(topics: Sequence[str]) -> str:

@@ -113,33 +113,31 @@ class _Transaction:
         self._session = session
 
     async def answered(self, requests: Sequence[port.Request]) -> Sequence[Any]:
-        """Return what requests come to: questions by one command, then each after the other."""
+        """Return what requests come to: questions by one command, then writes one after another."""
         with translated(self._operation), self._session.limited():
             questions = [one for one in requests if not isinstance(one, port.WRITES)]
-            if len(questions) == len(requests) > 1:
-                return await self._union(questions)
-            alike = [list(some) for _, some in groupby(requests, key=_sort_of)]
-            return [one for some in alike for one in await self._in_order(some)]
+            writes = [one for one in requests if isinstance(one, port.WRITES)]
+            found = iter(await self._asked(questions))
+            alike = [list(some) for _, some in groupby(writes, key=_sort_of)]
+            done = iter([one for some in alike for one in await self._changed(some)])
+            return [next(done if isinstance(one, port.WRITES) else found) for one in requests]
 
-    async def _in_order(self, requests: Sequence[Any]) -> Sequence[Any]:
-        """Answer requests that are alike: several writes by one command."""
-        if not isinstance(requests[0], port.Put | port.Replace):
-            return [await self._answer(request) for request in requests]
+    async def _asked(self, questions: Sequence[Any]) -> Sequence[Any]:
+        """Answer questions, by one command where there are several."""
+        if len(questions) == 1 and isinstance(questions[0], port.Find):
+            return [await self._found(questions[0])]
+        return await self._union(questions)
+
+    async def _changed(self, requests: Sequence[Any]) -> Sequence[Any]:
+        """Carry out writes that are alike: several that store by one command."""
         if not self._session.is_atomic:
             raise TierRejected("cold", self._operation, "a write while reading")
+        if isinstance(requests[0], port.Delete):
+            return [await self._deleted(request.found) for request in requests]
         for request in requests:
             check_write(request)
         await self._written(requests)
         return [None] * len(requests)
-
-    async def _answer(self, request: port.Question | port.Delete[Any]) -> Any:  # noqa: ANN401 - of any request
-        if isinstance(request, port.Find):
-            return await self._found(request)
-        if not isinstance(request, port.Delete):
-            return (await self._union([request]))[0]
-        if not self._session.is_atomic:
-            raise TierRejected("cold", self._operation, "a write while reading")
-        return await self._deleted(request.found)
 
     async def _found(self, find: port.Find[Any]) -> list[Any]:
         if find.is_of_nothing:

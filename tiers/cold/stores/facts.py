@@ -25,7 +25,7 @@ from .graphs import check_writable
 from .log import append_event
 from .questions import among, own, whole
 from .recall import LIMIT_MAX, Ranking, archival_query, narrowed, ranked_by_index, recalled
-from .rows import joined_id, put
+from .rows import joined_id, put, together
 from .statements import FACTS, move_facts, nearest, of_family, readable
 from .store_base import OverEngine, changing, reading
 from .usage import charged
@@ -341,12 +341,19 @@ def _stored(
         if is_said_again(taken[0], fact):
             return taken[0], False
         raise id_taken("fact", taken[0], fact)
+    yield from together(
+        _admitted(scope, fact, charge),
+        file_words(scope, fact),
+        queue_work(scope, work, fact.recorded_at),
+    )
+    return fact, True
+
+
+def _admitted(scope: Scope, fact: Fact, charge: Charge) -> Steps[None]:
+    """Store a fact that its graph takes and its budget bears."""
     yield from check_writable(scope)
     yield from charged(scope, charge)
     yield from put(FACTS, scope, fact)
-    yield from file_words(scope, fact)
-    yield from queue_work(scope, work, fact.recorded_at)
-    return fact, True
 
 
 def _take_place(place: TakenPlace, new: Fact, now: datetime) -> Steps[None]:

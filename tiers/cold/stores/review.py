@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
+from itertools import filterfalse
 
 from ...errors import NotFound
 from ...learning import TWINS_MAX, Verdict, is_live, may_be_found, said_again, vouched
@@ -19,7 +20,7 @@ from ..ownership import check_whole_graph, private_to
 from ..port import Find, Steps, asked, every, one
 from .log import append_event
 from .questions import among, own, whole
-from .rows import replace
+from .rows import replace, together
 from .statements import FACTS, SPOKEN, move_facts, nearest
 from .store_base import OverEngine, changing, reading
 from .work import queue_work
@@ -108,11 +109,11 @@ class FactReview(OverEngine):
             if verdict.how == "duplicate":
                 facts[verdict.by] = vouched(said_again(stands, old) or stands, old)
             facts[verdict.fact_id] = given_way(old, verdict, now)
-        yield from _store(scope, [fact for name, fact in facts.items() if fact != before[name]])
-        for verdict in verdicts:
-            pair = (verdict.fact_id, verdict.by)
-            yield from append_event(scope, VERDICT_EVENTS[verdict.how], pair, "", now)
-        yield from queue_work(scope, work, now)
+        yield from together(
+            _store(scope, [fact for name, fact in facts.items() if fact != before[name]]),
+            _tell(scope, verdicts, now),
+            queue_work(scope, work, now),
+        )
         return True
 
     async def forget(
@@ -212,5 +213,14 @@ def _forget(
 
 def _store(scope: Scope, facts: Sequence[Fact]) -> Steps[None]:
     """Store facts as they now are; those that have ended leave every answer."""
-    for fact in facts:
-        yield from replace(FACTS, scope, fact) if is_live(fact) else move_facts(scope, fact)
+    yield from together(
+        replace(FACTS, scope, *filter(is_live, facts)),
+        move_facts(scope, *filterfalse(is_live, facts)),
+    )
+
+
+def _tell(scope: Scope, verdicts: Sequence[Verdict], now: datetime) -> Steps[None]:
+    """Let the audit feed say which facts gave way to which."""
+    for verdict in verdicts:
+        pair = (verdict.fact_id, verdict.by)
+        yield from append_event(scope, VERDICT_EVENTS[verdict.how], pair, "", now)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from json.encoder import encode_basestring
 from operator import attrgetter
 from typing import Any, TypeAlias, TypeVar
@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 from ...ids import IdFactory
 from ...moments import maybe_microseconds
 from ...records import Record, Scope
-from ..port import Collection, Put, R, Replace, Steps, write
+from ..port import Collection, Put, R, Replace, Request, Steps, write
 
 S = TypeVar("S", bound=Record)
 _MADE = IdFactory()
@@ -86,3 +86,23 @@ def over(
 ) -> Put[R] | Replace[R]:
     """Return what stores a record: in the place of the known one, or as a new one."""
     return (Put if known is None else Replace)(collection, scope, record)
+
+
+def together(*parts: Steps[Any]) -> Steps[None]:
+    """Carry out parts of a transaction at once: what each asks for next is one step of all.
+
+    No part asks for what another writes. What one raises ends the transaction.
+    """
+    going = [(part, requests) for part in parts if (requests := next(part, None)) is not None]
+    while going:
+        answers = iter((yield [one for _, requests in going for one in requests]))
+        sent = [(part, _sent(part, [next(answers) for _ in requests])) for part, requests in going]
+        going = [(part, requests) for part, requests in sent if requests is not None]
+
+
+def _sent(part: Steps[Any], answers: Sequence[Any]) -> Sequence[Request] | None:
+    """Return what a part asks for next; ``None``: it has ended."""
+    try:
+        return part.send(answers)
+    except StopIteration:
+        return None

@@ -16,7 +16,7 @@ from ..conditions import Absent, Among, Is, Present, Within
 from ..port import RECORDED, Collection, Find, Index, Steps, asked, count, every, one
 from .graphs import check_writable
 from .questions import among, by_then, own, whole, window
-from .rows import all_bare, kept, moments, plain, put, replace
+from .rows import all_bare, kept, moments, plain, put, replace, together
 from .store_base import OverEngine, reading
 from .words import file_words
 from .work import queue_work
@@ -265,14 +265,21 @@ def _stored_before(
 def _stored(new: Sequence[TurnWrite], admit: Admit | None) -> Steps[None]:
     """Store turns that have their numbers, with their words and their work."""
     scope, turns = new[0].scope, [write.turn for write in new]
+    work = [draft for write in new for draft in write.work]
+    yield from together(
+        _admitted(scope, turns, admit),
+        file_words(scope, *turns),
+        queue_work(scope, work, turns[-1].recorded_at),
+    )
+
+
+def _admitted(scope: Scope, turns: Sequence[Turn], admit: Admit | None) -> Steps[None]:
+    """Store turns that their graph takes."""
     graph = yield from check_writable(scope)
     if admit is not None and graph is not None:
         for turn in turns:
             admit(graph, turn)
     yield from put(TURNS, scope, *(kept(KeptTurn, turn) for turn in turns))
-    yield from file_words(scope, *turns)
-    work = [draft for write in new for draft in write.work]
-    yield from queue_work(scope, work, turns[-1].recorded_at)
 
 
 def _last(scope: Scope, agent_id: str) -> Find[KeptTurn]:
