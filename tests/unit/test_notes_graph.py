@@ -248,7 +248,7 @@ def test_a_moved_note_is_the_same_entity_and_activity_is_counted_by_revisions() 
     """A path may change without anything being created or removed."""
     old = graph(note("a/x.md", "---\ntype: task\nstatus: open\n---\n", revision=2))
     new = graph(note("b/x.md", "---\ntype: task\nstatus: done\n---\n", revision=4))
-    found = semantic_diff(old, new, NOW, NOW)
+    found = semantic_diff(old, new, NOW - timedelta(1), NOW)
     assert (found.created, found.removed) == ((), ())
     assert [(one.before, one.after) for one in found.completed] == [("open", "done")]
     assert [one.revisions for one in found.most_active] == [4]
@@ -262,6 +262,14 @@ def test_the_ends_of_a_difference_are_dates_or_times() -> None:
     for wrong in ("yesterday", "2026-13-01", "9999-12-31"):
         with pytest.raises(UsageError, match="to"):
             moment_of("to", wrong, is_end=True)
+
+
+def test_two_days_in_the_wrong_order_are_refused(whole: EntityGraph) -> None:
+    """Also where the earlier day ends as the later one begins: nothing could have changed."""
+    since = moment_of("from", "2026-05-15", is_end=False)
+    for day in ("2026-05-14", "2026-05-01"):
+        with pytest.raises(UsageError, match="a moment after 2026-05-15"):
+            semantic_diff(whole, whole, since, moment_of("to", day, is_end=True))
 
 
 def test_a_handoff_fits_its_size_and_says_what_it_left_out(whole: EntityGraph) -> None:

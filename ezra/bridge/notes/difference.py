@@ -122,9 +122,9 @@ def semantic_diff(
     A note that was moved to another path under the same id is the same entity.
 
     Raises:
-        UsageError: The end is before the beginning.
+        UsageError: The end is not after the beginning.
     """
-    if until < since:
+    if until <= since:
         raise UsageError("to", until.isoformat(), f"a moment after {since.isoformat()}")
     pairs = _pairs(before, after)
     changes = [(_changed(old, new), old, new) for old, new in pairs]

@@ -44,7 +44,7 @@ async def difference(
     """Return what changed between two moments; the end is not later than ``now``.
 
     Raises:
-        UsageError: The end is before the beginning, or the beginning is in the future.
+        UsageError: The end is not after the beginning, or the beginning is in the future.
     """
     if since > now:
         raise UsageError("from", since.isoformat(), "a moment of the past")
