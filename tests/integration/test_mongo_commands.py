@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 from support.cold_calls import CALLS
 from support.cold_estate import fill
-from support.cold_samples import SCOPE, draft, graph_of, summary_by, turn_by
+from support.cold_samples import SCOPE, belief_by, draft, graph_of, summary_by, turn_by
 from support.mongo_server import MongoServer, running_mongo
 from support.tier_samples import NOW
 
@@ -177,6 +178,20 @@ async def test_a_step_is_one_transaction(
     assert len({one["envelope"]["txnNumber"] for one in sent}) == 1
     assert len({bytes(one["envelope"]["lsid"]["id"]) for one in sent}) == 1
     assert [one["envelope"].get("startTransaction", False) for one in sent] == [True, *[False] * 6]
+
+
+async def test_a_belief_asks_at_one_time_what_does_not_wait_for_each_other(
+    deployment: tuple[MongoServer, str], cold: ColdStores
+) -> None:
+    """Six questions, eight writes and the commit."""
+    server, _ = deployment
+    await cold.graphs.create_graph(graph_of("race"))
+    server.clear_commands()
+    assert (await cold.beliefs.commit(SCOPE, belief_by())).is_new
+    sent = Counter(one["name"] for one in server.commands)
+    assert sent["find"] + sent["aggregate"] == 6
+    assert sent["insert"] + sent["update"] == 8
+    assert sent["commitTransaction"] == 1
 
 
 def _is_of_step(command: Sent) -> bool:

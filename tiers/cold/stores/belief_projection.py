@@ -34,7 +34,7 @@ from ..port import Collection, Find, Index, Lookup, Put, Replace, Steps, every, 
 from .belief_log import last_event, next_entries, put_entries
 from .belief_spans import SPANS, HeldSpan, held_span, open_spans
 from .questions import among, own
-from .rows import OfGraph, bare, joined_id, kept, over, plain
+from .rows import OfGraph, bare, joined_id, kept, over, plain, together
 from .turns import NUMBERED, TURNS, KeptTurn
 from .words import file_again, file_words
 from .work import queue_work
@@ -196,9 +196,11 @@ def append(
     """
     if not events:
         return ()
-    turn, turn_id = yield from turn_under_way(scope, made_in(scope, events))
-    last = yield from last_event(scope)
-    before = yield from _current(scope, events)
+    (turn, turn_id), last, before = yield from together(
+        turn_under_way(scope, made_in(scope, events)),
+        last_event(scope),
+        _current(scope, events),
+    )
     entries = next_entries(last, scope, events, turn, turn_id, now)
     fold = Fold()
     fold.beliefs |= {belief_id: _folded(one) for belief_id, one in before.items()}
@@ -206,10 +208,33 @@ def append(
         problem = fold.apply(entry)
         if problem is not None:
             raise Conflict(f"belief {entry.event.belief_id}", "a change that is possible", problem)
-    yield from put_entries(scope, entries)
     begun = {one.belief_id: one.belief for one in events if one.belief is not None}
-    # What is over goes first: a successor is committed before its rival is superseded, and no two
-    # rows of one key may be active.
+    agents = {belief_id: one.belief.agent_id for belief_id, one in before.items()}
+    agents |= {belief.id: belief.agent_id for belief in begun.values()}
+    trusts = (
+        TrustRow(graph_id=scope.graph_id, agent_id=agent_id, topic=topic, trust=trust)
+        for (agent_id, topic), trust in fold.trust.items()
+    )
+    yield from together(
+        put_entries(scope, entries),
+        _project(scope, fold, begun, before),
+        put_trusts(scope, trusts),
+        queue_work(scope, _reindexing(events, agents), now),
+    )
+    return tuple(entry.event for entry in entries)
+
+
+def _project(
+    scope: Scope,
+    fold: Fold,
+    begun: Mapping[str, Commitment],
+    before: Mapping[str, _Standing],
+) -> Steps[None]:
+    """Store what has become of beliefs.
+
+    What is over goes first: a successor is committed before its rival is superseded, and no two
+    rows of one key may be active.
+    """
     known = [one for one in fold.beliefs.values() if one.id not in begun]
     for is_active in (False, True):
         yield from _alter(scope, [one for one in known if one.is_active == is_active], before)
@@ -217,13 +242,6 @@ def append(
         yield from put_beliefs(
             scope, *(one for one in new if (one.belief.status == "active") == is_active)
         )
-    for (agent_id, topic), trust in fold.trust.items():
-        row = TrustRow(graph_id=scope.graph_id, agent_id=agent_id, topic=topic, trust=trust)
-        yield from put_trust(scope, row)
-    agents = {belief_id: one.belief.agent_id for belief_id, one in before.items()}
-    agents |= {belief.id: belief.agent_id for belief in begun.values()}
-    yield from queue_work(scope, _reindexing(events, agents), now)
-    return tuple(entry.event for entry in entries)
 
 
 def put_beliefs(scope: Scope, *projected: ProjectedBelief) -> Steps[None]:
@@ -237,11 +255,12 @@ def put_beliefs(scope: Scope, *projected: ProjectedBelief) -> Steps[None]:
     yield from file_words(scope, *beliefs)
 
 
-def put_trust(scope: Scope, row: TrustRow) -> Steps[None]:
-    """Store the trust in an agent about a topic, over what was stored of it before."""
-    trust = Trust(tenant=scope.tenant, **row.model_dump())
-    known = yield from one(among(TRUSTS, scope, [TRUSTS.key(trust)]))
-    yield from write(over(known, TRUSTS, scope, trust))
+def put_trusts(scope: Scope, rows: Iterable[TrustRow]) -> Steps[None]:
+    """Store the trust in agents about topics, over what was stored of it before."""
+    trusts = [Trust(tenant=scope.tenant, **row.model_dump()) for row in rows]
+    found = yield from every(among(TRUSTS, scope, map(TRUSTS.key, trusts)))
+    known = {TRUSTS.key(one): one for one in found}
+    yield from write(*(over(known.get(TRUSTS.key(one)), TRUSTS, scope, one) for one in trusts))
 
 
 def trusts_of(scope: Scope, asked: Iterable[Trusted]) -> Steps[TrustOf]:

@@ -32,6 +32,7 @@ from .belief_projection import (
 )
 from .graphs import check_writable
 from .questions import among, audited, own, whole
+from .rows import together
 from .store_base import OverEngine, changing, changing_long
 
 
@@ -239,9 +240,11 @@ def _commit(scope: Scope, belief: Commitment, settled: Sequence[Settlement]) -> 
     met = yield from _met(scope, belief, settled)
     if met.known is not None:
         return _commitment(scope, met.known)
-    yield from check_writable(scope)
     parties = [belief, *met.seen.values(), *([] if met.rival is None else [met.rival])]
-    trust_of = yield from trusts_of(scope, [(each.agent_id, each.topic) for each in parties])
+    _, trust_of = yield from together(
+        check_writable(scope),
+        trusts_of(scope, [(each.agent_id, each.topic) for each in parties]),
+    )
     trust = trust_of(belief.agent_id, belief.topic)
     state = {"trust": trust, "pinned": False, "redacted_at": None}
     made_in = dict.fromkeys(("turn_id", "receipt_id")) if met.turn_is_lost else {}

@@ -88,21 +88,26 @@ def over(
     return (Put if known is None else Replace)(collection, scope, record)
 
 
-def together(*parts: Steps[Any]) -> Steps[None]:
-    """Carry out parts of a transaction at once: what each asks for next is one step of all.
+def together(*parts: Steps[Any]) -> Steps[list[Any]]:
+    """Carry out parts of a transaction at once, and return what each came to.
 
-    No part asks for what another writes. What one raises ends the transaction.
+    What each asks for next is one round of all: no part asks for what another writes. What one
+    raises ends the transaction.
     """
-    going = [(part, requests) for part in parts if (requests := next(part, None)) is not None]
-    while going:
-        answers = iter((yield [one for _, requests in going for one in requests]))
-        sent = [(part, _sent(part, [next(answers) for _ in requests])) for part, requests in going]
-        going = [(part, requests) for part, requests in sent if requests is not None]
+    came_to: list[Any] = [None] * len(parts)
+    asked: dict[int, Sequence[Request]] = {}
 
+    def go_on(number: int, answers: Sequence[Any] | None) -> None:
+        try:
+            asked[number] = parts[number].send(answers)  # type: ignore[arg-type]
+        except StopIteration as end:
+            asked.pop(number, None)
+            came_to[number] = end.value
 
-def _sent(part: Steps[Any], answers: Sequence[Any]) -> Sequence[Request] | None:
-    """Return what a part asks for next; ``None``: it has ended."""
-    try:
-        return part.send(answers)
-    except StopIteration:
-        return None
+    for number in range(len(parts)):
+        go_on(number, None)
+    while asked:
+        answers = iter((yield [one for requests in asked.values() for one in requests]))
+        for number, requests in [*asked.items()]:
+            go_on(number, [next(answers) for _ in requests])
+    return came_to

@@ -131,6 +131,8 @@ def file_again(scope: Scope, *records: Owned, same_words: bool = False) -> Steps
         records: As they are stored; what was never filed is not filed now.
         same_words: They say what they said, so that their words are not read again.
     """
+    if not records:
+        return
     by_id = {record.id: record for record in records}
     longer: dict[Kind, int] = defaultdict(int)
     changed: list[Filed] = []
