@@ -183,13 +183,13 @@ async def test_a_step_is_one_transaction(
 async def test_a_belief_asks_at_one_time_what_does_not_wait_for_each_other(
     deployment: tuple[MongoServer, str], cold: ColdStores
 ) -> None:
-    """Six questions, eight writes and the commit."""
+    """Five questions where nobody has spoken, eight writes and the commit."""
     server, _ = deployment
     await cold.graphs.create_graph(graph_of("race"))
     server.clear_commands()
     assert (await cold.beliefs.commit(SCOPE, belief_by())).is_new
     sent = Counter(one["name"] for one in server.commands)
-    assert sent["find"] + sent["aggregate"] == 6
+    assert sent["find"] + sent["aggregate"] == 5
     assert sent["insert"] + sent["update"] == 8
     assert sent["commitTransaction"] == 1
 
