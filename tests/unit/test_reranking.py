@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from support.reranking import hits
 
@@ -43,6 +43,7 @@ def test_priors_decide_between_texts_that_read_alike() -> None:
 
 
 @given(PAIRS, WEIGHTS)
+@example([(0.0, 0.0), (5e-324, 0.0)], 0.0)
 def test_blended_scores_are_shares(pairs: list[tuple[float, float]], weight: float) -> None:
     """From 0 to 1, and the same whatever scale and shift either side's scores come in."""
     fused, theirs = [one for one, _ in pairs], [one for _, one in pairs]

@@ -151,10 +151,11 @@ def _scaled(scores: Sequence[float]) -> list[float]:
     """Return scores from 0 to 1, all 0 when they are equal."""
     if not scores:
         return []
-    halves = [score / 2 for score in scores]  # the difference of two large ones would overflow
-    low = min(halves)
-    span = max(halves) - low
-    return [(half - low) / span for half in halves] if span > 0 else [0.0] * len(scores)
+    low = min(scores)
+    span = max(scores) - low
+    if math.isinf(span):  # half of it is not; halved, the smallest scores would be lost
+        return _scaled([score / 2 for score in scores])
+    return [(score - low) / span for score in scores] if span > 0 else [0.0] * len(scores)
 
 
 REST_SECONDS = 30.0
