@@ -99,7 +99,7 @@ def together(*parts: Steps[Any]) -> Steps[list[Any]]:
 
     def go_on(number: int, answers: Sequence[Any] | None) -> None:
         try:
-            asked[number] = parts[number].send(answers)  # type: ignore[arg-type]
+            asked[number] = parts[number].send(answers)  # type: ignore[arg-type]  # None begins it
         except StopIteration as end:
             asked.pop(number, None)
             came_to[number] = end.value
