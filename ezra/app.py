@@ -7,9 +7,11 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from metaagents.reindex.rules import Reembedding
+from tiers.errors import UsageError
 from tiers.ids import Clock, system_clock
 from tiers.ports import Embedder, LanguageModel
 
+from .arguments import checked_name, is_time
 from .assembly.assembler import assemble_runtime
 from .handles.tenant import Tenant
 from .mesh import Connector, Source
@@ -46,7 +48,9 @@ class Ezra(Tenant):
 
         Raises:
             ConfigError: A setting does not allow it, or another process owns the data folder.
+            UsageError: One of these is not what it is to be: a path is no ``Settings``.
         """
+        _check_kinds(settings, model, embedder, connectors, clock)
         chosen = settings or Settings()
         built = assemble_runtime(chosen, model, dict(connectors or {}), clock, embedder)
         async with built as runtime:
@@ -70,6 +74,7 @@ class Ezra(Tenant):
 
         Raises:
             ConfigError: The address or the token cannot be one.
+            UsageError: The seconds are no number above 0.
         """
         # Only who calls a server pays for the vocabulary of the wire.
         from .remote.connection import TIMEOUT_SECONDS, Connection  # noqa: PLC0415
@@ -101,3 +106,32 @@ class Ezra(Tenant):
         It goes on in the background; recall answers with the former model meanwhile.
         """
         return self._runtime.reembedder.progress
+
+
+def _check_kinds(
+    settings: object, model: object, embedder: object, connectors: object, clock: object
+) -> None:
+    """Refuse what could not do its part, before anything is opened.
+
+    Raises:
+        UsageError: Names which, and what it is to be.
+    """
+    if not isinstance(settings, Settings | None):
+        raise UsageError("settings", settings, 'a Settings, such as Settings(home="./memory")')
+    if model is not None and not _does(model, "complete"):
+        raise UsageError("model", model, "a language model: what has name, complete and generate")
+    if embedder is not None and not _does(embedder, "embed"):
+        accepted = "an embedder: what has model_id, dimensions and embed"
+        raise UsageError("embedder", embedder, accepted)
+    if not isinstance(connectors, Mapping | None):
+        raise UsageError("connectors", connectors, "sources by their names")
+    for name, source in (connectors or {}).items():
+        checked_name("connectors", name)
+        if not isinstance(source, Source) and not callable(source):
+            raise UsageError(f"connectors.{name}", source, "an async function, or a Source")
+    if not callable(clock) or not is_time(clock()):
+        raise UsageError("clock", clock, "a function that returns a time with its zone")
+
+
+def _does(part: object, method: str) -> bool:
+    return callable(getattr(part, method, None))

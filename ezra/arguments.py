@@ -203,7 +203,7 @@ def _plain(hint: Any, bounds: tuple[Any, ...]) -> _Forms:  # noqa: ANN401 - a ty
     if hint in (int, float):
         return (_number(hint, bounds),)
     if hint is datetime:
-        return (_Form("a time with its zone", _is_time),)
+        return (_Form("a time with its zone", is_time),)
     if hint in _PLAIN:
         return (_Form(_PLAIN[hint], lambda value: isinstance(value, hint), most=_most(bounds)),)
     if isinstance(hint, type) and issubclass(hint, Record | tuple):
@@ -248,7 +248,8 @@ def _is_list(value: object) -> bool:
     return isinstance(value, Iterable) and not isinstance(value, _NO_LISTS)
 
 
-def _is_time(value: object) -> bool:
+def is_time(value: object) -> bool:
+    """Whether something is a moment that says in which zone it is."""
     return isinstance(value, datetime) and not _is_zoneless(value)
 
 

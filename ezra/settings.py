@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import math
 import os
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -65,6 +67,8 @@ class _NamedVariables(EnvSettingsSource):
     """
 
     def __call__(self) -> dict[str, Any]:
+        for variable, meant in _misspelled(self.env_vars, self.settings_cls):
+            log.warning("%s is no setting and counts for nothing; near it: %s", variable, meant)
         found: dict[str, Any] = {}
         for name, field in self.settings_cls.model_fields.items():
             if f"{self.env_prefix}{name}".lower() not in self.env_vars:
@@ -75,6 +79,32 @@ class _NamedVariables(EnvSettingsSource):
             except ValueError as error:
                 raise SettingsError(f'error parsing value for field "{name}"') from error
         return found
+
+
+_NO_SETTINGS = ("url", "token", "token_file", "bridge_")
+"""How variables begin that others read: the client of a server, and the bridge."""
+
+
+def _misspelled(
+    variables: Iterable[str], settings: type[BaseSettings]
+) -> Iterator[tuple[str, str]]:
+    """Return variables of the environment that look like a setting and are none, and that one."""
+    for variable in variables:
+        prefix, given, name = variable.lower().partition("ezra_")
+        if prefix or not given or name in settings.model_fields or name.startswith(_NO_SETTINGS):
+            continue
+        if near := _near(name, settings):
+            yield variable.upper(), near
+
+
+def _near(name: str, settings: type[BaseSettings]) -> str | None:
+    """Return the variable of the setting whose name looks most like one that is none."""
+    near = get_close_matches(name, settings.model_fields, 1, _LIKENESS)
+    return f"EZRA_{near[0]}".upper() if near else None
+
+
+_LIKENESS = 0.8
+"""``mongo_uri`` is as near to ``mongodb_uri``, and ``home_dir`` to nothing."""
 
 
 class Settings(BaseSettings):
@@ -419,6 +449,11 @@ class Settings(BaseSettings):
         except ValidationError as error:
             first = Misfit.first_of(error)
             key = "EZRA_" + "_".join(map(str, first.place)).upper()
+            if first.place and first.place[0] not in type(self).model_fields:
+                # The value stays unsaid: in a misspelled address there may be a password.
+                near = _near(str(first.place[0]), type(self))
+                known = f"; near it: {near}" if near else ""
+                raise ConfigError(key, f"no such field{known}") from None
             shown = "a secret" if key in _SECRETS else repr(first.value)
             raise ConfigError(key, f"{first.accepted}, got {shown}") from error
 

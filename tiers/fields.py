@@ -263,6 +263,7 @@ _ACCEPTED: Mapping[str, str] = {
     **dict.fromkeys(("dict_type", "mapping_type", "model_type", "model_attributes_type"), "fields"),
     **dict.fromkeys(("datetime_type", "datetime_parsing", "timezone_aware"), _A_TIME),
     "datetime_from_date_parsing": _A_TIME,
+    "path_type": "a path",
     "too_short": "at least {min_length} of them",
     "too_long": "at most {max_length} of them",
     "finite_number": "a finite number",

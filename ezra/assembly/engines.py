@@ -355,6 +355,6 @@ def _qdrant_place(settings: Settings) -> str:
 
 
 def _new_folder(home: Path) -> Path:
-    with refused(lambda why: ConfigError("EZRA_HOME", f"cannot make {home}: {why}")):
+    with refused(lambda why: ConfigError("EZRA_HOME", f"cannot make {home}: {why}"), ValueError):
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
     return home

@@ -57,11 +57,18 @@ class Connection:
 
     Raises:
         ConfigError: The address or the token cannot be one.
+        UsageError: The seconds are no number above 0.
     """
 
     def __init__(
         self, url: str, token: str | None, *, timeout_seconds: float = TIMEOUT_SECONDS
     ) -> None:
+        if not isinstance(url, str):
+            raise UsageError("url", url, "an address such as http://127.0.0.1:8765")
+        if not isinstance(token, str | None):
+            raise UsageError("token", type(token).__name__, "text")
+        if not isinstance(timeout_seconds, int | float) or not timeout_seconds > 0:
+            raise UsageError("timeout_seconds", timeout_seconds, "a number of seconds above 0")
         self._url = checked_base_url(url, "EZRA_URL")
         self._token = None if token is None else checked_key(token, "EZRA_TOKEN")
         self._timeout = timeout_seconds

@@ -207,12 +207,33 @@ def test_files_count_where_they_are_named(monkeypatch: pytest.MonkeyPatch, tmp_p
         ({"embedder": "maybe"}, "EZRA_EMBEDDER: .*'auto', 'off', 'required'"),
         ({"ring_capactiy": 3}, "EZRA_RING_CAPACTIY: no such field"),
         ({"tenant": ""}, "EZRA_TENANT"),
+        ({"home": 5}, "EZRA_HOME: a path, got 5"),
     ],
 )
 def test_what_is_not_acceptable_is_named(given: dict[str, object], message: str) -> None:
     """The setting, the reason and the value."""
     with pytest.raises(ConfigError, match=message):
         Settings(**given)
+
+
+def test_an_unknown_setting_is_told_with_the_one_that_is_near() -> None:
+    """Without its value: in an address whose name was misspelled there may be a password."""
+    with pytest.raises(ConfigError) as told:
+        Settings(mongo_uri="mongodb://app:hunter2@db")
+    assert str(told.value) == "EZRA_MONGO_URI: no such field; near it: EZRA_MONGODB_URI"
+
+
+def test_a_variable_that_looks_like_a_setting_is_said_to_be_none(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Data that was to go to a server went to the folder, and nobody was told."""
+    monkeypatch.setenv("EZRA_MONGO_URI", "mongodb://app:hunter2@db")
+    for name in ("TOKEN_FILE", "URL", "BRIDGE_STATE", "SOMETHING_OF_SOMEBODY"):
+        monkeypatch.setenv(f"EZRA_{name}", "x")
+    Settings()
+    (told,) = caplog.messages
+    near = "near it: EZRA_MONGODB_URI"
+    assert told == f"EZRA_MONGO_URI is no setting and counts for nothing; {near}"
 
 
 def test_an_empty_variable_is_one_that_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
