@@ -5,8 +5,9 @@ from __future__ import annotations
 from tiers.learning import spelled
 from tiers.lexical import MONTHS, NUMBER_WORDS, WEEKDAYS, words
 
+from .circumstances import RELATIONS, WORKING, is_couple, is_of_another_life, is_other_trade
 from .grammar.frames import OFTEN
-from .grammar.lexicon import CARERS, DIETS, TOOLS_OF_A_KIND, TRADES
+from .grammar.lexicon import CARERS, DIETS, TOOLS_OF_A_KIND
 from .grammar.phrases import as_time
 from .grammar.statement import (
     DIED,
@@ -31,20 +32,11 @@ MEMBERSHIPS = frozenset(
     "works in|studied at".split("|")
 )
 """What somebody leaves; the place of a thing is filed as such too."""
-RELATIONS = frozenset(
-    (
-        "married to|engaged to|partner|girlfriend|boyfriend|fiance|fianc\u00e9|fianc\u00e9e|"
-        "lives with"
-    ).split("|")
-)
 _AT_PLACES = MEMBERSHIPS | frozenset(("visited", "is from", "was born in", "grew up in"))
 """Of these the value is a name, and may be told with what stands behind its comma."""
-_COUPLED = RELATIONS - {"lives with"}
 USES = frozenset(("drives", "uses", "wears", "rents"))
 """What ends for who has the thing no more; who sold the piano may play on."""
 ARRANGED = "plans"
-_WORKING = frozenset(("is a", "works as"))
-MARITAL = "state single"
 _LASTING = frozenset(
     (NAME, KIND, "is a", "was born", "was born in", "grew up in", "is from", "age")
 )
@@ -52,7 +44,6 @@ _LASTING = frozenset(
 _FOR_ONE = MEMBERSHIPS | RELATIONS | _LASTING
 """All else of which somebody has one ends with whom or what was dropped: ``our supplier is``."""
 _SETS_OUT = frozenset("leaves departs starts begins".split())
-_PARTED = frozenset("divorced separated single widowed".split())
 _EACH = regex(r"\bevery \d+ [a-z]+")
 _ON_DAYS = any_case(
     rf"\bon (?:{'|'.join(WEEKDAYS)})s\b(?: instead of \w+days)?"
@@ -72,6 +63,7 @@ _SOMEWHERE = regex(
     rf"(?!(?i:\w+day|{'|'.join(MONTHS)})s?\b)(?:the )?{_NAME}"
 )
 _VERSION = regex(r"(?:on )?(?P<of>[A-Z][\w.+#-]*(?: [A-Z][\w.+#-]*)*) v?\d[\w.]*")
+_DOSE = regex(r"(?P<much>\d[\d.,]* ?(?P<unit>mg|g|ml|mcg|units?)) (?:of )?(?P<what>\w+)")
 _AT = ("at", "of", "in", "for", "with")
 _RUNS = frozenset("use uses be run runs place".split())
 _OF_MANY_KINDS = regex(r"^(?:on )?(?:the |an? )?(?P<which>.*?) ?(?P<what>plan|tier|package)$")
@@ -104,7 +96,15 @@ def ends(new: Claim, old: Claim) -> bool:
             return _replaces(new, old)
         return old.sense == "is" and (_leaves(new, old) or _is_given_away(new, old))
     is_over = (new.attribute == DIED and _is_named(new.subject, old)) or _is_kept_no_more(new, old)
-    ways = (_is_couple, _is_handed_over, _is_of_ours, _is_out_of_office, _is_renamed)
+    ways = (
+        is_couple,
+        _is_upgraded,
+        _is_other_dose,
+        _is_handed_over,
+        _is_of_ours,
+        _is_out_of_office,
+        _is_renamed,
+    )
     return old.sense == "is" and (is_over or any(ended(new, old) for ended in ways))
 
 
@@ -144,9 +144,12 @@ def _is_kept_no_more(new: Claim, old: Claim) -> bool:
     """Whether somebody has no more what a thing of theirs was: ``my car is a Golf``."""
     if new.attribute in {"cancelled", TIME}:
         return _is_called_off(new, old)
-    is_what = old.attribute == KIND and is_theirs(old.subject, new.subject)
+    is_what = old.attribute in {KIND, "is a"} and is_theirs(old.subject, new.subject)
     is_gone = new.attribute in {HAS, "changed"} and new.sense == "over"
-    return is_what and is_gone and value_of(new) == value_of(old)
+    thing = new.value.removeprefix("the ")
+    is_it = value_of(new) == value_of(old) or spelled(old.subject).endswith(f"'s {thing}")
+    is_it |= thing[:1].isupper() and _closes(old.value, thing)
+    return is_what and is_gone and is_it
 
 
 def _is_given_away(new: Claim, old: Claim) -> bool:
@@ -165,18 +168,6 @@ def _is_called_off(new: Claim, old: Claim) -> bool:
     planned = _ON_DAYS.sub("", spelled(old.value))
     is_planned = old.attribute == ARRANGED and thing != spelled(new.subject)
     return is_planned and frozenset(words(thing)) == frozenset(words(planned)) - {"a", "an", "the"}
-
-
-def _is_couple(new: Claim, old: Claim) -> bool:
-    """Whether two are parted of whom one had the other: ``Tom and Ada got divorced``."""
-    one, joint, other = new.subject.partition(" and ")
-    if new.attribute == MARITAL and new.value == "married" and old.attribute == "engaged to":
-        return {spelled(old.subject), spelled(old.value)} == {spelled(one), spelled(other)}
-    is_parted = new.attribute == MARITAL and new.value in _PARTED and new.sense == "is"
-    is_parted |= new.attribute == RELATION and new.sense == "over"
-    if not joint or not is_parted or old.attribute not in _COUPLED:
-        return False
-    return {spelled(old.subject), spelled(old.value)} == {spelled(one), spelled(other)}
 
 
 def is_theirs(thing: str, owner: str) -> bool:
@@ -202,7 +193,8 @@ def _replaces(new: Claim, old: Claim) -> bool:
         return True
     same = value_of(new) == value_of(old)
     if same:
-        return new.sense in _OPPOSITE[old.sense] or _is_otherwise_now(new, old)
+        is_otherwise = _is_otherwise_now(new, old) or _is_by_other_means(new, old)
+        return new.sense in _OPPOSITE[old.sense] or is_otherwise
     if new.sense != "is" or old.sense != "is":
         is_all = old.sense == "is" and _is_of_namesake(old.value, new.value)
         return is_all and new.attribute in _AT_PLACES
@@ -256,6 +248,13 @@ def _is_otherwise_now(new: Claim, old: Claim) -> bool:
     is_told = bool(one.numbers and two.numbers) and one.numbers != two.numbers
     is_so = new.is_change and new.sense == old.sense == "is" and not _ON_DAYS.search(new.text)
     return is_so and is_told and one.content - one.numbers == two.content - two.numbers
+
+
+def _is_by_other_means(new: Claim, old: Claim) -> bool:
+    """Whether who went to work in one way goes in another now: ``cycles to work now``."""
+    is_on_some = any(_ON_DAYS.search(one.text) for one in (new, old))
+    is_otherwise = new.is_change and new.text != old.text and not is_on_some
+    return new.attribute == "commutes" and is_otherwise
 
 
 def _is_with_another(new: Claim, old: Claim) -> bool:
@@ -342,6 +341,24 @@ def _is_other_version(new: Claim, old: Claim) -> bool:
     return one is not None and two is not None and one["of"] == two["of"]
 
 
+def _is_upgraded(new: Claim, old: Claim) -> bool:
+    """Whether a thing of somebody's ran on a version of what they use another of now.
+
+    Of what but one of their things was upgraded to they are told to "run" it.
+    """
+    is_of_all = new.attribute == "uses" and is_theirs(old.subject, new.subject)
+    return is_of_all and _is_other_version(new, old)
+
+
+def _is_other_dose(new: Claim, old: Claim) -> bool:
+    """Whether of what somebody takes it is more or less now: ``my lisinopril is 20 mg now``."""
+    dose = _DOSE.fullmatch(old.value) if old.attribute == "takes" else None
+    if dose is None or new.attribute != "number" or not new.is_change:
+        return False
+    is_it = spelled(new.subject) == spelled(f"{old.subject}'s {dose['what']}")
+    return is_it and new.value != dose["much"] and _units(new) == frozenset((dose["unit"],))
+
+
 def _is_other_tool(new: Claim, old: Claim) -> bool:
     """Whether somebody has switched between tools of a kind: from VS Code to Zed."""
     is_use = {new.attribute, old.attribute} <= {"use", "uses"} and new.sense == old.sense == "is"
@@ -384,7 +401,7 @@ def _leaves(new: Claim, old: Claim) -> bool:
     ended = {LEFT: MEMBERSHIPS, RELATION: RELATIONS, "married to": RELATIONS, HAS: USES}
     is_ended = new.attribute == "changed" and old.attribute not in _LASTING | {"visited", DONE}
     is_ended |= old.attribute in ended.get(new.attribute, frozenset())
-    is_ended |= is_post and old.attribute in _WORKING
+    is_ended |= is_post and old.attribute in WORKING
     is_ended |= new.attribute == "likes" and old.attribute.startswith("favourite ")
     is_dropped = new.attribute in {"supports", "uses", "changed"}
     is_kept = old.attribute in _FOR_ONE or old.attribute.startswith("favourite ")
@@ -395,15 +412,12 @@ def _leaves(new: Claim, old: Claim) -> bool:
 def _is_past(new: Claim, old: Claim) -> bool:
     """Whether what has come to pass ends what another attribute held, whatever that was."""
     held = old.attribute
-    is_paired = new.attribute in _COUPLED and new.sense == "is"
     return (
-        (new.attribute == MARITAL and _is_over_by(new, held))
-        or (is_paired and (held, old.value) == (MARITAL, "single"))
+        is_of_another_life(new, old)
         or (new.attribute == DIED and held not in _LASTING)
         or (new.attribute == "cancelled" and held in {TIME, *_SETS_OUT})
         or (new.attribute == TIME and new.is_change and held in _SETS_OUT)
         or (new.attribute == TIME and new.is_change and _ON_DAYS.fullmatch(old.value) is not None)
-        or (new.attribute == "retired" and held.startswith("works "))
         or (new.attribute == DONE and held == "is training for" and _is_of_it(new, old))
     )
 
@@ -413,28 +427,10 @@ def _is_of_it(new: Claim, old: Claim) -> bool:
     return read(new.value.partition(" ")[2]).content == value_of(old)
 
 
-def _is_over_by(new: Claim, held: str) -> bool:
-    """Whether somebody lives without the one they had: divorced, not married any more."""
-    is_parted = new.value in _PARTED and held in _COUPLED
-    is_denied = new.value == "married" and new.sense != "is"
-    return is_parted or (is_denied and held == "married to")
-
-
-def _is_other_trade(new: Claim, old: Claim) -> bool:
-    """Whether somebody is something else for a living now: ``a teacher now``."""
-    is_now = new.is_change and new.sense == old.sense == "is" and value_of(new) != value_of(old)
-    return is_now and all(one.attribute in _WORKING and _is_trade(one) for one in (new, old))
-
-
 def _is_in_post_no_more(new: Claim, old: Claim) -> bool:
     """Whether somebody is no more what they were somewhere: ``the captain of the team``."""
     is_over = new.sense == "over" and old.sense == "is" and new.attribute == old.attribute == "is a"
     return is_over and old.value.startswith(tuple(f"{new.value} {at} " for at in _AT))
-
-
-def _is_trade(claim: Claim) -> bool:
-    """Whether a claim is of what somebody does for a living."""
-    return claim.attribute == "works as" or _head(claim) in TRADES
 
 
 def _cancels(new: Claim, old: Claim) -> bool:
@@ -476,7 +472,7 @@ def _head(claim: Claim) -> str:
 
 _ENDINGS = (
     gives_up,
-    _is_other_trade,
+    is_other_trade,
     _is_in_post_no_more,
     is_taken_up,
     _is_other_tool,

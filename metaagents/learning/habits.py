@@ -57,10 +57,18 @@ def gives_up(new: Claim, old: Claim) -> bool:
 
 
 def is_taken_up(new: Claim, old: Claim) -> bool:
-    """Whether somebody does again what they did at no time: ``I don't drink``."""
-    is_again = new.is_change and new.sense == "is" and bool(old.given_up)
-    is_again = is_again and old.sense in {"not", "never"}
-    return is_again and f"{done_by(new)} ".startswith(f"{old.given_up} ")
+    """Whether somebody does again what they did at no time, or quit: ``I don't drink``."""
+    given_up = old.given_up if old.sense in {"not", "never"} else _quit_by(old)
+    is_again = new.is_change and new.sense == "is" and bool(given_up)
+    return is_again and f"{done_by(new)} ".startswith(f"{given_up} ")
+
+
+def _quit_by(claim: Claim) -> str:
+    """Return what somebody has quit doing, by its verb; else ``""``: ``quit drinking coffee``."""
+    doing, *what = claim.value.split() or [""]
+    lemma, form = FORMS.get(doing, ("", ""))
+    is_so = claim.attribute == QUIT and claim.sense == "is" and form == "ing"
+    return " ".join((lemma, *what)) if is_so else ""
 
 
 def done_by(claim: Claim) -> str:

@@ -33,6 +33,7 @@ _WAS = r"(?:was|has been|got)"
 _DAY = rf"(?:{'|'.join(one.capitalize() for one in WEEKDAYS)})"
 _MONTH = rf"(?:{'|'.join(one.capitalize() for one in MONTHS)})"
 _HOUR = r"\d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?"
+_CLOCK = rf"(?:{_DAY}|{_HOUR}|{_MONTH}|noon|midnight)\b"
 
 CHANGES: tuple[Way, ...] = (
     Way(
@@ -64,6 +65,13 @@ CHANGES: tuple[Way, ...] = (
     ),
     Way(r"^((?:[Tt]he|[Oo]ur|[Mm]y) .{2,40}?) (?:has )?slipped (?:to|until) ", r"\1 moved to "),
     Way(
+        rf"^(?:[Tt]hey|[Tt]he [\w'-]+(?: [\w-]+)?)(?: have| has|'ve)?(?: just)? "
+        r"(?:moved|changed|rescheduled|rebooked|postponed|pushed) (my|our) "
+        rf"((?:[\w-]+ ){{0,3}}?[\w-]+?)(?: from [^,;]{{1,30}})? (?:to|until) (?={_CLOCK})",
+        lambda found: f"{found[1].capitalize()} {found[2]} was moved to ",
+    ),
+    Way(r"^I(?:'m| am) (smoking|drinking) again\b", r"I've started \1 again"),
+    Way(
         r"^I(?:'m| am) (?:down|up) to (?=\d[\d.,]* ?(?:kg|kilos|pounds|lbs?|stone)\b)",
         "I now weigh ",
     ),
@@ -91,7 +99,7 @@ CHANGES: tuple[Way, ...] = (
         r"\1 \2 is now ",
     ),
     Way(
-        rf"^(I|[Ww]e)(?: have|'ve got| got|'ve) a new ((?:[\w-]+ ){{0,2}}[a-z-]+),"
+        rf"^(I|[Ww]e)(?: have|'ve)?(?: just)? (?:got |bought )?a new ((?:[\w-]+ ){{0,2}}[a-z-]+),"
         rf" (?:called |named |it's )?(?=(?:an? )?{_NAMED}\.?$)",
         lambda found: f"{'My' if found[1] == 'I' else 'Our'} new {found[2]} is ",
     ),
@@ -137,6 +145,7 @@ _PARTS = {
     "with": rf" (?:with|for|by) (?:an? )?(?P<new>{_NAMED})",
     "team": r"(?:[Tt]eam )?",
     "put_off": r"(?:moved|pushed|postponed|shifted|rescheduled|rebooked|delayed)",
+    "journey": r"(?:trip|flight|visit|journey)",
     "given_up": r"(?:cut out|given up|gave up)",
     "to": r"(?:to|until)",
     "moved": r"(?:went|gone|came|come|rose|risen|fell|fallen|grew|grown)",
@@ -209,8 +218,12 @@ _RESTATED: tuple[tuple[str, str], ...] = (
     ("<thing:had> is owned by <team><owner:name>(?: now)?", "the owner of {thing} is {owner}"),
     ("<team><owner:name> (?:now )?owns <thing:had>(?: now)?", "the owner of {thing} is {owner}"),
     (
-        "<who><did> <upgraded>(?: <had>)?(?: from .+)? to (?:an? |the )?<new:version>",
+        "<who><did> <upgraded>(?: from .+)? to (?:an? |the )?<new:version>",
         "{who} {use} {new}",
+    ),
+    (
+        "<who><did> <upgraded> <thing:had>(?: from .+)? to (?:an? |the )?<new:version>",
+        "{thing} runs on {new} now. {who} {run} {new}",
     ),
     ("<thing:site><did> moved to <place:name>", "{thing} is in {place}"),
     (
@@ -259,11 +272,14 @@ _RESTATED: tuple[tuple[str, str], ...] = (
     ("<who><did> (?:migrated|moved) <thing:had> to <new:name>", "{thing} has moved to {new}"),
     (
         "<who><did> (?:unsubscribed from|cancelled)(?: my| our| the)? <to:name>(?: <paid_for>)?",
-        "{who} cancelled my {to} subscription. {who} no longer {subscribe} to {to}",
+        (
+            "{who} cancelled my {to} subscription. {who} no longer {subscribe} to {to}."
+            " {who} stopped using {to}"
+        ),
     ),
     (
-        "<who><did> (?:called off|cancelled) <whose> (?:trip|flight|visit|journey) to <place:name>",
-        "{whose} trip to {place} was cancelled",
+        "<who><did> (?:called off|cancelled) (?:<whose>|the) <journey> to <place:name>",
+        "{whose} trip to {place} was cancelled. {who} stopped planning a trip to {place}",
     ),
     (
         "<who><did> (?:called off|cancelled) (?:the|my|our) <event:words>",
@@ -322,13 +338,17 @@ _RESTATED: tuple[tuple[str, str], ...] = (
     ),
     (
         "<who><did> (?:passed|got|received) my driving (?:test|licen[cs]e)(?: .+)?",
-        "{who} {have} a driving licence",
+        "{who} {have} a driving licence. {who} stopped learning to drive",
     ),
     ("<who><did> (?:learned|learnt) (?:how )?to <skill:word>", "{who} can {skill}"),
     ("<who><did> (?:stopped|quit) going to <place:anything>", "{who} no longer {go} to {place}"),
     (
         "<who><did> (?:graduated from|(?:finished|completed|got) my degree at) <place:name>",
         "{who} {be} no longer at university. {who} {be} no longer a student at {place}.",
+    ),
+    (
+        "<who><did> graduated(?: from (?:university|uni|college))?(?: (?:and|with) .+)?",
+        "{who} {be} no longer at university. {who} {be} no longer a student.",
     ),
     ("<who><did> graduated(?: .+)?", "{who} {be} no longer at university"),
     ("<who><turned> (?:vegan|vegetarian)(?: now)?", "{who} no longer {eat} meat"),
@@ -339,7 +359,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
     ),
     (
         "<whose> (?:baby|son|daughter|twins|little one) (?:was|were|is|has been) born(?: .+)?",
-        "{who} stopped expecting a baby",
+        "{who} {be} no longer pregnant. {who} stopped expecting a baby",
     ),
     ("<who><did> <handed_in> (?:my|our|the) <piece:writing>", "{who} stopped writing a {piece}"),
     ("<who>(?: got|<did> been| was) promoted to <post:words>", "{who} {be} a {post} now"),
@@ -402,7 +422,7 @@ def _spelled_out(way: str) -> str:
 _WAYS = tuple((regex(_spelled_out(way)), implied) for way, implied in _RESTATED)
 _BOUNDED = any_case(r"(?:since|until|till|from|as of|by|for|ever)\b")
 """A time that lasts: what is so for it may be over, or not have begun."""
-_SPEAKING = {"my": "I", "our": "we", "me": "I", "us": "we"}
+_SPEAKING = {"my": "I", "our": "We", "me": "I", "us": "We"}
 _OF_ONE = {
     "bank": "banks",
     "eat": "eats",
@@ -410,6 +430,7 @@ _OF_ONE = {
     "hate": "hates",
     "have": "has",
     "like": "likes",
+    "run": "runs",
     "subscribe": "subscribes",
     "live": "lives",
     "take": "takes",
@@ -443,7 +464,7 @@ def _restated(said: str) -> str:
 
 def _agreeing(who: str) -> dict[str, str]:
     """Return whom a text is about, and verbs as they follow it."""
-    is_one = who not in {"I", "We", "we"}
+    is_one = who not in {"I", "We"}
     being = "is" if is_one else "am" if who == "I" else "are"
     verbs = {verb: one if is_one else verb for verb, one in _OF_ONE.items()}
     theirs = f"{who}'s" if is_one else "my"

@@ -219,6 +219,10 @@ touch | | meal | eats | state constraint denied
 drink | | meal | drinks | state constraint denied
 tolerate | | meal | tolerates | state constraint denied
 smoke | | nothing | smokes | state constraint denied
+smoke | | nothing | smokes | state
+start | smoking | nothing | smokes | begin
+begin | smoking | nothing | smokes | begin
+start | drinking | nothing | drinks | begin
 drink | | nothing | drinks | state constraint denied
 fly | | nothing | flies | state constraint denied
 drive | | nothing | drives | state constraint denied
@@ -306,6 +310,10 @@ volunteer | at/for/as | firm | volunteers at | state
 teach | | subject | teaches | state identity
 share | | home | shares | state
 cycle | to | commute | commutes | state
+walk | to | commute | commutes | state
+drive | to | commute | commutes | state
+take | the bus to/the train to/the tram to | commute | commutes | state
+take | the tube to/the metro to/the ferry to | commute | commutes | state
 give | birth to | thing | has | event identity
 expect | | child | expects | state ongoing
 expect | | nothing | expects | state ongoing

@@ -54,7 +54,8 @@ def framed(said: Said, filling: Filled) -> Iterator[Claim]:
     )
     if frame.attribute == "was born":
         claim = _without_guessed_year(said, claim)
-    if said.is_now and (frame.kind == "diet" or frame.attribute == "drives"):
+    is_done = frame.has("state") and verbal.lemma != "be"
+    if said.is_now and (frame.kind == "diet" or (is_done and not frame.has("one"))):
         claim = replace(claim, text=f"{claim.text} now")
     if frame.has("begin"):
         claim = replace(claim, is_change=True)
