@@ -6,6 +6,7 @@ from tiers.learning import spelled
 from tiers.lexical import MONTHS, NUMBER_WORDS, WEEKDAYS, words
 
 from .circumstances import RELATIONS, WORKING, is_couple, is_of_another_life, is_other_trade
+from .grammar.changes import DEPARTMENT
 from .grammar.frames import OFTEN
 from .grammar.lexicon import CARERS, DIETS, TOOLS_OF_A_KIND
 from .grammar.phrases import as_time
@@ -63,6 +64,8 @@ _SOMEWHERE = regex(
     rf"(?!(?i:\w+day|{'|'.join(MONTHS)})s?\b)(?:the )?{_NAME}"
 )
 _VERSION = regex(r"(?:on )?(?P<of>[A-Z][\w.+#-]*(?: [A-Z][\w.+#-]*)*) v?\d[\w.]*")
+_CODE = regex(r"(?P<of>[A-Z]{1,3})-?\d{1,3}")
+_DEPARTMENT = regex(DEPARTMENT)
 _DOSE = regex(r"(?P<much>\d[\d.,]* ?(?P<unit>mg|g|ml|mcg|units?)) (?:of )?(?P<what>\w+)")
 _AT = ("at", "of", "in", "for", "with")
 _RUNS = frozenset("use uses be run runs place".split())
@@ -182,8 +185,9 @@ def is_of(one: str, other: str) -> bool:
 
 
 def _bare(subject: str) -> str:
-    """Return a subject with ``email`` for ``e-mail address``."""
+    """Return a subject with ``email`` for ``e-mail address``, ``number`` for that of a phone."""
     subject = subject.replace("e-mail", "email")
+    subject = subject.replace("phone number", "number")
     return subject.removesuffix(" address") if subject.endswith("mail address") else subject
 
 
@@ -212,6 +216,7 @@ def _replaces(new: Claim, old: Claim) -> bool:
         _is_a_year_older,
         _is_other_diet,
         _is_another_since,
+        _is_other_place,
     )
     return any(replaces(new, old) for replaces in ways)
 
@@ -229,6 +234,8 @@ def _is_moved(new: Claim, old: Claim) -> bool:
     """Whether who is at one place, of one sort, has gone to another, or drives one now."""
     if new.attribute == "goes to":
         return new.is_change and _head(new) == _head(old)
+    if new.attribute == "works in":  # who works in Rome works in sales as well
+        return new.is_change and all(_DEPARTMENT.fullmatch(one.value) for one in (new, old))
     is_plain = new.attribute == "drives" and set(_AT).isdisjoint(words(new.value))
     return new.is_change and (is_plain or new.attribute == "lives in")
 
@@ -348,6 +355,12 @@ def _is_upgraded(new: Claim, old: Claim) -> bool:
     """
     is_of_all = new.attribute == "uses" and is_theirs(old.subject, new.subject)
     return is_of_all and _is_other_version(new, old)
+
+
+def _is_other_place(new: Claim, old: Claim) -> bool:
+    """Whether who was third is second: of such codes, as of a building's floors, one holds."""
+    one, two = (_CODE.fullmatch(claim.value) for claim in (new, old))
+    return one is not None and two is not None and one["of"] == two["of"]
 
 
 def _is_other_dose(new: Claim, old: Claim) -> bool:

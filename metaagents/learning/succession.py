@@ -77,7 +77,9 @@ def claims(fact: Fact) -> tuple[Claim, ...]:
     text = fact.text.removeprefix(f"{fact.subject}: ")
     is_only_said = text != fact.text
     who = fact.subject if is_only_said else _leading_name(fact)
-    found = _claims(text, who or speaker_of(fact))
+    speaker = speaker_of(fact)
+    # "I'm third" is told of a moment, "Hamilton is third" is of somebody.
+    found = _claims(text, who or speaker) or _claims(text, speaker)
     # Whom an application names counts for more than whom the words seem to be about.
     named = None if is_only_said else fact.subject
     is_named = named is None or any(

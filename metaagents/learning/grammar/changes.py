@@ -13,6 +13,11 @@ from .lexicon import CARERS, FULL_NAME, NUMBERS
 
 _POST = r"(?:lead|captain|chair|head|director|coordinator|manager|treasurer|secretary)"
 """What one person is at a time."""
+DEPARTMENT = (
+    r"(?:accounting|customer support|design|engineering|finance|HR|human resources|IT|legal"
+    r"|logistics|marketing|operations|procurement|product|purchasing|QA|research|sales|support)"
+)
+"""Where in a firm somebody works, one at a time."""
 _CHANGED = (
     r"(?:raised|lowered|increased|decreased|reduced|cut|changed|bumped|set|lifted|dropped|switched"
     r"|updated|upgraded|downgraded|doubled|tripled|halved)"
@@ -52,6 +57,17 @@ CHANGES: tuple[Way, ...] = (
         rf"^([Tt]he|[Oo]ur|[Mm]y) ({_THING}) (?:{_WAS} (?:just )?{_CHANGED}|(?:has )?changed)"
         rf"{_TO_VALUE}$",
         r"\1 \2 is now \g<value>",
+    ),
+    Way(
+        r"^(?:[Ff]rom now on|[Aa]s of (?:now|today)|[Ss]tarting (?:now|today)),? "
+        r"((?:I|[Ww]e|[Tt]he|[Oo]ur|[Mm]y) [^,;]+?)[.!]?$",
+        lambda found: f"{found[1][:1].upper()}{found[1][1:]} from now on",
+    ),
+    Way(
+        rf"^({FULL_NAME}|I)(?: has|'s|'ve| have)?(?: just| recently)? "
+        rf"(?:moved|switched|transferred)(?: over)? to (?:the )?({DEPARTMENT})"
+        r"(?: team| department)?(?=$|[.!])",
+        lambda found: f"{found[1]} now {'work' if found[1] == 'I' else 'works'} in {found[2]}",
     ),
     Way(r"^([Mm]y favou?rite [\w-]+(?: (?!has\b)[\w-]+)?) (?:has )?changed to ", r"\1 is now "),
     Way(rf"^([Tt]he|[Oo]ur|[Mm]y) ({_THING}) {_WAS} renamed {_TO_NAME}", r"\1 \2 is now called "),
@@ -183,7 +199,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
     ("(?!.* battery)<thing:had> (?:is|are|was) (?:down|up)<to_value>", "{thing} is {value}"),
     (
         "<thing:had> (?:was|has been|got) extended (?:to|until) (?:next )?<end:month>",
-        "{thing} ends in {end}",
+        "{thing} ends in {end}. {thing} runs until {end} now",
     ),
     (
         "<who><did> (?:changed|switched) <thing:had>(?: from <name>)? to <new:code>",
@@ -375,6 +391,10 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "<new:name><did> <replaced> <old:name> as<of_whom> <post:anything>",
         "{old} is no longer {post}. {whose} {post} is {new}.",
     ),
+    (
+        "<new:name><did> (?:taken|took) over <thing:had> from <old:name>",
+        "the owner of {thing} is {new}. {new} leads {thing}",
+    ),
     ("<who><did> (?:taken|took) over <team:unit> from <old:name>", "{who} leads {team}"),
     ("<who><did> (?:stepped|stood) down as <post:anything>", "{who} {be} no longer {post}"),
     (
@@ -422,6 +442,7 @@ def _spelled_out(way: str) -> str:
 _WAYS = tuple((regex(_spelled_out(way)), implied) for way, implied in _RESTATED)
 _BOUNDED = any_case(r"(?:since|until|till|from|as of|by|for|ever)\b")
 """A time that lasts: what is so for it may be over, or not have begun."""
+_SENTENCE = regex(r"(?<=\. )[a-z]")
 _SPEAKING = {"my": "I", "our": "We", "me": "I", "us": "We"}
 _OF_ONE = {
     "bank": "banks",
@@ -458,7 +479,8 @@ def _restated(said: str) -> str:
             about = parts.get("who") or parts.get("whose") or ""
             who = _SPEAKING.get(about.lower(), about.removesuffix("'s"))
             whose = (parts.get("whose") or "the").capitalize()
-            return implied.format(**{**parts, **_agreeing(who), "whose": whose})
+            told = implied.format(**{**parts, **_agreeing(who), "whose": whose})
+            return _SENTENCE.sub(lambda start: start.group().upper(), told)
     return ""
 
 
