@@ -22,6 +22,7 @@ from .attributes import is_same_attribute
 from .core import PRESSING
 from .likeness import alike, difference, open_on_others, read, same_words, turned
 from .predicates import denies, is_multi_valued
+from .regexes import any_case
 from .rewording import in_plain_wording
 from .rules import may_be_core
 from .succession import effect, is_first_person, resolved_text, speaker_of
@@ -48,6 +49,7 @@ LONG_AGO = timedelta(days=730)
 may be what it has become, though told as if it were older: ``we moved last year``."""
 
 
+_AT_AN_AGE = any_case(r" at the age of \w")
 _OWN = frozenset("i im ive my mine we our".split())
 
 
@@ -249,6 +251,8 @@ def succession(pair: Pair) -> Relation:
     if denies(newer.text):
         return "denial"
     said_at = newer.said_at or newer.recorded_at
+    if _AT_AN_AGE.search(newer.text):
+        return "distinct"  # how long ago that is, it does not say
     if is_ahead(newer) or (newer.valid_to is not None and newer.valid_to <= said_at):
         return "distinct"
     if older.valid_to is not None and older.valid_to <= said_at:

@@ -19,6 +19,8 @@ NOW = datetime(2026, 3, 11, 9, 30, tzinfo=UTC)
     ("said", "told"),
     [
         ("I moved to Turin last month.", "Ada moved to Turin in February 2026"),
+        ("I broke my leg when I was ten.", "Ada broke Ada's leg at the age of ten"),
+        ("My father died when I was nine.", "Ada's father died"),
         ("I've started smoking again.", "Ada has started smoking"),
         ("I'm smoking again.", "Ada has started smoking"),
         ("I smoke now.", "Ada smokes now"),
@@ -212,6 +214,7 @@ def test_a_statement_is_told_of_whom_it_is_about(said: str, told: str) -> None:
         "Suppose I have two sons and no car.",
         "I almost bought a boat.",
         "I won't start smoking again.",
+        "My dog died when I was twelve.",
         "The engine started smoking.",
         "They might move my flight to 9 am.",
         "I was going to study law.",

@@ -865,3 +865,20 @@ def test_a_word_that_ends_as_verbs_do_is_no_verb_in_a_list() -> None:
 def test_who_has_not_decided_has_nothing() -> None:
     """Between two names, too."""
     assert stated("I haven't decided on Rome or Paris.", "Ada") == []
+
+
+@pytest.mark.parametrize(
+    ("now", "then"),
+    [
+        ("Ada lives in Rome", "Ada moved to Oslo at the age of three"),
+        ("Ada works at Nokia", "Ada lost Ada's job at the age of twenty"),
+    ],
+)
+def test_what_was_at_some_age_ends_nothing(now: str, then: str) -> None:
+    """It does not say how long ago that is."""
+    older, newer, lately = (
+        _said(text, "bot", 1).model_copy(update={"subject": "Ada"})
+        for text in (now, then, then.partition(" at the age")[0])
+    )
+    assert relation(Pair(older, newer), None) in {None, "distinct"}
+    assert relation(Pair(older, lately), None) == "natural"

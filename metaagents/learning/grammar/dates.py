@@ -8,6 +8,7 @@ from tiers.lexical import MONTHS, WEEKDAYS
 
 from ..marks import Way
 from ..times import PHRASE
+from .lexicon import RELATIVES
 
 _MONTH = f"(?:{'|'.join(MONTHS)}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\\.?)"
 _NTH_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
@@ -47,7 +48,19 @@ TIMES: tuple[Way, ...] = (
         lambda found: f"since the age of {found[1]}" if found[1] else "since childhood",
     ),
     # How old somebody was does not make what they did depend on it.
-    Way(r" when (?:i|we|he|she) (?:was|were) (?:only )?[\w-]+(?: years old)?(?=[.,!]|$)", ""),
+    Way(
+        rf"^(i\b.+?),? when i was (?:only |about |just )?({NUMBER})(?: years old)?(?=[.,!]|$)",
+        r"\1 at the age of \2",
+    ),
+    Way(
+        rf"^(my (?:{'|'.join(sorted(RELATIVES))}|parents) .+?),? when i was (?:only )?{NUMBER}"
+        r"(?: years old)?(?=[.,!]|$)",
+        r"\1",
+    ),
+    Way(
+        rf" when (?:i|we|he|she) (?:was|were) (?!(?:only )?{NUMBER}\b)(?:only )?[\w-]+(?=[.,!]|$)",
+        "",
+    ),
     Way(rf"\bthe (first|second|third) of (?={'|'.join(map(str.capitalize, MONTHS))})", _nth),
     Way(r"\b(?:it's|it is) (my|our) ((?:\w+ )?(?:birthday|anniversary)) (?=on |in )", r"\1 \2 is "),
     Way(r"\b(birthday|anniversary) (?:falls|comes|is coming up) on ", r"\1 is on "),
