@@ -17,19 +17,18 @@ from .lexicon import (
     PERSONS,
     PETS,
     PLURALS,
-    POSSESSIONS,
     RELATIVES,
     SPOUSES,
     STATES,
     TEAM_TRADES,
     TRADES,
 )
+from .places import place
 from .statement import (
     DIED,
     HAS,
     KIND,
     NAME,
-    PLACE,
     PLAN,
     PUT_OFF,
     RELATION,
@@ -49,7 +48,6 @@ _STATE_OF = {
     for state in line
     for word in state.split("/")
 }
-_ON_PLAN = regex(r"on (?:the|an?) (?!same\b|other\b)(?:[\w-]+ ){1,2}(?:plan|tier|package)")
 _TRIP = any_case(r"(?:trip|flight|visit|journey|holiday|vacation|drive) to (.+)")
 _FAVOURITE = regex(r"(?:all-time )?favou?rite ([\w\- ]+)")
 _VAGUE = frozenset(
@@ -137,7 +135,7 @@ def copula(said: Said) -> Iterator[Claim]:
     if owned is not None and (subject.sort in {"named", "speaker"} or is_taste):
         yield from _is_somebodys(said, owned.owner, owned.noun)
         return
-    for way in (_favourite, _name, _age, _time, _state, _number, _place, _role, _value):
+    for way in (_favourite, _name, _age, _time, _state, _number, place, _role, _value):
         made = list(way(said, rest))
         if made:
             yield from made
@@ -372,38 +370,6 @@ def _number(said: Said, rest: str) -> Iterator[Claim]:
         is_single=True,
         is_news=is_known and (said.subject.sort == "owned" or said.clause.corrects),
     )
-
-
-def _place(said: Said, rest: str) -> Iterator[Claim]:
-    found = re.fullmatch(r"(?:in|on|at|near|under|behind) (.+)", rest)
-    thing = phrases.as_thing(found[1]) if found else None
-    if thing is None or said.verbal.sense == "never":
-        return
-    noun = said.subject.noun.lower()
-    if said.subject.sort == "owned" and noun in {"home", "place"} and phrases.as_place(thing):
-        is_news = said.verbal.tense == "present" and said.verbal.sense == "is"
-        owner = said.subject.owner
-        yield said.claim("lives in", thing, subject=owner, is_single=True, is_news=is_news)
-    elif said.subject.sort == "owned" and noun == "home":
-        yield said.claim("lives in", thing, subject=said.subject.owner, is_single=True)
-    elif said.subject.sort == "owned" and noun in {"job", "work"}:
-        yield said.claim("works at", thing, subject=said.subject.owner, is_single=True)
-    else:
-        is_known = (
-            said.subject.sort == "owned" and noun.split()[-1] in POSSESSIONS and noun != "car"
-        )
-        is_news = is_known and said.verbal.sense == "is" and phrases.is_worth_keeping(thing)
-        is_news = (
-            is_news
-            and said.verbal.tense == "present"
-            and re.search(r"[A-Z]|floor|street", thing) is not None
-        )
-        yield said.claim(
-            PLACE,
-            thing,
-            is_news=is_news or _ON_PLAN.fullmatch(rest) is not None,
-            is_single=said.subject.sort in {"owned", "thing"} and not _is_living(said),
-        )
 
 
 def _role(said: Said, rest: str) -> Iterator[Claim]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from ..regexes import regex
+from ..regexes import any_case, regex
 from . import phrases
 from .copula import DATED, NUMBERED, is_scheduled
 from .frames import led
@@ -37,6 +37,11 @@ _HANDED = regex(r"(?:over )?(the .+?)(?: over)? to (.+)")
 _TAKEN_OVER = regex(rf"over from {phrases.NAME} as (?:my|our) (\w+)")
 _RENAMED = regex(rf"((?:the|my|our) .+?)(?: from {phrases.NAME})? to ({phrases.NAME})")
 _NAME_CHANGED = regex(rf"(?:its|my|our|his|her) (name|surname) to ({phrases.NAME})")
+_VALID = any_case(
+    r"\b(?:warranty|guarantee|contract|lease|licen[cs]e|subscription|membership|certificate|visa"
+    r"|permit|trial|probation|notice|course|internship|training|offer)$"
+)
+"""How long it holds is part of what it is."""
 _NAMED_SO = regex(rf"(?:to|spelled|spelt) ({phrases.NAME})")
 
 
@@ -71,7 +76,8 @@ def measured(said: Said) -> Iterator[Claim]:
         is_set = verbal.lemma in _SET_BY_TIME and not verbal.is_progressive
         is_known |= is_set and phrases.is_worth_keeping(said.subject.noun, EVALUATIVE | AT_HAND)
         is_theirs = said.subject.sort == "owned" or said.subject.noun in _HOUSEHOLD
-        is_news = said.clause.corrects or (is_known and is_theirs)
+        is_valid = verbal.lemma == "last" and _VALID.search(said.subject.noun) is not None
+        is_news = said.clause.corrects or is_valid or (is_known and is_theirs)
         is_so = verbal.sense == "is" and (verbal.tense == "present" or verbal.lemma in _CHANGES)
         yield said.claim(
             "number" if verbal.lemma in _CHANGES and not time else f"{verbal.lemma}s",

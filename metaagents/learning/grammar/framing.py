@@ -11,7 +11,7 @@ from ..regexes import any_case, regex
 from ..rewording import third_person
 from . import phrases
 from .frames import OFTEN, Filled
-from .lexicon import ACQUAINTANCES, BODY, POSSESSIONS
+from .lexicon import ACQUAINTANCES, BODY, POSSESSIONS, TRADES
 from .statement import AHEAD, DIED, HAS, LEFT, RELATION, Claim, Said, of_speaker
 
 _CALLED = regex(r"(.+?) (?:called|named) (.+)")
@@ -156,7 +156,10 @@ def _is_of_somebody(said: Said, filling: Filled) -> bool:
     """Whether a claim is about who speaks, people and animals of theirs, or a known thing."""
     subject = said.subject
     if subject.sort != "owned":
-        return subject.sort != "thing" or _OTHERS.fullmatch(subject.text) is not None
+        is_at_work = subject.text.startswith("the ") and subject.noun.split()[-1] in TRADES
+        is_known = is_at_work and filling.frame.kind in _OF_THE_LIVING
+        is_known |= _OTHERS.fullmatch(subject.text) is not None
+        return subject.sort != "thing" or is_known
     if subject.kind in ACQUAINTANCES:
         return bool(subject.name)
     if subject.noun.isalpha() and subject.noun.istitle() and filling.frame.kind in _OF_THE_LIVING:

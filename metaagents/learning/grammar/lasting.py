@@ -183,9 +183,27 @@ LIKELY = 0.5
 """From here on a sentence that goes on from another speaks of what lasts rather than not."""
 
 
+_GUESSED = (
+    r"(?:like|love|hate|want|know|think|feel|have|notice|care|understand|agree|realise|realize|seem"
+    r"|need|wonder|see|hear|be (?!\w+(?:ed|en|pt|ne|ld|nt)\b)"
+    r"|be (?:tired|bored|excited|exhausted|thrilled|shocked|worried|disappointed|mistaken))"
+)
+"""Of these "must" and "may" say what is likely, and not what is allowed."""
+_HOUSE_RULE = regex(
+    rf"^(?:Only (?!God\b|Time\b|You\b|He\b|She\b|They\b)(?:the )?[{CAPITALS}][\w'-]*"
+    rf"(?: (?:and|or) [{CAPITALS}][\w'-]*)? (?:can|may|is allowed to|are allowed to)"
+    r"|Only (?:the )?[a-z]+s (?:can|may|are allowed to)"
+    r"|(?:Nobody|No one|Everybody|Everyone) (?:may|must|is allowed to)"
+    r"|(?:All [a-z]+s|[A-Z][a-z]+s(?: [a-z]+s)?) (?:may only|may not|must|must not|mustn't"
+    r"|(?:are not|aren't|are only|are) allowed to|don't get|do not get|can only)"
+    rf") (?!{_GUESSED})[a-z]"
+)
+"""Who may do something and who must not, where one lives or works: ``Only Maria may sign``."""
+
+
 def lasts(said: str) -> bool:
-    """Whether the marks of a sentence say that it tells of what lasts."""
-    return odds(said) >= LASTS_FROM
+    """Whether the marks of a sentence, or its form, say that it tells of what lasts."""
+    return odds(said) >= LASTS_FROM or _HOUSE_RULE.match(said) is not None
 
 
 def odds(said: str) -> float:
