@@ -67,7 +67,8 @@ class Issuing:
         own = await self._own(caller, "make a token")
         if own.expires_at is not None and (expires_at is None or expires_at > own.expires_at):
             accepted = f"at most {own.expires_at.isoformat()}, when your own token ends"
-            raise UsageError("expires", expires_at or "never", accepted)
+            said = "never" if expires_at is None else expires_at.isoformat()
+            raise UsageError("expires", said, accepted)
         made, shown = await asyncio.to_thread(
             self._tokens.create, name, role, expires_at=expires_at, **bounds
         )

@@ -31,7 +31,8 @@ from .caller import Caller, Role
 
 TOKENS_MAX = 10_000
 SETTING = "EZRA_TOKENS_FILE"
-DEFAULT_EXPIRY = "90d"
+_USUAL = timedelta(days=90)
+DEFAULT_EXPIRY = f"{_USUAL.days}d"
 NEVER = "never"
 DAYS_MAX = 36_500
 _SPAN = re.compile(r"(\d{1,6})([mhdw])")
@@ -127,6 +128,22 @@ def expiry_of(text: str, now: datetime) -> datetime | None:
     if not timedelta() < span <= timedelta(days=DAYS_MAX):
         raise UsageError("expires", text, f"such as 12h, 30d or 4w, at most {DAYS_MAX}d, or never")
     return now + span
+
+
+def span_within(end: datetime | None, now: datetime) -> str:
+    """Return the usual span, or the longest that ends before a moment: what a form offers.
+
+    Args:
+        end: When it has ended at the latest; ``None`` where nothing bounds it.
+        now: When it begins. Whoever fills in the form has an hour, or a tenth of what is left.
+    """
+    if end is None or now + _USUAL <= end:
+        return DEFAULT_EXPIRY
+    left = end - now
+    left -= min(timedelta(hours=1), left / 10)
+    sizes = {unit: timedelta(**{_UNITS[unit]: 1}) for unit in "dhm"}
+    unit = next((unit for unit, size in sizes.items() if left >= size), "m")
+    return f"{max(1, left // sizes[unit])}{unit}"
 
 
 _FILE = TypeAdapter(_Kept)

@@ -271,3 +271,23 @@ async def test_shares_of_a_context_fill_the_budget(house: House) -> None:
         assert sum(one.tokens for one in shown.shares) == shown.tokens == receipt.body["tokens"]
         used = sum(one.width for one in shown.shares)
         assert used + 100 * shown.free / shown.budget == pytest.approx(100, abs=0.2)
+
+
+async def test_what_is_opened_stays_open_while_its_section_is_renewed(
+    house: House, tabs: Any
+) -> None:
+    """A long text of a row that has no name of its own, and the keyboard stays on it."""
+    page = await tabs.open(f"{house.url}/console/graphs/imola/agents/strategist")
+    live = page.locator("section[data-live$='/live']")
+    fold = live.locator("[data-id] details.said").last
+    text = await fold.locator("div").text_content()
+    await page.evaluate(
+        "addEventListener('console:replaced', () => { document.body.dataset.renewed = '1' })"
+    )
+    await fold.locator("summary").focus()
+    await page.keyboard.press("Enter")
+    await page.wait_for_selector("body[data-renewed]")
+    opened = live.locator("details[open]")
+    await expect(opened).to_have_count(1)
+    assert await opened.locator("div").text_content() == text
+    assert await opened.locator("summary").evaluate("one => one === document.activeElement")

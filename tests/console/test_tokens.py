@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,14 +13,14 @@ from typing import Any
 
 import httpx2
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 from support.console import House
 from support.runtime import MovingClock, running
 from support.service import bearer, inside, serving
 
 from ezra import Ezra
 from ezra.service.issuing import MADE, REVOKED
-from ezra.service.tokens import TokenFile
+from ezra.service.tokens import DEFAULT_EXPIRY, TokenFile
 from tiers.errors import TierUnavailable
 
 from .conftest import PHONE, Shots, Tabs
@@ -203,3 +204,65 @@ async def test_a_server_that_needs_no_token_makes_none(tmp_path: Path) -> None:
         assert answer.status_code == 404
         assert theirs.tokens()[-2].revoked_at is None
         assert next(one for one in theirs.tokens() if one.id == made.id).revoked_at is None
+
+
+@pytest.mark.parametrize("lasts", [{"days": 90}, {"days": 10}, {"hours": 30}, {"minutes": 40}])
+async def test_the_span_that_the_form_offers_is_one_that_it_takes(
+    tmp_path: Path, lasts: dict[str, int]
+) -> None:
+    """Who came with a token of the usual span has less than that left, and is not refused it."""
+    async with guarded(tmp_path) as there:
+        mine = bearer(there.tokens, expires_at=there.clock() + timedelta(**lasts))
+        there.clock.move(minutes=1)
+        page = await there.http.get("/console/tokens", headers=mine)
+        offered = re.search(r'name="expires" required value="(\w+)"', page.text)
+        assert offered is not None
+        there.clock.move(minutes=2)  # to fill it in
+        made = await there.post("/console/tokens", mine, name="mine", expires=offered[1])
+        assert made.status_code == 200, made.text
+        ends = there.tokens.tokens()[-1].expires_at
+        assert ends is not None
+        assert (ends - there.clock()) * 2 > timedelta(**lasts), "most of what is left"
+        refused = await there.post("/console/tokens", mine, name="mine", expires="91d")
+        assert f"expires: &#39;{there.clock() + timedelta(days=91):%Y-%m-%dT}" in refused.text
+
+
+async def test_who_bounds_nothing_is_offered_the_usual_span(tmp_path: Path) -> None:
+    """A token without an end bounds no other; the form then says what the command line says."""
+    async with guarded(tmp_path) as there:
+        page = await there.http.get("/console/tokens", headers=bearer(there.tokens))
+        assert f'name="expires" required value="{DEFAULT_EXPIRY}"' in page.text
+
+
+async def test_a_form_that_is_pressed_twice_acts_once(
+    house: House, tabs: Tabs, tmp_path: Path
+) -> None:
+    """The second press would make a token that nobody is shown; who goes back may press again."""
+    tokens = TokenFile(tmp_path / "tokens.json", house.clock)
+    mine = tokens.create("ann", "operator", expires_at=None)[1]
+    async with serving(house.ezra, tokens=tokens) as url:
+        page = await tabs.open(f"{url}/console/tokens")
+        await page.fill("#token", mine)
+        await page.keyboard.press("Enter")
+        await page.wait_for_url("**/console/tokens")
+        pressed, sent = asyncio.Event(), list[str]()
+
+        async def hold(route: Route) -> None:
+            if route.request.method == "POST":
+                sent.append(route.request.url)
+                await pressed.wait()
+            await route.continue_()
+
+        await page.route("**/console/tokens", hold)
+        for name in ("once", "again"):
+            pressed.clear()
+            await page.get_by_label("Name").fill(name)
+            place = await page.get_by_role("button", name="Make it").bounding_box()
+            assert place is not None
+            for _ in range(2):  # a mouse, unlike a locator, does not wait for what is on its way
+                await page.mouse.click(place["x"] + 5, place["y"] + 5)
+            pressed.set()
+            await expect(page.locator("#made")).to_contain_text(f"The token of {name}")
+            await page.goto(f"{url}/console/tokens")
+        assert [one.name for one in tokens.tokens()] == ["ann", "once", "again"]
+        assert len(sent) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import get_args
 
 from tiers.errors import UsageError
@@ -11,7 +12,7 @@ from tiers.records import Text
 from ..caller import Caller, Role, roles_table
 from ..handle_pool import HandlePool
 from ..issuing import Issuing
-from ..tokens import DEFAULT_EXPIRY, Token, expiry_of
+from ..tokens import DEFAULT_EXPIRY, Token, expiry_of, span_within
 from .pages import Name, Query, Sent, View, href, pages
 
 SHOWN_MAX = 500
@@ -45,7 +46,6 @@ async def tokens(pool: HandlePool, caller: Caller) -> View:
 @pages.action("/tokens", needs="operate")
 async def make(pool: HandlePool, caller: Caller, asked: TokenAsked) -> View:
     """Make a token and show it, once."""
-    now = pool.ezra._runtime.clock()  # noqa: SLF001 - no handle tells the time of the runtime
     named = tuple(one.strip() for one in asked.topics.split(",") if one.strip())
     made, shown = await _issuing(pool).make(
         caller,
@@ -55,7 +55,7 @@ async def make(pool: HandlePool, caller: Caller, asked: TokenAsked) -> View:
         agent_id=asked.agent,
         user_id=asked.user,
         topics=named or (ALL_TOPICS,),
-        expires_at=expiry_of(asked.expires, now),
+        expires_at=expiry_of(asked.expires, _now(pool)),
     )
     return await _view(pool, caller, made, shown)
 
@@ -73,6 +73,10 @@ def _issuing(pool: HandlePool) -> Issuing:
     return pool.issuing
 
 
+def _now(pool: HandlePool) -> datetime:
+    return pool.ezra._runtime.clock()  # noqa: SLF001 - no handle tells the time of the runtime
+
+
 async def _view(
     pool: HandlePool, caller: Caller, made: Token | None = None, shown: str = ""
 ) -> View:
@@ -88,6 +92,6 @@ async def _view(
         "roles": get_args(Role),
         "table_head": heading,
         "table": rows,
-        "default_expiry": DEFAULT_EXPIRY,
+        "default_expiry": span_within(own.expires_at if own else None, _now(pool)),
     }
     return View("tokens.html", values, "Tokens")

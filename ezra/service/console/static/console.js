@@ -40,10 +40,22 @@ function nameOf(element) {
   return null;
 }
 
+// What can be opened, by its own name, or by its place in the row that has one.
+function foldsOf(target) {
+  const named = (one) => {
+    if (one.dataset.id) return one.dataset.id;
+    const row = one.closest("[data-id]");
+    return row && target.contains(row) && `${row.dataset.id} ${[...row.querySelectorAll("details")].indexOf(one)}`;
+  };
+  return [...target.querySelectorAll("details")].map((one) => [named(one), one]).filter(([name]) => name);
+}
+
 function replace(target, text) {
   const active = target.contains(document.activeElement) ? document.activeElement : null;
   const focused = active && active !== target ? nameOf(active) : null;
-  const opened = [...target.querySelectorAll("details[open][data-id]")].map((one) => one.dataset.id);
+  const folds = foldsOf(target);
+  const opened = new Set(folds.filter(([, one]) => one.open).map(([name]) => name));
+  const heading = folds.find(([, one]) => active && one.firstElementChild === active)?.[0];
   const scrolled = [...target.querySelectorAll(".scroll")].map((one) => one.scrollLeft);
   const known = new Set([...target.querySelectorAll("[data-id]")].map((one) => one.dataset.id));
   const content = parsed(text);
@@ -51,8 +63,11 @@ function replace(target, text) {
   const isSame = only && target.dataset.live && only.dataset.live === target.dataset.live;
   target.replaceChildren(...(isSame ? only : content).childNodes);
   for (const one of target.querySelectorAll("[data-id]")) {
-    if (opened.includes(one.dataset.id)) one.open = true;
     if (known.size && !known.has(one.dataset.id)) one.classList.add("fresh");
+  }
+  for (const [name, one] of foldsOf(target)) {
+    if (opened.has(name)) one.open = true;
+    if (name === heading) one.firstElementChild.focus({ preventScroll: true });
   }
   target.querySelectorAll(".scroll").forEach((one, index) => { one.scrollLeft = scrolled[index] ?? 0; });
   if (focused) target.querySelector(focused)?.focus({ preventScroll: true });
@@ -208,6 +223,19 @@ function instant(form) {
   });
 }
 
+// -- a form that acts is sent once: pressed again while it is on its way, it would act twice
+
+function sendOnce(event) {
+  const form = event.target;
+  if (event.defaultPrevented || form.method !== "post") return;
+  if (form.hasAttribute("aria-busy")) event.preventDefault();
+  form.setAttribute("aria-busy", "true");
+}
+
+function back(event) {
+  if (event.persisted) for (const form of document.querySelectorAll("form[aria-busy]")) form.removeAttribute("aria-busy");
+}
+
 // -- keys
 
 let going = 0;
@@ -281,6 +309,8 @@ begin(document);
 // Where the navigation is wider than the screen, it begins at the page that is open.
 for (const here of document.querySelectorAll("nav a[aria-current]")) here.scrollIntoView({ block: "nearest", inline: "center" });
 document.addEventListener("keydown", onKey);
+document.addEventListener("submit", sendOnce);
+window.addEventListener("pageshow", back);
 document.addEventListener("click", (event) => { if (event.target.closest("[data-keys]")) openKeys(); });
 document.documentElement.dataset.ready = "1";
 performance.mark("console-ready");
