@@ -235,6 +235,7 @@ class Console:
         return {
             "now": self._clock(),
             "caller": caller,
+            "may_read": lambda graph_id: caller is not None and caller.may("read", graph_id),
             "names": names,
             "nav": shown[0],
             "graph_tabs": shown[1],
