@@ -306,7 +306,8 @@ class AuditEvent(Record):
     recorded_at: Moment
 
 
-def _kind_of_event(kind: str) -> str:
+def kind_of_event(kind: str) -> str:
+    """Refuse a name that no event of the audit feed has."""
     if kind not in AUDIT_KINDS:
         message = f"a kind of event: {', '.join(AUDIT_KINDS)}"
         raise ValueError(message)
@@ -328,7 +329,7 @@ class AuditFilter(Record):
             come first. Without it they come in order.
     """
 
-    kinds: tuple[Annotated[str, AfterValidator(_kind_of_event)], ...] = ()
+    kinds: tuple[Annotated[str, AfterValidator(kind_of_event)], ...] = ()
     graph_id: str | None = None
     agent_id: str | None = None
     record_id: str | None = None

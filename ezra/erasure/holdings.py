@@ -30,8 +30,8 @@ class HeldRecord(Record):
             ``agent`` for a role or prompts, whose ``id`` is the agent's.
         agent_id: Who wrote it; empty where no agent did.
         user_id: Whose it is; ``None`` when it is nobody's in particular.
-        text: How it begins; blank where retention has emptied it, and only what was made of it
-            may still say so.
+        text: How it begins, of what an open roll-back keeps as well; blank where retention has
+            emptied it, and only what was made of it may still say so.
     """
 
     kind: str
@@ -103,7 +103,7 @@ async def _described(runtime: Runtime, scope: Scope, ids: list[str]) -> tuple[He
         return ()
     found: dict[str, HeldRecord] = {}
     for one in await runtime.taint.described(scope, ids):
-        text = "" if one.is_gone else one.text
+        text = "" if one.is_gone and not one.is_kept else one.text
         found[one.id] = _record(one.kind, one.id, one.agent_id, one.user_id, one.recorded_at, text)
     others = [one for one in ids if one not in found]
     for aside in await runtime.quarantine.quarantined(scope, others):

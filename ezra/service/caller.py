@@ -79,9 +79,11 @@ class Caller:
         if need not in MAY[self.role]:
             raise PolicyDenied(self.name, operation, (need,), held)
         if self.graph_id is not None and graph_id != self.graph_id:
-            raise PolicyDenied(self.name, operation, (f"graph {graph_id}",), held)
+            missing = "every graph" if graph_id is None else f"graph {graph_id}"
+            raise PolicyDenied(self.name, operation, (missing,), held)
         if self.agent_id is not None and agent_id != self.agent_id:
-            raise PolicyDenied(self.name, operation, (f"agent {agent_id}",), held)
+            missing = "every agent" if agent_id is None else f"agent {agent_id}"
+            raise PolicyDenied(self.name, operation, (missing,), held)
         if need in ("read", "operate") and self.is_limited:
             # A graph as a whole holds records of every user and topic.
             limits = f"{held}, of one user or some topics, through agents alone"
@@ -113,7 +115,8 @@ class Caller:
                 raise PolicyDenied(self.name, operation, beyond, held)
         if self.user_id is not None and user_id != self.user_id:
             held = f"a token for the user {self.user_id}"
-            raise PolicyDenied(self.name, operation, (f"user {user_id}",), held)
+            missing = "agents of nobody" if user_id is None else f"user {user_id}"
+            raise PolicyDenied(self.name, operation, (missing,), held)
 
     def spawned(self, asked: Mapping[str, Any], former: AgentRecord | None) -> dict[str, Any]:
         """Return with what an agent is spawned when this caller asks for it.

@@ -66,7 +66,9 @@ async def test_the_feed_is_filtered(house: House, tabs: Tabs) -> None:
     await expect(page.get_by_text("No such events.")).to_be_visible()
     page = await tabs.open(f"{house.url}{FEED}?since=soon")
     await expect(page.get_by_role("alert")).to_contain_text("since")
-    assert len(tabs.problems) == 1
+    page = await tabs.open(f"{house.url}{FEED}?kind=commit")
+    await expect(page.get_by_role("alert")).to_contain_text("kind: 'commit' is not accepted")
+    assert len(tabs.problems) == 2
     tabs.problems.clear()
 
 

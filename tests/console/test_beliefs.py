@@ -265,3 +265,28 @@ async def test_a_page_asks_no_more_of_a_longer_log(
     assert counts[0] == counts[1]
     assert counts[0][0] < 80
     assert counts[0][2] == beliefs.ROWS_PER_PAGE
+
+
+async def test_a_claim_turns_only_its_own_words_around(house: House, tabs: Tabs) -> None:
+    """A mark for the other direction that is never ended stays in what its agent said."""
+    graph = await house.ezra.create_session_graph("turned")
+    agent = await graph.spawn_agent("strategist", topics={"tyres"})
+    turned = "\N{RIGHT-TO-LEFT OVERRIDE}softs last long"
+    await agent.commit(turned, topic="tyres", key=(turned, "life"), value="12")
+    page = await tabs.open(f"{house.url}/console/graphs/turned/beliefs")
+    about = page.locator("td[data-label='About']")
+    assert (await about.text_content() or "").startswith(turned)
+    lefts = [
+        await about.locator(one).bounding_box() for one in ("span >> nth=0", "strong", ".badge")
+    ]
+    places = [box["x"] for box in lefts if box is not None]
+    assert len(places) == 3
+    assert places == sorted(places), "what it is about, its value, then its topic"
+    lane = page.locator(".lane-name")
+    name, topic = (
+        await lane.locator("span").first.bounding_box(),
+        await lane.locator(".badge").bounding_box(),
+    )
+    assert name is not None
+    assert topic is not None
+    assert name["x"] < topic["x"]

@@ -199,7 +199,11 @@ async def test_a_reader_of_one_graph_is_told_of_no_other(guarded: Guarded) -> No
         assert 'href="/console/audit"' not in own.text, "no link to what is refused"
         for path in ("/console/graphs", "/console/graphs/imola", "/console/graphs-rows"):
             assert (await http.get(path)).status_code == 403, path
-        assert "monaco" in (await http.get("/console")).text
+        refused = (await http.get("/console/graphs")).text
+        assert "may not open /console/graphs: missing every graph; it holds" in refused
+        front = (await http.get("/console")).text
+        assert "monaco" in front
+        assert "All times are in UTC." in front
 
 
 async def test_every_answer_carries_the_policy_and_nothing_runs_inline(house: House) -> None:

@@ -231,3 +231,19 @@ async def test_families_and_what_is_around_a_graph() -> None:
     assert around("c", ids, links, 3)[0] == "c"
     assert len(around("c", ids, links, 3)) == 3
     assert around("alone", ids, links, 10) == ["alone"]
+
+
+async def test_a_long_name_leaves_the_tabs_in_reach_and_short_ones_whole(
+    house: House, tabs: Any
+) -> None:
+    """The row of tabs stays one line high; beside a long role an agent's name is not broken."""
+    graph = await house.ezra.create_session_graph("x" * 200)
+    await graph.spawn_agent("strategist", role="keeps the tyres alive, " * 20, topics={"tyres"})
+    page = await tabs.open(f"{house.url}/console/graphs/{graph.id}")
+    place = await page.locator(".place").bounding_box()
+    assert place["height"] < 64
+    last = await page.locator(".tabs a").last.bounding_box()
+    assert last["x"] + last["width"] <= 1280 + 400, "the name does not push them out of reach"
+    name = page.locator("tbody th a")
+    lines = await name.evaluate("one => one.getClientRects().length")
+    assert (await name.inner_text(), lines) == ("strategist", 1)

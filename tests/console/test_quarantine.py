@@ -7,6 +7,7 @@ from playwright.async_api import expect
 from support.console import House
 
 from ezra import WriteRefused
+from ezra.service.console.taint import TEXTS_PER_PAGE
 
 from .conftest import Tabs
 
@@ -40,3 +41,21 @@ async def test_a_person_looks_and_decides(house: House, tabs: Tabs) -> None:
     assert fact.text == ORDER.format(name="Ada")
     reasons = {one.kind: one.reason for one in await graph.audit(limit=1000)}
     assert (reasons["released"], reasons["discarded"]) == ("a quotation", "an attack")
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_a_full_page_leads_on_only_where_there_is_more(house: House, tabs: Tabs) -> None:
+    """With as many texts as one page has there is no next one; with one more there is."""
+    graph = await house.ezra.create_session_graph("far-aside")
+    agent = await graph.spawn_agent("reader")
+    url = f"{house.url}/console/graphs/far-aside/quarantine"
+    for count in (TEXTS_PER_PAGE, 1):
+        for number in range(count):
+            with pytest.raises(WriteRefused):
+                await agent.remember(ORDER.format(name=f"{count}-{number}"), source="tool")
+        page = await tabs.open(url)
+        await expect(page.locator("li[data-id]")).to_have_count(TEXTS_PER_PAGE)
+        led = page.get_by_role("link", name="The next")
+        await expect(led).to_have_count(0 if count > 1 else 1)
+    await led.click()
+    await expect(page.locator("li[data-id]")).to_have_count(1)

@@ -67,6 +67,7 @@ async def test_a_person_is_found_everywhere_and_erased(
     await erase.get_by_label("The name once more").fill("Jane Mueller")
     await erase.get_by_role("button", name="Erase for good").click()
     await expect(page.get_by_role("alert")).to_contain_text("another one")
+    await expect(rows).to_have_count(len(held))
     assert (await graph.holding(subject=WHO)).records == held
     await _ask(page, WHO)
     await erase.get_by_label("Why").fill("asked to")
@@ -162,3 +163,18 @@ async def test_who_read_it_is_one_step_from_a_turn_a_summary_and_an_answer(
     await page.goto(at)
     await page.get_by_role("link", name="Proof").click()
     await expect(page).to_have_url(f"{at}/proof")
+
+
+async def test_what_a_roll_back_keeps_is_held(house: House, tabs: Tabs) -> None:
+    """Its words are still there while it is open, so they are shown; no retention took them."""
+    graph = await house.ezra.create_session_graph("kept-aside")
+    agent = await graph.spawn_agent("concierge")
+    fact = await agent.remember(f"{WHO} snores.")
+    await graph.taint.roll_back(fact, reason="somebody planted it")
+    (held,) = [one for one in (await graph.holding(subject=WHO)).records if one.id == fact]
+    assert held.text == f"{WHO} snores."
+    page = await tabs.open(f"{house.url}/console/graphs/kept-aside/subject")
+    await _ask(page, WHO)
+    row = page.locator(f"tr[data-record='{fact}']")
+    await expect(row).to_contain_text(f"{WHO} snores.")
+    await expect(row).not_to_contain_text("retention")

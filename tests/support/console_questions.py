@@ -134,7 +134,7 @@ QUESTIONS = (
         "operator",
         "What needs a person?",
         "",
-        (GRAPH, "1 in quarantine", "1 roll-backs to confirm"),
+        (GRAPH, "1 in quarantine", "1 roll-back to confirm"),
         within="#waits",
     ),
     Question(

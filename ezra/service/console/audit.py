@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import AfterValidator
 
 from tiers.fields import AUDIT_KINDS
-from tiers.records import AuditEvent, AuditFilter
+from tiers.records import AuditEvent, AuditFilter, kind_of_event
 
 from ..handle_pool import HandlePool
 from ..taking import Names
@@ -18,7 +21,7 @@ NEW_MAX = 100
 class AuditQuery(Query):
     """Which events of the feed, before a number of the page before, or behind the newest seen."""
 
-    kind: Word | None = None
+    kind: Annotated[Word, AfterValidator(kind_of_event)] | None = None
     agent: Word | None = None
     record: Word | None = None
     graph: Word | None = None

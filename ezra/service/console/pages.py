@@ -69,7 +69,7 @@ class Query(BaseModel):
         except ValidationError as error:
             first = Misfit.first_of(error)
             where = str(first.place[0]) if first.place else "query"
-            shown = ", ".join(given[where]) if where in given else None
+            shown = ", ".join(given.get(where, ()))
             raise UsageError(where, shown, first.accepted) from None
 
 
@@ -155,7 +155,8 @@ class Page:
             PolicyDenied: It does not.
         """
         if self.needs is not None:
-            operation = f"console {self.path}"
+            does = "open" if self.verb == "GET" else "post to"
+            operation = f"{does} {PREFIX}{self.path}"
             caller.check(self.needs, operation, names.get("graph_id"), names.get("agent_id"))
 
     def is_for(self, caller: Caller, names: Names) -> bool:

@@ -53,6 +53,10 @@ async def form(caller: Caller, graph: Graph) -> View:
 @pages.question("/graphs/{graph_id}/subject", needs="read")
 async def held(caller: Caller, graph: Graph, asked: SubjectAsked) -> View:
     """Show what the graph holds of somebody: what an erasure would redact."""
+    return await _held(caller, graph, asked)
+
+
+async def _held(caller: Caller, graph: Graph, asked: SubjectAsked, problem: str = "") -> View:
     records, cursor = list[HeldRecord](), asked.cursor
     for _ in range(PAGES_LOOKED_THROUGH_MAX):
         page = await graph.holding(
@@ -62,7 +66,7 @@ async def held(caller: Caller, graph: Graph, asked: SubjectAsked) -> View:
         cursor = page.cursor or ""
         if not cursor or len(records) >= RECORDS_PER_PAGE:
             break
-    return _view(caller, graph, asked, records=records, cursor=cursor)
+    return _view(caller, graph, asked, records=records, cursor=cursor, problem=problem)
 
 
 @pages.action("/graphs/{graph_id}/subject/erase", needs="operate")
@@ -70,7 +74,7 @@ async def erase(caller: Caller, graph: Graph, asked: EraseAsked) -> View:
     """Erase it, and show the receipt."""
     whom = SubjectAsked(name=asked.name, by=asked.by)
     if asked.confirmed != asked.name:
-        return _view(caller, graph, whom, problem="The name typed to confirm is another one.")
+        return await _held(caller, graph, whom, "The name typed to confirm is another one.")
     report = await graph.erase(**{asked.by: asked.name}, reason=asked.reason)
     receipt = "" if report.receipt is None else report.receipt.model_dump_json(indent=2)
     return _view(caller, graph, whom, report=report, receipt=receipt)

@@ -53,11 +53,12 @@ class WaitingAsked(Query):
 @pages.page("/graphs/{graph_id}/quarantine", needs="read", label="Quarantine", key="q")
 async def waiting(caller: Caller, graph: Graph, asked: WaitingAsked) -> View:
     """Show the texts that wait for a decision."""
-    texts = await graph.quarantine.list(after=asked.after, limit=TEXTS_PER_PAGE)
+    texts = await graph.quarantine.list(after=asked.after, limit=TEXTS_PER_PAGE + 1)
+    shown = texts[:TEXTS_PER_PAGE]
     values = {
-        "texts": texts,
+        "texts": shown,
         "may_decide": caller.may("operate", graph.id),
-        "cursor": texts[-1].id if len(texts) == TEXTS_PER_PAGE else None,
+        "cursor": shown[-1].id if len(texts) > TEXTS_PER_PAGE else None,
     }
     return View("quarantine.html", values, "Quarantine")
 
