@@ -100,6 +100,29 @@ async def test_beliefs_are_filtered_and_paged(
     tabs.problems.clear()
 
 
+async def test_who_filters_stays_at_the_moment(house: House, tabs: Tabs) -> None:
+    """However it was chosen: by the slider, a turn or a time; at the end of the log it moves on."""
+    history = (await with_past(house.ezra, house.clock)).beliefs
+    last = await history.seq_at()
+    page = await tabs.open(f"{house.url}{BELIEFS}")
+    told = page.locator(".moment-told")
+    await slide(page, 2)
+    await page.get_by_label("Topic").fill("tyres")
+    await page.get_by_role("button", name="Filter").click()
+    await page.wait_for_url("**topic=tyres**")
+    await expect(told).to_have_attribute("data-seq", "2")
+    await slide(page, last)
+    await page.get_by_role("button", name="Filter").click()
+    await page.wait_for_url(lambda address: "seq=" not in address)
+    await expect(told).to_have_attribute("data-seq", str(last))
+    seq = str(await history.seq_at(2))
+    assert seq != str(last)
+    plain = await tabs.open(f"{house.url}{BELIEFS}?turn=2", js=False)
+    await plain.get_by_label("Topic").fill("tyres")
+    await plain.get_by_role("button", name="Filter").click()
+    await expect(plain.locator(".moment-told")).to_have_attribute("data-seq", seq)
+
+
 async def test_claims_are_shown_as_text(house: House, tabs: Tabs) -> None:
     """Markup in a claim and in a key runs nowhere: in the list, a lane's name or a bar's title."""
     history = (await with_past(house.ezra, house.clock)).beliefs
