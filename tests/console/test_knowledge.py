@@ -189,6 +189,35 @@ async def test_names_on_rings_do_not_lie_on_each_other(seed: int) -> None:
     assert len(drawn.lines) <= LABELS_MAX or not drawn.lines[0].label
 
 
+async def test_the_whole_of_a_name_stands_in_the_drawing(house: House, tabs: Tabs) -> None:
+    """A name that is cut where it is too long is not cut off once more, at the edge."""
+    name = "<script>window.pwned=1</script>"
+    graph = await house.ezra.create_session_graph("wide")
+    agent = await graph.spawn_agent("writer")
+    await agent.knowledge.add("Middle", "is", name)
+    page = await tabs.open(f"{house.url}/console/graphs/{graph.id}/knowledge")
+    await page.get_by_role("link", name="Middle").click()
+    drawing = page.locator(".drawing svg")
+    box = await drawing.bounding_box()
+    assert box is not None
+    texts = await drawing.locator(".node text").all()
+    assert len(texts) == 2
+    for one in texts:
+        place = await one.bounding_box()
+        assert place is not None
+        assert box["x"] <= place["x"], await one.text_content()
+        assert place["x"] + place["width"] <= box["x"] + box["width"], await one.text_content()
+
+
+async def test_letters_that_are_twice_as_wide_have_twice_the_room() -> None:
+    """Those of Chinese or Japanese are as wide as they are high, 13 pixels."""
+    name = "鈴鹿サーキットの天気"
+    drawn = around("Suzuka", [Edge("Suzuka", name, "is", 1)])
+    (node,) = [one for one in drawn.nodes if one.name == name]
+    assert node.anchor == "end"
+    assert drawn.x <= node.x - 13 * len(name)
+
+
 async def test_a_name_alone_is_drawn_alone() -> None:
     """No facts around it: one name, no lines."""
     drawn = around("alone", [])

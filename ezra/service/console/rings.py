@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from unicodedata import east_asian_width
 
 RING = 130.0
 MARGIN = 24.0
-LETTER = 7.5
-"""About how wide a letter is; names are cut behind ``LETTERS_MAX``."""
+LETTER = 8.0
+"""About how wide a letter is, those of Chinese or Japanese twice; cut behind ``LETTERS_MAX``."""
 
 LETTERS_MAX = 26
 NODES_MAX = 48
@@ -150,13 +151,20 @@ def _bounds(nodes: Iterable[Node]) -> tuple[float, float]:
     """Return how far names reach to the left and to the right."""
     left = right = 0.0
     for node in nodes:
-        text = LETTER * min(len(node.name), LETTERS_MAX)
+        text = _wide(node.name)
         before, behind = {"start": (0.0, text), "end": (text, 0.0)}.get(
             node.anchor, (text / 2, text / 2)
         )
         left = min(left, node.x - before)
         right = max(right, node.x + behind)
     return left - MARGIN, right + MARGIN
+
+
+def _wide(name: str) -> float:
+    """Return about how wide a name is where it is written, with the sign that it was cut."""
+    return LETTER * sum(
+        2 if east_asian_width(one) in "WF" else 1 for one in name[: LETTERS_MAX + 1]
+    )
 
 
 def _drawn(edge: Edge, nodes: Mapping[str, Node], *, is_worded: bool) -> Drawn:
