@@ -285,6 +285,7 @@ def test_manners_of_speaking_and_doubts_are_not_told(said: str) -> None:
         ("My boss wants every report in English.", "Ada's boss wants every report in English"),
         ("I want all invoices in PDF.", "Ada wants all invoices in PDF"),
         ("We renamed master to main.", "Ada renamed master to main"),
+        ("All prices are in euros.", "All prices are in euros"),
         ("CI is on Woodpecker.", "CI is on Woodpecker"),
         ("Our docs are on Notion.", "Ada's docs are on Notion"),
         ("The logs are in S3.", "the logs are in S3"),

@@ -147,6 +147,8 @@ def test_what_passes_or_points_elsewhere_is_not_told(said: str) -> None:
         ("Don't ever share my number.", "never to share Ada's number"),
         ("Never use tabs in this repo.", "never to use tabs in this repo"),
         ("Stop using emojis.", "to stop using emojis"),
+        ("When you write Python, use type hints.", "to use type hints when it writes Python"),
+        ("I'd like you to address me formally.", "to address Ada formally"),
         ("Can you stop apologising all the time?", "to stop apologising all the time"),
         (
             "Keep your answers short, no more than 3 sentences.",
@@ -166,6 +168,9 @@ def test_what_is_asked_for_good_is_kept(said: str, asked: str) -> None:
     "said",
     [
         "Don't send the file yet.",
+        "When you write this test, use type hints.",
+        "When you have time, write more tests.",
+        "When you see the doctor, ask about my knee today.",
         "Please write a poem in German.",
         "Use the new API here.",
         "Keep it up.",

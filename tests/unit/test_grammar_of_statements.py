@@ -19,6 +19,9 @@ NOW = datetime(2026, 3, 11, 9, 30, tzinfo=UTC)
     ("said", "told"),
     [
         ("I moved to Turin last month.", "Ada moved to Turin in February 2026"),
+        ("I grew up on a farm.", "Ada grew up on a farm"),
+        ("I live on the fifth floor.", "Ada lives on the fifth floor"),
+        ("My hobbies are hiking and chess.", "Ada enjoys hiking and chess"),
         ("I broke my leg when I was ten.", "Ada broke Ada's leg at the age of ten"),
         ("My father died when I was nine.", "Ada's father died"),
         ("I've started smoking again.", "Ada has started smoking"),

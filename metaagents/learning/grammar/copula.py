@@ -84,9 +84,10 @@ _FIXED = regex(r"^(?:scheduled|booked|set|planned|arranged)(?: for)?(?: |$)")
 _YEARLY = regex(r"(?:birthday|anniversary|date of birth|name day)$")
 _SET = (
     r"price|rate|fee|fare|rent|limit|budget|quota|salary|wage|deposit|discount|tax|tariff|toll"
-    r"|cap|target|threshold|timeout|premium|minimum|maximum|capacity|charge|allowance"
+    r"|cap|target|threshold|timeout|premium|minimum|maximum|capacity|charge|allowance|length"
+    r"|duration|interval"
 )
-SET = regex(rf"\b(?:{_SET})$")
+SET = regex(rf"\b(?:{_SET})(?: (?:for|of|per) [\w -]{{2,30}})?$")
 """What somebody sets, so that it stays: ``the tax rate``."""
 NUMBERED = regex(
     rf"(?:{_SET}|number|size|age|height|weight|pin|code|postcode|zip|extension|room|gate"

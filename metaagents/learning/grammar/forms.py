@@ -33,6 +33,8 @@ be | from/originally from | place | is from | state one identity
 come | from/originally from | place | is from | state one identity
 grow | up in | place | grew up in | event identity
 grow | up in/up near/up on/up outside | own-place | grew up in | event identity
+grow | up in/up on/up in the | upbringing | grew up in | event identity
+live | on | floor | lives on | state
 be | raised in/brought up in | place | grew up in | event identity
 grow | up speaking | language | speaks | event identity
 be | born in/born and raised in | place | was born in | event identity

@@ -20,7 +20,8 @@ _RECORDS = any_case(
 )
 """What a team keeps with some tool or in some form."""
 _BY_NAME = regex(
-    rf"(?:on|in) (?:the |our )?(?:[\w-]+ )?[{CAPITALS}][\w.&-]*(?: [{CAPITALS}\d][\w.&-]*)*"
+    rf"(?:on|in) (?:(?:the |our )?(?:[\w-]+ )?[{CAPITALS}][\w.&-]*(?: [{CAPITALS}\d][\w.&-]*)*"
+    r"|euros|dollars|pounds|francs|cents|metres|kilometres|miles|kilograms)"
 )
 _PUT_AWAY = any_case(
     r"\b(?:keys?|forms?|documents?|papers|passports?|certificates?|contracts?|invoices?|receipts"

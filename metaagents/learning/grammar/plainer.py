@@ -408,6 +408,7 @@ _WAYS: tuple[Way, ...] = (
         r" (?:eat|drink|touch|have|use) ([\w -]+?)[.!]?$",
         r"\2 gives me \1",
     ),
+    Way(r"^my (?:main )?(?:hobbies|interests) (?:are|include) (?!also\b)(?=\w)", "I enjoy "),
     Way(
         r"\bi(?:'d| would)? (used to )?(?:describe|call|consider) myself (?:as )?(?=an? )",
         lambda found: "I used to be " if found[1] else "I am ",

@@ -26,6 +26,7 @@ _NOT_ANY_MORE = (
     r"(?:using|sending|calling|writing|adding|saying|asking|suggesting|recommending|including"
     r"|repeating|mentioning|offering|apologi[sz]ing)"
 )
+_AT_HAND = r"\b(?:this|that|these|those|it|them|now|today)\b"
 _FOR_GOOD = (
     r"(?:from now on|in (?:the )?future|going forward|as a rule|in general|by default|every time"
     r"|each time|at all times|for all (?:my |your |of )\w+|in (?:all )?(?:your|my) \w+"
@@ -33,6 +34,9 @@ _FOR_GOOD = (
     r"|(?:when|whenever) (?:i|we) (?:ask|send|say|write|give|share|paste|talk|want)\b[^,]{0,40}"
     r"|(?:when|whenever) you (?!can|have|get|want|need|are|were|feel|like)\w+"
     r"(?: to| with| for)?(?: me| us)?"
+    r"|(?:when|whenever) you (?!can|have|get|want|need|are|were|feel|like|see|meet|visit|go|come"
+    r"|arrive|finish|reach|leave|hear)\w+ "
+    rf"(?:(?!{_AT_HAND})[\w' -]){{2,40}}(?=,)"
     r"|when (?:answering|replying|writing|talking|explaining) ?(?:to me|to us|me)?)"
 )
 _OPENING = r"(?:(?:please|also|and|so|oh|hi|hello|hey|btw|by the way|one more thing|note)[,:]? )*"
@@ -53,7 +57,8 @@ _STYLE = any_case(
     r"in (?:[A-Z]\w+|short .+|plain .+|simple .+|bullet .+|full .+|complete .+))"
     r"|(?P<use>use (?:the )?(?:metric|imperial|british|american|celsius|fahrenheit|24-hour"
     r"|kilomet\w+|miles|euros|dollars|pounds|simple|plain|short|formal|informal)\b.{0,40})"
-    r"|(?P<call>(?:address|refer to) me (?:as|by|with) .+)"
+    r"|(?P<call>(?:address|refer to) me (?:(?:as|by|with) .+|formally|informally|politely)"
+    r"|sign (?:as|with) .+)"
     r"|(?P<no>(?:don't|do not|never) (?:use|suggest|recommend|include|propose|offer|send me|give me"
     r"|call me|book|schedule|mention|add) (?!(?:the|this|that|these|those|it|them|any of|my)\b).+))"
 )
@@ -180,7 +185,8 @@ def _wanted(plain: str) -> str:
 def _of_standing(found: re.Match[str]) -> str:
     if found["front"]:
         how = (found["how"] or "").strip().lower()
-        return f"{_to(how, found['act'])} {found['front'].lower()}"
+        front = f"{found['front'][0].lower()}{found['front'][1:]}"
+        return f"{_to(how, found['act'])} {front}"
     if found["always"]:
         return _to(found["always"].strip().lower(), found["then"])
     return _to((found["not"] or "").strip().lower(), found["what"])

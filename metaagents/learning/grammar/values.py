@@ -299,6 +299,13 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "place": phrases.as_place,
     "name": lambda rest: phrases.as_name(rest) or (rest if rest in SOFTWARE else None),
     "own-place": _own_place,
+    "upbringing": matching(
+        r"^(?:an? )?(?:[\w-]+ ){0,2}(?:farm|ranch|village|town|city|island|suburb|suburbs|orphanage"
+        r"|houseboat|council estate|countryside|foster care|household|family)"
+        r"(?: (?:in|near|outside|on|of) [\w .'-]{2,40})?$",
+        re.IGNORECASE,
+    ),
+    "floor": matching(r"^the (?:[\w-]+ )?floor(?: (?:of|in|with|without) [\w .'-]{2,40})?$"),
     "beside-place": part_of(rf"((?:near|outside|close to|by) {phrases.NAME})"),
     "firm": _firm,
     "role": _role,
