@@ -24,6 +24,7 @@ from ..handles.recording import PastTurn
 from ..remote.ezra import RemoteEzra
 from ..wire.tools import ToolSpec, agent_tools
 from .adk_events import USER, name_of, ref_of, said_in, words_of
+from .keeping import encodable
 
 with needs("adk", "ezra.adapters.adk"):
     from google.adk.agents.readonly_context import ReadonlyContext
@@ -110,7 +111,7 @@ class EzraMemoryService(BaseMemoryService):
         if not query.strip():
             return SearchMemoryResponse()
         agent = await self.agent(app_name, user_id)
-        found = await agent.recall(query[:TEXT_CHARS_MAX], limit=self._limit)
+        found = await agent.recall(encodable(query[:TEXT_CHARS_MAX]), limit=self._limit)
         return SearchMemoryResponse(memories=[_entry(hit, user_id) for hit in found.items])
 
     async def delete_memory(

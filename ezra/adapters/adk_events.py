@@ -17,6 +17,8 @@ from tiers.extras import needs
 from tiers.fields import NAME_CHARS_MAX, TEXT_CHARS_MAX
 from tiers.records import ToolOutput
 
+from .keeping import encodable
+
 with needs("adk", "ezra.adapters.adk"):
     from google.adk.events.event import Event
     from google.genai.types import Content
@@ -76,10 +78,14 @@ def said_in(events: Iterable[Event], is_known: Callable[[str], bool]) -> list[Sa
 
 
 def words_of(content: Content | None) -> str:
-    """Return what a content says in words, cut where it is longer than a record may be."""
+    """Return what a content says in words, cut where it is longer than a record may be.
+
+    Half of a character, such as of an emoji that a model's stream cut in two, is a question mark: a
+    session whose events no store can keep would never be remembered.
+    """
     parts = (content.parts if content else None) or ()
     said = "\n".join(part.text for part in parts if part.text and not part.thought)
-    return said.strip()[:TEXT_CHARS_MAX]
+    return encodable(said.strip()[:TEXT_CHARS_MAX])
 
 
 def name_of(given: str) -> str:
@@ -158,7 +164,8 @@ def _outputs(events: Sequence[Event]) -> tuple[ToolOutput, ...]:
     found: list[ToolOutput] = []
     for event in events:
         for returned in event.get_function_responses():
-            whole = json.dumps(returned.response or {}, ensure_ascii=False, default=str)
+            said = json.dumps(returned.response or {}, ensure_ascii=False, default=str)
+            whole = encodable(said)
             found += (
                 ToolOutput(
                     tool=name_of(returned.name or "tool"), output=whole[at:][:TEXT_CHARS_MAX]

@@ -249,6 +249,11 @@ def _check_text(field: str, text: object) -> None:
         raise UsageError(field, "a text", "without NUL characters and lone surrogates")
 
 
+def encodable(text: str) -> str:
+    """Return a text that UTF-8 can carry: a question mark stands for half of a character."""
+    return text.encode(errors="replace").decode()
+
+
 def _can_be_sent(text: str) -> bool:
     try:
         text.encode()

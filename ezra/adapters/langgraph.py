@@ -344,6 +344,20 @@ def memory_tools(agent: Agent) -> list[StructuredTool]:
     return [_tool(spec, agent, home) for spec in agent_tools()]
 
 
+class MemoryTool(StructuredTool):
+    """A tool to which every argument is the model's, whatever its name is.
+
+    LangChain's own takes some names for its own, such as ``self`` and ``config``: it drops them, or
+    the run ends with a ``TypeError``.
+    """
+
+    def _run(self, /, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as LangChain says
+        return self.func(*args, **arguments)  # type: ignore[misc]
+
+    async def _arun(self, /, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as LangChain says
+        return await self.coroutine(*args, **arguments)  # type: ignore[misc]
+
+
 def _tool(spec: ToolSpec, agent: Agent, home: HomeLoop) -> StructuredTool:
     async def call(**arguments: Any) -> str:  # noqa: ANN401 - what a model says
         try:
@@ -355,7 +369,7 @@ def _tool(spec: ToolSpec, agent: Agent, home: HomeLoop) -> StructuredTool:
     def wait(**arguments: Any) -> str:  # noqa: ANN401 - what a model says
         return home.wait(lambda: call(**arguments), "await the tool's ainvoke")
 
-    return StructuredTool(
+    return MemoryTool(
         name=spec.name,
         description=spec.description,
         args_schema=spec.parameters,

@@ -27,11 +27,12 @@ from tiers.knowledge import APART
 from tiers.recollection import Place
 from tiers.records import Fact
 
+from ..arguments import check_encodable
 from ..checks import checked
 from ..handles.agent import Agent
 from ..handles.agent_facts import FORGOTTEN_MAX
 from ..wire.tools import ToolSpec, agent_tools
-from .keeping import Shelf
+from .keeping import Shelf, encodable
 
 with needs("openai-agents", "ezra.adapters.openai_agents"):
     from agents import FunctionTool, TResponseInputItem
@@ -71,7 +72,7 @@ class EzraSession:
         clock: Where the time comes from; what is added later comes later, whoever adds it.
 
     Raises:
-        UsageError: The session has no id.
+        UsageError: The session has no id, or one that no store can keep.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class EzraSession:
     ) -> None:
         if not session_id.strip():
             raise UsageError("session_id", session_id, "text that is not blank")
+        check_encodable("session_id", session_id)
         self.session_id = session_id
         self.session_settings = session_settings
         self._agent = agent
@@ -320,4 +322,4 @@ def _texts(value: object) -> str:
 
 
 def _plain(text: str) -> str:
-    return text.encode(errors="replace").decode().replace("\x00", "")
+    return encodable(text).replace("\x00", "")

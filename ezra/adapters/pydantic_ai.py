@@ -36,6 +36,9 @@ D = TypeVar("D")
 _OWN = {"memory": "ezra"}
 """What is noted beside the answers of a ``MemoryToolset``; models are not shown it."""
 
+_FAILED = "ezra memory: "
+"""What its failures begin with: nothing can be noted beside them."""
+
 
 class MemoryToolset(FunctionToolset[D]):
     """The tools over an agent's memory, for the ``toolsets`` of a Pydantic AI agent.
@@ -61,11 +64,11 @@ class MemoryToolset(FunctionToolset[D]):
             self.add_tool(self._tool(spec))
 
     def _tool(self, spec: ToolSpec) -> Tool[D]:
-        async def call(ctx: RunContext[D], **arguments: Any) -> ToolReturn:  # noqa: ANN401
+        async def call(ctx: RunContext[D], /, **arguments: Any) -> ToolReturn:  # noqa: ANN401
             try:
                 answer = await spec.call(self._agent(ctx), arguments)
             except EzraError as error:
-                raise ToolFailed(error_line(error)) from error
+                raise ToolFailed(_FAILED + error_line(error)) from error
             return ToolReturn(answer.model_dump(mode="json"), metadata=_OWN)
 
         tool: Tool[D] = Tool.from_schema(
@@ -112,5 +115,12 @@ def tool_outputs(messages: Iterable[ModelMessage]) -> list[ToolOutput]:
     return [
         checked(ToolOutput, tool=part.tool_name, output=part.model_response_str())
         for part in parts
-        if isinstance(part, ToolReturnPart) and part.metadata != _OWN
+        if isinstance(part, ToolReturnPart) and not _is_own(part)
     ]
+
+
+def _is_own(part: ToolReturnPart) -> bool:
+    """Whether a ``MemoryToolset`` returned this, or failed with it."""
+    if part.outcome == "failed":
+        return isinstance(part.content, str) and part.content.startswith(_FAILED)
+    return bool(part.metadata == _OWN)

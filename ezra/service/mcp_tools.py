@@ -222,7 +222,10 @@ class MemoryTool(Tool):
         known = self.parameters.get("properties", {})
         unknown = sorted(set(arguments) - set(known))
         if unknown:
-            first, accepted = unknown[0], f"no such argument; there are {', '.join(known)}"
+            first, accepted = (
+                unknown[0],
+                f"no such argument; there are {', '.join(known) or 'none'}",
+            )
             raise ToolError(error_line(UsageError(first, shown(arguments[first]), accepted)))
         try:
             self.check()

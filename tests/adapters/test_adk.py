@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Any
@@ -232,6 +233,23 @@ async def test_names_that_are_not_ezras_stay_apart(home: House) -> None:
     team = await graph.spawn_agent("boss", topics={"*"})
     await team.remember("The boss has a number.", private=True)
     assert await texts(service, "names", "boss", "Does the boss have a number?") == []
+
+
+async def test_half_of_a_character_keeps_no_session_from_memory(home: House) -> None:
+    """An emoji that was cut in two in a message, an answer and what a tool returned."""
+    service = EzraMemoryService(home.runtime)
+    returned = FunctionResponse(name="weather", response={"sky": "dry \ud83d"})
+    said = [
+        event(0, "user", text("Which tyres \ud83d?")),
+        event(1, "pit", [Part(function_response=returned)]),
+        event(2, "pit", text("Mediums \ude00.")),
+    ]
+    await service.add_session_to_memory(session("halves", "kim", said))
+    (turn,) = await turns(home, "halves", "kim")
+    assert (turn.input, turn.response) == ("Which tyres ??", "Mediums ?.")
+    assert [json.loads(one.output) for one in turn.tool_outputs] == [{"sky": "dry ?"}]
+    (found,) = await texts(service, "halves", "kim", "tyres \ud83d")
+    assert "Mediums ?." in found
 
 
 async def test_memories_are_added_and_forgotten_by_id(home: House) -> None:

@@ -91,6 +91,20 @@ async def test_what_a_model_may_not_is_told_to_it(home: House) -> None:
         tools[0].invoke({"query": "x"})
 
 
+@pytest.mark.parametrize("name", ["self", "config", "run_manager", "args", "arguments"])
+async def test_an_argument_is_the_models_whatever_its_name(home: House, name: str) -> None:
+    """None passes for one of LangChain's own: it is refused as any other that there is not."""
+    tools = memory_tools(await home.agent())
+    asked = {"messages": [HumanMessage("Go on.")]}
+    says = (calling("recall", query="x", **{name: "mine"}), AIMessage("So be it."))
+    awaited = await scripted(tools, *says).ainvoke(asked)
+    in_thread = await asyncio.to_thread(scripted(tools, *says).invoke, asked)
+    for state in (awaited, in_thread):
+        (refused,) = answers(state)
+        assert refused.status == "error"
+        assert f"'{name}' is not accepted" in refused.content
+
+
 async def test_models_are_told_of_the_common_tools(home: House) -> None:
     """Names, descriptions and parameters are those that every framework is told of."""
     tools = {tool.name: tool for tool in memory_tools(await home.agent())}

@@ -201,6 +201,18 @@ async def test_what_is_added_later_comes_later_though_the_clock_steps_back(home:
     assert await EzraSession("talk", agent).get_items() == said
 
 
+async def test_an_id_that_no_store_can_keep_is_refused(home: House) -> None:
+    """In words, before anything is asked; what can be kept is, however odd it looks."""
+    agent = await home.agent()
+    for session_id in (" ", "talk \ud83d"):
+        with pytest.raises(UsageError, match="session_id"):
+            EzraSession(session_id, agent)
+    said: list[TResponseInputItem] = [{"role": "user", "content": "Box now?"}]
+    for session_id in ("x" * 5_000, "talk\x00", "a/b \U0001f3ce"):
+        await EzraSession(session_id, agent).add_items(said)
+        assert await EzraSession(session_id, agent).get_items() == said
+
+
 async def test_the_runner_goes_on_where_the_session_left_off(home: House) -> None:
     """Two runs: the model of the second sees the call, its result and the answer of the first."""
     member = await home.agent()

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from pydantic_ai import Agent
+from pydantic_ai import Agent, ToolFailed
 from pydantic_ai.messages import (
     ModelMessage,
+    ModelMessagesTypeAdapter,
     ModelRequest,
     ModelResponse,
     TextPart,
@@ -94,6 +95,7 @@ async def test_what_is_refused_is_told_and_the_run_goes_on(home: House) -> None:
     script = Script(
         ToolCallPart("recall", {"query": "x", "limit": 0}),
         ToolCallPart("recall", {"query": "x", "colour": "red"}),
+        ToolCallPart("recall", {"query": "x", "ctx": "mine", "self": "me"}),
         ToolCallPart("recall", {"query": "x"}),
         ToolCallPart("remember_fact", {"text": "x", "topics": ["money"]}),
         ToolCallPart("read_tool_output", {"turn_id": "nobody"}),
@@ -102,12 +104,30 @@ async def test_what_is_refused_is_told_and_the_run_goes_on(home: House) -> None:
     bot = Agent(script.model, toolsets=[MemoryToolset(await home.agent())])
     run = await bot.run("Go on.")
     told = returned(run.all_messages())
-    assert [part.outcome for part in told] == [*["failed"] * 2, "success", *["failed"] * 2]
+    assert [part.outcome for part in told] == [*["failed"] * 3, "success", *["failed"] * 2]
     for part, problem in zip(
-        told, ("limit", "colour", "", "PolicyDenied", "NotFound"), strict=True
+        told, ("limit", "colour", "'ctx'", "", "PolicyDenied", "NotFound"), strict=True
     ):
         assert problem in str(part.content)
     assert run.output == "So be it."
+
+
+async def test_what_memory_refused_is_no_output_of_a_turn(home: House) -> None:
+    """What an application's own tool failed with is one, whatever it is called; also from JSON."""
+
+    def radio() -> str:
+        """Ask the radio."""
+        raise ToolFailed("No signal.")
+
+    script = Script(
+        ToolCallPart("recall", {"query": "x", "limit": 0}), ToolCallPart("radio", {}), "Silence."
+    )
+    bot = Agent(script.model, tools=[radio], toolsets=[MemoryToolset(await home.agent())])
+    run = await bot.run("Go on.")
+    stored = ModelMessagesTypeAdapter.validate_json(run.new_messages_json())
+    for messages in (run.new_messages(), stored):
+        (output,) = tool_outputs(messages)
+        assert (output.tool, output.output) == ("radio", '{"error":"No signal."}')
 
 
 async def test_every_tool_can_be_called_as_its_schema_says(home: House) -> None:

@@ -333,6 +333,8 @@ async def test_hostile_arguments_are_refused_in_one_line(ezra: Ezra) -> None:
         said = await refused(client, "recall", query="x", limti=5)
         assert said.startswith("UsageError: limti: 5 is not accepted")
         assert "limit" in said
+        said = await refused(client, "mesh_sources", source="stock")
+        assert said.endswith("no such argument; there are none")
 
 
 async def test_hostile_texts_are_remembered_as_they_are(ezra: Ezra) -> None:
