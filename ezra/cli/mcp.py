@@ -1,12 +1,14 @@
 """``ezra mcp``: an agent's memory for clients of the Model Context Protocol.
 
-Standard input ends when the command is stopped, not only when whoever writes closes it.
+Standard input ends when the command is stopped, or when nobody reads what it answers, not only when
+whoever writes closes it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import select
 import shutil
 import socket
 import sysconfig
@@ -32,6 +34,7 @@ from .doors import Url, refuse_nothing, server_of
 from .doors import token as token_of_environment
 from .help import listed
 from .options import Home, Json, one_of, run, settings_at, stopped_by_signals
+from .screen import NOBODY_READS, drop_output
 
 if TYPE_CHECKING:
     from ..service.caller import Caller
@@ -87,10 +90,11 @@ def run_stdio(
     # refuses the rest.
     caller = Caller("stdio", "operator", graph, agent, user, topics)
     address = server_of(home, url)
-    if address is None:
-        run(_embedded(settings_at(home), caller, create=create))
-    else:
-        run(_bridged(address, token or token_of_environment(), caller, create=create))
+    with _ending_without_readers():
+        if address is None:
+            run(_embedded(settings_at(home), caller, create=create))
+        else:
+            run(_bridged(address, token or token_of_environment(), caller, create=create))
 
 
 async def _embedded(settings: Settings, caller: Caller, *, create: bool) -> None:
@@ -293,6 +297,14 @@ def _endpoint(url: str, graph: str | None, agent: str | None) -> str:
 _CHUNK_BYTES = 65_536
 
 
+def _is_read(output: int, real: int) -> bool:
+    """Wait until there is input; whether somebody can still read the output."""
+    waiting = select.poll()
+    waiting.register(real, select.POLLIN)
+    waiting.register(output, 0)  # it is told all the same when nobody can
+    return all(file != output for file, _ in waiting.poll())
+
+
 async def until_stopped(serve: Callable[[], Awaitable[None]], stopped: asyncio.Event) -> None:
     """Serve standard input to its end, which comes at the latest when somebody stops the process.
 
@@ -310,12 +322,25 @@ async def until_stopped(serve: Callable[[], Awaitable[None]], stopped: asyncio.E
 
 
 @contextmanager
+def _ending_without_readers() -> Iterator[None]:
+    """End the command, without a word, where the block was answering somebody who has gone."""
+    try:
+        yield
+    except ExceptionGroup as failed:
+        if failed.split(BrokenPipeError)[1] is not None:
+            raise
+        drop_output()
+        raise typer.Exit(NOBODY_READS) from None
+
+
+@contextmanager
 def _ending_input() -> Iterator[Callable[[], None]]:
     """Put an input that can be ended in the place of standard input, for the length of the block.
 
-    The thread that fills it is left behind where it waits for the real one.
+    It ends by itself when nobody reads standard output any more: whoever goes may leave the input
+    open. The thread that fills it is left behind where it waits for the real one.
     """
-    former, real = os.dup(0), os.dup(0)
+    former, real, output = os.dup(0), os.dup(0), os.dup(1)
     inner, outer = socket.socketpair()
     os.dup2(inner.fileno(), 0)
     inner.close()
@@ -326,9 +351,10 @@ def _ending_input() -> Iterator[Callable[[], None]]:
 
     def fill() -> None:
         with outer, suppress(OSError):
-            while chunk := os.read(real, _CHUNK_BYTES):
+            while _is_read(output, real) and (chunk := os.read(real, _CHUNK_BYTES)):
                 outer.sendall(chunk)
         os.close(real)
+        os.close(output)
 
     Thread(target=fill, name="standard input", daemon=True).start()
     try:

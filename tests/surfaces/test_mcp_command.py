@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import os
 import sys
@@ -20,6 +21,7 @@ from typer.testing import CliRunner
 
 from ezra import Ezra
 from ezra.cli.mcp import CLIENTS, PLACEHOLDER, mcp_app, until_stopped
+from ezra.cli.screen import NOBODY_READS
 from ezra.service.caller import Caller
 from ezra.service.handle_pool import HandlePool
 from ezra.service.mcp import mcp_server
@@ -77,6 +79,36 @@ async def test_what_cannot_be_read_is_answered(tmp_path: Path) -> None:
     child.stdin.close()
     assert await asyncio.wait_for(child.wait(), 60) == 0
     assert found == [(7, -32700), (None, -32700), (9, -32600)]
+
+
+@pytest.mark.parametrize(("method", "code"), [("ping", 0), ("tools/list", NOBODY_READS)])
+async def test_who_has_gone_is_waited_for_no_longer(tmp_path: Path, method: str, code: int) -> None:
+    """The process ends, without a word, though the input is open; idle, or in an answer."""
+    program = "from ezra.cli.mcp import mcp_app; mcp_app()"
+    named = f"run --create --graph {GRAPH} --agent strategist --home {tmp_path / 'home'}".split()
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)  # it holds a pong, and no list of tools
+    child = await asyncio.create_subprocess_exec(
+        *(warm_python(), "-c", program, *named),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=writer,
+        stderr=asyncio.subprocess.PIPE,
+        env=os.environ | {"EZRA_EMBEDDER": "off"},
+    )
+    os.close(writer)
+    assert child.stdin is not None
+    assert child.stderr is not None
+    who = {"name": "who goes", "version": "1"}
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": who}
+    hello = {"id": 1, "method": "initialize", "params": about}
+    for message in (hello, {"method": "notifications/initialized"}, {"id": 2, "method": method}):
+        child.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+    while await asyncio.to_thread(os.read, reader, 1) != b"\n":
+        pass  # the first answer
+    assert await asyncio.to_thread(os.read, reader, 1)
+    os.close(reader)
+    assert await asyncio.wait_for(child.wait(), 60) == code
+    assert await child.stderr.read() == b""
 
 
 async def test_a_stop_ends_what_waits_for_a_line() -> None:
