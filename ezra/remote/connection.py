@@ -48,7 +48,8 @@ _WAIT_MAX_SECONDS = 5.0
 class Connection:
     """Calls to one server, with one token. An async context manager.
 
-    What may be repeated is tried again when the server is not reachable or busy.
+    What may be repeated is tried again when the server is not reachable or busy. It belongs to the
+    event loop in which it was opened: what another one has left in it would break later calls.
 
     Args:
         url: The server's address.
@@ -74,6 +75,7 @@ class Connection:
         self._timeout = timeout_seconds
         self._spans = Spans()
         self._http: httpx2.AsyncClient | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._exits = AsyncExitStack()
         self.ids = IdFactory()
 
@@ -84,6 +86,7 @@ class Connection:
             self._http = await asyncio.to_thread(self._client)
             exits.push_async_callback(self._http.aclose)
             self._exits = exits.pop_all()
+        self._loop = asyncio.get_running_loop()
         return self
 
     async def __aexit__(self, *failed: object) -> None:
@@ -108,6 +111,7 @@ class Connection:
             TierUnavailable: It is not reachable.
             TierTimeout: No answer in time; what was asked may have been done.
             TierRejected: What answers is not ezra.
+            UsageError: Another event loop asks than the one in which this was opened.
         """
         path = _path(operation, names)
         document = asked.model_dump(mode="json", exclude_unset=True)
@@ -127,13 +131,11 @@ class Connection:
         Raises:
             EzraError: As ``call`` does.
         """
-        if self._http is None:
-            raise TierUnavailable("server", operation.name, "the connection is not open")
-        path, taken = _path(operation, names), 0
+        http, path, taken = self._opened(operation), _path(operation, names), 0
         try:
             with self._watched(operation) as watched, self._errors_translated(operation):
                 headers = headers_of_current()
-                async with self._http.stream(operation.verb, path, headers=headers) as answer:
+                async with http.stream(operation.verb, path, headers=headers) as answer:
                     _note(watched, answer)
                     if not answer.is_success:
                         await answer.aread()
@@ -161,13 +163,12 @@ class Connection:
         raise AssertionError  # pragma: no cover - the last attempt returns or raises
 
     async def _once(self, operation: Operation[Any, Any], path: str, sent: Sent) -> bytes:
-        if self._http is None:
-            raise TierUnavailable("server", operation.name, "the connection is not open")
+        http = self._opened(operation)
         with (
             self._watched(operation) as watched,
             self._errors_translated(operation, next(iter(sent.values()))),
         ):
-            answer = await self._http.request(
+            answer = await http.request(
                 operation.verb,
                 path,
                 json=sent.get("json"),
@@ -184,6 +185,14 @@ class Connection:
         if answer.status_code in _AGAIN:
             raise _Again(failed, _seconds(answer.headers.get("retry-after")))
         raise failed
+
+    def _opened(self, operation: Operation[Any, Any]) -> httpx2.AsyncClient:
+        if self._http is None:
+            raise TierUnavailable("server", operation.name, "the connection is not open")
+        if asyncio.get_running_loop() is not self._loop:
+            accepted = "the event loop in which the connection was opened"
+            raise UsageError("call", "another event loop", accepted)
+        return self._http
 
     def _watched(self, operation: Operation[Any, Any]) -> Watched:
         """Return the span of one request, by OpenTelemetry's conventions for clients of HTTP."""

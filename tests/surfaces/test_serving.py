@@ -24,6 +24,7 @@ from ezra.service.app import check_place, service_app
 from ezra.service.feed import Pace
 from ezra.service.listening import listening
 from ezra.service.tokens import TokenFile
+from tiers.errors import UsageError
 
 
 class Feed:
@@ -215,3 +216,15 @@ async def test_two_runtimes_do_not_share_a_service(tmp_path: Path) -> None:
         async with inside(one) as first, inside(two) as second:
             found = [len((await http.get("/v1/graphs")).json()) for http in (first, second)]
     assert found == [1, 0]
+
+
+async def test_a_connection_belongs_to_its_event_loop(behind: Ezra) -> None:
+    """A framework that runs its calls in a loop of its own is told, and breaks nobody's call."""
+    async with serving(behind) as url, Ezra.connect(url) as ezra:
+        graph = await ezra.create_session_graph("monza")
+        agent = await graph.spawn_agent("pit")
+        for number in range(3):
+            with pytest.raises(UsageError, match="another event loop"):
+                await asyncio.to_thread(asyncio.run, agent.recall("mediums"))
+            await agent.remember(f"Set {number} of the mediums is worn.")
+        assert len((await agent.recall("mediums")).items) == 3
