@@ -51,9 +51,10 @@ _REFS_AT_ONCE = 500
 class EzraMemoryService(BaseMemoryService):
     """ADK's memory service: sessions become turns, and recall answers searches.
 
-    A user's message and the answer are one turn, with what tools returned on the way, whole. A
-    session may be added again with more events, and events one by one: each is remembered once. A
-    message without an answer yet is remembered by itself.
+    A user's message and the answer are one turn, with what tools returned on the way, whole. What
+    memory itself returned is left out: it is remembered already, until it is forgotten. A session
+    may be added again with more events, and events one by one: each is remembered once. A message
+    without an answer yet is remembered by itself.
 
     Args:
         ezra: The runtime, in process or on a server; there the token must be an operator's.

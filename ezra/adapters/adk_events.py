@@ -17,16 +17,19 @@ from tiers.extras import needs
 from tiers.fields import NAME_CHARS_MAX, TEXT_CHARS_MAX
 from tiers.records import ToolOutput
 
+from ..wire.tools import agent_tools
 from .keeping import encodable
 
 with needs("adk", "ezra.adapters.adk"):
     from google.adk.events.event import Event
-    from google.genai.types import Content
+    from google.adk.tools.load_memory_tool import load_memory_tool
+    from google.genai.types import Content, FunctionResponse
 
 USER = "user"
 """The author of what a user said; every other is the name of an agent."""
 
 _DIGEST = "sha256:"
+_LOADING = load_memory_tool.name
 
 
 @dataclass(frozen=True)
@@ -160,10 +163,15 @@ def _together(events: Sequence[Event]) -> str:
 
 
 def _outputs(events: Sequence[Event]) -> tuple[ToolOutput, ...]:
-    """Return what tools returned, whole: what is longer than an output may be is several."""
+    """Return what tools returned, whole: what is longer than an output may be is several.
+
+    What memory itself returned is left out: it would be found here when it is forgotten there.
+    """
     found: list[ToolOutput] = []
     for event in events:
         for returned in event.get_function_responses():
+            if _is_own(returned):
+                continue
             said = json.dumps(returned.response or {}, ensure_ascii=False, default=str)
             whole = encodable(said)
             found += (
@@ -173,6 +181,14 @@ def _outputs(events: Sequence[Event]) -> tuple[ToolOutput, ...]:
                 for at in range(0, len(whole), TEXT_CHARS_MAX)
             )
     return tuple(found)
+
+
+def _is_own(returned: FunctionResponse) -> bool:
+    """Whether memory returned this, by a tool of an ``EzraToolset`` or by ADK's own."""
+    name, said = returned.name or "", returned.response or {}
+    return name == _LOADING or any(
+        f"_{name}".endswith(f"_{tool.name}") and tool.has_answered(said) for tool in agent_tools()
+    )
 
 
 def _is_question(event: Event) -> bool:

@@ -49,6 +49,7 @@ class ToolSpec:
         description: What the model reads before it does.
         method: Does it, called with ``AgentTools``, or with what is made of them.
         arguments: What it is called with; unknown arguments are refused.
+        answer: What it returns.
         schema: Of the arguments; ``parameters`` is a copy.
         effect: What it does to memory.
         is_repeatable: Whether doing it twice does no more than doing it once.
@@ -60,11 +61,16 @@ class ToolSpec:
     description: str
     method: Callable[..., Awaitable[Answer]]
     arguments: type[BaseModel]
+    answer: type[Answer]
     schema: Mapping[str, Any]
     effect: Effect
     is_repeatable: bool
     needs: Need
     is_everywhere: bool = False
+
+    def has_answered(self, said: Mapping[str, Any]) -> bool:
+        """Whether this may be what ``answered`` returned; of other tools it hardly is."""
+        return set(said) in ({"error"}, {*self.answer.model_fields})
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -203,7 +209,8 @@ def _spec(
     repeatable: bool,
 ) -> ToolSpec:
     name = method.__name__
-    _, *takes = inspect.signature(method, eval_str=True).parameters.values()
+    signature = inspect.signature(method, eval_str=True)
+    _, *takes = signature.parameters.values()
     fields: dict[str, Any] = {
         one.name: (one.annotation, ... if one.default is one.empty else one.default)
         for one in takes
@@ -211,7 +218,8 @@ def _spec(
     config = ConfigDict(extra="forbid", title=f"{name}Arguments")
     arguments: type[BaseModel] = create_model(f"{name}_arguments", __config__=config, **fields)
     schema = arguments.model_json_schema()
-    return ToolSpec(name, description, method, arguments, schema, effect, repeatable, needs)
+    answer: type[Answer] = signature.return_annotation
+    return ToolSpec(name, description, method, arguments, answer, schema, effect, repeatable, needs)
 
 
 def error_line(error: EzraError) -> str:

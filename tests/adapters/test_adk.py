@@ -252,6 +252,51 @@ async def test_half_of_a_character_keeps_no_session_from_memory(home: House) -> 
     assert "Mediums ?." in found
 
 
+@pytest.mark.parametrize("prefix", [None, "memory"])
+async def test_what_memory_returned_in_a_session_is_gone_when_it_is_forgotten(
+    home: House, prefix: str | None
+) -> None:
+    """By our tools, whatever they are called, and by ADK's own; an alike tool's output is kept."""
+    service, user = EzraMemoryService(home.runtime), f"kim of {prefix}"
+    agent = await service.agent("echoes", user)
+    fact_id = await agent.remember("Kim is allergic to zebrafish.")
+    ours = f"{prefix}_recall" if prefix else "recall"
+
+    def product_recall() -> dict[str, Any]:
+        return {"items": ["wing"], "left": 3}
+
+    async def keep(callback_context: Any) -> None:
+        await callback_context.add_session_to_memory()
+
+    model = Scripted(
+        says=[
+            [
+                *call(ours, query="allergic"),
+                *call("load_memory", query="allergic"),
+                *call("product_recall"),
+            ],
+            call(ours, query="allergic", limit=0),
+            text("I know."),
+        ]
+    )
+    tools = [EzraToolset(agent, tool_name_prefix=prefix), LoadMemoryTool(), product_recall]
+    bot = LlmAgent(name="pit", model=model, tools=tools, after_agent_callback=keep)
+    sessions = InMemorySessionService()
+    runner = Runner(app_name="echoes", agent=bot, session_service=sessions, memory_service=service)
+    begun = await sessions.create_session(app_name="echoes", user_id=user)
+    asked = Content(role="user", parts=text("What should I avoid?"))
+    async for _ in runner.run_async(user_id=user, session_id=begun.id, new_message=asked):
+        pass
+    assert model.asked[2].words.count("zebrafish") == 2
+    await service.delete_memory(app_name="echoes", user_id=user, memory_id=fact_id)
+    (turn,) = await turns(home, "echoes", user)
+    assert [one.tool for one in turn.tool_outputs] == ["product_recall"]
+    found = "".join(await texts(service, "echoes", user, "allergic to zebrafish; avoid what?"))
+    assert "I know." in found
+    assert "Kim is allergic" not in found
+    await runner.close()
+
+
 async def test_memories_are_added_and_forgotten_by_id(home: House) -> None:
     """``add_memory`` keeps facts; ``delete_memory`` leaves a tombstone, and no turn is a fact."""
     service = EzraMemoryService(home.runtime)
