@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,11 @@ from google.adk.sessions.in_memory_session_service import InMemorySessionService
 from pydantic_ai.models.test import TestModel
 from support.pages import lived, page
 from support.runtime import running
+
+from ezra.wire.tools import agent_tools
+
+BESIDE = {"run", "run_async", "ainvoke"}
+"""What a framework calls, and no tool."""
 
 
 async def shown(mark: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -73,3 +79,10 @@ def test_no_framework_is_shown_that_nothing_runs() -> None:
     blocks = page("frameworks").blocks("python")
     assert len(blocks) == len(marks)
     assert all(any(mark in block for block in blocks) for mark in marks)
+
+
+def test_the_tools_that_a_framework_is_shown_are_named() -> None:
+    """All of them, and none besides."""
+    introduction = page("frameworks").text.partition("## LangGraph")[0]
+    named = {one for one in re.findall(r"`(\w+)`", introduction) if one not in BESIDE}
+    assert named == {tool.name for tool in agent_tools()}
