@@ -241,7 +241,7 @@ class MemoryTool(BaseTool):
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> dict[str, Any]:
         """Return what memory answers; ``{"error": …}`` for a call that is to be mended."""
-        agent = await self._agent(tool_context) if callable(self._agent) else self._agent
+        agent = self._agent(tool_context) if callable(self._agent) else self._agent
         return await self._spec.answered(agent, args)
 
 

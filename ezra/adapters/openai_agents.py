@@ -199,7 +199,7 @@ def memory_tools(agent: Agent | Finding) -> list[FunctionTool]:
 
 def _tool(spec: ToolSpec, agent: Agent | Finding) -> FunctionTool:
     async def invoke(context: ToolContext[Any], arguments: str) -> str:
-        asking = await agent(context) if callable(agent) else agent
+        asking = agent(context) if callable(agent) else agent
         return dumps(await spec.answered(asking, arguments), ensure_ascii=False)
 
     return FunctionTool(

@@ -99,13 +99,17 @@ class ToolSpec:
         arguments = {name: getattr(given, name) for name in model.model_fields}
         return await self.method(AgentTools(asking), **arguments)
 
-    async def answered(self, agent: Agent, arguments: Mapping[str, Any] | str) -> dict[str, Any]:
+    async def answered(
+        self, agent: Agent | Awaitable[Agent], arguments: Mapping[str, Any] | str
+    ) -> dict[str, Any]:
         """Do it as ``call`` does, and return the answer as JSON has it.
 
-        What was refused is ``{"error": …}``: a model mends its call, and its run goes on.
+        What was refused is ``{"error": …}``: a model mends its call, and its run goes on. So is an
+        agent that is not found, as while the server is away.
         """
         try:
-            return (await self.call(agent, arguments)).model_dump(mode="json")
+            asking = await agent if inspect.isawaitable(agent) else agent
+            return (await self.call(asking, arguments)).model_dump(mode="json")
         except EzraError as error:
             return {"error": error_line(error)}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,7 +22,8 @@ from google.adk.tools.load_memory_tool import LoadMemoryTool
 from google.adk.tools.preload_memory_tool import PreloadMemoryTool
 from google.genai.types import Content, FunctionCall, FunctionResponse, Part
 from pydantic import PrivateAttr
-from support.two_doors import House
+from support.service import DOORS
+from support.two_doors import House, house
 
 from ezra.adapters import adk as adapter
 from ezra.adapters.adk import EzraMemoryService, EzraToolset
@@ -378,6 +380,18 @@ async def test_a_refused_call_is_told_and_the_run_goes_on(home: House) -> None:
         "UsageError",
         "NotFound",
     ]
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_a_memory_that_is_away_is_told_and_the_run_goes_on(tmp_path: Path, door: str) -> None:
+    """Whoever asks is found anew at each call: where that fails, the model hears of it."""
+    async with house(tmp_path, door) as away:
+        service = EzraMemoryService(away.runtime)
+    model = Scripted(says=[call("recall", query="mediums"), text("So be it.")])
+    agent = LlmAgent(name="pit", model=model, tools=[EzraToolset(service.agent_in)])
+    assert await run(service, agent, "Go on.") == "So be it."
+    (told,) = model.asked[-1].returned
+    assert told["error"].startswith("TierUnavailable")
 
 
 async def test_the_tools_of_one_agent_are_those_of_mcp(home: House) -> None:

@@ -286,6 +286,26 @@ async def test_the_context_of_the_run_says_whose_memory_it_is(home: House) -> No
         assert [hit.text for hit in (await member.recall("I am")).items] == [f"I am {name}."]
 
 
+async def test_an_agent_that_is_not_found_is_told_and_the_run_goes_on(home: House) -> None:
+    """As while a server is away; what found nobody is asked at each call."""
+    graph_id = (await home.agent()).graph_id
+
+    async def of_context(context: ToolContext[Any]) -> Any:
+        return await (await home.runtime.session_graph(graph_id)).agent(context.context)
+
+    model = ScriptedModel(
+        [
+            [function_call("recall", {"query": "mediums"}, call_id="c1")],
+            [assistant_message("So be it.")],
+        ]
+    )
+    agent = Agent(name="strategist", model=model, tools=list(memory_tools(of_context)))
+    done = await Runner.run(agent, "Go.", context="nobody", run_config=QUIET)
+    assert done.final_output == "So be it."
+    (told,) = [item for item in done.to_input_list() if item.get("type") == "function_call_output"]
+    assert json.loads(told["output"])["error"].startswith("NotFound")
+
+
 async def test_tools_are_those_of_mcp(home: House) -> None:
     """Name, description and arguments are said once, for every surface."""
     tools = {tool.name: tool for tool in memory_tools(await home.agent())}
