@@ -17,9 +17,9 @@ from tiers.learning import spelled
 from tiers.records import Fact
 
 from .conflicts import ends, is_of, is_theirs
-from .grammar.changes import restated
 from .grammar.claims import claims_of
 from .grammar.clauses import without_lead
+from .grammar.consequences import restated
 from .grammar.standing import language_asked
 from .grammar.statement import NAME, TIME, Claim
 from .likeness import REMEMBERED_CHARS_MAX, REMEMBERED_TEXTS, difference, read
@@ -104,14 +104,14 @@ def _claims(text: str, speaker: str) -> tuple[Claim, ...]:
     if asked := language_asked(text):
         return (asked,)
     spoken = _as_spoken(text, speaker)
-    # A change is told of a name by its capital: "ada upgraded to ..." of Ada.
+    # Whose something is, and who did it, is told by a capital: "ada's mentor", "ada upgraded to".
     is_opened = spoken.startswith((f"{speaker} ", f"{speaker}'s "))
     statement, name = (
         f"{one[:1].upper()}{one[1:]}" if is_opened else one for one in (spoken, speaker)
     )
     more = restated(statement)
     implied = claims_of(more, name) if more else []
-    return (*claims_of(spoken, speaker), *map(_as_of_now, implied))
+    return (*claims_of(statement, name), *map(_as_of_now, implied))
 
 
 def _as_of_now(claim: Claim) -> Claim:

@@ -27,6 +27,11 @@ def _effect(old: str, new: str, later: str = "ada") -> Effect | None:
     [
         ("I live in Rome.", "I've moved to Turin."),
         ("I work at Nokia.", "I quit my job."),
+        ("My address is 5 Main Street.", "I moved to 9 Park Avenue last week."),
+        ("I love sushi.", "I can't stand sushi anymore."),
+        ("I'm taking antibiotics.", "I finished my antibiotics."),
+        ("I'm the captain of the team.", "I'm no longer captain."),
+        ("I don't eat meat.", "I eat chicken now."),
         ("We ship on Mondays.", "From now on we ship on Wednesdays."),
         ("Hamilton is P3.", "Hamilton is P2 now."),
         ("Maria's phone number is 555-0101.", "Maria's new number is 555-0199."),

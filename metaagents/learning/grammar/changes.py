@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from tiers.lexical import MONTHS, WEEKDAYS
 
 from ..marks import Way
-from ..regexes import any_case, regex
-from ..times import at_end
 from .lexicon import CARERS, FULL_NAME, NUMBERS
 
 _POST = r"(?:lead|captain|chair|head|director|coordinator|manager|treasurer|secretary)"
@@ -18,27 +14,27 @@ DEPARTMENT = (
     r"|logistics|marketing|operations|procurement|product|purchasing|QA|research|sales|support)"
 )
 """Where in a firm somebody works, one at a time."""
-_CHANGED = (
+CHANGED = (
     r"(?:raised|lowered|increased|decreased|reduced|cut|changed|bumped|set|lifted|dropped|switched"
     r"|updated|upgraded|downgraded|doubled|tripled|halved)"
 )
-_THING = r"(?:[\w'-]+ ){0,5}?[\w'-]+(?<!s)"
-_TO_VALUE = (
+THING = r"(?:[\w'-]+ ){0,5}?[\w'-]+(?<!s)"
+TO_VALUE = (
     r"(?: from [^,;]{1,30}?)? to (?P<value>(?:[A-Z][A-Z\d.-]+|[\w.+-]+@[\w.-]+"
     r"|[a-z][\w.-]*[\d_][\w.-]*|[\u20ac$\u00a3+-]?\d(?:[\w.%]|,(?=\d))*"
     rf"|(?:{'|'.join(sorted(NUMBERS - {'one'}))})\b)"
     r"(?: [\w%/]+){0,3}?)\.?"
 )
 """A number and its unit, a code or an address: what it is; else it may be what it is for."""
-_OWNED = r"(?:[Tt]he|[Oo]ur|[Mm]y|[A-Z][\w-]*'s)"
+OWNED = r"(?:[Tt]he|[Oo]ur|[Mm]y|[A-Z][\w-]*'s)"
 _TO_NAME = rf"(?:from {FULL_NAME} )?(?:to |as )?(?={FULL_NAME}$)"
-_NAMED = r"i?[A-Z][\w.+#-]*(?: [A-Z\d][\w.+#-]*){0,3}"
+NAMED = r"i?[A-Z][\w.+#-]*(?: [A-Z\d][\w.+#-]*){0,3}"
 _WAS = r"(?:was|has been|got)"
 
-_DAY = rf"(?:{'|'.join(one.capitalize() for one in WEEKDAYS)})"
-_MONTH = rf"(?:{'|'.join(one.capitalize() for one in MONTHS)})"
-_HOUR = r"\d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?"
-_CLOCK = rf"(?:{_DAY}|{_HOUR}|{_MONTH}|noon|midnight)\b"
+DAY = rf"(?:{'|'.join(one.capitalize() for one in WEEKDAYS)})"
+MONTH = rf"(?:{'|'.join(one.capitalize() for one in MONTHS)})"
+HOUR = r"\d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?"
+_CLOCK = rf"(?:{DAY}|{HOUR}|{MONTH}|noon|midnight)\b"
 
 CHANGES: tuple[Way, ...] = (
     Way(
@@ -54,8 +50,8 @@ CHANGES: tuple[Way, ...] = (
         r"\1 \2 is now ",
     ),
     Way(
-        rf"^([Tt]he|[Oo]ur|[Mm]y) ({_THING}) (?:{_WAS} (?:just )?{_CHANGED}|(?:has )?changed)"
-        rf"{_TO_VALUE}$",
+        rf"^([Tt]he|[Oo]ur|[Mm]y) ({THING}) (?:{_WAS} (?:just )?{CHANGED}|(?:has )?changed)"
+        rf"{TO_VALUE}$",
         r"\1 \2 is now \g<value>",
     ),
     Way(
@@ -70,13 +66,13 @@ CHANGES: tuple[Way, ...] = (
         lambda found: f"{found[1]} now {'work' if found[1] == 'I' else 'works'} in {found[2]}",
     ),
     Way(r"^([Mm]y favou?rite [\w-]+(?: (?!has\b)[\w-]+)?) (?:has )?changed to ", r"\1 is now "),
-    Way(rf"^([Tt]he|[Oo]ur|[Mm]y) ({_THING}) {_WAS} renamed {_TO_NAME}", r"\1 \2 is now called "),
+    Way(rf"^([Tt]he|[Oo]ur|[Mm]y) ({THING}) {_WAS} renamed {_TO_NAME}", r"\1 \2 is now called "),
     Way(
-        rf"^(?:I|[Ww]e)(?: have|'ve)? renamed (the|our|my) ({_THING}) {_TO_NAME}",
+        rf"^(?:I|[Ww]e)(?: have|'ve)? renamed (the|our|my) ({THING}) {_TO_NAME}",
         r"\1 \2 is now called ",
     ),
     Way(
-        rf"^(I|[Ww]e) left ({_NAMED}) (?:and|to) join(?:ed)? (?={_NAMED})",
+        rf"^(I|[Ww]e) left ({NAMED}) (?:and|to) join(?:ed)? (?={NAMED})",
         r"\1 no longer work at \2 and joined ",
     ),
     Way(r"^((?:[Tt]he|[Oo]ur|[Mm]y) .{2,40}?) (?:has )?slipped (?:to|until) ", r"\1 moved to "),
@@ -85,6 +81,11 @@ CHANGES: tuple[Way, ...] = (
         r"(?:moved|changed|rescheduled|rebooked|postponed|pushed) (my|our) "
         rf"((?:[\w-]+ ){{0,3}}?[\w-]+?)(?: from [^,;]{{1,30}})? (?:to|until) (?={_CLOCK})",
         lambda found: f"{found[1].capitalize()} {found[2]} was moved to ",
+    ),
+    Way(rf"^I(?:'m| am) no longer (?={_POST}(?:[.!]|$| of\b))", "I am no longer the "),
+    Way(
+        r"^(I|[Ww]e) (?:can't|cannot) (?:stand|bear) (.+?) (?:any ?more|any longer)(?=[.!]?$)",
+        r"\1 no longer like \2",
     ),
     Way(r"^I(?:'m| am) (smoking|drinking) again\b", r"I've started \1 again"),
     Way(
@@ -116,7 +117,7 @@ CHANGES: tuple[Way, ...] = (
     ),
     Way(
         rf"^(I|[Ww]e)(?: have|'ve)?(?: just)? (?:got |bought )?a new ((?:[\w-]+ ){{0,2}}[a-z-]+),"
-        rf" (?:called |named |it's )?(?=(?:an? )?{_NAMED}\.?$)",
+        rf" (?:called |named |it's )?(?=(?:an? )?{NAMED}\.?$)",
         lambda found: f"{'My' if found[1] == 'I' else 'Our'} new {found[2]} is ",
     ),
     Way(
@@ -127,367 +128,3 @@ CHANGES: tuple[Way, ...] = (
     ),
 )
 """Ways of telling of a change, and what is so since."""
-
-_NOBODY = (
-    r"(?!(?:Who|Whoever|What|Which|When|Where|Why|How|He|She|It|They|You|This|That|These|Those|One"
-    r"|Some|Somebody|Someone|Anybody|Anyone|Everybody|Everyone|Nobody|None|No|Neither|Has|Have|Had"
-    r"|Do|Does|Did|Is|Are|Was|Were|Will|Would|Could|Should|Can|If|Once|After|Before|Until|Unless"
-    r"|Because|Since|While|Maybe|Perhaps|Not)\b)"
-)
-"""Capitals at the beginning of a sentence that are no name."""
-_PARTS = {
-    "who": rf"(?P<who>I|[Ww]e|{_NOBODY}{FULL_NAME}|{_OWNED} [\w-]+)",
-    "whose": r"(?P<whose>[Mm]y|[Oo]ur|[A-Z][\w-]*'s)",
-    "did": r"(?: has| have|'ve)?(?: (?:just|finally|recently|now|already))?",
-    "had": rf"{_OWNED} {_THING}",
-    "name": rf"{_NOBODY}{_NAMED}",
-    "word": r"[a-z]+",
-    "words": r"[a-z]+(?: [a-z]+)?",
-    "anything": r".+?",
-    "code": rf"(?:the )?(?:{_NAMED}|[a-z]\w*(?:-[\w.]+)+)",
-    "token": r"(?!(?:it|this|that|them)\b)[\w.-]{3,}",
-    "passed": r"(?:(?:was |been )?(?:handed(?: over)?|passed|transferred)|moved|went|gone)",
-    "replaced": r"(?:replaced|succeeded|(?:taken|took) over from)",
-    "of_whom": r"(?: (?P<whose>our|my|the))?",
-    "laid_off": r"(?:laid(?: off)?|let(?: go)?|fired|sacked|dismissed|made redundant)",
-    "stopped_using": r"(?:moved (?:away from|off)|got off|(?:got|gotten) rid of|ditched|phased out"
-    r"|abandoned|dropped)",
-    "path": r"\S*/\S+",
-    "spot": rf"(?:(?:ward|room|bed|building|site|warehouse|dock|bay|floor|rack|zone) \w+"
-    rf"|(?!(?:{_DAY}|{_MONTH})\b){_NAMED})",
-    "brought": r"(?:(?:was|has been|got) (?:moved|transferred|relocated) to|has arrived in)",
-    "to_value": _TO_VALUE,
-    "from_to": rf" from (?P<old>{_NAMED}) to (?P<new>{_NAMED})(?: .{{1,40}})?",
-    "with": rf" (?:with|for|by) (?:an? )?(?P<new>{_NAMED})",
-    "team": r"(?:[Tt]eam )?",
-    "put_off": r"(?:moved|pushed|postponed|shifted|rescheduled|rebooked|delayed)",
-    "journey": r"(?:trip|flight|visit|journey)",
-    "given_up": r"(?:cut out|given up|gave up)",
-    "to": r"(?:to|until)",
-    "moved": r"(?:went|gone|came|come|rose|risen|fell|fallen|grew|grown)",
-    "paid_for": r"(?:subscription|membership)",
-    "lessons": r"(?:[\w-]+ ){0,2}(?:lessons|classes)",
-    "number": r"\d[\w.]*",
-    "time": rf"(?:{_DAY}s?(?:,? (?:at )?{_HOUR})?|{_HOUR}|\d{{1,2}}(?:st|nd|rd|th)? {_MONTH}"
-    rf"(?: \d{{4}})?|{_MONTH} \d{{1,2}}(?:,? \d{{4}})?)",
-    "paid": r"(?:the |an? )(?:[\w-]+ ){1,2}(?:plan|tier|package)",
-    "numbered": r"(?:[Tt]icket|[Ii]ssue|[Cc]ase|[Tt]ask|[Bb]ug|[Oo]rder) #?\w*\d[\w-]*",
-    "version": rf"{_NAMED}(?<=\d)",
-    "month": r"[A-Z][a-z]{2,8}(?: \d{4})?",
-    "date": rf"{_OWNED} (?:[\w-]+ )?(?:meeting|wedding|trip|party|interview|call)(?: with .+)?",
-    "site": rf"{_OWNED} (?:[\w-]+ )?(?:office|studio|clinic|school|shop|store|club|warehouse|lab)",
-    "gone": r"(?:run away|ran away|burnt down|(?:(?:been|was|got) )?stolen)",
-    "thing": r"[\w-]+",
-    "limb": r"(?:leg|arm|foot|ankle|wrist|knee|hand|finger|nose|rib|toe|shoulder|hip|jaw)",
-    "at_firm": r"(?: (?:at|with|as) .+)?",
-    "leave": r"(?:[a-z]+ )?(?:holiday|vacation|leave|sabbatical|honeymoon)",
-    "unit": rf"{_OWNED} (?:[\w-]+ )?(?:team|project|department|service|group|office|shop|account)",
-    "come_to": r"(?:come|came|grown|grew|started|begun|learned|learnt) to (?:like|love|enjoy)",
-    "am": r"(?: am|'m| is|'s| are|'re)",
-    "turned": r"(?: am|'m| is|'s| are|'re| became| become| turned| went)",
-    "is_back": r"(?:(?: am|'m| is|'s| are|'re) back|<did> (?:come|came|got) back)",
-    "upgraded": r"(?:upgraded|updated|downgraded|bumped)",
-    "handed_in": r"(?:handed in|submitted|finished|completed|defended)",
-    "writing": r"(?:thesis|dissertation|novel|book|paper)",
-    "pet": r"(?:cat|dog|kitten|puppy|hamster|rabbit|horse|pony|bird|parrot|budgie|goldfish"
-    r"|tortoise|snake|guinea pig)",
-    "died": r"(?:died|passed away|(?:had to be|was) put (?:down|to sleep))",
-}
-_RESTATED: tuple[tuple[str, str], ...] = (
-    (f"<who><did> {_CHANGED} <thing:had><to_value>", "{thing} is {value}"),
-    ("<thing:had><did> <moved>(?: up| down)?<to_value>", "{thing} is {value}"),
-    ("(?!.* battery)<thing:had> (?:is|are|was) (?:down|up)<to_value>", "{thing} is {value}"),
-    (
-        "<thing:had> (?:was|has been|got) extended (?:to|until) (?:next )?<end:month>",
-        "{thing} ends in {end}. {thing} runs until {end} now",
-    ),
-    (
-        "<who><did> (?:changed|switched) <thing:had>(?: from <name>)? to <new:code>",
-        "{thing} is {new}",
-    ),
-    (
-        "<thing:had><did> (?:(?:been |was )?changed|switched) from (?:the )?<name> to <new:code>",
-        "{thing} is {new}",
-    ),
-    ("<thing:had> (?:was|has been|is|got) (?:renamed|changed) to <new:path>", "{thing} is {new}"),
-    ("(?P<thing><had>|<name>) <brought> <place:spot>", "{thing} is in {place}"),
-    (
-        "[Oo]wnership of <thing:had><did> <passed> to <team><owner:name>",
-        "the owner of {thing} is {owner}",
-    ),
-    (
-        "(?:<who>|[Tt]hey)<did> <put_off> <thing:had>(?: back| forward| out)? <to> <new:time>",
-        "{thing} moved to {new}",
-    ),
-    (
-        "<who><did> <upgraded> <tool:name>(?: from .+)? to v?<new:number>",
-        "{who} {use} {tool} {new} now",
-    ),
-    ("<who><did> (?:<upgraded>|switched|moved|changed) to <plan:paid>", "{who} {be} on {plan} now"),
-    (
-        "<who><did> (?:reassigned|handed(?: over)?) <thing:numbered> to <new:name>",
-        "{thing} is assigned to {new} now",
-    ),
-    ("<new:name> is (?:the|our) new <post:anything>", "the {post} is {new}"),
-    ("<old:name> (?:is not|isn't|is no longer) the <post:anything>", "the {post} is not {old}"),
-    ("<name><did> (?:handed|passed) <thing:had>(?: over)? to <new:name>", "{thing} is {new}"),
-    ("<thing:had> is owned by <team><owner:name>(?: now)?", "the owner of {thing} is {owner}"),
-    ("<team><owner:name> (?:now )?owns <thing:had>(?: now)?", "the owner of {thing} is {owner}"),
-    (
-        "<who><did> <upgraded>(?: from .+)? to (?:an? |the )?<new:version>",
-        "{who} {use} {new}",
-    ),
-    (
-        "<who><did> <upgraded> <thing:had>(?: from .+)? to (?:an? |the )?<new:version>",
-        "{thing} runs on {new} now. {who} {run} {new}",
-    ),
-    ("<thing:site><did> moved to <place:name>", "{thing} is in {place}"),
-    (
-        "<who><did> (?:switched|migrated|moved|changed|converted)(?: over)?(?: <had>)?<from_to>",
-        "{who} switched from {old} to {new}",
-    ),
-    (
-        "<who><did> (?:replaced|swapped)(?: out)? (?:(?:my|our) )?<old:name><with>",
-        "{who} switched from {old} to {new}",
-    ),
-    ("<who><did> (?:replaced|swapped)(?: out)? <old:word> (?:with|for|by) .+", "{who} quit {old}"),
-    ("<who><did> (?:switched|changed)(?: over)? from <old:word> to .+", "{who} quit {old}"),
-    (
-        "<who><did> (?:bought|got) (?:an? )?<new:name> to replace (?:my|our|the) <old:name>",
-        "{who} switched from {old} to {new}",
-    ),
-    ("<who><did> (?:stopped|quit) seeing <old:name>", "{who} switched from {old} to Another"),
-    (
-        "<who><did> (?:retired|dropped|fired|sacked) <old:name> as (?:our|my|the) <post:words>",
-        "{old} is no longer my {post}",
-    ),
-    (
-        "<old:name> (?:was|has been|got) <replaced> by <new:name> as<of_whom> <post:anything>",
-        "{old} is no longer {post}. {whose} {post} is {new}.",
-    ),
-    (f"<firm:name><did> <laid_off> (?P<who>me|us|{FULL_NAME})(?: off| go)?", "{who} left {firm}"),
-    (
-        "<who>(?: was| were| got|<did> been) <laid_off> (?:from|by|at) <firm:name>",
-        "{who} left {firm}",
-    ),
-    ("<who><did> <stopped_using> <old:name>", "{who} stopped using {old}"),
-    (
-        "<who>(?:<did> traded| had to trade)(?: in)? my <thing:anything>(?: in)? for .+",
-        "{who} sold my {thing}",
-    ),
-    (
-        "<who>(?:<did> (?:gave|given)| had to give) <pet:name> (?:away|up)",
-        "{who} no longer {have} {pet}",
-    ),
-    ("<who> (?:eats?|am eating|is eating) meat (?:again|now)", "{who} {be} no longer vegetarian"),
-    ("<who><did> (?:up|down)graded to <plan:name>", "{who} {be} on the {plan} plan now"),
-    (
-        "(?P<thing><had>|<word>) (?:was|has been|got) <upgraded> to <new:version>",
-        "{thing} runs on {new} now",
-    ),
-    ("<who><did> (?:migrated|moved) <thing:had> to <new:name>", "{thing} has moved to {new}"),
-    (
-        "<who><did> (?:unsubscribed from|cancelled)(?: my| our| the)? <to:name>(?: <paid_for>)?",
-        (
-            "{who} cancelled my {to} subscription. {who} no longer {subscribe} to {to}."
-            " {who} stopped using {to}"
-        ),
-    ),
-    (
-        "<who><did> (?:called off|cancelled) (?:<whose>|the) <journey> to <place:name>",
-        "{whose} trip to {place} was cancelled. {who} stopped planning a trip to {place}",
-    ),
-    (
-        "<who><did> (?:called off|cancelled) (?:the|my|our) <event:words>",
-        "{theirs} {event} was cancelled. The {event} was cancelled.",
-    ),
-    (
-        "<who><did> (?:called off|cancelled) (?:the|my|our) <event:words> with <whom:name>",
-        "{theirs} {event} with {whom} was cancelled",
-    ),
-    (
-        "<who><did> had my <thing:words> (?:removed|taken out|taken off|pulled)",
-        "{who} no longer {have} {thing}",
-    ),
-    ("<whose> <thing:thing><did> <gone>", "{who} no longer {have} a {thing}"),
-    ("<whose> <thing:pet><did> <died>", "{who} no longer {have} a {thing}"),
-    ("<thing:had> (?:moves|is moving) to <new:time>", "{thing} moved to {new}"),
-    ("<tool:name> (?:was|has been|got) <upgraded> to v?<new:number>", "We use {tool} {new}"),
-    (
-        "<whose> <thing:word> (?:was|has been) (?:sold|written off|put down)",
-        "{who} no longer {have} a {thing}",
-    ),
-    ("<whose> <part:limb><did> healed", "{who} no longer {have} a broken {part}"),
-    (
-        f".+ (?:taken|took|taking) (?P<who>me|us|{FULL_NAME}) off (?!guard|duty)<drug:word>",
-        "{who} stopped taking {drug}",
-    ),
-    (
-        f"(?P<who>[Ww]e|{FULL_NAME})<did> renamed <old:token> (?:to|as) <new:token>",
-        "{old} is called {new}",
-    ),
-    (
-        "<who><did> (?:come|came) off (?!work|stage|shift|duty|air|course)<drug:word>",
-        "{who} stopped taking {drug}",
-    ),
-    (
-        "<who><did> (?:rewritten|rewrote|ported|rebuilt) <thing:had> (?:in|to) <new:name>",
-        "{thing} is written in {new}",
-    ),
-    (
-        "<who> (?:don't|doesn't|do not|does not) need (?:my )?<thing:word> any ?(?:more|longer)",
-        "{who} no longer {wear} {thing}",
-    ),
-    ("<who><did> (?:went|gone) (?P<time>part|full)[ -]time", "{who} {work} {time}-time"),
-    (
-        "<who><did> (?:started|begun|got|found|landed) (?:another|a|my) (?:new )?job<at_firm>",
-        "{who} {be} no longer unemployed",
-    ),
-    (
-        "<who><did> (?:gone|went) off (?!topic|script|track|course|air|duty)<thing:words>",
-        "{who} no longer {like} {thing}",
-    ),
-    ("<who><did> <come_to> <thing:words>", "{who} no longer {hate} {thing}"),
-    (
-        "<who>(?:<did> (?:come|came|gone|went)|<am>) off (?:the|my|our) <diet:thing> diet",
-        "{who} {be} no longer on a {diet} diet",
-    ),
-    (
-        "<who><did> (?:passed|got|received) my driving (?:test|licen[cs]e)(?: .+)?",
-        "{who} {have} a driving licence. {who} stopped learning to drive",
-    ),
-    ("<who><did> (?:learned|learnt) (?:how )?to <skill:word>", "{who} can {skill}"),
-    ("<who><did> (?:stopped|quit) going to <place:anything>", "{who} no longer {go} to {place}"),
-    (
-        "<who><did> (?:graduated from|(?:finished|completed|got) my degree at) <place:name>",
-        "{who} {be} no longer at university. {who} {be} no longer a student at {place}.",
-    ),
-    (
-        "<who><did> graduated(?: from (?:university|uni|college))?(?: (?:and|with) .+)?",
-        "{who} {be} no longer at university. {who} {be} no longer a student.",
-    ),
-    ("<who><did> graduated(?: .+)?", "{who} {be} no longer at university"),
-    ("<who><turned> (?:vegan|vegetarian)(?: now)?", "{who} no longer {eat} meat"),
-    ("<who><is_back> from <time:leave>", "{who} {be} no longer on {time}"),
-    (
-        "<who><did> (?:got over|overcame|overcome|lost|conquered) my fear of <it:words>",
-        "{who} {be} no longer afraid of {it}",
-    ),
-    (
-        "<whose> (?:baby|son|daughter|twins|little one) (?:was|were|is|has been) born(?: .+)?",
-        "{who} {be} no longer pregnant. {who} stopped expecting a baby",
-    ),
-    ("<who><did> <handed_in> (?:my|our|the) <piece:writing>", "{who} stopped writing a {piece}"),
-    ("<who>(?: got|<did> been| was) promoted to <post:words>", "{who} {be} a {post} now"),
-    (
-        "<new:name><did> (?:taken|took) over <task:words> from (?P<who>me|us|[A-Z][\\w-]+)",
-        "{who} {be} no longer responsible for {task}",
-    ),
-    (
-        "<new:name><did> replaced <old:name> as (?:manager|head|lead|director) of <team:had>",
-        "{new} leads {team}",
-    ),
-    (
-        "<new:name><did> <replaced> <old:name> as<of_whom> <post:anything>",
-        "{old} is no longer {post}. {whose} {post} is {new}.",
-    ),
-    (
-        "<new:name><did> (?:taken|took) over <thing:had> from <old:name>",
-        "the owner of {thing} is {new}. {new} leads {thing}",
-    ),
-    ("<who><did> (?:taken|took) over <team:unit> from <old:name>", "{who} leads {team}"),
-    ("<who><did> (?:stepped|stood) down as <post:anything>", "{who} {be} no longer {post}"),
-    (
-        "<who><did> (?:(?:gave|given) birth|had (?:the|a|her|our|my) baby)(?: .+)?",
-        "{who} {be} no longer pregnant",
-    ),
-    (
-        "<who><did> (?:started|begun|gone back to) eating (?:meat|chicken|beef)(?: again)?",
-        "{who} {be} no longer vegetarian",
-    ),
-    (
-        "<who><did> (?:closed|cancelled) (?:my|our) <account:name> accounts?(?: .+)?",
-        "{who} no longer {bank} with {account}",
-    ),
-    (
-        "<who><did> <given_up> (?!hope|faith|every|any|my)(?:the )?<thing:word>(?<!ing)",
-        "{who} quit {thing}",
-    ),
-    ("<who><did> <given_up> (?:my|our) <thing:lessons>", "{who} no longer {take} {thing}"),
-    (
-        "<who><did> moved out of <host:anything>(?:'s|') (?:place|house|home|flat|apartment)",
-        "{who} no longer {live} with {host}",
-    ),
-    ("<who><did> dropped out of <what:word> school", "{who} stopped studying {what}"),
-    ("<thing:date> is (?:off|called off)", "{thing} was cancelled"),
-)
-"""Ways of telling of a change, and what else each says.
-
-In brackets, what stands there and what it is called: ``<old:name>`` is a name, the old one. In
-braces, what is called so, or a verb as it follows whom the text is about. ``Another`` is whoever
-came after.
-"""
-
-
-def _spelled_out(way: str) -> str:
-    """Return a way of telling as a pattern."""
-
-    def part(found: re.Match[str]) -> str:
-        pattern = _spelled_out(_PARTS[found[2] or found[1]])
-        return f"(?P<{found[1]}>{pattern})" if found[2] else pattern
-
-    return re.sub(r"(?<!P)<(\w+)(?::(\w+))?>", part, way)
-
-
-_WAYS = tuple((regex(_spelled_out(way)), implied) for way, implied in _RESTATED)
-_BOUNDED = any_case(r"(?:since|until|till|from|as of|by|for|ever)\b")
-"""A time that lasts: what is so for it may be over, or not have begun."""
-_SENTENCE = regex(r"(?<=\. )[a-z]")
-_SPEAKING = {"my": "I", "our": "We", "me": "I", "us": "We"}
-_OF_ONE = {
-    "bank": "banks",
-    "eat": "eats",
-    "go": "goes",
-    "hate": "hates",
-    "have": "has",
-    "like": "likes",
-    "run": "runs",
-    "subscribe": "subscribes",
-    "live": "lives",
-    "take": "takes",
-    "use": "uses",
-    "wear": "wears",
-    "work": "works",
-}
-
-
-def restated(text: str) -> str:
-    """Return what is so, or is over, since a change; ``""`` where a text tells of none.
-
-    ``We raised the retry limit from 3 to 5``: the retry limit is 5. ``I closed my ING account``: I
-    no longer bank with ING.
-    """
-    said = text.rstrip(".!")
-    undated, when = at_end(said)
-    return _restated(said) or (_restated(undated) if when and not _BOUNDED.match(when) else "")
-
-
-def _restated(said: str) -> str:
-    for way, implied in _WAYS:
-        if found := way.fullmatch(said):
-            parts = found.groupdict()
-            about = parts.get("who") or parts.get("whose") or ""
-            who = _SPEAKING.get(about.lower(), about.removesuffix("'s"))
-            whose = (parts.get("whose") or "the").capitalize()
-            told = implied.format(**{**parts, **_agreeing(who), "whose": whose})
-            return _SENTENCE.sub(lambda start: start.group().upper(), told)
-    return ""
-
-
-def _agreeing(who: str) -> dict[str, str]:
-    """Return whom a text is about, and verbs as they follow it."""
-    is_one = who not in {"I", "We"}
-    being = "is" if is_one else "am" if who == "I" else "are"
-    verbs = {verb: one if is_one else verb for verb, one in _OF_ONE.items()}
-    theirs = f"{who}'s" if is_one else "my"
-    return {**verbs, "who": who, "be": being, "theirs": theirs}

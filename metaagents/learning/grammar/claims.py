@@ -9,8 +9,8 @@ from datetime import datetime
 from tiers.lexical import words
 
 from ..regexes import regex
-from .changes import restated
 from .clauses import Clause, clauses
+from .consequences import restated
 from .copula import SET
 from .reading import read
 from .statement import Claim, Said, of_speaker, taken_apart, unread
