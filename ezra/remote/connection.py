@@ -45,6 +45,10 @@ _WAIT_SECONDS = 0.2
 _WAIT_MAX_SECONDS = 5.0
 
 
+def _is_a_while(seconds: object) -> bool:
+    return isinstance(seconds, int | float) and seconds > 0
+
+
 class Connection:
     """Calls to one server, with one token. An async context manager.
 
@@ -68,7 +72,7 @@ class Connection:
             raise UsageError("url", url, "an address such as http://127.0.0.1:8765")
         if not isinstance(token, str | None):
             raise UsageError("token", type(token).__name__, "text")
-        if not isinstance(timeout_seconds, int | float) or not timeout_seconds > 0:
+        if not _is_a_while(timeout_seconds):
             raise UsageError("timeout_seconds", timeout_seconds, "a number of seconds above 0")
         self._url = checked_base_url(url, "EZRA_URL")
         self._token = None if token is None else checked_key(token, "EZRA_TOKEN")
