@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.folder_copies import copied
 from support.generation_backends import GENERATION_BACKENDS, GenerationBackend
 from support.houses import DIMENSIONS, MODEL, entries_of, furnish, generation_of, house_at
 from support.moves import CHANGES, both, content, everything, moved, raw, silent, write
@@ -57,7 +59,11 @@ async def test_progress_ends_at_its_total(source: Path, target: Path, ledger: Pa
 async def test_a_finished_move_compares_again_and_changes_nothing(
     source: Path, target: Path, ledger: Path
 ) -> None:
-    """It says so when a side has lived on since: the new of it is on that side alone."""
+    """It says so when a side has lived on since: the new of it is on that side alone.
+
+    And a target that is gone is not believed: who deletes the source because the command said
+    "moved before" would lose everything.
+    """
     await moved(source, target, ledger)
     report = await moved(source, target, ledger)
     assert {one.state for one in report.tenants} == {"moved before"}
@@ -69,13 +75,6 @@ async def test_a_finished_move_compares_again_and_changes_nothing(
     assert any("was moved before" in note and str(ledger) in note for note in report.notes)
     assert await everything(target) == after
     assert content(ledger) == written
-
-
-async def test_a_target_that_is_gone_after_the_move_is_not_believed(
-    source: Path, target: Path, ledger: Path
-) -> None:
-    """Who deletes the source because the command said "moved before" would lose everything."""
-    await moved(source, target, ledger)
     shutil.rmtree(target)
     report = await moved(source, target, ledger)
     assert {one.state for one in report.tenants} == {"differs"}
@@ -249,15 +248,27 @@ async def test_what_cannot_be_moved_is_refused(source: Path, target: Path, ledge
 # Comparing two memories: every difference is found and named, and nothing is written.
 
 
-async def test_verify_finds_what_differs_and_shows_no_content(
-    source: Path, target: Path, ledger: Path
-) -> None:
+@pytest.fixture(scope="module")
+def moved_once(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the source has moved to; nobody writes into it."""
+    folder = tmp_path_factory.mktemp("moved")
+    asyncio.run(moved(source, folder / "target", folder / "ledger.json"))
+    return folder / "target"
+
+
+@pytest.fixture
+def equal(moved_once: Path, target: Path) -> Path:
+    """A target that is equal to the source, and which a test may change."""
+    copied(moved_once, target)
+    return target
+
+
+async def test_verify_finds_what_differs_and_shows_no_content(source: Path, equal: Path) -> None:
     """The table and the first row's name; and both sides are only read."""
-    await moved(source, target, ledger)
     for change in CHANGES.values():
-        raw(target, change)
-    after = await everything(target)
-    async with both(source, target) as (one, other):
+        raw(equal, change)
+    after = await everything(equal)
+    async with both(source, equal) as (one, other):
         report = await verify(one, other, (), silent)
     differences = {one.part: one for one in report.differences}
     assert set(differences) == set(CHANGES)
@@ -280,13 +291,12 @@ async def test_verify_finds_what_differs_and_shows_no_content(
     )
     assert "secret" not in str(report)
     assert [one.state for one in report.tenants] == ["equal", "differs"]
-    assert await everything(target) == after
+    assert await everything(equal) == after
 
 
-async def test_verify_finds_a_vector_that_differs(source: Path, target: Path, ledger: Path) -> None:
+async def test_verify_finds_a_vector_that_differs(source: Path, equal: Path) -> None:
     """One entry whose vector points elsewhere, in an index where all else is equal."""
-    await moved(source, target, ledger)
-    async with both(source, target) as (one, other):
+    async with both(source, equal) as (one, other):
         async with other.generations.opened(MODEL, DIMENSIONS) as index:
             (entry,) = [
                 entry
@@ -304,12 +314,9 @@ async def test_verify_finds_a_vector_that_differs(source: Path, target: Path, le
     )
 
 
-async def test_vectors_may_differ_in_their_last_bits(
-    source: Path, target: Path, ledger: Path
-) -> None:
+async def test_vectors_may_differ_in_their_last_bits(source: Path, equal: Path) -> None:
     """An engine that makes them unit length once more is not one that lost them."""
-    await moved(source, target, ledger)
-    async with both(source, target) as (one, other):
+    async with both(source, equal) as (one, other):
         async with other.generations.opened(MODEL, DIMENSIONS) as index:
             for entry in (await index.export_entries("acme", "", 1_000)).rows:
                 if entry.vector is not None:
@@ -321,12 +328,9 @@ async def test_vectors_may_differ_in_their_last_bits(
     assert report.tenants[0].parts[-1].vectors == "within 1e-6"
 
 
-async def test_an_index_without_its_mark_is_a_difference(
-    source: Path, target: Path, ledger: Path
-) -> None:
+async def test_an_index_without_its_mark_is_a_difference(source: Path, equal: Path) -> None:
     """The target would build it anew: it is not there."""
-    await moved(source, target, ledger)
-    async with both(source, target) as (one, other):
+    async with both(source, equal) as (one, other):
         await other.generations.drop("acme", MODEL)
         report = await verify(one, other, (), silent)
         assert [one.part for one in report.differences] == [f"warm {MODEL}"]

@@ -131,7 +131,7 @@ async def test_a_step_that_fails_in_passing_is_tried_again(deployment: Deploymen
 
 # Importing into MongoDB: cut off anywhere, and repeated.
 
-SOME = (1, 2, 4, 8, *range(16, 400, 40))
+SOME = (1, 2, 5, *range(16, 400, 60))
 MANY = (*range(1, 12), *range(13, 400, 9))
 """Numbers of commands, the last of them more than an import of a table sends."""
 

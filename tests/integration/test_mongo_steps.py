@@ -7,10 +7,13 @@ that nothing happened to; and repeating it finishes it, and does nothing twice.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from support import board_reference as board
@@ -324,23 +327,49 @@ def _held(deployment: Deployment, database: str) -> Documents:
     """Return every document of a database as text, by collection."""
     raw = deployment.server.client[database]
     return {
-        name: sorted(DRAWN.sub("#", repr({**one, "_id": 0})) for one in raw[name].find())
+        name: sorted(DRAWN.sub("#", repr(_shown(one))) for one in raw[name].find())
         for name in raw.list_collection_names()
     }
 
 
-async def _whole(deployment: Deployment, operation: Operation) -> tuple[Documents, Documents, int]:
-    """Return what is held before an operation and after it, and of how many commands it is."""
-    database = deployment.fresh_database()
-    async with deployment.opened(database) as cold:
+def _shown(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document without its number; the order of what a body says means nothing."""
+    if "body" not in document:
+        return {**document, "_id": 0}
+    body = json.dumps(json.loads(document["body"]), sort_keys=True)
+    return {**document, "_id": 0, "body": body}
+
+
+@dataclass(frozen=True)
+class Whole:
+    """What a database holds before an operation and after it, and of how many commands it is.
+
+    Attributes:
+        start: A database as it was before, to be copied.
+        before: Its documents.
+        done: Those of one in which nothing happened to the operation.
+        commands: How many there are.
+    """
+
+    start: str
+    before: Documents
+    done: Documents
+    commands: int
+
+
+async def _whole(deployment: Deployment, operation: Operation) -> Whole:
+    """Prepare an operation once, and carry it out in a copy."""
+    start = deployment.fresh_database()
+    async with deployment.opened(start) as cold:
         await operation.prepare(cold)
-        before = _held(deployment, database)
+    before, database = _held(deployment, start), deployment.copied(start)
+    async with deployment.opened(database) as cold:
         with cut_at(deployment.server, COMMANDS.stop) as cut:
             await operation.act(cold)
         assert not cut.happened, "there are more commands"
     done = _held(deployment, database)
     assert before != done
-    return before, done, cut.seen
+    return Whole(start, before, done, cut.seen)
 
 
 @pytest.mark.parametrize(
@@ -357,12 +386,13 @@ async def test_what_is_cut_off_is_there_whole_or_not_at_all(
 ) -> None:
     """Whether the command that fails was carried out or not; and repeated, all of it is there."""
     operation, one_in = OPERATIONS[name](), 1 if each else ONE_IN.get(name, OTHERS_ONE_IN)
-    before, done, commands = await _whole(deployment, operation)
+    whole = await _whole(deployment, operation)
+    before, done, commands = whole.before, whole.done, whole.commands
     if name in DESTROYING:
         assert [word for word in SECRETS if word in repr(done)] == []
     felt = 0
     for number in {*range(one_in, commands, one_in), *range(commands - 2, commands + 1)}:
-        database = deployment.fresh_database()
+        database = deployment.copied(whole.start)
         cut, error = await deployment.cut(operation, database, number, after=after)
         assert cut.happened
         felt += error is not None
@@ -390,16 +420,16 @@ async def test_what_passes_is_felt_by_nobody(
 ) -> None:
     """A passing failure of any command is survived, and nothing is done twice."""
     operation = OPERATIONS[name]()
-    _, done, _ = await _whole(either_driver, operation)
+    whole = await _whole(either_driver, operation)
     for number in COMMANDS:
-        database = either_driver.fresh_database()
+        database = either_driver.copied(whole.start)
         cut, error = await either_driver.cut(
             operation, database, number, code=EXCEEDED, labels=PASSING, after=after
         )
         if not cut.happened:
             break
         assert error is None
-        assert _held(either_driver, database) == done
+        assert _held(either_driver, database) == whole.done
 
 
 @pytest.mark.parametrize(
@@ -413,12 +443,12 @@ async def test_a_cut_connection_is_survived(
 ) -> None:
     """The turn is stored once, with its work, over a new connection."""
     operation = OPERATIONS["append a turn"]()
-    _, done, _ = await _whole(either_driver, operation)
-    database = either_driver.fresh_database()
+    whole = await _whole(either_driver, operation)
+    database = either_driver.copied(whole.start)
     cut, error = await either_driver.cut(operation, database, number, code=None, after=after)
     assert cut.happened
     assert error is None
-    assert _held(either_driver, database) == done
+    assert _held(either_driver, database) == whole.done
 
 
 GRAPH_STEPS: Sequence[Act] = (

@@ -55,6 +55,13 @@ class Deployment:
         """Return the name of a new database, as the store makes it."""
         return prepared_database(on=self.server)
 
+    def copied(self, database: str) -> str:
+        """Return the name of a new database that holds what another holds."""
+        name = self.server.fresh_database()
+        self.server.copy_database(database, name)
+        self.server.clear_commands()
+        return name
+
     def opened(self, database: str) -> AbstractAsyncContextManager[Any]:
         """Return the cold tier in a database, to be entered."""
         return mongo_cold_store(
@@ -70,7 +77,7 @@ class Deployment:
         code: int | None = REFUSED,
         **how: Any,
     ) -> tuple[Cut, TierError | None]:
-        """Carry an operation out in a new database while its ``number``-th command fails.
+        """Carry an operation out, prepared as it is, while its ``number``-th command fails.
 
         Args:
             operation: Which.
@@ -83,7 +90,6 @@ class Deployment:
             Whether the command came, and the error that the operation ended in.
         """
         async with self.opened(database) as cold:
-            await operation.prepare(cold)
             with cut_at(self.server, number, code=code, **how) as cut:
                 try:
                     await operation.act(cold)
