@@ -62,7 +62,7 @@ async def asked(deployment: tuple[MongoServer, str], cold: ColdStores) -> list[t
     """Every command that every method of every port sends, with the method."""
     server, driver = deployment
     if driver not in _KNOWN:
-        await fill(cold, "acme")
+        await fill(cold, "acme", hostile=False)
         sent = [("fill", command) for command in server.commands]
         for method, call in CALLS.items():
             server.clear_commands()

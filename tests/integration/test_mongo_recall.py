@@ -133,7 +133,7 @@ async def test_nothing_outside_the_scope_is_found_however_near(cold: Any) -> Non
         (user, {}),
     ]
     for group, (scope, fields) in enumerate(outside):
-        for number in range(30):
+        for number in range(23):
             text = f"medium tyres last {group} {number}"
             fact = fact_by(scope, text).model_copy(update=fields)
             await remember(cold, fact, NEAR, scope=scope)
@@ -144,7 +144,7 @@ async def test_nothing_outside_the_scope_is_found_however_near(cold: Any) -> Non
     for limit in (1, 10, 200):
         assert await _found(cold, "medium tyres last", asker, limit=limit) == [mine.id]
     runtime = asker.model_copy(update={"every_user": True})
-    assert len(await _found(cold, "medium tyres last", runtime, limit=200)) == 31, "every user's"
+    assert len(await _found(cold, "medium tyres last", runtime, limit=200)) == 24, "every user's"
     assert await _found(cold, "medium tyres last", runtime, user_id="team") == [mine.id]
     assert await _found(cold, "medium tyres last", asker, scope_topics=["weather"]) == []
 
@@ -159,15 +159,15 @@ async def test_private_facts_are_their_writers(cold: Any) -> None:
 
 
 async def test_ranking_by_meaning_is_that_of_an_exact_computation(cold: Any) -> None:
-    """Two hundred vectors in all directions, ten questions: by cosine, as computed here."""
-    vectors = unit_vectors(200, seed=11)
+    """Eighty vectors in all directions, ten questions: by cosine, as computed here."""
+    vectors = unit_vectors(80, seed=11)
     ids = [
         (await remember(cold, fact_by(text=f"number {n}"), vector)).id
         for n, vector in enumerate(vectors)
     ]
     for asked in unit_vectors(10, seed=12):
         cosines = [sum(a * b for a, b in zip(asked, one, strict=True)) for one in vectors]
-        nearest = sorted(range(200), key=lambda n: -cosines[n])[:10]
+        nearest = sorted(range(80), key=lambda n: -cosines[n])[:10]
         # Words that no fact has leave the ranking to the vectors.
         assert await _found(cold, "zzz", vector=asked) == [ids[n] for n in nearest]
 

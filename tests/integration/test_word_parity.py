@@ -57,7 +57,7 @@ class Engines:
 async def engines(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Engines]:
-    """Both filled with the same few hundred records of every kind, in three graphs."""
+    """Both filled with the same two hundred records of every kind, in three graphs."""
     folder = tmp_path_factory.mktemp("words")
     async with AsyncExitStack() as stack:
         found = [
@@ -65,7 +65,7 @@ async def engines(
             for backend in (SQLITE, request.param)
         ]
         random = Random(SEED)
-        for number in range(330):
+        for number in range(220):
             await _store(found, random, number)
         yield Engines(*found)
 
