@@ -78,8 +78,8 @@ async def test_r9_01_what_is_over_takes_nobodys_place(ezra: Ezra) -> None:
     ]
     stands = await agent.remember("A vessel crosses over each morning.")
     await ezra.drain_learning()
-    for one in crowd:
-        await agent.forget(one, reason="asked to")
+    for first in range(0, len(crowd), 70):
+        await agent.forget_facts(crowd[first : first + 70], reason="asked to")
     found = await agent.recall(QUESTION, mode="semantic", limit=5)
     assert ids_of(found.items) == [stands]
     assert "warm" not in found.degraded
