@@ -12,12 +12,12 @@ import hypothesis
 import pytest
 import typer.testing
 from qdrant_client.embed import type_inspector
-from support.cold_backends import is_left_to_the_slow_run
 from support.collected import note
 from support.processes import succeeded
 from support.ready_models import ready_model
 from support.ready_tables import prepare_from_ready
 from support.session import SESSION
+from support.slow_run import is_left_to_the_slow_run
 from support.warm_command import warm_python
 
 from tiers.cold.sqlite import records

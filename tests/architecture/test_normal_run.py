@@ -55,8 +55,13 @@ def test_r9_42_the_normal_run_asks_mongodb_whatever_it_asks_sqlite() -> None:
     asked = {name: Counter(told(normal, name)) for name in ("sqlite", "mongo")}
     assert sum(asked["sqlite"].values()) > 500
     assert asked["sqlite"] == asked["mongo"]
+    over_http = {*told_of(normal, "qdrant http")}
+    assert len(over_http) > 70
     for left_out in of("tests/contract", "slow"):
-        assert "motor" in parameters(left_out) or is_marked(left_out), left_out
+        if "qdrant memory" in parameters(left_out):
+            assert {*told_of([left_out], "qdrant memory")} <= over_http, left_out
+        else:
+            assert "motor" in parameters(left_out) or is_marked(left_out), left_out
 
 
 @pytest.mark.timeout(900)
@@ -88,10 +93,16 @@ def of(folder: str, marked: str) -> list[str]:
 
 def told(ids: list[str], backend: str) -> list[str]:
     """Return the ids of a backend's tests, its name taken out; not those that move between two."""
+    alone = [one for one in ids if parameters(one) & {"sqlite", "mongo", "memory"} == {backend}]
+    return told_of(alone, backend)
+
+
+def told_of(ids: list[str], backend: str) -> list[str]:
+    """Return the ids of tests that ask a backend, its name taken out."""
     return [
         ascii(sorted(parameters(one) - {backend})) + one.split("[")[0]
         for one in ids
-        if parameters(one) & {"sqlite", "mongo", "memory"} == {backend}
+        if backend in parameters(one)
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from support.cold_samples import (
     summary_by,
     turn_by,
 )
+from support.folder_copies import copied
 from support.tier_samples import NOW
 
 from tiers.errors import Conflict, UsageError
@@ -75,11 +77,25 @@ async def _opened(source: ColdBackend, target: ColdBackend, folder: Path) -> Asy
         yield Move(one, other)
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the first backend with something of everything; nobody writes into it."""
+    folder = tmp_path_factory.mktemp("filled") / "one"
+    folder.mkdir()
+
+    async def make() -> None:
+        async with COLD_BACKENDS[0].opened(folder) as cold:
+            await fill(cold, "acme", hostile=False)
+
+    asyncio.run(make())
+    return folder
+
+
 @pytest.fixture
-async def move(backend: ColdBackend, tmp_path: Path) -> AsyncIterator[Move]:
+async def move(backend: ColdBackend, filled: Path, tmp_path: Path) -> AsyncIterator[Move]:
     """A target of each backend, empty, and a source with something of everything."""
+    copied(filled, tmp_path / "one")
     async with _opened(COLD_BACKENDS[0], backend, tmp_path) as move:
-        await fill(move.source, "acme", hostile=False)
         yield move
 
 

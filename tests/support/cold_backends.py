@@ -124,25 +124,3 @@ def _backends() -> Iterator[ColdBackend]:
 
 
 COLD_BACKENDS = tuple(_backends())
-
-_SAME_STORES = frozenset({"motor"})
-"""Backends with the stores of ``mongo``, through another driver."""
-
-_ASKED_OF_ALL = frozenset(
-    {
-        "test_cold_beliefs.py",
-        "test_cold_lifetime.py",
-        "test_cold_queue.py",
-    }
-)
-"""Contracts in which steps of several documents and the driver count most."""
-
-
-def is_left_to_the_slow_run(test: Path, backends: list[str]) -> bool:
-    """Whether a contract test of these backends says nothing new of another driver.
-
-    The whole contract of SQLite and of MongoDB belongs to the normal run.
-    """
-    if test.parent.name != "contract" or test.name in _ASKED_OF_ALL:
-        return False
-    return not _SAME_STORES.isdisjoint(backends)
