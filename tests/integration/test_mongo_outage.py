@@ -23,6 +23,11 @@ pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning
 
 TIMEOUT_SECONDS = 1.0
 DRIVERS = ["pymongo", "motor"]
+MOTOR_SLOWLY = pytest.mark.parametrize(
+    "driver", ["pymongo", pytest.param("motor", marks=pytest.mark.slow)], indirect=True
+)
+"""Where the driver's part is the same code for both: its errors, its pool and its repetitions.
+What ends a call, a store or a connection is asked of each, in every run."""
 
 Call = Callable[[ColdStores], Awaitable[object]]
 CALLS: dict[str, Call] = {
@@ -110,6 +115,7 @@ async def _recovered(cold: ColdStores) -> ColdStores:
     raise AssertionError("the driver did not find its server again")
 
 
+@MOTOR_SLOWLY
 async def test_restart_between_two_calls_is_not_noticed(server: MongoServer, driver: Any) -> None:
     """A connection that broke while idle is replaced within the call, where it may be repeated."""
     async with mongo_cold_store(server.uri, driver=driver, timeout_seconds=5) as cold:
@@ -130,6 +136,7 @@ async def test_frozen_server_times_out(server: MongoServer, cold: ColdStores) ->
     assert {type(answer) for answer in answers} == {TierTimeout}
 
 
+@MOTOR_SLOWLY
 async def test_write_of_unknown_outcome_may_be_repeated(
     server: MongoServer, cold: ColdStores
 ) -> None:
@@ -144,7 +151,7 @@ async def test_write_of_unknown_outcome_may_be_repeated(
     assert (await cold.queue.waiting())["index"] == 1
 
 
-@pytest.mark.parametrize("driver", ["pymongo", pytest.param("motor", marks=pytest.mark.slow)])
+@MOTOR_SLOWLY
 async def test_election_in_the_middle_is_survived(driver: Any) -> None:
     """A primary that steps down once, answering or not, is felt by nobody."""
     with running_mongo() as server:
@@ -185,6 +192,7 @@ async def test_closing_during_an_outage_ends(server: MongoServer, driver: Any) -
     assert asyncio.all_tasks() == before
 
 
+@MOTOR_SLOWLY
 async def test_more_calls_than_connections_wait_their_turn(
     server: MongoServer, driver: Any
 ) -> None:
