@@ -263,11 +263,12 @@ class Recaller:
     timeout_seconds: float
 
     async def vector(
-        self, text: str, names: Sequence[str], state: Degradation
+        self, scope: Scope, text: str, names: Sequence[str], state: Degradation
     ) -> QuestionVector | None:
         """Return the query's vector by the model that serves, or ``None``.
 
-        Without one, and while the index does not hold every record yet, ``state`` says so.
+        Without one, and while the index does not hold every record yet, ``state`` says so. What was
+        kept in the scope's graph just now is in the index then, or late.
         """
         serving = self.warm.serving
         if serving.partial:
@@ -282,6 +283,7 @@ class Recaller:
         call = serving.embedder.embed([asked], urgent=True, query=True)
         found = await state.answer("dense", "dense", call, ())
         state.used.pop("dense", None)
+        await self.warm.arrivals.wait(scope)
         return QuestionVector(found[0], serving.embedder.model_id) if found else None
 
     async def sight(

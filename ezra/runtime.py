@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -250,6 +251,16 @@ class Runtime(ColdStores):
     async def index_depth(self) -> int:
         """Return how much of the tenant's waits to be indexed."""
         return (await self.queue.waiting(tenant=self.settings.tenant))["index"]
+
+    @contextmanager
+    def arriving(self, scope: Scope, record_id: str) -> Iterator[None]:
+        """Announce a record that the block stores to who asks by meaning next."""
+        warm = self.recaller.warm
+        if self.meta_clock is None or warm.serving.embedder is None:
+            yield  # nobody indexes it at once, or words are all that there is
+            return
+        with warm.arrivals.coming(scope, record_id):
+            yield
 
     def wake_learning(self) -> None:
         """Let the background index and count now, if there is one; learning waits for its beat."""

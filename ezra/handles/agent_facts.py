@@ -212,7 +212,8 @@ class AgentFacts(ABC):
         )
         scope = await self._scope()
         state = self._runtime.degradation()
-        asked = with_vector(asked, await self._runtime.recaller.vector(query, (), state))
+        vector = await self._runtime.recaller.vector(scope, query, (), state)
+        asked = with_vector(asked, vector)
         found = await self._runtime.semantic.recall_archival(
             scope, asked, user_id=user_id, scope_topics=topics, limit=limit
         )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 
 from pydantic import JsonValue
@@ -221,10 +222,8 @@ async def store(
         # What ezra counts is not the caller's to state: it moves the rule's rank.
         counted = {"successes": 0, "failures": 0, "version": 1, "former": ()}
         stamped = stamped.model_copy(update=counted)
-        async with runtime.meter.refusals(scope):
-            rule, was_new = await runtime.procedural.put_rule(scope, stamped, work, charge)
-        runtime.wake_learning()
-        return rule.id, was_new
+        put_rule = partial(runtime.procedural.put_rule, scope, stamped, work, charge)
+        return await _put(runtime, scope, stamped.id, put_rule)
     # What is found by its address alone is in no index, and compared with nothing.
     work = [] if is_apart(stamped) else [*work, judge_work(stamped)]
     stamped = stamped.model_copy(update={"source": source, **_DECIDED})
@@ -232,11 +231,33 @@ async def store(
     for one in former[1:] if former and is_live(former[-1]) else ():
         if said_by(one) == said_by(stamped) and one.superseded_by is not None:
             return one.id, False
-    async with runtime.meter.refusals(scope):
-        new = (stamped, work, charge)
-        fact, was_new = await runtime.semantic.put_fact(scope, *new, restates=restates, place=taken)
+    new = (stamped, work, charge)
+    put_fact = partial(runtime.semantic.put_fact, scope, *new, restates=restates, place=taken)
+    return await _put(runtime, scope, stamped.id if work else None, put_fact)
+
+
+async def _put(
+    runtime: Runtime,
+    scope: Scope,
+    indexed_as: str | None,
+    put: Callable[[], Awaitable[tuple[Fact | Rule, bool]]],
+) -> tuple[str, bool]:
+    """Store a record; return its id, and whether it is new.
+
+    Args:
+        runtime: Where.
+        scope: Who stores it.
+        indexed_as: The id under which it is to be found by meaning at once, if it is.
+        put: Stores it.
+    """
+    announced = nullcontext() if indexed_as is None else runtime.arriving(scope, indexed_as)
+    with announced:
+        async with runtime.meter.refusals(scope):
+            stored, was_new = await put()
+    if indexed_as is not None and not was_new:
+        runtime.recaller.warm.arrivals.arrived(scope, [indexed_as])
     runtime.wake_learning()
-    return fact.id, was_new
+    return stored.id, was_new
 
 
 async def refine(

@@ -85,7 +85,7 @@ async def _ask_by_meaning(search: Search, own: Sequence[SearchQuery]) -> None:
     """Ask the legs that need the question's vector, once it is there."""
     if search.request.mode != "keyword":
         recaller, text = search.runtime.recaller, search.request.text
-        search.vector = await recaller.vector(text, search.names, search.state)
+        search.vector = await recaller.vector(search.scope, text, search.names, search.state)
     await together(
         [
             _find_dense(search, own),

@@ -77,7 +77,7 @@ class Hydrator:
     async def _by_meaning(self, turn: Admission) -> Meant:
         """Read what is found by the question's vector, once that is made."""
         text = turn.request.input
-        vector = await self.recaller.vector(text, turn.names, turn.degradation)
+        vector = await self.recaller.vector(turn.scope, text, turn.names, turn.degradation)
         archival, warm, said, inherited = await together(
             side(turn, vector)
             for side in (self._archival, self._summaries, self._turns, self._inherited)

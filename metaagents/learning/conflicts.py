@@ -149,10 +149,11 @@ def _is_kept_no_more(new: Claim, old: Claim) -> bool:
         return _is_called_off(new, old)
     is_what = old.attribute in {KIND, "is a"} and is_theirs(old.subject, new.subject)
     is_gone = new.attribute in {HAS, "changed"} and new.sense == "over"
+    own = spelled(old.subject).removeprefix(f"{spelled(new.subject)}'s ")
     thing = new.value.removeprefix("the ")
-    is_it = value_of(new) == value_of(old) or spelled(old.subject).endswith(f"'s {thing}")
+    is_it = value_of(new) == value_of(old) or own == thing
     is_it |= thing[:1].isupper() and _closes(old.value, thing)
-    return is_what and is_gone and is_it
+    return is_what and is_gone and is_it and "'s " not in own
 
 
 def _is_given_away(new: Claim, old: Claim) -> bool:
@@ -358,9 +359,11 @@ def _is_upgraded(new: Claim, old: Claim) -> bool:
 
 
 def _is_other_place(new: Claim, old: Claim) -> bool:
-    """Whether who was third is second: of such codes, as of a building's floors, one holds."""
+    """Whether who was third is second: of such codes one holds at a time."""
     one, two = (_CODE.fullmatch(claim.value) for claim in (new, old))
-    return one is not None and two is not None and one["of"] == two["of"]
+    if new.attribute not in {"be", "is"} or one is None or two is None:
+        return False
+    return one["of"] == two["of"]
 
 
 def _is_other_dose(new: Claim, old: Claim) -> bool:

@@ -13,6 +13,7 @@ from tiers.ports import Expired
 from tiers.records import Hit, IndexEntry, Kind, Scope, SearchQuery
 from tiers.upkeep import RewritableFiles
 
+from .arrivals import Arrivals
 from .generations import OpenGeneration, OpenGenerations
 from .rules import filled_in
 from .vectors import vectors_of, with_vectors
@@ -32,9 +33,13 @@ class SwitchingIndex:
 
     Args:
         generations: What is open.
+
+    Attributes:
+        arrivals: What was kept just now, for who asks next.
     """
 
     def __init__(self, generations: OpenGenerations) -> None:
+        self.arrivals = Arrivals()
         self._generations = generations
         self._words: LexicalIndex | None = None
 
@@ -63,6 +68,7 @@ class SwitchingIndex:
             vectors = await vectors_of((entry.text for entry in entries), generation.embedder)
             async with self._generations.writing:
                 await generation.store.upsert(scope, with_vectors(entries, vectors))
+        self.arrivals.arrived(scope, [entry.id for entry in entries])
 
     async def search(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
         """Return the best visible entries; see ``WarmStore``.
@@ -95,6 +101,7 @@ class SwitchingIndex:
         """Remove entries from every generation, those that have served included."""
         if not ids:
             return
+        self.arrivals.arrived(scope, ids)
         await self._before_write(scope)
         async with self._generations.writing:
             for generation in self._written():

@@ -331,6 +331,9 @@ def test_what_is_learnt_of_a_denial_says_that_it_never_was_so() -> None:
     ("old", "new"),
     [
         ("I work at Nokia.", "I didn't lose my job."),
+        ("My dad's car is a Golf.", "I sold my car."),
+        ("My dad's car is a Golf.", "I sold the Golf."),
+        ("I use H264.", "I use H265 now."),
         ("I work in sales.", "I work in the evenings now."),
         ("I work in sales.", "I work in Rome now."),
         ("Hamilton is P3.", "Russell is P2."),

@@ -1,0 +1,37 @@
+"""What was kept is found by its meaning in the next breath, while the background indexes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.runtime import running
+
+KEPT = (
+    ("The kitten is called Minka.", "What is the name of my pet?"),
+    ("Rent is paid by standing order.", "How do I pay for my flat?"),
+    ("Uncle Theo repairs clocks.", "Who fixes watches?"),
+)
+
+
+@pytest.mark.parametrize(("kept", "asked"), KEPT)
+async def test_what_was_kept_is_found_by_what_it_means(
+    tmp_path: Path, kept: str, asked: str
+) -> None:
+    """By the first recall after it: no word is the same."""
+    async with running(tmp_path, background=True, embedder="required") as ezra:
+        graph = await ezra.create_session_graph("home")
+        agent = await graph.spawn_agent("scout", topics={"*"})
+        await agent.remember(kept)
+        found = await agent.recall(asked, mode="semantic")
+        assert kept in [hit.text for hit in found.items]
+
+
+async def test_what_was_kept_is_in_the_next_context(tmp_path: Path) -> None:
+    """As far as it is about what is asked."""
+    async with running(tmp_path, background=True, embedder="required") as ezra:
+        graph = await ezra.create_session_graph("home")
+        agent = await graph.spawn_agent("scout", topics={"*"})
+        await agent.remember("Uncle Theo repairs clocks.")
+        turn = await agent.turn("Who fixes watches?")
+        assert any("Theo" in message["content"] for message in turn.messages)
