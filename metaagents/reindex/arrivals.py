@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,8 +12,7 @@ from tiers.records import Scope
 WAIT_SECONDS_MAX = 0.5
 """How long after it was kept nobody waits for a record any more: its words find it at once."""
 RECORDS_MAX = 64
-"""Of a graph: a host of records is no answer that somebody looks for the moment after."""
-GRAPHS_MAX = 256
+"""Of all graphs: where more is on its way the index is behind, and nobody waits for the rest."""
 
 
 @dataclass
@@ -27,17 +25,16 @@ class Arrivals:
     """The records of this process that the index is to have at once, by their graph."""
 
     def __init__(self) -> None:
-        self._graphs: OrderedDict[tuple[str, str], _Coming] = OrderedDict()
+        self._graphs: dict[tuple[str, str], _Coming] = {}
 
     @contextmanager
     def coming(self, scope: Scope, record_id: str) -> Iterator[None]:
         """Announce a record that the block stores; one that it does not store is not awaited."""
-        graph = self._graphs.setdefault((scope.tenant, scope.graph_id), _Coming())
-        if len(graph.until) < RECORDS_MAX:
-            graph.until[record_id] = asyncio.get_running_loop().time() + WAIT_SECONDS_MAX
-        if len(self._graphs) > GRAPHS_MAX:
-            _, oldest = self._graphs.popitem(last=False)
-            oldest.all_there.set()
+        now = asyncio.get_running_loop().time()
+        self._give_up_before(now)
+        if sum(len(graph.until) for graph in self._graphs.values()) < RECORDS_MAX:
+            graph = self._graphs.setdefault((scope.tenant, scope.graph_id), _Coming())
+            graph.until[record_id] = now + WAIT_SECONDS_MAX
         try:
             yield
         except BaseException:
@@ -46,15 +43,7 @@ class Arrivals:
 
     def arrived(self, scope: Scope, ids: Iterable[str]) -> None:
         """Note that nobody need wait for records any more."""
-        key = scope.tenant, scope.graph_id
-        graph = self._graphs.get(key)
-        if graph is None:
-            return
-        for one in ids:
-            graph.until.pop(one, None)
-        if not graph.until:
-            del self._graphs[key]
-            graph.all_there.set()
+        self._drop((scope.tenant, scope.graph_id), ids)
 
     async def wait(self, scope: Scope) -> None:
         """Return when the index has what was kept in a graph before, or when it takes too long."""
@@ -63,7 +52,21 @@ class Arrivals:
             return
         awaited = dict(graph.until)
         try:
-            async with asyncio.timeout_at(max(awaited.values(), default=0.0)):
+            async with asyncio.timeout_at(max(awaited.values())):
                 await graph.all_there.wait()
         except TimeoutError:
             self.arrived(scope, awaited)
+
+    def _give_up_before(self, now: float) -> None:
+        for key, graph in list(self._graphs.items()):
+            self._drop(key, [one for one, until in graph.until.items() if until < now])
+
+    def _drop(self, key: tuple[str, str], ids: Iterable[str]) -> None:
+        graph = self._graphs.get(key)
+        if graph is None:
+            return
+        for one in ids:
+            graph.until.pop(one, None)
+        if not graph.until:
+            del self._graphs[key]
+            graph.all_there.set()

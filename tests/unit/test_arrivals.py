@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from metaagents.reindex.arrivals import GRAPHS_MAX, RECORDS_MAX, Arrivals
+from metaagents.reindex.arrivals import RECORDS_MAX, Arrivals
 from tiers.records import Scope
 
 HERE, ELSEWHERE = (Scope(tenant="acme", graph_id=name) for name in ("here", "elsewhere"))
@@ -60,16 +60,23 @@ async def test_what_was_not_stored_is_not_awaited() -> None:
 
 
 async def test_a_host_of_records_is_not_awaited() -> None:
-    """Of one graph, and of many: those that are too many are found by their words at first."""
+    """Those that are too many are found by their words at first, in whichever graph they are."""
     arrivals = Arrivals()
-    _kept(arrivals, HERE, *(f"r{number}" for number in range(RECORDS_MAX + 5)))
-    arrivals.arrived(HERE, [f"r{number}" for number in range(RECORDS_MAX)])
+    _kept(arrivals, HERE, *(f"r{number}" for number in range(RECORDS_MAX)))
+    _kept(arrivals, ELSEWHERE, "a")
+    assert not await _has_to_wait(arrivals, ELSEWHERE)
+    arrivals.arrived(HERE, ["r0"])
+    _kept(arrivals, ELSEWHERE, "b")
+    assert await _has_to_wait(arrivals, ELSEWHERE)
+
+
+async def test_what_never_came_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where nobody asks."""
+    monkeypatch.setattr("metaagents.reindex.arrivals.WAIT_SECONDS_MAX", 0.0)
+    arrivals = Arrivals()
+    _kept(arrivals, HERE, *(f"r{number}" for number in range(RECORDS_MAX)))
+    await asyncio.sleep(0.001)
+    monkeypatch.undo()
+    _kept(arrivals, ELSEWHERE, "a")
+    assert await _has_to_wait(arrivals, ELSEWHERE)
     assert not await _has_to_wait(arrivals, HERE)
-    _kept(arrivals, HERE, "a")
-    early = asyncio.create_task(arrivals.wait(HERE))
-    await asyncio.sleep(0)
-    for number in range(GRAPHS_MAX):
-        _kept(arrivals, Scope(tenant="acme", graph_id=f"g{number}"), "a")
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
-    assert early.done()
