@@ -5,9 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import os
-from collections.abc import Iterable, Iterator
 from datetime import timedelta
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -22,10 +20,8 @@ from pydantic import (
 )
 from pydantic_settings import (
     BaseSettings,
-    EnvSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
-    SettingsError,
 )
 
 from metaagents.guard.policy import GuardPolicy, checked_changes
@@ -37,6 +33,7 @@ from tiers.history.signing import is_public_key
 from tiers.plans import AnyGrain, checked_plan
 from tiers.quarantine import Action
 from tiers.records import Name
+from tiers.variables import NamedVariables, near_variable
 
 from .ranking.priors import (
     CLASS_WEIGHTS,
@@ -58,53 +55,6 @@ _SECRETS = frozenset(
     "EZRA_REDIS_URL EZRA_QDRANT_URL EZRA_QDRANT_API_KEY EZRA_MONGODB_URI EZRA_GEMINI_API_KEY "
     "EZRA_OPENAI_API_KEY EZRA_SIGNING_KEY EZRA_NLI_API_KEY EZRA_RERANK_API_KEY".split()
 )
-
-
-class _NamedVariables(EnvSettingsSource):
-    """Looks at those settings only that the environment names: a few, of a hundred.
-
-    Looking at all of them takes as long as opening a store.
-    """
-
-    def __call__(self) -> dict[str, Any]:
-        for variable, meant in _misspelled(self.env_vars, self.settings_cls):
-            log.warning("%s is no setting and counts for nothing; near it: %s", variable, meant)
-        found: dict[str, Any] = {}
-        for name, field in self.settings_cls.model_fields.items():
-            if f"{self.env_prefix}{name}".lower() not in self.env_vars:
-                continue
-            value, key, is_complex = self.get_field_value(field, name)
-            try:
-                found[key] = self.prepare_field_value(name, field, value, is_complex)
-            except ValueError as error:
-                raise SettingsError(f'error parsing value for field "{name}"') from error
-        return found
-
-
-_NO_SETTINGS = ("url", "token", "token_file", "bridge_")
-"""How variables begin that others read: the client of a server, and the bridge."""
-
-
-def _misspelled(
-    variables: Iterable[str], settings: type[BaseSettings]
-) -> Iterator[tuple[str, str]]:
-    """Return variables of the environment that look like a setting and are none, and that one."""
-    for variable in variables:
-        prefix, given, name = variable.lower().partition("ezra_")
-        if prefix or not given or name in settings.model_fields or name.startswith(_NO_SETTINGS):
-            continue
-        if near := _near(name, settings):
-            yield variable.upper(), near
-
-
-def _near(name: str, settings: type[BaseSettings]) -> str | None:
-    """Return the variable of the setting whose name looks most like one that is none."""
-    near = get_close_matches(name, settings.model_fields, 1, _LIKENESS)
-    return f"EZRA_{near[0]}".upper() if near else None
-
-
-_LIKENESS = 0.8
-"""``mongo_uri`` is as near to ``mongodb_uri``, and ``home_dir`` to nothing."""
 
 
 class Settings(BaseSettings):
@@ -441,7 +391,7 @@ class Settings(BaseSettings):
         """Look into files only where one is named: it costs as much as reading the environment."""
         places = ((dotenv_settings, "env_file"), (file_secret_settings, "secrets_dir"))
         files = [source for source, place in places if getattr(source, place)]
-        return (init_settings, _NamedVariables(settings_cls), *files)
+        return (init_settings, NamedVariables(settings_cls), *files)
 
     def __init__(self, **given: Any) -> None:  # noqa: ANN401 - any setting, checked below
         try:
@@ -451,7 +401,7 @@ class Settings(BaseSettings):
             key = "EZRA_" + "_".join(map(str, first.place)).upper()
             if first.place and first.place[0] not in type(self).model_fields:
                 # The value stays unsaid: in a misspelled address there may be a password.
-                near = _near(str(first.place[0]), type(self))
+                near = near_variable(str(first.place[0]), type(self))
                 known = f"; near it: {near}" if near else ""
                 raise ConfigError(key, f"no such field{known}") from None
             shown = "a secret" if key in _SECRETS else repr(first.value)

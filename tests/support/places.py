@@ -228,6 +228,7 @@ _PROCESS = (
     Place("process", "tiers.warm.edge_readers:_name", "name", "nothing"),
     Place("process", "ezra.ranking.terms:_bags", "key", "turnover"),
     Place("process", "ezra.ranking.terms:_graphs", "key", "turnover"),
+    Place("process", "metaagents.reindex.arrivals:_graphs", "key", "turnover"),
     Place("process", "ezra.ranking.terms:_read_word", "key", "turnover"),
     Place("process", "tiers.warm.edge_store:_names", "name", "nothing"),
     Place("process", "tiers.warm.guard:_owners", "name", "nothing"),
