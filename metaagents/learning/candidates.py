@@ -16,7 +16,7 @@ from tiers.records import Owned, Rule, Source, Turn
 from ..claims.forms import root
 from ..distinctive import is_negated
 from .following import Replies, outcome_of
-from .grammar.answers import answered
+from .grammar.answers import answered, only_answers
 from .grammar.lexicon import EVALUATIVE
 from .grammar.phrases import TIME, as_time
 from .grammar.subjects import kind_of
@@ -204,12 +204,19 @@ def by_patterns(window: Window) -> list[FactDraft]:
         FactDraft(_whose(turn), said, CONFIDENCE, sources)
         for turn in window.new
         for said, sources in (
-            *((one, (turn.id,)) for one in window.stated(turn.input, turn)),
+            *((one, (turn.id,)) for one in _said_alone(turn, window)),
             *_put_right(turn, window),
             *_answered(turn, window),
             *_carried_on(turn, window),
         )
     ]
+
+
+def _said_alone(turn: Turn, window: Window) -> list[Stated]:
+    """Return what the words of a turn state by themselves, whoever asked before."""
+    former = _right_before(turn, window)
+    asked = (former.response or former.input) if former else ""
+    return [] if only_answers(asked, turn.input) else window.stated(turn.input, turn)
 
 
 def _carried_on(turn: Turn, window: Window) -> Iterator[tuple[Stated, tuple[str, ...]]]:

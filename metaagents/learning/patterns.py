@@ -192,7 +192,11 @@ def _asked_to_note(sentence: str, subject: str) -> Iterator[Stated]:
 Build: TypeAlias = Callable[["re.Match[str]", str], "Stated | None"]
 
 _CAPITAL = r"[A-Z][^\W\d_]+(?:['\-][A-Z]?[^\W\d_]+)*"
-_NAME = rf"(?P<name>{_CAPITAL}(?: (?:(?:of|de|da|di|del|la|van|von|der|bin) )*{_CAPITAL}){{0,3}})"
+_TITLE = r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\. )?"
+_NAME = (
+    rf"(?P<name>{_TITLE}{_CAPITAL}"
+    rf"(?: (?:(?:of|de|da|di|del|la|van|von|der|bin) )*{_CAPITAL}){{0,3}})"
+)
 _END = r"[\s.!]*"
 
 

@@ -343,6 +343,15 @@ def test_a_word_that_is_put_right_is_read_in_its_message(
         ("What do you do for a living?", "Software engineer.", "ada works as a software engineer"),
         ("Do you have any allergies?", "Yes, peanuts.", "ada is allergic to peanuts"),
         ("Do you have any pets?", "Two cats", "ada has two cats"),
+        ("Do you have kids?", "Two, Mia and Jon.", "ada has two kids, Mia and Jon"),
+        ("How should I call you?", "Dr. Kim, please.", "ada is called Dr. Kim"),
+        (
+            "Where are you travelling to?",
+            "To Lisbon, on 3 March 2027.",
+            "ada is travelling to Lisbon on 3 March 2027",
+        ),
+        ("Which of them?", "To Lisbon, on 3 March.", None),
+        ("How many?", "Two, Mia and Jon.", None),
         ("What's your dog called?", "rex", "ada's dog is called Rex"),
         (
             "What is your phone number?",

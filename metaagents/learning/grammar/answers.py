@@ -14,7 +14,7 @@ from tiers.lexical import sentences, words
 
 from ..plain_speech import POINTING
 from ..regexes import any_case, regex
-from .lexicon import CAPITALS, EVALUATIVE
+from .lexicon import CAPITALS, EVALUATIVE, NUMBERS
 from .phrases import as_time
 from .verbs import FORMS, past_base
 
@@ -33,6 +33,16 @@ _PLACED = any_case(r"(?:in|at|on|from|to|with|for) ")
 _OPENS = regex(r"(?:An?|The|My|Our|Two|Three|Four|Five|Some|On|In|At) ")
 _CLOCK = any_case(r"\d{1,2}(?:[:.]\d\d| ?[ap]\.?m)")
 _NAME = regex(rf"(?:the )?[{CAPITALS}0-9]")
+_TO = any_case(r"^to ")
+_HOW_MANY = any_case(
+    rf"(?P<many>\d{{1,2}}|{'|'.join(sorted(NUMBERS - {'one'}))})(?P<rest>(?:, .+)?)"
+)
+_MANNERS = any_case(r",? (?:please|thanks|thank you)(?=[.!]*$)")
+_CUT_SHORT = any_case(
+    r"\W*(?:(?:to|in|on|at|from|for|with|by|near|until|since) "
+    rf"|(?:\d{{1,2}}|{'|'.join(sorted(NUMBERS))})(?:,|[.!]*$| or | to | and )).{{0,60}}$"
+)
+_WHO = any_case(r"\b(?:i|we|he|she|it|they|you)\b|['\u2019]")
 _TOLD_NOTHING = (
     POINTING
     | EVALUATIVE
@@ -141,6 +151,23 @@ def _has(asked: re.Match[str], value: str) -> str | None:
     return f"I am allergic to {value}" if is_allergy else f"I have {value}"
 
 
+def _called(_: re.Match[str], value: str) -> str | None:
+    return f"Call me {value}" if _NAME.match(value) else None
+
+
+def _has_some(asked: re.Match[str], value: str) -> str | None:
+    """Build how many of theirs somebody has: ``Do you have kids?`` ``Two, Mia and Jon.``"""
+    found = _HOW_MANY.fullmatch(value)
+    return (
+        f"I have {found['many'].lower()} {asked['thing'].lower()}{found['rest']}" if found else None
+    )
+
+
+def _going(asked: re.Match[str], value: str) -> str | None:
+    where = _TO.sub("", value).replace(",", "")
+    return f"I am {asked['verb'].lower()} to {where}" if _NAME.match(where) else None
+
+
 def _is_so(asked: re.Match[str], value: str) -> str | None:
     return f"I am {asked['state'].lower()} {asked['of'].lower()} {value}"
 
@@ -171,10 +198,17 @@ _QUESTIONS = (
         _does,
     ),
     _question(
+        r"(?:do you have|have you got) (?:any )?(?P<thing>kids|children|pets|dogs|cats|siblings"
+        r"|brothers|sisters|grandchildren)",
+        _has_some,
+    ),
+    _question(
         r"(?:do you have|have you got) any (?P<thing>(?:food )?allergies|pets|animals|kids|children"
         r"|siblings|brothers(?: or sisters)?|(?:medical |health )?(?:conditions|issues|problems))",
         _has,
     ),
+    _question(r"(?:how|what) (?:should|can|may|shall) (?:i|we) (?:call|address) you", _called),
+    _question(r"where are you (?P<verb>travell?ing|going|flying|moving|heading)(?: to)?", _going),
     _question(
         r"what are you (?P<state>allergic|intolerant|interested|good|bad|afraid|scared|fluent) "
         r"(?P<of>to|in|of|at)",
@@ -196,15 +230,22 @@ def answered(question: str, answer: str) -> str | None:
     """
     asked = _last_question(question)
     first = next(iter(sentences(answer[:ANSWER_CHARS_MAX])), "").strip()
+    first = _MANNERS.sub("", first)
     found = _VALUE.fullmatch(first) if asked else None
     if found is None or _is_sentence(found["value"]):
         return None
     value = _OPENS.sub(lambda one: one.group().lower(), found["value"].rstrip(".,"))
     for kind in _QUESTIONS:
-        if match := kind.question.fullmatch(asked):
-            said = kind.build(match, value)
-            return f"{said}." if said else None
+        if (match := kind.question.fullmatch(asked)) and (said := kind.build(match, value)):
+            return f"{said}."
     return None
+
+
+def only_answers(question: str, said: str) -> bool:
+    """Whether a message answers a question, and is no sentence without it: ``Two, Mia and Jon.``"""
+    is_cut_short = _CUT_SHORT.match(said) is not None and _WHO.search(said) is None
+    is_sentence = any(one in FORMS or past_base(one) for one in words(said))
+    return bool(_last_question(question)) and is_cut_short and not is_sentence
 
 
 def _is_sentence(value: str) -> bool:
