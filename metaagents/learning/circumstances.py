@@ -31,6 +31,7 @@ _OUT_OF_WORK = frozenset(
     )
 )
 """What is said of who works nowhere: an attribute, its value and its sense."""
+_GONE = frozenset((LEFT, f"the {where}", "over") for where in ("company", "firm", "organisation"))
 _RETIRED = frozenset((("retired", "", "is"), ("is", "retired", "is")))
 _PAIRED = frozenset(
     (HAS, f"a {one}", "is")
@@ -47,6 +48,7 @@ def is_of_another_life(new: Claim, old: Claim) -> bool:
         or (is_paired and (held, old.value) == (MARITAL, "single"))
         or (held.startswith("works ") and said in _RETIRED)
         or (held == "works at" and said in _OUT_OF_WORK)
+        or (held in {"leads", "works at", "works in"} and said in _GONE)
         or (held == "lives with" and said == ("live", "alone", "is"))
     )
 

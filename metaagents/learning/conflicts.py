@@ -5,10 +5,19 @@ from __future__ import annotations
 from tiers.learning import spelled
 from tiers.lexical import MONTHS, NUMBER_WORDS, WEEKDAYS, words
 
+from .alternatives import (
+    is_at_other_site,
+    is_by_other_means,
+    is_on_another,
+    is_other_place,
+    is_other_plan,
+    is_other_tool,
+    is_other_version,
+)
 from .circumstances import RELATIONS, WORKING, is_couple, is_of_another_life, is_other_trade
 from .grammar.changes import DEPARTMENT
 from .grammar.frames import OFTEN
-from .grammar.lexicon import CARERS, DIETS, TOOLS_OF_A_KIND
+from .grammar.lexicon import CARERS, DIETS
 from .grammar.phrases import as_time
 from .grammar.statement import (
     DIED,
@@ -63,13 +72,9 @@ _SOMEWHERE = regex(
     rf"(?:(?:hosted|deployed|located|based|kept|stored) )?(?:in|on) "
     rf"(?!(?i:\w+day|{'|'.join(MONTHS)})s?\b)(?:the )?{_NAME}"
 )
-_VERSION = regex(r"(?:on )?(?P<of>[A-Z][\w.+#-]*(?: [A-Z][\w.+#-]*)*) v?\d[\w.]*")
-_CODE = regex(r"(?P<of>[A-Z]{1,3})-?\d{1,3}")
 _DEPARTMENT = regex(DEPARTMENT)
 _DOSE = regex(r"(?P<much>\d[\d.,]* ?(?P<unit>mg|g|ml|mcg|units?)) (?:of )?(?P<what>\w+)")
 _AT = ("at", "of", "in", "for", "with")
-_RUNS = frozenset("use uses be run runs place".split())
-_OF_MANY_KINDS = regex(r"^(?:on )?(?:the |an? )?(?P<which>.*?) ?(?P<what>plan|tier|package)$")
 _SCALES = tuple(
     frozenset(line.split())
     for line in (
@@ -78,11 +83,6 @@ _SCALES = tuple(
     )
 )  # fmt: skip
 """Words of which one rules out the others, where they are said of the same."""
-_ON_NAMED = regex(
-    r"(?P<where>(?:(?:tracked|hosted|stored|deployed|written|built|kept|managed|handled|owned"
-    r"|logged|rewritten) )?(?:on|in|at|to|by)) (?:the )?(?:team )?(?!\w+days?\b)[A-Z#][\w.+#-]*"
-    r"(?: [A-Z\d][\w.+#-]*){0,3}(?: (?:team|squad|group|department|guild|tribe))?"
-)
 _OPPOSITE = {"is": {"not", "never", "over"}, "not": {"is"}, "never": {"is"}, "over": set()}
 
 
@@ -198,7 +198,7 @@ def _replaces(new: Claim, old: Claim) -> bool:
         return True
     same = value_of(new) == value_of(old)
     if same:
-        is_otherwise = _is_otherwise_now(new, old) or _is_by_other_means(new, old)
+        is_otherwise = _is_otherwise_now(new, old) or _is_on_another_way(new, old)
         return new.sense in _OPPOSITE[old.sense] or is_otherwise
     if new.sense != "is" or old.sense != "is":
         is_all = old.sense == "is" and _is_of_namesake(old.value, new.value)
@@ -212,12 +212,14 @@ def _replaces(new: Claim, old: Claim) -> bool:
         _is_put_right,
         _is_other_count,
         _is_other_kind,
-        _is_on_another,
+        is_on_another,
         _is_with_another,
         _is_a_year_older,
         _is_other_diet,
         _is_another_since,
-        _is_other_place,
+        is_other_place,
+        is_by_other_means,
+        is_at_other_site,
     )
     return any(replaces(new, old) for replaces in ways)
 
@@ -241,15 +243,6 @@ def _is_moved(new: Claim, old: Claim) -> bool:
     return new.is_change and (is_plain or new.attribute == "lives in")
 
 
-def _is_on_another(new: Claim, old: Claim) -> bool:
-    """Whether a thing is on another of what it was on: ``our CI runs on Jenkins``."""
-    is_thing = "'s " in new.subject or new.subject.startswith("the ")
-    is_thing |= new.attribute in {"be", "is", "go"}
-    places = [_ON_NAMED.fullmatch(one.value) for one in (new, old)]
-    ours, theirs = (found["where"] if found else "" for found in places)
-    return new.is_change and is_thing and bool(ours) and ours == theirs
-
-
 def _is_otherwise_now(new: Claim, old: Claim) -> bool:
     """Whether what is so now differs in a number only: ``logs are kept for 30 days``."""
     one, two = (read(in_24_hours(claim.text)) for claim in (new, old))
@@ -258,7 +251,7 @@ def _is_otherwise_now(new: Claim, old: Claim) -> bool:
     return is_so and is_told and one.content - one.numbers == two.content - two.numbers
 
 
-def _is_by_other_means(new: Claim, old: Claim) -> bool:
+def _is_on_another_way(new: Claim, old: Claim) -> bool:
     """Whether who went to work in one way goes in another now: ``cycles to work now``."""
     is_on_some = any(_ON_DAYS.search(one.text) for one in (new, old))
     is_otherwise = new.is_change and new.text != old.text and not is_on_some
@@ -339,31 +332,13 @@ def _is_moved_elsewhere(new: Claim, old: Claim) -> bool:
     return is_gone and _SOMEWHERE.fullmatch(old.value) is not None
 
 
-def _is_other_version(new: Claim, old: Claim) -> bool:
-    """Whether another version of what is used is used now: ``on Terraform 1.7``."""
-    if not (new.is_change and new.sense == old.sense == "is" and new.value != old.value):
-        return False
-    if not {new.attribute, old.attribute} <= _RUNS:
-        return False
-    one, two = (_VERSION.fullmatch(claim.value) for claim in (new, old))
-    return one is not None and two is not None and one["of"] == two["of"]
-
-
 def _is_upgraded(new: Claim, old: Claim) -> bool:
     """Whether a thing of somebody's ran on a version of what they use another of now.
 
     Of what but one of their things was upgraded to they are told to "run" it.
     """
     is_of_all = new.attribute == "uses" and is_theirs(old.subject, new.subject)
-    return is_of_all and _is_other_version(new, old)
-
-
-def _is_other_place(new: Claim, old: Claim) -> bool:
-    """Whether who was third is second: of such codes one holds at a time."""
-    one, two = (_CODE.fullmatch(claim.value) for claim in (new, old))
-    if new.attribute not in {"be", "is"} or one is None or two is None:
-        return False
-    return one["of"] == two["of"]
+    return is_of_all and is_other_version(new, old)
 
 
 def _is_other_dose(new: Claim, old: Claim) -> bool:
@@ -373,24 +348,6 @@ def _is_other_dose(new: Claim, old: Claim) -> bool:
         return False
     is_it = spelled(new.subject) == spelled(f"{old.subject}'s {dose['what']}")
     return is_it and new.value != dose["much"] and _units(new) == frozenset((dose["unit"],))
-
-
-def _is_other_tool(new: Claim, old: Claim) -> bool:
-    """Whether somebody has switched between tools of a kind: from VS Code to Zed."""
-    is_use = {new.attribute, old.attribute} <= {"use", "uses"} and new.sense == old.sense == "is"
-    used = {spelled(new.value), spelled(old.value)}
-    is_one_kind = len(used) > 1 and any(used <= one for one in TOOLS_OF_A_KIND)
-    return is_use and new.is_change and is_one_kind
-
-
-def _is_other_plan(new: Claim, old: Claim) -> bool:
-    """Whether who is on one plan, or what is, is on another now: ``the basic plan``."""
-    if not (new.is_change and new.attribute == old.attribute == "place"):
-        return False
-    one, two = (_OF_MANY_KINDS.fullmatch(claim.value) for claim in (new, old))
-    if one is None or two is None or not new.sense == old.sense == "is":
-        return False
-    return one["what"] == two["what"] and one["which"] != two["which"]
 
 
 def _is_seen_no_more(new: Claim, old: Claim) -> bool:
@@ -491,8 +448,8 @@ _ENDINGS = (
     is_other_trade,
     _is_in_post_no_more,
     is_taken_up,
-    _is_other_tool,
-    _is_other_plan,
-    _is_other_version,
+    is_other_tool,
+    is_other_plan,
+    is_other_version,
 )
 """Ways to end what is told of the same one, by whatever attribute."""

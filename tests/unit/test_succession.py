@@ -27,6 +27,9 @@ def _effect(old: str, new: str, later: str = "ada") -> Effect | None:
     [
         ("I live in Rome.", "I've moved to Turin."),
         ("I work at Nokia.", "I quit my job."),
+        ("Nora leads design.", "Nora left the company."),
+        ("I'm in the Berlin office.", "I'm in the Munich office now."),
+        ("The customer pays by invoice.", "The customer pays by card now."),
         ("My address is 5 Main Street.", "I moved to 9 Park Avenue last week."),
         ("I love sushi.", "I can't stand sushi anymore."),
         ("I'm taking antibiotics.", "I finished my antibiotics."),
@@ -331,6 +334,9 @@ def test_what_is_learnt_of_a_denial_says_that_it_never_was_so() -> None:
     ("old", "new"),
     [
         ("I work at Nokia.", "I didn't lose my job."),
+        ("Nora leads design.", "Tom left the company."),
+        ("I'm in the Berlin office.", "I'm in the design team now."),
+        ("The customer pays by invoice.", "The customer pays on time now."),
         ("My dad's car is a Golf.", "I sold my car."),
         ("My dad's car is a Golf.", "I sold the Golf."),
         ("I use H264.", "I use H265 now."),

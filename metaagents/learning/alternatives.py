@@ -1,0 +1,79 @@
+"""Of which things somebody has one at a time: a version, a plan, a tool, a site. Pure."""
+
+from __future__ import annotations
+
+from tiers.learning import spelled
+from tiers.lexical import words
+
+from .grammar.lexicon import TOOLS_OF_A_KIND
+from .grammar.statement import Claim
+from .regexes import regex
+
+_ON_NAMED = regex(
+    r"(?P<where>(?:(?:tracked|hosted|stored|deployed|written|built|kept|managed|handled|owned"
+    r"|logged|rewritten) )?(?:on|in|at|to|by)) (?:the )?(?:team )?(?!\w+days?\b)[A-Z#][\w.+#-]*"
+    r"(?: [A-Z\d][\w.+#-]*){0,3}(?: (?:team|squad|group|department|guild|tribe))?"
+)
+_VERSION = regex(r"(?:on )?(?P<of>[A-Z][\w.+#-]*(?: [A-Z][\w.+#-]*)*) v?\d[\w.]*")
+_RUNS = frozenset("use uses be run runs place".split())
+_OF_MANY_KINDS = regex(r"^(?:on )?(?:the |an? )?(?P<which>.*?) ?(?P<what>plan|tier|package)$")
+_CODE = regex(r"(?P<of>[A-Z]{1,3})-?\d{1,3}")
+_MEANS = regex(r"by [a-z]+(?: [a-z]+)?")
+_SITE = regex(r"the [\w-]+ (?:office|branch|plant|lab|warehouse|studio|team)")
+
+
+def is_on_another(new: Claim, old: Claim) -> bool:
+    """Whether a thing is on another of what it was on: ``our CI runs on Jenkins``."""
+    is_thing = "'s " in new.subject or new.subject.startswith("the ")
+    is_thing |= new.attribute in {"be", "is", "go"}
+    places = [_ON_NAMED.fullmatch(one.value) for one in (new, old)]
+    ours, theirs = (found["where"] if found else "" for found in places)
+    return new.is_change and is_thing and bool(ours) and ours == theirs
+
+
+def is_other_version(new: Claim, old: Claim) -> bool:
+    """Whether another version of what is used is used now: ``on Terraform 1.7``."""
+    if not (new.is_change and new.sense == old.sense == "is" and new.value != old.value):
+        return False
+    if not {new.attribute, old.attribute} <= _RUNS:
+        return False
+    one, two = (_VERSION.fullmatch(claim.value) for claim in (new, old))
+    return one is not None and two is not None and one["of"] == two["of"]
+
+
+def is_other_plan(new: Claim, old: Claim) -> bool:
+    """Whether who is on one plan, or what is, is on another now: ``the basic plan``."""
+    if not (new.is_change and new.attribute == old.attribute == "place"):
+        return False
+    one, two = (_OF_MANY_KINDS.fullmatch(claim.value) for claim in (new, old))
+    if one is None or two is None or not new.sense == old.sense == "is":
+        return False
+    return one["what"] == two["what"] and one["which"] != two["which"]
+
+
+def is_other_tool(new: Claim, old: Claim) -> bool:
+    """Whether somebody has switched between tools of a kind: from VS Code to Zed."""
+    is_use = {new.attribute, old.attribute} <= {"use", "uses"} and new.sense == old.sense == "is"
+    used = {spelled(new.value), spelled(old.value)}
+    is_one_kind = len(used) > 1 and any(used <= one for one in TOOLS_OF_A_KIND)
+    return is_use and new.is_change and is_one_kind
+
+
+def is_other_place(new: Claim, old: Claim) -> bool:
+    """Whether who was third is second: of such codes one holds at a time."""
+    one, two = (_CODE.fullmatch(claim.value) for claim in (new, old))
+    if new.attribute not in {"be", "is"} or one is None or two is None:
+        return False
+    return one["of"] == two["of"]
+
+
+def is_by_other_means(new: Claim, old: Claim) -> bool:
+    """Whether what is done by one means is done by another now: ``pays by card now``."""
+    return new.is_change and all(_MEANS.fullmatch(one.value) for one in (new, old))
+
+
+def is_at_other_site(new: Claim, old: Claim) -> bool:
+    """Whether who was at one of a firm's places is at another now: ``in the Munich office``."""
+    one, two = (_SITE.fullmatch(claim.value) for claim in (new, old))
+    is_now = new.attribute == "place" and new.is_change and one is not None and two is not None
+    return is_now and words(new.value)[-1:] == words(old.value)[-1:]
