@@ -18,7 +18,7 @@ _VERSION = regex(r"(?:on )?(?P<of>[A-Z][\w.+#-]*(?: [A-Z][\w.+#-]*)*) v?\d[\w.]*
 _RUNS = frozenset("use uses be run runs place".split())
 _OF_MANY_KINDS = regex(r"^(?:on )?(?:the |an? )?(?P<which>.*?) ?(?P<what>plan|tier|package)$")
 _CODE = regex(r"(?P<of>[A-Z]{1,3})-?\d{1,3}")
-_MEANS = regex(r"by [a-z]+(?: [a-z]+)?")
+_MEANS = regex(r"by (?!(?:the|a|an|my|our|his|her|their|day|night)\b|\w+sel)[a-z]+(?: [a-z]+)?")
 _SITE = regex(r"the [\w-]+ (?:office|branch|plant|lab|warehouse|studio|team)")
 
 

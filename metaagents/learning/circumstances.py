@@ -46,7 +46,7 @@ def is_of_another_life(new: Claim, old: Claim) -> bool:
     return (
         (new.attribute == MARITAL and _is_over_by(new, held))
         or (is_paired and (held, old.value) == (MARITAL, "single"))
-        or (held.startswith("works ") and said in _RETIRED)
+        or (held.startswith("works ") and (said in _RETIRED or new.attribute == "retired at"))
         or (held == "works at" and said in _OUT_OF_WORK)
         or (held in {"leads", "works at", "works in"} and said in _GONE)
         or (held == "lives with" and said == ("live", "alone", "is"))

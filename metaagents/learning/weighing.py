@@ -49,7 +49,8 @@ LONG_AGO = timedelta(days=730)
 may be what it has become, though told as if it were older: ``we moved last year``."""
 
 
-_AT_AN_AGE = any_case(r" at the age of \w")
+_AT_AN_AGE = any_case(r"^(?!.*\b(?:died|passed away|retired)\b).* at the age of \w")
+"""What was at some age may be long ago; who died or retired at one did it but once."""
 _OWN = frozenset("i im ive my mine we our".split())
 
 

@@ -322,6 +322,7 @@ def test_what_is_set_and_what_has_changed_is_told(said: str, told: str) -> None:
         "The pain lasts all day.",
         "The cat is allergic to work.",
         "Everyone must be tired.",
+        "All things must pass.",
         "Nobody may know.",
         "Only time can tell.",
         "Only you can help me.",

@@ -27,6 +27,8 @@ def _effect(old: str, new: str, later: str = "ada") -> Effect | None:
     [
         ("I live in Rome.", "I've moved to Turin."),
         ("I work at Nokia.", "I quit my job."),
+        ("My grandmother lives in Rome.", "My grandmother died at the age of 90."),
+        ("Ann works at Nokia.", "Ann retired at the age of 60."),
         ("Nora leads design.", "Nora left the company."),
         ("I'm in the Berlin office.", "I'm in the Munich office now."),
         ("The customer pays by invoice.", "The customer pays by card now."),
@@ -334,6 +336,8 @@ def test_what_is_learnt_of_a_denial_says_that_it_never_was_so() -> None:
     ("old", "new"),
     [
         ("I work at Nokia.", "I didn't lose my job."),
+        ("I travel by train.", "I travel by myself now."),
+        ("I travel by train.", "I travel by night now."),
         ("Nora leads design.", "Tom left the company."),
         ("I'm in the Berlin office.", "I'm in the design team now."),
         ("The customer pays by invoice.", "The customer pays on time now."),
@@ -896,3 +900,14 @@ def test_what_was_at_some_age_ends_nothing(now: str, then: str) -> None:
     )
     assert relation(Pair(older, newer), None) in {None, "distinct"}
     assert relation(Pair(older, lately), None) == "natural"
+
+
+def test_who_died_at_some_age_is_no_more() -> None:
+    """That was but once, and is told when it is news."""
+    home, died = (
+        _said(text, "bot", day).model_copy(update={"subject": "Ada's grandmother"})
+        for day, text in enumerate(
+            ("Ada's grandmother lives in Rome", "Ada's grandmother died at the age of 90"), start=1
+        )
+    )
+    assert relation(Pair(home, died), None) == "natural"

@@ -1,4 +1,4 @@
-"""What is so since it was changed: a value, a name, who has a post. Pure."""
+"""Changes put as what is so now: ``they moved my flight to 9`` as one of the flight. Pure."""
 
 from __future__ import annotations
 

@@ -71,6 +71,7 @@ be | made redundant/laid off/fired/sacked/let go/dismissed | nothing | lost job 
 be | | post | is a | state identity
 be | | office | is a | state identity
 retire | | nothing | retired | event identity
+retire | at the age of/aged/at | age-number | retired at | event identity
 resign | from | thing | left | end identity
 leave | | membership | left | end identity
 leave | | left | left | end identity dated
@@ -302,6 +303,7 @@ separate | | nothing | relation | end identity
 divorce | | nothing | state single | event identity
 divorce | | name | relation | end identity
 die | | nothing | died | event
+die | at the age of/aged/at | age-number | died | event
 escape | | nothing | escaped | event
 break | /down | nothing | broke | event
 pass | away | nothing | died | event

@@ -194,7 +194,8 @@ _HOUSE_RULE = regex(
     rf"(?: (?:and|or) [{CAPITALS}][\w'-]*)? (?:can|may|is allowed to|are allowed to)"
     r"|Only (?:the )?[a-z]+s (?:can|may|are allowed to)"
     r"|(?:Nobody|No one|Everybody|Everyone) (?:may|must|is allowed to)"
-    r"|(?:All [a-z]+s|[A-Z][a-z]+s(?: [a-z]+s)?) (?:may only|may not|must|must not|mustn't"
+    r"|(?:All (?!things\b)[a-z]+s|[A-Z][a-z]+s(?: [a-z]+s)?)"
+    r" (?:may only|may not|must|must not|mustn't"
     r"|(?:are not|aren't|are only|are) allowed to|don't get|do not get|can only)"
     rf") (?!{_GUESSED})[a-z]"
 )
