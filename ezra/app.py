@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Callable, Generator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from metaagents.reindex.rules import Reembedding
+from tiers.concurrency import Lifetime, held
 from tiers.errors import UsageError
 from tiers.ids import Clock, system_clock
 from tiers.ports import Embedder, LanguageModel
@@ -20,13 +22,46 @@ from .settings import Settings
 if TYPE_CHECKING:
     from .remote.ezra import RemoteEzra
 
+T = TypeVar("T")
+
+
+class Opening(AbstractAsyncContextManager[T], Generic[T]):
+    """What is opened for the length of an ``async with`` block, or, awaited, until its ``close``.
+
+    A block is the safer one: it closes whatever happens inside. Where there is none, as in a
+    notebook, ``ezra = await Ezra.open()`` is ended by ``await ezra.close()``, or with its event
+    loop by ``asyncio.run``.
+    """
+
+    def __init__(
+        self, block: AbstractAsyncContextManager[T], lifetime_of: Callable[[T], Lifetime]
+    ) -> None:
+        self._block = block
+        self._lifetime_of = lifetime_of
+        self._exits = AsyncExitStack()
+
+    async def __aenter__(self) -> T:
+        opened = await self._exits.enter_async_context(self._block)
+        self._lifetime_of(opened).begin(self._exits.aclose)
+        return opened
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        failed: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool | None:
+        return await self._exits.__aexit__(kind, failed, trace)
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        return held(self._block, self._lifetime_of).__await__()
+
 
 class Ezra(Tenant):
     """A running memory runtime. Made by ``Ezra.open``."""
 
     @classmethod
-    @asynccontextmanager
-    async def open(
+    def open(
         cls,
         settings: Settings | None = None,
         *,
@@ -34,8 +69,10 @@ class Ezra(Tenant):
         embedder: Embedder | None = None,
         connectors: Mapping[str, Connector | Source] | None = None,
         clock: Clock = system_clock,
-    ) -> AsyncIterator[Ezra]:
-        """Open the runtime for the length of an ``async with`` block.
+    ) -> Opening[Ezra]:
+        """Open the runtime, for the length of an ``async with`` block or awaited.
+
+        What was awaited stays open until ``close``, in the event loop that it was opened in.
 
         Args:
             settings: How to build it; from ``EZRA_*`` variables if not given.
@@ -51,19 +88,30 @@ class Ezra(Tenant):
             UsageError: One of these is not what it is to be: a path is no ``Settings``.
         """
         _check_kinds(settings, model, embedder, connectors, clock)
-        chosen = settings or Settings()
-        built = assemble_runtime(chosen, model, dict(connectors or {}), clock, embedder)
-        async with built as runtime:
-            yield cls(runtime)
+
+        @asynccontextmanager
+        async def opened() -> AsyncIterator[Ezra]:
+            chosen = settings or Settings()
+            built = assemble_runtime(chosen, model, dict(connectors or {}), clock, embedder)
+            async with built as runtime:
+                yield cls(runtime)
+
+        return Opening(opened(), cls._lifetime)
+
+    async def close(self) -> None:
+        """End what was opened, as the end of an ``async with`` block does. May be repeated."""
+        await self._lifetime().close()
+
+    def _lifetime(self) -> Lifetime:
+        return self._runtime.lifetime
 
     @classmethod
-    @asynccontextmanager
-    async def connect(
+    def connect(
         cls, url: str, token: str | None = None, *, timeout_seconds: float | None = None
-    ) -> AsyncIterator[RemoteEzra]:
-        """Use a runtime that a server runs, for the length of an ``async with`` block.
+    ) -> Opening[RemoteEzra]:
+        """Use a runtime that a server runs, for the length of an ``async with`` block or awaited.
 
-        What is yielded has the methods of ``Ezra``, and gives graphs and agents with the methods of
+        What is opened has the methods of ``Ezra``, and gives graphs and agents with the methods of
         ``Graph`` and ``Agent``. What takes a function, a resolver for example, is refused.
 
         Args:
@@ -81,8 +129,14 @@ class Ezra(Tenant):
         from .remote.ezra import RemoteEzra  # noqa: PLC0415
 
         seconds = TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds
-        async with Connection(url, token, timeout_seconds=seconds) as connection:
-            yield RemoteEzra(connection)
+        connection = Connection(url, token, timeout_seconds=seconds)
+
+        @asynccontextmanager
+        async def opened() -> AsyncIterator[RemoteEzra]:
+            async with connection:
+                yield RemoteEzra(connection)
+
+        return Opening(opened(), lambda _: connection.lifetime)
 
     @property
     def settings(self) -> Settings:

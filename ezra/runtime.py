@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from tiers.cold.cold_stores import ColdStores
+from tiers.concurrency import Lifetime
 from tiers.errors import TierError
 from tiers.records import Scope, WorkDraft
 
@@ -164,6 +165,7 @@ class Runtime(ColdStores):
     meta_clock: MetaAgentClock | None = None
     backlog: Backlog | None = None
     """Where meta-agents run: without them nothing gets shorter by waiting."""
+    lifetime: Lifetime = field(default_factory=Lifetime)
     reader: Reader = field(default_factory=Reader)
     under_way: TurnsUnderWay = field(default_factory=TurnsUnderWay)
     key_turns: WeakValueDictionary[object, asyncio.Lock] = field(

@@ -11,8 +11,11 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
+
+from .errors import UsageError
 
 T = TypeVar("T")
 Other = TypeVar("Other")
@@ -53,6 +56,17 @@ async def both(
     return one, other
 
 
+def check_loop(opened_in: asyncio.AbstractEventLoop | None) -> None:
+    """Refuse a call from another event loop than the one in which its answers come in.
+
+    Raises:
+        UsageError: It is another one: that of a second ``asyncio.run``, or of another thread.
+    """
+    if opened_in not in (None, asyncio.get_running_loop()):
+        accepted = "the event loop in which it was opened; each asyncio.run has one of its own"
+        raise UsageError("call", "another event loop", accepted)
+
+
 async def awaited(answer: object) -> Any:  # noqa: ANN401 - whatever was called answers
     """Return an answer that some give at once and others when awaited."""
     return await answer if inspect.isawaitable(answer) else answer
@@ -66,6 +80,69 @@ async def to_the_end(work: Coroutine[Any, Any, T]) -> T:
     except asyncio.CancelledError:
         await task
         raise
+
+
+class Lifetime:
+    """How long something is open: until it is closed, in the event loop in which it was opened."""
+
+    def __init__(self) -> None:
+        self._end: Callable[[], Coroutine[Any, Any, object]] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._closing: asyncio.Task[object] | None = None
+
+    def begin(self, end: Callable[[], Coroutine[Any, Any, object]]) -> None:
+        """Say that it is open from now on, and what ends it."""
+        self._end, self._loop = end, asyncio.get_running_loop()
+
+    async def close(self) -> None:
+        """End it, whoever is cancelled meanwhile. May be repeated; all wait for the one end.
+
+        What its event loop has ended with itself is left alone.
+
+        Raises:
+            UsageError: Another event loop asks than the one in which it was opened.
+        """
+        if self._end is None or self._loop is None or self._loop.is_closed():
+            return
+        check_loop(self._loop)
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._end())
+        try:
+            await asyncio.shield(self._closing)
+        except asyncio.CancelledError:
+            await asyncio.wait((self._closing,))
+            raise
+
+
+async def held(block: AbstractAsyncContextManager[T], lifetime_of: Callable[[T], Lifetime]) -> T:
+    """Return what ``block`` opens. A task of its own is inside of the block until it is closed.
+
+    So it is left where it was entered, and in order when ``asyncio.run`` ends what is left.
+    """
+    ready: asyncio.Future[tuple[T, asyncio.Event]] = asyncio.get_running_loop().create_future()
+
+    async def hold() -> None:
+        async with block as opened:
+            over = asyncio.Event()
+            ready.set_result((opened, over))
+            await over.wait()
+
+    holding = asyncio.create_task(hold())
+    try:
+        await asyncio.wait((holding, ready), return_when=asyncio.FIRST_COMPLETED)
+    except asyncio.CancelledError:
+        await _ended((holding,))
+        raise
+    if holding.done():
+        await holding  # it failed, and says why
+    opened, over = ready.result()
+
+    async def end() -> None:
+        over.set()
+        await holding
+
+    lifetime_of(opened).begin(end)
+    return opened
 
 
 def _failed(asked: Sequence[asyncio.Task[T]]) -> list[BaseException]:

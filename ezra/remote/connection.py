@@ -13,6 +13,7 @@ from opentelemetry.trace import SpanKind
 from pydantic import ValidationError
 
 from tiers.addresses import checked_base_url
+from tiers.concurrency import Lifetime, check_loop
 from tiers.errors import EzraError, TierRejected, TierTimeout, TierUnavailable, UsageError
 from tiers.ids import IdFactory
 from tiers.provider_clients import checked_key, trusted_certificates
@@ -81,6 +82,7 @@ class Connection:
         self._http: httpx2.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._exits = AsyncExitStack()
+        self.lifetime = Lifetime()
         self.ids = IdFactory()
 
     async def __aenter__(self) -> Self:
@@ -193,9 +195,7 @@ class Connection:
     def _opened(self, operation: Operation[Any, Any]) -> httpx2.AsyncClient:
         if self._http is None:
             raise TierUnavailable("server", operation.name, "the connection is not open")
-        if asyncio.get_running_loop() is not self._loop:
-            accepted = "the event loop in which the connection was opened"
-            raise UsageError("call", "another event loop", accepted)
+        check_loop(self._loop)
         return self._http
 
     def _watched(self, operation: Operation[Any, Any]) -> Watched:

@@ -32,6 +32,10 @@ class RemoteEzra(RemoteHandle, Tenant, of=Tenant):
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection, handles.TENANT, {})
 
+    async def close(self) -> None:
+        """End what was opened, as the end of an ``async with`` block does. May be repeated."""
+        await self._connection.lifetime.close()
+
     async def _ask(self, name: str, given: dict[str, Any]) -> Any:  # noqa: ANN401 - as the method
         _check_resolver(given.pop("resolver", None))
         if given.get("merge_strategy") == "custom":

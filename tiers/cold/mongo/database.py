@@ -21,7 +21,7 @@ from weakref import WeakValueDictionary
 
 from pymongo.errors import InvalidName, OperationFailure, PyMongoError
 
-from ...concurrency import to_the_end
+from ...concurrency import check_loop, to_the_end
 from ...errors import ConfigError, EzraError, TierRejected, TierTimeout, TierUnavailable
 from .driver import Client, cancellable, in_transaction, limited, snapshot
 from .translation import translated
@@ -118,6 +118,7 @@ class Database:
         self._turns: WeakValueDictionary[tuple[str, ...], asyncio.Lock] = WeakValueDictionary()
         self._changing: dict[asyncio.Task[Any], float] = {}
         self._state: Literal["new", "open", "closed"] = "new"
+        self._loop: asyncio.AbstractEventLoop | None = None
         self.server = Server((0,), "replica set")
         """What the server said about itself."""
 
@@ -125,7 +126,7 @@ class Database:
         with limited(self._timeout_seconds):
             self.server = await asked(self._client)
         await self._prepare(self.raw)
-        self._state = "open"
+        self._state, self._loop = "open", asyncio.get_running_loop()
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
@@ -238,6 +239,7 @@ class Database:
 
     async def _admitted(self, operation: str, alone: Sequence[str]) -> AsyncExitStack:
         """Wait for the key's turn and for room; both are given back when the stack is closed."""
+        check_loop(self._loop)
         async with AsyncExitStack() as held:
             if alone:
                 await held.enter_async_context(self.one_at_a_time(*alone))

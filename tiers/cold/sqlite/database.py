@@ -19,7 +19,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Literal, Self, TypeAlias, TypeVar
 
-from ...concurrency import to_the_end
+from ...concurrency import check_loop, to_the_end
 from ...errors import ConfigError, DiskFull, TierTimeout, TierUnavailable
 from .file_size import has_no_room
 from .threads import Threads
@@ -113,6 +113,7 @@ class Database:
         self._readers: SimpleQueue[sqlite3.Connection] = SimpleQueue()
         self._asked: list[Asked] = []
         self._state: Literal["new", "open", "closed"] = "new"
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def __aenter__(self) -> Self:
         await self.open()
@@ -142,7 +143,7 @@ class Database:
             if isinstance(error, TierUnavailable) and has_no_room(self._path.parent):
                 raise DiskFull("cold", "open", str(error.__cause__)) from error
             raise
-        self._state = "open"
+        self._state, self._loop = "open", asyncio.get_running_loop()
 
     async def close(self) -> None:
         """Finish what was begun, write the log back into the file and close it.
@@ -248,6 +249,7 @@ class Database:
         _give_from_thread(loop, (asked,))
 
     def _check_open(self, operation: str) -> None:
+        check_loop(self._loop)
         if self._state != "open":
             raise TierUnavailable("cold", operation, "the store is closed")
 
