@@ -49,6 +49,7 @@ def is_of_another_life(new: Claim, old: Claim) -> bool:
         or (held.startswith("works ") and (said in _RETIRED or new.attribute == "retired at"))
         or (held == "works at" and said in _OUT_OF_WORK)
         or (held in {"leads", "works at", "works in"} and said in _GONE)
+        or (held == "expects" and said == ("quit", "expecting a baby", "is"))
         or (held == "lives with" and said == ("live", "alone", "is"))
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tiers.learning import spelled
-from tiers.lexical import MONTHS, NUMBER_WORDS, WEEKDAYS, words
+from tiers.lexical import MONTHS, words
 
 from .alternatives import (
     is_at_other_site,
@@ -14,15 +14,24 @@ from .alternatives import (
     is_other_tool,
     is_other_version,
 )
+from .amounts import (
+    ON_DAYS,
+    is_a_year_older,
+    is_of_other_limit,
+    is_on_other_days,
+    is_other_count,
+    is_other_dose,
+    is_otherwise_now,
+    units,
+)
 from .circumstances import RELATIONS, WORKING, is_couple, is_of_another_life, is_other_trade
 from .grammar.changes import DEPARTMENT
-from .grammar.frames import OFTEN
 from .grammar.lexicon import CARERS, DIETS
-from .grammar.phrases import as_time
 from .grammar.statement import (
     DIED,
     DOES,
     DONE,
+    HABIT,
     HAS,
     KIND,
     LEFT,
@@ -34,8 +43,7 @@ from .grammar.statement import (
 )
 from .habits import done_by, gives_up, is_taken_up, value_of
 from .likeness import read
-from .regexes import any_case, regex
-from .rewording import in_24_hours
+from .regexes import regex
 
 MEMBERSHIPS = frozenset(
     "works at|works as|lives in|member of|sings in|plays for|place|volunteers at|goes to|stays in|"
@@ -54,11 +62,13 @@ _LASTING = frozenset(
 _FOR_ONE = MEMBERSHIPS | RELATIONS | _LASTING
 """All else of which somebody has one ends with whom or what was dropped: ``our supplier is``."""
 _SETS_OUT = frozenset("leaves departs starts begins".split())
-_EACH = regex(r"\bevery \d+ [a-z]+")
-_ON_DAYS = any_case(
-    rf"\bon (?:{'|'.join(WEEKDAYS)})s\b(?: instead of \w+days)?"
-    r"|\bat \d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?(?!\w)"
+_TO_A_DATE = frozenset("a an the my our have go to attend take do".split())
+_WHO_IS = regex(
+    r"^(?:[\w-]+'s (?:[a-z-]+ ){1,2}|(?:Customer|Client|Partner|Supplier|Vendor|Team) )"
+    r"(?=[A-Z][\w'-]*$)"
 )
+"""Who somebody is who has a name: ``Ada's friend Rachel``, ``Customer Acme``."""
+_AUNT = regex(r"(?:aunt|auntie|uncle|cousin|grandma|grandpa|granny) \w+")
 _CHARGE = regex(
     r"(?:approve|handle)s? (?!(?:an?|some|any|his|her|their|my) )."
     r"|(?:lead|manage|maintain|host|chair|supervise|run)s? (?:the |our |[A-Z])"
@@ -67,13 +77,14 @@ _CHARGE = regex(
 _MOSTLY_ONE = frozenset("mentor tutor landlord landlady".split())
 _NAME = r"[A-Z][\w.&+#-]*(?: [A-Z\d][\w.&+#-]*){0,3}"
 _WITH_NAMED = regex(rf"(?P<what>(?:[a-z]+ )?(?:with|at|to|from|for)) {_NAME}")
+_FOR_PUPILS = frozenset("academy elementary high kindergarten preschool primary school".split())
+_AT_NAMED = regex(r" at (?:the )?[A-Z][\w'&. -]*$")
 _TO_ELSEWHERE = regex(rf"(?:(?:moved|migrated|relocated) )?to (?:the )?{_NAME}")
 _SOMEWHERE = regex(
     rf"(?:(?:hosted|deployed|located|based|kept|stored) )?(?:in|on) "
     rf"(?!(?i:\w+day|{'|'.join(MONTHS)})s?\b)(?:the )?{_NAME}"
 )
 _DEPARTMENT = regex(DEPARTMENT)
-_DOSE = regex(r"(?P<much>\d[\d.,]* ?(?P<unit>mg|g|ml|mcg|units?)) (?:of )?(?P<what>\w+)")
 _AT = ("at", "of", "in", "for", "with")
 _SCALES = tuple(
     frozenset(line.split())
@@ -95,20 +106,26 @@ def ends(new: Claim, old: Claim) -> bool:
     if is_of(new.subject, old.subject):
         if any(ended(new, old) for ended in _ENDINGS):
             return True
-        if new.attribute == old.attribute or {new.attribute, old.attribute} == {"be", "is"}:
+        if _verb(new) == _verb(old) or {new.attribute, old.attribute} == {"be", "is"}:
             return _replaces(new, old)
         return old.sense == "is" and (_leaves(new, old) or _is_given_away(new, old))
     is_over = (new.attribute == DIED and _is_named(new.subject, old)) or _is_kept_no_more(new, old)
     ways = (
         is_couple,
         _is_upgraded,
-        _is_other_dose,
+        is_other_dose,
         _is_handed_over,
         _is_of_ours,
         _is_out_of_office,
         _is_renamed,
+        is_of_other_limit,
     )
     return old.sense == "is" and (is_over or any(ended(new, old) for ended in ways))
+
+
+def _verb(claim: Claim) -> str:
+    """Return an attribute as of several: ``gets`` is what they ``get``."""
+    return claim.attribute.removesuffix("s")
 
 
 def _is_of_ours(new: Claim, old: Claim) -> bool:
@@ -143,6 +160,11 @@ def _is_renamed(new: Claim, old: Claim) -> bool:
     return is_other and is_name and old.value.removeprefix("called ") == new.subject
 
 
+def _is_called_otherwise(new: Claim, old: Claim) -> bool:
+    """Whether it has another name now: ``the main branch is called main now``."""
+    return new.is_change and all(one.value.startswith("called ") for one in (new, old))
+
+
 def _is_kept_no_more(new: Claim, old: Claim) -> bool:
     """Whether somebody has no more what a thing of theirs was: ``my car is a Golf``."""
     if new.attribute in {"cancelled", TIME}:
@@ -169,9 +191,10 @@ def _is_called_off(new: Claim, old: Claim) -> bool:
     if new.attribute == TIME and not new.is_change:
         return False
     thing = spelled(new.subject).removeprefix("the ").removeprefix(f"{spelled(old.subject)}'s ")
-    planned = _ON_DAYS.sub("", spelled(old.value))
-    is_planned = old.attribute == ARRANGED and thing != spelled(new.subject)
-    return is_planned and frozenset(words(thing)) == frozenset(words(planned)) - {"a", "an", "the"}
+    planned = ON_DAYS.sub("", spelled(old.value))
+    is_on_days = old.attribute == HABIT and planned != spelled(old.value)
+    is_planned = (old.attribute == ARRANGED or is_on_days) and thing != spelled(new.subject)
+    return is_planned and frozenset(words(thing)) == frozenset(words(planned)) - _TO_A_DATE
 
 
 def is_theirs(thing: str, owner: str) -> bool:
@@ -180,8 +203,14 @@ def is_theirs(thing: str, owner: str) -> bool:
 
 
 def is_of(one: str, other: str) -> bool:
-    """Whether two subjects are the same, however they are written."""
+    """Whether two subjects are the same, however they are written: ``Ada's friend Rachel``."""
+    bare = [_WHO_IS.sub("", text) for text in (one, other)]
+    if bare[0] == bare[1] in {one, other}:
+        return True
     ours, theirs = (spelled(text).removeprefix("the ") for text in (one, other))
+    is_aunt = any(_AUNT.fullmatch(who) for who in (ours, theirs))
+    if is_aunt and (ours.endswith(f"'s {theirs}") or theirs.endswith(f"'s {ours}")):
+        return True
     return ours == theirs or _bare(ours) == _bare(theirs)
 
 
@@ -194,11 +223,11 @@ def _bare(subject: str) -> str:
 
 def _replaces(new: Claim, old: Claim) -> bool:
     """Whether two values of one attribute cannot stand side by side."""
-    if _is_on_other_days(new, old):
+    if is_on_other_days(new, old):
         return True
-    same = value_of(new) == value_of(old)
-    if same:
-        is_otherwise = _is_otherwise_now(new, old) or _is_on_another_way(new, old)
+    is_gone = new.attribute == HAS and new.sense == "over" and _is_closed_by(old.value, new.value)
+    if value_of(new) == value_of(old) or is_gone:
+        is_otherwise = is_otherwise_now(new, old) or _is_on_another_way(new, old)
         return new.sense in _OPPOSITE[old.sense] or is_otherwise
     if new.sense != "is" or old.sense != "is":
         is_all = old.sense == "is" and _is_of_namesake(old.value, new.value)
@@ -206,15 +235,17 @@ def _replaces(new: Claim, old: Claim) -> bool:
     if _is_of_namesake(new.value, old.value) or _is_of_namesake(old.value, new.value):
         return False  # "Lyon, France" may be the Lyon that was said
     if new.is_single and (old.is_single or new.corrects):
-        return _units(new) == _units(old)
+        return units(new) == units(old)
     ways = (
         _is_moved,
         _is_put_right,
-        _is_other_count,
+        is_other_count,
         _is_other_kind,
         is_on_another,
         _is_with_another,
-        _is_a_year_older,
+        _is_other_usual,
+        _is_called_otherwise,
+        is_a_year_older,
         _is_other_diet,
         _is_another_since,
         is_other_place,
@@ -224,36 +255,22 @@ def _replaces(new: Claim, old: Claim) -> bool:
     return any(replaces(new, old) for replaces in ways)
 
 
-def _is_on_other_days(new: Claim, old: Claim) -> bool:
-    """Whether what was done on one day, at an hour or so often is done at another now."""
-    one, two = (_ON_DAYS.subn("", claim.value) for claim in (new, old))
-    is_day = one == two and bool(one[1])
-    is_often = OFTEN.sub("", new.value) == OFTEN.sub("", old.value) != old.value != new.value
-    is_now = new.is_change and new.sense == old.sense == "is"
-    return is_now and (is_day or is_often)
-
-
 def _is_moved(new: Claim, old: Claim) -> bool:
     """Whether who is at one place, of one sort, has gone to another, or drives one now."""
     if new.attribute == "goes to":
-        return new.is_change and _head(new) == _head(old)
+        heads = {_head(new), _head(old)}
+        return new.is_change and (len(heads) == 1 or heads <= _FOR_PUPILS)
+    if new.attribute == "is due":
+        return new.is_change
     if new.attribute == "works in":  # who works in Rome works in sales as well
         return new.is_change and all(_DEPARTMENT.fullmatch(one.value) for one in (new, old))
     is_plain = new.attribute == "drives" and set(_AT).isdisjoint(words(new.value))
     return new.is_change and (is_plain or new.attribute == "lives in")
 
 
-def _is_otherwise_now(new: Claim, old: Claim) -> bool:
-    """Whether what is so now differs in a number only: ``logs are kept for 30 days``."""
-    one, two = (read(in_24_hours(claim.text)) for claim in (new, old))
-    is_told = bool(one.numbers and two.numbers) and one.numbers != two.numbers
-    is_so = new.is_change and new.sense == old.sense == "is" and not _ON_DAYS.search(new.text)
-    return is_so and is_told and one.content - one.numbers == two.content - two.numbers
-
-
 def _is_on_another_way(new: Claim, old: Claim) -> bool:
     """Whether who went to work in one way goes in another now: ``cycles to work now``."""
-    is_on_some = any(_ON_DAYS.search(one.text) for one in (new, old))
+    is_on_some = any(ON_DAYS.search(one.text) for one in (new, old))
     is_otherwise = new.is_change and new.text != old.text and not is_on_some
     return new.attribute == "commutes" and is_otherwise
 
@@ -265,15 +282,13 @@ def _is_with_another(new: Claim, old: Claim) -> bool:
     return one is not None and two is not None and one["what"] == two["what"]
 
 
-def _is_a_year_older(new: Claim, old: Claim) -> bool:
-    """Whether who was five turned six: another child of theirs hardly did."""
-    ages = [_age(one) for one in (new, old)]
-    return new.attribute == "age" and " turned " in new.text and ages[0] == ages[1] + 1 > 1
-
-
-def _age(claim: Claim) -> int:
-    number = claim.value.partition(" ")[0].lower()
-    return int(number) if number.isdigit() else NUMBER_WORDS.get(number, -1)
+def _is_other_usual(new: Claim, old: Claim) -> bool:
+    """Whether somebody does otherwise what they usually do somewhere: ``order at Nando's``."""
+    places = [_AT_NAMED.search(one.value) for one in (new, old)]
+    if not (new.is_change and new.attribute == HABIT and all(places)):
+        return False
+    ours, theirs = (found and found.group() for found in places)
+    return ours == theirs and words(new.value)[:1] == words(old.value)[:1]
 
 
 def _is_another_since(new: Claim, old: Claim) -> bool:
@@ -294,10 +309,12 @@ def _is_put_right(new: Claim, old: Claim) -> bool:
 
 def _is_other_kind(new: Claim, old: Claim) -> bool:
     """Whether both are of the same things, of which somebody has one kind at a time."""
-    if new.attribute not in {"prefers", "use", "uses", "works"} or _head(new) != _head(old):
+    if new.attribute not in {"prefers", "follow", "use", "uses", "works"} or _head(new) != _head(
+        old
+    ):
         return False
     # "I prefer aisle seats now": of the same things another kind. Dark mode is no light mode.
-    is_other = new.attribute == "prefers" and new.is_change
+    is_other = new.attribute in {"prefers", "follow"} and new.is_change
     return is_other or any(_is_one_of_each(scale, new.value, old.value) for scale in _SCALES)
 
 
@@ -310,18 +327,6 @@ def _is_one_of_each(scale: frozenset[str], one: str, other: str) -> bool:
 def _is_of_namesake(exact: str, name: str) -> bool:
     """Whether a place or firm is told by name and more: ``London, Ontario`` is a London."""
     return bool(name) and exact.lower().startswith(f"{name.lower()},")
-
-
-def _is_other_count(new: Claim, old: Claim) -> bool:
-    """Whether both say how many of the same there are, or after how long it comes again."""
-    is_weight = new.value.startswith("weigh ")
-    is_many = new.attribute in {HAS, "uses", "use", "run"} or new.is_change or is_weight
-    is_each = all(_EACH.search(one.value) is not None for one in (new, old))
-    if not (is_many or is_each):
-        return False
-    one, two = read(old.value), read(new.value)
-    rest = one.content - one.numbers
-    return bool(rest and one.numbers and two.numbers) and rest == two.content - two.numbers
 
 
 def _is_moved_elsewhere(new: Claim, old: Claim) -> bool:
@@ -341,15 +346,6 @@ def _is_upgraded(new: Claim, old: Claim) -> bool:
     return is_of_all and is_other_version(new, old)
 
 
-def _is_other_dose(new: Claim, old: Claim) -> bool:
-    """Whether of what somebody takes it is more or less now: ``my lisinopril is 20 mg now``."""
-    dose = _DOSE.fullmatch(old.value) if old.attribute == "takes" else None
-    if dose is None or new.attribute != "number" or not new.is_change:
-        return False
-    is_it = spelled(new.subject) == spelled(f"{old.subject}'s {dose['what']}")
-    return is_it and new.value != dose["much"] and _units(new) == frozenset((dose["unit"],))
-
-
 def _is_seen_no_more(new: Claim, old: Claim) -> bool:
     """Whether somebody sees no more whom they saw for their health: ``my therapist is``."""
     is_over = new.attribute == "sees" and new.sense == "over"
@@ -366,7 +362,7 @@ def _leaves(new: Claim, old: Claim) -> bool:
         value_of(new) == value_of(old)
         or (new.attribute == "changed" and is_there)
         or _is_of_namesake(old.value, new.value)
-        or (new.attribute == HAS and new.value.istitle() and _closes(old.value, new.value))
+        or (new.attribute == HAS and _is_closed_by(old.value, new.value))
         or is_post
     )
     if not value_of(new) or not is_it or new.sense != "over":
@@ -390,7 +386,7 @@ def _is_past(new: Claim, old: Claim) -> bool:
         or (new.attribute == DIED and held not in _LASTING)
         or (new.attribute == "cancelled" and held in {TIME, *_SETS_OUT})
         or (new.attribute == TIME and new.is_change and held in _SETS_OUT)
-        or (new.attribute == TIME and new.is_change and _ON_DAYS.fullmatch(old.value) is not None)
+        or (new.attribute == TIME and new.is_change and ON_DAYS.fullmatch(old.value) is not None)
         or (new.attribute == DONE and held == "is training for" and _is_of_it(new, old))
     )
 
@@ -424,19 +420,11 @@ def _closes(text: str, name: str) -> bool:
     return bool(sought) and said[-len(sought) :] == sought
 
 
-def _units(claim: Claim) -> frozenset[str]:
-    """Return the words beside the number of a value: euros are no months."""
-    known = read(claim.value)
-    if (
-        claim.attribute in {TIME, NAME, "place", "address"}
-        or not known.numbers
-        or as_time(claim.value)
-        or not known.content - known.numbers
-    ):
-        return frozenset()
-    is_measure = claim.attribute != "is" and claim.attribute.endswith("s")
-    is_measure |= claim.attribute == "number"
-    return known.content - known.numbers if is_measure else frozenset()
+def _is_closed_by(had: str, gone: str) -> bool:
+    """Whether what is gone by name, or the new one, is what somebody had."""
+    thing = gone.removeprefix("a ").removeprefix("the ")
+    is_new = had.removeprefix("a ") in {f"new {thing}", f"brand new {thing}"}
+    return is_new or (thing[:1].isupper() and _closes(had, thing))
 
 
 def _head(claim: Claim) -> str:

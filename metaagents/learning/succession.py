@@ -127,6 +127,7 @@ def _as_spoken(text: str, speaker: str) -> str:
     """
     name = re.escape(speaker)
     theirs = re.sub(rf"(?<=\w ){name}'s\b", "my", text)
+    theirs = re.sub(rf"(?<=\w with ){name}$", "me", theirs)
     return re.sub(rf"^(\w+) and {name}\b(?!')", r"\1 and I", theirs)
 
 

@@ -13,7 +13,10 @@ from .verbs import is_verb
 
 _LAST = r"(?!(?:and|or) [A-Z][\w'-]*(?: [A-Z][\w'-]*)*[.!]?$)"
 """What follows is not the last of a list: ``offices in Lyon, Ghent, and Turin``."""
-_APPOSED = regex(rf"\b((?:[Mm]y|[Oo]ur) [a-z][\w' -]{{1,30}}), ([A-Z][\w'-]+), {_LAST}(?=[a-z])")
+_APPOSED = regex(
+    rf"\b((?:[Mm]y|[Oo]ur) [a-z][\w' -]{{1,30}}), ((?:(?:Dr|Mrs?|Ms|Prof)\.? )?[A-Z][\w'-]+), "
+    rf"{_LAST}(?=[a-z])"
+)
 _APPOSED_AFTER = regex(
     rf"(?<![\w,] )\b(?!(?:No|Yes|So|Well|Sorry)\b)([{CAPITALS}][\w'-]+), "
     rf"((?:my|our) (?:[a-z]+ )?(?:{'|'.join(sorted(PERSONS | PETS))})), (?=[a-z])"

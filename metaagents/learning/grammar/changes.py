@@ -16,9 +16,10 @@ DEPARTMENT = (
 """Where in a firm somebody works, one at a time."""
 CHANGED = (
     r"(?:raised|lowered|increased|decreased|reduced|cut|changed|bumped|set|lifted|dropped|switched"
-    r"|updated|upgraded|downgraded|doubled|tripled|halved)"
+    r"|updated|upgraded|downgraded|doubled|tripled|halved|tightened|relaxed|loosened|narrowed"
+    r"|widened|shortened|lengthened|trimmed|slashed|boosted|adjusted)"
 )
-THING = r"(?:[\w'-]+ ){0,5}?[\w'-]+(?<!s)"
+THING = r"(?:[\w'-]+ ){0,5}?[\w'-]+(?:(?<!s)|(?<=ss))"
 TO_VALUE = (
     r"(?: from [^,;]{1,30}?)? to (?P<value>(?:[A-Z][A-Z\d.-]+|[\w.+-]+@[\w.-]+"
     r"|[a-z][\w.-]*[\d_][\w.-]*|[\u20ac$\u00a3+-]?\d(?:[\w.%]|,(?=\d))*"

@@ -21,6 +21,7 @@ _PARTS = {
     "whose": r"(?P<whose>[Mm]y|[Oo]ur|[A-Z][\w-]*'s)",
     "did": r"(?: has| have|'ve)?(?: (?:just|finally|recently|now|already))?",
     "had": rf"{OWNED} {THING}",
+    "things": rf"{OWNED} (?:[\w'-]+ ){{0,5}}?[\w'-]+",
     "name": rf"{_NOBODY}{NAMED}",
     "word": r"[a-z]+",
     "words": r"[a-z]+(?: [a-z]+)?",
@@ -41,7 +42,11 @@ _PARTS = {
     "from_to": rf" from (?P<old>{NAMED}) to (?P<new>{NAMED})(?: .{{1,40}})?",
     "with": rf" (?:with|for|by) (?:an? )?(?P<new>{NAMED})",
     "team": r"(?:[Tt]eam )?",
+    "put_away": r"(?:moved|put|brought)(?: back| over)?",
+    "out": r"(?: (?:up|down|out|back))?",
+    "back": r"(?: back| over)?",
     "put_off": r"(?:moved|pushed|postponed|shifted|rescheduled|rebooked|delayed)",
+    "newborn": r"(?:baby(?: girl| boy)?|son|daughter|twins|little one)",
     "meat": r"(?:meat|chicken|beef|pork|steak)",
     "street": r"\d+\w? (?:[A-Z][\w'-]+ ){1,3}"
     r"(?:Street|St|Road|Rd|Avenue|Ave|Lane|Drive|Square|Way)",
@@ -54,6 +59,24 @@ _PARTS = {
     "number": r"\d[\w.]*",
     "time": rf"(?:{DAY}s?(?:,? (?:at )?{HOUR})?|{HOUR}|\d{{1,2}}(?:st|nd|rd|th)? {MONTH}"
     rf"(?: \d{{4}})?|{MONTH} \d{{1,2}}(?:,? \d{{4}})?)",
+    "bought": rf"(?:{NAMED}|(?:new )?(?:laptop|phone|tablet|camera|tv|television|monitor|car|bike"
+    r"|couch|sofa|jacket|dress|coat|headphones|keyboard|chair|desk|watch|printer|router))",
+    "DAY": DAY,
+    "cups": r"(?:\w+ )?(?:cups?|glass(?:es)?|pints?|cans?) of \w+(?: an?| per| each| every) \w+",
+    "money": r"[\u20ac$\u00a3]?\d[\d.,]*(?: ?(?:euros?|dollars|pounds|francs|\u20ac))?",
+    "bill": r"(?:rent|insurance|electricity|internet|gym|tuition|childcare|broadband|heating)",
+    "each": r"(?: (?:an?|per|every|each) (?:month|week|year))?",
+    "lying": r"(?:in|on|under|behind|inside|beside|below) (?:the|my|our|an?) "
+    r"(?!.*\b(?:too|also|as well|at the moment)$)(?!same\b).+",
+    "stand": r"(?:the|my|our) (?!.*\b(?:weeks?|days?|months?|years?|weekend|morning|afternoon"
+    r"|evening|night|side|end|beginning|front|back|top|bottom|next|cloud)\b)[a-z].*",
+    "care": r"(?:(?:an?|the) )?(?:(?:care|nursing|retirement|old people's) home|assisted living"
+    r"|hospice|(?:(?:(?:his|her|their) own )(?:place|flat|apartment|home|house)))(?: .+)?",
+    "reached": r"(?:hit|reached|passed|crossed|gained|grown to|got to|am at|is at|are at)",
+    "amount": r"\d[\d.,]*[kKmM]?",
+    "fans": r"(?:followers|subscribers|listeners|readers|members|customers|users|patrons)",
+    "paying": r"(?:[a-z]+ )?<fans>",
+    "about": r"(?:(?:around|about|roughly|almost|nearly|over|more than|just over) )?",
     "paid": r"(?:the |an? )(?:[\w-]+ ){1,2}(?:plan|tier|package)",
     "numbered": r"(?:[Tt]icket|[Ii]ssue|[Cc]ase|[Tt]ask|[Bb]ug|[Oo]rder) #?\w*\d[\w-]*",
     "version": rf"{NAMED}(?<=\d)",
@@ -79,10 +102,22 @@ _PARTS = {
 }
 _RESTATED: tuple[tuple[str, str], ...] = (
     (f"<who><did> {CHANGED} <thing:had><to_value>", "{thing} is {value}"),
+    (
+        "<who><did> scaled<out> <thing:had><out><to_value>",
+        "{thing} has {value} now",
+    ),
     ("<thing:had><did> <moved>(?: up| down)?<to_value>", "{thing} is {value}"),
+    (
+        "(?P<thing>[A-Z][a-z]+ [a-z]+) (?:is|are|was) (?:down|up)<to_value>",
+        "The {thing} is {value} now",
+    ),
     ("(?!.* battery)<thing:had> (?:is|are|was) (?:down|up)<to_value>", "{thing} is {value}"),
     (
         "<thing:had> (?:was|has been|got) extended (?:to|until) (?:next )?<end:month>",
+        "{thing} ends in {end}. {thing} runs until {end} now",
+    ),
+    (
+        "<who><did> (?:renewed|extended) <thing:had> (?:until|to|through) (?:next )?<end:month>",
         "{thing} ends in {end}. {thing} runs until {end} now",
     ),
     (
@@ -126,6 +161,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "{thing} runs on {new} now. {who} {run} {new}",
     ),
     ("<thing:site><did> moved to <place:name>", "{thing} is in {place}"),
+    ("<who><did> (?:moved|relocated) <thing:site> to <place:name>", "{thing} is in {place}"),
     (
         "<who><did> (?:switched|migrated|moved|changed|converted)(?: over)?(?: <had>)?<from_to>",
         "{who} switched from {old} to {new}",
@@ -263,7 +299,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "{who} {be} no longer afraid of {it}",
     ),
     (
-        "<whose> (?:baby|son|daughter|twins|little one) (?:was|were|is|has been) born(?: .+)?",
+        "<whose> <newborn> (?:was|were|is|has been) born(?: .+)?",
         "{who} {be} no longer pregnant. {who} stopped expecting a baby",
     ),
     ("<who><did> <handed_in> (?:my|our|the) <piece:writing>", "{who} stopped writing a {piece}"),
@@ -308,6 +344,39 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "{who} no longer {live} with {host}",
     ),
     ("<who><did> dropped out of <what:word> school", "{who} stopped studying {what}"),
+    ("<who>(?: always| usually)? keeps? <thing:things> <there:lying>", "{thing} {lie} {there}"),
+    (
+        "(?:<who>|[Tt]hey)<did> <put_away> <thing:things><back> (?:to|into|in) <there:stand>",
+        "{thing} {lie} in {there}",
+    ),
+    (
+        "<who> pays? <much:money><each> (?:in|for) <bill:bill><each>(?: now)?",
+        "{theirs} {bill} is {much}",
+    ),
+    (
+        "<whose> goal is to save <much:money>(?: (?:by|before|until|this|in|for) .+)?",
+        "{whose} savings goal is {much}",
+    ),
+    ("<who> (?:leads?|manages?|runs?) a team of <many:words>(?: now)?", "{theirs} team is {many}"),
+    ("<who><did> moved (?:in)?to <home:care>", "{who} no longer {live} with me"),
+    (
+        "<who><did> <reached> <about><many:amount> <what:paying>(?P<where> on <name>)?",
+        "{who} {have} {many} {what}{where}",
+    ),
+    (
+        "<who>(?: have| has|'ve)? read <many:number> pages of <book:anything>(?: so far| now)?",
+        "{who} {be} on page {many} of {book}",
+    ),
+    ("<thing:had><did>(?: been)? moved to (?P<day><DAY>)s", "{thing} moved to {day}"),
+    (
+        "<who><did> (?:returned|sent back) (?:the|my|our) <thing:bought>",
+        "{who} no longer {have} a {thing}",
+    ),
+    (
+        "<who><did> (?:switched|changed|moved|gone|went)(?: over)? to an? <diet:thing> diet",
+        "{who} {follow} a {diet} diet now",
+    ),
+    ("<who><did> cut (?:down|back) to <much:cups>", "{who} {drink} {much} now"),
     ("<thing:date> is (?:off|called off)", "{thing} was cancelled"),
 )
 """Ways of telling of a change, and what else each says.
@@ -335,7 +404,9 @@ _SENTENCE = regex(r"(?<=\. )[a-z]")
 _SPEAKING = {"my": "I", "our": "We", "me": "I", "us": "We"}
 _OF_ONE = {
     "bank": "banks",
+    "drink": "drinks",
     "eat": "eats",
+    "follow": "follows",
     "go": "goes",
     "hate": "hates",
     "have": "has",
@@ -364,11 +435,14 @@ def restated(text: str) -> str:
 def _restated(said: str) -> str:
     for way, implied in _WAYS:
         if found := way.fullmatch(said):
-            parts = found.groupdict()
+            parts = found.groupdict(default="")
             about = parts.get("who") or parts.get("whose") or ""
             who = _SPEAKING.get(about.lower(), about.removesuffix("'s"))
             whose = (parts.get("whose") or "the").capitalize()
-            told = implied.format(**{**parts, **_agreeing(who), "whose": whose})
+            thing = parts.get("thing") or ""
+            is_many = thing.endswith("s") and not thing.endswith("ss")
+            agreeing = {**_agreeing(who), "lie": "are" if is_many else "is"}
+            told = implied.format(**{**parts, **agreeing, "whose": whose})
             return _SENTENCE.sub(lambda start: start.group().upper(), told)
     return ""
 

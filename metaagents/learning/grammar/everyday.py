@@ -73,6 +73,22 @@ EVERYDAY: dict[str, Callable[[str], str | None]] = {
         r"((?:an? )?(?:bad|sore|weak|broken|torn|frozen|stiff|dodgy|dicky|gammy|glass|false"
         rf"|artificial|prosthetic|sprained|fractured|poor|cracked|chipped) {_PART})"
     ),
+    "pounds": matching(
+        rf"^(?:(?:about|around|almost|over) )?{_NUMBER} ?(?:pounds|lbs?|kilos?|kg|stone)\b"
+    ),
+    "pupils": matching(
+        r"^[A-Z].* (?:Elementary|Primary|Kindergarten|Preschool|Nursery|Academy|High"
+        r"|(?:Elementary|Middle|High|Primary|Secondary|Grammar) School)$"
+    ),
+    "fans": matching(
+        r"^(?:(?:about|around|roughly|almost|nearly|over|more than) )?\d[\d.,]*[kKmM]? "
+        r"(?:followers|subscribers|listeners|readers|patrons|connections)\b"
+    ),
+    "counted": matching(
+        rf"^{_NUMBER}(?: of (?:the )?{_NUMBER})? (?:[\w-]+ ){{0,2}}(?:restaurants|caf[e\u00e9]s"
+        r"|bars|countries|cities|states|continents|museums|parks|marathons|races|books|novels|lessons"
+        r"|chapters|pages|episodes|seasons|levels|courses|hikes|peaks|recipes)\b"
+    ),
     "fixtures": matching(rf"^(?:an? )?(?:[a-z\-]+ ){{0,2}}{_FIXTURES}\b"),
     "jab": part_of(
         rf"((?:{_MY}|an?|the) (?:[a-z0-9]+ ){{0,2}}(?:jab|vaccine|vaccination|booster)"

@@ -56,6 +56,7 @@ work | from | home-days | works from | state
 start | a new job at/a job at/a new job with/working at | firm | works at | begin one identity
 start | my new job at/my job at/my new job with | firm | works at | begin one identity
 freelance | as | role | works as | state one identity
+start | at | pupils | goes to | begin identity
 start | working for/work at/at/with | firm | works at | begin one identity
 begin | a new job at/working at/working for | firm | works at | begin one identity
 take | over | business | runs | begin
@@ -350,6 +351,14 @@ stomach | | liked | likes | state preference cannot
 abide | | liked | likes | state preference cannot
 have | | tickets | has | state
 get | | tickets | has | begin
+have | | fans | has | state
+try | | counted | has tried | event
+visit | | counted | has visited | event
+read | | counted | has read | event
+complete | | counted | has completed | event
+finish | | counted | has finished | event
+lose | | pounds | has lost | event
+gain | | pounds | has gained | event
 have | the same | thing | has | since state
 get | | jab | had | event identity
 have | | jab | had | event identity

@@ -33,6 +33,7 @@ OFTEN = any_case(
     r"|\b(?:every|each) (?:(?:other|second|third|fourth|last) )?"
     r"(?:day|night|week|weekend|month|year|morning|evening|afternoon"
     r"|summer|winter|spring|autumn|monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?\b"
+    r"|\bevery (?:few|two|three|four|five|six|eight|ten|\d+) (?:days|weeks|months|years)\b"
     r"|\b(?:once|twice|(?:a )?\w+ times"
     rf"|(?:(?:about|around|up to) )?\w+ (?!(?:once|twice|{phrases.MONEY})\b)\w+)"
     r" (?:an?|per) (?:day|week|month|year)\b"

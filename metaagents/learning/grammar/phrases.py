@@ -87,12 +87,17 @@ def as_name(text: str) -> str | None:
     return None if is_day or (first in TITLES and " " not in plain) else plain
 
 
+_AREA = regex(r"the (?:suburbs|countryside|seaside|coast|mountains|city cent(?:re|er))")
+
+
 def as_place(text: str) -> str | None:
     """Return a place or firm by its whole name, without the company it is shared with.
 
     What stands behind a comma is part of it: London, Ontario is not London.
     """
     plain = _COMPANY.sub("", text.strip(" ,.!"))
+    if _AREA.fullmatch(plain):
+        return plain
     found = _PLACE.fullmatch(plain)
     name = as_name(found[1]) if found else None
     if found is None or name is None:

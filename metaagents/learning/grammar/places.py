@@ -10,6 +10,7 @@ from . import phrases
 from .lexicon import CAPITALS, POSSESSIONS
 from .statement import PLACE, Claim, Said
 
+_OWN = regex(r"^(?:my|our) ")
 _ON_PLAN = regex(r"on (?:the|an?) (?!same\b|other\b)(?:[\w-]+ ){1,2}(?:plan|tier|package)")
 _RECORDS = any_case(
     r"\b(?:docs|documentation|handbook|wiki|logs?|traces|metrics|dashboards?|alerts?|backups?"
@@ -23,13 +24,16 @@ _BY_NAME = regex(
     rf"(?:on|in) (?:(?:the |our )?(?:[\w-]+ )?[{CAPITALS}][\w.&-]*(?: [{CAPITALS}\d][\w.&-]*)*"
     r"|euros|dollars|pounds|francs|cents|metres|kilometres|miles|kilograms)"
 )
+_READ_TO = regex(r"on (?:page|chapter|lesson|level|season|episode) \d+ of [A-Z]")
 _PUT_AWAY = any_case(
     r"\b(?:keys?|forms?|documents?|papers|passports?|certificates?|contracts?|invoices?|receipts"
     r"|files|folders?|manuals?|tools|medicine|spares?|supplies|batteries|adapters?|chargers?"
-    r"|first[- ]aid kit|fuse ?box|meter|stopcock|extinguisher|torch|ladder|stamps?)$"
+    r"|first[- ]aid kit|fuse ?box|meter|stopcock|extinguisher|torch|ladder|stamps?"
+    r"|necklace|jewell?ery|rings?|earrings|heirlooms?|albums?|decorations|luggage|suitcases?|tent|skis|sneakers|boots)$"
 )
 _CONTAINER = any_case(
     r"(?:in|behind|under|inside|on) (?:the|my|our) (?:[\w-]+ ){0,3}?(?:drawer|cabinet|cupboard"
+    r"|deposit box|rack|chest|trunk|loft|garage|bed(?=$)"
     r"|safe|locker|folder|binder|archive|vault|store ?room|storage(?: room)?|basement|cellar"
     r"|attic|shed|key box|glove (?:box|compartment)|shelf|closet|wardrobe)\b"
 )
@@ -39,7 +43,7 @@ _CONTAINER = any_case(
 def place(said: Said, rest: str) -> Iterator[Claim]:
     """Yield where what a clause is about is: ``my office is on the third floor``."""
     found = re.fullmatch(r"(?:in|on|at|near|under|behind) (.+)", rest)
-    thing = phrases.as_thing(found[1]) if found else None
+    thing = phrases.as_thing(_OWN.sub("the ", found[1])) and found[1] if found else None
     if thing is None or said.verbal.sense == "never":
         return
     noun = said.subject.noun.lower()
@@ -76,4 +80,5 @@ def _is_kept(said: Said, rest: str) -> bool:
     of = said.subject.noun or said.subject.text
     is_kept = _RECORDS.search(of) is not None and _BY_NAME.fullmatch(rest) is not None
     is_put = _PUT_AWAY.search(of) is not None and _CONTAINER.match(rest) is not None
-    return is_kept or is_put or _ON_PLAN.fullmatch(rest) is not None
+    is_read = said.subject.sort == "speaker" and _READ_TO.match(rest) is not None
+    return is_kept or is_put or is_read or _ON_PLAN.fullmatch(rest) is not None

@@ -304,6 +304,14 @@ _WAYS: tuple[Way, ...] = (
     Way(r"\btreated (?:myself|ourselves) to (?=an? )", "bought "),
     # What is so, and what is not: "340 people rather than 430".
     Way(r",? (?:rather than|instead of) (?=(?:(?!\w+ now\b)[a-z]+ )?[\w.:'-]+[.!]?$)", ", not "),
+    # What is done again and again now, as what is done.
+    Way(
+        r"\b(?:i'm|i am) ([a-z]+ing) (?=[^,;]* (?:an?|per|every|each)"
+        r" (?:day|night|week|month)\b[^,;]*\b(?:now|these days)\b)",
+        lambda found: f"I {FORMS.get(found[1].lower(), (found[1], ''))[0]} ",
+    ),
+    # What it comes of that something is so now.
+    Way(r"(?<=\w) now that (?:the|my|our|i|we|i'm|we're|it's) [^,.;!?]{3,60}(?=$|[.;!])", " now"),
     Way(r"(?<=years|onths) come (?:next )?[a-z]+(?=[.,!]|$)", ""),
     Way(r"^\s*since (?:the|our) [a-z]+,? (?=i\b|i'|we\b|my\b)", ""),
     Way(

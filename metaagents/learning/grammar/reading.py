@@ -16,7 +16,7 @@ from .framing import framed
 from .general import whole_claims
 from .lexicon import BODY, EVALUATIVE, FIGURES, OF_AN_ANSWER, ORDINALS, POSSESSIONS, SOFTWARE
 from .particulars import with_particulars
-from .statement import HABIT, Claim, Said, of_speaker
+from .statement import HABIT, HAS, Claim, Said, of_speaker
 from .values import KINDS
 from .verbs import FORMS, HABITUAL, past_base
 
@@ -99,7 +99,12 @@ def read(said: Said) -> list[Claim]:
     if not said.clause.is_consequence:
         return found
     # "So we keep a kit": it counts where the message says nothing plainer.
-    return [replace(one, is_loose=True) if one.fact_type not in _LASTING else one for one in found]
+    return [one if _is_firm_so(one) else replace(one, is_loose=True) for one in found]
+
+
+def _is_firm_so(claim: Claim) -> bool:
+    """Whether what follows from something counts by itself: ``so I own four bikes now``."""
+    return claim.fact_type in _LASTING or (claim.attribute == HAS and claim.is_change)
 
 
 def _is_of_nothing(said: Said) -> bool:
@@ -294,6 +299,11 @@ def _is_somebody(said: Said) -> bool:
     return said.subject.sort in {"speaker", "named"} or bool(said.subject.kind)
 
 
+def _is_meeting(said: Said) -> bool:
+    """Whether a group of somebody's comes together: ``my book club meets every other Tuesday``."""
+    return said.verbal.lemma == "meet" and said.subject.sort == "owned"
+
+
 def _is_habit(said: Said) -> bool:
     verbal = said.verbal
     is_often = OFTEN.search(said.text()) is not None
@@ -329,7 +339,7 @@ def _habit(said: Said) -> Iterator[Claim]:
     yield said.claim(
         HABIT,
         f"{verbal.lemma} {of_speaker(verbal.rest, said.speaker)}",
-        is_news=is_known and is_worth and _is_somebody(said),
+        is_news=is_known and is_worth and (_is_somebody(said) or _is_meeting(said)),
         fact_type="preference",
         valid_from=None,
         valid_to=None,

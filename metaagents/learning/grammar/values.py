@@ -422,7 +422,8 @@ KINDS: dict[str, Callable[[str], str | None]] = {
         r"|\w+ (?:grade|form)|(?:year|grade|class) \w+)"
     ),
     "school": matching(
-        r"\b(?:school|university|college|kindergarten|nursery|academy|uni|conservatory)\b",
+        r"\b(?:school|university|college|kindergarten|preschool|nursery|elementary|academy"
+        r"|uni|conservatory)\b",
         re.IGNORECASE,
     ),
     "lover": _lover,

@@ -11,7 +11,7 @@ from ...claims.forms import IRREGULAR, PAST_FORM_OF, PAST_OF
 from ...claims.forms import is_base_form as is_base_verb
 from ..regexes import regex
 from ..rewording import third_person
-from .lexicon import MARITAL
+from .lexicon import MARITAL, NUMBERS
 
 Sense: TypeAlias = Literal["is", "not", "never", "over"]
 """Something is so; is not; never was; or is so no more."""
@@ -43,7 +43,8 @@ _REGULAR = (
     "talk struggle major earn carry touch cope reserve renovate redecorate repair freelance swap "
     "escape pick publish compose direct record produce invent exhibit illustrate qualify perform "
     "allow rotate rehearse ditch reject replicate homeschool heat "
-    "photograph design recite coach skydive sail camp lecture consult seat"
+    "photograph design recite coach skydive sail camp lecture consult seat complete hit "
+    "subscribe gain"
 ).split()
 _DOUBLES = regex(r"[^aeiou]*[aeiou][^aeiouwxy]")
 """Verbs that double the letter that they end with: ``swapped``."""
@@ -96,7 +97,7 @@ _PARTICIPLES = frozenset(
     | {participle for _, participle, _ in _IRREGULAR.values()}
     | {"been"}
 )
-_PAST_TOO = frozenset("quit split cut read hurt".split())
+_PAST_TOO = frozenset("quit split cut read hurt hit".split())
 """Forms that are told as past where nothing says otherwise."""
 
 _BE = {"am": "is", "are": "is", "is": "is", "'s": "is", "was": "was", "were": "was", "been": "been"}
@@ -347,7 +348,11 @@ def _is_perfect(following: Sequence[str]) -> bool:
 def _is_done(following: Sequence[str], word: str) -> bool:
     """Whether a word that no frame names is what was done: ``have fought in``, no "fried eggs"."""
     after = following[list(following).index(word) + 1 :] if word else []
-    return past_base(word, is_perfect=True) is not None and bool(after) and after[0] in AFTER_DONE
+    return (
+        past_base(word, is_perfect=True) is not None
+        and bool(after)
+        and (after[0] in AFTER_DONE or after[0] in NUMBERS or after[0].isdecimal())
+    )
 
 
 def _is_aim(head: _Head, word: str, following: Sequence[str], *, is_own: bool) -> bool:
