@@ -6,7 +6,7 @@ from tiers.learning import spelled
 from tiers.lexical import words
 
 from .grammar.lexicon import TOOLS_OF_A_KIND
-from .grammar.statement import Claim
+from .grammar.statement import KIND, Claim
 from .regexes import regex
 
 _ON_NAMED = regex(
@@ -14,8 +14,8 @@ _ON_NAMED = regex(
     r"|logged|rewritten) )?(?:on|in|at|to|by)) (?:the )?(?:team )?(?!\w+days?\b)[A-Z#][\w.+#-]*"
     r"(?: [A-Z\d][\w.+#-]*){0,3}(?: (?:team|squad|group|department|guild|tribe))?"
 )
-_VERSION = regex(r"(?:on )?(?P<of>[A-Z][\w.+#-]*(?: [A-Z][\w.+#-]*)*) v?\d[\w.]*")
-_RUNS = frozenset("use uses be run runs place".split())
+_VERSION = regex(r"(?:on |an? |the )?(?P<of>i?[A-Z][\w.+#-]*(?: [A-Z][\w.+#-]*)*) v?\d[\w.]*")
+_RUNS = frozenset(("use", "uses", "be", "run", "runs", "place", KIND))
 _OF_MANY_KINDS = regex(r"^(?:on )?(?:the |an? )?(?P<which>.*?) ?(?P<what>plan|tier|package)$")
 _CODE = regex(r"(?P<of>[A-Z]{1,3})-?\d{1,3}")
 _MEANS = regex(r"by (?!(?:the|a|an|my|our|his|her|their|day|night)\b|\w+sel)[a-z]+(?: [a-z]+)?")

@@ -118,6 +118,7 @@ def ends(new: Claim, old: Claim) -> bool:
         _is_of_ours,
         _is_out_of_office,
         _is_renamed,
+        _is_renewed,
         is_of_other_limit,
     )
     return old.sense == "is" and (is_over or any(ended(new, old) for ended in ways))
@@ -158,6 +159,11 @@ def _is_renamed(new: Claim, old: Claim) -> bool:
     is_other = new.is_change and new.value.startswith("called ") and new.value != old.value
     is_name = old.attribute in {NAME, "be", "is"}
     return is_other and is_name and old.value.removeprefix("called ") == new.subject
+
+
+def _is_renewed(new: Claim, old: Claim) -> bool:
+    """Whether what would have expired was renewed since: ``I renewed my passport``."""
+    return new.attribute == "renew" and old.attribute == "expires" and new.value == old.subject
 
 
 def _is_called_otherwise(new: Claim, old: Claim) -> bool:
@@ -342,7 +348,7 @@ def _is_upgraded(new: Claim, old: Claim) -> bool:
 
     Of what but one of their things was upgraded to they are told to "run" it.
     """
-    is_of_all = new.attribute == "uses" and is_theirs(old.subject, new.subject)
+    is_of_all = new.attribute in {"use", "uses"} and is_theirs(old.subject, new.subject)
     return is_of_all and is_other_version(new, old)
 
 
@@ -424,7 +430,7 @@ def _is_closed_by(had: str, gone: str) -> bool:
     """Whether what is gone by name, or the new one, is what somebody had."""
     thing = gone.removeprefix("a ").removeprefix("the ")
     is_new = had.removeprefix("a ") in {f"new {thing}", f"brand new {thing}"}
-    return is_new or (thing[:1].isupper() and _closes(had, thing))
+    return is_new or (any(map(str.isupper, thing)) and _closes(had, thing))
 
 
 def _head(claim: Claim) -> str:

@@ -44,7 +44,7 @@ _PARTS = {
     "team": r"(?:[Tt]eam )?",
     "put_away": r"(?:moved|put|brought)(?: back| over)?",
     "out": r"(?: (?:up|down|out|back))?",
-    "back": r"(?: back| over)?",
+    "back": r"(?: back| over| down| up| out)?",
     "put_off": r"(?:moved|pushed|postponed|shifted|rescheduled|rebooked|delayed)",
     "newborn": r"(?:baby(?: girl| boy)?|son|daughter|twins|little one)",
     "meat": r"(?:meat|chicken|beef|pork|steak)",
@@ -61,6 +61,9 @@ _PARTS = {
     rf"(?: \d{{4}})?|{MONTH} \d{{1,2}}(?:,? \d{{4}})?)",
     "bought": rf"(?:{NAMED}|(?:new )?(?:laptop|phone|tablet|camera|tv|television|monitor|car|bike"
     r"|couch|sofa|jacket|dress|coat|headphones|keyboard|chair|desk|watch|printer|router))",
+    "ill": r"(?:cold|flu|cough|headache|fever|rash|infection|migraine|backache|sore throat"
+    r"|toothache|bronchitis|hay fever|sinus infection|stomach bug)",
+    "its": r"(?:the|my|our|his|her|its)",
     "DAY": DAY,
     "cups": r"(?:\w+ )?(?:cups?|glass(?:es)?|pints?|cans?) of \w+(?: an?| per| each| every) \w+",
     "money": r"[\u20ac$\u00a3]?\d[\d.,]*(?: ?(?:euros?|dollars|pounds|francs|\u20ac))?",
@@ -215,7 +218,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "<who><did> (?:unsubscribed from|cancelled)(?: my| our| the)? <to:name>(?: <paid_for>)?",
         (
             "{who} cancelled my {to} subscription. {who} no longer {subscribe} to {to}."
-            " {who} stopped using {to}"
+            " {who} stopped using {to}. {who} no longer {have} a membership at {to}"
         ),
     ),
     (
@@ -274,8 +277,8 @@ _RESTATED: tuple[tuple[str, str], ...] = (
     ),
     ("<who><did> <come_to> <thing:words>", "{who} no longer {hate} {thing}"),
     (
-        "<who>(?:<did> (?:come|came|gone|went)|<am>) off (?:the|my|our) <diet:thing> diet",
-        "{who} {be} no longer on a {diet} diet",
+        r"<who>(?:<did> (?:come|came|gone|went)|<am>) off <its>(?P<diet> [\w-]+)? diet",
+        "{who} {be} no longer on a{diet} diet",
     ),
     (
         "<who><did> (?:passed|got|received) my driving (?:test|licen[cs]e)(?: .+)?",
@@ -344,7 +347,27 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "{who} no longer {live} with {host}",
     ),
     ("<who><did> dropped out of <what:word> school", "{who} stopped studying {what}"),
-    ("<who>(?: always| usually)? keeps? <thing:things> <there:lying>", "{thing} {lie} {there}"),
+    *(
+        (
+            f"<who><did> had (?:my|our|her|his) {nth} (?:child|baby|kid)(?: .+)?",
+            f"{{who}} {{have}} {many} kids now. {{who}} {{have}} {many} children now.",
+        )
+        for nth, many in (("second", "two"), ("third", "three"), ("fourth", "four"))
+    ),
+    (
+        "<thing:had><did> <reached> <about><many:amount> <what:paying>",
+        "{thing} has {many} {what} now",
+    ),
+    ("<whose> <thing:ill><did> (?:gone|cleared up|passed)", "{who} no longer {have} a {thing}"),
+    ("<whose> <thing:ill> (?:is|has) gone(?: now)?", "{who} no longer {have} a {thing}"),
+    (
+        "<old:name><did> moved out(?: (?:last|this|in|on|yesterday|today).*)?",
+        "{old} is no longer my flatmate. I no longer live with {old}.",
+    ),
+    (
+        "<who>(?: always| usually)? (?:keep|store)s? <thing:things> <there:lying>",
+        "{thing} {lie} {there}",
+    ),
     (
         "(?:<who>|[Tt]hey)<did> <put_away> <thing:things><back> (?:to|into|in) <there:stand>",
         "{thing} {lie} in {there}",

@@ -304,6 +304,11 @@ _WAYS: tuple[Way, ...] = (
     Way(r"\btreated (?:myself|ourselves) to (?=an? )", "bought "),
     # What is so, and what is not: "340 people rather than 430".
     Way(r",? (?:rather than|instead of) (?=(?:(?!\w+ now\b)[a-z]+ )?[\w.:'-]+[.!]?$)", ", not "),
+    Way(
+        rf"\b(i've|i have|we've|we have) (?:now |already )?been to (?={NUMBER} (?:countries|cities"
+        r"|states|continents|museums|parks|restaurants)\b)",
+        r"\1 visited ",
+    ),
     # What is done again and again now, as what is done.
     Way(
         r"\b(?:i'm|i am) ([a-z]+ing) (?=[^,;]* (?:an?|per|every|each)"
