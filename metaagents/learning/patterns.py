@@ -22,6 +22,7 @@ from .grammar.as_said import claims_as_said, is_half_covered
 from .grammar.claims import claims_in
 from .grammar.clauses import Clause, clauses, is_clear, plain_quotes, without_greeting
 from .grammar.mentions import mentioned
+from .grammar.shorthand import headings_spelled_out
 from .grammar.standing import requested
 from .grammar.statement import Claim
 from .plain_speech import NO_NAME, NOT_NOTED, POINTING, in_plain_letters, is_plain
@@ -78,7 +79,7 @@ def stated(said: str, subject: str, at: datetime | None = None) -> list[Stated]:
     """
     if not is_plain(said):
         return []
-    plain = in_plain_letters(plain_quotes(said))
+    plain = headings_spelled_out(in_plain_letters(plain_quotes(said)))
     typed = _with_capitals(plain) if plain.islower() else plain
     heard = list(_in_order(typed, subject, at))
     if not heard and typed != plain:

@@ -19,6 +19,7 @@ from .asides import with_names_beside, without_aside
 from .lexicon import FULL_NAME
 from .namesakes import is_rest_of_name, tells_which
 from .plainer import in_plain_words
+from .shorthand import headings_spelled_out
 from .subjects import is_name, opened
 from .verbs import FORMS, is_verb
 
@@ -197,7 +198,8 @@ class _Part:
 
 def clauses(text: str) -> Iterator[Clause]:
     """Yield the parts of a text that are said plainly, in order."""
-    plain = _NEVER_WAS.sub(", ", with_names_beside(plain_quotes(text)))
+    said = headings_spelled_out(plain_quotes(text))
+    plain = _NEVER_WAS.sub(", ", with_names_beside(said))
     corrects = False
     ready: list[Clause] = []
     for number, sentence in enumerate(sentences(plain)):

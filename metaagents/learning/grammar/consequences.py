@@ -324,6 +324,10 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "the owner of {thing} is {new}. {new} leads {thing}",
     ),
     ("<who><did> (?:taken|took) over <team:unit> from <old:name>", "{who} leads {team}"),
+    (
+        "<who><did> (?:stepped|stood) down as (?:the |our )?<post:word>",
+        "{who} {be} no longer the {post}",
+    ),
     ("<who><did> (?:stepped|stood) down as <post:anything>", "{who} {be} no longer {post}"),
     (
         "<who><did> (?:(?:gave|given) birth|had (?:the|a|her|our|my) baby)(?: .+)?",

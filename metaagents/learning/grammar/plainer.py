@@ -16,6 +16,7 @@ from .dates import NUMBER, TIMES
 from .introductions import INTRODUCTIONS
 from .lexicon import CAPITALS, CARERS, FULL_NAME, PERSONS, PETS
 from .openings import OPENINGS
+from .shorthand import SHORTHAND
 from .verbs import FORMS, HABITUAL
 
 _KIN = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
@@ -86,6 +87,7 @@ def _turned(found: re.Match[str]) -> str:
 _WAYS: tuple[Way, ...] = (
     *INTRODUCTIONS,
     *OPENINGS,
+    *SHORTHAND,
     *TIMES,
     # "I'll be starting at Initech in June": it is arranged.
     Way(

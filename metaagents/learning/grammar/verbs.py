@@ -44,7 +44,7 @@ _REGULAR = (
     "escape pick publish compose direct record produce invent exhibit illustrate qualify perform "
     "allow rotate rehearse ditch reject replicate homeschool heat "
     "photograph design recite coach skydive sail camp lecture consult seat complete hit "
-    "subscribe gain"
+    "subscribe gain blog program"
 ).split()
 _DOUBLES = regex(r"[^aeiou]*[aeiou][^aeiouwxy]")
 """Verbs that double the letter that they end with: ``swapped``."""
@@ -70,7 +70,7 @@ _IRREGULAR = {
         "study studied studied studying", "marry married married marrying",
         "carry carried carried carrying", "tear tore torn tearing",
         "enrol enrolled enrolled enrolling", "travel travelled travelled travelling",
-        "knit knit knit knitting",
+        "knit knit knit knitting", "program programmed programmed programming",
     )
 }  # fmt: skip
 _MORE = {"got": ("get", "past"), "learned": ("learn", "past"), "traveled": ("travel", "past")}

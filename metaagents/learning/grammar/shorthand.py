@@ -1,0 +1,185 @@
+"""What people type in short: headings, words left out, asides at the end. Pure.
+
+``Allergies: nuts``, ``big fan of jazz``, ``my wifes name is Ana``, ``no eggs pls, i hate them``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from tiers.lexical import NUMBER_WORDS
+
+from ..marks import Way
+from ..regexes import any_case
+from .lexicon import CAPITALS, DIETS, FULL_NAME, PERSONS, PETS, TRADES
+
+_KIN = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
+_TRADE = "|".join(sorted(TRADES, key=len, reverse=True))
+_DIET = "|".join(sorted(DIETS))
+_STATE = (
+    rf"(?:{_DIET}|diabetic|coeliac|celiac|asthmatic|dyslexic|autistic|epileptic|deaf|left-handed"
+    r"|pregnant|colou?r[- ]?blind|hard of hearing|(?:lactose|gluten)[- ]intolerant"
+    r"|allergic to [a-z]+(?: and [a-z]+)?)"
+)
+"""What somebody is for long, by which they ask for something."""
+_ASKS = r"(?=(?:what|which|how|where|who|when|can|could|should|do|does|is|are|would|will|any)\b)"
+_NOT_ALONE = r"(?:mother|father|parent|mum|mom|dad|single parent)"
+
+SHORTHAND: tuple[Way, ...] = (
+    Way(r"(?<=\w),? (?:btw|fyi|lol|haha+|tho|tbh|imo|thx|by the way)[\s.!]*$", "."),
+    Way(r"\b(?:pls|plz)\b", "please"),
+    Way(r"\bbeen coding\b", "been programming"),
+    Way(
+        rf"\b(my|our) ({_KIN})s (?=(?:name|birthday|job|phone|number|email|address|school|car"
+        r"|doctor|favou?rite)\b)",
+        r"\1 \2's ",
+    ),
+    Way(
+        r"^\s*no ([a-z]+(?: [a-z]+)?),? please,? (?:because |since |as )?"
+        r"i (hate|can't stand|don't like|don't eat|can't eat) (?:it|them)\b",
+        r"I \2 \1",
+    ),
+    # By what they are somebody asks: "as a nurse, I", "being vegan, I", "since I'm vegan, what".
+    Way(
+        rf"^\s*[Aa]s an? ((?:[a-z-]+ )?(?:{_TRADE}|{_NOT_ALONE}|{_DIET})(?: of [a-z]+)?"
+        rf"(?: (?:in|at) {FULL_NAME})?), (?=(?:[Ii]|[Ww]e)\b|[Mm]y\b)",
+        lambda found: f"I am {_article(found[1])}{found[1]}, ",
+    ),
+    Way(rf"^\s*being ({_STATE}), (?=i\b|i'|we\b|my\b)", r"I am \1, "),
+    Way(
+        r"^\s*(?:since|because|as|given that|considering(?: that)?|seeing (?:that|as)|now that) "
+        rf"((?:i|my [a-z]+(?: [a-z]+)?)\b[^,?!.;]{{3,80}}), {_ASKS}",
+        r"\1; ",
+    ),
+    Way(
+        rf"^(?=[^?]*\?\s*$)([^,?]{{2,80}}?) (my|our) ((?:{_KIN})(?: [{CAPITALS}]\w+)?),? who"
+        r"(?:'s| is) ([^,.?!]{3,60})",
+        lambda found: f"{found[2].capitalize()} {found[3]} is {found[4]}, {_small(found[1])} them",
+    ),
+    # Who speaks is left out.
+    Way(
+        r"^\s*(pregnant|expecting)(?= (?:with|a|twins|in|our|my|again)\b|[.!]?$)",
+        lambda found: f"I am {found[1].lower()}",
+    ),
+    Way(r"^\s*(?:big|huge|lifelong|long-?time) fan of (?=[a-z])", "I am a big fan of "),
+    Way(r"^\s*born and raised in ", "I was born and raised in "),
+    Way(
+        r"^\s*(off|away|on (?:holiday|vacation|leave)) (?=(?:from \d|until [a-z]+ |till [a-z]+ ))",
+        lambda found: f"I am {found[1].lower()} ",
+    ),
+    Way(r"^\s*never been (?=[a-z])", "I have never been "),
+    Way(
+        r"^\s*(?:currently )?working (?=(?:from home|nights|part[- ]time|full[- ]time)\b)",
+        "I am working ",
+    ),
+    Way(r"^\s*(?:just|finally|recently) (?=(?:quit|cut|hit) [a-z])", "I "),
+    Way(
+        rf"^\s*[Oo]riginally from ({FULL_NAME}),? (?:but |and )?(?:now )?(?:living |based )?in "
+        rf"(?={FULL_NAME})",
+        r"I am originally from \1 and I live in ",
+    ),
+    Way(
+        rf"^(I'm|I am) (an? [a-z -]{{3,40}}), (\d\d),? (?:and )?from (?={FULL_NAME})",
+        r"\1 \2 and I am \3 years old and I am from ",
+    ),
+)
+
+_I_AM = "I am {}"
+_STATED = any_case(_STATE)
+_OWN_HEADINGS: Mapping[str, str] = {
+    r"allerg(?:y|ies|ic to)": "I am allergic to {}",
+    r"birthday|date of birth|dob": "My birthday is {}",
+    r"blood (?:type|group)": "My blood type is {}",
+    r"diet|dietary (?:needs|requirements|restrictions)": _I_AM,
+    r"(?:my )?time ?zone": "My time zone is {}",
+    r"(?:preferred|native) language": "My {heading} is {}",
+    r"hobbies|interests": "My hobbies are {}",
+    r"(?:gp|doctor|dentist|therapist)": "My {heading} is {}",
+    r"pronouns": "My pronouns are {}",
+    r"medications?|meds": "I take {}",
+}
+"""Headings of what people have for themselves alone, and the same in a sentence."""
+_MORE_HEADINGS: Mapping[str, str] = {
+    r"(?:home |postal |mailing )?address": "My address is {}",
+    r"job|occupation|profession": "I am {a}{}",
+    r"employer": "I work at {}",
+    r"age": "I am {} years old",
+    r"city|home ?town": "I live in {}",
+    r"e-?mail(?: address)?": "My email is {}",
+    r"(?:phone|mobile|cell)(?: number)?": "My phone number is {}",
+    r"pets?|kids|children": "I have {}",
+    r"nationality": _I_AM,
+}
+"""Headings of what a form or a letter may say of anybody, unless others stand beside them."""
+_WHAT = r"(?!(?:i|we|my|our)\b)[\w+(][^:/\\{}<>=\n]{0,120}"
+_HEADED = tuple(
+    (any_case(rf"(?:[-*\u2022] )?(my )?({heading}): *({_WHAT})"), told)
+    for headings in (_OWN_HEADINGS, _MORE_HEADINGS)
+    for heading, told in headings.items()
+)
+_LISTS = ("are {}", "to {}", "take {}")
+_LAST = re.compile(r",(?: and)? (?=[^,]+$)")
+_ABOUT_ME = any_case(r"\s*(?:about me|me|my (?:profile|details|data)|profile)\s*:\s*")
+_NAMES = any_case(r"(?:[-*\u2022] )?(?:(?:full |first |last )?name|patient|client|customer)\s*:")
+_BETWEEN = re.compile(r"\n+|[;|] *|\.\s+|, +(?=[A-Z][a-z ]{2,20}: )")
+_ITEMS_MAX = 20
+_YEARS = re.compile(r"\d{1,2}(?: years old)?")
+_COUNTED = any_case(rf"(?:\d+|an?|{'|'.join(sorted(NUMBER_WORDS))}) [a-z]")
+
+
+def headings_spelled_out(text: str) -> str:
+    """Return what somebody lists of themselves in sentences: ``About me: 34, vegan, two cats``.
+
+    Only where nothing else is said, and no other person is named: that is somebody's record.
+    """
+    opened = _ABOUT_ME.match(text)
+    if ":" not in text or _NAMES.search(text):
+        return text
+    listed = text[opened.end() :] if opened else text
+    items = [item.strip(" .!") for item in _BETWEEN.split(listed)]
+    items = [item for item in items if item][: _ITEMS_MAX + 1]
+    if opened and items and ":" not in listed:
+        known = list(filter(None, map(_of_me, listed.strip(" .!").split(","))))
+        return _sentences(known) if known else text
+    told = [_headed(item, is_alone=len(items) == 1 and not opened) for item in items]
+    return _sentences(told) if told and all(told) else text
+
+
+def _sentences(told: Sequence[str]) -> str:
+    return f"{'. '.join(told[:_ITEMS_MAX])}."
+
+
+def _headed(item: str, *, is_alone: bool) -> str:
+    """Return what stands under a heading as a sentence; ``""`` where that may be anybody's."""
+    for place, (heading, told) in enumerate(_HEADED):
+        found = heading.fullmatch(item)
+        is_anybodys = is_alone and place >= len(_OWN_HEADINGS)
+        if found and (found[1] or not is_anybodys):
+            what = found[3].strip()
+            is_other = told == _I_AM and not _STATED.fullmatch(what)
+            way = "My {heading} is {}" if is_other else told
+            listed = _LAST.sub(" and ", what) if told.endswith(_LISTS) else what
+            return way.format(listed, a=_article(what), heading=found[2].lower())
+    return ""
+
+
+def _of_me(listed: str) -> str:
+    """Return one thing that somebody says they are or have."""
+    item = listed.strip()
+    if _YEARS.fullmatch(item):
+        return f"I am {item.removesuffix(' years old')} years old"
+    if _COUNTED.match(item):
+        return f"I have {item}"
+    return f"I am {item}" if _STATED.fullmatch(item) else ""
+
+
+def _article(what: str) -> str:
+    """Return ``a`` or ``an``, and a space, for what has none."""
+    if any_case(r"(?:an?|the) ").match(what):
+        return ""
+    return "an " if what[:1].lower() in "aeiou" else "a "
+
+
+def _small(text: str) -> str:
+    return f"{text[:1].lower()}{text[1:]}"
