@@ -22,7 +22,7 @@ from .grammar.as_said import claims_as_said, is_half_covered
 from .grammar.claims import claims_in
 from .grammar.clauses import Clause, clauses, is_clear, plain_quotes, without_greeting
 from .grammar.mentions import mentioned
-from .grammar.shorthand import headings_spelled_out
+from .grammar.shorthand import headings_spelled_out, with_capitals
 from .grammar.standing import requested
 from .grammar.statement import Claim
 from .plain_speech import NO_NAME, NOT_NOTED, POINTING, in_plain_letters, is_plain
@@ -34,14 +34,8 @@ CONFIDENCE = 0.9
 
 USER = "user"
 _SPEAKER = regex(r"\bi\b")
-_BEGINS = regex(r"(?<=\w[.!?] )(?=(?:i|im|i'm|ive|i've|my|we|our)\b)[a-z]")
 _POINTS_BACK = any_case(r"(?:\w+[,:]? ){0,2}(?:he|she|it|they|his|her|its|their)\b")
 """What says something of whom the message before it names."""
-_SO_CALLED = regex(
-    r"\b((?:is|are|'s) (?:called|named) |name is )(?!(?:not|the|an?|on|in|too|off|so|out|for|my|up"
-    r"|after|to|it|away|back)\b)([a-z]{3,20})(?=$|[.,!]| and\b)"
-)
-"""Who is so called, typed without capitals."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +74,7 @@ def stated(said: str, subject: str, at: datetime | None = None) -> list[Stated]:
     if not is_plain(said):
         return []
     plain = headings_spelled_out(in_plain_letters(plain_quotes(said)))
-    typed = _with_capitals(plain) if plain.islower() else plain
+    typed = with_capitals(plain) if plain.islower() else plain
     heard = list(_in_order(typed, subject, at))
     if not heard and typed != plain:
         heard = list(_in_order(plain, subject, at))
@@ -106,12 +100,6 @@ def stated_after(before: str, said: str, subject: str, at: datetime | None = Non
     found = claims_in(clauses(plain_quotes(f"{first} {said}")), subject, at)
     start = len(sentences(first))
     return [_of_claim(one, said) for one in found if one.is_news and one.sentence >= start]
-
-
-def _with_capitals(said: str) -> str:
-    """Return what was typed all in small letters with those that begin sentences and names."""
-    begun = _BEGINS.sub(lambda found: found.group().upper(), said)
-    return _SO_CALLED.sub(lambda found: f"{found[1]}{found[2].capitalize()}", begun)
 
 
 def _in_order(said: str, subject: str, at: datetime | None) -> Iterator[Stated]:

@@ -26,6 +26,11 @@ def _effect(old: str, new: str, later: str = "ada") -> Effect | None:
     ("old", "new"),
     [
         ("I live in Rome.", "I've moved to Turin."),
+        ("I have two cats.", "We adopted a third cat."),
+        ("I live alone.", "My boyfriend moved in with me."),
+        ("I live alone.", "I moved in with Tom."),
+        ("We use Jira.", "We ditched Jira for Linear."),
+        ("I'm learning Spanish.", "I gave up on Spanish."),
         (
             "My YouTube channel has 2,000 subscribers.",
             "My YouTube channel reached 3,500 subscribers.",
@@ -409,6 +414,9 @@ def test_what_is_learnt_of_a_denial_says_that_it_never_was_so() -> None:
     ("old", "new"),
     [
         ("I work at Nokia.", "I didn't lose my job."),
+        ("I have two cats.", "My sister adopted a third cat."),
+        ("My sister lives alone.", "My boyfriend moved in with me."),
+        ("We use Linear.", "We ditched Jira for Linear."),
         ("My YouTube channel has 2,000 subscribers.", "My podcast reached 3,500 subscribers."),
         ("My sister has a cold.", "My cold is gone."),
         ("My cat is on a diet.", "I'm off the keto diet."),

@@ -51,7 +51,7 @@ _PARTS = {
     "street": r"\d+\w? (?:[A-Z][\w'-]+ ){1,3}"
     r"(?:Street|St|Road|Rd|Avenue|Ave|Lane|Drive|Square|Way)",
     "journey": r"(?:trip|flight|visit|journey)",
-    "given_up": r"(?:cut out|given up|gave up)",
+    "given_up": r"(?:cut out|(?:given|gave) up(?: on)?)",
     "to": r"(?:to|until)",
     "moved": r"(?:went|gone|came|come|rose|risen|fell|fallen|grew|grown)",
     "paid_for": r"(?:subscription|membership)",
@@ -64,6 +64,8 @@ _PARTS = {
     "ill": r"(?:cold|flu|cough|headache|fever|rash|infection|migraine|backache|sore throat"
     r"|toothache|bronchitis|hay fever|sinus infection|stomach bug)",
     "its": r"(?:the|my|our|his|her|its)",
+    "mate": r"(?:boyfriend|girlfriend|partner|fianc\u00e9e?|husband|wife|flatmate|roommate|sister"
+    r"|brother|mother|father|mum|mom|dad|friend)",
     "DAY": DAY,
     "cups": r"(?:\w+ )?(?:cups?|glass(?:es)?|pints?|cans?) of \w+(?: an?| per| each| every) \w+",
     "money": r"[\u20ac$\u00a3]?\d[\d.,]*(?: ?(?:euros?|dollars|pounds|francs|\u20ac))?",
@@ -103,6 +105,7 @@ _PARTS = {
     r"|tortoise|snake|guinea pig)",
     "died": r"(?:died|passed away|(?:had to be|was) put (?:down|to sleep))",
 }
+_ORDINALS = (("second", "two"), ("third", "three"), ("fourth", "four"))
 _RESTATED: tuple[tuple[str, str], ...] = (
     (f"<who><did> {CHANGED} <thing:had><to_value>", "{thing} is {value}"),
     (
@@ -193,7 +196,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
         "<who>(?: was| were| got|<did> been) <laid_off> (?:from|by|at) <firm:name>",
         "{who} left {firm}",
     ),
-    ("<who><did> <stopped_using> <old:name>", "{who} stopped using {old}"),
+    ("<who><did> <stopped_using> <old:name>(?: for <name>)?", "{who} stopped using {old}"),
     (
         "<who>(?:<did> traded| had to trade)(?: in)? my <thing:anything>(?: in)? for .+",
         "{who} sold my {thing}",
@@ -356,12 +359,21 @@ _RESTATED: tuple[tuple[str, str], ...] = (
             f"<who><did> had (?:my|our|her|his) {nth} (?:child|baby|kid)(?: .+)?",
             f"{{who}} {{have}} {many} kids now. {{who}} {{have}} {many} children now.",
         )
-        for nth, many in (("second", "two"), ("third", "three"), ("fourth", "four"))
+        for nth, many in _ORDINALS
     ),
     (
         "<thing:had><did> <reached> <about><many:amount> <what:paying>",
         "{thing} has {many} {what} now",
     ),
+    *(
+        (
+            f"<who><did> (?:adopted|got|bought) (?:a|my|our|her|his) {nth} <thing:word>",
+            f"{{who}} {{have}} {many} {{thing}}s now",
+        )
+        for nth, many in _ORDINALS
+    ),
+    ("<whose> <mate><did> moved in(?: with (?:me|us))?", "{who} no longer {live} alone"),
+    ("<who><did> moved in with <mate:anything>", "{who} no longer {live} alone"),
     ("<whose> <thing:ill><did> (?:gone|cleared up|passed)", "{who} no longer {have} a {thing}"),
     ("<whose> <thing:ill> (?:is|has) gone(?: now)?", "{who} no longer {have} a {thing}"),
     (

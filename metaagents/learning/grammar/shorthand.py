@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from tiers.lexical import NUMBER_WORDS
 
 from ..marks import Way
-from ..regexes import any_case
-from .lexicon import CAPITALS, DIETS, FULL_NAME, PERSONS, PETS, TRADES
+from ..regexes import any_case, regex
+from .lexicon import CAPITALS, DIETS, FULL_NAME, PERSONS, PETS, SOFTWARE, TRADES
 
 _KIN = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
 _TRADE = "|".join(sorted(TRADES, key=len, reverse=True))
@@ -26,6 +26,8 @@ _STATE = (
 _ASKS = r"(?=(?:what|which|how|where|who|when|can|could|should|do|does|is|are|would|will|any)\b)"
 _NOT_ALONE = r"(?:mother|father|parent|mum|mom|dad|single parent)"
 
+_DONE_BY_THINGS = r"(?:working|coming|going|trying|loading|responding)\b"
+_PHONE = {"number": "phone number"}
 SHORTHAND: tuple[Way, ...] = (
     Way(r"(?<=\w),? (?:btw|fyi|lol|haha+|tho|tbh|imo|thx|by the way)[\s.!]*$", "."),
     Way(r"\b(?:pls|plz)\b", "please"),
@@ -74,6 +76,39 @@ SHORTHAND: tuple[Way, ...] = (
         "I am working ",
     ),
     Way(r"^\s*(?:just|finally|recently) (?=(?:quit|cut|hit) [a-z])", "I "),
+    Way(
+        rf"^\s*(?=stopped (?!{_DONE_BY_THINGS})[a-z]+ing\b"
+        r"|quit [a-z]+ing\b.* (?:ago|yesterday|today|last [a-z]+)\b)",
+        "I ",
+    ),
+    Way(r"^\s*(?=gave up (?:on )?[a-z]|sold (?:the|my|our) )", "I "),
+    Way(r"^\s*(?=(?:down|up) to \d)", "I am "),
+    Way(
+        r"^\s*(?:just |finally |recently )?got "
+        r"(?=(?:married|divorced|engaged|promoted|fired|laid off|hired)\b)",
+        "I got ",
+    ),
+    Way(
+        rf"^\s*(?:no longer (?={_STATE}\b)|not (?={_STATE} any ?more\b))",
+        "I am no longer ",
+    ),
+    Way(r"^\s*no more ([a-z]+) for me\b.*$", r"I quit \1"),
+    Way(
+        r"^\s*(?:[Nn]o longer|[Nn]ot) (?:at|with) ([A-Z][\w&.-]*)(?: any ?more)?,? (?:but |and )?"
+        r"now (?:at|with) (?=[A-Z])",
+        r"I left \1 and joined ",
+    ),
+    Way(
+        r"^\s*new (manager|boss|doctor|dentist|therapist|landlord|address|e-?mail"
+        r"|(?:phone )?number): (?=\S)",
+        lambda found: f"My new {_PHONE.get(found[1].lower(), found[1].lower())} is ",
+    ),
+    Way(
+        r"^\s*(flight|train|appointment|interview|exam|surgery|delivery) "
+        r"(?=(?:got|was|has been|is) (?:moved|rescheduled|cancelled|canceled|postponed)\b)",
+        lambda found: f"My {found[1].lower()} ",
+    ),
+    Way(r"(?<=\w)\s*[:;]'?-?[()DPp/]+\s*$", "."),
     Way(
         rf"^\s*[Oo]riginally from ({FULL_NAME}),? (?:but |and )?(?:now )?(?:living |based )?in "
         rf"(?={FULL_NAME})",
@@ -126,6 +161,68 @@ _BETWEEN = re.compile(r"\n+|[;|] *|\.\s+|, +(?=[A-Z][a-z ]{2,20}: )")
 _ITEMS_MAX = 20
 _YEARS = re.compile(r"\d{1,2}(?: years old)?")
 _COUNTED = any_case(rf"(?:\d+|an?|{'|'.join(sorted(NUMBER_WORDS))}) [a-z]")
+
+
+_BEGINS = regex(r"(?<=\w[.!?] )(?=(?:i|im|i'm|ive|i've|my|we|our)\b)[a-z]")
+_SO_CALLED = regex(
+    r"\b((?:is|are|'s) (?:called|named) |name is )(?!(?:not|the|an?|on|in|too|off|so|out|for|my|up"
+    r"|after|to|it|away|back)\b)([a-z]{3,20})(?=$|[.,!]| and\b)"
+)
+"""Who is so called, typed without capitals."""
+_NO_NAMES = frozenset(
+    "a an the my our his her their your this that these those it here there home work school "
+    "church town bed uni university college prison jail hospital production staging prod dev "
+    "marketing sales finance hr engineering support legal free fun peace fear hope tears forces "
+    "hands people money pleasure one two three another somewhere remote part full night nights "
+    "both all some any person silence shock love debt rehab agile scrum kanban them him us me "
+    "you everyone someone nobody what which sync short long general theory practice risk ease "
+    "least last best".split()
+)
+"""What people work for and live in that is no name."""
+_BEFORE_NAME = (
+    r"(?:moved|relocated|moving|move) (?:back )?to"
+    r"|(?:live|lives|living|based|born|raised|grew up) in"
+    r"|work(?:s|ed|ing)? (?:at|for)|(?:no longer|now|job) at|joined|(?:married|engaged) to"
+)
+_NAME_ENDS = (
+    r"(?=$|[.,!?]"
+    r"| (?:last|in|now|this|next|and|for|since|because|but|with|yesterday|today|when|as)\b)"
+)
+_SO_PLACED = regex(rf"\b((?:{_BEFORE_NAME}) )([a-z][a-z-]+){_NAME_ENDS}")
+"""Where somebody lives or works, and to whom they are married, typed without capitals."""
+_LANGUAGE = regex(
+    r"\b(?:arabic|cantonese|catalan|chinese|croatian|czech|danish|dutch|english|finnish|french"
+    r"|german|greek|hebrew|hindi|hungarian|indonesian|irish|italian|japanese|korean|mandarin|norwegian"
+    r"|persian|polish|portuguese|romanian|russian|serbian|spanish|swahili|swedish|thai|turkish"
+    r"|ukrainian|urdu|vietnamese|welsh)\b"
+)
+_TOOL = regex(
+    r"\b((?:use|uses|using|used|to|from|for|on|with|ditched|dropped|left) )"
+    rf"({'|'.join(sorted(map(re.escape, SOFTWARE), key=len, reverse=True))}){_NAME_ENDS[:-1]}|"
+    r" (?:to|from|at)\b)"
+)
+_SWITCHED = regex(rf"\b((?:switched|moved|migrated) from \S*[A-Z]\S* to )([a-z]+){_NAME_ENDS}")
+_SHORT_NAME_CHARS = 3
+
+
+def with_capitals(said: str) -> str:
+    """Return what was typed all in small letters with those that begin sentences and names."""
+    begun = _BEGINS.sub(lambda found: found.group().upper(), said)
+    called = _SO_CALLED.sub(lambda found: f"{found[1]}{found[2].capitalize()}", begun)
+    placed = _SO_PLACED.sub(
+        lambda found: found[0] if found[2] in _NO_NAMES else f"{found[1]}{found[2].capitalize()}",
+        called,
+    )
+    spoken = _LANGUAGE.sub(lambda found: found.group().capitalize(), placed)
+    used = _TOOL.sub(lambda found: f"{found[1]}{_written(found[2])}", spoken)
+    return _SWITCHED.sub(lambda found: f"{found[1]}{found[2].capitalize()}", used)
+
+
+def _written(tool: str) -> str:
+    """Return software as its name is written."""
+    if tool in {"iphone", "ios", "macos"}:
+        return tool.replace("ph", "Ph").replace("os", "OS")
+    return tool.upper() if len(tool) <= _SHORT_NAME_CHARS else tool.title()
 
 
 def headings_spelled_out(text: str) -> str:
