@@ -158,7 +158,7 @@ def _is_renamed(new: Claim, old: Claim) -> bool:
     """Whether what was called so is called otherwise now: ``we renamed master to main``."""
     is_other = new.is_change and new.value.startswith("called ") and new.value != old.value
     is_name = old.attribute in {NAME, "be", "is"}
-    return is_other and is_name and old.value.removeprefix("called ") == new.subject
+    return is_other and is_name and is_of(old.value.removeprefix("called "), new.subject)
 
 
 def _is_renewed(new: Claim, old: Claim) -> bool:

@@ -20,6 +20,7 @@ from .conflicts import ends, is_of, is_theirs
 from .grammar.claims import claims_of
 from .grammar.clauses import without_lead
 from .grammar.consequences import restated
+from .grammar.shorthand import with_capitals
 from .grammar.standing import language_asked
 from .grammar.statement import NAME, TIME, Claim
 from .likeness import REMEMBERED_CHARS_MAX, REMEMBERED_TEXTS, difference, read
@@ -103,7 +104,8 @@ def _leading_name(fact: Fact) -> str | None:
 def _claims(text: str, speaker: str) -> tuple[Claim, ...]:
     if asked := language_asked(text):
         return (asked,)
-    spoken = _as_spoken(text, speaker)
+    typed = with_capitals(text) if text.islower() else text
+    spoken = _as_spoken(typed, speaker)
     # Whose something is, and who did it, is told by a capital: "ada's mentor", "ada upgraded to".
     is_opened = spoken.startswith((f"{speaker} ", f"{speaker}'s "))
     statement, name = (

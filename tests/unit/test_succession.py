@@ -26,6 +26,13 @@ def _effect(old: str, new: str, later: str = "ada") -> Effect | None:
     ("old", "new"),
     [
         ("I live in Rome.", "I've moved to Turin."),
+        ("i live in munich", "i moved to berlin"),
+        ("i work at google", "no longer at google, now at meta"),
+        ("we use jira", "we ditched jira for linear"),
+        ("Allergies: nuts", "I'm not allergic to nuts anymore."),
+        ("my wifes name is anna", "My wife's name is Annie."),
+        ("I'm vegan.", "I eat meat now."),
+        ("Diet: vegan", "I'm not vegan anymore."),
         ("I have two cats.", "We adopted a third cat."),
         ("I live alone.", "My boyfriend moved in with me."),
         ("I live alone.", "I moved in with Tom."),

@@ -88,7 +88,7 @@ _CORRECTS = Sought(
     r"i meant|scratch that|let me correct|to be precise|wrong \w+|that's (?:wrong|not right"
     r"|not true))\b|^\s*i (?:said|wrote|told you|mentioned|put) [^.;!?]{2,40}, but\b"
     r"|^\s*(?:it's |it is |that's )?not (?:on |at )?\w+,|^\s*(?:actually|oops"
-    r"|sorry(?! (?:for|about|to|i'm late|i am late)\b)|no|wait|rather)\b[ ,]",
+    r"|sorry(?! (?:for|about|to|i'm late|i am late)\b)|no(?! (?:longer|more)\b)|wait|rather)\b[ ,]",
     re.IGNORECASE,
 )
 _ASKED_IN_CASE = any_case(

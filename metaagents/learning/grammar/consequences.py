@@ -207,7 +207,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
     ),
     (
         "<who> (?:eats?|am eating|is eating) <meat> (?:again|now)",
-        "{who} {be} no longer vegetarian. {who} {eat} meat again.",
+        "{who} {be} no longer vegetarian. {who} {be} no longer vegan. {who} {eat} meat again.",
     ),
     ("<who><did> moved to <new:street>", "{theirs} address is {new}"),
     ("<who><did> finished my <drug:word>", "{who} stopped taking {drug}"),
@@ -338,7 +338,7 @@ _RESTATED: tuple[tuple[str, str], ...] = (
     ),
     (
         "<who><did> (?:started|begun|gone back to) eating (?:meat|chicken|beef)(?: again)?",
-        "{who} {be} no longer vegetarian",
+        "{who} {be} no longer vegetarian. {who} {be} no longer vegan",
     ),
     (
         "<who><did> (?:closed|cancelled) (?:my|our) <account:name> accounts?(?: .+)?",
