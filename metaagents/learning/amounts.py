@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tiers.learning import spelled
-from tiers.lexical import NUMBER_WORDS, WEEKDAYS
+from tiers.lexical import NUMBER_WORDS, WEEKDAYS, words
 
 from .grammar.frames import OFTEN
 from .grammar.phrases import as_time
@@ -18,6 +18,11 @@ ON_DAYS = any_case(
     rf"\bon (?:{'|'.join(WEEKDAYS)})s\b(?: instead of \w+days)?"
     r"|\bat \d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?(?!\w)"
 )
+_HOW_OFTEN = frozenset(
+    "time once twice day night week weekend month year morning evening afternoon daily weekly "
+    "nightly summer winter spring autumn other second third fourth last few".split()
+) | frozenset(WEEKDAYS)
+_PARTICLES = frozenset("out up off over down".split())
 _LIMIT = any_case(r"\b(?:over|above|below|under|up to|more than|less than|at least) \D?\d")
 _ONE_OF = regex(r"\bone (?=[a-z]+ (?:of|an?|per)\b)")
 _DOSE = regex(
@@ -31,10 +36,16 @@ def is_on_other_days(new: Claim, old: Claim) -> bool:
     one, two = (ON_DAYS.subn("", claim.value) for claim in (new, old))
     is_day = one == two and bool(one[1])
     rest, before = (OFTEN.sub("", claim.value) for claim in (new, old))
-    is_same = rest in {before, _NAMED_BESIDE.sub("", before)}
+    is_same = rest in {before, _NAMED_BESIDE.sub("", before)} and _counted(new) == _counted(old)
     is_often = is_same and before != old.value and rest != new.value != old.value
     is_now = new.is_change and new.sense == old.sense == "is"
     return is_now and (is_day or is_often)
+
+
+def _counted(claim: Claim) -> frozenset[str]:
+    """Return what is so often in a value, and not how often: ``coffee``, of ``of coffee a day``."""
+    said = read(" ".join(found.group() for found in OFTEN.finditer(claim.value)))
+    return said.content - said.numbers - _HOW_OFTEN
 
 
 def is_otherwise_now(new: Claim, old: Claim) -> bool:
@@ -71,6 +82,8 @@ def is_other_count(new: Claim, old: Claim) -> bool:
     if not (is_many or is_each):
         return False
     one, two = (read(_ONE_OF.sub("1 ", claim.value)) for claim in (old, new))
+    if {*words(new.value)} & _PARTICLES != {*words(old.value)} & _PARTICLES:
+        return False  # who works out four days a week works three
     rest = two.content - two.numbers
     is_same = one.content - one.numbers == rest or (is_more and _opens_with(one, rest))
     return bool(rest and one.numbers and two.numbers) and is_same

@@ -209,9 +209,11 @@ def is_theirs(thing: str, owner: str) -> bool:
 
 
 def is_of(one: str, other: str) -> bool:
-    """Whether two subjects are the same, however they are written: ``Ada's friend Rachel``."""
-    bare = [_WHO_IS.sub("", text) for text in (one, other)]
-    if bare[0] == bare[1] in {one, other}:
+    """Whether a subject is that of before, however written: ``Rachel`` as ``Ada's friend Rachel``.
+
+    ``My aunt Emily`` may be another one than an ``Emily`` who was spoken of.
+    """
+    if one == _WHO_IS.sub("", other):
         return True
     ours, theirs = (spelled(text).removeprefix("the ") for text in (one, other))
     is_aunt = any(_AUNT.fullmatch(who) for who in (ours, theirs))
