@@ -92,7 +92,11 @@ SHORTHAND: tuple[Way, ...] = (
         rf"^\s*(?:no longer (?={_STATE}\b)|not (?={_STATE} any ?more\b))",
         "I am no longer ",
     ),
-    Way(r"^\s*no more ([a-z]+) for me\b.*$", r"I quit \1"),
+    Way(
+        r"^\s*no more (coffee|tea|caffeine|alcohol|beer|wine|meat|fish|sugar|sweets|dairy|milk"
+        r"|cheese|gluten|bread|chocolate|soda|cigarettes|smoking) for me\b.*$",
+        r"I quit \1",
+    ),
     Way(
         r"^\s*(?:[Nn]o longer|[Nn]ot) (?:at|with) ([A-Z][\w&.-]*)(?: any ?more)?,? (?:but |and )?"
         r"now (?:at|with) (?=[A-Z])",
