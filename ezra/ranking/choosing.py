@@ -21,6 +21,9 @@ SAME_TERMS = 0.9
 
 COVERED_SHARE = 0.6
 COMPARED_MAX = 60
+COMPARABLE_SHARE = 0.5
+"""What holds now takes the place of what was said before from this share of its score on."""
+BEHIND = 0.999
 KIND_SHARE_MAX = 0.7
 STRONG_SHARE = 0.75
 """From this share of the best score on, a kind that is crowded out is let in."""
@@ -87,12 +90,39 @@ def folded(ranked: Sequence[Ranked], *, documents_apart: bool = False) -> list[R
     return sorted(kept.values(), key=lambda one: (-one.score, one.candidate.key))
 
 
+def current_first(ranked: Sequence[Ranked], instead: Mapping[str, frozenset[str]]) -> list[Ranked]:
+    """Return the same with what is outdated right behind the best of what holds instead.
+
+    That takes its score, where it has at least ``COMPARABLE_SHARE`` of it: whatever else was said
+    with it, a question that hardly meets it is not about it.
+
+    Args:
+        ranked: Candidates, best first.
+        instead: Which records say what holds, by the id of the turn that said otherwise.
+    """
+    weighed = {one.candidate.key: one for one in ranked}
+    for outdated in ranked:
+        wanted = instead.get(outdated.candidate.id, frozenset())
+        key = next((it.candidate.key for it in ranked if it.candidate.id in wanted), None)
+        if key is None or key == outdated.candidate.key:
+            continue
+        ours, theirs = weighed[outdated.candidate.key].score, weighed[key].score
+        if COMPARABLE_SHARE * ours <= theirs < ours:
+            weighed[key] = _scored(weighed[key], ours, "current")
+            behind = _scored(weighed[outdated.candidate.key], ours * BEHIND, "outdated")
+            weighed[outdated.candidate.key] = behind
+    return sorted(weighed.values(), key=lambda one: (-one.score, one.candidate.key))
+
+
+def _scored(form: Ranked, score: float, why: str) -> Ranked:
+    """Return a candidate with another score, of which its factors tell the reason."""
+    factor = score / form.score if form.score else 1.0
+    return form._replace(score=score, factors={**form.factors, why: factor})
+
+
 def _raised(form: Ranked, score: float) -> Ranked:
     """Return a form with the score of what it stands for, where that is better."""
-    if score <= form.score:
-        return form
-    factor = score / form.score if form.score else 1.0
-    return form._replace(score=score, factors={**form.factors, "folded": factor})
+    return _scored(form, score, "folded") if score > form.score else form
 
 
 def varied(ranked: Sequence[Ranked], limit: int) -> list[Ranked]:

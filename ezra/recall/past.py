@@ -8,12 +8,16 @@ from datetime import datetime
 from tiers.concurrency import together
 from tiers.records import Fact, Hit, SearchQuery
 
+from ..ranking.choosing import Ranked
 from ..ranking.cues import Cues, shared_words, stems_in
 from ..ranking.pool import FORMER
 from .request import Search
 
 LATEST_MAX = 64
 """So many of those that gave way last are compared by meaning; words find any."""
+
+LOOKED_AT_MAX = 32
+"""Of so many of the best it is asked whether what they say holds still."""
 
 NOT_IN_THE_INDEX = ("valid_from", "valid_to", "uses", "last_used_at")
 """What a hit says of a fact that only the cold tier knows."""
@@ -77,6 +81,21 @@ async def tell_periods(search: Search) -> None:
         is_over = fact.valid_to is not None and fact.valid_to <= search.now
         if is_over and _was_true(cues, fact):
             candidate.ranks[FORMER] = 1
+
+
+async def instead_of(search: Search, ranked: Sequence[Ranked]) -> dict[str, frozenset[str]]:
+    """Return which records say what holds now, by the ids of turns that said otherwise.
+
+    Of the best turns of the own graph; of none where the past is asked about.
+    """
+    best = (one.candidate for one in ranked[:LOOKED_AT_MAX])
+    turns = [one.id for one in best if one.kind == "turn" and one.graph_id == search.scope.graph_id]
+    if search.cues.past or not turns:
+        return {}
+    call = search.runtime.recollection.outdated(search.scope, turns, as_of=search.request.as_of)
+    nothing: dict[str, Fact] = {}
+    found = await search.state.answer("cold", "outdated turns", call, nothing)
+    return {turn_id: frozenset((fact.id, *fact.source_ids)) for turn_id, fact in found.items()}
 
 
 def _is_bare(hit: Hit | None) -> bool:

@@ -20,7 +20,7 @@ from tiers.previews import has_long_output, may_be_long, shown_outputs, shown_te
 from tiers.records import FactTier, Hit, Kind, Rule, Scope, Span, Turn
 
 from ..models.reranking.blending import reranked
-from ..ranking.choosing import Ranked, folded, varied, within_budget
+from ..ranking.choosing import Ranked, current_first, folded, varied, within_budget
 from ..ranking.cues import read_cues
 from ..ranking.pool import FORMER, Candidate, Pool
 from ..ranking.priors import classes_of, factors, is_used_since
@@ -37,7 +37,7 @@ from .candidates import (
     remember_uses,
 )
 from .passages import cited, find_on_shelves
-from .past import still, tell_periods
+from .past import instead_of, still, tell_periods
 from .request import KINDS, RecallRequest, Search
 
 
@@ -123,14 +123,15 @@ async def _recollect(runtime: Runtime, scope: Scope, request: RecallRequest) -> 
     await measure(search)
     await remember_uses(search)
     await remember_outcomes(search)
-    ranked = _rank(search)
+    weighed = _weighed(search)
+    ranked = _chosen(search, current_first(weighed, await instead_of(search, weighed)))
     hits = await cited(search, await _shown(search, ranked))
     answers, rerank_used = await _rerank(search, hits)
     return _result(search, ranked, answers, rerank_used=rerank_used)
 
 
-def _rank(search: Search) -> list[Ranked]:
-    """Weigh, fold, vary and cut: all of it pure."""
+def _weighed(search: Search) -> list[Ranked]:
+    """Return the candidates that answer, best first."""
     settings, request = search.runtime.settings, search.request
     question = Question(
         request.text, search.cues, search.statistics, search.scope.user_id, settings.zone
@@ -164,8 +165,14 @@ def _rank(search: Search) -> list[Ranked]:
         final = round(base * math.prod(prior.values()), DIGITS)
         ranked.append(Ranked(candidate, final, prior, place))
     ranked.sort(key=lambda one: (-one.score, one.candidate.key))
-    wanted = max(request.limit, settings.rerank_candidates if _reranks(search) else 0)
     search.scored = scored
+    return ranked
+
+
+def _chosen(search: Search, ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Fold, vary and cut."""
+    settings, request = search.runtime.settings, search.request
+    wanted = max(request.limit, settings.rerank_candidates if _reranks(search) else 0)
     apart = "document" in request.kinds and request.kinds != KINDS
     return varied(folded(ranked, documents_apart=apart), wanted)
 

@@ -419,6 +419,48 @@ async def test_former_facts_are_those_that_were_true(cold: Cold) -> None:
     assert await _former(cold, SCOPE, then, latest=8) == [facts["old"].id]
 
 
+async def _learnt(cold: Cold, text: str, *turns: str) -> Fact:
+    fact = fact_by(SCOPE, text, source_ids=turns)
+    await cold.semantic.put_fact(SCOPE, fact)
+    return fact
+
+
+async def _outdated(cold: Cold, *turns: str, **fields: datetime) -> dict[str, str]:
+    found = await cold.recollection.outdated(SCOPE, turns, **fields)
+    return {turn_id: fact.text for turn_id, fact in found.items()}
+
+
+async def test_what_a_turn_said_is_outdated_by_what_took_its_place(cold: Cold) -> None:
+    """By the last that did; before that moment, by the one before, and by none before the first."""
+    first, second, third = [
+        await _learnt(cold, f"Ada lives in {town}", turn)
+        for town, turn in (("Rome", "t1"), ("Oslo", "t2"), ("Graz", "t3"))
+    ]
+    await cold.semantic.supersede(SCOPE, first.id, second.id, NOW + HOUR)
+    await cold.semantic.supersede(SCOPE, second.id, third.id, NOW + 2 * HOUR)
+    assert await _outdated(cold, "t1", "t2", "t3", "t4") == {"t1": third.text, "t2": third.text}
+    assert await _outdated(cold, "t1", "t2", as_of=NOW + HOUR) == {"t1": second.text}
+    assert await _outdated(cold, "t1", "t2", as_of=NOW + HOUR - MINUTE) == {}
+    assert await _outdated(cold) == {}
+    with pytest.raises(UsageError, match="turn_ids"):
+        await cold.recollection.outdated(SCOPE, ["t"] * 201)
+
+
+async def test_a_turn_of_which_something_holds_is_not_outdated(cold: Cold) -> None:
+    """Nor one that was only said twice, or whose successor is gone or nobody's to see."""
+    old, dog = [await _learnt(cold, text, "t1") for text in ("Ada is in Rome", "Ada has a dog")]
+    new = await _learnt(cold, "Ada is in Oslo", "t2")
+    await cold.semantic.supersede(SCOPE, old.id, new.id, NOW + HOUR)
+    assert await _outdated(cold, "t1") == {}
+    await cold.review.forget(SCOPE, dog.id, "wrong", NOW + HOUR)
+    assert await _outdated(cold, "t1") == {"t1": new.text}
+    twice = await _learnt(cold, "Ada is in Oslo now", "t3")
+    await cold.semantic.supersede(SCOPE, twice.id, new.id, NOW + HOUR, how="duplicate")
+    assert await _outdated(cold, "t3") == {}
+    await cold.review.forget(SCOPE, new.id, "wrong", NOW + HOUR)
+    assert await _outdated(cold, "t1") == {}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "until"),
     [

@@ -226,6 +226,7 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "sight_words": lambda cold: cold.words.sight_words(SCOPE, [asked()], ()),
     "sight_around": lambda cold: cold.recollection.sight_around(SCOPE, ["x"], 2, 2, ()),
     "former": lambda cold: cold.recollection.former(SCOPE, asked()),
+    "outdated": lambda cold: cold.recollection.outdated(SCOPE, ["x"]),
     "speakers": lambda cold: cold.recollection.speakers(SCOPE, 8),
     "word_statistics": lambda cold: cold.recollection.word_statistics(SCOPE, "tyre", ("turn",)),
     "take_over": lambda cold: cold.upkeep.take_over(),

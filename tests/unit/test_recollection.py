@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from support.records import hit, scope
 
-from ezra.ranking.choosing import Ranked, folded, varied, within_budget
+from ezra.ranking.choosing import Ranked, current_first, folded, varied, within_budget
 from ezra.ranking.cues import read_cues
 from ezra.ranking.pool import NOWHERE, Pool, sessions_of
 from ezra.ranking.priors import (
@@ -243,6 +243,34 @@ def test_what_says_the_same_is_answered_once() -> None:
     assert [(one.candidate.id, one.folded) for one in chosen] == [("f", ("t",))]
     turns = [own(name, kind="turn", text="Hello there", score=0.5) for name in ("a", "b")]
     assert len(folded(ranked(*turns))) == 2
+
+
+def test_what_holds_now_goes_before_what_was_said_otherwise() -> None:
+    """Right before it, by its score; not where the question hardly meets it, or it is first."""
+    turns = [
+        own(name, kind="turn", text=name, score=score)
+        for name, score in (("old", 0.9), ("other", 0.8), ("new", 0.5), ("far", 0.1))
+    ]
+    instead = {"old": frozenset(("new", "f"))}
+    chosen = current_first(ranked(*turns), instead)
+    assert [one.candidate.id for one in chosen] == ["new", "old", "other", "far"]
+    assert chosen[0].score == 0.9
+    assert chosen[0].factors["current"] == pytest.approx(0.9 / 0.5)
+    assert chosen[1].factors["outdated"] == pytest.approx(0.999)
+    as_they_are = ranked(*turns)
+    for name, others in (("old", ("far",)), ("old", ("old",)), ("new", ("old",)), ("x", ())):
+        assert current_first(as_they_are, {name: frozenset(others)}) == as_they_are
+
+
+def test_what_gave_way_twice_stands_behind_what_holds() -> None:
+    """Of three that say where somebody lives the last is first."""
+    turns = [
+        own(name, kind="turn", text=name, score=score)
+        for name, score in (("first", 0.9), ("second", 0.8), ("third", 0.6))
+    ]
+    third = frozenset(("third",))
+    chosen = current_first(ranked(*turns), {"first": third, "second": third})
+    assert [one.candidate.id for one in chosen] == ["third", "first", "second"]
 
 
 def test_a_rule_stands_beside_what_recites_it() -> None:

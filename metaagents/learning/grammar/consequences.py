@@ -478,10 +478,11 @@ def _restated(said: str) -> str:
             about = parts.get("who") or parts.get("whose") or ""
             who = _SPEAKING.get(about.lower(), about.removesuffix("'s"))
             whose = (parts.get("whose") or "the").capitalize()
-            thing = parts.get("thing") or ""
+            # "My old sneakers" are no former ones where it is told what has become of them.
+            thing = re.sub(r"\bold (?=\w)", "old-", parts.get("thing") or "")
             is_many = thing.endswith("s") and not thing.endswith("ss")
             agreeing = {**_agreeing(who), "lie": "are" if is_many else "is"}
-            told = implied.format(**{**parts, **agreeing, "whose": whose})
+            told = implied.format(**{**parts, **agreeing, "thing": thing, "whose": whose})
             return _SENTENCE.sub(lambda start: start.group().upper(), told)
     return ""
 

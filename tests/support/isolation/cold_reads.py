@@ -253,6 +253,7 @@ COLD_READS = (
     ),
     Method("recollection.ended", _V, ended_since, SEARCHABLE, _ALL, weight=3),
     Method("recollection.former", _V, former, FACTS, _ALL),
+    asking("recollection.outdated", _V, ("turn",), _ALL, Aim.ids),
     asking("log.receipt", _G, ("receipt",), OUTER, victims_id),
     asking("log.find_receipt", _T, ("receipt",), _OF_TENANT, victims_id),
     of_graph(

@@ -5,7 +5,7 @@ The latter out of the word index, which has every record's moments.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain, pairwise
 from typing import Any, TypeAlias
@@ -14,10 +14,10 @@ from ...errors import UsageError, check_within
 from ...forms import hit_of, said_text
 from ...known_records import Known, Sighted
 from ...learning import held_until, was_true
-from ...moments import microseconds
+from ...moments import maybe_microseconds, microseconds
 from ...recollection import Place, Said, Uses, WordStatistics
-from ...records import TEXT_CHARS_MAX, Hit, Kind, Scope, SearchQuery
-from ..conditions import Absent, Among, Beyond, Condition, Is, Present, Within
+from ...records import TEXT_CHARS_MAX, Fact, Hit, Kind, Scope, SearchQuery
+from ..conditions import Absent, Among, Beyond, Condition, Holds, Is, Present, Within
 from ..ownership import check_limit, in_order
 from ..port import Find, Near, Steps, count, counts, every, one
 from . import word_search
@@ -34,6 +34,8 @@ from .word_search import Found, asked_for, stored_kinds
 from .words import SEARCHABLE, Filed
 
 IDS_MAX, TURNS_EACH_WAY_MAX = 200, 16
+SUCCESSORS_MAX = 8
+"""So many facts one after the other are followed to the one that holds."""
 _ORDER = ("recorded_at", "id")
 _FALLING = ("-recorded_at", "-id")
 _KEPT = (Absent("redacted_at"),)
@@ -183,6 +185,31 @@ class Recollection(OverEngine):
             ids |= dict.fromkeys(one.id for one in (yield from every(last)))
         return (yield from _were_true(scope, list(ids)))
 
+    @reading
+    def outdated(
+        self, scope: Scope, turn_ids: Sequence[str], *, as_of: datetime | None = None
+    ) -> Steps[dict[str, Fact]]:
+        """Return what holds now instead of what turns said, by the ids of those turns.
+
+        Of turns that facts were learnt from, all of which have given way to others (at ``as_of``,
+        had by then): the last of the others. A turn from which something still holds is not told.
+        """
+        check_within("turn_ids", len(turn_ids), 0, IDS_MAX)
+        where = (Holds("sources", tuple(turn_ids)), *_KEPT)
+        learnt = yield from every(Find(FACTS, scope, "sources", where))
+        named = frozenset(turn_ids)
+        by_turn: dict[str, list[Fact]] = {}
+        for fact in learnt:
+            if fact.forgotten_at is None and fact.retired_at is None:
+                for turn_id in named.intersection(fact.source_ids):
+                    by_turn.setdefault(turn_id, []).append(fact)
+        last = {
+            turn_id: max(facts, key=_gave_way)
+            for turn_id, facts in by_turn.items()
+            if all(_is_outdated(fact, as_of) for fact in facts)
+        }
+        return (yield from _followed(scope, last, as_of))
+
 
 Over: TypeAlias = tuple[int, str, Kind]
 """When a record ended, in microseconds, its id, and what it is."""
@@ -228,6 +255,46 @@ def _were_true(scope: Scope, ids: Sequence[str]) -> Steps[tuple[Hit, ...]]:
             hit = hit_of(fact, 0.0, scope.graph_id)
             hits[fact.id] = hit.model_copy(update={"valid_to": end})
     return in_order(hits, ids)
+
+
+def _is_over(fact: Fact, as_of: datetime | None) -> bool:
+    """Whether another has the place of a fact, or had it by a moment."""
+    then = fact.superseded_at
+    return fact.superseded_by is not None and (
+        as_of is None or (then is not None and then <= as_of)
+    )
+
+
+def _is_outdated(fact: Fact, as_of: datetime | None) -> bool:
+    """Whether what has the place of a fact says something else."""
+    return _is_over(fact, as_of) and fact.superseded_as != "duplicate"
+
+
+def _gave_way(fact: Fact) -> tuple[int, str]:
+    return maybe_microseconds(fact.superseded_at) or 0, fact.id
+
+
+def _followed(
+    scope: Scope, facts: Mapping[str, Fact], as_of: datetime | None
+) -> Steps[dict[str, Fact]]:
+    """Return for each fact the one that holds at the end of those that took its place."""
+    ahead = dict(facts)
+    for _ in range(SUCCESSORS_MAX):
+        over = {name: fact.superseded_by for name, fact in ahead.items() if _is_over(fact, as_of)}
+        if not over:
+            break
+        found = yield from every(among(FACTS, scope, filter(None, over.values()), *_KEPT))
+        by_id = {fact.id: fact for fact in found}
+        ahead = {
+            name: by_id[over[name] or ""] if name in over else fact
+            for name, fact in ahead.items()
+            if name not in over or over[name] in by_id
+        }
+    return {
+        name: fact
+        for name, fact in ahead.items()
+        if not _is_over(fact, as_of) and fact.forgotten_at is None and fact.retired_at is None
+    }
 
 
 def _beliefs_ended(scope: Scope, query: SearchQuery, then: datetime) -> Steps[list[Over]]:
