@@ -38,7 +38,7 @@ _IDS = IdFactory()
 Question = Annotated[
     str, Field(min_length=1, max_length=TEXT_CHARS_MAX, description="A question or keywords.")
 ]
-SourceKind: TypeAlias = Kind | Literal["chat_message", "document_chunk"]
+SourceKind: TypeAlias = Literal[Kind, "chat_message", "document_chunk"]
 """A kind of record, or what platforms call it."""
 Reason = Annotated[
     str, Field(min_length=1, max_length=2_000, description="What was asked for, and why.")

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from tiers.lexical import MONTHS, WEEKDAYS
 
-from ..claims.forms import PAST_FORM_OF, is_base_form, is_finite
+from ..claims.forms import PAST_FORM_OF, PAST_OF, is_base_form, is_finite
 from .regexes import any_case, regex
 
 CHARS_MAX = 1_000
@@ -151,6 +151,7 @@ def _by(words: Mapping[str, str], place: int) -> Callable[[re.Match[str]], str]:
 
 _IN_FULL: tuple[tuple[re.Pattern[str], _Replacement], ...] = (
     (_CLOCK, lambda found: in_24_hours(found[0])),
+    (any_case(r"\be-mail(?=s?\b)"), _literal("email")),
     (regex(r"\bkids\b"), _literal("children")),
     (regex(r"\bkid\b"), _literal("child")),
     (any_case(rf"(?<=\d )({'|'.join(_UNITS)})\b\.?(?! [A-Z])"), _by(_UNITS, 1)),
@@ -227,6 +228,15 @@ def _active(found: re.Match[str]) -> str | None:
     return f"{agent} {past} {_small(found['thing'])}{found['later']}"
 
 
+def _active_now(found: re.Match[str]) -> str | None:
+    """Return "Ada owns the gateway" for "the gateway is owned by Ada"."""
+    done, agent = found["done"].lower(), found["agent"]
+    verb = PAST_OF.get(done) or (_base_of(done[:-2]) if done.endswith("ed") else None)
+    if verb is None or agent.split()[-1].lower() in _NO_AGENTS:
+        return None
+    return f"{agent} {third_person(verb)} {_small(found['thing'])}{found['later']}"
+
+
 def _measured(found: re.Match[str]) -> str:
     name, value = found["measure"].lower(), found["value"]
     if name in _EXTENTS:
@@ -251,10 +261,14 @@ def _verb_of(doer: str) -> str | None:
     """Return what a doer does, in the form that goes with he or she: of a driver, drives."""
     if not doer.endswith(("er", "or")) or len(doer) < 5:  # noqa: PLR2004 - no "her", no "user"
         return None
-    cut = doer[:-2]
-    forms = (cut, f"{cut}e", cut[:-1] if cut[-1:] == cut[-2:-1] else cut)
-    base = next((one for one in forms if is_base_form(one)), None)
+    base = _base_of(doer[:-2])
     return None if base is None else third_person(base)
+
+
+def _base_of(cut: str) -> str | None:
+    """Return the known verb of a word without its ending: of ``driv``, ``drive``."""
+    forms = (cut, f"{cut}e", cut[:-1] if cut[-1:] == cut[-2:-1] else cut)
+    return next((one for one in forms if is_base_form(one)), None)
 
 
 _Form: TypeAlias = tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]]
@@ -273,6 +287,10 @@ _FORMS: tuple[_Form, ...] = (
         rf"(?P<thing>.+) (?:was|were|has been|have been) (?P<done>[a-z]+) by (?P<agent>{_AGENT})"
         rf"(?P<later>{_LATER})",
         _active,
+    ),
+    _form(
+        rf"(?P<thing>.+) (?:is|are) (?P<done>[a-z]+) by (?P<agent>{_AGENT})(?P<later>{_LATER})",
+        _active_now,
     ),
     _form(
         rf"(?P<thing>.+) (?:belongs|belong) to (?P<who>{_AGENT})",

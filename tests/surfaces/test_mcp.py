@@ -327,9 +327,10 @@ async def test_hostile_arguments_are_refused_in_one_line(ezra: Ezra) -> None:
             assert "is not accepted; accepted: " in said, what
             assert said.startswith("UsageError: "), what
         said = await refused(client, "recall", query="x", kinds=["opinion"])
-        assert said.startswith("UsageError: kinds[0]")
         assert "'opinion' is not accepted; accepted: " in said
         assert "'turn', 'summary'" in said
+        assert said.endswith("'chat_message' or 'document_chunk'")
+        assert said.startswith("UsageError: kinds[0]: 'opinion'")
         said = await refused(client, "recall", query="x", limti=5)
         assert said.startswith("UsageError: limti: 5 is not accepted")
         assert "limit" in said

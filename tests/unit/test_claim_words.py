@@ -74,6 +74,10 @@ def test_places_are_told_apart() -> None:
 
 SAME = [
     ("The fence was painted by Ada.", "Ada painted the fence."),
+    ("The gateway is owned by Marco.", "Marco owns the gateway."),
+    ("E-mail is preferred by the customer.", "The customer prefers email."),
+    ("The buses are driven by Ada in May.", "Ada drives the buses in May."),
+    ("Ada reads her e-mails.", "Ada reads her emails."),
     ("The gate was closed by the guard in May.", "The guard closed the gate in May."),
     ("The song was written by Ivo.", "Ivo wrote the song."),
     ("The boat belongs to Ada.", "Ada owns the boat."),
@@ -98,6 +102,12 @@ DIFFERENT = [
     ("The fence was nearly painted by Ada.", "Ada painted the fence."),
     ("The fence is to be painted by Ada.", "Ada painted the fence."),
     ("The fence was painted by May.", "May painted the fence."),
+    ("The fence is painted by Ada.", "Ada painted the fence."),
+    ("The gateway is owned by Marco.", "The gateway was owned by Marco."),
+    ("The gateway is owned by Marco.", "Marco is owned by the gateway."),
+    ("The gateway is not owned by Marco.", "Marco owns the gateway."),
+    ("The gateway is owned by default.", "Default owns the gateway."),
+    ("The shop is closed by noon.", "Noon closes the shop."),
     ("The wall was made by hand.", "Hand made the wall."),
     ("The boat belonged to Ada.", "Ada owns the boat."),
     ("There are no beds in the room.", "The room has beds."),
