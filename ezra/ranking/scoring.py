@@ -308,18 +308,20 @@ def _authorship(candidates: Sequence[Candidate], cues: Cues, user_id: str | None
     ``None``: the question means nobody.
 
     "I" means the user and "you" the one who answers, by name or by what they are called where
-    nobody has one; who asks what you said about me means you.
+    nobody has one; who asks what you said about me means you. What was learnt of a user has their
+    name for "I".
     """
-    meant = set(cues.named)
+    meant, subjects = set(cues.named), set(cues.named)
     if cues.addressed:
         meant |= ASSISTANTS
     elif cues.first_person:
-        meant |= USERS | ({name_of(user_id)} if user_id is not None else set())
+        subjects |= {name_of(user_id)} if user_id is not None else set()
+        meant |= USERS | subjects
     if not meant:
         return None
     speakers = {one.speaker for one in candidates}
     by = {speaker: bool(speaker) and name_of(speaker) in meant for speaker in speakers}
-    named = [frozenset(map(key_of, words(name))) for name in cues.named]
+    named = [frozenset(map(key_of, words(name))) for name in subjects]
 
     def about(candidate: Candidate) -> bool:
         has = candidate.counts.keys()

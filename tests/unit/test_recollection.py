@@ -122,6 +122,11 @@ def test_i_means_the_user() -> None:
     assert best(pool, question("Which tyre do I want?"))[0] == "b"
     pool = pool_of(*hits, own("b", kind="turn", text=text, speaker="kim"))
     assert best(pool, question("Which tyre do I want?", user_id="kim"))[0] == "b"
+    facts = (own("a", kind="fact", text=f"tom {text}"), own("b", kind="fact", text=f"kim {text}"))
+    pool = pool_of(*facts)  # which tell what a user said of themselves by their name
+    assert best(pool, question("Which tyre do I want?", user_id="kim"))[0] == "b"
+    assert best(pool, question("Which tyre do I want?", user_id="c/kim"))[0] == "b"
+    assert best(pool, question("Which tyre do I want?"))[0] == "a"
 
 
 def test_you_means_the_one_who_answers() -> None:
