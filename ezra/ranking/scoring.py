@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import accumulate
+from operator import add
 from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
@@ -27,6 +28,7 @@ from .weights import (
     LENGTHS_MIN,
     SCALED_OVER,
     SESSIONS_MIN,
+    WINDOW_SHARE,
     Weights,
 )
 
@@ -182,6 +184,8 @@ def scaled(scores: Scores, least_span: float = 0.0) -> Scores:
 def bm25(pool: Pool, question: Question) -> Scores:
     """Return BM25 of each candidate of a pool: its date, its text, and what was said before it.
 
+    A word said before counts as one that the candidate says itself where meaning tells the two
+    apart, and else ``WINDOW_SHARE`` of it.
     Rarity is that of the graph's records where it is known, else that of the pool. Lengths are
     compared with the mean of the pool, turns with turns and the rest with the rest; that of what
     has all terms itself counts nothing.
@@ -194,7 +198,9 @@ def bm25(pool: Pool, question: Question) -> Scores:
         return [0.0] * len(candidates)
     dates = _date_keys(keys, question.text)
     said_at = _date_counts(candidates, dates, list(keys), question.zone) if dates else {}
-    *counts, lengths = _counted(pool, list(keys))
+    has_meaning = any(one.cosine is not None for one in candidates)
+    counts = _counted(pool, list(keys), 1.0 if has_meaning else WINDOW_SHARE)
+    lengths = _with_windows(pool, [one.terms for one in pool.read], 1.0)
     # The mean length of a handful says little about what is long.
     share = BM25_B * min(1.0, len(candidates) / LENGTHS_MIN)
     means = _means(candidates, lengths)
@@ -206,7 +212,7 @@ def bm25(pool: Pool, question: Question) -> Scores:
     found = [0.0] * len(candidates)
     for (key, word), column in zip(keys.items(), counts, strict=True):
         in_dates = said_at.get(key)
-        both = column if in_dates is None else list(map(int.__add__, column, in_dates))
+        both = column if in_dates is None else list(map(add, column, in_dates))
         rarity = _rarity(word, both, sum(in_dates or ()), question.statistics)
         for place, count in enumerate(both):
             if count:
@@ -222,24 +228,25 @@ def _whole(candidates: Sequence[Candidate], keys: Iterable[int]) -> list[bool]:
     return [asked <= one.counts.keys() for one in candidates]
 
 
-def _counted(pool: Pool, keys: Sequence[int]) -> list[list[int]]:
-    """Return how often each candidate has each term, and last its terms; windows included."""
+def _counted(pool: Pool, keys: Sequence[int], share: float) -> list[Scores]:
+    """Return how often each candidate has each term, itself and in its window by a share."""
     bags = [one.counts for one in pool.read]
     columns = [[bag.get(key, 0) for bag in bags] for key in keys]
-    columns.append([one.terms for one in pool.read])
-    return [_with_windows(pool, column) for column in columns]
+    return [_with_windows(pool, column, share) for column in columns]
 
 
-def _with_windows(pool: Pool, column: Sequence[int]) -> list[int]:
-    """Return what each candidate has, what was said right before it added."""
+def _with_windows(pool: Pool, column: Sequence[int], share: float) -> Scores:
+    """Return what each candidate has, and added a share of what was said right before it."""
     if not pool.said or not any(column):
         return [column[one.row] for one in pool]
     up_to = list(accumulate((column[row] for row in pool.said), initial=0))
-    return [column[one.row] + up_to[one.earlier[1]] - up_to[one.earlier[0]] for one in pool]
+    return [
+        column[one.row] + share * (up_to[one.earlier[1]] - up_to[one.earlier[0]]) for one in pool
+    ]
 
 
 def _rarity(
-    word: str, counts: Sequence[int], in_dates: int, statistics: WordStatistics | None
+    word: str, counts: Sequence[float], in_dates: int, statistics: WordStatistics | None
 ) -> float:
     """Return the inverse document frequency of a term; above 0 however common it is.
 
@@ -257,7 +264,7 @@ def _rarity(
     return math.log(1 + (records - having + 0.5) / (having + 0.5))
 
 
-def _means(candidates: Sequence[Candidate], lengths: Sequence[int]) -> Scores:
+def _means(candidates: Sequence[Candidate], lengths: Scores) -> Scores:
     """Return for each candidate the mean length of those of its sort."""
     turns = [candidate.kind == "turn" for candidate in candidates]
     means = {}

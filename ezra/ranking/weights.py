@@ -18,6 +18,15 @@ A budget of words, not a number of turns: right for chat of twenty words a turn 
 four hundred, where the turn stands alone.
 """
 
+WINDOW_SHARE = 0.75
+"""What a word said before a turn counts for it beside a word of its own, where only words are
+compared.
+
+As much would put the turn behind the one that is asked for level with it. At 0.5 a team's talk
+loses two points of recall at ten; with vectors LoCoMo loses by any share, for they tell the two
+apart.
+"""
+
 NEIGHBOUR_WORDS = 70
 """Turns of together at most so many words lend each other meaning; longer ones speak alone."""
 

@@ -81,6 +81,18 @@ def test_an_answer_is_found_by_the_question_before_it() -> None:
     assert [one.earlier[0] == one.earlier[1] for one in apart] == [True, True]
 
 
+def test_a_turn_goes_before_the_next_one_which_only_follows_its_words() -> None:
+    """A word said before counts less than one of its own, whatever their lengths."""
+    turns = [
+        said(0, "Ferrari has brought out tyres. " * 15),
+        said(1, "The front left brake has reached 910 degrees, 60 above the limit."),
+        said(2, "The floor is on."),
+    ]
+    pool = pool_of(own("t1", kind="turn", text=turns[1].text, occurred_at=NOON))
+    pool.add_conversations([turns], joins=True)
+    assert best(pool, question("brake degrees"))[:2] == ["t1", "t2"]
+
+
 def test_what_stands_beside_a_hit_joins_only_where_everything_is_wanted() -> None:
     """A neighbour was not asked whether it is of the wanted time or topic."""
     turns = [said(1, "The spare gearbox?"), said(2, "Behind the rack.")]
