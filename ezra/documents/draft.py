@@ -156,7 +156,7 @@ async def drafted(
             warnings=parsed.warnings,
         )
     except UnfitRecord as error:
-        shown = shelf if error.field == "shelf" else error.field
+        shown = {"name": named, "shelf": shelf}.get(error.field, error.field)
         raise UsageError(error.field, shown, error.accepted) from error
 
 

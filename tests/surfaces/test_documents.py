@@ -148,6 +148,8 @@ async def test_documents_are_listed_page_by_page_and_as_they_were(doors: House) 
     assert await documents.named("files", "nothing") is None
     with pytest.raises(UsageError, match=r"name: .*text without lone surrogates"):
         await documents.named("files", "\ud800")  # half a character
+    with pytest.raises(UsageError, match=r"name: 'a\\x00b\.md' is not accepted; .*printable"):
+        await documents.put("a\0b.md", "The pit lane is blue.")
 
 
 async def test_an_expected_revision_guards_against_others(doors: House) -> None:
