@@ -172,9 +172,10 @@ def _check_kinds(
     """
     if not isinstance(settings, Settings | None):
         raise UsageError("settings", settings, 'a Settings, such as Settings(home="./memory")')
-    if model is not None and not _does(model, "complete"):
+    if model is not None and not (_does(model, "complete") and _says(model, "name", str)):
         raise UsageError("model", model, "a language model: what has name, complete and generate")
-    if embedder is not None and not _does(embedder, "embed"):
+    said = _says(embedder, "model_id", str) and _says(embedder, "dimensions", int)
+    if embedder is not None and not (said and _does(embedder, "embed")):
         accepted = "an embedder: what has model_id, dimensions and embed"
         raise UsageError("embedder", embedder, accepted)
     if not isinstance(connectors, Mapping | None):
@@ -189,3 +190,7 @@ def _check_kinds(
 
 def _does(part: object, method: str) -> bool:
     return callable(getattr(part, method, None))
+
+
+def _says(part: object, name: str, kind: type) -> bool:
+    return isinstance(getattr(part, name, None), kind)

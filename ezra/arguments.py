@@ -1,8 +1,8 @@
 """What a method of a handle may be called with, as its signature says it.
 
-Numbers, texts, moments, lists and choices are checked here, by the handle in process and by the
-client of a server alike, so that both refuse the same in the same words. What else a method asks of
-an argument it checks by itself.
+Numbers, texts, moments, lists, choices and functions are checked here, by the handle in process and
+by the client of a server alike, so that both refuse the same in the same words. What else a method
+asks of an argument it checks by itself.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -39,7 +40,12 @@ _NAMED_CHARS_MAX = 4_096
 
 _LISTS = (Iterable, Sequence, Collection, tuple)
 _NO_LISTS = (str, bytes, bytearray, Mapping)
-_PLAIN: Mapping[Any, str] = {bool: "true or false", str: "text", bytes: "bytes"}
+_PLAIN: Mapping[Any, str] = {
+    bool: "true or false",
+    str: "text",
+    bytes: "bytes",
+    Path: "a path",
+}
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,11 @@ def _is_turn(value: object) -> bool:
 
 _TURN = _Form("the number of a turn", _is_turn)
 """One of the points of a history, which knows whether it has such a turn."""
+
+_BY_ORIGIN: Mapping[Any, _Form] = {
+    Callable: _Form("a function", callable),
+    Mapping: _Form("fields", lambda value: isinstance(value, Mapping), has_fields=True),
+}
 
 ENCODABLE = "text without lone surrogates"
 """What is accepted where half of a character was given: no store and no wire can carry it."""
@@ -189,8 +200,8 @@ def _forms(hint: Any, bounds: tuple[Any, ...] = ()) -> _Forms:  # noqa: ANN401 -
     if origin is Literal:
         choices = get_args(hint)
         return (_Form(", ".join(choices), choices.__contains__),)
-    if origin is Mapping:
-        return (_Form("fields", lambda value: isinstance(value, Mapping), has_fields=True),)
+    if origin in _BY_ORIGIN:
+        return (_BY_ORIGIN[origin],)
     if origin in _LISTS:
         item = _forms(get_args(hint)[0]) or None
         return (_Form("a set, list or tuple", _is_list, item, _most(bounds)),)

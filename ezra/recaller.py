@@ -177,7 +177,9 @@ class Degradation:
             # A cold call may have failed for the warm index behind it: name the tier that failed.
             # A key or a permission may be taken away while we run.
             log.warning("%s left out: %s", leg, error)
-            self.lose(error.tier if isinstance(error, TierError) else tier, leg, str(error))
+            failed = error.tier if isinstance(error, TierError) else tier
+            # Who embeds is no tier: what is missing is meaning.
+            self.lose("dense" if failed == "embedding" else failed, leg, str(error))
             return empty
         self.used.setdefault(tier)
         return answer

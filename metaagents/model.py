@@ -7,7 +7,7 @@ stranger; who asked checks it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -51,7 +51,7 @@ class BudgetedModel:
         Raises:
             EzraError: There is none: no budget left, too late, refused, or broken.
         """
-        return await self._call(scope, "complete", self.model.complete(messages))
+        return await self._within(scope, "complete", lambda: self.model.complete(messages))
 
     async def fill(self, scope: Scope, messages: Sequence[dict[str, str]], schema: type[M]) -> M:
         """Return an answer that fits ``schema``; what it says may be anything.
@@ -59,31 +59,16 @@ class BudgetedModel:
         Raises:
             EzraError: There is none: no budget left, too late, refused, or broken.
         """
-        answer = await self._call(scope, "generate", self.model.generate(messages, schema))
-        try:
-            # Checked again: an instance may have been made without looking at what is in it.
-            return schema.model_validate(answer.model_dump(warnings=False))
-        except (AttributeError, TypeError, ValueError) as problem:
-            reason = f"{self.name} answered with what fits no {schema.__name__}"
-            raise TierRejected("model", "generate", reason) from problem
+        return await self._within(scope, "generate", lambda: filled(self.model, messages, schema))
 
-    async def _call(self, scope: Scope, operation: str, call: Awaitable[_T]) -> _T:
-        try:
-            await self._charge(scope)
-        except BaseException:
-            _discard(call)
-            raise
+    async def _within(self, scope: Scope, operation: str, call: Callable[[], Awaitable[_T]]) -> _T:
+        await self._charge(scope)
         try:
             async with asyncio.timeout(self.timeout_seconds):
-                return await call
+                return await _called(self.model, operation, call)
         except TimeoutError as late:
             reason = f"no answer within {self.timeout_seconds:g} s"
             raise TierTimeout("model", operation, reason) from late
-        except EzraError:
-            raise
-        except Exception as error:  # a model is somebody else's code, and a pass must survive it
-            reason = f"{self.name} failed: {type(error).__name__}"
-            raise TierRejected("model", operation, reason) from error
 
     async def _charge(self, scope: Scope) -> None:
         standing = await self.graphs.standing(scope)
@@ -93,7 +78,27 @@ class BudgetedModel:
         await self.usage.charge(scope, Usage(model_calls=1), of_agent, standing.graph.budget)
 
 
-def _discard(call: Awaitable[object]) -> None:
-    """Close a call that will not be made, so that nothing warns of it."""
-    if asyncio.iscoroutine(call):
-        call.close()
+async def filled(model: LanguageModel, messages: Sequence[dict[str, str]], schema: type[M]) -> M:
+    """Return a model's answer that fits ``schema``; what it says may be anything.
+
+    Raises:
+        EzraError: There is none: refused, or broken.
+        TimeoutError: As whoever waits, or the model, says so.
+    """
+    answer = await _called(model, "generate", lambda: model.generate(messages, schema))
+    try:
+        # Checked again: an instance may have been made without looking at what is in it.
+        return schema.model_validate(answer.model_dump(warnings=False))
+    except (AttributeError, TypeError, ValueError) as problem:
+        reason = f"{model.name} answered with what fits no {schema.__name__}"
+        raise TierRejected("model", "generate", reason) from problem
+
+
+async def _called(model: LanguageModel, operation: str, call: Callable[[], Awaitable[_T]]) -> _T:
+    try:
+        return await call()
+    except (EzraError, TimeoutError):
+        raise
+    except Exception as error:  # a model is somebody else's code, and who asks must survive it
+        reason = f"{model.name} failed: {type(error).__name__}"
+        raise TierRejected("model", operation, reason) from error

@@ -35,6 +35,7 @@ from metaagents.reindex.archival import ArchivalKeeper
 from metaagents.reindex.generations import OpenGenerations
 from metaagents.reindex.index import SwitchingIndex
 from metaagents.work import Worker, WorkHandler
+from tiers.embedding.own import OwnEmbedder
 from tiers.errors import DiskFull
 from tiers.history.signer import Signer
 from tiers.ids import IdFactory, SteadyClock, system_clock
@@ -128,7 +129,8 @@ async def _open_stores(
     telemetry = await stack.enter_async_context(telemetry_of(settings.otlp_endpoint))
     await stack.enter_async_context(owned_home(settings))
     chosen = None if embedder is not None else wanted_embedder(settings)
-    wanted = embedder if chosen is None else await stack.enter_async_context(chosen)
+    own = None if embedder is None else OwnEmbedder(embedder)
+    wanted = own if chosen is None else await stack.enter_async_context(chosen)
     engine = await stack.enter_async_context(warm_generations(settings))
     generations = await stack.enter_async_context(
         OpenGenerations(engine, settings.tenant, wanted, partial(embedder_of, settings), clock)

@@ -34,7 +34,7 @@ from tiers.records import (
 
 from ..checks import called, check_text, checked, checked_key, checked_topic, part_of_key
 from ..erasure.redaction import RedactionReport, redact
-from ..operations import Reason, operation
+from ..operations import Reason, checks_arguments, operation
 from ..runtime import Runtime
 from .commit import Point, check_turn_number, seq_at
 from .difference import BeliefDiff, diff_of
@@ -400,6 +400,7 @@ class History:
         """
         return await self._witness.verify(public_key=public_key, anchor=anchor)
 
+    @checks_arguments()
     async def export(self, path: Path | str) -> Exported:
         """Write the whole log into one file that anybody can verify without this runtime.
 

@@ -10,6 +10,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
 
+from metaagents.model import filled
 from tiers.addresses import checked_base_url
 from tiers.errors import EzraError, TierRejected, TierTimeout, UsageError, check_at_most
 from tiers.ports import LanguageModel
@@ -276,7 +277,7 @@ class ModelJudge:
         ]
         try:
             async with asyncio.timeout(self._timeout):
-                answer = await self._model.generate(messages, _ModelVerdicts)
+                answer = await filled(self._model, messages, _ModelVerdicts)
         except TimeoutError as late:
             reason = f"no answer within {self._timeout:g} s"
             raise TierTimeout("judge", "judge", reason) from late

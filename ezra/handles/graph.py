@@ -34,7 +34,7 @@ from ..documents import DocumentsOfGraph
 from ..erasure.archiving import archive
 from ..moving.carrying import GraphRows
 from ..moving.graph_status import GraphStatus, status_of
-from ..operations import Name, composed, operation
+from ..operations import Name, checks_arguments, composed, operation
 from ..recall.handle_recall import ask
 from ..recall.memory_search import MemorySearch, scope_as, search_memory
 from ..recall.request import Answers, Kinds, Narrowing, ScopeName, request_of
@@ -398,6 +398,7 @@ class Graph(
         return diff_of(await self.beliefs.active(), await other.beliefs.active(), across=True)
 
     @composed
+    @checks_arguments()
     async def run_forward(
         self, take: StepTaker, *, turns: Sequence[Turn] | None = None, limit: int = 1000
     ) -> tuple[Any, ...]:

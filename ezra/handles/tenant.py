@@ -37,6 +37,7 @@ from tiers.records import (
 )
 from tiers.upkeep import PAGE_ROWS_MAX, Table
 
+from ..arguments import check_call
 from ..checks import KNOWN_MAX, check_agrees, check_graph_id, checked, checked_ids, parent_of
 from ..contradiction import Callback, Resolver
 from ..erasure.redaction import RedactionReport, erase, retire
@@ -249,7 +250,11 @@ class Tenant:
         write wins, and the history says why. Under other strategies it is told of each
         contradiction after it was settled. The one registered last counts. What it commits to
         itself is settled like anything else, so it may be asked of that as well.
+
+        Raises:
+            UsageError: It is no function.
         """
+        check_call(Tenant.on_contradiction, {"callback": callback})
         self._runtime.handlers.callback = callback
         return callback
 

@@ -10,7 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
-from tiers.errors import ConfigError, NotFound, TierError, UsageError
+from tiers.concurrency import awaited
+from tiers.errors import ConfigError, NotFound, TierError, TierRejected, UsageError
 from tiers.mesh import MeshResult
 from tiers.records import Scope
 
@@ -19,7 +20,7 @@ from .matching import Candidate, Choice, Entities, Proposal, Unfit, candidates, 
 from .questions import MeshAsk
 from .rows import cut, plain
 from .slots import EntitySlot
-from .source import Access, Connector, Plan, Source, SourceAbout
+from .source import TIER, Access, Connector, Plan, Source, SourceAbout
 
 log = logging.getLogger(__name__)
 
@@ -130,8 +131,14 @@ class Mesh:
         return await self._source(name).answer(plan)
 
     async def call(self, name: str, message: str, scope: Scope) -> MeshResult:
-        """Call a source in Python; its text is kept to a line and to a number of tokens."""
-        found = await self._connectors[name](message, scope)
+        """Call a source in Python; its text is kept to a line and to a number of tokens.
+
+        Raises:
+            TierRejected: What it answers is no ``MeshResult``.
+        """
+        found = await awaited(self._connectors[name](message, scope))
+        if not isinstance(found, MeshResult):
+            raise TierRejected(TIER, name, f"it answered {type(found).__name__}, no MeshResult")
         text = cut(found.text, PYTHON_TEXT_TOKENS)
         return found if text == found.text else found.model_copy(update={"text": plain(text)})
 

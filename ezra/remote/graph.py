@@ -15,6 +15,7 @@ from ..beliefs.difference import BeliefDiff
 from ..beliefs.history import History
 from ..beliefs.proofs import Exported
 from ..handles.graph import Graph
+from ..operations import checks_arguments
 from ..wire import graphs, handles
 from ..wire.graphs import AgentAnswer, GraphAnswer, RevokedAnswer
 from ..wire.handles import EXPORT
@@ -129,6 +130,7 @@ class RemoteHistory(RemoteHandle, History, of=History):
     def __init__(self, connection: Connection, graph_id: str) -> None:
         super().__init__(connection, handles.BELIEFS, {"graph_id": graph_id})
 
+    @checks_arguments()
     async def export(self, path: Path | str) -> Exported:
         """Write the whole log into one file on this side that anybody can verify.
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
+from metaagents.model import filled
 from tiers.errors import (
     BudgetExceeded,
     NotFound,
@@ -183,7 +184,7 @@ class Fetcher:
         try:
             await self.meter.charge(asker.scope, asker.standing, Usage(model_calls=1))
             with self.telemetry.model(self.model.name):
-                return await self.model.generate(proposal_messages(about, said), Proposal)
+                return await filled(self.model, proposal_messages(about, said), Proposal)
         except (BudgetExceeded, TierError, UsageError):
             return None
 

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import pytest
 from support.runtime import MovingClock, running
 
-from ezra import Agent, Ezra, MeshResult, Settings, TierUnavailable
+from ezra import Agent, Ezra, MeshResult, Settings, TierRejected, TierUnavailable
 from ezra.rights.policy import scope_of
 from tiers.records import Scope
 
@@ -108,6 +108,32 @@ async def test_a_late_connector_is_left_out_in_time(tmp_path: Path) -> None:
             turn = await agent.turn("Where are we?", mesh="timing")
         assert "mesh" in turn.degraded
         assert "mesh source timing: no answer within 0.05 s" in turn.skipped
+
+
+async def test_a_connector_that_answers_nonsense_is_left_out(tmp_path: Path) -> None:
+    """It is named; one that answers at once, without being awaited, is as good as any."""
+    clock = MovingClock()
+
+    async def nonsense(message: str, scope: Scope) -> Any:
+        del message, scope
+        return {"text": "lap 12"}
+
+    def plain(message: str, scope: Scope) -> Any:
+        del scope
+        return MeshResult(source="plain", text=f"lap 12: {message}", queried_at=clock())
+
+    settings = Settings(home=tmp_path, embedder="off", background=False)
+    sources = {"nonsense": nonsense, "plain": plain}
+    async with Ezra.open(settings, connectors=sources, clock=clock) as ezra:
+        agent = await (await ezra.create_session_graph("g")).spawn_agent("a")
+        turn = await agent.turn("Where are we?", mesh="nonsense")
+        assert "mesh" in turn.degraded
+        assert any("nonsense: it answered dict, no MeshResult" in one for one in turn.skipped)
+        with pytest.raises(TierRejected, match="it answered dict"):
+            await agent.ask_mesh("nonsense", message="Where are we?")
+        turn = await agent.turn("Where are we?", mesh="plain")
+        (told,) = [slot.text for slot in turn.slots if slot.kind == "mesh"]
+        assert told.endswith("lap 12: Where are we?")
 
 
 @pytest.mark.parametrize(

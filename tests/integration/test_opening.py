@@ -7,6 +7,7 @@ import gc
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,7 +22,9 @@ from tiers.errors import ConfigError, TierUnavailable, UsageError
         ({"settings": "memory"}, "settings", "Settings(home="),
         ({"settings": {"home": "memory"}}, "settings", "Settings(home="),
         ({"model": "gpt"}, "model", "complete"),
+        ({"model": SimpleNamespace(complete=print)}, "model", "name"),
         ({"embedder": "off"}, "embedder", "embed"),
+        ({"embedder": SimpleNamespace(embed=print, model_id="a")}, "embedder", "dimensions"),
         ({"connectors": ["crm"]}, "connectors", "by their names"),
         ({"connectors": {"crm": 3}}, "connectors.crm", "function"),
         ({"connectors": {"": print}}, "connectors", "at least one character"),
@@ -213,3 +216,14 @@ async def test_a_connection_is_awaited_and_closed_likewise() -> None:
     await ezra.close()
     with pytest.raises(TierUnavailable, match="not open"):
         await ezra.session_graph("imola")
+
+
+async def test_what_is_no_function_decides_no_contradiction(tmp_path: Path) -> None:
+    """Neither as a callback nor as a graph's own resolver, and no graph is made."""
+    async with Ezra.open(Settings(home=tmp_path, embedder="off", background=False)) as ezra:
+        wrong: Any = "old"
+        with pytest.raises(UsageError, match="callback"):
+            ezra.on_contradiction(wrong)
+        with pytest.raises(UsageError, match="resolver"):
+            await ezra.create_session_graph("a", merge_strategy="custom", resolver=wrong)
+        assert await ezra.session_graphs() == ()

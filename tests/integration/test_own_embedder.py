@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
 
 from ezra import Ezra, Settings
 from ezra.evaluation.speed.vectors import DIMENSIONS, BagOfWords
@@ -58,3 +63,80 @@ async def test_without_it_the_words_remain(tmp_path: Path) -> None:
         found = await (await ezra.session_graph("imola")).recall("narwhal")
         assert found.items[0].text.startswith("A narwhal")
         assert "dense" in found.degraded
+
+
+class Bare(BagOfWords):
+    """Answers with whatever a function of the texts says, as somebody's own code may."""
+
+    def __init__(self, answer: Callable[[Sequence[str]], Any]) -> None:
+        super().__init__()
+        self.answer = answer
+
+    async def embed(
+        self, texts: Sequence[str], *, urgent: bool = False, query: bool = False
+    ) -> Any:
+        """Return what the function says."""
+        del urgent, query
+        return self.answer(texts)
+
+
+def _refused(texts: Sequence[str]) -> None:
+    raise OSError("connection refused")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(_refused, id="raises"),
+        pytest.param(lambda _: None, id="nothing"),
+        pytest.param(lambda texts: [(1.0, 0.0)] * len(texts), id="short"),
+        pytest.param(lambda texts: [(float("nan"),) * DIMENSIONS] * len(texts), id="not a number"),
+        pytest.param(lambda texts: [(1.0,) * DIMENSIONS] * (len(texts) - 1), id="too few"),
+        pytest.param(lambda texts: ["x" * DIMENSIONS] * len(texts), id="text"),
+    ],
+)
+async def test_one_that_fails_leaves_words_and_what_waits_is_tried_again(
+    tmp_path: Path, answer: Callable[[Sequence[str]], Any]
+) -> None:
+    """Turns, recall and commits go on without meaning and say so; other work is done."""
+    settings = Settings(home=tmp_path, embedder="off", background=False)
+    async with Ezra.open(settings, embedder=Bare(answer)) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        agent = await graph.spawn_agent("keeper")
+        await agent.remember("A narwhal was seen off the coast.")
+        turn = await agent.turn("Where was the narwhal? I am allergic to peanuts.")
+        await turn.reply("Off the coast.")
+        assert "dense" in turn.degraded
+        found = await agent.recall("narwhal")
+        assert found.items[0].text.startswith("A narwhal")
+        assert "dense" in found.degraded
+        await agent.commit("The coast is clear.")
+        await agent.commit("The coast is not clear.")
+        assert [one.claim for one in await agent.beliefs()] == ["The coast is not clear."]
+        report = await ezra.drain_learning()
+        assert report.completed["extract"] == 1
+        assert report.failed["index"]
+        assert all("bag-of-words" in problem for problem in report.problems)
+        facts = (await graph.latest_facts()).rows
+        assert any("peanuts" in one.text for one in facts)
+    async with Ezra.open(settings, embedder=BagOfWords()) as ezra:
+        again = await (await ezra.session_graph("imola")).recall("narwhal")
+        assert again.degraded == ()
+
+
+async def test_rows_of_an_array_of_any_length_are_taken(tmp_path: Path) -> None:
+    """What a library of models returns, an array of rows that are no unit vectors, is as good."""
+
+    def rows(texts: Sequence[str]) -> Any:
+        return np.array([[3.0, 4.0, *[0.0] * (DIMENSIONS - 2)]] * len(texts), dtype=np.float32)
+
+    settings = Settings(home=tmp_path, embedder="off", background=False)
+    async with Ezra.open(settings, embedder=Bare(rows)) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        agent = await graph.spawn_agent("keeper")
+        await agent.remember("A narwhal was seen off the coast.")
+        await ezra.drain_learning()
+        found = await agent.recall("a whale with a tusk", explain=True)
+        assert [hit.text for hit in found.items] == ["A narwhal was seen off the coast."]
+        assert found.reasons[found.items[0].id].cosine == pytest.approx(1.0, abs=1e-3)
+        assert found.degraded == ()

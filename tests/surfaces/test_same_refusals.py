@@ -123,6 +123,9 @@ CASES = (
     Case("agent.board", "cards", {"ids": {}}, "ids", "a set, list or tuple"),
     Case("beliefs", "seq_at", {"point": -1}, "point", "a time with its zone or the number of"),
     Case("beliefs", "query", {"as_of_seq": 9}, "as_of_seq", "0 to 0"),
+    Case("beliefs", "export", {"path": None}, "path", "a path or text"),
+    Case("graph", "run_forward", {"take": "step"}, "take", "a function"),
+    Case("graph", "run_forward", {"take": print, "turns": ["a"]}, "turns[0]", "a Turn"),
     Case(
         "beliefs",
         "rewind",
