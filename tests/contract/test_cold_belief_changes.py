@@ -160,6 +160,9 @@ async def test_a_settlement_with_what_is_active_no_longer_writes_nothing(cold: C
             assert (answer.is_new, answer.is_stale) == (False, True)
     keyed = await cold.beliefs.commit(SCOPE, belief_by(), [_settle(superseded), _settle(winner)])
     assert keyed.is_stale, "one that is settled rightly does not make up for it"
+    keyed = await cold.beliefs.commit(SCOPE, belief_by(), [_settle(superseded)])
+    assert keyed.is_stale
+    assert [one.belief.id for one in keyed.unsettled] == [winner.id], "who is there now is told"
     assert await _log(cold) == before
     assert await cold.beliefs.active(OTHER_GRAPH) == (elsewhere,)
 

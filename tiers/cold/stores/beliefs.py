@@ -288,14 +288,17 @@ def _undecided(
     Raises:
         Conflict: The scope does not see the rival by key.
     """
-    nothing = Committed(belief=belief, is_new=False, active=False)
-    if len(met.seen) < len(met.asked):
-        return nothing.model_copy(update={"is_stale": True})
-    if met.rival is None or met.rival.id in met.seen:
+    is_stale = len(met.seen) < len(met.asked)
+    unsettled: tuple[Rival, ...] = ()
+    if met.rival is not None and met.rival.id not in met.seen:
+        check_seen(scope, belief, met.rival)
+        trust = trust_of(met.rival.agent_id, met.rival.topic)
+        unsettled = (Rival(belief=met.rival, trust=trust),)
+    if not (is_stale or unsettled):
         return None
-    check_seen(scope, belief, met.rival)
-    rival = Rival(belief=met.rival, trust=trust_of(met.rival.agent_id, met.rival.topic))
-    return nothing.model_copy(update={"unsettled": (rival,)})
+    return Committed(
+        belief=belief, is_new=False, active=False, unsettled=unsettled, is_stale=is_stale
+    )
 
 
 def _commitment(scope: Scope, known: HistoricBelief) -> Committed:
