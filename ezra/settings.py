@@ -48,6 +48,8 @@ log = logging.getLogger(__name__)
 CLASS_SETTINGS = tuple(f"recall_weight_{name}" for name in CLASS_WEIGHTS)
 
 EMBEDDERS = ("auto", "off", "required", "gemini", "openai")
+SECONDS_MAX = 86_400 * DAYS_MAX
+"""Of any span: never, as far as calendars go. What is longer has no place in them."""
 FASTEMBED = "fastembed:"
 """Before the name of a model of the fastembed library."""
 
@@ -226,7 +228,7 @@ class Settings(BaseSettings):
     mongodb_database: Name = "ezra"
     mongodb_driver: Literal["pymongo", "motor"] = "pymongo"
     mongodb_connections: int = Field(default=64, ge=1, le=10_000)
-    server_timeout_seconds: float = Field(default=10.0, gt=0)
+    server_timeout_seconds: float = Field(default=10.0, gt=0, le=SECONDS_MAX)
     embedder: str = "auto"
     models: Path | None = None
     embedding_model: Name | None = None
@@ -260,13 +262,13 @@ class Settings(BaseSettings):
     model_window_tokens: int | None = Field(default=None, ge=WINDOW_MIN, le=WINDOW_MAX)
     context_shrink_above: float = Field(default=0.8, gt=0, le=1)
     context_grow_below: float = Field(default=0.5, gt=0, le=1)
-    step_timeout_seconds: float = Field(default=2.0, gt=0)
-    model_timeout_seconds: float = Field(default=60.0, gt=0)
+    step_timeout_seconds: float = Field(default=2.0, gt=0, le=SECONDS_MAX)
+    model_timeout_seconds: float = Field(default=60.0, gt=0, le=SECONDS_MAX)
     signing_key: SecretStr | None = None
     signing_key_file: Path | None = None
     former_keys: tuple[str, ...] = ()
-    sign_seconds: float = Field(default=300.0, gt=0)
-    resolution_timeout_seconds: float = Field(default=30.0, gt=0)
+    sign_seconds: float = Field(default=300.0, gt=0, le=SECONDS_MAX)
+    resolution_timeout_seconds: float = Field(default=30.0, gt=0, le=SECONDS_MAX)
     contradiction_similarity: float = Field(default=0.85, gt=0, le=1)
     nli_url: str | None = None
     nli_api_key: SecretStr | None = None
@@ -288,13 +290,13 @@ class Settings(BaseSettings):
     recall_receipts: bool = False
     mesh_file: Path | None = None
     background: bool = True
-    learning_seconds: float = Field(default=1.0, gt=0)
-    extract_seconds: float = Field(default=15.0, gt=0)
-    lifecycle_seconds: float = Field(default=300.0, gt=0)
-    closed_lifecycle_seconds: float = Field(default=3600.0, gt=0)
-    heartbeat_seconds: float = Field(default=30.0, gt=0)
-    agent_timeout_seconds: float = Field(default=300.0, gt=0)
-    archive_after_days: float = Field(default=90.0, gt=0)
+    learning_seconds: float = Field(default=1.0, gt=0, le=SECONDS_MAX)
+    extract_seconds: float = Field(default=15.0, gt=0, le=SECONDS_MAX)
+    lifecycle_seconds: float = Field(default=300.0, gt=0, le=SECONDS_MAX)
+    closed_lifecycle_seconds: float = Field(default=3600.0, gt=0, le=SECONDS_MAX)
+    heartbeat_seconds: float = Field(default=30.0, gt=0, le=SECONDS_MAX)
+    agent_timeout_seconds: float = Field(default=300.0, gt=0, le=SECONDS_MAX)
+    archive_after_days: float = Field(default=90.0, gt=0, le=DAYS_MAX)
     serve_host: str = Field(default="127.0.0.1", min_length=1, max_length=253)
     serve_port: int = Field(default=8765, ge=0, le=65_535)
     tokens_file: Path | None = None

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from ezra import ConfigError, Settings
+from ezra import ConfigError, Ezra, Settings
 from ezra.handles.graph import Graph
 from ezra.service.caller import LOCAL, Caller
 from ezra.service.handle_pool import HandlePool
@@ -208,12 +208,34 @@ def test_files_count_where_they_are_named(monkeypatch: pytest.MonkeyPatch, tmp_p
         ({"ring_capactiy": 3}, "EZRA_RING_CAPACTIY: no such field"),
         ({"tenant": ""}, "EZRA_TENANT"),
         ({"home": 5}, "EZRA_HOME: a path, got 5"),
+        ({"archive_after_days": float("inf")}, "EZRA_ARCHIVE_AFTER_DAYS: .*365000, got inf"),
+        ({"lifecycle_seconds": 1e15}, "EZRA_LIFECYCLE_SECONDS: .*31536000000, got"),
     ],
 )
 def test_what_is_not_acceptable_is_named(given: dict[str, object], message: str) -> None:
     """The setting, the reason and the value."""
     with pytest.raises(ConfigError, match=message):
         Settings(**given)
+
+
+async def test_the_longest_spans_stand_for_never(tmp_path: Path) -> None:
+    """Every setting of seconds or days that has a bound may be as long as that."""
+    longest = {
+        name: bound.le
+        for name, field in Settings.model_fields.items()
+        if name.endswith(("_seconds", "_days"))
+        for bound in field.metadata
+        if getattr(bound, "le", None) is not None
+    }
+    assert {"archive_after_days", "agent_timeout_seconds", "sign_seconds"} <= longest.keys()
+    del longest["heartbeat_seconds"]  # is below the silence after which an agent is let go
+    settings = Settings(home=tmp_path, embedder="off", **longest)
+    async with Ezra.open(settings) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        agent = await graph.spawn_agent("one")
+        await (await agent.turn("Box now?")).reply("Yes.")
+        await graph.close()
+        assert (await ezra.run_lifecycle_tick("imola")).problems == ()
 
 
 def test_an_unknown_setting_is_told_with_the_one_that_is_near() -> None:
