@@ -37,7 +37,7 @@ Believed: TypeAlias = HistoricBelief | Commitment
 SOURCES_MAX = 256
 
 _HAS_TURN: ContextVar[bool] = ContextVar("ezra_belief_has_turn", default=False)
-"""Whether a commit with a key is under way here: it, or who it asks about a contradiction."""
+"""Whether a commit is under way here: it, or who it asks about a contradiction."""
 
 
 async def believe(
@@ -60,7 +60,7 @@ async def believe(
         return bool(await runtime.history.query(scope.for_graph(), query))
 
     writing = runtime.meter.write(scope, standing, is_there=is_there)
-    async with _alone_at_its_key(runtime, belief), writing as charge:
+    async with _alone_among_rivals(runtime, belief), writing as charge:
         during = runtime.under_way.during(scope, belief.turn_id)
         settled = await runtime.settler.commit(during, belief, strategy, charge=charge_model)
         charge.is_void = not settled.committed.is_new
@@ -146,17 +146,19 @@ def source_ids_of(given: Iterable[str]) -> tuple[str, ...]:
 
 
 @asynccontextmanager
-async def _alone_at_its_key(runtime: Runtime, belief: Commitment) -> AsyncIterator[None]:
-    """Let beliefs of one key come one after the other in this process.
+async def _alone_among_rivals(runtime: Runtime, belief: Commitment) -> AsyncIterator[None]:
+    """Let beliefs of one key, or claims of one topic without, come one after the other here.
 
-    It spares them settling again and again what the other has just settled; what makes them right,
-    between processes too, is that the store refuses rivals that are not settled. So who is asked
-    about a contradiction and commits before it answers waits for nobody: that would be its asker.
+    With a key it spares them settling again and again what the other has just settled; what makes
+    them right, between processes too, is that the store refuses rivals that are not settled. A
+    claim without one has to find its rivals: two that look at once do not see each other. Who is
+    asked about a contradiction and commits before it answers waits for nobody: that would be its
+    asker.
     """
-    key = (belief.graph_id, belief.topic, belief.key)
-    if belief.key is None or _HAS_TURN.get():
+    if _HAS_TURN.get():
         yield
         return
+    key = (belief.graph_id, belief.topic, belief.key)
     lock = runtime.key_turns.setdefault(key, asyncio.Lock())
     async with lock:
         before = _HAS_TURN.set(True)

@@ -321,6 +321,25 @@ async def test_ez_12_two_at_once_on_one_key_make_one_chain(tmp_path: Path) -> No
         assert (await history.verify()).ok
 
 
+async def test_ez_12_claims_without_a_key_made_at_once_see_each_other(tmp_path: Path) -> None:
+    """Agents that contradict each other at the same moment do as they would one after the other."""
+    async with running(tmp_path) as ezra:
+        graph, *agents = await pair_of(ezra)
+        said = ("The pit lane is open.", "The pit lane is not open.")
+        writers = [
+            agents[number % 2].commit(said[number % 2], topic="tyres") for number in range(10)
+        ]
+        made = await asyncio.gather(*writers)
+        history = graph.beliefs
+        (kept,) = await history.active()
+        assert kept.id in {one.id for one in made}
+        kinds = [event.kind for event in await history.events()]
+        assert kinds.count("committed") == 10
+        assert kinds.count("superseded") == 9
+        assert kinds.count("contradicted") >= 1
+        assert (await history.verify()).ok
+
+
 async def test_ez_13_branch_change_spawn_run_forward_and_diff(tmp_path: Path) -> None:
     """A what-if begins with what was believed, goes on alone, and is told apart by topic."""
     async with running(tmp_path, signing_key=SEED) as ezra:
