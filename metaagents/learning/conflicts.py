@@ -26,7 +26,7 @@ from .amounts import (
 )
 from .circumstances import RELATIONS, WORKING, is_couple, is_of_another_life, is_other_trade
 from .grammar.changes import DEPARTMENT
-from .grammar.lexicon import CARERS, DIETS
+from .grammar.lexicon import CARERS, DIETS, OFFICES
 from .grammar.statement import (
     DIED,
     DOES,
@@ -78,6 +78,10 @@ _MOSTLY_ONE = frozenset("mentor tutor landlord landlady".split())
 _NAME = r"[A-Z][\w.&+#-]*(?: [A-Z\d][\w.&+#-]*){0,3}"
 _WITH_NAMED = regex(rf"(?P<what>(?:[a-z]+ )?(?:with|at|to|from|for)) {_NAME}")
 _FOR_PUPILS = frozenset("academy elementary high kindergarten preschool primary school".split())
+_IN_ROOMS = regex(
+    r"in an? (?:[\w-]+ ){0,3}(?:apartment|flat|house|studio|condo|loft|cottage|villa|room"
+    r"|bungalow)\b"
+)
 _AT_NAMED = regex(r" at (?:the )?[A-Z][\w'&. -]*$")
 _TO_ELSEWHERE = regex(rf"(?:(?:moved|migrated|relocated) )?to (?:the )?{_NAME}")
 _SOMEWHERE = regex(
@@ -119,6 +123,7 @@ def ends(new: Claim, old: Claim) -> bool:
         _is_out_of_office,
         _is_renamed,
         _is_renewed,
+        _is_held_by_another,
         is_of_other_limit,
     )
     return old.sense == "is" and (is_over or any(ended(new, old) for ended in ways))
@@ -159,6 +164,14 @@ def _is_renamed(new: Claim, old: Claim) -> bool:
     is_other = new.is_change and new.value.startswith("called ") and new.value != old.value
     is_name = old.attribute in {NAME, "be", "is"}
     return is_other and is_name and is_of(old.value.removeprefix("called "), new.subject)
+
+
+def _is_held_by_another(new: Claim, old: Claim) -> bool:
+    """Whether an office that one holds is another's now: ``the treasurer of the club``."""
+    post, of, _ = new.value.removeprefix("the ").partition(" of ")
+    is_office = bool(of) and post in OFFICES and new.value == old.value
+    is_one = new.attribute == old.attribute and new.attribute in {"is", "is a", KIND}
+    return new.is_change and new.sense == "is" and is_office and is_one
 
 
 def _is_renewed(new: Claim, old: Claim) -> bool:
@@ -252,6 +265,7 @@ def _replaces(new: Claim, old: Claim) -> bool:
         is_on_another,
         _is_with_another,
         _is_other_usual,
+        _is_set_anew,
         _is_called_otherwise,
         is_a_year_older,
         _is_other_diet,
@@ -270,6 +284,8 @@ def _is_moved(new: Claim, old: Claim) -> bool:
         return new.is_change and (len(heads) == 1 or heads <= _FOR_PUPILS)
     if new.attribute == "is due":
         return new.is_change
+    if new.attribute == "live":
+        return new.is_change and all(_IN_ROOMS.match(one.value) for one in (new, old))
     if new.attribute == "works in":  # who works in Rome works in sales as well
         return new.is_change and all(_DEPARTMENT.fullmatch(one.value) for one in (new, old))
     is_plain = new.attribute == "drives" and set(_AT).isdisjoint(words(new.value))
@@ -330,6 +346,12 @@ def _is_one_of_each(scale: frozenset[str], one: str, other: str) -> bool:
     """Whether two values differ in which of some words they have, and in nothing else."""
     ours, theirs = set(words(one)), set(words(other))
     return ours ^ theirs <= scale and bool(ours & scale) and bool(theirs & scale)
+
+
+def _is_set_anew(new: Claim, old: Claim) -> bool:
+    """Whether what is one word is another word now: ``I changed my username to sam2``."""
+    is_word = all(" " not in one.value for one in (new, old))
+    return new.attribute == "is" and new.is_change and new.is_single and is_word
 
 
 def _is_of_namesake(exact: str, name: str) -> bool:

@@ -49,6 +49,9 @@ _PARTS = {
     "put_away": r"(?:moved|put|brought)(?: back| over)?",
     "out": r"(?: (?:up|down|out|back))?",
     "back": r"(?: back| over| down| up| out)?",
+    "dwelling": r"an? (?:[\w-]+ ){0,3}(?:apartment|flat|house|studio|condo|loft|cottage|villa|room"
+    r"|bungalow)",
+    "handle": rf"{OWNED} (?:[\w-]+ )?(?:username|user name|handle|nickname|login|hostname|domain)",
     "put_off": r"(?:moved|pushed|postponed|shifted|rescheduled|rebooked|delayed)",
     "newborn": r"(?:baby(?: girl| boy)?|son|daughter|twins|little one)",
     "meat": r"(?:meat|chicken|beef|pork|steak)",
@@ -116,7 +119,7 @@ _RESTATED = r"""
 (?P<thing>[A-Z][a-z]+ [a-z]+) (?:is|are|was) (?:down|up)<to_value> -> The {thing} is {value} now
 (?!.* battery)<thing:had> (?:is|are|was) (?:down|up)<to_value> -> {thing} is {value}
 <thing:had> (?:was|has been|got) extended (?:to|until) (?:next )?<end:month>
-    -> {thing} ends in {end}. {thing} runs until {end} now
+    -> {thing} ends in {end}. {thing} expires in {end}. {thing} runs until {end} now
 <who><did> (?:renewed|extended) <thing:had> (?:until|to|through) (?:next )?<end:month>
     -> {thing} ends in {end}. {thing} runs until {end} now
 <who><did> (?:changed|switched) <thing:had>(?: from <name>)? to <new:code> -> {thing} is {new}
@@ -260,7 +263,11 @@ _RESTATED = r"""
 <whose> <thing:ill><did> (?:gone|cleared up|passed) -> {who} no longer {have} a {thing}
 <whose> <thing:ill> (?:is|has) gone(?: now)? -> {who} no longer {have} a {thing}
 <old:name><did> moved out(?: (?:last|this|in|on|yesterday|today).*)?
-    -> {old} is no longer my flatmate. I no longer live with {old}.
+    -> {old} is no longer my flatmate. I no longer live with {old}. {old} no longer lives with me.
+<who><am> done with (?:the|my) <drug:word>
+    -> {who} {be} no longer on {drug}. {who} stopped taking {drug}
+<who><did> moved into <home:dwelling> -> {who} {live} in {home} now
+<who><did> changed <thing:handle> to <new:token> -> {thing} is {new}
 <who>(?: always| usually)? (?:keep|store)s? <thing:things> <there:lying> -> {thing} {lie} {there}
 (?:<who>|[Tt]hey)<did> <put_away> <thing:things><back> (?:to|into|in) <there:stand>
     -> {thing} {lie} in {there}
