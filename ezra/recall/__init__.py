@@ -23,9 +23,9 @@ One call asks every tier, then decides by pure functions:
 5. Priors (``ranking/priors.py``), factors on the sum: age counted from the newest candidate,
    uses, scope class, inheritance, validity.
 6. Choose (``ranking/choosing.py``): a turn that said what has been said otherwise since goes right
-   behind the one that did, unless the past is asked about; what says the same is answered once and carries the other
-   ids, a summary's place goes to the turn it covers, a kind cannot take every place while others
-   are as good.
+   behind the one that did, unless the past is asked about; what says the same is answered once and
+   carries the other ids, a summary's place goes to the turn it covers, a kind cannot take every
+   place while others are as good.
 7. Rerank if there is a reranker; it moves the order by 0.7, and when it fails the order stays.
 
 ``as_of`` takes the same road at a moment: engines answer as of then, what ended since is added,

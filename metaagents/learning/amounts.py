@@ -14,8 +14,9 @@ from .rewording import in_24_hours
 
 _NAMED_BESIDE = regex(r"(?<=[a-z]) (?:(?:Dr|Mrs?|Ms|Prof)\.? )?(?!\w+'s )[A-Z][\w'-]+(?= )")
 _EACH = regex(r"\bevery \d+ [a-z]+")
+_DAYS = "|".join(WEEKDAYS)
 ON_DAYS = any_case(
-    rf"\bon (?:{'|'.join(WEEKDAYS)})s\b(?: instead of \w+days)?"
+    rf"\bon (?:{_DAYS})s\b(?:(?:, | and |, and )(?:{_DAYS})s\b)*(?: instead of \w+days)?"
     r"|\bat \d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?(?!\w)"
 )
 _HOW_OFTEN = frozenset(
@@ -24,7 +25,7 @@ _HOW_OFTEN = frozenset(
 ) | frozenset(WEEKDAYS)
 _PARTICLES = frozenset("out up off over down".split())
 _LIMIT = any_case(r"\b(?:over|above|below|under|up to|more than|less than|at least) \D?\d")
-_ONE_OF = regex(r"\bone (?=[a-z]+ (?:of|an?|per)\b)")
+_ONE_OF = regex(r"\bone (?=[a-z]+(?:$| (?:of|an?|per)\b))")
 _DOSE = regex(
     r"(?P<much>\d[\d.,]* ?(?P<unit>mg|g|ml|mcg|units?)) (?:of )?(?P<what>\w+)"
     r"(?: (?:daily|nightly|(?:once |twice )?(?:a|per|every|each) (?:day|night|morning|evening)))?"

@@ -82,6 +82,7 @@ _IN_ROOMS = regex(
     r"in an? (?:[\w-]+ ){0,3}(?:apartment|flat|house|studio|condo|loft|cottage|villa|room"
     r"|bungalow)\b"
 )
+_AGES = regex(r"\d{1,2}(?:, \d{1,2})*,? and \d{1,2}")
 _AT_NAMED = regex(r" at (?:the )?[A-Z][\w'&. -]*$")
 _TO_ELSEWHERE = regex(rf"(?:(?:moved|migrated|relocated) )?to (?:the )?{_NAME}")
 _SOMEWHERE = regex(
@@ -350,8 +351,10 @@ def _is_one_of_each(scale: frozenset[str], one: str, other: str) -> bool:
 
 def _is_set_anew(new: Claim, old: Claim) -> bool:
     """Whether what is one word is another word now: ``I changed my username to sam2``."""
-    is_word = all(" " not in one.value for one in (new, old))
-    return new.attribute == "is" and new.is_change and new.is_single and is_word
+    are_words = all(" " not in one.value for one in (new, old))
+    are_ages = all(_AGES.fullmatch(one.value) for one in (new, old))
+    is_one = new.is_single or spelled(new.subject).endswith("'s pronouns")
+    return new.attribute in {"be", "is"} and new.is_change and (are_ages or (is_one and are_words))
 
 
 def _is_of_namesake(exact: str, name: str) -> bool:

@@ -49,6 +49,7 @@ _PARTS = {
     "put_away": r"(?:moved|put|brought)(?: back| over)?",
     "out": r"(?: (?:up|down|out|back))?",
     "back": r"(?: back| over| down| up| out)?",
+    "brace": r"(?:braces|cast|stitches|bandages|splint|retainer|crutches)",
     "dwelling": r"an? (?:[\w-]+ ){0,3}(?:apartment|flat|house|studio|condo|loft|cottage|villa|room"
     r"|bungalow)",
     "handle": rf"{OWNED} (?:[\w-]+ )?(?:username|user name|handle|nickname|login|hostname|domain)",
@@ -264,6 +265,12 @@ _RESTATED = r"""
 <whose> <thing:ill> (?:is|has) gone(?: now)? -> {who} no longer {have} a {thing}
 <old:name><did> moved out(?: (?:last|this|in|on|yesterday|today).*)?
     -> {old} is no longer my flatmate. I no longer live with {old}. {old} no longer lives with me.
+<who><did> (?:got|had) my <thing:brace> (?:off|out|removed|taken off)
+    -> {who} no longer {have} {thing}. {who} no longer {wear} {thing}
+<who><did> started (?:working )?(?:at|with|for) <firm:name> -> {who} {be} no longer unemployed
+<team:had><did> (?:switched|changed)(?: over)? to (?!<DAY>)<new:name> -> {team} uses {new} now
+<who><did> (?:adopted|got|bought) an? (?:[a-z]+ )?<pet:pet> -> {who} {have} pets now
+<who><did> started drinking (?:alcohol|wine|beer)(?: again)? -> {who} {drink} alcohol again
 <who><am> done with (?:the|my) <drug:word>
     -> {who} {be} no longer on {drug}. {who} stopped taking {drug}
 <who><did> moved into <home:dwelling> -> {who} {live} in {home} now

@@ -81,6 +81,7 @@ TOOLS_OF_A_KIND = tuple(
         "chrome|firefox|safari|edge|brave", "android|iphone|ios", "windows|macos|linux",
         "confluence|notion|obsidian", "gmail|outlook|fastmail|proton mail|protonmail",
         "maven|gradle", "webpack|vite", "mocha|jest|vitest", "spotify|apple music|tidal",
+        "scrum|kanban",
     )
 )  # fmt: skip
 """Of each line somebody who has switched uses another one no more."""

@@ -42,6 +42,11 @@ SHORTHAND: tuple[Way, ...] = (
         r"i (hate|can't stand|don't like|don't eat|can't eat) (?:it|them)\b",
         r"I \2 \1",
     ),
+    Way(
+        rf"\bi(?:'ve| have)?(?: just| recently)? (?:gone|went|became|become|turned) ({_DIET})\b",
+        r"I am \1 now",
+    ),
+    Way(r"\b(i'm|i am) between jobs\b", r"\1 unemployed"),
     # By what they are somebody asks: "as a nurse, I", "being vegan, I", "since I'm vegan, what".
     Way(
         rf"^\s*[Aa]s an? ((?:[a-z-]+ )?(?:{_TRADE}|{_NOT_ALONE}|{_DIET})(?: of [a-z]+)?"
