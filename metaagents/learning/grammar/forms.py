@@ -1,36 +1,32 @@
 """Ways to state something of a subject, one to a line. Data only.
 
-A line: verb, words that may stand before the value, what the value is, attribute, traits. Of one
-verb the first line that fits counts. Traits: ``state`` holds while it is said, ``begin`` begins a
-state, ``event`` happened, ``ongoing`` one may be in the middle of it, ``end`` ends what has the
-value, ``one`` has one value at a time, ``not`` says the opposite of its attribute, ``cannot`` is
-said of what somebody cannot bear, ``denied`` counts only where it is denied, ``quiet`` is no news
-in talk, ``dated`` is news only with a time, ``since`` only with a beginning; else it is the kind
-of fact.
+A line: verbs, words that may stand before the value, what the value is, attribute, traits; a slash
+parts those of which any will do. Of one verb the first line that fits counts. Traits: ``state``
+holds while it is said, ``begin`` begins a state, ``event`` happened, ``ongoing`` one may be in the
+middle of it, ``end`` ends what has the value, ``one`` has one value at a time, ``not`` says the
+opposite of its attribute, ``cannot`` is said of what somebody cannot bear, ``denied`` counts only
+where it is denied, ``quiet`` is no news in talk, ``dated`` is news only with a time, ``since`` only
+with a beginning; else it is the kind of fact.
 """
 
 TABLE = """
-live | in | place | lives in | state one identity
+live/reside | in | place | lives in | state one identity
 stay | in | place | stays in | state ongoing
 live | with | kin | lives with | state identity
 live | in/at/on/with/near | own-place | lives in | state one identity
 live | at/on | address | lives at | state one identity
-reside | in | place | lives in | state one identity
 be | resident in/a resident of/a citizen of | place | lives in | state one identity
 stay | with | kin | stays with | state
 live | | beside-place | lives in | state one identity
 be | based/based just | near-place | lives in | state one identity
-retire | to | place | lives in | begin one identity
+retire/emigrate | to | place | lives in | begin one identity
 settle | near/outside/in/down in | place | lives in | begin one identity
-relocate | from | from-to | lives in | begin one identity
-emigrate | to | place | lives in | begin one identity
+relocate/move | from | from-to | lives in | begin one identity
 emigrate | from | place | is from | event identity
-move | from | from-to | lives in | begin one identity
 move | to/back to/over to | place | lives in | begin one identity
 move | to/back to/into | own-place | lives in | begin one identity
 relocate | to/back to | place | lives in | begin one identity
-be | from/originally from | place | is from | state one identity
-come | from/originally from | place | is from | state one identity
+be/come | from/originally from | place | is from | state one identity
 grow | up in | place | grew up in | event identity
 grow | up in/up near/up on/up outside | own-place | grew up in | event identity
 grow | up in/up on/up in the | upbringing | grew up in | event identity
@@ -44,10 +40,9 @@ be | employed at/employed by/working at/on the staff of | firm | works at | stat
 be | with/at | firm-name | works at | since state one identity
 be | with | name | is with | since state
 be | in | place | stays in | since state
-quit | my job at/my job with | firm | left | end identity
-leave | my job at/my job with | firm | left | end identity
+quit/leave | my job at/my job with | firm | left | end identity
 be | hired by/taken on by | firm | works at | begin one identity
-work | as | role | works as | state one identity
+work/freelance | as | role | works as | state one identity
 be | working as/employed as | role | works as | state one identity
 work | | shift | works | state identity
 do | | trade | does | state identity
@@ -55,7 +50,6 @@ work | in | subject | works in | state identity
 work | from | home-days | works from | state
 start | a new job at/a job at/a new job with/working at | firm | works at | begin one identity
 start | my new job at/my job at/my new job with | firm | works at | begin one identity
-freelance | as | role | works as | state one identity
 start | at | pupils | goes to | begin identity
 start | working for/work at/at/with | firm | works at | begin one identity
 begin | a new job at/working at/working for | firm | works at | begin one identity
@@ -77,15 +71,12 @@ resign | from | thing | left | end identity
 leave | | membership | left | end identity
 leave | | left | left | end identity dated
 quit | | left | left | end identity
-quit | | doing | quit | event
+quit/stop | | doing | quit | event
 quit | | habit | quit | event
-quit | | theirs | left | end quiet
-leave | | theirs | left | end quiet
-stop | | doing | quit | event
+quit/leave | | theirs | left | end quiet
 give | up/up on | doing | quit | event
 give | up | habit | quit | event
-buy | | home-in | has | begin identity
-get | | home-in | has | begin identity
+buy/get | | home-in | has | begin identity
 rent | | home-in | rents | state identity
 have | | child | has | event identity
 have | | removed | had | event identity
@@ -95,52 +86,39 @@ have | a reaction to/a bad reaction to | allergen | is allergic to | state const
 have | bad reactions to/an intolerance to | allergen | is allergic to | state constraint
 have | an allergy to/a severe allergy to | allergen | is allergic to | state constraint
 have | | allergy | is allergic to | state constraint
-have | | illness | has | state identity
-get | | illness | has | state identity
+have/get | | illness | has | state identity
 be | prone to/living with | illness | has | state identity
 struggle | with | illness | has | state identity
-have | | papers | has | state identity
-hold | | papers | has | state identity
+have/hold | | papers | has | state identity
 carry | | carried | carries | state constraint
 use | | carried | uses | state
 use | | name | uses | state
-switch | to/over to | name | uses | begin
+switch/migrate | to/over to | name | uses | begin
 upgrade | to/from | name | uses | begin
 give | up/up on/up learning | language | is learning | end
-migrate | to/over to | name | uses | begin
-migrate | from | change | changed | change
+migrate/switch/change | from | change | changed | change
 deploy | with/to/on | name | uses | state
 support | | product | supports | state
 drop | support for/ | product | supports | end
-lead | | charge | leads | state identity
-head | | charge | leads | state identity
-manage | | charge | leads | state identity
+lead/head/manage | | charge | leads | state identity
 look | after | charge | leads | state identity
 take | care of | charge | leads | state identity
-settle | on | thing | decided on | event
-decide | on | thing | decided on | event
+settle/decide | on | thing | decided on | event
 take | in | owned | has | begin
-need | | medicine | takes | state
+need/take | | medicine | takes | state
 be | prescribed/put on | medicine | takes | begin
-have | | infection | had | event
+have/catch | | infection | had | event
 have | | fitted | has | event
-have | | owned | has | state
-own | | owned | has | state
+have/own | | owned | has | state
 keep | | kept | has | state
-get | | owned | has | begin
 buy | | tickets | has | begin
-buy | | owned | has | begin
-book | | booked | booked | event
-reserve | | booked | booked | event
+book/reserve | | booked | booked | event
 plan | | booked | plans | event ongoing
-purchase | | owned | has | begin
-adopt | | owned | has | begin
-rescue | | owned | has | begin
 drive | | owned | drives | state
 rent | | owned | rents | state
 collect | | hobby | collects | state preference
 inherit | | theirs | has | begin
-inherit | | owned | has | begin
+get/buy/purchase/adopt/rescue/inherit | | owned | has | begin
 get | rid of | theirs | has | end
 give | | given | has | end
 trade | in | theirs | has | end
@@ -150,25 +128,19 @@ come | back to/home to | place | returned to | event dated
 put | | put-down | died | event
 be | operated on | nothing | had | event identity
 be | stolen/wrecked/totalled/destroyed/nicked/pinched/broken into/smashed | nothing | lost | event
-sell | | theirs | has | end
+sell/donate | | theirs | has | end
 cancel | | contract | has | end
 give | up | home-let | has | end
-donate | | theirs | has | end
 lose | | theirs | lost | event dated
 hurt | | body | hurt | event
-break | | body | broke | event identity
-sprain | | body | broke | event identity
-strain | | body | broke | event identity
+break/sprain/strain | | body | broke | event identity
 be | diagnosed with | thing | has | begin identity
 be | in | wheelchair | is | state identity
-have | | worn | wears | state
+have/wear | | worn | wears | state
 be | on | medicine | takes | state
 recover | from | thing | recovering from | state
 be | deaf in/blind in | ear | is | state identity
 be | scared of/afraid of/terrified of/frightened of | liked | is afraid of | state preference
-wear | | worn | wears | state
-take | | medicine | takes | state
-catch | | infection | had | event
 react | badly to/to | allergen | is allergic to | state constraint
 get | a rash from/hives from/migraines from | allergen | is allergic to | state constraint
 break | out in hives from/out in a rash from | allergen | is allergic to | state constraint
@@ -198,43 +170,32 @@ be | fond of/very fond of/keen on/very keen on/into | fond | likes | state prefe
 be | crazy about/mad about/passionate about/partial to | fond | likes | state preference
 be | obsessed with/addicted to/fascinated by | fond | likes | state preference
 be | interested in/very interested in/really interested in | fond | likes | state preference
-detest | | liked | likes | state preference not
-loathe | | liked | likes | state preference not
-despise | | liked | likes | state preference not
+detest/loathe/despise/hate/dislike | | liked | likes | state preference not
 like | | taken | likes | state preference
 prefer | to | act | prefers | state preference
 prefer | | thing | prefers | state preference
-like | | liked | likes | state preference
-love | | liked | likes | state preference
-enjoy | | liked | likes | state preference
-adore | | liked | likes | state preference
-hate | | liked | likes | state preference not
+like/love/enjoy/adore | | liked | likes | state preference
 hate | | undergone | likes | state preference not
-dislike | | liked | likes | state preference not
 care | for | liked | likes | state preference denied
-stand | | liked | likes | state preference cannot
-bear | | liked | likes | state preference cannot
-eat | | meal | eats | state constraint denied
+stand/bear/stomach/abide | | liked | likes | state preference cannot
+eat/touch | | meal | eats | state constraint denied
 do | | undone | does | state preference denied
 work | with | undone | works with | state preference cannot
 avoid | | meal | avoids | state constraint
 stay | away from/clear of/off | meal | avoids | state constraint
-touch | | meal | eats | state constraint denied
 drink | | meal | drinks | state constraint denied
 tolerate | | meal | tolerates | state constraint denied
 smoke | | nothing | smokes | state constraint denied
 smoke | | nothing | smokes | state
-start | smoking | nothing | smokes | begin
-begin | smoking | nothing | smokes | begin
+start/begin | smoking | nothing | smokes | begin
 start | drinking | nothing | drinks | begin
 drink | | nothing | drinks | state constraint denied
 fly | | nothing | flies | state constraint denied
 drive | | nothing | drives | state constraint denied
-speak | | language | speaks | state identity
+speak/talk | | language | speaks | state identity
 be | bilingual in/a native speaker of/fluent in | language | speaks | state identity
 know | some/a little/a bit of | language | speaks | state identity
 read | | language | reads | state identity
-talk | | language | speaks | state identity
 learn | | skill | is learning | event ongoing
 understand | | tongue | understands | state identity
 learn | | language | is learning | event ongoing
@@ -259,16 +220,14 @@ get | into | doing | took up | event
 get | into | school | goes to | begin identity
 be | at university in/at school in/at college in/studying in | place | studied at | state identity
 major | in | subject | studied | event ongoing identity
-earn | | income | earns | state one identity
-make | | income | earns | state one identity
+earn/make | | income | earns | state one identity
 pay | | rate | pays | state
 owe | | debt | owes | state
 need | | carried | needs | state constraint
 train | for | race | is training for | state ongoing
 save | for/up for/up to buy | owned | is saving for | state ongoing
 start | /at | school | goes to | begin identity
-enrol | in/at/on | thing | studies | begin identity
-enroll | in/at/on | thing | studies | begin identity
+enrol/enroll | in/at/on | thing | studies | begin identity
 hand | in | degree | finished | event identity
 retrain | as/to be | role | trains as | event ongoing identity
 drop | out of | begun | left | event identity
@@ -288,8 +247,7 @@ be | a member of/a member at | group | member of | state
 be | engaged to | name | engaged to | state one identity
 be | insured with/insured by | firm | insured with | state one
 be | engaged to/married to | lover | married to | state one identity
-see | | lover | partner | state ongoing identity
-date | | lover | partner | state ongoing identity
+see/date | | lover | partner | state ongoing identity
 be | in a relationship with/together with | lover | partner | state one identity
 marry | | name | married to | begin one identity
 get | married to | name | married to | begin one identity
@@ -298,8 +256,7 @@ be | together | nothing | is | since state identity
 get | | marital | state single | begin one identity
 break | up with | name | relation | end identity
 split | up with/from | name | relation | end identity
-split | up | nothing | relation | end identity
-break | up | nothing | relation | end identity
+split/break | up | nothing | relation | end identity
 separate | | nothing | relation | end identity
 divorce | | nothing | state single | event identity
 divorce | | name | relation | end identity
@@ -314,9 +271,7 @@ sing | in | group | sings in | state
 volunteer | at/for/as | firm | volunteers at | state
 teach | | subject | teaches | state identity
 share | | home | shares | state
-cycle | to | commute | commutes | state
-walk | to | commute | commutes | state
-drive | to | commute | commutes | state
+cycle/walk/drive | to | commute | commutes | state
 take | the bus to/the train to/the tram to | commute | commutes | state
 take | the tube to/the metro to/the ferry to | commute | commutes | state
 give | birth to | thing | has | event identity
@@ -325,8 +280,7 @@ expect | | nothing | expects | state ongoing
 visit | | place | visited | event dated
 travel | to | place | visited | event dated
 go | to/back to/back home to/home to | place | visited | event dated
-open | | business | opened | event
-launch | | business | opened | event
+open/launch | | business | opened | event
 run | | business | runs | state identity
 end | up in/up living in/up back in | place | lives in | begin one identity
 be | at | college | goes to | state identity
@@ -341,14 +295,11 @@ be | in/in my/in his/in her/in their | year | is in | state identity
 be | in | field | works in | state identity
 be | referred to/seen by/operated on by | carer | sees | begin identity
 be | on | regime | is on | state
-fly | away/off | nothing | escaped | event
-run | away/off | nothing | escaped | event
+fly/run | away/off | nothing | escaped | event
 go | missing | nothing | escaped | event
 finish | | school | finished | event identity
 find | | home-in | has | begin identity
 be | due/due date | nothing | is due | state
-stomach | | liked | likes | state preference cannot
-abide | | liked | likes | state preference cannot
 have | | tickets | has | state
 get | | tickets | has | begin
 have | | fans | has | state
@@ -360,12 +311,9 @@ finish | | counted | has finished | event
 lose | | pounds | has lost | event
 gain | | pounds | has gained | event
 have | the same | thing | has | since state
-get | | jab | had | event identity
-have | | jab | had | event identity
+get/have | | jab | had | event identity
 take | my coffee/my tea/my eggs/my steak | served | takes | state preference
 be | | body-measure | measures | state one identity
 be | in my/in his/in her/in their | decade | age | state identity
 be | up in/down in/over in/out in | place | lives in | state
-switch | from | change | changed | change
-change | from | change | changed | change
 """

@@ -130,12 +130,13 @@ class Filled:
 def _read_table() -> dict[str, tuple[Frame, ...]]:
     found: dict[str, list[Frame]] = {}
     for line in TABLE.strip().splitlines():
-        lemma, before, kind, attribute, kinds = (part.strip() for part in line.split("|"))
+        lemmas, before, kind, attribute, kinds = (part.strip() for part in line.split("|"))
         traits = frozenset(kinds.split())
         fact_type = next(iter(traits - _TRAITS), "world")
         choices = tuple(sorted(before.split("/"), key=len, reverse=True))
         frame = Frame(choices, kind, attribute, traits, cast("FactType", fact_type))
-        found.setdefault(lemma, []).append(frame)
+        for lemma in lemmas.split("/"):
+            found.setdefault(lemma, []).append(frame)
     return {lemma: tuple(frames) for lemma, frames in found.items()}
 
 
