@@ -6,7 +6,6 @@ moment at which they were said. What is resolved is told with its date, for who 
 
 from __future__ import annotations
 
-import calendar
 import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -16,7 +15,7 @@ from tiers.lexical import MONTHS, NUMBER_WORDS, WEEKDAYS
 
 from .marks import Sought
 from .regexes import any_case, regex
-from .validity import DATE, Days, Validity, days_of
+from .validity import DATE, Days, Validity, days_of, whole_month
 
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 _SINCE = (
@@ -420,7 +419,7 @@ def _month(wanted: int, today: datetime, *, ahead: bool, years: int = 0) -> Days
     """Return the nearest such month, this one included, behind or ahead, or one years from it."""
     later, earlier = wanted < today.month, wanted > today.month
     year = today.year + years + (1 if ahead and later else -1 if not ahead and earlier else 0)
-    return _whole_month(year, wanted)
+    return whole_month(year, wanted)
 
 
 def _season(begins: int, today: datetime, step: int) -> Days:
@@ -431,17 +430,12 @@ def _season(begins: int, today: datetime, step: int) -> Days:
     if step > 0 and begins <= today.month:
         year += 1
     later, month = divmod(begins + 1, len(MONTHS))
-    return Days(datetime(year, begins, 1, tzinfo=UTC), _whole_month(year + later, month + 1).last)
+    return Days(datetime(year, begins, 1, tzinfo=UTC), whole_month(year + later, month + 1).last)
 
 
 def _to_season(begins: int, today: datetime, *, is_ahead: bool) -> int:
     """Return which season is meant without a year: of what is to come, one that is not over."""
     return (0 if _season(begins, today, 0).last >= today else 1) if is_ahead else -1
-
-
-def _whole_month(year: int, month: int) -> Days:
-    first = datetime(year, month, 1, tzinfo=UTC)
-    return Days(first, first.replace(day=calendar.monthrange(year, month)[1]))
 
 
 def _day(moment: datetime) -> Days:
@@ -471,6 +465,6 @@ def _days_in_words(days: Days) -> str:
         return f"{first.day} {first:%B %Y}"
     if (first.month, first.day, last.month, last.day) == (1, 1, 12, 31):
         return str(first.year)
-    if first.day == 1 and last == _whole_month(first.year, first.month).last:
+    if first.day == 1 and last == whole_month(first.year, first.month).last:
         return f"{first:%B %Y}"
     return f"between {first.day} {first:%B} and {last.day} {last:%B %Y}"

@@ -15,12 +15,9 @@ from tiers.lexical import MONTHS, words
 
 from .regexes import any_case, regex
 
-_NAMES = {name: number for number, name in enumerate(MONTHS, 1)}
-_SHORT = {name[:3]: number for name, number in _NAMES.items()} | {"sept": 9}
-_MONTH = (
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|december|"
-    r"jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)"
-)
+_NUMBERS = {name: number for number, name in enumerate(MONTHS, 1)}
+_NUMBERS |= {name[:3]: number for name, number in _NUMBERS.items()} | {"sept": 9}
+_MONTH = f"(?:{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
 DATE = (
     r"(?:\d{4}-\d{2}-\d{2}|\d{4}-\d{2}|"
     rf"\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}\.?,? \d{{4}}|"
@@ -53,7 +50,7 @@ def days_of(written: str) -> Days | None:
     year_, month_, day_ = 0, None, None
     for part in _PARTS.findall(written):
         if not part.isdigit():
-            month_ = _NAMES.get(part.lower()) or _SHORT[part.lower()]
+            month_ = _NUMBERS[part.lower()]
         elif len(part) == _YEAR_DIGITS:
             year_ = int(part)
         else:
@@ -87,14 +84,18 @@ def stated_days(answered: str | None, said: str) -> Days | None:
     return days if year in spoken and is_month and is_day else None
 
 
+def whole_month(year: int, month: int) -> Days:
+    """Return all days of a month."""
+    first = datetime(year, month, 1, tzinfo=UTC)
+    return Days(first, first.replace(day=calendar.monthrange(year, month)[1]))
+
+
 def _days(year: int, month: int | None, day: int | None) -> Days | None:
     try:
         if month is None:
             return Days(datetime(year, 1, 1, tzinfo=UTC), datetime(year, 12, 31, tzinfo=UTC))
         if day is None:
-            last = calendar.monthrange(year, month)[1]
-            first = datetime(year, month, 1, tzinfo=UTC)
-            return Days(first, first.replace(day=last))
+            return whole_month(year, month)
         exact = datetime(year, month, day, tzinfo=UTC)
     except ValueError:  # no such month, day or year
         return None

@@ -120,8 +120,7 @@ def copula(said: Said) -> Iterator[Claim]:
     if said.verbal.lemma != "be" or said.verbal.modal or said.verbal.is_progressive:
         return
     if subject.beside and rest in PLURALS and PLURALS[rest] in PERSONS:
-        is_so = said.verbal.tense == "present" and said.verbal.sense == "is"
-        yield said.claim(RELATION, rest, fact_type="identity", is_news=is_so)
+        yield said.claim(RELATION, rest, fact_type="identity", is_news=said.verbal.is_so)
         return
     if _LANGUAGE.fullmatch(subject.noun) and _SPOKEN.fullmatch(rest):
         is_so = subject.sort == "owned" and said.verbal.tense == "present"
@@ -194,9 +193,7 @@ def _name(said: Said, rest: str) -> Iterator[Claim]:
     name = phrases.as_name(named)
     if name is None or (said.verbal.sense == "not" and not said.clause.corrects):
         return
-    is_news = (
-        said.verbal.sense == "is" and said.verbal.tense == "present" and subject.sort == "owned"
-    )
+    is_news = said.verbal.is_so and subject.sort == "owned"
     of_name = re.fullmatch(r"(.+)'s name|name", subject.noun)
     if called or of_name:
         whose = subject.text
@@ -287,15 +284,13 @@ def _time(said: Said, rest: str) -> Iterator[Claim]:
             rest or said.clause.text.partition(" is ")[2].strip(" .!"),
         )
         is_dated = phrases.as_time(value) is not None
-    yield said.claim(
+    yield said.timeless(
         TIME,
         value,
         text=text,
         is_single=True,
         fact_type="identity" if _YEARLY.search(noun) else "world",
         is_news=is_dated and (subject.sort == "owned" or said.clause.corrects or is_moved),
-        valid_from=None,
-        valid_to=None,
     )
 
 
@@ -309,15 +304,8 @@ def _state(said: Said, rest: str) -> Iterator[Claim]:
         value = rest.rpartition(" to ")[2] if when else said.time_text
         if when and phrases.as_time(value) is None:
             return
-        yield said.claim(
-            TIME,
-            value,
-            is_single=True,
-            is_change=True,
-            is_news=is_scheduled(said),
-            valid_from=None,
-            valid_to=None,
-        )
+        is_news = is_scheduled(said)
+        yield said.timeless(TIME, value, is_single=True, is_change=True, is_news=is_news)
         return
     if plain in {"cancelled", "canceled", "called off", "off"}:
         yield from _cancelled(said)

@@ -79,13 +79,11 @@ def measured(said: Said) -> Iterator[Claim]:
         is_valid = verbal.lemma == "last" and _VALID.search(said.subject.noun) is not None
         is_news = said.clause.corrects or is_valid or (is_known and is_theirs)
         is_so = verbal.sense == "is" and (verbal.tense == "present" or verbal.lemma in _CHANGES)
-        yield said.claim(
+        yield said.timeless(
             "number" if verbal.lemma in _CHANGES and not time else f"{verbal.lemma}s",
             value,
             is_single=not (verbal.lemma in _CHANGES and verbal.tense == "present" and said.times),
             is_news=is_news and is_so,
-            valid_from=None,
-            valid_to=None,
         )
 
 
@@ -101,15 +99,8 @@ def _timed(said: Said, rest: str, *, is_change: bool = False) -> Iterator[Claim]
     value = phrases.as_time(at_hour) or (said.time_text if not rest else "")
     change = is_change or said.is_change
     if value:
-        yield said.claim(
-            TIME,
-            value,
-            is_single=True,
-            is_news=is_change and is_scheduled(said),
-            is_change=change,
-            valid_from=None,
-            valid_to=None,
-        )
+        is_news = is_change and is_scheduled(said)
+        yield said.timeless(TIME, value, is_single=True, is_news=is_news, is_change=change)
     elif phrases.as_thing(rest):
         yield said.claim(PLACE, rest, is_single=True, is_change=change)
 
@@ -159,9 +150,8 @@ def _reacts(said: Said) -> Iterator[Claim]:
     """``Penicillin gives me a rash``."""
     way = _REACTION if said.verbal.lemma == "give" else _REACTION_OF
     if way.fullmatch(said.verbal.rest):
-        is_news = said.verbal.tense == "present" and said.verbal.sense == "is"
         value = of_speaker(said.verbal.rest, said.speaker)
-        yield said.claim("reaction", value, fact_type="constraint", is_news=is_news)
+        yield said.claim("reaction", value, fact_type="constraint", is_news=said.verbal.is_so)
 
 
 def _suits(said: Said) -> Iterator[Claim]:

@@ -48,8 +48,7 @@ def place(said: Said, rest: str) -> Iterator[Claim]:
         return
     noun = said.subject.noun.lower()
     if said.subject.sort == "owned" and noun in {"home", "place"} and phrases.as_place(thing):
-        is_news = said.verbal.tense == "present" and said.verbal.sense == "is"
-        owner = said.subject.owner
+        owner, is_news = said.subject.owner, said.verbal.is_so
         yield said.claim("lives in", thing, subject=owner, is_single=True, is_news=is_news)
     elif said.subject.sort == "owned" and noun == "home":
         yield said.claim("lives in", thing, subject=said.subject.owner, is_single=True)
@@ -59,12 +58,8 @@ def place(said: Said, rest: str) -> Iterator[Claim]:
         is_known = (
             said.subject.sort == "owned" and noun.split()[-1] in POSSESSIONS and noun != "car"
         )
-        is_news = is_known and said.verbal.sense == "is" and phrases.is_worth_keeping(thing)
-        is_news = (
-            is_news
-            and said.verbal.tense == "present"
-            and re.search(r"[A-Z]|floor|street", thing) is not None
-        )
+        is_news = is_known and said.verbal.is_so and phrases.is_worth_keeping(thing)
+        is_news = is_news and re.search(r"[A-Z]|floor|street", thing) is not None
         yield said.claim(
             PLACE,
             thing,
@@ -75,7 +70,7 @@ def place(said: Said, rest: str) -> Iterator[Claim]:
 
 def _is_kept(said: Said, rest: str) -> bool:
     """Whether it is where something is kept, or on which plan: ``the logs are in S3``."""
-    if said.verbal.sense != "is" or said.verbal.tense != "present":
+    if not said.verbal.is_so:
         return False
     of = said.subject.noun or said.subject.text
     is_kept = _RECORDS.search(of) is not None and _BY_NAME.fullmatch(rest) is not None

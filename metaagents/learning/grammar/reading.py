@@ -211,7 +211,7 @@ def _plain(said: Said) -> Iterator[Claim]:
     verbal = said.verbal
     is_whole = phrases.as_thing(_BEFORE_THING.sub("", verbal.rest)) is not None
     if verbal.tense in {"present", "perfect"} and is_whole:
-        is_state = verbal.tense == "present" and verbal.sense == "is" and not said.times
+        is_state = verbal.is_so and not said.times
         is_exact = (phrases.as_name(verbal.rest) or phrases.as_quantity(verbal.rest)) is not None
         yield said.claim(
             verbal.lemma,
@@ -224,7 +224,7 @@ def _living(said: Said) -> Iterator[Claim]:
     """Yield what somebody does for a living."""
     verbal = said.verbal
     work = verbal.rest.removesuffix(_FOR_A_LIVING)
-    if verbal.tense == "present" and verbal.sense == "is" and phrases.as_thing(work):
+    if verbal.is_so and phrases.as_thing(work):
         is_news = said.subject.sort != "thing"
         value = f"{verbal.lemma} {work}"
         yield said.claim("occupation", value, is_single=True, fact_type="identity", is_news=is_news)
@@ -233,10 +233,8 @@ def _living(said: Said) -> Iterator[Claim]:
 def _is_plan(said: Said) -> bool:
     """Whether somebody is about to do something: it is arranged, and for a time."""
     verbal = said.verbal
-    if verbal.tense != "present" or verbal.sense != "is" or verbal.habit:
+    if not verbal.is_so or verbal.habit or " until " in verbal.rest:  # until then it is so now
         return False
-    if " until " in verbal.rest:
-        return False  # it is so now
     is_dated = said.when is not None and said.when.sort in {"at", "span"}
     is_of_theirs = (
         _OF_THEIRS.match(verbal.rest) is not None and said.is_ahead and verbal.lemma not in _OF_MIND
@@ -272,13 +270,11 @@ def _plan(said: Said) -> Iterator[Claim]:
     if is_wish or (thing and phrases.as_thing(thing) is None and not thing.isdigit()):
         return
     is_sure = (verbal.aim != "will" or said.when is not None) and verbal.sense == "is"
-    yield said.claim(
+    yield said.timeless(
         f"plans to {verbal.lemma}",
         of_speaker(verbal.rest, said.speaker),
         is_news=is_sure and said.subject.sort != "thing" and _is_worth_planning(said),
         is_ahead=True,
-        valid_from=None,
-        valid_to=None,
     )
 
 
@@ -336,11 +332,9 @@ def _habit(said: Said) -> Iterator[Claim]:
     is_known = verbal.lemma in FORMS or is_often or verbal.habit in HABITUAL
     is_known |= verbal.sense == "never"
     is_worth = phrases.is_worth_keeping(rest, EVALUATIVE)
-    yield said.claim(
+    yield said.timeless(
         HABIT,
         f"{verbal.lemma} {of_speaker(verbal.rest, said.speaker)}",
         is_news=is_known and is_worth and (_is_somebody(said) or _is_meeting(said)),
         fact_type="preference",
-        valid_from=None,
-        valid_to=None,
     )

@@ -219,11 +219,10 @@ class Said:
         """Whether a mark says that it is so since lately: ``now``, ``these days``."""
         verbal = self.verbal
         is_each = all(_COMES_AGAIN.search(one.text) for one in self.times)
-        is_so = verbal.sense == "is" and verbal.tense == "present" and is_each
         is_one = verbal.lemma == "be" and " " not in verbal.rest  # what is so called is one thing
         is_one &= verbal.rest not in DIETS and not self.times
         is_one &= not self.subject.text.startswith("the ")
-        return self.is_change and is_so and not is_one
+        return self.is_change and verbal.is_so and is_each and not is_one
 
     def clause_as_said(self) -> str:
         """Return the clause of its subject with its times as they were said."""
@@ -267,6 +266,10 @@ class Said:
             not self.subject.is_one_of_many or made.subject != self.subject.text or is_put_right
         )
         return made if is_one else replace(made, is_single=False)
+
+    def timeless(self, attribute: str, value: str, **more: object) -> Claim:
+        """Return a claim as ``claim`` does, without when it is valid."""
+        return self.claim(attribute, value, valid_from=None, valid_to=None, **more)
 
 
 def of_speaker(text: str, speaker: str) -> str:

@@ -179,6 +179,11 @@ class Verbal:
     is_progressive: bool = False
     is_now: bool = False
 
+    @property
+    def is_so(self) -> bool:
+        """Whether something is said to be so now."""
+        return self.tense == "present" and self.sense == "is"
+
 
 def is_verb(word: str) -> bool:
     """Whether a word may open what is said of a subject."""
