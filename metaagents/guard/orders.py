@@ -58,11 +58,10 @@ OVERRIDE = re.compile(
 )
 OVERRIDE_CUES = frozenset(
     "ignore disregard forget override bypass drop discard abandon stop follow obey attention "
-    "notice "
-    "your rules instructions instruction directives directive prompt developer debug god admin dan "
-    "unrestricted unfiltered uncensored jailbroken pretend safety content dear note message "
-    "warning "
-    "ignoriere ignorieren vergiss missachte ignorez oubliez ignora olvida orders policy".split()
+    "notice your rules instructions instruction directives directive prompt developer debug god "
+    "admin dan unrestricted unfiltered uncensored jailbroken pretend safety content dear note "
+    "message warning ignoriere ignorieren vergiss missachte ignorez oubliez ignora olvida orders "
+    "policy".split()
 )
 
 ORDER = re.compile(
@@ -147,8 +146,7 @@ FORGERY = re.compile(
 )
 FORGERY_CUES = frozenset(
     "im system assistant developer inst sys start tool function invoke instructions instruction "
-    "role "
-    "action end parameter user human".split()
+    "role action end parameter user human".split()
 )
 
 ECHO = re.compile(

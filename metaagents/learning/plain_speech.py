@@ -103,13 +103,12 @@ POINTING = frozenset(
     "it its it's this that that's these those the he she him her his hers they them their theirs "
     "you your yours i me my myself mine we us our ours i'm one ones some something anything "
     "everything nothing none another other others both neither either first second latter former "
-    "option same such here there then now today tonight tomorrow yesterday right again yet "
-    "already anymore more most less how what what's when where who why which whatever because "
-    "since though although while until before after than as not no never but so too idea ideas "
-    "thing things way ways sound sounds look looks part bit lot kind feeling think believe say "
-    "see seeing hear know imagine pretend keep be being been don't doesn't isn't aren't all any "
-    "every much many enough well just only even really very go going getting having watch week "
-    "month year".split()
+    "option same such here there then now today tonight tomorrow yesterday right again yet already "
+    "anymore more most less how what what's when where who why which whatever because since though "
+    "although while until before after than as not no never but so too idea ideas thing things way "
+    "ways sound sounds look looks part bit lot kind feeling think believe say see seeing hear know "
+    "imagine pretend keep be being been don't doesn't isn't aren't all any every much many enough "
+    "well just only even really very go going getting having watch week month year".split()
 )
 """Words that point at something outside the sentence, or turn it into another one."""
 

@@ -42,7 +42,7 @@ _VISITED = regex(
 
 DUTIES = frozenset(
     "approve handle hold own manage maintain review lead run chair take cover represent check keep "
-    "write accept decide host coordinate oversee teach run operate answer prepare supervise".split()
+    "write accept decide host coordinate oversee teach operate answer prepare supervise".split()
 )
 """Verbs of what falls to somebody by name, where it is told of a known thing."""
 

@@ -47,11 +47,10 @@ _TOLD_NOTHING = (
     POINTING
     | EVALUATIVE
     | frozenset(
-        "yes no yeah yep nope ok okay sure maybe perhaps probably possibly depends dunno idk "
-        "guess sorry thanks thank please secret private nowhere nobody anywhere anyone hello "
-        "hi hey wait think thinking suppose hope wish im ive dont wont cant isnt doesnt didnt "
-        "unsure undecided unknown around about almost roughly home remote remotely abroad "
-        "online".split()
+        "yes no yeah yep nope ok okay sure maybe perhaps probably possibly depends dunno idk guess "
+        "sorry thanks thank please secret private nowhere nobody anywhere anyone hello hi hey wait "
+        "think thinking suppose hope wish im ive dont wont cant isnt doesnt didnt unsure undecided "
+        "unknown around about almost roughly home remote remotely abroad online".split()
     )
 )
 """Words of what answers nothing, or is a sentence of its own."""

@@ -413,10 +413,9 @@ _AT_WORK = regex(r" (?:with|at|in|for|on) .{2,60}$")
 _ROLE_WORDS_MAX = 4
 _NOT_ROLES = frozenset(
     "person people human guy girl boy kid man woman member part owl wreck being beginner newbie "
-    "friend parent little mom mum dad team family role model winner hero champ queen king "
-    "dinosaur monster beast machine robot legend tyrant dictator bully snake wolf bear lion tiger "
-    "shark witch clown rock riot handful nuisance pest ghost zombie vampire millionaire "
-    "billionaire "
+    "friend parent little mom mum dad team family role model winner hero champ queen king dinosaur "
+    "monster beast machine robot legend tyrant dictator bully snake wolf bear lion tiger shark "
+    "witch clown rock riot handful nuisance pest ghost zombie vampire millionaire billionaire "
     "potato vegetable sponge of for who that by".split()
 )
 

@@ -23,8 +23,8 @@ _LED = frozenset("lead head manage chair captain coach run".split())
 PLANNED = frozenset(
     "start begin move relocate fly travel visit go marry buy study open run attend join get sell "
     "leave retire adopt see quit come turn finish arrive learn build launch rent take drive enrol "
-    "enroll walk hike cycle run emigrate spend host tour sail perform compete celebrate present "
-    "renovate swim climb throw drive".split()
+    "enroll walk hike cycle emigrate spend host tour sail perform compete celebrate present "
+    "renovate swim climb throw".split()
 )
 """What is told of as a plan; much else that people are going to do is a manner of speaking."""
 OFTEN = any_case(

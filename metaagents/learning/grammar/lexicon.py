@@ -20,14 +20,12 @@ COMPANIONS = frozenset("girlfriend boyfriend".split()) | SPOUSES
 RELATIVES = frozenset(
     "mother father mum mom dad mama papa parent brother sister son daughter child kid baby twin "
     "grandparent godson goddaughter godchild ex-wife ex-husband ex-partner half-brother "
-    "half-sister "
-    "grandmother grandfather grandma grandpa granny grandson granddaughter aunt uncle cousin niece "
-    "nephew mother-in-law father-in-law brother-in-law sister-in-law son-in-law daughter-in-law "
-    "stepmother stepfather stepson stepdaughter stepbrother stepsister godmother godfather "
-    "youngest eldest oldest girl boy family ex granddad gran nan nana folks stepson "
-    "grandkid hubby missus ma pa sis bro lad toddler teenager newborn stepdad stepmum stepmom "
-    "sibling in-law granddaughter great-aunt great-uncle great-grandmother great-grandfather "
-    "nanna auntie".split()
+    "half-sister grandmother grandfather grandma grandpa granny grandson granddaughter aunt uncle "
+    "cousin niece nephew mother-in-law father-in-law brother-in-law sister-in-law son-in-law "
+    "daughter-in-law stepmother stepfather stepson stepdaughter stepbrother stepsister godmother "
+    "godfather youngest eldest oldest girl boy family ex granddad gran nan nana folks grandkid "
+    "hubby missus ma pa sis bro lad toddler teenager newborn stepdad stepmum stepmom sibling "
+    "in-law great-aunt great-uncle great-grandmother great-grandfather nanna auntie".split()
 )
 WOMEN = frozenset(
     "wife girlfriend mother mum mom mama sister daughter goddaughter ex-wife half-sister "
@@ -53,8 +51,7 @@ CARERS = frozenset(
 OFFICES = frozenset(
     "boss manager supervisor teacher coach trainer treasurer captain president chairman chairwoman "
     "chair secretary director principal headmaster headmistress head leader team-leader ceo cto "
-    "cfo "
-    "assistant professor adviser advisor agent".split()
+    "cfo assistant professor adviser advisor agent".split()
 )
 TRADES = (
     CARERS
@@ -139,10 +136,9 @@ TITLES = frozenset("dr dr. mr mr. mrs mrs. ms ms. prof prof. professor doctor si
 
 POSSESSIONS = frozenset(
     "house home flat apartment cottage cabin farm garden office studio shop store bakery "
-    "restaurant "
-    "company business car van truck motorbike motorcycle bike bicycle boat caravan phone laptop "
-    "tablet computer camera guitar piano violin watch ring passport licence license school team "
-    "club room kitchen balcony garage".split()
+    "restaurant company business car van truck motorbike motorcycle bike bicycle boat caravan "
+    "phone laptop tablet computer camera guitar piano violin watch ring passport licence license "
+    "school team club room kitchen balcony garage".split()
 )
 """Things of somebody's that are worth knowing about."""
 
@@ -215,29 +211,26 @@ STATES: tuple[tuple[str, ...], ...] = tuple(
 
 EVALUATIVE = frozenset(
     "great good nice lovely amazing awesome wonderful fantastic incredible bad terrible awful "
-    "mountain pile heap load rough important must "
-    "tough hard fun cool crazy weird funny blast lot lots bit ton tons bunch chance moment feeling "
-    "feelings idea ideas thought thoughts point question questions problem problems issue issues "
-    "look minute sec clue word words hunch suspicion doubt doubts deadline "
-    "plan plans choice favour favor request dream dreams goal goals hope "
-    "hopes fear fears vision feel sense blessing mess nightmare joke pain star angel saint genius "
-    "idiot disaster despair spite pleasure treat charm gem delight shame pity mystery secret "
-    "secrets surprise couple few several whole perfect "
-    "thing things stuff way ways part kind sort type number "
-    "special favourite favorite best worst better worse happy sad proud glad sorry excited ready "
-    "reason reasons story stories memory memories experience experiences impact difference "
-    "challenge challenges struggle struggles journey adventure adventures progress success luck "
-    "fan believer connection bond passion interest respect love support help strength courage "
-    "inspiration motivation energy vibe vibes view views scene scenes atmosphere beauty peace joy "
-    "same different similar such other huge big real total true sure "
-    "conversation talk talks chat discussion argument fight accident news update "
-    "opportunity opportunities advice suggestion tip tips info information knowledge understanding "
-    "copy copies "
-    "picture pictures photo photos pic pics video videos sign recipe recipes addition win list "
-    "theme ability place spot scoop note warning notice bite zero exactly procrastination sarcasm "
+    "mountain pile heap load rough important must tough hard fun cool crazy weird funny blast lot "
+    "lots bit ton tons bunch chance moment feeling feelings idea ideas thought thoughts point "
+    "question questions problem problems issue issues look minute sec clue word words hunch "
+    "suspicion doubt doubts deadline plan plans choice favour favor request dream dreams goal "
+    "goals hope hopes fear fears vision feel sense blessing mess nightmare joke pain star angel "
+    "saint genius idiot disaster despair spite pleasure treat charm gem delight shame pity mystery "
+    "secret secrets surprise couple few several whole perfect thing things stuff way ways part "
+    "kind sort type number special favourite favorite best worst better worse happy sad proud glad "
+    "sorry excited ready reason reasons story stories memory memories experience experiences "
+    "impact difference challenge challenges struggle struggles journey adventure adventures "
+    "progress success luck fan believer connection bond passion interest respect love support help "
+    "strength courage inspiration motivation energy vibe vibes view views scene scenes atmosphere "
+    "beauty peace joy same different similar such other huge big real total true sure conversation "
+    "talk talks chat discussion argument fight accident news update opportunity opportunities "
+    "advice suggestion tip tips info information knowledge understanding copy copies picture "
+    "pictures photo photos pic pics video videos sign recipe recipes addition win list theme "
+    "ability place spot scoop note warning notice bite zero exactly procrastination sarcasm "
     "headache crush heart go shot try feet caring worrying thinking trying believing laughing "
-    "crying wondering hoping waiting talking napping overthinking complaining snoozing"
-    " oversleeping".split()
+    "crying wondering hoping waiting talking napping overthinking complaining snoozing "
+    "oversleeping".split()
 )
 """Words of talk about talk, of moods and of praise: what is called so is no fact to keep."""
 
@@ -275,10 +268,9 @@ NO_PERSON = frozenset(
 )
 """Words that open a sentence with a capital and are nobody's name."""
 CONDITIONS = frozenset(
-    "sober clean clean-and-sober vegan "
-    "vegetarian pescatarian coeliac celiac diabetic teetotal left-handed right-handed "
-    "colour-blind color-blind colourblind colorblind dyslexic autistic epileptic asthmatic "
-    "short-sighted deaf blind lame pregnant widowed retired unemployed".split()
+    "sober clean clean-and-sober vegan vegetarian pescatarian coeliac celiac diabetic teetotal "
+    "left-handed right-handed colour-blind color-blind colourblind colorblind dyslexic autistic "
+    "epileptic asthmatic short-sighted deaf blind lame pregnant widowed retired unemployed".split()
 )
 NUMBERS = frozenset(NUMBER_WORDS) - {"zero"}
 MARITAL = frozenset("single married divorced widowed engaged separated".split())

@@ -44,7 +44,7 @@ _OF_AN_ERROR = regex(r"(?:error|exit|status|response|page|line|return|final|next
 _HOLDS = frozenset(
     "be need require run use take hold contain support include begin start end open close meet "
     "live seat cost belong serve last expire accept cover store keep return weigh own have get "
-    "listen allow apply return measure pay prefer want move switch".split()
+    "listen allow apply measure pay prefer want move switch".split()
 )
 """Verbs that say of a thing what is so for long."""
 _RESULTS = frozenset("last cost reach hit exceed".split())

@@ -82,8 +82,8 @@ _FIRM = regex(
     r"|[a-z][A-Z]|^[A-Z]{2,}"
 )
 _NO_ROLE = NO_ROLE | frozenset(
-    "person people human guy girl boy kid man woman member part morning owl wreck human being "
-    "beginner newbie friend parent little huge".split()
+    "person people human guy girl boy kid man woman member part morning owl wreck being beginner "
+    "newbie friend parent little huge".split()
 )
 
 
