@@ -18,20 +18,13 @@ from support.cold_samples import (
     draft,
     episode_by,
     summary_by,
-    turn_by,
+    turns_said,
 )
 from support.tier_samples import NOW
 
 from tiers.errors import Conflict, NotFound, UsageError
-from tiers.records import Scope, Turn
 
 HOUR = timedelta(hours=1)
-
-
-async def _said(cold: Cold, count: int, scope: Scope = SCOPE) -> list[Turn]:
-    return [
-        (await cold.turns.append_turn(scope, turn_by(scope, f"turn {n}")))[0] for n in range(count)
-    ]
 
 
 async def test_nothing_is_an_empty_answer(cold: Cold) -> None:
@@ -45,7 +38,7 @@ async def test_summary_comes_back_and_covers_its_turns(
     cold: Cold, backend: ColdBackend, tmp_path: Path
 ) -> None:
     """The summary, its coverage and its work are one write."""
-    turns = await _said(cold, 3)
+    turns = await turns_said(cold, 3)
     summary = summary_by(SCOPE, turns, tokens=7, user_id="team")
     assert await cold.episodic.put_summary(SCOPE, summary, [draft("s")])
     assert await cold.episodic.summaries(SCOPE) == (summary,)
@@ -57,7 +50,7 @@ async def test_summary_comes_back_and_covers_its_turns(
 
 async def test_summary_again_changes_nothing(cold: Cold) -> None:
     """The same id is stored once, and its work is queued once."""
-    summary = summary_by(SCOPE, await _said(cold, 1))
+    summary = summary_by(SCOPE, await turns_said(cold, 1))
     assert await cold.episodic.put_summary(SCOPE, summary)
     other = summary.model_copy(update={"text": "else"})
     assert not await cold.episodic.put_summary(SCOPE, other, [draft()])
@@ -67,7 +60,7 @@ async def test_summary_again_changes_nothing(cold: Cold) -> None:
 
 async def test_turn_covered_by_another_summary_is_a_conflict(cold: Cold) -> None:
     """All or nothing: the turns that were free stay free."""
-    one, two, three = await _said(cold, 3)
+    one, two, three = await turns_said(cold, 3)
     first = summary_by(SCOPE, [one, two])
     await cold.episodic.put_summary(SCOPE, first)
     with pytest.raises(Conflict, match=two.id) as conflict:
@@ -80,7 +73,7 @@ async def test_turn_covered_by_another_summary_is_a_conflict(cold: Cold) -> None
 
 async def test_levels_cover_apart(cold: Cold) -> None:
     """A turn has one summary per level, not one in all."""
-    turns = await _said(cold, 2)
+    turns = await turns_said(cold, 2)
     assert await cold.episodic.put_summary(SCOPE, summary_by(SCOPE, turns))
     assert await cold.episodic.put_summary(SCOPE, summary_by(SCOPE, turns, level=1))
     with pytest.raises(Conflict):
@@ -89,8 +82,8 @@ async def test_levels_cover_apart(cold: Cold) -> None:
 
 async def test_summary_of_an_unknown_turn_is_refused(cold: Cold) -> None:
     """What covers a turn that is not there would break the account of every turn."""
-    turns = await _said(cold, 1)
-    (theirs,) = await _said(cold, 1, OTHER_GRAPH)
+    turns = await turns_said(cold, 1)
+    (theirs,) = await turns_said(cold, 1, OTHER_GRAPH)
     with pytest.raises(NotFound, match="turn"):
         await cold.episodic.put_summary(SCOPE, summary_by(SCOPE, [*turns, theirs]))
     assert await cold.turns.waiting_turns(SCOPE, 0, 10) == tuple(turns)
@@ -100,7 +93,7 @@ async def test_racing_summaries_cover_each_turn_once(
     processes: Cold, backend: ColdBackend, tmp_path: Path
 ) -> None:
     """Twenty racing summaries over overlapping turns: each turn ends in exactly one."""
-    turns = await _said(processes, 21)
+    turns = await turns_said(processes, 21)
     answers = await asyncio.gather(
         *(
             processes.episodic.put_summary(SCOPE, summary_by(SCOPE, turns[n : n + 2]))
@@ -119,7 +112,7 @@ async def test_racing_summaries_cover_each_turn_once(
 
 async def test_summaries_are_ordered_by_period(cold: Cold) -> None:
     """Oldest period first, whatever was written first."""
-    turns = await _said(cold, 3)
+    turns = await turns_said(cold, 3)
     stored = []
     for turn, hours in zip(turns, (5, 1, 3), strict=True):
         summary = summary_by(SCOPE, [turn], starts_at=NOW + hours * HOUR)
@@ -130,7 +123,7 @@ async def test_summaries_are_ordered_by_period(cold: Cold) -> None:
 
 async def test_summaries_and_episodes_are_not_seen_outside_their_scope(cold: Cold) -> None:
     """Another topic, graph or tenant gets none."""
-    summary = summary_by(SCOPE, await _said(cold, 1))
+    summary = summary_by(SCOPE, await turns_said(cold, 1))
     await cold.episodic.put_summary(SCOPE, summary)
     await cold.episodic.put_episode(SCOPE, episode_by(SCOPE, [summary.id]))
     for stranger in STRANGERS:
@@ -140,7 +133,7 @@ async def test_summaries_and_episodes_are_not_seen_outside_their_scope(cold: Col
 
 async def test_private_summaries_and_episodes_are_their_agents(cold: Cold) -> None:
     """Neither another agent nor the operator sees them; the agent does."""
-    summary = summary_by(SCOPE, await _said(cold, 1), private=True)
+    summary = summary_by(SCOPE, await turns_said(cold, 1), private=True)
     await cold.episodic.put_summary(SCOPE, summary)
     episode = episode_by(SCOPE, [summary.id], private=True)
     await cold.episodic.put_episode(SCOPE, episode)
@@ -153,7 +146,7 @@ async def test_private_summaries_and_episodes_are_their_agents(cold: Cold) -> No
 
 async def test_what_was_written_is_read_by_id(cold: Cold) -> None:
     """In the order asked, expired ones too; what was redacted says so, what is hidden is not."""
-    turns = await _said(cold, 3)
+    turns = await turns_said(cold, 3)
     summary = summary_by(SCOPE, turns[:1], expires_at=NOW - HOUR)
     gone = summary_by(SCOPE, turns[1:2])
     mine = summary_by(SCOPE, turns[2:], private=True)
@@ -177,7 +170,7 @@ async def test_what_was_written_is_read_by_id(cold: Cold) -> None:
 
 async def test_due_summaries_are_everybodys_and_without_episode(cold: Cold) -> None:
     """Expiring by the moment asked, private ones included; later, endless and done ones not."""
-    turns = await _said(cold, 4)
+    turns = await turns_said(cold, 4)
     due = summary_by(SCOPE, turns[:1], expires_at=NOW + HOUR, private=True, starts_at=NOW + HOUR)
     also = summary_by(SCOPE, turns[1:2], expires_at=NOW + HOUR, starts_at=NOW)
     late = summary_by(SCOPE, turns[2:3], expires_at=NOW + 2 * HOUR)
@@ -235,7 +228,7 @@ async def test_episodes_overlap_a_window_that_is_open_at_its_end(cold: Cold) -> 
 
 async def test_records_of_somebody_else_and_broken_text_are_refused(cold: Cold) -> None:
     """Nothing is written under another graph, nor half of a record that cannot be stored."""
-    turns = await _said(cold, 1)
+    turns = await turns_said(cold, 1)
     with pytest.raises(UsageError, match="owner"):
         await cold.episodic.put_summary(SCOPE, summary_by(OTHER_GRAPH, turns))
     with pytest.raises(UsageError, match="owner"):

@@ -20,17 +20,12 @@ from support.cold_samples import (
     draft,
     summary_by,
     turn_by,
+    turns_said,
 )
 from support.tier_samples import HOSTILE_TEXT, NOW, TWINS, scope_of
 
 from tiers.errors import Conflict, UsageError
-from tiers.records import Scope, Tail, ToolOutput, Turn
-
-
-async def _said(cold: Cold, count: int, scope: Scope = SCOPE) -> list[Turn]:
-    return [
-        (await cold.turns.append_turn(scope, turn_by(scope, f"turn {n}")))[0] for n in range(count)
-    ]
+from tiers.records import Scope, Tail, ToolOutput
 
 
 async def test_nothing_is_an_empty_answer(cold: Cold) -> None:
@@ -80,14 +75,14 @@ async def test_seq_counts_per_agent_without_gaps_under_a_race(processes: Cold) -
 
 async def test_recent_turns_are_the_last_of_that_agent_oldest_first(cold: Cold) -> None:
     """The limit keeps the newest."""
-    turns = await _said(cold, 12)
-    await _said(cold, 3, OTHER_AGENT)
+    turns = await turns_said(cold, 12)
+    await turns_said(cold, 3, OTHER_AGENT)
     assert await cold.turns.recent_turns(SCOPE, 8) == tuple(turns[4:])
 
 
 async def test_turns_are_returned_in_the_order_asked(cold: Cold) -> None:
     """Unknown ids are left out, a repeated one comes once."""
-    one, two, three = await _said(cold, 3)
+    one, two, three = await turns_said(cold, 3)
     asked = [three.id, "unknown", one.id, three.id, two.id]
     assert await cold.turns.turns(SCOPE, asked) == (three, one, two)
 
@@ -259,8 +254,8 @@ async def test_turn_of_somebody_else_is_refused(cold: Cold, subtests: pytest.Sub
 
 async def test_waiting_turns_are_old_and_uncovered(cold: Cold) -> None:
     """The last ``keep_last`` are left alone, covered ones are gone, the limit keeps the oldest."""
-    turns = await _said(cold, 12)
-    await _said(cold, 12, OTHER_AGENT)
+    turns = await turns_said(cold, 12)
+    await turns_said(cold, 12, OTHER_AGENT)
     assert await cold.turns.waiting_turns(SCOPE, 8, 100) == tuple(turns[:4])
     assert await cold.turns.waiting_turns(SCOPE, 0, 5) == tuple(turns[:5])
     assert await cold.turns.waiting_turns(SCOPE, 12, 100) == ()
@@ -288,8 +283,8 @@ async def test_waiting_turns_of_a_day_are_those_that_occurred_before_its_end(col
 
 async def test_reading_on_gets_past_what_is_gone(cold: Cold) -> None:
     """Turns behind a ``seq`` in order, redacted and retired ones among them, of that agent only."""
-    turns = await _said(cold, 5)
-    await _said(cold, 3, OTHER_AGENT)
+    turns = await turns_said(cold, 5)
+    await turns_said(cold, 3, OTHER_AGENT)
     await cold.redactor.redact(OPERATOR, [turns[1].id], "asked to", NOW)
     await cold.grains.retire(OPERATOR, [turns[2].id], "old", NOW)
     found = await cold.turns.turns_after(SCOPE, 1, 9)

@@ -6,10 +6,11 @@ Rings, pins, a mesh result, and for whom a hash was filled: a view is a user wit
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
+from support.held import held
 from support.hot_backends import HOT_BACKENDS, REDIS_BACKENDS, HotBackend
 from support.redis_server import RedisServer, running_redis
 from support.tier_samples import HOSTILE_TEXT, TWIN_SCOPES, belief_of, mesh_of, scope_of, turn_of
@@ -24,11 +25,8 @@ from tiers.records import HotState, Scope, Turn
 SCOPE = scope_of()
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[RedisServer]:
-    """One real Redis for this file."""
-    with running_redis() as running:
-        yield running
+server = held(running_redis, "module")
+"""One real Redis for this file."""
 
 
 def _server_for(backend: HotBackend, request: pytest.FixtureRequest) -> RedisServer | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine
 from contextlib import AsyncExitStack, nullcontext
 from typing import Any, TypeVar
 
@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
+from support.held import held
 from support.hot_backends import REDIS_BACKENDS, HotBackend
 from support.redis_server import RedisServer, running_redis
 from support.tier_samples import belief_of, mesh_of, scope_of, turn_of
@@ -107,11 +108,8 @@ class HotMachine(RuleBasedStateMachine):
         self._runner.close()
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[RedisServer]:
-    """One real Redis for this file."""
-    with running_redis() as running:
-        yield running
+server = held(running_redis, "module")
+"""One real Redis for this file."""
 
 
 def _explore(backend: HotBackend, request: pytest.FixtureRequest, limits: settings) -> None:

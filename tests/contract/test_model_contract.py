@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
+from support.held import held
 from support.model_http import (
     KEY,
     ModelServer,
@@ -114,11 +115,8 @@ def named(kind: Any) -> str:
     return kind.name
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[ModelServer]:
-    """One server for all tests of the module."""
-    with running_model_server() as server:
-        yield server
+running = held(running_model_server, "module")
+"""One server for all tests of the module."""
 
 
 @pytest.fixture

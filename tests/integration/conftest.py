@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.held import held
 from support.model_http import ModelServer, running_model_server
 from support.model_providers import PROVIDERS, Make, embedder_at, model_at
-from support.mongo_deployments import Deployment, deployed
+from support.mongo_deployments import deployed
 from support.moves import shared_inventory, shared_source
-from support.qdrant_shim import QdrantShim, running_shim
+from support.qdrant_shim import running_shim
 from support.servers import placed
 
 
@@ -22,28 +23,19 @@ def tiers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
     yield from placed(request.param, monkeypatch)
 
 
-@pytest.fixture(scope="module")
-def deployment() -> Iterator[Deployment]:
-    """A MongoDB with transactions, for all tests of a file."""
-    with deployed() as found:
-        yield found
+deployment = held(deployed, "module")
+"""A MongoDB with transactions, for all tests of a file."""
 
 
-@pytest.fixture(scope="module")
-def shim() -> Iterator[QdrantShim]:
-    """A stand-in for Qdrant, for the tests of a file, which may hurt it."""
-    with running_shim() as running:
-        yield running
+shim = held(running_shim, "module")
+"""A stand-in for Qdrant, for the tests of a file, which may hurt it."""
 
 
 # Providers of models.
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[ModelServer]:
-    """One server of models for all tests of a file."""
-    with running_model_server() as server:
-        yield server
+running = held(running_model_server, "module")
+"""One server of models for all tests of a file."""
 
 
 @pytest.fixture

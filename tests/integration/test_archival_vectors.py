@@ -12,7 +12,7 @@ import pytest
 from support.cold_mongo import server
 from support.doors import run
 from support.runtime import MovingClock, running
-from support.servers import server_variables
+from support.servers import on_servers
 
 from ezra import Ezra, Fact, TierRejected
 
@@ -22,10 +22,7 @@ FACTS = ("The mediums last about 18 laps.", "Rain is likely at two.", "The gearb
 @pytest.fixture
 def variables(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """A runtime on servers, MongoDB with search indexes."""
-    found = server_variables()
-    for name, value in found.items():
-        monkeypatch.setenv(name, value)
-    return found
+    return on_servers(monkeypatch)
 
 
 def stored(variables: dict[str, str]) -> list[dict[str, Any]]:

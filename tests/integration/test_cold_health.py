@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 from support.cold_backends import raw_sqlite
 from support.cold_samples import SCOPE, turn_by
+from support.held import held
 from support.mongo_server import MongoServer, running_mongo
 
 from tiers.cold.mongo import mongo_cold_store
@@ -22,11 +22,8 @@ from tiers.cold.sqlite.health import sqlite_health
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 
 
-@pytest.fixture
-def server() -> Iterator[MongoServer]:
-    """A MongoDB of its own for each test."""
-    with running_mongo() as running:
-        yield running
+server = held(running_mongo)
+"""A MongoDB of its own for each test."""
 
 
 @pytest.mark.parametrize("driver", ["pymongo", "motor"])

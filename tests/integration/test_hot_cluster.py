@@ -12,6 +12,7 @@ from redis import Redis
 from redis.asyncio.cluster import RedisCluster
 from redis.crc import key_slot
 from redis.exceptions import MovedError
+from support.held import held
 from support.hot_backends import walk
 from support.processes import PATIENCE_SECONDS, wait_until
 from support.redis_deployments import (
@@ -31,11 +32,8 @@ from tiers.records import HotState
 AGENTS = [scope_of(agent_id=f"agent{number}") for number in range(40)]
 
 
-@pytest.fixture(scope="module")
-def one_node() -> Iterator[ClusterDeployment]:
-    """One node that owns every slot."""
-    with running_cluster() as cluster:
-        yield cluster
+one_node = held(running_cluster, "module")
+"""One node that owns every slot."""
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
 from redis import Redis
+from support.held import held
 from support.hot_backends import walk
 from support.redis_deployments import free_ports
 from support.redis_server import RedisServer, running_redis
@@ -22,11 +23,8 @@ from tiers.hot.health import Greeting, obstacles
 SHOWN_NOWHERE = "hunter2"
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[RedisServer]:
-    """A Redis that writes an append-only file."""
-    with running_redis("--appendonly", "yes", "--maxmemory", "64mb") as running:
-        yield running
+server = held(lambda: running_redis("--appendonly", "yes", "--maxmemory", "64mb"), "module")
+"""A Redis that writes an append-only file."""
 
 
 async def test_healthy_server(server: RedisServer) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import pytest
 from fakeredis import FakeAsyncRedis, FakeServer
 from redis.asyncio import Redis
 from redis.exceptions import ConnectionError, RedisError  # noqa: A004 - the driver's own class
+from support.held import held
 from support.redis_server import RedisServer, running_redis
 from support.tier_samples import belief_of, mesh_of, scope_of, turn_of
 
@@ -28,11 +29,8 @@ from tiers.records import HotState
 SCOPE = scope_of()
 
 
-@pytest.fixture
-def server() -> Iterator[RedisServer]:
-    """A Redis of its own for each test, since most of them hurt it."""
-    with running_redis() as running:
-        yield running
+server = held(running_redis)
+"""A Redis of its own for each test, since most of them hurt it."""
 
 
 @pytest.fixture

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from redis import Redis
+from support.held import held
 from support.hot_backends import walk
 from support.processes import wait_until
 from support.redis_deployments import (
@@ -26,11 +27,8 @@ PATIENT_SECONDS = 10.0
 """What a busy machine may take for an answer that comes."""
 
 
-@pytest.fixture
-def deployment() -> Iterator[SentinelDeployment]:
-    """Two servers and a Sentinel of their own for each test, since most of them hurt them."""
-    with running_sentinel() as running:
-        yield running
+deployment = held(running_sentinel)
+"""Two servers and a Sentinel of their own for each test, since most of them hurt them."""
 
 
 async def test_every_operation_goes_to_the_master(deployment: SentinelDeployment) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 from redis import Redis
+from support.held import held
 from support.hot_backends import walk
 from support.redis_deployments import (
     Certificates,
@@ -201,11 +202,8 @@ RAW = "p@ss:/?#%"
 LOGIN = "keeper:p%40ss%3A%2F%3F%23%25"
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[RedisServer]:
-    """One real Redis for this file."""
-    with running_redis() as running:
-        yield running
+server = held(running_redis, "module")
+"""One real Redis for this file."""
 
 
 def _rule(*, without: str = "", keys: str = "~ezra:*", also: tuple[str, ...] = ()) -> list[str]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from support.held import held
 from support.mesh_sources import SECRET, Service, weather, weather_service
 
 from ezra.mesh import MeshAsk, Source, source_of
@@ -17,11 +18,8 @@ from tiers.records import MeshResult
 NOW = datetime(2026, 5, 14, 9, 0, tzinfo=UTC)
 
 
-@pytest.fixture(scope="module")
-def running_service() -> Iterator[Service]:
-    """A service for all tests."""
-    with weather_service() as service:
-        yield service
+running_service = held(weather_service, "module")
+"""A service for all tests."""
 
 
 @pytest.fixture

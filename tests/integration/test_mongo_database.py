@@ -28,6 +28,7 @@ from pymongo.errors import (
     WTimeoutError,
 )
 from support.cold_samples import SCOPE, draft, graph_of, turn_by
+from support.held import held
 from support.mongo_server import MongoServer, running_mongo
 from support.tier_samples import NOW
 
@@ -71,11 +72,8 @@ def opener(deployment: tuple[MongoServer, str]) -> Opener:
     return lambda **how: mongo_cold_store(server.uri, database=name, driver=driver, **how)
 
 
-@pytest.fixture
-def server() -> Iterator[MongoServer]:
-    """A replica set of its own, for a test that hurts it."""
-    with running_mongo() as running:
-        yield running
+server = held(running_mongo)
+"""A replica set of its own, for a test that hurts it."""
 
 
 @asynccontextmanager

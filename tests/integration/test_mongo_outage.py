@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from pymongo.errors import PyMongoError
 from support.cold_samples import SCOPE, draft, turn_by
+from support.held import held
 from support.mongo_server import MongoServer, running_mongo
 from support.tier_samples import NOW, scope_of
 
@@ -48,11 +49,8 @@ def _collected() -> Iterator[None]:
     gc.collect()
 
 
-@pytest.fixture
-def server() -> Iterator[MongoServer]:
-    """A server of its own for each test, since most of them hurt it."""
-    with running_mongo() as running:
-        yield running
+server = held(running_mongo)
+"""A server of its own for each test, since most of them hurt it."""
 
 
 @pytest.fixture(params=DRIVERS)

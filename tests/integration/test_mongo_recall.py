@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -26,6 +26,7 @@ from support.cold_samples import (
     fact_by,
     heir_of,
 )
+from support.held import held
 from support.mongo_server import MongoServer, running_mongo
 from support.tier_samples import NOW, scope_of
 from support.warm_reference import ReferenceWarmStore
@@ -38,11 +39,8 @@ NEAR, BEHIND = (1.0, 0.0, 0.0, 0.0), (-1.0, 0.0, 0.0, 0.0)
 ASKER = scope_of(agent_id="engineer", topics=("strategy", "tyres"))
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[MongoServer]:
-    """A stand-in for Atlas, shared by the module."""
-    with running_mongo() as running:
-        yield running
+server = held(running_mongo, "module")
+"""A stand-in for Atlas, shared by the module."""
 
 
 @pytest.fixture

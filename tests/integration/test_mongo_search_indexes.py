@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from pymongo import MongoClient
 from support.atlas import MODEL, WIDTH, index_commands, opened, question, remember, searches
 from support.cold_samples import SCOPE, fact_by
+from support.held import held
 from support.mongo_server import MongoServer, running_mongo
 from support.tier_samples import DIMENSIONS
 from support.warm_reference import ReferenceWarmStore
@@ -35,11 +36,8 @@ VECTOR = {
 }
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[MongoServer]:
-    """A stand-in for Atlas, shared by the module."""
-    with running_mongo() as running:
-        yield running
+server = held(running_mongo, "module")
+"""A stand-in for Atlas, shared by the module."""
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from pymongo import AsyncMongoClient
 from pymongo.asynchronous.collection import AsyncCollection
 from pymongo.errors import OperationFailure
 from pymongo.operations import SearchIndexModel
+from support.held import held
 from support.mongo_server import MongoServer, running_mongo
 from support.mongo_server.filters import compile_filter
 from support.mongo_server.planning import matching
@@ -171,11 +172,8 @@ _VECTORS = SearchIndexModel(
 )
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[MongoServer]:
-    """One server for the tests that do it no harm."""
-    with running_mongo() as server:
-        yield server
+shared = held(running_mongo, "module")
+"""One server for the tests that do it no harm."""
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -15,16 +15,14 @@ from pymongo.errors import (
     OperationFailure,
     WriteError,
 )
+from support.held import held
 from support.mongo_server import MongoServer, running_mongo
 
 Documents = AsyncCollection[dict[str, Any]]
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[MongoServer]:
-    """One server for the tests that do it no harm."""
-    with running_mongo() as server:
-        yield server
+shared = held(running_mongo, "module")
+"""One server for the tests that do it no harm."""
 
 
 @pytest.fixture
@@ -34,11 +32,8 @@ async def things(shared: MongoServer) -> AsyncIterator[Documents]:
         yield client[shared.fresh_database()]["things"]
 
 
-@pytest.fixture
-def server() -> Iterator[MongoServer]:
-    """A server of its own, for a test that hurts it."""
-    with running_mongo() as running:
-        yield running
+server = held(running_mongo)
+"""A server of its own, for a test that hurts it."""
 
 
 # Refusals.

@@ -5,21 +5,18 @@ What is found is the contract's to judge.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from support.atlas import opened
 from support.cold_mongo import prepared_database
 from support.cold_samples import OTHER_GRAPH, SCOPE, asked, fact_by, turn_by
+from support.held import held
 from support.mongo_server import MongoServer, running_mongo
 
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[MongoServer]:
-    """A server, shared by the module."""
-    with running_mongo() as running:
-        yield running
+server = held(running_mongo, "module")
+"""A server, shared by the module."""
 
 
 @pytest.fixture

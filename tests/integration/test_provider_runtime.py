@@ -5,23 +5,19 @@ The real client libraries, at the stand-in for both providers' HTTP APIs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from support.command import ezra as command
+from support.held import held
 from support.model_http import KEY, Fault, ModelServer, running_model_server
 from support.model_providers import PROVIDERS, says
 from support.runtime import running
 
 from ezra import ConfigError
 
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ModelServer]:
-    """One server for all tests of the module."""
-    with running_model_server() as started:
-        yield started
+server = held(running_model_server, "module")
+"""One server for all tests of the module."""
 
 
 def chosen(server: ModelServer, provider: str) -> dict[str, object]:

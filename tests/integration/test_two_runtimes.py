@@ -19,7 +19,7 @@ from typing import cast
 import pytest
 from support.memory_rows import MemoryRows, memory_rows
 from support.records import every_row
-from support.servers import server_variables
+from support.servers import on_servers
 from support.shared_runtime import LEASE_SECONDS, WorkingProcess, shared_settings, working_process
 
 from ezra import Ezra
@@ -46,10 +46,7 @@ DETAILS = "kerb camber gravel tunnel hairpin tarmac chicane straight banking run
 @pytest.fixture
 def servers(monkeypatch: pytest.MonkeyPatch) -> Mapping[str, str]:
     """Servers for one test, with nothing in them."""
-    variables = server_variables()
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    return variables
+    return on_servers(monkeypatch)
 
 
 async def _feed(agent: Agent, random: Random, until: float, told: list[Turn]) -> None:

@@ -24,6 +24,7 @@ from tiers.history.export import (
 from tiers.history.heads import signed_head
 from tiers.history.rotation import Rotation, handed_over
 from tiers.history.signing import SigningKey
+from tiers.history.verification import Verification
 
 from .memory_log import MemoryLog, long_log
 
@@ -161,3 +162,8 @@ def file_of(
         *(rotation_line(one) for one in (sample.rotations if rotations is None else rotations)),
     ]
     return joined(resealed(lines, key))
+
+
+def told(found: Verification) -> list[str]:
+    """Return the problems of an export as people read them."""
+    return [str(one) for one in found.problems]

@@ -15,14 +15,8 @@ from ezra.bridge.client import Bridge, bridged
 from ezra.bridge.config import BridgeConfig
 
 from .command import started
+from .model_providers import free_port
 from .processes import PATIENCE_SECONDS, wait_until
-
-
-def free_port() -> int:
-    """Return a port of loopback that nobody listens on."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 class Server:

@@ -105,6 +105,13 @@ def turn_by(scope: Scope = SCOPE, text: str = "How long do mediums last?", **fie
     return Turn(input=text, **known).stamped(scope, IDS.new(), NOW)
 
 
+async def turns_said(cold: Any, count: int, scope: Scope = SCOPE) -> list[Turn]:
+    """Append turns to a cold tier, one after the other."""
+    return [
+        (await cold.turns.append_turn(scope, turn_by(scope, f"turn {n}")))[0] for n in range(count)
+    ]
+
+
 def fact_by(scope: Scope = SCOPE, text: str = "Mediums last 18 laps.", **fields: Any) -> Fact:
     """Return a fact that is not stored yet; ``minute`` delays when it is recorded."""
     minute = fields.pop("minute", 0)

@@ -7,8 +7,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+import pytest_asyncio
 from support.runtime import MovingClock, running
-from support.service import serving
+from support.service import DOORS, serving
 
 from ezra import Ezra
 
@@ -47,3 +49,16 @@ async def house(home: Path, door: str, **settings: object) -> AsyncIterator[Hous
             url = await stack.enter_async_context(serving(behind))
             runtime = await stack.enter_async_context(Ezra.connect(url))
         yield House(behind, runtime, clock)
+
+
+def house_for_a_file() -> Any:
+    """Return a fixture: a runtime behind each door, for all tests of a file."""
+
+    @pytest_asyncio.fixture(scope="module", loop_scope="module", params=DOORS)
+    async def found(
+        request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    ) -> AsyncIterator[House]:
+        async with house(tmp_path_factory.mktemp("home"), request.param) as opened:
+            yield opened
+
+    return found

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
-import pytest_asyncio
 from support.runtime import running
-from support.service import DOORS
-from support.two_doors import House, house
+from support.two_doors import House, house_for_a_file
 
 from ezra.moving.carrying import TABLES
 from tiers.board import CARDS_MAX, Card
@@ -26,13 +23,8 @@ ID = "0198a1b2-0c3d-7e4f-8a5b-6c7d8e9fa0b1"
 OTHER_ID = "0198a1b2-0c3d-7e4f-8a5b-6c7d8e9fa0b2"
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=DOORS)
-async def doors(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[House]:
-    """One runtime behind each door for all tests here; each has a graph of its own."""
-    async with house(Path(tmp_path_factory.mktemp("home")), request.param) as opened:
-        yield opened
+doors = house_for_a_file()
+"""One runtime behind each door for all tests here; each has a graph of its own."""
 
 
 async def _two(doors: House, **given: Any) -> tuple[Any, Any]:

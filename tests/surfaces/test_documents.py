@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-import pytest_asyncio
 from support.document_files import pdf_of, post_of, sentences
 from support.runtime import MovingClock, running
-from support.service import DOORS, bearer, inside, serving
-from support.two_doors import House, house
+from support.service import bearer, inside, serving
+from support.two_doors import House, house_for_a_file
 
 from ezra import Ezra
 from ezra.documents import drafted
@@ -37,13 +35,8 @@ GUIDE = (
 )
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=DOORS)
-async def doors(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[House]:
-    """One runtime behind each door for all tests here; each has a graph of its own."""
-    async with house(Path(tmp_path_factory.mktemp("home")), request.param) as opened:
-        yield opened
+doors = house_for_a_file()
+"""One runtime behind each door for all tests here; each has a graph of its own."""
 
 
 async def _graph(doors: House, name: str, **given: Any) -> Any:

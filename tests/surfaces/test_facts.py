@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-import pytest_asyncio
-from support.service import DOORS
-from support.two_doors import House, house
+from support.two_doors import House, house_for_a_file
 
 from ezra import AuditFilter, Conflict, Fact, NotFound, Rule, UsageError, WriteRefused
 
@@ -21,13 +18,8 @@ TWO = "01985a4c-0000-7000-8000-000000000002"
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=DOORS)
-async def there(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[House]:
-    """A runtime behind each door."""
-    async with house(tmp_path_factory.mktemp("facts"), request.param) as opened:
-        yield opened
+there = house_for_a_file()
+"""A runtime behind each door."""
 
 
 async def test_an_id_of_the_callers_makes_a_repeat_harmless(there: House) -> None:

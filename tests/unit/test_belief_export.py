@@ -12,7 +12,16 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.belief_exports import FIRST_KEY, Sample, heads_of, joined, resealed, sample_in, write
+from support.belief_exports import (
+    FIRST_KEY,
+    Sample,
+    heads_of,
+    joined,
+    resealed,
+    sample_in,
+    told,
+    write,
+)
 from support.memory_log import MemoryLog, long_log, settled
 from support.tampering import tally
 
@@ -25,7 +34,7 @@ from tiers.history.heads import check_head, signed_head
 from tiers.history.merkle import root_of
 from tiers.history.rotation import Rotation
 from tiers.history.signing import verify
-from tiers.history.verification import Verification, verify_export
+from tiers.history.verification import verify_export
 
 # The export of a belief log: what is written, in which form, and that it is written whole.
 
@@ -231,11 +240,6 @@ def foreign(tmp_path_factory: pytest.TempPathFactory) -> Sample:
 def path(tmp_path: Path) -> Path:
     """Where a file is put that is to be verified."""
     return tmp_path / "export.jsonl"
-
-
-def told(found: Verification) -> list[str]:
-    """Return the problems as people read them."""
-    return [str(one) for one in found.problems]
 
 
 HEADER = {

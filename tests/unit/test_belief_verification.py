@@ -19,6 +19,7 @@ from support.belief_exports import (
     joined,
     rechained,
     sample_in,
+    told,
     write,
 )
 from support.memory_log import MemoryLog, long_log, settled
@@ -29,7 +30,7 @@ from tiers.history.chain import canonical, event_hash, stored_digest
 from tiers.history.heads import check_head
 from tiers.history.merkle import EMPTY_ROOT, root_of
 from tiers.history.rotation import handed_over
-from tiers.history.verification import LogVerifier, Verification, verify_export
+from tiers.history.verification import LogVerifier, verify_export
 
 PUBLIC = FIRST_KEY.public_hex
 
@@ -50,11 +51,6 @@ def foreign(tmp_path_factory: pytest.TempPathFactory) -> Sample:
 def path(tmp_path: Path) -> Path:
     """Where a file is put that is to be verified."""
     return tmp_path / "export.jsonl"
-
-
-def told(found: Verification) -> list[str]:
-    """Return the problems as people read them."""
-    return [str(one) for one in found.problems]
 
 
 def test_an_untouched_export_is_accepted(sample: Sample, path: Path) -> None:

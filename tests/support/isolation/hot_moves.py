@@ -8,6 +8,7 @@ from tiers.records import Commitment, MeshResult, Scope, Turn
 
 from .aims import INNER, OUTER, Aim
 from .attempts import FORGED, Method, Move, Touch, own
+from .cold_reads import asker
 from .oracle import Reach
 from .worlds import LATER, SHARED_WORDS
 
@@ -21,16 +22,9 @@ def _mine(scope: Scope) -> tuple[Touch, ...]:
     return (Touch(scope.tenant, scope.graph_id, agent_id=scope.agent_id or ""),)
 
 
-def _asker(aim: Aim) -> Scope:
-    """Return the attacker's scope, of some agent: a cache is always an agent's."""
-    if aim.scope.agent_id is not None:
-        return aim.scope
-    return aim.scope.model_copy(update={"agent_id": "nobody"})
-
-
 def _writer(aim: Aim) -> Scope | None:
     """Return the scope of an agent that the world does not have, so that no cache is emptied."""
-    scope = _asker(aim)
+    scope = asker(aim)
     planted = {(*corner.house, corner.agent_id) for corner in aim.world.corners}
     if (scope.tenant, scope.graph_id, scope.agent_id) not in planted:
         return scope
@@ -66,7 +60,7 @@ def _owners(aim: Aim) -> dict[str, Any]:
 
 def read(aim: Aim) -> Move:
     """Read what is kept for an agent."""
-    scope = _asker(aim)
+    scope = asker(aim)
     return Move(lambda hot: hot.read(scope), scope=scope)
 
 
