@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.command import COMMAND, started
 from support.command import ezra as run
-from support.doors import Done
+from support.doors import Said
 from support.doors import run as run_here
 from support.processes import PATIENCE_SECONDS
 
@@ -23,7 +23,7 @@ CHAT = """
 ezra = partial(run, EZRA_EMBEDDER="off")
 
 
-def here(home: Path, *arguments: object, **variables: str) -> Done:
+def here(home: Path, *arguments: object, **variables: str) -> Said:
     """Run a command in this process, by its entry point: what needs no process of its own."""
     return run_here(*arguments, EZRA_HOME=str(home), **variables)
 

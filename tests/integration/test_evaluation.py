@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from pydantic import SecretStr
-from support.doors import Done, run
+from support.doors import Said, run
 from support.evaluation_sets import garage, written
 from typer.testing import CliRunner
 
@@ -129,7 +129,7 @@ def test_the_command_prints_tables_or_json_and_holds_to_its_floors(
 SOME = ("--every", 15)
 
 
-def measuring(*arguments: object) -> Done:
+def measuring(*arguments: object) -> Said:
     """Run the command on every fifteenth case, by words."""
     return run("eval", "learning", *SOME, *arguments, EZRA_EMBEDDER="off")
 

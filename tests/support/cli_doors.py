@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from queue import Queue
 from typing import Any
 from unittest.mock import patch
 
-from support.doors import commands
+from support.doors import Said, commands
 from support.runtime import MovingClock, running
 from support.service import serving
 from typer.testing import CliRunner
@@ -26,31 +24,6 @@ from ezra.service.tokens import TokenFile
 from .processes import PATIENCE_SECONDS
 
 DOORS = ("embedded", "server")
-
-
-@dataclass(frozen=True)
-class Said:
-    """What a command came to.
-
-    Attributes:
-        code: Its exit code.
-        out: Standard output.
-        err: Standard error.
-    """
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def document(self) -> Any:
-        """What it printed for programs."""
-        return json.loads(self.out)
-
-    @property
-    def lines(self) -> list[str]:
-        """The lines that it printed for people."""
-        return self.out.splitlines()
 
 
 class Door:

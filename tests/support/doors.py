@@ -32,8 +32,8 @@ def commands() -> Any:
 
 
 @dataclass(frozen=True)
-class Done:
-    """What came of a command."""
+class Said:
+    """What a command came to: its exit code, standard output and standard error."""
 
     code: int
     out: str
@@ -43,6 +43,11 @@ class Done:
     def document(self) -> Any:
         """What it printed with ``--json``."""
         return json.loads(self.out)
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines that it printed for people."""
+        return self.out.splitlines()
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ class Door:
     variables: dict[str, str]
     home: Path
 
-    def ezra(self, *arguments: object, **more: str) -> Done:
+    def ezra(self, *arguments: object, **more: str) -> Said:
         """Run a command; what it raises but an exit is a mistake of ours and comes through."""
         return run(*arguments, **{**self.variables, **more})
 
@@ -70,7 +75,7 @@ class Door:
         return done.document
 
 
-def run(*arguments: object, **variables: str) -> Done:
+def run(*arguments: object, **variables: str) -> Said:
     """Run ``ezra`` in this process, by its entry point, in an environment of its own."""
     out, err = io.StringIO(), io.StringIO()
     known = {**kept(), "COLUMNS": COLUMNS, "EZRA_EMBEDDER": "off"}
@@ -86,7 +91,7 @@ def run(*arguments: object, **variables: str) -> Done:
             ezra.cli.main()
         except SystemExit as ended:
             code = ended.code
-    return Done(code if isinstance(code, int) else 0, out.getvalue(), err.getvalue())
+    return Said(code if isinstance(code, int) else 0, out.getvalue(), err.getvalue())
 
 
 @contextmanager

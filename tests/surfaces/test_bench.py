@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from support.doors import Done, run
+from support.doors import Said, run
 
 from ezra.evaluation.speed.picture import picture
 from ezra.evaluation.speed.results import Figure, Report, this_machine
@@ -15,7 +15,7 @@ from ezra.evaluation.speed.sections import Plan
 ROOT = Path(__file__).parents[2]
 
 
-def measuring(*arguments: object) -> Done:
+def measuring(*arguments: object) -> Said:
     """Run the command by words, so that no model is needed."""
     return run("bench", *arguments, EZRA_EMBEDDER="off")
 

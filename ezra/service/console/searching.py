@@ -58,8 +58,6 @@ class Weighed:
         base: The sum of them; below 0 it counts 0.
         score: The sum times every factor.
         width: How wide the bar of the score is beside the best one's.
-        considered: The score that recall itself gives before a reranker; ``None`` when it does
-            not say.
     """
 
     hit: Hit
@@ -68,7 +66,6 @@ class Weighed:
     base: float
     score: float
     width: float
-    considered: float | None
 
 
 @pages.page("/graphs/{graph_id}/search", needs="read", label="Search", key="s")
@@ -104,7 +101,6 @@ async def search(pool: HandlePool, caller: Caller, graph: Graph, asked: SearchAs
 
 def weighed(found: RecallResult) -> tuple[Weighed, ...]:
     """Return the answers with how their scores came about; bars are beside the best of them."""
-    considered = dict(found.considered)
     shown = [(hit, found.reasons[hit.id]) for hit in found.items if hit.id in found.reasons]
     added = [sum(value for value in one.parts.values() if value > 0) for _, one in shown]
     most = max(added, default=0.0)
@@ -118,7 +114,6 @@ def weighed(found: RecallResult) -> tuple[Weighed, ...]:
             _base(reason),
             score,
             100 * score / best if best > 0 else 0.0,
-            considered.get(hit.id),
         )
         for (hit, reason), score in zip(shown, scores, strict=True)
     )
