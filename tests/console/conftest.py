@@ -21,6 +21,14 @@ CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 """The first takes four fifths of the processor time of the second."""
 
 DESKTOP, PHONE = (1280, 800), (390, 844)
+LOOKS = (
+    (PHONE, "dark"),
+    *(
+        pytest.param(*look, marks=pytest.mark.slow)
+        for look in ((DESKTOP, "light"), (DESKTOP, "dark"), (PHONE, "light"))
+    ),
+)
+"""In which windows a page is looked at; most of them in the slow run."""
 _QUIET = (
     "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run"
     " --disable-background-networking --disable-component-update --disable-sync"

@@ -16,17 +16,10 @@ from ezra.service.console.facts import MOVES, ROWS
 from ezra.service.console.pages import LATEST
 from tiers.records import AuditFilter, Fact
 
-from .conftest import DESKTOP, PHONE, Shots, Tabs
+from .conftest import LOOKS, Shots, Tabs
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-LOOKS = (
-    (PHONE, "dark"),
-    *(
-        pytest.param(*look, marks=pytest.mark.slow)
-        for look in ((DESKTOP, "light"), (DESKTOP, "dark"), (PHONE, "light"))
-    ),
-)
 
 TRIES_MAX = 20
 """A machine that does other work besides slows some tries down, but not all of them."""

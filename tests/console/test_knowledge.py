@@ -15,18 +15,11 @@ from ezra import Fact
 from ezra.service.console.knowledge import SHOWN
 from ezra.service.console.rings import LABELS_MAX, NODES_MAX, Edge, around
 
-from .conftest import DESKTOP, PHONE, Shots, Tabs
+from .conftest import LOOKS, Shots, Tabs
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 GRAPH = "spa"
-LOOKS = (
-    (PHONE, "dark"),
-    *(
-        pytest.param(*look, marks=pytest.mark.slow)
-        for look in ((DESKTOP, "light"), (DESKTOP, "dark"), (PHONE, "light"))
-    ),
-)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

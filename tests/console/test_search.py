@@ -23,20 +23,13 @@ from ezra.service.console.searching import SearchAsked, weighed
 from ezra.service.tokens import TokenFile
 from tiers.records import Hit
 
-from .conftest import DESKTOP, PHONE, Shots, Tabs
+from .conftest import LOOKS, Shots, Tabs
 
 browsing = pytest.mark.asyncio(loop_scope="session")
 
 GRAPH = "monza"
 PATH = f"/console/graphs/{GRAPH}/search"
 QUESTION = "How many laps do the mediums last?"
-LOOKS = (
-    (PHONE, "dark"),
-    *(
-        pytest.param(*look, marks=pytest.mark.slow)
-        for look in ((DESKTOP, "light"), (DESKTOP, "dark"), (PHONE, "light"))
-    ),
-)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

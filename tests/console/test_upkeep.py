@@ -35,18 +35,11 @@ from metaagents.lifecycle.conservation import ConservationReport, GrainConservat
 from tiers.errors import TierUnavailable
 from tiers.records import Retention, Scope, WorkDraft
 
-from .conftest import DESKTOP, PHONE, Shots, Tabs
+from .conftest import LOOKS, Shots, Tabs
 
 browsing = pytest.mark.asyncio(loop_scope="session")
 
 BEGIN = datetime(2026, 5, 14, 9, tzinfo=UTC)
-LOOKS = (
-    (PHONE, "dark"),
-    *(
-        pytest.param(*look, marks=pytest.mark.slow)
-        for look in ((DESKTOP, "light"), (DESKTOP, "dark"), (PHONE, "light"))
-    ),
-)
 
 
 @browsing
