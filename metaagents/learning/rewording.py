@@ -274,14 +274,17 @@ def _base_of(cut: str) -> str | None:
 _Form: TypeAlias = tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]]
 
 
-def _form(pattern: str, reworded: Callable[[re.Match[str]], str | None]) -> _Form:
+def _form(pattern: str, reworded: str | Callable[[re.Match[str]], str | None]) -> _Form:
+    """Return a form; what it comes to may be told with its groups in braces."""
+    if isinstance(reworded, str):
+        return regex(pattern, re.DOTALL), lambda found: reworded.format(**found.groupdict())
     return regex(pattern, re.DOTALL), reworded
 
 
 _FORMS: tuple[_Form, ...] = (
     _form(
         rf"(?P<who>.+) (?:is|am|are) employed (?:by|at|with) (?P<of>{_THING})",
-        lambda found: f"{found['who']} works for {found['of']}",
+        "{who} works for {of}",
     ),
     _form(
         rf"(?P<thing>.+) (?:was|were|has been|have been) (?P<done>[a-z]+) by (?P<agent>{_AGENT})"
@@ -298,63 +301,47 @@ _FORMS: tuple[_Form, ...] = (
     ),
     _form(
         rf"(?i:there) (?:is|are) (?P<thing>.+) in (?P<where>{_DETERMINER} [\w-]+(?: [\w-]+)?)",
-        lambda found: f"{found['where']} has {found['thing']}",
+        "{where} has {thing}",
     ),
     _form(
         rf"(?:(?i:the) )?(?P<measure>{_MEASURED}) of (?P<of>{_THING}) is (?P<value>.*\d.*)",
         _measured,
     ),
     _form(rf"(?P<of>{_THING})'s (?P<measure>{_MEASURED}) is (?P<value>.*\d.*)", _measured),
-    _form(
-        r"(?P<who>.+) (?P<is>is|am|are) allergic to (?P<of>.+)",
-        lambda found: f"{found['who']} has an allergy to {found['of']}",
-    ),
+    _form(r"(?P<who>.+) (?P<is>is|am|are) allergic to (?P<of>.+)", "{who} has an allergy to {of}"),
     _form(
         r"(?P<who>.+) (?P<is>is|am|are) intolerant (?:to|of) (?P<of>.+)",
-        lambda found: f"{found['who']} has an intolerance to {found['of']}",
+        "{who} has an intolerance to {of}",
     ),
     _form(
         r"(?P<who>.+) (?:has|have) an? (?P<of>[\w-]+) (?P<what>allergy|intolerance)",
-        lambda found: f"{found['who']} has an {found['what']} to {found['of']}",
+        "{who} has an {what} to {of}",
     ),
+    _form(r"(?P<who>.+) (?:is|am|are) fond of (?P<of>.+)", "{who} likes {of}"),
     _form(
-        r"(?P<who>.+) (?:is|am|are) fond of (?P<of>.+)",
-        lambda found: f"{found['who']} likes {found['of']}",
+        rf"(?P<who>.+) (?:is|am|are) (?:called|named) (?P<what>{_NAME})", "{who} is called {what}"
     ),
-    _form(
-        rf"(?P<who>.+) (?:is|am|are) (?:called|named) (?P<what>{_NAME})",
-        lambda found: f"{found['who']} is called {found['what']}",
-    ),
-    _form(
-        rf"(?P<who>.+)'s name is (?P<what>{_NAME})",
-        lambda found: f"{found['who']} is called {found['what']}",
-    ),
+    _form(rf"(?P<who>.+)'s name is (?P<what>{_NAME})", "{who} is called {what}"),
     _form(
         rf"(?P<what>.+) (?:is|are) the (?P<of>[\w-]+)(?: that)? (?P<who>{_NAME}) likes? "
         r"(?:the )?(?:best|most)",
-        lambda found: f"{found['what']} is {found['who']}'s favourite {found['of']}",
+        "{what} is {who}'s favourite {of}",
     ),
-    _form(
-        rf"(?P<whose>{_NAME}'s favourite .+) is (?P<what>.+)",
-        lambda found: f"{found['what']} is {found['whose']}",
-    ),
+    _form(rf"(?P<whose>{_NAME}'s favourite .+) is (?P<what>.+)", "{what} is {whose}"),
     _form(
         rf"(?P<what>{_NAME}) is (?P<who>{_NAME})'s (?:husband|wife|spouse)",
-        lambda found: f"{found['who']} is married to {found['what']}",
+        "{who} is married to {what}",
     ),
     _form(
         rf"(?P<who>{_NAME})'s (?:husband|wife|spouse) is (?P<what>{_NAME})",
-        lambda found: f"{found['who']} is married to {found['what']}",
+        "{who} is married to {what}",
     ),
     _form(
         rf"(?:(?P<who>{_NAME})'s (?:birthplace|place of birth)|"
         rf"(?i:the) (?:birthplace|place of birth) of (?P<whose>{_NAME})) is (?P<of>{_NAME})",
         lambda found: f"{found['who'] or found['whose']} was born in {found['of']}",
     ),
-    _form(
-        rf"(?P<who>{_NAME})'s home is in (?P<of>.+)",
-        lambda found: f"{found['who']} lives in {found['of']}",
-    ),
+    _form(rf"(?P<who>{_NAME})'s home is in (?P<of>.+)", "{who} lives in {of}"),
     _form(
         rf"(?P<who>{_AGENT}|(?i:{_DETERMINER}) [\w-]+) is (?:a|an|the) (?P<kind>[\w-]+ )?"
         rf"(?P<doer>[a-z]+)(?: of (?P<of>{_THING}))?(?P<later>(?: (?:in|at|on|for) .+)?)",
