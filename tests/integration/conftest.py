@@ -11,10 +11,12 @@ import pytest
 from support.held import held
 from support.model_http import ModelServer, running_model_server
 from support.model_providers import PROVIDERS, Make, embedder_at, model_at
-from support.mongo_deployments import deployed
+from support.mongo_deployments import Deployment, Opener, deployed
 from support.moves import shared_inventory, shared_source
 from support.qdrant_shim import running_shim
 from support.servers import placed
+
+from tiers.cold.mongo import mongo_cold_store
 
 
 @pytest.fixture(params=("embedded", "servers"))
@@ -25,6 +27,20 @@ def tiers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
 
 deployment = held(deployed, "module")
 """A MongoDB with transactions, for all tests of a file."""
+
+
+@pytest.fixture(scope="module", params=("pymongo", "motor"))
+def by_driver(request: pytest.FixtureRequest) -> Iterator[Deployment]:
+    """A MongoDB for the tests of a file that do it no harm, for each of the drivers."""
+    with deployed(request.param) as found:
+        yield found
+
+
+@pytest.fixture
+def opener(by_driver: Deployment) -> Opener:
+    """Opens one database of its own, as often as it is called."""
+    server, name = by_driver.server, by_driver.server.fresh_database()
+    return partial(mongo_cold_store, server.uri, database=name, driver=by_driver.driver)
 
 
 shim = held(running_shim, "module")

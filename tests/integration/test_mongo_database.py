@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 
@@ -29,6 +29,7 @@ from pymongo.errors import (
 )
 from support.cold_samples import SCOPE, draft, graph_of, turn_by
 from support.held import held
+from support.mongo_deployments import Opener
 from support.mongo_server import MongoServer, running_mongo
 from support.tier_samples import NOW
 
@@ -53,24 +54,6 @@ from tiers.errors import (
 
 DRIVERS = ("pymongo", "motor")
 WRITING = frozenset(("create", "collMod", "createIndexes", "insert", "update"))
-
-Opener = Callable[..., Any]
-
-
-@pytest.fixture(scope="module", params=DRIVERS)
-def deployment(request: pytest.FixtureRequest) -> Iterator[tuple[MongoServer, str]]:
-    """A server for the tests that do it no harm, and a driver."""
-    with running_mongo() as server:
-        yield server, request.param
-
-
-@pytest.fixture
-def opener(deployment: tuple[MongoServer, str]) -> Opener:
-    """Opens one database of its own, as often as it is called."""
-    server, driver = deployment
-    name = server.fresh_database()
-    return lambda **how: mongo_cold_store(server.uri, database=name, driver=driver, **how)
-
 
 server = held(running_mongo)
 """A replica set of its own, for a test that hurts it."""

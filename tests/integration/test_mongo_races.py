@@ -6,39 +6,21 @@ How processes race that do not wait for each other is asked by the contract.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from support.cold_samples import SCOPE, draft, graph_of
-from support.mongo_server import MongoServer, running_mongo
+from support.mongo_deployments import Opener
 from support.tier_samples import NOW
 
-from tiers.cold.mongo import mongo_cold_store
 from tiers.cold.mongo.records import _Transaction
 from tiers.cold.stores import ColdStores
 from tiers.errors import UsageError
 from tiers.records import Parent, Scope, Work
 
 EVERY = ("index", "compress", "learn")
-DRIVERS = ("pymongo", "motor")
 A, B = (Scope.of_graph("acme", name) for name in "ab")
-Opener = Callable[..., Any]
-
-
-@pytest.fixture(scope="module", params=DRIVERS)
-def deployment(request: pytest.FixtureRequest) -> Iterator[tuple[MongoServer, str]]:
-    """A server for the tests that do it no harm, and a driver."""
-    with running_mongo() as server:
-        yield server, request.param
-
-
-@pytest.fixture
-def opener(deployment: tuple[MongoServer, str]) -> Opener:
-    """Opens one database of its own, as often as it is called."""
-    server, driver = deployment
-    name = server.fresh_database()
-    return lambda **how: mongo_cold_store(server.uri, database=name, driver=driver, **how)
 
 
 @pytest.fixture

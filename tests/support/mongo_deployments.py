@@ -18,6 +18,9 @@ Step = Awaitable[object]
 Act = Callable[[Any], Step]
 """What is done to a cold tier."""
 
+Opener = Callable[..., AbstractAsyncContextManager[Any]]
+"""Opens a cold tier, to be entered; more of how may be given."""
+
 REFUSED = 8
 """An error that nobody tries again."""
 
