@@ -42,13 +42,13 @@ class Sought:
 
     Args:
         pattern: What is sought.
-        flags: As ``re`` has them.
+        flags: As ``re`` has them; capitals and small letters are the same if not given.
 
     Attributes:
         pattern: The same, as ``re`` has it.
     """
 
-    def __init__(self, pattern: str, flags: int = 0) -> None:
+    def __init__(self, pattern: str, flags: int = re.IGNORECASE) -> None:
         self.pattern = regex(pattern, flags)
 
     @cached_property

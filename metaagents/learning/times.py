@@ -95,10 +95,8 @@ _DISTANT = any_case(
     rf"\b(?:yesterday|tomorrow|the day (?:before yesterday|after tomorrow)|last {_SEASON}"
     rf"|(?:last|next) (?:week|month|year|{_DAY}|{_MONTH})|{_COUNT} {_UNIT} ago)\b"
 )
-_AT_END = Sought(rf",? ({PHRASE})[\s.!]*$", re.IGNORECASE)
-_TOLD_BETWEEN = Sought(
-    rf" (between \d{{1,2}} {_MONTH} and \d{{1,2}} {_MONTH} \d{{4}})[\s.!]*$", re.IGNORECASE
-)
+_AT_END = Sought(rf",? ({PHRASE})[\s.!]*$")
+_TOLD_BETWEEN = Sought(rf" (between \d{{1,2}} {_MONTH} and \d{{1,2}} {_MONTH} \d{{4}})[\s.!]*$")
 """Days as ``_days_in_words`` tells them: ``last week`` is stored so."""
 _AT_FRONT = any_case(rf"({PHRASE}),? (?=\S)")
 _OFTEN_AT_FRONT = any_case(

@@ -89,7 +89,6 @@ _CORRECTS = Sought(
     r"|not true))\b|^\s*i (?:said|wrote|told you|mentioned|put) [^.;!?]{2,40}, but\b"
     r"|^\s*(?:it's |it is |that's )?not (?:on |at )?\w+,|^\s*(?:actually|oops"
     r"|sorry(?! (?:for|about|to|i'm late|i am late)\b)|no(?! (?:longer|more)\b)|wait|rather)\b[ ,]",
-    re.IGNORECASE,
 )
 _ASKED_IN_CASE = any_case(
     r"\s*(?:if|in case|when) (?:they|anyone|anybody|somebody|someone|he|she|you) (?:should )?"

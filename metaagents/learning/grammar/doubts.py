@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from ..marks import Sought
 from ..regexes import any_case, regex
 
@@ -32,8 +30,7 @@ UNMEANT = Sought(
     r"|(?:decided|chose|chosen|opted) not to(?=\W*$)"
     r"|(?:changed|change) (?:my|our) minds?|never happened)\b"
     r"|^\s*(?:oh,? )?(?:great|fantastic|wonderful|lovely|brilliant|perfect|excellent|nice), i"
-    r" (?:just|simply|do|so|really|absolutely) (?:love|enjoy|adore|like)\b",
-    re.IGNORECASE,
+    r" (?:just|simply|do|so|really|absolutely) (?:love|enjoy|adore|like)\b"
 )
 """What was dropped, and praise that says the opposite: ``great, I just love Mondays``."""
 MOCKS = any_case(r"(?:(?:oh|yeah|yes),? )?(?:right|sure|great|of course)")
@@ -63,8 +60,7 @@ HEARSAY = Sought(
     r"\b(?:says?|said|saying|tells?|told|claim(?:s|ed)?|heard|asks?|asked"
     r"|(?:writes|wrote|write(?= that\b|:))(?! (?:the |an? |two |three |my |our |his |her )?"
     r"[a-z]+ (?:for|about|in|on|as)\b| (?:in |all )?(?:my|our|the) [a-z]+\b)|begins with|"
-    r"translate|quote|for example|an example|according to|rumou?r|(?<!\w )word (?:is|has it))\b",
-    re.IGNORECASE,
+    r"translate|quote|for example|an example|according to|rumou?r|(?<!\w )word (?:is|has it))\b"
 )
 INTRODUCES = any_case(
     r"\b(?:goes|sings?|sang|reads?|answers?|reply|replies|write|sentence|line|lines|caption|title|"
@@ -86,8 +82,7 @@ DOUBT = Sought(
     r"thinking (?:of|about)|consider(?:ing|ed)|iirc|afaik"
     r"|(?:is|are|was|were|be) either|not sure|in theory|technically|metaphorically|whatever"
     r"|(?:\w+n't|not) (?:yet |really )?decided?)\b"
-    r"|'d\b",
-    re.IGNORECASE,
+    r"|'d\b"
 )
 UNDOES = any_case(
     r"\b(?:kidding|joking|just a joke|said (?:nobody|no one)|not really|or not|or maybe|i think|"
@@ -108,8 +103,7 @@ TAKES_ALL_BACK = any_case(r"\s*(?:or\b[^?]*\?|(?:or )?(?:perhaps |maybe )?not(?:
 BEYOND = Sought(
     r"^(?!.*\b(?:play(?:s|ed|ing)|acts?|sings?|stars?|roles?|part|cast|lead)\b).*\bin th(?:e|is|at)"
     r" (?:[\w-]+ )?(?:film|movie|play|novel|comic|story|sitcom)[.! ]*$"
-    r"|^\W*the capital of (?-i:[A-Z])",
-    re.IGNORECASE,
+    r"|^\W*the capital of (?-i:[A-Z])"
 )
 """What is so in a play, or in every atlas: ``Ada lives in Rome in the play``."""
 QUOTED = regex(r"[\"\u201c\u201d\u201e\u00ab*]|(?<!\w)'(?=\w)[^']{1,80}'(?!\w)|^'|'$")

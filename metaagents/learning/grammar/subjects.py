@@ -19,8 +19,8 @@ Sort: TypeAlias = Literal["speaker", "owned", "named", "thing"]
 
 NOUN_WORDS_MAX = 8
 NAME_WORDS_MAX = 3
-_SHORT = Sought(r"\b(I|we|they|you)'(m|re|ve|ll)\b", re.IGNORECASE)
-_IM = Sought(r"\bim\b", re.IGNORECASE)
+_SHORT = Sought(r"\b(I|we|they|you)'(m|re|ve|ll)\b")
+_IM = Sought(r"\bim\b")
 _LONG = {"m": "am", "re": "are", "ve": "have", "ll": "will"}
 _LONG |= dict.fromkeys(("been", "got", "had", "become"), "has")
 _OWN = frozenset(("i", "we"))
