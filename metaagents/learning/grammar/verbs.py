@@ -38,8 +38,8 @@ _REGULAR = (
     "decorate carve sculpt illustrate manufacture inspect upholster talk struggle major touch cope "
     "reserve renovate redecorate repair freelance swap escape pick publish compose direct record "
     "produce invent exhibit qualify perform allow rotate rehearse ditch reject replicate "
-    "homeschool heat photograph design recite skydive sail lecture consult seat complete hit subscribe "
-    "gain blog program"
+    "homeschool heat photograph design recite skydive sail lecture consult seat complete "
+    "hit subscribe gain blog program"
 ).split()
 _DOUBLES = regex(r"[^aeiou]*[aeiou][^aeiouwxy]")
 """Verbs that double the letter that they end with: ``swapped``."""
