@@ -47,7 +47,7 @@ _RECEIVING = frozenset("got get gets received receive receives borrowed borrow i
 _GOING_ON = frozenset("keep keeps kept".split())
 _POINTING = frozenset("it them one ones".split())
 _OF_PEOPLE = frozenset("he him his she her hers who".split())
-_ROLE_ROOTS = frozenset(map(base, ROLES))
+ROLE_ROOTS = frozenset(map(base, ROLES))
 
 
 @dataclass
@@ -427,7 +427,7 @@ class _Reader:
     def _is_person(self, word: str) -> bool:
         if word in CALENDAR:
             return False
-        return word in self._names or word in (USER, AGENT) or base(word) in _ROLE_ROOTS
+        return word in self._names or word in (USER, AGENT) or base(word) in ROLE_ROOTS
 
 
 @dataclass

@@ -25,11 +25,10 @@ from .lexicon import (
     CAUSES,
     FREE,
     POSSESSIVES,
-    ROLES,
     Mode,
 )
 from .readable import is_readable
-from .reading import Context, clauses
+from .reading import ROLE_ROOTS, Context, clauses
 from .tokens import Sentence, Token
 
 CLAUSES_MAX = 20_000
@@ -44,7 +43,6 @@ AROUND = 8
 BEGINNING = 5
 """So far two words must agree to be forms of one: marriage, married."""
 
-_ROLE_ROOTS = frozenset(map(base, ROLES))
 _OFFERING: frozenset[Mode] = frozenset(("ask", "proposal", "ought", "maybe", "can"))
 _CONDITION: frozenset[Mode] = frozenset(("if",))
 _DISSENTS = frozenset("no not nope never".split())
@@ -153,7 +151,7 @@ class Sources:
         at = len(self._clauses)
         known = _Known(clause, said.voice, keys, sentence, number, said.at, at)
         self._clauses.append(known)
-        self._companions |= known.clause.owned.keys() & _ROLE_ROOTS | {base("family")}
+        self._companions |= known.clause.owned.keys() & ROLE_ROOTS | {base("family")}
         for word in (*known.clause.words, *known.clause.numbers):
             some = self._postings.setdefault(word, [])
             if len(some) < POSTINGS_MAX:
@@ -391,7 +389,7 @@ def _is_role(found: Sequence[Token], place: int) -> bool:
     token = found[place]
     if token.kind != "w" or (token.capital and place):
         return False
-    if base(token.word) in _ROLE_ROOTS:
+    if base(token.word) in ROLE_ROOTS:
         return True
     is_led = place > 0 and (found[place - 1].word in POSSESSIVES or found[place - 1].word == "the")
     return is_led and token.word not in FREE and found[place + 1 : place + 2] != []
