@@ -64,6 +64,7 @@ def _learnt(said: str) -> list[str]:
         ("Flight got moved to Sunday.", ["Ada's flight got moved to Sunday"]),
         ("I've been coding in Rust for 5 years.", ["Ada has been programming in Rust for 5 years"]),
         ("Off from 6 to 24 July.", ["Ada is off from 6 to 24 July"]),
+        ("I'm forty-two.", ["Ada is forty-two"]),
         ("Finally quit smoking!", ["Ada quit smoking"]),
         ("Pregnant with twins!", ["Ada is pregnant with twins"]),
         ("Big fan of jazz.", ["Ada is a big fan of jazz"]),

@@ -242,7 +242,8 @@ def _sport(rest: str) -> str | None:
 
 def _years(rest: str) -> str | None:
     plain = rest.removesuffix(" years old")
-    is_number = (plain.isdigit() and int(plain) <= _AGE_MAX) or plain.lower() in NUMBERS
+    is_digits = plain.isdigit() and int(plain) <= _AGE_MAX
+    is_number = is_digits or set(plain.lower().split("-")) <= NUMBERS
     return rest if is_number and len(plain.split()) == 1 else None
 
 
