@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from tiers.board import EVERYBODY, Card, CardKind
+from tiers.board import EVERYBODY, STATES_AFTER, Card, CardKind
 from tiers.errors import EzraError, NotFound, PolicyDenied, UsageError
 from tiers.learning import is_live
 
@@ -169,12 +169,12 @@ async def imported(bridge: Bridge, lines: Iterable[Mapping[str, Any]]) -> Import
             done.counts[line["kind"]] += 1
             if line["kind"] == "memory" and line.get("superseded_by"):
                 giving_way.setdefault(str(line["superseded_by"]), []).append(line)
+            if line["kind"] == "task" or line.get("read_by"):
+                later.append(line)
         if line["kind"] == "memory":
             for former in giving_way.pop(str(line["id"]), ()):
                 async with _noting(done, former):
                     await _give_way(await _entered(bridge, known, str(former["agent"])), former)
-        if line["kind"] == "task" or line.get("read_by"):
-            later.append(line)
     for line in (*(one for waiting in giving_way.values() for one in waiting), *later):
         async with _noting(done, line):
             await _settle(bridge, known, line)
@@ -272,6 +272,8 @@ async def _task(agent: Agent, line: Mapping[str, Any]) -> None:
     with suppress(NotFound):
         await agent.board.task(line["id"])
         return
+    if line.get("status") not in (None, *STATES_AFTER):  # it is brought into it when it is there
+        raise UsageError("status", line["status"], ", ".join(STATES_AFTER))
     await agent.board.start_task(
         line["title"],
         text=line.get("text", ""),

@@ -262,6 +262,32 @@ def test_a_field_of_another_shape_is_refused_by_its_name(
 
 
 @pytest.mark.parametrize(
+    "field",
+    [{"status": "flying"}, {"status": 5}, {"status": ["completed"]},
+     {"title": "", "status": "completed"}],
+)  # fmt: skip
+def test_a_task_that_is_refused_is_refused_whole_and_once(
+    field: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One in a state that is none was counted as read, too, and stayed as a task just created.
+
+    And one that was not taken was told twice: its last state was asked for, of a task that is not.
+    """
+    monkeypatch.setenv("EZRA_BRIDGE_AGENT", "builder")
+    good = {"kind": "task", "id": "01985a4c-0000-7000-8000-000000000001", "agent": "builder",
+            "at": "2026-01-01T00:00:00Z", "title": "Shorten", "status": "suspended"}  # fmt: skip
+    bad = good | {"id": "01985a4c-0000-7000-8000-000000000002"} | field
+    file = tmp_path / "tasks.ndjson"
+    file.write_text(f"{json.dumps(bad)}\n{json.dumps(good)}\n")
+    told = bridge("import", file, "--json")
+    assert (told.code, told.document["task"], told.document["refused"]) == (1, 1, 1)
+    (problem,) = told.document["problems"]
+    assert problem.startswith(f"line 1: task {bad['id']}: {next(iter(field))}: ")
+    (task,) = bridge("task", "list", "--json").document["tasks"]
+    assert (task["id"], task["status"]) == (good["id"], "suspended")
+
+
+@pytest.mark.parametrize(
     "address",
     ["ftp://memory.example", "http://scout:opensesame@127.0.0.1:1", "//memory", "http://"],
 )

@@ -255,11 +255,15 @@ def test_a_moved_note_is_the_same_entity_and_activity_is_counted_by_revisions() 
 
 
 def test_the_ends_of_a_difference_are_dates_or_times() -> None:
-    """A date as the end is the end of that day; what is neither is refused by name."""
+    """A date as the end is the end of that day; what is neither is refused by name.
+
+    A time of another zone is shown as the UTC that the answer says it is.
+    """
     assert moment_of("from", "2026-05-01", is_end=False) == datetime(2026, 5, 1, tzinfo=UTC)
     assert moment_of("to", "2026-05-01", is_end=True) == datetime(2026, 5, 2, tzinfo=UTC)
-    assert moment_of("to", "2026-05-01T10:00+02:00", is_end=True).hour == 10
-    for wrong in ("yesterday", "2026-13-01", "9999-12-31"):
+    zoned = moment_of("to", "2026-05-01T10:00+02:00", is_end=True)
+    assert zoned.isoformat() == "2026-05-01T08:00:00+00:00"
+    for wrong in ("yesterday", "2026-13-01", "9999-12-31", "0001-01-01T00:00+02:00"):
         with pytest.raises(UsageError, match="to"):
             moment_of("to", wrong, is_end=True)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
 from tiers.errors import UsageError
+from tiers.fields import in_utc
 
 from .entities import Entity
 from .entity_graph import EntityGraph
@@ -85,7 +86,7 @@ class SemanticDiff:
 
 
 def moment_of(name: str, text: str, *, is_end: bool) -> datetime:
-    """Return the moment that a date or time means.
+    """Return the moment that a date or time means, in UTC.
 
     A date is its beginning; as an end it is the end of that day. Without a zone it is
     UTC.
@@ -99,9 +100,9 @@ def moment_of(name: str, text: str, *, is_end: bool) -> datetime:
     except ValueError:
         try:
             moment = datetime.fromisoformat(text)
+            return in_utc(moment.replace(tzinfo=moment.tzinfo or UTC))
         except ValueError as error:
             raise UsageError(name, text, accepted) from error
-        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     begin = datetime.combine(day, time(), UTC)
     try:
         return begin + timedelta(days=1) if is_end else begin
