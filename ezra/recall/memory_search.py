@@ -42,7 +42,8 @@ class MemorySearch:
         since: The first day of the window.
         hint: What to try next: a coarser grain in which there is something, or a wider window;
             and that there may be more in this one, where ``items`` are as many as were asked for.
-            ``None`` at the coarsest grain, and where the cold tier could not say.
+            ``None`` at the coarsest grain where nothing is older, and where the cold tier could
+            not say.
         degraded: Tiers or capabilities that did not take part.
     """
 
@@ -218,10 +219,8 @@ async def _hint(search: _Search) -> str | None:
             return _towards(grain, newest, window)
         if search.state.lost:
             return None
-    if not coarser:
-        return None
     older = await search.newest(search.grain, min_days_ago=window.reach(search.grain) + 1)
-    if search.state.lost:
+    if search.state.lost or (older is None and not coarser):
         return None
     nothing = f"{_looked(window)} Nothing coarser than {search.grain} tells of then or before"
     if older is None:

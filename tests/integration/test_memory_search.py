@@ -74,6 +74,27 @@ async def test_days_that_were_alike_are_all_there(tmp_path: Path) -> None:
         assert len(few.lines) == 2
 
 
+async def test_at_the_coarsest_grain_the_hint_reaches_older_years(tmp_path: Path) -> None:
+    """A year that ended longer ago than is looked back by default was as if it had never been."""
+    clock = MovingClock()
+    async with running(tmp_path, clock) as ezra:
+        graph = await ezra.create_session_graph("home")
+        agent = await graph.spawn_agent("nurse", topics={"care"})
+        await say(agent, "The blue pills are for the heart.")
+        clock.move(days=3 * 365)
+        await ezra.run_lifecycle_tick("home")
+        found = await agent.search_memory(grain="yearly")
+        assert (found.lines, str(found.hint)) == (
+            (),
+            "Looked back to 2028-05-13. Nothing coarser than yearly tells of then or before; "
+            "max_days_ago 1095 reaches what is older.",
+        )
+        found = await agent.search_memory(grain="yearly", max_days_ago=1095)
+        assert [line[:7] for line in found.lines] == ["[2026] "]
+        assert found.hint is None
+        assert (await agent.search_memory(grain="yearly", max_days_ago=36_500)).hint is None
+
+
 async def test_without_the_cold_tier_nothing_is_claimed(tmp_path: Path) -> None:
     """It is named as missing, asked once, and no hint says what is not known."""
     async with running(tmp_path) as ezra:
