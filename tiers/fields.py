@@ -311,7 +311,8 @@ class Misfit:
     def of(cls, found: Mapping[str, Any]) -> Self:
         """Return it from pydantic's own account of one error."""
         value = None if found["type"] == "missing" else found.get("input")
-        place = tuple(found["loc"])
+        # The name of a member that may not be called so is its place, and what was given there.
+        place = tuple(one for one in found["loc"] if one != "[key]")
         if isinstance(unfit := found.get("ctx", {}).get("error"), UnfitField):
             place, value = (*place, unfit.field), unfit.value
         if found["type"] == "too_long":

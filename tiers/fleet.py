@@ -11,7 +11,6 @@ from pydantic import AfterValidator, Field
 from .fields import (
     ALL_TOPICS,
     UNRECORDED,
-    Grain,
     Kind,
     Moment,
     Name,
@@ -22,7 +21,7 @@ from .fields import (
     Whole,
     YesNo,
 )
-from .plans import checked_plan
+from .plans import AnyGrain, checked_plan
 
 CATALOG = "@catalog"
 """The id of a tenant's catalog: a graph that every other graph of the tenant inherits from."""
@@ -287,7 +286,7 @@ class AgentRecord(Record):
     sources: Topics = (ALL_TOPICS,)
     denied_sources: Topics = ()
     budget: Budget = Budget()
-    prompts: dict[Literal["working"] | Grain, Text] = Field(default_factory=dict)
+    prompts: dict[AnyGrain, Text] = Field(default_factory=dict)
     inject: Inject = "off"
     model_window_tokens: int | None = Field(default=None, ge=WINDOW_MIN, le=WINDOW_MAX)
     spawned_at: Moment

@@ -230,9 +230,9 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         grain: Annotated[
             AnyGrain, ForModel("working: single turns; else episodes of that length.")
         ] = "working",
-        min_days_ago: Annotated[int, ForModel(hint=DaysAgo)] = 0,
-        max_days_ago: Annotated[int, ForModel(hint=DaysAgo)] = 365,
-        max_results: Annotated[int, ForModel(hint=Limit)] = 10,
+        min_days_ago: Annotated[DaysAgo, ForModel()] = 0,
+        max_days_ago: Annotated[DaysAgo, ForModel()] = 365,
+        max_results: Annotated[Answers, ForModel(hint=Limit)] = 10,
     ) -> MemorySearch:
         """Return what happened in a window of days, as lines that begin with the day or period.
 

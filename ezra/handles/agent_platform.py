@@ -13,7 +13,7 @@ from tiers.records import AgentRecord, Scope, Source, Standing, Turn
 from ..checks import check_source, checked
 from ..operations import operation
 from ..recall.injection import TOKEN_BUDGET, Injected, inject, last_message
-from ..recall.request import Kinds
+from ..recall.request import Kinds, TokenBudget
 from ..receipts.context_report import (
     REPORT_TURNS,
     REPORT_TURNS_MAX,
@@ -79,7 +79,7 @@ class AgentPlatform(ABC):
         self,
         query: str | None = None,
         *,
-        token_budget: int = TOKEN_BUDGET,
+        token_budget: TokenBudget = TOKEN_BUDGET,
         kinds: Kinds | None = None,
     ) -> Injected:
         """Return what is known about a message: documents, memories and facts, fairly mixed.

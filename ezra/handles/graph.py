@@ -37,7 +37,7 @@ from ..moving.graph_status import GraphStatus, status_of
 from ..operations import Name, checks_arguments, composed, operation
 from ..recall.handle_recall import ask
 from ..recall.memory_search import MemorySearch, scope_as, search_memory
-from ..recall.request import Answers, Kinds, Narrowing, ScopeName, request_of
+from ..recall.request import Answers, DaysAgo, Kinds, Narrowing, ScopeName, request_of
 from ..recaller import RecallResult
 from ..rights.membership import has_left
 from ..rights.policy import scope_of
@@ -257,9 +257,9 @@ class Graph(
         text: str | None = None,
         *,
         grain: AnyGrain = "working",
-        min_days_ago: int = 0,
-        max_days_ago: int = 365,
-        max_results: int = 10,
+        min_days_ago: DaysAgo = 0,
+        max_days_ago: DaysAgo = 365,
+        max_results: Answers = 10,
         agent_id: str | None = None,
     ) -> MemorySearch:
         """Return what happened in a window of days, as ``Agent.search_memory`` does.

@@ -19,6 +19,7 @@ from tiers.fields import TEXT_CHARS_MAX, Number
 from tiers.knowledge import (
     ALIAS,
     NAMES_MAX,
+    NEIGHBOUR_DEPTH_MAX,
     NEIGHBOURS_MAX,
     PATH_DEPTH_MAX,
     Entity,
@@ -139,7 +140,7 @@ class Knowledge:
     async def neighbours(
         self,
         name: str,
-        depth: int = 1,
+        depth: Annotated[int, Field(ge=1, le=NEIGHBOUR_DEPTH_MAX)] = 1,
         *,
         limit: PageOf1000 = NEIGHBOURS_MAX,
         as_of: datetime | None = None,
@@ -165,7 +166,12 @@ class Knowledge:
 
     @operation("POST", "/path")
     async def path(
-        self, start: str, end: str, *, depth: int = PATH_DEPTH_MAX, as_of: datetime | None = None
+        self,
+        start: str,
+        end: str,
+        *,
+        depth: Annotated[int, Field(ge=1, le=PATH_DEPTH_MAX)] = PATH_DEPTH_MAX,
+        as_of: datetime | None = None,
     ) -> tuple[Fact, ...] | None:
         """Return a shortest chain of facts between two names; ``None`` when there is none.
 

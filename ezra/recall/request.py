@@ -76,7 +76,7 @@ class Narrowing(TypedDict, total=False):
     topics: Iterable[str] | None
     all_topics: Iterable[str] | None
     ids: Sequence[str]
-    token_budget: Annotated[int, Field(ge=1, le=TOKENS_MAX)] | None
+    token_budget: TokenBudget | None
     depth: Annotated[int, Field(ge=0, le=DEPTH_MAX)]
     explain: bool
     receipt: bool
@@ -261,6 +261,8 @@ KindNamed: TypeAlias = Annotated[Kind, BeforeValidator(_kind)]
 Answers: TypeAlias = Annotated[int, Field(ge=1, le=LIMIT_MAX)]
 
 DaysAgo: TypeAlias = Annotated[int, Field(ge=0, le=DAYS_MAX)]
+
+TokenBudget: TypeAlias = Annotated[int, Field(ge=1, le=TOKENS_MAX)]
 
 Kinds: TypeAlias = Annotated[
     Sequence[KindNamed], Field(max_length=KINDS_NAMED_MAX), BeforeValidator(checked_kinds)

@@ -179,6 +179,50 @@ CASES = (
     Case("graph", "spawn_agent", {"agent_id": ""}, "agent_id", "a name of at least one character"),
     Case("graph", "agent", {"agent_id": "x" * 200_001}, "agent_id", "a name of at most 4,096"),
     Case("graph", "spawn_agent", {"agent_id": "a", "role": 3}, "role", "text", "agents/a"),
+    Case(
+        "graph",
+        "spawn_agent",
+        {"agent_id": "a", "prompts": {"hourly": "Tell the hour."}},
+        "prompts.hourly",
+        "'working', 'daily', 'weekly', 'monthly', 'quarterly' or 'yearly'",
+        "agents/a",
+    ),
+    *(
+        Case(
+            "agent.knowledge",
+            "neighbours",
+            {"name": "a", "depth": depth},
+            "depth",
+            "a whole number, 1 to 4",
+            f"{AGENT}/knowledge/neighbours",
+        )
+        for depth in (-1, 0, 5)
+    ),
+    Case(
+        "agent.knowledge",
+        "path",
+        {"start": "a", "end": "b", "depth": -1},
+        "depth",
+        "a whole number, 1 to 6",
+    ),
+    *(
+        Case(handle, "search_memory", {name: value}, name, accepted, f"{path}search-memory")
+        for handle, path in (("agent", f"{AGENT}/"), ("graph", ""))
+        for name, value, accepted in (
+            ("min_days_ago", -1, "a whole number, 0 to 36,500"),
+            ("max_days_ago", -1, "a whole number, 0 to 36,500"),
+            ("max_results", -1, "a whole number, 1 to 100"),
+            ("max_results", True, "a whole number, 1 to 100"),
+        )
+    ),
+    Case(
+        "agent",
+        "inject",
+        {"token_budget": -1},
+        "token_budget",
+        "a whole number, 1 to 1,000,000",
+        f"{AGENT}/inject",
+    ),
     *(
         Case("agent", "recall", {"query": "a", name: value}, name, accepted, f"{AGENT}/recall")
         for name, value, accepted in (

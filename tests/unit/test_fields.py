@@ -210,6 +210,7 @@ def test_files_count_where_they_are_named(monkeypatch: pytest.MonkeyPatch, tmp_p
         ({"home": 5}, "EZRA_HOME: a path, got 5"),
         ({"archive_after_days": float("inf")}, "EZRA_ARCHIVE_AFTER_DAYS: .*365000, got inf"),
         ({"lifecycle_seconds": 1e15}, "EZRA_LIFECYCLE_SECONDS: .*31536000000, got"),
+        ({"prompts": {"hourly": "x"}}, "EZRA_PROMPTS_HOURLY: 'working', 'daily', .*got 'hourly'"),
     ],
 )
 def test_what_is_not_acceptable_is_named(given: dict[str, object], message: str) -> None:
