@@ -12,15 +12,17 @@ MULTI_VALUED = frozenset(
     # People and things that somebody has, knows or belongs to.
     "know met meet friend colleague sibling brother sister child son daughter parent relative pet "
     "own owner member belong follow support sponsor employ mentor teach "
+    "cousin uncle aunt nephew niece grandchild teammate collaborate participate hobby "
     # What was done, which stays done.
     "visit visited went travel travelled traveled saw seen read wrote written watched played play "
     "bought ordered tried used completed finished attended joined won lost worked lived studied "
     "published released built made created founded hope said asked told mentioned reported found "
+    "ate mention cite blocked "
     # Skills, means and parts.
     "speak understand use using learn practise practice can able skill tool language "
     "consist contain include comprise feature require depend offer provide "
     # Health and habits: a second one is added to the first.
-    "allergic allergy intolerant suffer diagnosed take medication eat drink "
+    "allergic allergy intolerant suffer diagnosed symptom take medication eat drink "
     # What names no attribute: anything may follow.
     "is are was were be been has have had do does did a an related about involve affect cause "
     "mean note fact detail tag topic keyword alias example reason".split()
@@ -52,7 +54,10 @@ def is_multi_valued(predicate: str) -> bool:
     if not telling:
         # "is at" and "is in" name a place; "is" and "has" name nothing.
         return not set(words(predicate)) & {"at", "in", "on", "from", "by"}
-    return any(word in MULTI_VALUED or stem(word) in MULTI_VALUED for word in telling)
+    if any(word in MULTI_VALUED or stem(word) in MULTI_VALUED for word in telling):
+        return True
+    # One works for somebody, and with many.
+    return "with" in words(predicate) and "work" in map(stem, telling)
 
 
 def denies(text: str) -> bool:

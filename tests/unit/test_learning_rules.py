@@ -121,6 +121,10 @@ def test_another_object_of_a_key_that_has_one_takes_its_place() -> None:
         ("owns", True), ("is a member of", True), ("knows", True), ("uses", True), ("is", True),
         ("lives in", False), ("is at", False), ("last", False), ("capital", False),
         ("date of birth", False), ("costs", False), ("works for", False),
+        ("works_with", True), ("lives with", False), ("hobby", True), ("hobbies", True),
+        ("collaborates with", True), ("participates_in", True), ("blocked_by", True),
+        ("mentions", True), ("cites", True), ("ate", True), ("has_symptom", True),
+        ("cousin of", True), ("children", False), ("works on", False),
     ],
 )  # fmt: skip
 def test_some_predicates_have_several_objects_at_once(predicate: str, expected: bool) -> None:  # noqa: FBT001
