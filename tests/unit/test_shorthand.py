@@ -18,6 +18,12 @@ def _learnt(said: str) -> list[str]:
         ("Hobbies: chess, climbing", ["Ada enjoys chess and climbing"]),
         ("Blood type: O negative", ["Ada's blood type is O negative"]),
         ("Diet: vegan", ["Ada is vegan"]),
+        ("Doctor: Dr. Weber", ["Ada's doctor is Dr. Weber"]),
+        ("Pronouns: she/her", ["Ada's pronouns are she/her"]),
+        (
+            "Allergies: penicillin, shellfish and pollen",
+            ["Ada is allergic to penicillin, shellfish and pollen"],
+        ),
         ("Time zone: CET", ["Ada's time zone is CET"]),
         ("My email: ada@x.org", ["Ada's email is ada@x.org"]),
         (
@@ -85,6 +91,10 @@ def test_what_is_typed_in_short_is_learnt_in_full(said: str, learnt: list[str]) 
         "Name: Ben Hur. Allergies: penicillin. Diet: vegan",
         "Name: Ben Hur\nAge: 34\nCity: Graz",
         "Age: 34",
+        "Allergies: none",
+        "Allergies: TBD",
+        "Medications: n/a",
+        "Diet: no restrictions",
         "Address: http://localhost:8080",
         "City: {city}",
         "Language: Python",

@@ -24,7 +24,7 @@ _STATE = (
 )
 """What somebody is for long, by which they ask for something."""
 _ASKS = r"(?=(?:what|which|how|where|who|when|can|could|should|do|does|is|are|would|will|any)\b)"
-_NOT_ALONE = r"(?:mother|father|parent|mum|mom|dad|single parent)"
+_PARENT = r"(?:mother|father|parent|mum|mom|dad|single parent)"
 
 _DONE_BY_THINGS = r"(?:working|coming|going|trying|loading|responding)\b"
 _PHONE = {"number": "phone number"}
@@ -49,7 +49,7 @@ SHORTHAND: tuple[Way, ...] = (
     Way(r"\b(i'm|i am) between jobs\b", r"\1 unemployed"),
     # By what they are somebody asks: "as a nurse, I", "being vegan, I", "since I'm vegan, what".
     Way(
-        rf"^\s*[Aa]s an? ((?:[a-z-]+ )?(?:{_TRADE}|{_NOT_ALONE}|{_DIET})(?: of [a-z]+)?"
+        rf"^\s*[Aa]s an? ((?:[a-z-]+ )?(?:{_TRADE}|{_PARENT}|{_DIET})(?: of [a-z]+)?"
         rf"(?: (?:in|at) {FULL_NAME})?), (?=(?:[Ii]|[Ww]e)\b|[Mm]y\b)",
         lambda found: f"I am {_article(found[1])}{found[1]}, ",
     ),
@@ -156,7 +156,7 @@ _MORE_HEADINGS: Mapping[str, str] = {
     r"nationality": _I_AM,
 }
 """Headings of what a form or a letter may say of anybody, unless others stand beside them."""
-_WHAT = r"(?!(?:i|we|my|our)\b)[\w+(][^:/\\{}<>=\n]{0,120}"
+_WHAT = r"(?!(?:i|we|my|our|none|no|not|n/a|tb[acd]|unknown)\b)[\w+(][^:\\{}<>=\n]{0,120}"
 _HEADED = tuple(
     (any_case(rf"(?:[-*\u2022] )?(my )?({heading}): *({_WHAT})"), told)
     for headings in (_OWN_HEADINGS, _MORE_HEADINGS)
@@ -166,7 +166,7 @@ _LISTS = ("are {}", "to {}", "take {}")
 _LAST = re.compile(r",(?: and)? (?=[^,]+$)")
 _ABOUT_ME = any_case(r"\s*(?:about me|me|my (?:profile|details|data)|profile)\s*:\s*")
 _NAMES = any_case(r"(?:[-*\u2022] )?(?:(?:full |first |last )?name|patient|client|customer)\s*:")
-_BETWEEN = re.compile(r"\n+|[;|] *|\.\s+|, +(?=[A-Z][a-z ]{2,20}: )")
+_BETWEEN = re.compile(r"\n+|[;|] *|(?<![DM]r)(?<!Mrs)(?<!Prof)\.\s+|, +(?=[A-Z][a-z ]{2,20}: )")
 _ITEMS_MAX = 20
 _YEARS = re.compile(r"\d{1,2}(?: years old)?")
 _COUNTED = any_case(rf"(?:\d+|an?|{'|'.join(sorted(NUMBER_WORDS))}) [a-z]")
@@ -265,7 +265,8 @@ def _headed(item: str, *, is_alone: bool) -> str:
             what = found[3].strip()
             is_other = told == _I_AM and not _STATED.fullmatch(what)
             way = "My {heading} is {}" if is_other else told
-            listed = _LAST.sub(" and ", what) if told.endswith(_LISTS) else what
+            is_list = told.endswith(_LISTS) and " and " not in what
+            listed = _LAST.sub(" and ", what) if is_list else what
             return way.format(listed, a=_article(what), heading=found[2].lower())
     return ""
 
