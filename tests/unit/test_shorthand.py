@@ -109,6 +109,7 @@ def test_what_is_typed_in_short_is_learnt_in_full(said: str, learnt: list[str]) 
         "Who is vegan?",
         "As a kid, what did you love?",
         "Being late, I took a cab.",
+        "As a vegan restaurant, we serve tofu.",
         "Is my daughter who is away covered?",
         "No more stairs for me!",
         "i work for free",

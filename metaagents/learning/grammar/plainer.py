@@ -14,13 +14,14 @@ from ..marks import Sought, Way, reworded
 from .changes import CHANGES
 from .dates import NUMBER, TIMES
 from .introductions import INTRODUCTIONS
-from .lexicon import CAPITALS, CARERS, FULL_NAME, PERSONS, PETS
+from .lexicon import CAPITALS, CARERS, FULL_NAME, PERSONS, PETS, TRADES
 from .openings import OPENINGS
 from .shorthand import SHORTHAND
 from .verbs import FORMS, HABITUAL
 
 _KIN = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
 _CARER = "|".join(sorted(CARERS, key=len, reverse=True))
+_TRADE = "|".join(sorted(TRADES, key=len, reverse=True))
 _WHO = rf"[{CAPITALS}][\w'\-]{{1,30}}(?: [{CAPITALS}][\w'\-]{{1,30}}){{0,2}}"
 """A name that a sentence may end with."""
 _LOVED = (
@@ -238,10 +239,13 @@ _WAYS: tuple[Way, ...] = (
     # Who does what as a notary is one.
     Way(
         r"^\s*as (an?) (?!(?:matter|number|reminder|starter|beginner|teenager|youngster"
-        r"|newcomer|outsider|last|filler|gesture|former|answer|sister|brother|mother|father)\b)"
-        r"((?:[a-z]+ )?[a-z]+(?:er|or|ist|ian|ary|ant|eer)|nurse|chef|vet|pilot|diabetic"
-        r"|coeliac|vegan|vegetarian)(?: myself)?,? (?=i\b|i'|we\b)(?!i (?:want|can|need|should) )",
-        r"I am \1 \2, and ",
+        r"|newcomer|outsider|last|filler|gesture|former|answer|sister|brother)\b"
+        r"|(?:mother|father)\b(?! of [a-z]+,)"
+        r"|(?:[a-z]+ )?(?:restaurant|supplier|dealer|retailer|provider|manufacturer)\b)"
+        rf"((?:[a-z]+ )?[a-z]+(?:er|or|ist|ian|ary|ant|eer)(?: of [a-z]+)?|(?:[a-z]+ )?(?:{_TRADE})"
+        r"|single parent|vet|diabetic|coeliac|vegan|vegetarian)((?: in \w+)?)(?: myself)?,?"
+        r" (?=i\b|i'|we\b|my\b)(?!i (?:want|can|need|should) )",
+        r"I am \1 \2\3, and ",
     ),
     Way(r"\b(?:have|need) to see (?=(?:Dr|Mrs|Mr|Ms)\b.* (?:every|each|about my|for my) )", "see "),
     # Who treats somebody is whom they see.

@@ -12,10 +12,9 @@ from tiers.lexical import NUMBER_WORDS
 
 from ..marks import Way
 from ..regexes import any_case, regex
-from .lexicon import CAPITALS, DIETS, FULL_NAME, PERSONS, PETS, SOFTWARE, TRADES
+from .lexicon import CAPITALS, DIETS, FULL_NAME, PERSONS, PETS, SOFTWARE
 
 _KIN = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
-_TRADE = "|".join(sorted(TRADES, key=len, reverse=True))
 _DIET = "|".join(sorted(DIETS))
 _STATE = (
     rf"(?:{_DIET}|diabetic|coeliac|celiac|asthmatic|dyslexic|autistic|epileptic|deaf|left-handed"
@@ -24,8 +23,6 @@ _STATE = (
 )
 """What somebody is for long, by which they ask for something."""
 _ASKS = r"(?=(?:what|which|how|where|who|when|can|could|should|do|does|is|are|would|will|any)\b)"
-_PARENT = r"(?:mother|father|parent|mum|mom|dad|single parent)"
-
 _DONE_BY_THINGS = r"(?:working|coming|going|trying|loading|responding)\b"
 _PHONE = {"number": "phone number"}
 SHORTHAND: tuple[Way, ...] = (
@@ -47,12 +44,7 @@ SHORTHAND: tuple[Way, ...] = (
         r"I am \1 now",
     ),
     Way(r"\b(i'm|i am) between jobs\b", r"\1 unemployed"),
-    # By what they are somebody asks: "as a nurse, I", "being vegan, I", "since I'm vegan, what".
-    Way(
-        rf"^\s*[Aa]s an? ((?:[a-z-]+ )?(?:{_TRADE}|{_PARENT}|{_DIET})(?: of [a-z]+)?"
-        rf"(?: (?:in|at) {FULL_NAME})?), (?=(?:[Ii]|[Ww]e)\b|[Mm]y\b)",
-        lambda found: f"I am {_article(found[1])}{found[1]}, ",
-    ),
+    # By what they are somebody asks: "being vegan, I", "since I'm vegan, what".
     Way(rf"^\s*being ({_STATE}), (?=i\b|i'|we\b|my\b)", r"I am \1, "),
     Way(
         r"^\s*(?:since|because|as|given that|considering(?: that)?|seeing (?:that|as)|now that) "
