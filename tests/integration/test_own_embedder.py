@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -140,3 +141,43 @@ async def test_rows_of_an_array_of_any_length_are_taken(tmp_path: Path) -> None:
         assert [hit.text for hit in found.items] == ["A narwhal was seen off the coast."]
         assert found.reasons[found.items[0].id].cosine == pytest.approx(1.0, abs=1e-3)
         assert found.degraded == ()
+
+
+class Plain:
+    """Takes texts and nothing else, at once."""
+
+    model_id = "plain"
+    dimensions = DIMENSIONS
+
+    def __init__(self) -> None:
+        self.threads: set[int] = set()
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return a row for each text, by its letters."""
+        self.threads.add(threading.get_ident())
+        return [
+            [float(text.lower().count(chr(97 + place % 26))) for place in range(DIMENSIONS)]
+            for text in texts
+        ]
+
+
+class PlainAsync(Plain):
+    """The same, to be awaited."""
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:  # type: ignore[override]
+        """Return a row for each text."""
+        return super().embed(texts)
+
+
+@pytest.mark.parametrize("mine", [Plain(), PlainAsync()])
+async def test_an_embedder_may_take_texts_alone_and_need_not_be_async(
+    tmp_path: Path, mine: Plain
+) -> None:
+    """What is not async does not hold the event loop."""
+    async with Ezra.open(Settings(home=tmp_path), embedder=mine) as ezra:  # type: ignore[arg-type]
+        agent = await (await ezra.create_session_graph("imola")).spawn_agent("keeper")
+        await agent.remember("A narwhal was seen off the coast.")
+        found = await agent.recall("narwhals on coasts", mode="semantic")
+        assert [hit.text for hit in found.items] == ["A narwhal was seen off the coast."]
+        assert found.degraded == ()
+    assert (threading.get_ident() in mine.threads) == isinstance(mine, PlainAsync)

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
+from ..concurrency import awaited
 from ..errors import ConfigError, TierError, TierRejected
 from ..ports import Embedder, Vector
 
 _UNIT_TOLERANCE = 1e-6
+
+
+def _taken(embed: Callable[..., object]) -> frozenset[str] | None:
+    """Return by what names a function takes arguments; ``None`` where it takes any."""
+    try:
+        parameters = inspect.signature(embed).parameters.values()
+    except (TypeError, ValueError):  # one that is not written in Python may have none
+        return None
+    if any(one.kind is one.VAR_KEYWORD for one in parameters):
+        return None
+    return frozenset(one.name for one in parameters)
 
 
 class OwnEmbedder:
@@ -16,7 +32,8 @@ class OwnEmbedder:
 
     Whatever that raises is a ``TierRejected``, so that what asks goes on by words. It may give
     rows of any numbers, of any length but none that is not finite: they are made unit vectors. A
-    row of zeros stays one, near to nothing.
+    row of zeros stays one, near to nothing. Its ``embed`` need not be async, nor take more than the
+    texts: one that is not works beside the event loop.
 
     Args:
         embedder: What does the work.
@@ -24,6 +41,8 @@ class OwnEmbedder:
 
     def __init__(self, embedder: Embedder) -> None:
         self._own = embedder
+        self._takes = _taken(embedder.embed)
+        self._is_async = inspect.iscoroutinefunction(embedder.embed)
 
     @property
     def model_id(self) -> str:
@@ -44,7 +63,7 @@ class OwnEmbedder:
             TierRejected: It failed, or gave something else.
         """
         try:
-            rows = await self._own.embed(texts, urgent=urgent, query=query)
+            rows = await self._rows(texts, {"urgent": urgent, "query": query})
             found = tuple(map(self._unit, rows))
         except (ConfigError, TierError):
             raise
@@ -53,6 +72,11 @@ class OwnEmbedder:
         if len(found) != len(texts):
             raise self._failed(f"{len(found)} vectors for {len(texts)} texts")
         return found
+
+    async def _rows(self, texts: Sequence[str], asked: Mapping[str, bool]) -> Any:  # noqa: ANN401 - its
+        taken = {name: asked[name] for name in asked if self._takes is None or name in self._takes}
+        call = partial(self._own.embed, texts, **taken)
+        return await call() if self._is_async else await awaited(await asyncio.to_thread(call))
 
     def _unit(self, row: Iterable[float]) -> Vector:
         numbers = tuple(map(float, row))
