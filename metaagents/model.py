@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel
 
+from tiers.concurrency import answered
 from tiers.errors import EzraError, NotFound, TierRejected, TierTimeout
 from tiers.ports import LanguageModel
 from tiers.records import Budget, Scope, Usage
@@ -51,7 +53,8 @@ class BudgetedModel:
         Raises:
             EzraError: There is none: no budget left, too late, refused, or broken.
         """
-        return await self._within(scope, "complete", lambda: self.model.complete(messages))
+        asked = partial(answered, self.model.complete, messages)
+        return await self._within(scope, "complete", asked)
 
     async def fill(self, scope: Scope, messages: Sequence[dict[str, str]], schema: type[M]) -> M:
         """Return an answer that fits ``schema``; what it says may be anything.
@@ -85,7 +88,7 @@ async def filled(model: LanguageModel, messages: Sequence[dict[str, str]], schem
         EzraError: There is none: refused, or broken.
         TimeoutError: As whoever waits, or the model, says so.
     """
-    answer = await _called(model, "generate", lambda: model.generate(messages, schema))
+    answer = await _called(model, "generate", lambda: answered(model.generate, messages, schema))
     try:
         # Checked again: an instance may have been made without looking at what is in it.
         return schema.model_validate(answer.model_dump(warnings=False))

@@ -56,6 +56,13 @@ async def both(
     return one, other
 
 
+async def answered(function: Callable[..., Any], *args: object) -> Any:  # noqa: ANN401 - likewise
+    """Return what a function of somebody's answers: in a thread, where it is not async."""
+    if inspect.iscoroutinefunction(function):
+        return await function(*args)
+    return await awaited(await asyncio.to_thread(function, *args))
+
+
 def check_loop(opened_in: asyncio.AbstractEventLoop | None) -> None:
     """Refuse a call from another event loop than the one in which its answers come in.
 

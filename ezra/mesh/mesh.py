@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
-from tiers.concurrency import awaited
+from tiers.concurrency import answered
 from tiers.errors import ConfigError, NotFound, TierError, TierRejected, UsageError
 from tiers.mesh import MeshResult
 from tiers.records import Scope
@@ -136,7 +136,7 @@ class Mesh:
         Raises:
             TierRejected: What it answers is no ``MeshResult``.
         """
-        found = await awaited(self._connectors[name](message, scope))
+        found = await answered(self._connectors[name], message, scope)
         if not isinstance(found, MeshResult):
             raise TierRejected(TIER, name, f"it answered {type(found).__name__}, no MeshResult")
         text = cut(found.text, PYTHON_TEXT_TOKENS)

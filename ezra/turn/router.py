@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from metaagents.learning.core import CoreBlock
+from tiers.concurrency import answered
 from tiers.errors import TierTimeout
 from tiers.ids import IdFactory
 from tiers.ports import CountingModel, LanguageModel
@@ -246,7 +247,8 @@ class Router:
     async def _answer(self, turn: TurnState) -> str:
         """Ask the model, and note what it used where it says so."""
         if not isinstance(self.answering, CountingModel):
-            return await self.answering.complete(turn.context.messages)
+            answer: str = await answered(self.answering.complete, turn.context.messages)
+            return answer
         answer, turn.used_tokens = await self.answering.complete_counted(turn.context.messages)
         return answer
 

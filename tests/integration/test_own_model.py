@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -90,3 +91,28 @@ async def test_the_rules_do_what_a_model_of_ones_own_cannot(
         assert report.completed["extract"] == 1
         assert not report.failed
         assert any("allergic to nuts" in one.text for one in (await graph.latest_facts()).rows)
+
+
+class AtOnce:
+    """Answers without being awaited, and notes in which threads."""
+
+    name = "mine"
+
+    def __init__(self) -> None:
+        self.threads: set[int] = set()
+
+    def complete(self, messages: Sequence[dict[str, str]]) -> str:
+        """Answer."""
+        self.threads.add(threading.get_ident())
+        return f"Heard: {messages[-1]['content']}"
+
+
+async def test_a_model_that_is_not_async_answers_beside_the_event_loop(tmp_path: Path) -> None:
+    """As many clients of models are."""
+    model = AtOnce()
+    settings = Settings(home=tmp_path, embedder="off")
+    async with Ezra.open(settings, model=model) as ezra:  # type: ignore[arg-type]
+        agent = await (await ezra.create_session_graph("imola")).spawn_agent("keeper")
+        done = await agent.complete("Box now.")
+        assert done.response == "Heard: Box now."
+    assert threading.get_ident() not in model.threads

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ..concurrency import awaited
+from ..concurrency import answered
 from ..errors import ConfigError, TierError, TierRejected
 from ..ports import Embedder, Vector
 
@@ -42,7 +41,6 @@ class OwnEmbedder:
     def __init__(self, embedder: Embedder) -> None:
         self._own = embedder
         self._takes = _taken(embedder.embed)
-        self._is_async = inspect.iscoroutinefunction(embedder.embed)
 
     @property
     def model_id(self) -> str:
@@ -75,8 +73,7 @@ class OwnEmbedder:
 
     async def _rows(self, texts: Sequence[str], asked: Mapping[str, bool]) -> Any:  # noqa: ANN401 - its
         taken = {name: asked[name] for name in asked if self._takes is None or name in self._takes}
-        call = partial(self._own.embed, texts, **taken)
-        return await call() if self._is_async else await awaited(await asyncio.to_thread(call))
+        return await answered(partial(self._own.embed, texts, **taken))
 
     def _unit(self, row: Iterable[float]) -> Vector:
         numbers = tuple(map(float, row))
