@@ -39,6 +39,7 @@ LEGS = frozenset(
         *(
             "opening",
             "outcomes",
+            "outdated turns",
             "rebuild",
             "receipt",
             "relevance",

@@ -92,9 +92,9 @@ def test_what_is_put_right_of_somebody_unnamed_is_no_fact(whose: str) -> None:
 
 
 def test_small_letters_part_sentences_and_name_who_is_called() -> None:
-    """Who types without capitals says as much in two sentences, and of a dog by its name."""
+    """Who types without capitals says as much, of a town and of a dog by its name."""
     found = stated("i live in leeds. my dog is called rex. my plan is called off.", "Ada")
-    assert [one.text for one in found] == ["Ada lives in leeds", "Ada's dog is called Rex"]
+    assert [one.text for one in found] == ["Ada lives in Leeds", "Ada's dog is called Rex"]
 
 
 def test_a_pasted_document_states_nothing() -> None:
