@@ -146,7 +146,9 @@ async def held(block: AbstractAsyncContextManager[T], lifetime_of: Callable[[T],
 
     async def end() -> None:
         over.set()
-        await holding
+        await asyncio.wait((holding,))
+        if not holding.cancelled():
+            holding.result()  # what it failed with while it closed
 
     lifetime_of(opened).begin(end)
     return opened

@@ -101,8 +101,8 @@ def current_first(ranked: Sequence[Ranked], instead: Mapping[str, frozenset[str]
         instead: Which records say what holds, by the id of the turn that said otherwise.
     """
     weighed = {one.candidate.key: one for one in ranked}
-    for outdated in ranked:
-        wanted = instead.get(outdated.candidate.id, frozenset())
+    for outdated in (one for one in ranked if one.candidate.id in instead):
+        wanted = instead[outdated.candidate.id]
         key = next((it.candidate.key for it in ranked if it.candidate.id in wanted), None)
         if key is None or key == outdated.candidate.key:
             continue

@@ -24,6 +24,7 @@ _HOW_OFTEN = frozenset(
     "nightly summer winter spring autumn other second third fourth last few".split()
 ) | frozenset(WEEKDAYS)
 _PARTICLES = frozenset("out up off over down".split())
+_DIGITS = regex(r"\d+(?:\.\d+)?")
 _LIMIT = any_case(r"\b(?:over|above|below|under|up to|more than|less than|at least) \D?\d")
 _ONE_OF = regex(r"\bone (?=[a-z]+(?:$| (?:of|an?|per)\b))")
 _DOSE = regex(
@@ -77,7 +78,8 @@ def _age(claim: Claim) -> int:
 def is_other_count(new: Claim, old: Claim) -> bool:
     """Whether both say how many of the same there are, or after how long it comes again."""
     is_weight = new.value.startswith("weigh ")
-    is_more = new.is_change or new.attribute.startswith("has ")
+    is_done = new.attribute.startswith("has ")
+    is_more = new.is_change or is_done
     is_many = new.attribute in {HAS, "uses", "use", "run"} or is_more or is_weight
     is_each = all(_EACH.search(one.value) is not None for one in (new, old))
     if not (is_many or is_each):
@@ -85,9 +87,16 @@ def is_other_count(new: Claim, old: Claim) -> bool:
     one, two = (read(_ONE_OF.sub("1 ", claim.value)) for claim in (old, new))
     if {*words(new.value)} & _PARTICLES != {*words(old.value)} & _PARTICLES:
         return False  # who works out four days a week works three
+    if is_done and not new.is_change and _most(two) <= _most(one):
+        return False  # what one has tried grows
     rest = two.content - two.numbers
     is_same = one.content - one.numbers == rest or (is_more and _opens_with(one, rest))
     return bool(rest and one.numbers and two.numbers) and is_same
+
+
+def _most(said: Reading) -> float:
+    """Return the greatest number of a text that is told in digits or by a word; 0 without."""
+    return max((float(one) for one in said.numbers if _DIGITS.fullmatch(one)), default=0)
 
 
 def _opens_with(said: Reading, thing: frozenset[str]) -> bool:

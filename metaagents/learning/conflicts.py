@@ -82,6 +82,7 @@ _IN_ROOMS = regex(
     r"in an? (?:[\w-]+ ){0,3}(?:apartment|flat|house|studio|condo|loft|cottage|villa|room"
     r"|bungalow)\b"
 )
+_OF_ANOTHER = frozenset("of for with from by in at on called named".split())
 _AGES = regex(r"\d{1,2}(?:, \d{1,2})*,? and \d{1,2}")
 _AT_NAMED = regex(r" at (?:the )?[A-Z][\w'&. -]*$")
 _TO_ELSEWHERE = regex(rf"(?:(?:moved|migrated|relocated) )?to (?:the )?{_NAME}")
@@ -457,7 +458,9 @@ def _is_closed_by(had: str, gone: str) -> bool:
     """Whether what is gone by name, or the new one, is what somebody had."""
     thing = gone.removeprefix("a ").removeprefix("the ")
     is_new = had.removeprefix("a ") in {f"new {thing}", f"brand new {thing}"}
-    return is_new or (any(map(str.isupper, thing)) and _closes(had, thing))
+    before = words(had)[: -len(words(thing)) or None]
+    is_it = _closes(had, thing) and _OF_ANOTHER.isdisjoint(before)  # a case for an iPhone is none
+    return is_new or (any(map(str.isupper, thing)) and is_it)
 
 
 def _head(claim: Claim) -> str:
