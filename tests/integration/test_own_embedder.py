@@ -177,6 +177,7 @@ async def test_an_embedder_may_take_texts_alone_and_need_not_be_async(
     async with Ezra.open(Settings(home=tmp_path), embedder=mine) as ezra:  # type: ignore[arg-type]
         agent = await (await ezra.create_session_graph("imola")).spawn_agent("keeper")
         await agent.remember("A narwhal was seen off the coast.")
+        await ezra.drain_learning()
         found = await agent.recall("narwhals on coasts", mode="semantic")
         assert [hit.text for hit in found.items] == ["A narwhal was seen off the coast."]
         assert found.degraded == ()
