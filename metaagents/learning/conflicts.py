@@ -26,7 +26,7 @@ from .amounts import (
 )
 from .circumstances import RELATIONS, WORKING, is_couple, is_of_another_life, is_other_trade
 from .grammar.changes import DEPARTMENT
-from .grammar.lexicon import CARERS, DIETS, OFFICES
+from .grammar.lexicon import CARERS, DIETS, DWELLING, OFFICES
 from .grammar.statement import (
     DIED,
     DOES,
@@ -78,10 +78,7 @@ _MOSTLY_ONE = frozenset("mentor tutor landlord landlady".split())
 _NAME = r"[A-Z][\w.&+#-]*(?: [A-Z\d][\w.&+#-]*){0,3}"
 _WITH_NAMED = regex(rf"(?P<what>(?:[a-z]+ )?(?:with|at|to|from|for)) {_NAME}")
 _FOR_PUPILS = frozenset("academy elementary high kindergarten preschool primary school".split())
-_IN_ROOMS = regex(
-    r"in an? (?:[\w-]+ ){0,3}(?:apartment|flat|house|studio|condo|loft|cottage|villa|room"
-    r"|bungalow)\b"
-)
+_IN_ROOMS = regex(rf"in {DWELLING}\b")
 _OF_ANOTHER = frozenset("of for with from by in at on called named".split())
 _AGES = regex(r"\d{1,2}(?:, \d{1,2})*,? and \d{1,2}")
 _AT_NAMED = regex(r" at (?:the )?[A-Z][\w'&. -]*$")

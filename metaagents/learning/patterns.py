@@ -74,7 +74,7 @@ def stated(said: str, subject: str, at: datetime | None = None) -> list[Stated]:
     if not is_plain(said):
         return []
     plain = headings_spelled_out(in_plain_letters(plain_quotes(said)))
-    typed = with_capitals(plain) if plain.islower() else plain
+    typed = with_capitals(plain)
     heard = list(_in_order(typed, subject, at))
     if not heard and typed != plain:
         heard = list(_in_order(plain, subject, at))

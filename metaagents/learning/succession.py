@@ -104,8 +104,7 @@ def _leading_name(fact: Fact) -> str | None:
 def _claims(text: str, speaker: str) -> tuple[Claim, ...]:
     if asked := language_asked(text):
         return (asked,)
-    typed = with_capitals(text) if text.islower() else text
-    spoken = _as_spoken(typed, speaker)
+    spoken = _as_spoken(with_capitals(text), speaker)
     # Whose something is, and who did it, is told by a capital: "ada's mentor", "ada upgraded to".
     is_opened = spoken.startswith((f"{speaker} ", f"{speaker}'s "))
     statement, name = (

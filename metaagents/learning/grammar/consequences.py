@@ -9,7 +9,7 @@ from ..regexes import any_case, regex
 from ..rewording import third_person
 from ..times import at_end
 from .changes import CHANGED, DAY, HOUR, MONTH, NAMED, OWNED, THING, TO_VALUE
-from .lexicon import FULL_NAME
+from .lexicon import DWELLING, FULL_NAME
 
 _NOBODY = (
     r"(?!(?:Who|Whoever|What|Which|When|Where|Why|How|He|She|It|They|You|This|That|These|Those|One"
@@ -18,6 +18,7 @@ _NOBODY = (
     r"|Because|Since|While|Maybe|Perhaps|Not)\b)"
 )
 """Capitals at the beginning of a sentence that are no name."""
+_SO_MANY = {"second": "two", "third": "three", "fourth": "four"}
 _PARTS = {
     "full_name": FULL_NAME,
     "changed": CHANGED,
@@ -50,8 +51,9 @@ _PARTS = {
     "out": r"(?: (?:up|down|out|back))?",
     "back": r"(?: back| over| down| up| out)?",
     "brace": r"(?:braces|cast|stitches|bandages|splint|retainer|crutches)",
-    "dwelling": r"an? (?:[\w-]+ ){0,3}(?:apartment|flat|house|studio|condo|loft|cottage|villa|room"
-    r"|bungalow)",
+    "dwelling": DWELLING,
+    "and_more": r"(?:,? (?:in|on|last|this|an?|and)\b.*)?",
+    "nth": rf"(?:{'|'.join(_SO_MANY)})",
     "handle": rf"{OWNED} (?:[\w-]+ )?(?:username|user name|handle|nickname|login|hostname|domain)",
     "put_off": r"(?:moved|pushed|postponed|shifted|rescheduled|rebooked|delayed)",
     "newborn": r"(?:baby(?: girl| boy)?|son|daughter|twins|little one)",
@@ -246,19 +248,11 @@ _RESTATED = r"""
 <who><did> moved out of <host:anything>(?:'s|') (?:place|house|home|flat|apartment)
     -> {who} no longer {live} with {host}
 <who><did> dropped out of <what:word> school -> {who} stopped studying {what}
-<who><did> had (?:my|our|her|his) second (?:child|baby|kid)(?: .+)?
-    -> {who} {have} two kids now. {who} {have} two children now.
-<who><did> had (?:my|our|her|his) third (?:child|baby|kid)(?: .+)?
-    -> {who} {have} three kids now. {who} {have} three children now.
-<who><did> had (?:my|our|her|his) fourth (?:child|baby|kid)(?: .+)?
-    -> {who} {have} four kids now. {who} {have} four children now.
+<who><did> had (?:my|our|her|his) <nth:nth> (?:child|baby|kid)<and_more>
+    -> {who} {have} {many} kids now. {who} {have} {many} children now.
 <thing:had><did> <reached> <about><many:amount> <what:paying> -> {thing} has {many} {what} now
-<who><did> (?:adopted|got|bought) (?:a|my|our|her|his) second <thing:word>
-    -> {who} {have} two {thing}s now
-<who><did> (?:adopted|got|bought) (?:a|my|our|her|his) third <thing:word>
-    -> {who} {have} three {thing}s now
-<who><did> (?:adopted|got|bought) (?:a|my|our|her|his) fourth <thing:word>
-    -> {who} {have} four {thing}s now
+<who><did> (?:adopted|got|bought) (?:a|my|our|her|his) <nth:nth> <thing:word>
+    -> {who} {have} {many} {thing}s now
 <whose> <mate><did> moved in(?: with (?:me|us))? -> {who} no longer {live} alone
 <who><did> moved in with <mate:anything> -> {who} no longer {live} alone
 <whose> <thing:ill><did> (?:gone|cleared up|passed) -> {who} no longer {have} a {thing}
@@ -341,6 +335,7 @@ def _restated(said: str) -> str:
     for way, implied in _WAYS:
         if found := way.fullmatch(said):
             parts = found.groupdict(default="")
+            parts |= {"many": _SO_MANY[parts["nth"]]} if "nth" in parts else {}
             about = parts.get("who") or parts.get("whose") or ""
             who = _SPEAKING.get(about.lower(), about.removesuffix("'s"))
             whose = (parts.get("whose") or "the").capitalize()

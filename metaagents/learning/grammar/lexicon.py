@@ -95,6 +95,10 @@ SOFTWARE = frozenset(
     )
 ) | frozenset().union(*TOOLS_OF_A_KIND)
 """Where nobody lives, though people move to it."""
+DWELLING = (
+    r"an? (?:[\w-]+ ){0,3}(?:apartment|flat|house|studio|condo|loft|cottage|villa|room|bungalow)"
+)
+"""What somebody lives in, as an expression without groups."""
 DIETS = frozenset(("vegan", "vegetarian", "pescatarian"))
 TEAM_TRADES = frozenset(
     "engineer developer programmer designer analyst tester writer editor researcher scientist "

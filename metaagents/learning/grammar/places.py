@@ -29,7 +29,8 @@ _PUT_AWAY = any_case(
     r"\b(?:keys?|forms?|documents?|papers|passports?|certificates?|contracts?|invoices?|receipts"
     r"|files|folders?|manuals?|tools|medicine|spares?|supplies|batteries|adapters?|chargers?"
     r"|first[- ]aid kit|fuse ?box|meter|stopcock|extinguisher|torch|ladder|stamps?"
-    r"|necklace|jewell?ery|rings?|earrings|heirlooms?|albums?|decorations|luggage|suitcases?|tent|skis|sneakers|boots|coats?|jackets?)$"
+    r"|necklace|jewell?ery|rings?|earrings|heirlooms?|albums?|decorations|luggage"
+    r"|suitcases?|tent|skis|sneakers|boots|coats?|jackets?)$"
 )
 _CONTAINER = any_case(
     r"(?:in|behind|under|inside|on) (?:the|my|our) (?:[\w-]+ ){0,3}?(?:drawer|cabinet|cupboard"

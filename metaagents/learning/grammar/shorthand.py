@@ -207,7 +207,12 @@ _SHORT_NAME_CHARS = 3
 
 
 def with_capitals(said: str) -> str:
-    """Return what was typed all in small letters with those that begin sentences and names."""
+    """Return what was typed all in small letters with those that begin sentences and names.
+
+    What has a capital is returned as it is: who typed that has told names by theirs.
+    """
+    if not said.islower():
+        return said
     begun = _BEGINS.sub(lambda found: found.group().upper(), said)
     called = _SO_CALLED.sub(lambda found: f"{found[1]}{found[2].capitalize()}", begun)
     placed = _SO_PLACED.sub(
