@@ -5,23 +5,21 @@ Each call to an engine has a deadline, and one that fails or is late is left out
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
+from time import monotonic
 
 from tiers.concurrency import together
 from tiers.forms import hit_of
 from tiers.knowledge import NEIGHBOURS_MAX, is_apart
-from tiers.known_records import (
-    Seen,
-    Sighted,
-    SightedWords,
-)
+from tiers.known_records import Seen, Sighted, SightedWords
 from tiers.previews import has_preview
 from tiers.recollection import Said
 from tiers.records import Fact, Hit, Rule, SearchQuery, Turn
 
 from ..ranking.cues import shared_words, stems_in
 from ..ranking.pool import FORMER
-from ..ranking.priors import classes_of_statement, is_used_since
+from ..ranking.priors import classes_of_statement
 from ..recaller import with_vector
 from ..turn.rings import Rings
 from ..turn.shadowing import CoreFacts, core_seen, hidden_among
@@ -46,6 +44,11 @@ where people answer each other.
 LEADING_MAX = 10
 COVERED_MAX = 32
 """Summaries among the first ten of a leg bring the turns that they cover, so many in all."""
+
+AWAITED_MAX = 16
+AWAITED_SECONDS = 0.3
+LOOKED_AGAIN_SECONDS = 0.02
+"""A search by meaning alone awaits so many records that are being indexed, so long at most."""
 
 ENDED_MAX = 120
 MEASURED_MAX = 64
@@ -180,7 +183,7 @@ async def _find_dense(search: Search, own: Sequence[SearchQuery]) -> None:
     if search.vector is None:
         return
     if search.request.mode == "semantic":
-        await _say_what_waits(search)
+        await _await_index(search)
     for query in own:
         asked = query.model_copy(update={"mode": "dense", "limit": DENSE_CANDIDATES})
         found = await _sight(search, "meaning", with_vector(_then(asked), search.vector))
@@ -188,13 +191,24 @@ async def _find_dense(search: Search, own: Sequence[SearchQuery]) -> None:
         _lead(search, found, LOOKED_AROUND_MEANING)
 
 
-async def _say_what_waits(search: Search) -> None:
-    """Say that meaning alone finds nothing of what is not indexed yet; words would find it."""
+async def _await_index(search: Search) -> None:
+    """Wait a moment for a few records that are being indexed, and say what waits after that.
+
+    Meaning alone finds nothing of what is not indexed yet; words would find it. What was said just
+    now is indexed within a tenth of a second.
+    """
+    until = monotonic() + AWAITED_SECONDS
+    while waiting := await _waiting(search):
+        if waiting > AWAITED_MAX or monotonic() >= until:
+            reason = f"{waiting:,} records of the graph wait to be put into the index"
+            search.state.lose("dense", "meaning", reason)
+            return
+        await asyncio.sleep(LOOKED_AGAIN_SECONDS)
+
+
+async def _waiting(search: Search) -> int:
     call = search.runtime.queue.waiting(search.scope.for_graph())
-    waiting = (await search.state.answer("cold", "waiting", call, {})).get("index", 0)
-    if waiting:
-        reason = f"{waiting:,} records of the graph wait to be put into the index"
-        search.state.lose("dense", "meaning", reason)
+    return (await search.state.answer("cold", "waiting", call, {})).get("index", 0)
 
 
 async def _find_dense_of_that_time(search: Search, own: Sequence[SearchQuery]) -> None:
@@ -410,32 +424,6 @@ async def measure(search: Search) -> None:
     search.state.used.pop("dense", None)
     for candidate, vector in zip(unknown, vectors, strict=False):
         candidate.cosine = sum(map(float.__mul__, vector, search.vector.vector))
-
-
-async def remember_uses(search: Search) -> None:
-    """Tell facts that were used after the moment asked about how they had been used by then."""
-    moment = search.request.as_of
-    if moment is None:
-        return
-    later = [
-        (one, one.hit)
-        for one in search.pool
-        if one.hit is not None
-        and one.kind == "fact"
-        and one.graph_id == search.scope.graph_id
-        and is_used_since(one.hit, moment)
-    ]
-    if not later:
-        return
-    call = search.runtime.recollection.uses_by(search.scope, [one.id for one, _ in later], moment)
-    uses = await search.state.answer("cold", "uses", call, {})
-    for candidate, hit in later:
-        if hit.id in uses:
-            fields = {
-                "uses": max(0, hit.uses - uses[hit.id].since),
-                "last_used_at": uses[hit.id].last,
-            }
-            candidate.hit = hit.model_copy(update=fields)
 
 
 async def _words(search: Search, queries: Sequence[SearchQuery]) -> tuple[SightedWords, ...]:

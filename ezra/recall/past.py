@@ -11,6 +11,7 @@ from tiers.records import Fact, Hit, SearchQuery
 from ..ranking.choosing import Ranked
 from ..ranking.cues import Cues, shared_words, stems_in
 from ..ranking.pool import FORMER
+from ..ranking.priors import is_used_since
 from .request import Search
 
 LATEST_MAX = 64
@@ -127,3 +128,29 @@ def _day_of(fact: Fact, now: datetime) -> datetime:
     # Of what was said again later it is not kept when it had been said by then.
     said_at = fact.said_at if fact.said_at is not None and fact.said_at <= now else None
     return fact.valid_from or said_at or fact.recorded_at
+
+
+async def remember_uses(search: Search) -> None:
+    """Tell facts that were used after the moment asked about how they had been used by then."""
+    moment = search.request.as_of
+    if moment is None:
+        return
+    later = [
+        (one, one.hit)
+        for one in search.pool
+        if one.hit is not None
+        and one.kind == "fact"
+        and one.graph_id == search.scope.graph_id
+        and is_used_since(one.hit, moment)
+    ]
+    if not later:
+        return
+    call = search.runtime.recollection.uses_by(search.scope, [one.id for one, _ in later], moment)
+    uses = await search.state.answer("cold", "uses", call, {})
+    for candidate, hit in later:
+        if hit.id in uses:
+            fields = {
+                "uses": max(0, hit.uses - uses[hit.id].since),
+                "last_used_at": uses[hit.id].last,
+            }
+            candidate.hit = hit.model_copy(update=fields)

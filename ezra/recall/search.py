@@ -34,10 +34,9 @@ from .candidates import (
     look_around,
     measure,
     read_from_index,
-    remember_uses,
 )
 from .passages import cited, find_on_shelves
-from .past import instead_of, still, tell_periods
+from .past import instead_of, remember_uses, still, tell_periods
 from .request import KINDS, RecallRequest, Search
 
 

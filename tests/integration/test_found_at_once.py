@@ -25,6 +25,30 @@ async def test_what_was_kept_is_found_by_what_it_means(
         await agent.remember(kept)
         found = await agent.recall(asked, mode="semantic")
         assert kept in [hit.text for hit in found.items]
+        assert found.degraded == ()
+
+
+async def test_what_was_said_is_found_by_what_it_means(tmp_path: Path) -> None:
+    """By the first recall after the reply, which waits for what is being indexed."""
+    async with running(tmp_path, background=True, embedder="required") as ezra:
+        graph = await ezra.create_session_graph("home")
+        agent = await graph.spawn_agent("scout", topics={"*"})
+        turn = await agent.turn("Uncle Theo repairs clocks.")
+        await turn.reply("That is a rare craft.")
+        found = await agent.recall("Who fixes watches?", mode="semantic")
+        assert any("Uncle Theo repairs clocks." in hit.text for hit in found.items)
+        assert found.degraded == ()
+
+
+async def test_what_nobody_indexes_is_waited_for_a_moment_only(tmp_path: Path) -> None:
+    """Then it is named that meaning did not take part in full."""
+    async with running(tmp_path, embedder="required") as ezra:
+        graph = await ezra.create_session_graph("home")
+        agent = await graph.spawn_agent("scout", topics={"*"})
+        turn = await agent.turn("Uncle Theo repairs clocks.")
+        await turn.reply("That is a rare craft.")
+        found = await agent.recall("Who fixes watches?", mode="semantic")
+        assert found.degraded == ("dense",)
 
 
 async def test_what_was_kept_is_in_the_next_context(tmp_path: Path) -> None:
