@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import NamedTuple
 
+from metaagents.lifecycle.material import notes_told
 from tiers.lexical import estimate_tokens
 from tiers.records import Hit, Kind
 
@@ -63,6 +64,7 @@ def folded(ranked: Sequence[Ranked], *, documents_apart: bool = False) -> list[R
     """
     places = {one.candidate.key: place for place, one in enumerate(ranked)}
     kept = dict(enumerate(ranked))
+    stands_for: dict[int, int] = {}
     turns: list[int] = []
     others: list[int] = []
     for place, one in enumerate(ranked[:COMPARED_MAX]):
@@ -80,12 +82,15 @@ def folded(ranked: Sequence[Ranked], *, documents_apart: bool = False) -> list[R
                 ),
                 None,
             )
-        if other is None or other not in kept:
+        while other in stands_for:
+            other = stands_for[other]
+        if other is None or other == place:
             (turns if is_turn else others).append(place)
             continue
         form = kept[other]
         ids = (*form.folded, one.candidate.id, *kept[place].folded)
         kept[other] = _raised(form._replace(folded=ids), one.score)
+        stands_for[place] = other
         del kept[place]
     return sorted(kept.values(), key=lambda one: (-one.score, one.candidate.key))
 
@@ -181,6 +186,23 @@ def _moment(hit: Hit) -> tuple[datetime, str]:
     return happened, hit.id
 
 
+def telling_more(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the same without summaries and episodes of which better ones tell every sentence.
+
+    A month in which little was said tells what its week and its day do.
+    """
+    kept: list[Hit] = []
+    known: set[tuple[date, str]] = set()
+    for hit in hits:
+        if hit.kind in SHORTER:
+            notes = notes_told(hit.text, hit.occurred_at or hit.recorded_at)
+            if notes <= known:
+                continue
+            known |= notes
+        kept.append(hit)
+    return kept
+
+
 def _covered_by(one: Ranked, ranked: Sequence[Ranked], places: Mapping[Key, int]) -> int | None:
     """Return where the best record is that a summary covers, if it can stand for the summary."""
     hit = one.candidate.hit
@@ -205,6 +227,7 @@ def _same(one: Ranked, other: Ranked) -> bool:
     """Whether two texts have the same terms, and hold both or held both.
 
     Whatever their kinds, but a rule: what recites its steps does not tell how often they worked.
+    The second of two that stand for other records has all of its terms in the first.
     """
     if (one.candidate.kind == "rule") != (other.candidate.kind == "rule"):
         return False
@@ -213,4 +236,6 @@ def _same(one: Ranked, other: Ranked) -> bool:
         return False
     if (FORMER in one.candidate.ranks) != (FORMER in other.candidate.ranks):
         return False
-    return len(mine & theirs) >= SAME_TERMS * len(mine | theirs)
+    of_both = {one.candidate.kind, other.candidate.kind} <= set(SHORTER)
+    terms = theirs if of_both else mine | theirs
+    return len(mine & theirs) >= SAME_TERMS * len(terms)

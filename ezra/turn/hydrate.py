@@ -15,6 +15,7 @@ from tiers.ids import Clock
 from tiers.previews import with_previews
 from tiers.records import FactTier, Hit, HotState, Kind, Scope, SearchQuery, Turn
 
+from ..ranking.choosing import telling_more
 from ..ranking.pool import SESSION_GAP
 from ..recaller import QuestionVector, Recaller, with_vector
 from .context_budget import TAIL_SHARE, TailPlan, plan_tail, turns_wanted
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 ARCHIVAL_LIMIT = 8
 SUMMARY_LIMIT = 6
+SUMMARY_CANDIDATES = 15
+"""A day, its week, month, quarter and year may all tell the same, where little was said."""
+
 TURN_LIMIT = 3
 """Of what was said before the ring: summaries leave out words that a message may ask for."""
 
@@ -92,8 +96,9 @@ class Hydrator:
         return await self._sifted(turn, query, found)
 
     async def _summaries(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
-        query = self._query(turn, vector, ("summary", "episode"), SUMMARY_LIMIT)
-        return Sifted(await self.recaller.found(turn.scope, query, "warm", turn.degradation))
+        query = self._query(turn, vector, ("summary", "episode"), SUMMARY_CANDIDATES)
+        found = await self.recaller.found(turn.scope, query, "warm", turn.degradation)
+        return Sifted(tuple(telling_more(found)[:SUMMARY_LIMIT]))
 
     async def _turns(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
         """Recall what was said by the message's own words; the ring's turns come anyway."""

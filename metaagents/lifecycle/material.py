@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import cached_property
 from itertools import chain
 from zoneinfo import ZoneInfo
@@ -35,6 +35,7 @@ FORMER_SUPPLEMENT = "Also mentioned: "
 """How a line began that listed words which a text had lost: no statement, and written no more."""
 
 _STAMP = re.compile(r"^\[(\d{4}-\d{2}-\d{2})(?: (\d{2}:\d{2}))?\] ")
+_PERIOD = re.compile(r"^\d{4}(?:-\w+)*$")
 _SPEAKER = re.compile(r"^([^:]{1,64}): ")
 
 
@@ -170,6 +171,17 @@ def notes_of(lines: Sequence[str], made_by: str, since: datetime) -> list[Senten
         speaker, said = (who[1], rest[who.end() :]) if who else ("", rest)
         found += [Sentence(one, speaker, at) for one in sentences(said)]
     return list(chain.from_iterable(with_denials([found])))
+
+
+def notes_told(text: str, since: datetime) -> frozenset[tuple[date, str]]:
+    """Return what a summary or an episode tells: each of its sentences with its day.
+
+    Args:
+        text: With its heading, which is a period and no sentence.
+        since: When what has no date began.
+    """
+    lines = [line for line in text.splitlines() if line.strip() and not _PERIOD.match(line)]
+    return frozenset((one.at.date(), closed(one.text)) for one in notes_of(lines, EXTRACTED, since))
 
 
 def _moment(stamped: re.Match[str], since: datetime) -> datetime | None:

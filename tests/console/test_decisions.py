@@ -181,12 +181,14 @@ async def test_the_tree_of_a_record_is_shown_with_its_roll_backs(
     ]
     assert shown == [(one.id, one.exposure) for one in nodes]
     await expect(rows.first).to_contain_text("<b>Hards explode</b>")
+    await expect(page.locator("#tree")).to_contain_text("ezra taint roll-back")
     done = await graph.taint.roll_back(poison, reason="a page planted it")
     phone = await tabs.open(f"{house.url}{PAGE}?record={poison}", size=PHONE)
     row = phone.locator(f"[data-roll-back='{done.roll_back.id}']")
     await expect(row).to_contain_text("open")
     assert await phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
     await expect(phone.locator("#tree tbody tr").first).to_contain_text("set aside")
+    await expect(phone.locator("#tree")).not_to_contain_text("ezra taint roll-back")
     await shots("taint-phone", phone)
     await page.reload()
     await shots("taint-desktop", page)

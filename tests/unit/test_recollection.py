@@ -8,7 +8,14 @@ from zoneinfo import ZoneInfo
 import pytest
 from support.records import hit, scope
 
-from ezra.ranking.choosing import Ranked, current_first, folded, varied, within_budget
+from ezra.ranking.choosing import (
+    Ranked,
+    current_first,
+    folded,
+    telling_more,
+    varied,
+    within_budget,
+)
 from ezra.ranking.cues import read_cues
 from ezra.ranking.pool import NOWHERE, Pool, sessions_of
 from ezra.ranking.priors import (
@@ -251,6 +258,48 @@ def test_a_summary_leads_to_the_turn_that_it_covers() -> None:
     assert [(one.candidate.id, one.score, one.folded) for one in chosen] == [("t", 0.9, ("s",))]
     weak = turn.model_copy(update={"score": 0.3})
     assert [one.candidate.id for one in folded(ranked(summary, weak))] == ["s", "t"]
+
+
+GRAINS = {
+    "month": "2026-05\n[2026-05-14] ada: The lamp flickers.\n[2026-05-20] ada: The wing is at 28.",
+    "week": "2026-W20\n[2026-05-14] ada: The lamp flickers.",
+    "day": "2026-05-14\n[2026-05-14 09:00] ada: The lamp flickers.",
+    "later": "2026-05-21\n[2026-05-21 09:00] ada: The lamp flickers.",
+}
+
+
+def grains(*names: str) -> list[Hit]:
+    """Return episodes with falling scores."""
+    scores = {name: 0.9 - place / 100 for place, name in enumerate(names)}
+    return [own(name, kind="episode", text=GRAINS[name], score=scores[name]) for name in names]
+
+
+@pytest.mark.parametrize(
+    ("found", "kept"),
+    [
+        (("day", "week"), ["day"]),
+        (("week", "day"), ["week"]),
+        (("month", "week", "day"), ["month"]),
+        (("day", "month"), ["day", "month"]),
+        (("day", "later"), ["day", "later"]),
+    ],
+)
+def test_a_grain_that_tells_nothing_more_is_left_out(
+    found: tuple[str, ...], kept: list[str]
+) -> None:
+    """The same sentence of another day is something else."""
+    assert [one.id for one in telling_more(grains(*found))] == kept
+    turn = own("t", kind="turn", text="ada: The lamp flickers.", score=0.5)
+    assert [one.id for one in telling_more([*grains(*found), turn])] == [*kept, "t"]
+
+
+def test_a_summary_goes_where_the_record_went_that_it_covers() -> None:
+    """A quarter covers its month, which says what the day does: one of the three is answered."""
+    day = own("d", kind="episode", text=GRAINS["day"], score=0.9)
+    month = own("m", kind="episode", text=GRAINS["day"], score=0.89)
+    quarter = own("q", kind="episode", text="2026-Q2", score=0.85, source_ids=("m",))
+    chosen = folded(ranked(day, month, quarter))
+    assert [(one.candidate.id, one.folded) for one in chosen] == [("d", ("m", "q"))]
 
 
 def test_what_says_the_same_is_answered_once() -> None:
