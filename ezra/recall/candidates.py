@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
+from datetime import timedelta
 from time import monotonic
 
 from tiers.concurrency import together
@@ -56,6 +57,9 @@ MEASURED_MAX = 64
 
 MEANT_HERE = frozenset({"ended", FORMER, "core of ancestors", "rules of ancestors", "knowledge"})
 """Legs whose records no dense leg may have seen: their meaning is compared here."""
+
+INDEXED_WITHIN = timedelta(minutes=10)
+"""A turn of the ring that is younger may wait to be indexed, and is compared here as well."""
 
 
 async def ask_engines(
@@ -414,8 +418,13 @@ async def measure(search: Search) -> None:
         return
     if search.vector.model_id != search.runtime.embedder.model_id:
         return
+    young = {
+        turn.id for turn in search.hot.values() if search.now - turn.recorded_at <= INDEXED_WITHIN
+    }
     unknown = [
-        one for one in search.pool if one.cosine is None and not MEANT_HERE.isdisjoint(one.ranks)
+        one
+        for one in search.pool
+        if one.cosine is None and (one.id in young or not MEANT_HERE.isdisjoint(one.ranks))
     ][:MEASURED_MAX]
     if not unknown:
         return

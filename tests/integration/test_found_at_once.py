@@ -40,6 +40,19 @@ async def test_what_was_said_is_found_by_what_it_means(tmp_path: Path) -> None:
         assert found.degraded == ()
 
 
+async def test_the_ring_is_compared_by_meaning_before_it_is_indexed(tmp_path: Path) -> None:
+    """Among what was said in the last turns, that which answers is first: no word is the same."""
+    said = [kept for kept, _ in KEPT]
+    async with running(tmp_path, embedder="required") as ezra:
+        graph = await ezra.create_session_graph("home")
+        agent = await graph.spawn_agent("scout", topics={"*"})
+        for text in said:
+            await (await agent.turn(text)).reply("I see.")
+        for kept, asked in KEPT:
+            found = await agent.recall(asked, kinds=["turn"])
+            assert kept in found.items[0].text
+
+
 async def test_what_nobody_indexes_is_waited_for_a_moment_only(tmp_path: Path) -> None:
     """Then it is named that meaning did not take part in full."""
     async with running(tmp_path, embedder="required") as ezra:
