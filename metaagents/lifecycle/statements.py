@@ -39,6 +39,9 @@ _SMALL_TALK = frozenset(
 )
 """Stems of words of courtesy and chat: alone they say nothing."""
 
+_ACKNOWLEDGES = frozenset("acknowledged alright mind noted remember roger sense understood".split())
+"""Stems of words by which one says that one has heard, where nothing is denied."""
+
 _DENIES = re.compile(
     r"\b(?:no|not|never|none|cannot|\w+n['\u2019]t|wrong|false|untrue|incorrect|lie|mistaken)\b",
     re.IGNORECASE,
@@ -125,7 +128,8 @@ def is_courtesy(text: str) -> bool:
     Whom it greets or thanks says no more.
     """
     said = {word for word in words(text) if word not in STOP_WORDS}
-    strange = [word for word in said if stem(word) not in _SMALL_TALK]
+    idle = _SMALL_TALK if _DENIES.search(text) else _SMALL_TALK | _ACKNOWLEDGES
+    strange = [word for word in said if stem(word) not in idle]
     if len(strange) == 1 and _GREETS.match(text):
         strange = [word for word in strange if word.capitalize() not in text]
     return not strange and not numbers(text)
