@@ -129,6 +129,7 @@ _OPENING = any_case(
     r"for your information|fyi|note that|please note that),? "
 )
 _MONTH = "|".join(MONTHS)
+_WEEKDAY = "|".join(WEEKDAYS)
 _SHORT_MONTHS = {one[:3]: one for one in MONTHS if one != "may"} | {"sept": "september"}
 _UNITS = {
     "mo": "months", "mos": "months", "wk": "weeks", "wks": "weeks", "hr": "hours", "hrs": "hours",
@@ -149,11 +150,19 @@ def _by(words: Mapping[str, str], place: int) -> Callable[[re.Match[str]], str]:
     return lambda found: words[found[place].lower()]
 
 
+def _on_each(found: re.Match[str]) -> str:
+    """Return "on Mondays" for "every Monday"; not every is some."""
+    is_not_each = _NOT_EACH.search(found.string[: found.start()])
+    return found[0] if is_not_each else f"on {found[1].capitalize()}s"
+
+
+_NOT_EACH = any_case(r"\b(?:not|never|hardly|nearly|almost)\b|n['\u2019]t\b")
 _IN_FULL: tuple[tuple[re.Pattern[str], _Replacement], ...] = (
     (_CLOCK, lambda found: in_24_hours(found[0])),
     (any_case(r"\be-mail(?=s?\b)"), _literal("email")),
     (regex(r"\bkids\b"), _literal("children")),
     (regex(r"\bkid\b"), _literal("child")),
+    (any_case(rf"\b(?:every|each) ({_WEEKDAY})(?=$|[.,])"), _on_each),
     (any_case(rf"(?<=\d )({'|'.join(_UNITS)})\b\.?(?! [A-Z])"), _by(_UNITS, 1)),
     (any_case(r"\b(dr|prof)\b\.?(?= [A-Z])"), _by(_TITLES, 1)),
     (
@@ -185,6 +194,16 @@ _LOCATED = regex(
     r"((?i:in|on|at|under|behind|beside|above|below|near|inside|outside|between) .{3,60}?) "
     rf"(is|are|was|were) ((?:{_DETERMINER}|{_NAME}) .+|{_NAME})"
 )
+_MADE = {
+    "author": "wrote", "creator": "created", "composer": "composed", "founder": "founded",
+    "inventor": "invented",
+}  # fmt: skip
+"""Who made a thing, and what they did once."""
+
+_BY = {
+    "bikes": "by bike", "cycles": "by bike", "drives": "by car", "flies": "by plane",
+    "walks": "on foot",
+}  # fmt: skip
 _NO_AGENTS = frozenset(
     "hand car train bus plane bike ship mail post email phone foot law then now far mistake chance "
     "accident noon midnight default".split()
@@ -257,6 +276,16 @@ def _doing(found: re.Match[str]) -> str | None:
     return f"{found['who']} {verb}{rest}{found['later']}"
 
 
+def _made(found: re.Match[str]) -> str:
+    """Return "Ada wrote the manual" for "Ada is the author of the manual"."""
+    return f"{found['who']} {_MADE[found['maker'].lower()]} {found['of']}"
+
+
+def _goes(found: re.Match[str]) -> str:
+    """Return "Ada goes to work by bike" for "Ada bikes to work"."""
+    return f"{found['who']} goes to {found['where']} {_BY[found['verb']]}{found['later'] or ''}"
+
+
 def _verb_of(doer: str) -> str | None:
     """Return what a doer does, in the form that goes with he or she: of a driver, drives."""
     if not doer.endswith(("er", "or")) or len(doer) < 5:  # noqa: PLR2004 - no "her", no "user"
@@ -317,7 +346,28 @@ _FORMS: tuple[_Form, ...] = (
         r"(?P<who>.+) (?:has|have) an? (?P<of>[\w-]+) (?P<what>allergy|intolerance)",
         "{who} has an {what} to {of}",
     ),
-    _form(r"(?P<who>.+) (?:is|am|are) fond of (?P<of>.+)", "{who} likes {of}"),
+    _form(r"(?P<who>.+) (?:is|am|are) (?:fond|a fan) of (?P<of>.+)", "{who} likes {of}"),
+    _form(
+        rf"(?P<of>{_THING}) (?:has|have) an? (?P<measure>{_MEASURED}) of (?P<value>.+)", _measured
+    ),
+    _form(
+        rf"(?P<who>{_AGENT}) (?P<verb>{'|'.join(_BY)}) to (?P<where>work|school|{_NAME}"
+        rf"|{_DETERMINER} [\w-]+)(?P<later> (?:on|every|each|in) .+)?",
+        _goes,
+    ),
+    _form(
+        rf"(?P<who>{_NAME}) is (?:the|an?) (?P<maker>{'|'.join(_MADE)}) of "
+        rf"(?P<of>{_DETERMINER} {_THING})",
+        _made,
+    ),
+    _form(
+        r"(?P<who>.+?) (?P<is>has|have|had) worked as (?P<what>an? .+)", "{who} {is} been {what}"
+    ),
+    _form(r"(?P<who>.+?) works as (?P<what>an? .+)", "{who} is {what}"),
+    _form(
+        r"(?P<where>.+) (?:employs|employ) (?P<number>\d+) people",
+        "{number} people work at {where}",
+    ),
     _form(
         rf"(?P<who>.+) (?:is|am|are) (?:called|named) (?P<what>{_NAME})", "{who} is called {what}"
     ),
