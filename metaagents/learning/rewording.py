@@ -150,6 +150,24 @@ def _by(words: Mapping[str, str], place: int) -> Callable[[re.Match[str]], str]:
     return lambda found: words[found[place].lower()]
 
 
+_EACH = {"dai": "every day", "week": "every week", "month": "every month", "year": "every year"}
+_SPAN = "second|minute|hour|day|week|month|year|night"
+_TIMES = r"\b(?:once|twice|(?:\d[\d.,]*|two|three|four|five|six|seven|eight|nine|ten) [a-z]+)"
+_SPELT = {
+    "favorite": "favourite", "color": "colour", "gray": "grey", "center": "centre",
+    "meter": "metre", "meters": "metres", "kilometer": "kilometre", "kilometers": "kilometres",
+    "liter": "litre", "liters": "litres",
+}  # fmt: skip
+_LASTING = {
+    "living": "lives", "working": "works", "studying": "studies", "learning": "learns",
+}  # fmt: skip
+
+
+def _like(said: str, put: str) -> str:
+    """Return a word with the capital of the one that it stands for."""
+    return put.capitalize() if said[:1].isupper() else put
+
+
 def _on_each(found: re.Match[str]) -> str:
     """Return "on Mondays" for "every Monday"; not every is some."""
     is_not_each = _NOT_EACH.search(found.string[: found.start()])
@@ -163,6 +181,17 @@ _IN_FULL: tuple[tuple[re.Pattern[str], _Replacement], ...] = (
     (regex(r"\bkids\b"), _literal("children")),
     (regex(r"\bkid\b"), _literal("child")),
     (any_case(rf"\b(?:every|each) ({_WEEKDAY})(?=$|[.,])"), _on_each),
+    (any_case(r"\b(dai|week|month|year)ly(?=$|[.,])"), _by(_EACH, 1)),
+    (any_case(r"\beach (day|week|month|year|morning|evening|night)\b"), r"every \1"),
+    (any_case(r"\btwo times\b"), _literal("twice")),
+    (any_case(rf"({_TIMES}) (?:an?|every|each) ({_SPAN})(?=$|[.,])"), r"\1 per \2"),
+    (
+        any_case(rf"\b({'|'.join(_SPELT)})\b"),
+        lambda found: _like(found[0], _SPELT[found[0].lower()]),
+    ),
+    (any_case(r"\bcan(?:no|['\u2019])t stand\b"), _literal("hates")),
+    (any_case(r"\bexpires\b"), _literal("ends")),
+    (any_case(r"\bis (living|working|studying|learning)(?= [a-z])"), _by(_LASTING, 1)),
     (any_case(rf"(?<=\d )({'|'.join(_UNITS)})\b\.?(?! [A-Z])"), _by(_UNITS, 1)),
     (any_case(r"\b(dr|prof)\b\.?(?= [A-Z])"), _by(_TITLES, 1)),
     (
@@ -213,6 +242,7 @@ _LATER = r"(?: (?:in|on|at|since|during|from|until|for|with|last|this|yesterday)
 _MEASURES = {"weight": "weighs", "price": "costs", "cost": "costs", "age": "is"}
 _EXTENTS = {"height": "high", "length": "long", "width": "wide", "depth": "deep"}
 _MEASURED = "|".join((*_MEASURES, *_EXTENTS))
+_KIN = "brother|sister|son|daughter|mother|father|husband|wife|partner|boss|manager"
 _DOERS = {
     "coach": "coaches", "cook": "cooks", "guide": "guides", "boss": "manages", "chair": "chairs",
 }  # fmt: skip
@@ -286,6 +316,17 @@ def _goes(found: re.Match[str]) -> str:
     return f"{found['who']} goes to {found['where']} {_BY[found['verb']]}{found['later'] or ''}"
 
 
+def _to_do(found: re.Match[str]) -> str | None:
+    """Return "Ada loves to hike" for "Ada loves hiking"."""
+    base = _base_of(found["doing"][:-3])
+    return None if base is None else f"{found['who']} {found['likes']} to {base}{found['rest']}"
+
+
+def _couple(found: re.Match[str]) -> str:
+    """Return who is married to whom in one order."""
+    return "{} is married to {}".format(*sorted((found["one"], found["other"])))
+
+
 def _verb_of(doer: str) -> str | None:
     """Return what a doer does, in the form that goes with he or she: of a driver, drives."""
     if not doer.endswith(("er", "or")) or len(doer) < 5:  # noqa: PLR2004 - no "her", no "user"
@@ -324,6 +365,7 @@ _FORMS: tuple[_Form, ...] = (
         rf"(?P<thing>.+) (?:is|are) (?P<done>[a-z]+) by (?P<agent>{_AGENT})(?P<later>{_LATER})",
         _active_now,
     ),
+    _form(r"(?P<who>.+) (?:is|am|are) an? member of (?P<of>.+)", "{who} belongs to {of}"),
     _form(
         rf"(?P<thing>.+) (?:belongs|belong) to (?P<who>{_AGENT})",
         lambda found: f"{found['who']} owns {_small(found['thing'])}",
@@ -337,6 +379,37 @@ _FORMS: tuple[_Form, ...] = (
         _measured,
     ),
     _form(rf"(?P<of>{_THING})'s (?P<measure>{_MEASURED}) is (?P<value>.*\d.*)", _measured),
+    _form(
+        rf"(?i:the) (?:deadline|due date) (?:for|of) (?P<of>{_DETERMINER} {_THING}) is(?: on)? "
+        rf"(?P<day>.*(?:\d|{_WEEKDAY}).*)",
+        lambda found: f"{_small(found['of'])} is due on {found['day']}",
+    ),
+    _form(rf"(?P<who>{_NAME})'s birthday is(?: on)? (?P<day>\d.+)", "{who} was born on {day}"),
+    _form(rf"(?P<who>.+) (?:is|am|are) from (?P<of>{_NAME})", "{who} comes from {of}"),
+    _form(r"(?P<who>.+) (?:is|am|are) based in (?P<of>.+)", "{who} lives in {of}"),
+    _form(r"(?P<who>.+) (?:is|are) open from (?P<at>\d\S*)", "{who} opens at {at}"),
+    _form(r"(?P<who>.+) prefers (?P<what>.+) over (?P<of>.+)", "{who} prefers {what} to {of}"),
+    _form(
+        r"(?P<who>.+) likes (?P<what>.+) (?:better|more) than (?P<of>.+)",
+        "{who} prefers {what} to {of}",
+    ),
+    _form(r"(?P<who>.+) enjoys (?P<of>.+)", "{who} likes {of}"),
+    _form(
+        r"(?P<who>.+) (?P<likes>likes|loves|hates) (?P<doing>[a-z]+ing)(?P<rest>(?: .+)?)", _to_do
+    ),
+    _form(
+        r"(?i:the) (?P<what>[a-z-]+) of the (?P<of>[a-z-]+) (?P<rest>(?:is|are) .+)",
+        "the {of} {what} {rest}",
+    ),
+    _form(
+        rf"(?i:the) name of (?P<who>{_DETERMINER} .+) is (?P<what>{_NAME})",
+        lambda found: f"{_small(found['who'])} is called {found['what']}",
+    ),
+    _form(
+        rf"(?P<who>{_NAME}) has an? (?P<what>[\w-]+) (?:called|named) (?P<name>{_NAME})",
+        "{who}'s {what} is called {name}",
+    ),
+    _form(rf"(?P<one>{_NAME}) and (?P<other>{_NAME}) are married", _couple),
     _form(r"(?P<who>.+) (?P<is>is|am|are) allergic to (?P<of>.+)", "{who} has an allergy to {of}"),
     _form(
         r"(?P<who>.+) (?P<is>is|am|are) intolerant (?:to|of) (?P<of>.+)",
@@ -373,6 +446,9 @@ _FORMS: tuple[_Form, ...] = (
     ),
     _form(rf"(?P<who>.+)'s name is (?P<what>{_NAME})", "{who} is called {what}"),
     _form(
+        rf"(?P<whose>{_NAME}'s (?:{_KIN})) is (?:called|named) (?P<who>{_NAME})", "{who} is {whose}"
+    ),
+    _form(
         rf"(?P<what>.+) (?:is|are) the (?P<of>[\w-]+)(?: that)? (?P<who>{_NAME}) likes? "
         r"(?:the )?(?:best|most)",
         "{what} is {who}'s favourite {of}",
@@ -401,5 +477,6 @@ _FORMS: tuple[_Form, ...] = (
         rf"(?P<what>(?i:{_DETERMINER}) .+) is (?P<who>{_NAME})",
         lambda found: f"{found['who']} is {_small(found['what'])}",
     ),
+    _form(rf"(?P<one>{_NAME}) is married to (?P<other>{_NAME})", _couple),
 )
 """What says the same as another wording, and that wording; tried in this order, each once."""
