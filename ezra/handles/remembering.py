@@ -12,9 +12,9 @@ from metaagents.learning.predicates import is_multi_valued
 from metaagents.learning.regexes import compiled
 from metaagents.learning.remarks import as_said
 from metaagents.learning.weighing import reason_of_place, takes_core
-from metaagents.lifecycle.building import index_work
 from tiers.cold.digests import said_by
 from tiers.cold.stores.facts import TakenPlace
+from tiers.drafts import index_work, judge_work
 from tiers.errors import Conflict, NotFound, UsageError
 from tiers.knowledge import is_apart
 from tiers.learning import (
@@ -33,7 +33,6 @@ from tiers.turn_io import FREE, Charge
 from ..checks import check_text, checked
 from ..erasure.taint.tracing import sees_node
 from ..runtime import Runtime
-from ..turn.follow_up import judge_work
 from ..write_guard import Write, admitted
 
 Memory = str | Fact | Rule
@@ -225,7 +224,7 @@ async def store(
         put_rule = partial(runtime.procedural.put_rule, scope, stamped, work, charge)
         return await _put(runtime, scope, stamped.id, put_rule)
     # What is found by its address alone is in no index, and compared with nothing.
-    work = [] if is_apart(stamped) else [*work, judge_work(stamped)]
+    work = [] if is_apart(stamped) else [*work, judge_work(stamped.id)]
     stamped = stamped.model_copy(update={"source": source, **_DECIDED})
     # What has no place any more leaves it to who says the same again.
     for one in former[1:] if former and is_live(former[-1]) else ():

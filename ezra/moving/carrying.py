@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, JsonValue, ValidationError
 
-from metaagents.lifecycle.building import index_work
+from tiers.drafts import index_work
 from tiers.errors import Conflict, NotFound, UsageError, check_within
 from tiers.fields import AuditKind, Misfit
 from tiers.fleet import CATALOG

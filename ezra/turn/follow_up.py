@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tiers.records import Fact, Turn, WorkDraft
+from tiers.drafts import index_work
+from tiers.records import Turn, WorkDraft
 
 
 def follow_up(turn: Turn, agent_id: str) -> list[WorkDraft]:
@@ -13,15 +14,10 @@ def follow_up(turn: Turn, agent_id: str) -> list[WorkDraft]:
     Learning and compressing are one item per agent, however many turns wait for them.
     """
     return [
-        WorkDraft(kind="index", key=turn.id, agent_id=agent_id, payload={"id": turn.id}),
+        index_work(turn.id, agent_id),
         WorkDraft(kind="extract", key=agent_id, agent_id=agent_id),
         WorkDraft(kind="compress", key=agent_id, agent_id=agent_id),
     ]
-
-
-def judge_work(fact: Fact) -> WorkDraft:
-    """Return the work of comparing a new fact with what is known already."""
-    return WorkDraft(kind="judge", key=fact.id, payload={"id": fact.id})
 
 
 def uses_work(

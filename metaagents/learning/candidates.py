@@ -132,7 +132,6 @@ class FactDraft:
     said: Stated
     confidence: float
     source_ids: tuple[str, ...]
-    denies: bool = False
     saying: Saying | None = None
     source: Source = "user"
 

@@ -36,7 +36,6 @@ from .instructions import is_instruction, is_override, statements_of, words_of
 from .outcomes import corrects, reading
 from .patterns import Stated, subject_of
 from .prompts import Extraction, FactFound, OutcomeFound, PlaybookFound
-from .regexes import any_case
 from .validity import stated_days
 
 TEXT_CHARS_MAX = 400
@@ -54,12 +53,6 @@ RESOLUTION_TURNS = 3
 Voice: TypeAlias = Literal["user", "resolution"]
 """Whose words of a turn count: the user's, or the agent's as well."""
 
-_DENIAL = any_case(
-    r"\b(?:that|this|it)(?:['\u2019]s| is| was)(?: simply| just)? "
-    r"(?:not (?:true|right|correct)|false|untrue|incorrect|wrong|a mistake)\b"
-    r"|\b(?:that|this|it) (?:isn['\u2019]t|wasn['\u2019]t|was never) (?:true|right|correct|so)\b"
-    r"|\bi(?: have|['\u2019]ve)? never\b|\bnever (?:was|did|had|said|lived|worked)\b|\bnot true\b"
-)
 # A predicate with a verb can hold of many things at a time, unless it is one of these.
 _ONE_AT_A_TIME = frozenset(
     "lives in|live in|works at|works for|works as|from|is from|is called|born in|born on|"
@@ -134,12 +127,9 @@ class _Check:
             return
         sources = self._sources(cited, support.keys)
         said = _stated(found, text, sources, by_user=by_user)
-        denies = found.denies and any(_DENIAL.search(words_of(turn.input)) for turn in cited)
         ids = tuple(turn.id for turn in sources)
         source: Source = "user" if by_user else "tool"
-        self._found.facts.append(
-            FactDraft(whose, said, found.confidence, ids, denies, source=source)
-        )
+        self._found.facts.append(FactDraft(whose, said, found.confidence, ids, source=source))
 
     @staticmethod
     def _unfounded(support: Support, cited: Sequence[Turn], *, needs_user: bool) -> str | None:

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from tiers.drafts import index_work, judge_work
 from tiers.errors import BudgetExceeded, CorruptRecord, EzraError, TierError
 from tiers.fields import AuditKind
 from tiers.ids import derived_id
 from tiers.ports import Embedder
-from tiers.records import AuditFilter, Fact, Rule, Scope, Turn, Work, WorkDraft
+from tiers.records import AuditFilter, Fact, Rule, Scope, Turn, Work
 
 from ..guard.policy import DEFAULT, GuardPolicy
 from ..guard.transcript import heard_all
@@ -365,9 +366,8 @@ class ExtractionAgent:
             private=draft.whose[1],
             topics=draft.whose[2],
         ).stamped(scope, _id_of(read, "fact", draft.whose, said.text), now)
-        payload = {"id": record.id, "denies": True} if draft.denies else {"id": record.id}
-        judge = WorkDraft(kind="judge", key=record.id, payload=dict(payload))
-        await self.semantic.put_fact(scope, record, [_index(scope, record.id), judge])
+        work = [index_work(record.id, scope.agent_id), judge_work(record.id)]
+        await self.semantic.put_fact(scope, record, work)
 
     async def _put_playbook(
         self, read: _Read, draft: PlaybookDraft, found: Findings, now: datetime
@@ -389,11 +389,11 @@ class ExtractionAgent:
             found.drop("there is a playbook for it", count=1)
             return
         if all(rule.id != record.id for rule in known):
-            await self.procedural.put_rule(scope, record, [_index(scope, record.id)])
+            await self.procedural.put_rule(scope, record, [index_work(record.id, scope.agent_id)])
 
     async def _refine(self, scope: Scope, refinement: Refinement, now: datetime) -> None:
         rule = refinement.rule
-        work = [_index(scope.for_agent(rule.agent_id), rule.id)]
+        work = [index_work(rule.id, rule.agent_id)]
         sources = [refinement.source_id]
         await self.playbooks.refine(scope, rule, refinement.steps, sources, now, work)
 
@@ -461,12 +461,6 @@ def _id_of(read: _Read, kind: str, whose: Whose, text: str) -> str:
     place = (scope.tenant, scope.graph_id, scope.agent_id or "", str(read.start))
     owner = ("" if user_id is None else f"of {user_id}", "private" if private else "", *topics)
     return derived_id(read.first_at, "extract", kind, *place, *owner, text)
-
-
-def _index(scope: Scope, record_id: str) -> WorkDraft:
-    return WorkDraft(
-        kind="index", key=record_id, agent_id=scope.agent_id, payload={"id": record_id}
-    )
 
 
 def _named(error: EzraError) -> str:

@@ -16,11 +16,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
+from tiers.drafts import index_work, judge_work
 from tiers.errors import CorruptRecord, EzraError
 from tiers.ids import derived_id
 from tiers.learning import Verdict, fact_key, is_live
 from tiers.ports import Embedder, WarmStore
-from tiers.records import Fact, Scope, Work, WorkDraft
+from tiers.records import Fact, Scope, Work
 
 from ..model import BudgetedModel
 from .likeness import NEAR_OVERLAP, Reading, overlap, rare_words, read
@@ -331,12 +332,14 @@ class JudgeAgent:
                 reason = reason_of_place(before)
                 await move(self.semantic, whole, fact, "core", reason, now, self.on_move)
             known = {one.id: one for one in (fact, *rivals.values())}
-            again = [_index(known[one.fact_id]) for one in ended]
+            over = (known[one.fact_id] for one in ended)
+            again = [index_work(one.id, one.agent_id) for one in over]
             kept = await self._keep_rests(whole, ended, known, number, now)
             if await self.review.settle(whole, fact.id, ended, now, again):
                 return True
             for one in kept:
-                await self.review.forget(whole, one.id, UNSETTLED, now, [_index(one)])
+                gone = [index_work(one.id, one.agent_id)]
+                await self.review.forget(whole, one.id, UNSETTLED, now, gone)
         return False
 
     async def _keep_rests(
@@ -364,8 +367,8 @@ class JudgeAgent:
             rest = _as_of(old, left, new).stamped(
                 by, derived_id(now, "rest", old.id, new.id, str(number)), now
             )
-            judge = WorkDraft(kind="judge", key=rest.id, payload={"id": rest.id})
-            stored, is_new = await self.semantic.put_fact(by, rest, [_index(rest), judge])
+            work = [index_work(rest.id, rest.agent_id), judge_work(rest.id)]
+            stored, is_new = await self.semantic.put_fact(by, rest, work)
             kept += [stored] if is_new else []
             if takes_core(stored, old):
                 reason = reason_of_place(old)
@@ -405,7 +408,7 @@ class JudgeAgent:
 
     async def _let_go(self, whole: Scope, gone: Fact, by: str, now: datetime) -> bool:
         sight = whole.for_agent(gone.agent_id) if gone.private else whole
-        again = [_index(gone)]
+        again = [index_work(gone.id, gone.agent_id)]
         return await self.semantic.supersede(sight, gone.id, by, now, again, how="duplicate")
 
 
@@ -428,8 +431,3 @@ def _as_of(old: Fact, left: Fact, new: Fact) -> Fact:
         private=old.private,
         topics=old.topics,
     )
-
-
-def _index(fact: Fact) -> WorkDraft:
-    """Return the work that has a fact indexed anew: one that is no longer live leaves the index."""
-    return WorkDraft(kind="index", key=fact.id, agent_id=fact.agent_id, payload={"id": fact.id})

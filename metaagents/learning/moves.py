@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from tiers.records import Fact, FactTier, Scope, WorkDraft
+from tiers.drafts import index_work
+from tiers.records import Fact, FactTier, Scope
 
 from .rules import LearningPolicy, demotions, in_order_of_promotion, promotion_reason
 
@@ -69,7 +70,7 @@ async def move(
     on_move: OnMove = ignore_move,
 ) -> bool:
     """Move a fact to another tier and have it indexed anew; ``False`` when it has moved already."""
-    again = WorkDraft(kind="index", key=fact.id, agent_id=fact.agent_id, payload={"id": fact.id})
+    again = index_work(fact.id, fact.agent_id)
     sight = scope.for_agent(fact.agent_id) if fact.private else scope
     has_moved = await semantic.set_tier(sight, fact, tier, reason, now, [again])
     if has_moved:

@@ -11,7 +11,7 @@ from datetime import datetime
 from tiers.ids import derived_id
 from tiers.lexical import estimate_tokens
 from tiers.ports import Expired
-from tiers.records import Episode, Grain, Scope, Summary, Turn, WorkDraft
+from tiers.records import Episode, Grain, Scope, Summary, Turn
 
 from .rules import SummaryOrEpisode
 from .writing import Wording
@@ -92,10 +92,3 @@ def by_event(evicted: Expired) -> list[tuple[list[str], int]]:
         before, count = events[-1]
         events[-1] = ([*before, *named], count + 1)
     return events
-
-
-def index_work(record_id: str, agent_id: str | None) -> WorkDraft:
-    """Return the work of putting a stored record into the warm index."""
-    return WorkDraft(
-        kind="index", key=record_id, agent_id=agent_id or None, payload={"id": record_id}
-    )

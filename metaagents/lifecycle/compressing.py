@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from tiers.drafts import index_work
 from tiers.errors import Conflict
 from tiers.records import Scope, Turn
 
 from . import rules
-from .building import index_work, summary_of
+from .building import summary_of
 from .periods import FIRST_MOMENT, day_of
 from .reports import Pace, Waiting
 from .writing import Writer

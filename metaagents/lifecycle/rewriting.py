@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
+from tiers.drafts import index_work
 from tiers.lexical import estimate_tokens
 from tiers.records import Episode, Scope, Summary, Turn
 from tiers.upkeep import Redacted
 
-from .building import index_work
 from .periods import period_of
 from .rules import LifecyclePolicy, SummaryOrEpisode, bottom_up
 from .writing import Wording, Writer

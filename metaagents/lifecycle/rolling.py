@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from tiers.drafts import index_work
 from tiers.errors import Conflict
 from tiers.records import Episode, Grain, Scope
 
 from . import rules
-from .building import episode_of, index_work
+from .building import episode_of
 from .compressing import Held
 from .periods import LAST_MOMENT, bounds, day_of, period_of, period_start
 from .reports import Pace

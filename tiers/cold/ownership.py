@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from ..errors import BudgetExceeded, Conflict, UsageError, check_within
 from ..fleet import Budget, Scope, Usage
-from ..records import NAME_CHARS_MAX, Owned, Receipt, Topics, Turn, WorkDraft, WorkKind
+from ..records import NAME_CHARS_MAX, Owned, Receipt, Topics, Turn, WorkKind
 
 R = TypeVar("R")
 
@@ -172,18 +172,6 @@ def whose(record: Owned) -> dict[str, Any]:
     """Return whose a record is, for another that the same are to see."""
     names = ("tenant", "graph_id", "agent_id", "user_id", "topics", "private")
     return {name: getattr(record, name) for name in names}
-
-
-def index_work(record_id: str, agent_id: str) -> WorkDraft:
-    """Return the work by which a record enters the warm index, or leaves it.
-
-    Args:
-        record_id: Of the record.
-        agent_id: The agent as which the index asks for it; an empty one: as anybody.
-    """
-    return WorkDraft(
-        kind="index", key=record_id, agent_id=agent_id or None, payload={"id": record_id}
-    )
 
 
 def in_order(records: Mapping[str, R], ids: Sequence[str]) -> tuple[R, ...]:

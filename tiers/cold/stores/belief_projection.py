@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import NamedTuple, TypeAlias
 
 from ...beliefs import TRUST_AT_FIRST
+from ...drafts import index_work
 from ...errors import Conflict
 from ...history.claim_words import claim_words, filed_under
 from ...history.fold import BEGINNING, ENDING, Fold, FoldedBelief
@@ -29,7 +30,7 @@ from ...records import (
     WorkDraft,
 )
 from ..conditions import Condition, Is, Present, Within
-from ..ownership import index_work, private_to
+from ..ownership import private_to
 from ..port import Collection, Find, Index, Lookup, Put, Replace, Steps, every, one, write
 from .belief_log import last_event, next_entries, put_entries
 from .belief_spans import SPANS, HeldSpan, held_span, open_spans

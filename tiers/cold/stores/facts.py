@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
+from ...drafts import index_work
 from ...errors import Conflict, NotFound, UsageError
 from ...fields import AuditKind
 from ...learning import Verdict, check_as_visible, is_live
@@ -18,7 +19,7 @@ from ...turn_io import FREE, Charge
 from ...upkeep import FactUse
 from ..conditions import Absent
 from ..learned_state import VERDICT_EVENTS, begun, given_way, id_taken, is_said_again, moved
-from ..ownership import check_limit, check_owned, in_order, index_work
+from ..ownership import check_limit, check_owned, in_order
 from ..port import Collection, Index, Put, RecordStore, Replace, Steps, asked, every, one, write
 from . import statements
 from .graphs import check_writable

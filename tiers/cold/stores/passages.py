@@ -7,9 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from ...documents import Document, Passage
+from ...drafts import index_work
 from ...records import Scope
 from ..conditions import Absent, Is
-from ..ownership import index_work, private_to
+from ..ownership import private_to
 from ..port import Collection, Index, Steps, counts, every
 from ..redaction import pages
 from ..revisions import Placed

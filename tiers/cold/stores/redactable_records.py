@@ -12,12 +12,12 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ...board import TASK_LOGS
 from ...documents import Document
+from ...drafts import index_work
 from ...forms import is_searchable
 from ...plans import GRAINS
 from ...records import Moment, Scope
 from ...taint import RollBack
 from ..conditions import Among, Condition, Holds, Is, Value
-from ..ownership import index_work
 from ..port import Collection, Count, Find, Index, Steps, asked, counts, delete, every
 from ..redaction import MODELS, RETIRED_KINDS, SOURCED_KINDS, RecordKind, Redactable, Trace, pages
 from .belief_log import why_taken_back

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from pydantic import JsonValue
 
 from ...documents import Document
+from ...drafts import index_work
 from ...forms import is_current, is_searchable
 from ...history.rolling_back import TrustMove, comes_back, roll_back_plan, trust_back, undo_plan
 from ...learning import DENIAL_COSTS
@@ -21,7 +22,6 @@ from ...taint import SET_ASIDE, RollBack, RolledBack
 from ..conditions import Absent, Among
 from ..digests import identity_of
 from ..learned_state import stands_again
-from ..ownership import index_work
 from ..port import Collection, Steps, delete, every, one, write
 from ..redaction import (
     Redactable,
