@@ -24,6 +24,7 @@ from tiers.errors import UsageError
 from tiers.extras import needs
 from tiers.ids import Clock, system_clock
 from tiers.knowledge import APART
+from tiers.paging import parts
 from tiers.recollection import Place
 from tiers.records import Fact
 
@@ -142,8 +143,8 @@ class EzraSession:
         """Take all items away: in one step, or for a long session in one for each hundred facts."""
         async with self._writing:
             ids = [one.fact_id for pieces in await self._live_items() for one in pieces]
-            for start in range(0, len(ids), FORGOTTEN_MAX):
-                await self._agent.forget_facts(ids[start : start + FORGOTTEN_MAX], reason=CLEARED)
+            for some in parts(ids, FORGOTTEN_MAX):
+                await self._agent.forget_facts(some, reason=CLEARED)
 
     async def _forget(self, pieces: Sequence[Piece], reason: str) -> bool:
         """Take an item away; whether this call did, and not another before it."""

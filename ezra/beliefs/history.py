@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -16,6 +17,7 @@ from pydantic import Field
 
 from tiers.errors import NotFound, UsageError, check_within
 from tiers.fields import AuditKind, Text, Word, in_utc
+from tiers.paging import pages_of
 from tiers.previews import with_previews
 from tiers.records import (
     BeliefEvent,
@@ -465,13 +467,10 @@ class History:
 
     async def _naming(self, belief_id: str) -> tuple[LoggedBelief, ...]:
         found: list[LoggedBelief] = []
-        while len(found) < EVENTS_EXPLAINED_MAX:
-            after = found[-1].event.seq if found else 0
-            page = await self._runtime.history.naming(
-                self._scope, belief_id, after, EVENTS_PER_PAGE
-            )
+        read = partial(self._runtime.history.naming, self._scope, belief_id)
+        async for page in pages_of(read, lambda entry: entry.event.seq, 0, EVENTS_PER_PAGE):
             found += page
-            if len(page) < EVENTS_PER_PAGE:
+            if len(found) >= EVENTS_EXPLAINED_MAX:
                 break
         return tuple(found)
 

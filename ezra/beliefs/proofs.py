@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -26,6 +27,7 @@ from tiers.history.merkle import (
 )
 from tiers.history.signing import SigningKey
 from tiers.history.verification import LogVerifier, Verification
+from tiers.paging import pages_of
 from tiers.records import (
     AuditFilter,
     BeliefEvent,
@@ -145,37 +147,24 @@ class Witness:
 
     async def branch_point(self, seq: int, turn: int) -> BranchPoint:
         """Return the reference by which a branch names the log's first ``seq`` events."""
-        if not seq:
-            root = root_of(()).hex()
-            return BranchPoint(
-                graph_id=self._scope.graph_id,
-                seq=0,
-                last_hash=FIRST_PREVIOUS_HASH,
-                root=root,
-                turn=turn,
-            )
-        head = await self._head(seq)
-        if head is not None:
-            return BranchPoint(
-                graph_id=self._scope.graph_id,
-                seq=seq,
-                last_hash=head.last_hash,
-                root=head.root,
-                turn=turn,
-                head=head,
-            )
-        tree, last_hash = Frontier(), FIRST_PREVIOUS_HASH
-        async with aclosing(self._events(0, seq)) as pages:
-            async for page in pages:
-                for event in page:
-                    tree.append(bytes.fromhex(event.hash))
-                    last_hash = event.hash
+        head = await self._head(seq) if seq else None
+        if head is None:
+            tree, last_hash = Frontier(), FIRST_PREVIOUS_HASH
+            async with aclosing(self._events(0, seq)) as pages:
+                async for page in pages:
+                    for event in page:
+                        tree.append(bytes.fromhex(event.hash))
+                        last_hash = event.hash
+            root = tree.root().hex()
+        else:
+            last_hash, root = head.last_hash, head.root
         return BranchPoint(
             graph_id=self._scope.graph_id,
             seq=seq,
             last_hash=last_hash,
-            root=tree.root().hex(),
+            root=root,
             turn=turn,
+            head=head,
         )
 
     async def prove(self, seq: int, size: int | None) -> Inclusion:
@@ -328,14 +317,13 @@ class Witness:
     async def _unlike(self, checker: LogVerifier) -> list[str]:
         """Return in what the stored projection differs from what the log comes to."""
         problems: list[str] = []
-        fold, seen, after = checker.fold, 0, 0
-        while len(problems) < PROBLEMS_MAX:
-            page = await self._runtime.history.projected(self._scope, after, EVENTS_PER_PAGE)
+        fold, seen = checker.fold, 0
+        read = partial(self._runtime.history.projected, self._scope)
+        async for page in pages_of(read, lambda row: row.belief.committed_seq, 0, EVENTS_PER_PAGE):
             seen += len(page)
             problems += await asyncio.to_thread(lambda rows: list(differences(fold, rows)), page)
-            if len(page) < EVENTS_PER_PAGE:
+            if len(problems) >= PROBLEMS_MAX:
                 break
-            after = page[-1].belief.committed_seq
         if seen != len(fold.beliefs) and not problems:
             problems.append(f"{len(fold.beliefs)} beliefs in the log, {seen} are stored")
         rows: tuple[TrustRow, ...] = await self._runtime.history.trusts(self._scope)
@@ -390,48 +378,27 @@ class Witness:
 
         ``None`` if it cannot be read.
         """
-        only, after, found = AuditFilter(kinds=("redacted",)), 0, 0
-        while True:
-            try:
-                page = await self._runtime.log.audit(self._scope, after, EVENTS_PER_PAGE, only)
-            except CorruptRecord:
-                return None  # the verification itself says so
-            found += len(page)
-            if len(page) < EVENTS_PER_PAGE:
-                return found
-            after = page[-1].seq
+        read = partial(self._runtime.log.audit, self._scope, only=AuditFilter(kinds=("redacted",)))
+        found = 0
+        try:
+            async for page in pages_of(read, lambda event: event.seq, 0, EVENTS_PER_PAGE):
+                found += len(page)
+        except CorruptRecord:
+            return None  # the verification itself says so
+        return found
 
-    async def _logged(self) -> Pages[LoggedBelief]:
+    def _logged(self) -> Pages[LoggedBelief]:
         """Yield pages of the log to its end, which explains contents that are missing."""
-        after = 0
-        while True:
-            page = await self._runtime.history.logged(self._scope, after, EVENTS_PER_PAGE)
-            if page:
-                yield page
-                after = page[-1].event.seq
-            if len(page) < EVENTS_PER_PAGE:
-                return
+        read = partial(self._runtime.history.logged, self._scope)
+        return pages_of(read, lambda entry: entry.event.seq, 0, EVENTS_PER_PAGE)
 
-    async def _audited(self) -> Pages[ChainedAudit]:
-        after = 0
-        while True:
-            page = await self._runtime.evidence.audited(self._scope, after, EVENTS_PER_PAGE)
-            if page:
-                yield page
-                after = page[-1].seq
-            if len(page) < EVENTS_PER_PAGE:
-                return
+    def _audited(self) -> Pages[ChainedAudit]:
+        read = partial(self._runtime.evidence.audited, self._scope)
+        return pages_of(read, lambda event: event.seq, 0, EVENTS_PER_PAGE)
 
-    async def _heads(self) -> Pages[SignedHead]:
-        after = 0
-        while True:
-            page = await self._runtime.heads.heads(self._scope, after, HEADS_PER_PAGE)
-            if not page:
-                return
-            yield page
-            if len(page) < HEADS_PER_PAGE:
-                return
-            after = page[-1].size
+    def _heads(self) -> Pages[SignedHead]:
+        read = partial(self._runtime.heads.heads, self._scope)
+        return pages_of(read, lambda head: head.size, 0, HEADS_PER_PAGE)
 
 
 def anchor_of(path: Path) -> SignedHead:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tiers.documents import Document
+from tiers.paging import pages_of, parts
 from tiers.records import AuditFilter, Fact
 
 from .client import Bridge
@@ -40,19 +42,14 @@ async def tombstones(bridge: Bridge, live: Collection[str]) -> list[dict[str, An
     """
     graph, reader = await bridge.graph(), await bridge.reader()
     reasons: dict[str, str] = {}
-    after = 0
-    while True:
-        only = AuditFilter(kinds=_ENDS)
-        page = await graph.audit(after, EVENTS_PAGE, only=only)
+    read = partial(graph.audit, only=AuditFilter(kinds=_ENDS))
+    async for page in pages_of(read, lambda event: event.seq, 0, EVENTS_PAGE):
         for event in page:
             reasons |= dict.fromkeys(event.record_ids, event.reason)
-        if len(page) < EVENTS_PAGE:
-            break
-        after = page[-1].seq
     ids = [one for one in reasons if one not in live]
     facts: list[Fact] = []
-    for first in range(0, len(ids), PAGE):
-        facts += await reader.facts(ids[first : first + PAGE])
+    for some in parts(ids, PAGE):
+        facts += await reader.facts(some)
     kept = [one for one in facts if one.retired_at is None and one.redacted_at is None]
     known = {*live, *(one.id for one in kept)}
     return [_tombstone(one, known, reasons[one.id]) for one in kept if _has_ended(one)]

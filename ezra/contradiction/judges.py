@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, Valid
 from metaagents.model import filled
 from tiers.addresses import checked_base_url
 from tiers.errors import EzraError, TierRejected, TierTimeout, UsageError, check_at_most
+from tiers.paging import parts
 from tiers.ports import LanguageModel
 from tiers.provider_clients import JsonEndpoint, checked_key
 from tiers.providers import CallLimits, ProviderCalls, first_problem, unreadable
@@ -151,12 +152,12 @@ class NliJudge(JsonEndpoint):
         ours = _readable(claim)
         pairs = [pair for one in map(_readable, rivals) for pair in ([ours, one], [one, ours])]
         scores: list[float] = []
-        for at in range(0, len(pairs), _PAIRS_PER_REQUEST):
-            scores += await self._scores(pairs[at : at + _PAIRS_PER_REQUEST])
+        for some in parts(pairs, _PAIRS_PER_REQUEST):
+            scores += await self._scores(some)
         both_ways = zip(scores[::2], scores[1::2], strict=True)
         return tuple(self._judgement(min(scores)) for scores in both_ways)
 
-    async def _scores(self, pairs: list[list[str]]) -> list[float]:
+    async def _scores(self, pairs: Sequence[list[str]]) -> list[float]:
         self.check_open("judge")
         asked: list[JsonValue] = [[*pair] for pair in pairs]
         body: dict[str, JsonValue] = {"inputs": asked, "truncate": True, "raw_scores": False}

@@ -19,6 +19,7 @@ from tiers.errors import (
     WasRedacted,
     WriteRefused,
 )
+from tiers.paging import parts
 from tiers.records import Turn
 
 from ..checks import checked
@@ -284,9 +285,7 @@ class Ingestion:
             return tuple(gone)
         names = {own_id: name for name, own_id in gone.items()}
         removed: list[str] = []
-        ids = list(names)
-        for start in range(0, len(ids), DOCUMENTS_PER_CALL_MAX):
-            part = ids[start : start + DOCUMENTS_PER_CALL_MAX]
+        for part in parts(list(names), DOCUMENTS_PER_CALL_MAX):
             removed += await self._documents.remove(part, reason=GONE_REASON)
         return tuple(names[one] for one in removed)
 

@@ -9,9 +9,11 @@ not say so, the same erasure finds by the feed what it left open.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from functools import partial
 from itertools import pairwise
 
 from metaagents.lifecycle.rolling import REDACTED_MEANWHILE
+from tiers.paging import pages_of
 from tiers.records import AuditEvent, AuditFilter, Scope
 from tiers.upkeep import ERASED
 
@@ -61,11 +63,7 @@ async def finish(runtime: Runtime, scope: Scope, reason: str) -> None:
 
 
 async def _redactions(runtime: Runtime, scope: Scope) -> AsyncIterator[AuditEvent]:
-    only, after = AuditFilter(kinds=("redacted", ERASED)), 0
-    while True:
-        events = await runtime.log.audit(scope, after, EVENTS_PER_PAGE, only)
-        for event in events:
+    read = partial(runtime.log.audit, scope, only=AuditFilter(kinds=("redacted", ERASED)))
+    async for page in pages_of(read, lambda event: event.seq, 0, EVENTS_PER_PAGE):
+        for event in page:
             yield event
-        if len(events) < EVENTS_PER_PAGE:
-            return
-        after = events[-1].seq

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from tiers.errors import ConfigError, TierError, UsageError
 from tiers.fleet import CATALOG
 from tiers.history.receipts import ErasureReceipt
 from tiers.ids import derived_id
+from tiers.paging import pages_of, parts
 from tiers.records import UNRECORDED, AuditFilter, BeliefQuery, Scope, SessionGraph
 from tiers.upkeep import Redacted, RewritableFiles
 
@@ -118,8 +120,7 @@ async def _to_the_end(
     for whose in everybody:
         whole = _together(whole, await _erased(runtime, scope, whose, reason))
     for former, open_ids in left.items():
-        for start in range(0, len(open_ids), RECORDS_PER_PAGE):
-            page = open_ids[start : start + RECORDS_PER_PAGE]
+        for page in parts(open_ids, RECORDS_PER_PAGE):
             done = await _redacted(runtime, scope, page, former, BRANCHES_DEEP_MAX, everybody[0])
             whole = _together(whole, done)
     report = await _signed(runtime, scope, whole, asked, reason)
@@ -256,8 +257,7 @@ async def _with_others(
     whose: Whose | None,
 ) -> RedactionReport:
     """Redact records of another graph, and return the report with what that reached."""
-    for start in range(0, len(record_ids), RECORDS_PER_PAGE):
-        page = record_ids[start : start + RECORDS_PER_PAGE]
+    for page in parts(record_ids, RECORDS_PER_PAGE):
         done = await _redacted(runtime, there, page, reason, depth - 1, whose)
         other = RedactionReport({}, (), {}, {}, branches={there.graph_id: done})
         report = _together(report, other)
@@ -267,8 +267,7 @@ async def _with_others(
 async def _resting_on(runtime: Runtime, heir: Scope, record_ids: Sequence[str]) -> list[str]:
     """Return the records of a graph that have content and name one of another's as their source."""
     found: dict[str, None] = {}
-    for start in range(0, len(record_ids), RECORDS_PER_PAGE):
-        page = record_ids[start : start + RECORDS_PER_PAGE]
+    for page in parts(record_ids, RECORDS_PER_PAGE):
         resting = await runtime.taint.resting_on(heir, page)
         found |= dict.fromkeys(one.id for one in resting if not one.is_gone or one.is_kept)
     return list(found)
@@ -308,13 +307,9 @@ async def heirs_of(runtime: Runtime, scope: Scope) -> list[Scope]:
 
 async def _once_linked(runtime: Runtime, tenant: str) -> set[str]:
     """Return the graphs that revoked a link, to whichever graph."""
-    only, after, found = AuditFilter(kinds=("revoked",)), 0, set[str]()
-    while True:
-        page = await runtime.log.tenant_audit(tenant, after, EVENTS_PER_PAGE, only)
-        found |= {event.graph_id for event in page}
-        if len(page) < EVENTS_PER_PAGE:
-            return found
-        after = page[-1].position
+    read = partial(runtime.log.tenant_audit, tenant, only=AuditFilter(kinds=("revoked",)))
+    pages = pages_of(read, lambda event: event.position, 0, EVENTS_PER_PAGE)
+    return {event.graph_id async for page in pages for event in page}
 
 
 async def branches_of(runtime: Runtime, scope: Scope) -> list[Scope]:
@@ -334,9 +329,8 @@ async def _copies(runtime: Runtime, branch: Scope, belief_ids: Sequence[str]) ->
     """Return the copies of beliefs that a branch holds."""
     wanted = [adopted_id(branch, one) for one in belief_ids]
     copies: list[str] = []
-    for start in range(0, len(wanted), RECORDS_PER_PAGE):
-        page = tuple(wanted[start : start + RECORDS_PER_PAGE])
-        query = BeliefQuery(ids=page, limit=RECORDS_PER_PAGE)
+    for page in parts(wanted, RECORDS_PER_PAGE):
+        query = BeliefQuery(ids=tuple(page), limit=RECORDS_PER_PAGE)
         copies += [one.id for one in await runtime.history.query(branch, query)]
     return copies
 
@@ -486,8 +480,7 @@ class _Cleaning:
         """Return the agents whose turns lost their content, whoever may see the turns."""
         turn_ids = self._reached.ids.get("turn", ())
         speakers: dict[str, None] = {}
-        for start in range(0, len(turn_ids), RECORDS_PER_PAGE):
-            page = turn_ids[start : start + RECORDS_PER_PAGE]
+        for page in parts(turn_ids, RECORDS_PER_PAGE):
             for turn in await self._redactor.redacted(self._scope, page):
                 speakers.setdefault(turn.agent_id)
         return speakers

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 from metaagents.learning.rules import LearningPolicy
 from tiers.board import Card, CardKind
 from tiers.documents import Document, Passage
 from tiers.errors import NotFound
+from tiers.paging import pages_of
 from tiers.records import (
     AuditEvent,
     AuditFilter,
@@ -100,14 +102,12 @@ async def _gone(runtime: Runtime, events: tuple[AuditEvent, ...], record_id: str
 
 async def _events_about(runtime: Runtime, record_id: str) -> tuple[AuditEvent, ...]:
     found: list[AuditEvent] = []
-    only, after = AuditFilter(record_id=record_id), 0
-    while len(found) < EVENTS_MAX:
-        tenant = runtime.settings.tenant
-        page = await runtime.log.tenant_audit(tenant, after, EVENTS_PER_PAGE, only)
+    only = AuditFilter(record_id=record_id)
+    read = partial(runtime.log.tenant_audit, runtime.settings.tenant, only=only)
+    async for page in pages_of(read, lambda event: event.position, 0, EVENTS_PER_PAGE):
         found += page
-        if len(page) < EVENTS_PER_PAGE:
+        if len(found) >= EVENTS_MAX:
             break
-        after = page[-1].position
     return tuple(found)
 
 

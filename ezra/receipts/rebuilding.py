@@ -15,6 +15,7 @@ from typing import Any, Literal
 from tiers.documents import Passage
 from tiers.errors import NotFound
 from tiers.forms import dated, entry_of, shown_output
+from tiers.paging import parts
 from tiers.previews import shown_outputs, shown_text
 from tiers.records import (
     BeliefQuery,
@@ -217,9 +218,8 @@ class _Shelves:
                 graph_id = slot.inherited_from or self._receipt.graph_id
                 wanted.setdefault((graph_id, slot.record), {}).setdefault(slot.id)
         for (graph_id, kind), ids in wanted.items():
-            asked = list(ids)
-            for start in range(0, len(asked), IDS_PER_PAGE):
-                await self._read_page(found, graph_id, kind, asked[start : start + IDS_PER_PAGE])
+            for some in parts(list(ids), IDS_PER_PAGE):
+                await self._read_page(found, graph_id, kind, some)
         return found
 
     async def _read_page(

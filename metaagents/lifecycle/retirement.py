@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tiers.errors import NotFound, TierError
 from tiers.grains import RETIRED_PER_CALL_MAX
+from tiers.paging import parts
 from tiers.plans import ANY_GRAIN, AnyGrain, Kept, Plan, plan_of
 from tiers.ports import HotStore
 from tiers.records import UNRECORDED, Retention, Scope
@@ -298,8 +299,7 @@ class _Sweep:
         if self.dry_run:
             return 0
         done = 0
-        for start in range(0, len(ids), RETIRED_PER_CALL_MAX):
-            page = ids[start : start + RETIRED_PER_CALL_MAX]
+        for page in parts(ids, RETIRED_PER_CALL_MAX):
             gone = await self.grains.retire(self.scope, page, reason, self.now)
             self.retired.extend(gone)
             done += len(gone)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tiers.drafts import index_work
 from tiers.lexical import estimate_tokens
+from tiers.paging import parts
 from tiers.records import Episode, Scope, Summary, Turn
 from tiers.upkeep import Redacted
 
@@ -50,8 +51,8 @@ class Rewriter:
         ids = [*redacted.ids.get("summary", ()), *redacted.ids.get("episode", ())]
         wanted = [one for one in ids if one not in leave]
         lost: list[SummaryOrEpisode] = []
-        for start in range(0, len(wanted), REWRITES_PER_PAGE):
-            found = await redactor.redacted(scope, wanted[start : start + REWRITES_PER_PAGE])
+        for page in parts(wanted, REWRITES_PER_PAGE):
+            found = await redactor.redacted(scope, page)
             lost += [one for one in found if isinstance(one, Summary | Episode)]
         written = [
             record.id

@@ -7,13 +7,14 @@ all the same becomes a part of its own.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from tiers.drafts import index_work
 from tiers.errors import Conflict
+from tiers.paging import parts
 from tiers.records import Episode, Grain, Scope
 
 from . import rules
@@ -191,7 +192,7 @@ class Roller:
         """Tell periods; whether all of it was told and read back."""
         is_done = True
         for period, members in rules.group_by_period(loose, grain, self.policy.zone):
-            for part in _batches(members):
+            for part in parts(members, MEMBERS_MAX):
                 if pace.is_over:
                     return False
                 pace.count()
@@ -252,8 +253,3 @@ class Roller:
 
 def _content(record: object) -> str:
     return getattr(record, "text", "")
-
-
-def _batches(members: Sequence[SummaryOrEpisode]) -> Iterator[Sequence[SummaryOrEpisode]]:
-    for start in range(0, len(members), MEMBERS_MAX):
-        yield members[start : start + MEMBERS_MAX]

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from tiers.grains import Made, Retirable
+from tiers.paging import parts
 from tiers.plans import AnyGrain
 from tiers.records import Grain, Scope
 
@@ -150,8 +151,8 @@ class StandIns:
             # As the agent itself: nobody else sees what is private to it.
             own = self._scope.for_graph().for_agent(agent_id)
             members.sort(key=lambda one: (self._episodes[one].starts_at, one))
-            for start in range(0, len(members), STAND_INS_PER_READ):
-                part = [self._episodes[one] for one in members[start : start + STAND_INS_PER_READ]]
+            for ids_read in parts(members, STAND_INS_PER_READ):
+                part = [self._episodes[one] for one in ids_read]
                 since = min(one.starts_at for one in part)
                 until = max(one.ends_at for one in part) + _MOMENT
                 read = await self._episodic.episodes(own, since, until, grain)

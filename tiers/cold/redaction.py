@@ -20,6 +20,7 @@ from ..grains import RETIRED
 from ..ids import derived_id
 from ..lexical import estimate_tokens
 from ..owned import REDACTED
+from ..paging import parts
 from ..quarantine import Quarantined
 from ..records import Commitment, Episode, Fact, Kind, Owned, Receipt, Rule, Summary, Turn
 from ..taint import SET_ASIDE
@@ -335,11 +336,9 @@ def check_new_text(record: Written) -> None:
         raise UsageError("record.text", record.text, "a text that is not blank")
 
 
-def pages(ids: Iterable[T]) -> Iterator[list[T]]:
+def pages(ids: Iterable[T]) -> Iterator[Sequence[T]]:
     """Cut ids, or what else there are many of, into pages of ``PAGE_IDS``."""
-    whole = list(ids)
-    for start in range(0, len(whole), PAGE_IDS):
-        yield whole[start : start + PAGE_IDS]
+    return parts(list(ids), PAGE_IDS)
 
 
 def blanked(receipt: Receipt) -> Receipt:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ConfigError, TierError, TierRejected, UsageError
+from ..paging import parts
 from ..ports import Vector
 from .queueing import BatchQueue, Job, ThreadRunner, closed
 
@@ -185,8 +186,7 @@ class QueuedEmbedder(ABC):
             raise closed()
         query = query and self.asymmetric
         vectors: list[Vector] = []
-        for start in range(0, len(texts), _SLICE):
-            part = texts[start : start + _SLICE]
+        for part in parts(texts, _SLICE):
             vectors += await self._embed_slice(part, urgent=urgent, query=query)
             await asyncio.sleep(0)
         return tuple(vectors)

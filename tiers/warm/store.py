@@ -16,6 +16,7 @@ from qdrant_edge import SparseVector
 
 from ..errors import CorruptRecord, TierUnavailable, UsageError, check_within
 from ..moments import moment
+from ..paging import parts
 from ..ports import Expired
 from ..records import Hit, IndexEntry, Kind, Scope, SearchQuery
 from ..upkeep import PAGE_ROWS_MAX, Page
@@ -238,10 +239,8 @@ class IndexStore:
         """Remove entries of the scope's tenant and graph by id; unknown ids are no error."""
         self._use("delete")
         point_ids = [point_id(scope, record_id) for record_id in ids if encodable(record_id)]
-        size = self._steps.ids
-        steps = [point_ids[start : start + size] for start in range(0, len(point_ids), size)]
         async with self._changing:
-            async for step in _unhurried(steps):
+            async for step in _unhurried(parts(point_ids, self._steps.ids)):
                 self._use("delete")
                 among = filters.among(scope, step)
                 await self._points.remove(Chosen("delete", own_graph(scope), among))

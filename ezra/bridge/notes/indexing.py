@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tiers.documents import DOCUMENTS_PER_CALL_MAX, Document
 from tiers.errors import BudgetExceeded, EzraError, TierError, UsageError, WasRedacted
+from tiers.paging import parts
 
 from ..config import Root
 from .entities import Notice, Said, said_by
@@ -266,9 +267,8 @@ async def reconcile(
     if gone:
         pruned = _pruned(await graph_of(documents, indexer.rules), {one.id for one in gone})
     if not is_refused:
-        ids = [one.id for one in gone]
-        for first in range(0, len(ids), DOCUMENTS_PER_CALL_MAX):
-            await documents.remove(ids[first : first + DOCUMENTS_PER_CALL_MAX], reason=GONE)
+        for ids in parts([one.id for one in gone], DOCUMENTS_PER_CALL_MAX):
+            await documents.remove(ids, reason=GONE)
     return Reconciled(
         checked=checked,
         gone=tuple(one.name for one in gone),

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tiers.errors import ConfigError, Conflict, TierError, TierTimeout, UsageError
+from tiers.paging import parts
 from tiers.records import Episode, Scope, Summary
 from tiers.taint import ITEMS_MAX, SET_ASIDE, RollBack, RolledBack
 from tiers.upkeep import Redacted
@@ -192,8 +193,7 @@ async def _write_anew(
         return ()
     try:
         aside: dict[str, tuple[str, ...]] = {}
-        for start in range(0, len(named), REWRITTEN_AT_ONCE):
-            page = named[start : start + REWRITTEN_AT_ONCE]
+        for page in parts(named, REWRITTEN_AT_ONCE):
             for one in await runtime.redactor.redacted(scope, page):
                 if isinstance(one, Summary | Episode) and one.text == SET_ASIDE:
                     kind = "summary" if isinstance(one, Summary) else "episode"

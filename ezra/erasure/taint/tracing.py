@@ -11,6 +11,7 @@ from tiers.errors import NotFound, UsageError, check_within
 from tiers.history.visibility import sees
 from tiers.ids import first_id
 from tiers.owned import Owned
+from tiers.paging import parts
 from tiers.records import Receipt, Record, Scope
 from tiers.taint import Exposure, Reason, Resting, TaintedKind
 
@@ -188,7 +189,7 @@ async def _rest(
     """Note what rests on a page of records, and on turns that were shown some."""
     ids = list(dict.fromkeys((*(node.id for node in page), *turn_ids)))
     for there in family:
-        for some in _pages(ids):
+        for some in parts(ids, ASKED_AT_ONCE):
             walk.add(await runtime.taint.resting_on(there, some))
     beliefs = [node.id for node in page if node.kind == "belief"]
     for branch in branches:
@@ -200,7 +201,7 @@ async def _rest(
 
 async def _described(runtime: Runtime, scope: Scope, ids: Sequence[str]) -> list[Resting]:
     found: list[Resting] = []
-    for some in _pages(list(dict.fromkeys(ids))):
+    for some in parts(list(dict.fromkeys(ids)), ASKED_AT_ONCE):
         found += await runtime.taint.described(scope, some)
     return found
 
@@ -270,7 +271,3 @@ async def _origins(
                 known.setdefault(one.id, one)
                 waiting += [reason.id for reason in one.reasons]
     return tuple(known.values())
-
-
-def _pages(ids: Sequence[str]) -> list[Sequence[str]]:
-    return [ids[start : start + ASKED_AT_ONCE] for start in range(0, len(ids), ASKED_AT_ONCE)]

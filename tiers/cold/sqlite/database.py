@@ -21,6 +21,7 @@ from typing import Literal, Self, TypeAlias, TypeVar
 
 from ...concurrency import check_loop, to_the_end
 from ...errors import ConfigError, DiskFull, TierTimeout, TierUnavailable
+from ...paging import parts
 from .file_size import has_no_room
 from .threads import Threads
 from .translation import translated
@@ -266,8 +267,8 @@ class Database:
                 one.refusal = TierUnavailable("cold", one.operation, "the store is closed")
             give_answers(asked)
             return
-        for start in range(0, len(asked), TOGETHER_MAX):
-            self._reading.submit(self._answer, asked[start : start + TOGETHER_MAX], loop)
+        for some in parts(asked, TOGETHER_MAX):
+            self._reading.submit(self._answer, some, loop)
 
     def _answer(self, asked: Sequence[Asked], loop: asyncio.AbstractEventLoop) -> None:
         connection = self._readers.get_nowait()  # as many connections as threads: never empty

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from ...errors import UsageError
 from ...history.fold import BEGINNING, ENDING, PINNING
 from ...history.rolling_back import is_gone
+from ...paging import parts
 from ...records import BeliefEvent, Commitment, HistoricBelief, Scope
 from ..conditions import Absent, Among, Holds, Is, Within
 from ..port import Find, Steps, every
@@ -176,8 +177,8 @@ def rolled_back_among(scope: Scope, beliefs: Iterable[HistoricBelief]) -> Steps[
     """
     ended = [one.ended_seq for one in beliefs if one.status == "reverted" and one.ended_seq]
     gone: set[str] = set()
-    for start in range(0, len(ended), EVENTS_PER_PAGE):
-        entries = yield from entries_at(scope, ended[start : start + EVENTS_PER_PAGE])
+    for seqs in parts(ended, EVENTS_PER_PAGE):
+        entries = yield from entries_at(scope, seqs)
         gone |= {one.event.belief_id for one in entries if "roll_back" in (one.said or {})}
     return gone
 

@@ -164,7 +164,7 @@ def rewrite(scope: Scope, record: redaction.Written, work: Sequence[WorkDraft]) 
 
 def _pages(
     traces: Iterable[redaction.Trace], kinds: Iterable[redaction.RecordKind]
-) -> Iterator[tuple[redaction.RecordKind, list[str]]]:
+) -> Iterator[tuple[redaction.RecordKind, Sequence[str]]]:
     """Yield the ids of records of some kinds, kind by kind, cut into pages."""
     found = list(traces)
     for kind in kinds:

@@ -10,6 +10,7 @@ from itertools import filterfalse
 from ...errors import NotFound
 from ...learning import TWINS_MAX, Verdict, is_live, may_be_found, said_again, vouched
 from ...moments import microseconds
+from ...paging import parts
 from ...records import Fact, Scope, WorkDraft
 from ...upkeep import PAGE_ROWS_MAX, Page
 from ..conditions import Absent, Beyond, Is, Other, Within
@@ -147,8 +148,7 @@ class FactReview(OverEngine):
         """
         ids = tuple(dict.fromkeys(fact_ids))
         done: list[str] = []
-        for start in range(0, len(ids), FORGOTTEN_AT_ONCE):
-            page = ids[start : start + FORGOTTEN_AT_ONCE]
+        for page in parts(ids, FORGOTTEN_AT_ONCE):
             drafts = () if done else work
             forgetting = partial(_forget, scope, page, reason, now, drafts)
             done += await self._store.change("forget_all", forgetting)
