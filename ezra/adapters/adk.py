@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from tiers.errors import Conflict, NotFound, UsageError
+from tiers.errors import NotFound, UsageError
 from tiers.extras import needs
 from tiers.fencing import flat, quoted
 from tiers.fields import TEXT_CHARS_MAX
 from tiers.forms import dated_text
+from tiers.paging import parts
 from tiers.records import Hit
 
 from ..app import Ezra
 from ..handles.agent import Agent
+from ..handles.arriving import graph_or_new, present
 from ..handles.graph import Graph
 from ..handles.recording import PastTurn
 from ..remote.ezra import RemoteEzra
@@ -143,29 +145,13 @@ class EzraMemoryService(BaseMemoryService):
         return await self.agent(session.app_name, session.user_id)
 
     async def _graph(self, app_name: str) -> Graph:
-        graph_id = name_of(app_name)
-        try:
-            return await self._ezra.session_graph(graph_id)
-        except NotFound:
-            pass
-        try:
-            return await self._ezra.create_session_graph(graph_id)
-        except Conflict:
-            # Somebody else has made it in between.
-            return await self._ezra.session_graph(graph_id)
+        return await graph_or_new(self._ezra, name_of(app_name))
 
     async def _agent(self, graph: Graph, user_id: str) -> Agent:
         # Named apart from agents that are spawned under a name of their own.
         agent_id, user = name_of(f"adk:{user_id}"), name_of(user_id)
-        try:
-            return await graph.agent(agent_id)
-        except NotFound as error:
-            if error.kind != "agent":
-                raise
-        except UsageError as error:
-            if error.field != "agent":
-                raise
-        return await graph.spawn_agent(agent_id, topics=self._topics, user_id=user)
+        found = await present(graph.agent(agent_id))
+        return found or await graph.spawn_agent(agent_id, topics=self._topics, user_id=user)
 
     async def _add(
         self, app_name: str, user_id: str, session_id: str, events: Sequence[Event]
@@ -177,9 +163,8 @@ class EzraMemoryService(BaseMemoryService):
         refs = {event.id: ref_of(user_id, session_id, event.id) for event in events}
         graph = await self._graph(app_name)
         known: set[str] = set()
-        asked = list(refs.values())
-        for start in range(0, len(asked), _REFS_AT_ONCE):
-            known |= set(await graph.turns_by_ref(asked[start : start + _REFS_AT_ONCE]))
+        for some in parts(list(refs.values()), _REFS_AT_ONCE):
+            known |= set(await graph.turns_by_ref(some))
         agent = await self._agent(graph, user_id)
         await agent.record(
             PastTurn(

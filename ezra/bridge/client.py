@@ -27,6 +27,7 @@ from tiers.errors import (
 from tiers.ids import Clock, system_clock
 from tiers.records import ALL_TOPICS
 
+from ..handles.arriving import graph_or_new
 from .config import BridgeConfig
 from .outbox import Kind, Outbox, outbox_of
 from .sending import Outcome, Sent, send_all, verdict_of, write
@@ -235,7 +236,7 @@ async def entered(ezra: AnyEzra, config: BridgeConfig) -> Agent:
             raise
         has_left = True
     try:
-        graph: Graph = await _graph(ezra, config.graph)
+        graph = await graph_or_new(ezra, config.graph)
         return await graph.spawn_agent(
             config.named_agent, topics={ALL_TOPICS}, role="A coding agent at the bridge."
         )
@@ -261,18 +262,6 @@ async def _member(ezra: AnyEzra, config: BridgeConfig) -> Agent:
         # A token of one agent does not open its graph.
         return await ezra.agent(config.graph, config.named_agent)
     return await (await ezra.session_graph(config.graph)).agent(config.named_agent)
-
-
-async def _graph(ezra: AnyEzra, graph_id: str) -> Graph:
-    """Return the graph, which is made where there is none."""
-    try:
-        return await ezra.session_graph(graph_id)
-    except NotFound:
-        pass
-    try:
-        return await ezra.create_session_graph(graph_id)
-    except Conflict:  # somebody else was faster
-        return await ezra.session_graph(graph_id)
 
 
 async def _probe(config: BridgeConfig) -> None:

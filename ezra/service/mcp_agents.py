@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tiers.errors import NotFound, UsageError
+from tiers.errors import UsageError
 from tiers.records import AgentRecord
 
 from ..handles.agent import Agent
+from ..handles.arriving import present
 from ..handles.graph import Graph
 from ..rights.membership import has_left
 from .caller import Caller
@@ -72,25 +73,13 @@ class Seats:
     async def _attached(self, caller: Caller, graph_id: str, agent_id: str) -> Agent:
         if caller.only_looks:
             return await self._pool.watched(graph_id, agent_id)
-        found = await self._present(graph_id, agent_id)
+        found = await present(self._pool.agent(graph_id, agent_id))
         if found is not None:
             return found
         async with self._pool.spawning:
             # Somebody else may have spawned it while this call waited.
-            found = await self._present(graph_id, agent_id)
+            found = await present(self._pool.agent(graph_id, agent_id))
             return found or await self._spawned(caller, graph_id, agent_id)
-
-    async def _present(self, graph_id: str, agent_id: str) -> Agent | None:
-        """Return the handle of a member; ``None`` when it was never there, or has left."""
-        try:
-            return await self._pool.agent(graph_id, agent_id)
-        except NotFound as error:
-            if error.kind != "agent":
-                raise
-        except UsageError as error:
-            if error.field != "agent":
-                raise
-        return None
 
     async def _spawned(self, caller: Caller, graph_id: str, agent_id: str) -> Agent:
         graph = await self._pool.graph(graph_id)
