@@ -38,13 +38,7 @@ _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 _DRAIN = "from ezra.cli import main; main()"
 
 
-def handled(
-    name: str,
-    event: Mapping[str, Any],
-    written: str,
-    environ: Mapping[str, str],
-    seconds: float | None = None,
-) -> str:
+def handled(name: str, event: Mapping[str, Any], written: str, environ: Mapping[str, str]) -> str:
     """Queue what an event asks for, see that it will be done, and return context for the agent.
 
     Args:
@@ -52,13 +46,12 @@ def handled(
         event: The event.
         written: The path of the note that was written, where one was.
         environ: The environment.
-        seconds: Now, since the epoch.
 
     Raises:
         ConfigError: The bridge is not set up, or its folder cannot be written.
         EzraError: There is no room for what is to be done.
     """
-    now = time.time() if seconds is None else seconds
+    now = time.time()
     config = bridge_config(environ)
     _ = config.named_agent
     state = HookState(config)

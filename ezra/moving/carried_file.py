@@ -119,19 +119,15 @@ async def lines_of(graph: Exporting, advance: Advance | None = None) -> AsyncIte
     yield _line({"rows": counts, "sha256": digest.hexdigest()})
 
 
-def checked_file(path: Path, advance: Callable[[], None] | None = None) -> Carried:
+def checked_file(path: Path) -> Carried:
     """Return what a file holds, after looking at every line of it. For a thread: it reads files.
-
-    Args:
-        path: The file.
-        advance: Called for each line.
 
     Raises:
         UsageError: It cannot be read, is cut off or was changed, its rows do not fit to each other,
             or its belief log does not verify: the line is named.
     """
     with _opened(path) as file:
-        return _Check(path).result(file, advance)
+        return _Check(path).result(file)
 
 
 async def put_in(
@@ -175,13 +171,11 @@ class _Check:
         self._rows: RowsCheck | None = None
         self._end: Carried | None = None
 
-    def result(self, file: BinaryIO, advance: Callable[[], None] | None) -> Carried:
+    def result(self, file: BinaryIO) -> Carried:
         for line in _lines(file, self._path):
             self._number += 1
             self._take(line)
             self._digest.update(line)
-            if advance is not None:
-                advance()
         if self._end is None:
             raise self._wrong("it is cut off: its end is missing")
         return self._end

@@ -91,7 +91,6 @@ class RowsCheck:
         self._documents: dict[str, Document] = {}
         self._revisions: dict[str, int] = defaultdict(int)
         self._passages: dict[str, set[int]] = defaultdict(set)
-        self._cards: dict[str, Card] = {}
         self._used: dict[str, Usage] = {}
         self._trust: set[tuple[str, str | None]] = set()
         self._emptied: set[str] = set()

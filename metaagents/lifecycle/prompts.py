@@ -74,15 +74,13 @@ def messages(
     ]
 
 
-def clipped(
-    sources: Sequence[Mapping[str, str]], most: int = SOURCES_CHARS_MAX
-) -> list[dict[str, str]]:
+def clipped(sources: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
     """Return sources with texts that are short enough to be shown, each with an equal share.
 
     What a short one leaves of its share is not given to others: twice as much of one source is
     rarely worth more than the bound is.
     """
-    share = max(1, most // max(1, sum(len(one) for one in sources)))
+    share = max(1, SOURCES_CHARS_MAX // max(1, sum(len(one) for one in sources)))
     return [
         {
             name: text if len(text) <= share else text[:share] + _CLIPPED
