@@ -31,7 +31,7 @@ from .statements import FACTS, move_facts, nearest, of_family, readable
 from .store_base import OverEngine, changing, reading
 from .usage import charged
 from .words import file_words
-from .work import queue_work
+from .work import queue_indexing, queue_work
 
 
 class CountedUse(FactUse):
@@ -405,7 +405,7 @@ def _give_way(
     if why is not None:
         yield from move_facts(scope, _in_tier(new, "core", now))
         yield from append_event(scope, "promoted", (new.id,), why, now)
-        yield from queue_work(scope, [index_work(new.id, new.agent_id)], now)
+        yield from queue_indexing(scope, [new], now)
     yield from move_facts(scope, given_way(old, verdict, now))
     yield from append_event(scope, VERDICT_EVENTS[verdict.how], (old.id, new.id), "", now)
 

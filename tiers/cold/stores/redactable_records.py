@@ -12,7 +12,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ...board import TASK_LOGS
 from ...documents import Document
-from ...drafts import index_work
 from ...forms import is_searchable
 from ...plans import GRAINS
 from ...records import Moment, Scope
@@ -33,7 +32,7 @@ from .rules import RULES
 from .statements import FACTS
 from .turns import TURNS
 from .words import file_again
-from .work import forget_problems, queue_work
+from .work import forget_problems, queue_indexing
 
 AsideKind: TypeAlias = RecordKind | Literal["former", "revived", "believed", "trust", "stand-in"]
 """What is kept: a record of a kind, or
@@ -221,7 +220,7 @@ def leave_no_trace(scope: Scope, emptied: Sequence[Redactable], now: datetime) -
     indexed = [one for one in emptied if is_searchable(one)]
     yield from file_again(scope, *indexed)
     yield from forget_problems(scope, [one.id for one in emptied])
-    yield from queue_work(scope, [index_work(one.id, one.agent_id) for one in indexed], now)
+    yield from queue_indexing(scope, indexed, now)
 
 
 def as_it_was(row: Aside) -> Any:  # noqa: ANN401 - of any kind

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from pydantic import JsonValue
 
 from ...documents import Document
-from ...drafts import index_work
 from ...forms import is_current, is_searchable
 from ...history.rolling_back import TrustMove, comes_back, roll_back_plan, trust_back, undo_plan
 from ...learning import DENIAL_COSTS
@@ -43,7 +42,7 @@ from .shared_roll_backs import WRITTEN, empty_for_new_text, left_to_others, shar
 from .statements import FACTS, move_facts, the_same
 from .turns import TURNS, KeptTurn
 from .words import file_again, unfile
-from .work import queue_work
+from .work import queue_indexing
 
 _WRITTEN = ("text", "made_by", "lost", "answers", "tokens", "redacted_at")
 """What a summary or an episode is given anew, made of what is left of its sources."""
@@ -233,8 +232,7 @@ def _stand_again(part: Part, facts: Sequence[Fact], apart: Mapping[str, Aside]) 
             known = yield from one(own(ASIDES, part.scope, [row.id]))  # it may have stood before
             yield from write(over(known, ASIDES, part.scope, row))
     yield from move_facts(part.scope, *back.values())
-    work = [index_work(one.id, one.agent_id) for one in back.values()]
-    yield from queue_work(part.scope, work, part.now)
+    yield from queue_indexing(part.scope, back.values(), part.now)
     return list(back)
 
 
@@ -340,8 +338,7 @@ def _put_former_forms(
     yield from replace(collection, part.scope, *back)
     indexed = [one for one in back if is_searchable(one)]
     yield from file_again(part.scope, *indexed)
-    work = [index_work(one.id, one.agent_id) for one in indexed]
-    yield from queue_work(part.scope, work, part.now)
+    yield from queue_indexing(part.scope, indexed, part.now)
     return kept + again
 
 
@@ -375,8 +372,7 @@ def _end_again(part: Part, rows: Sequence[Aside]) -> Steps[list[str]]:
     kept = [one for one in former if one not in found or not _is_standing(found[one])]
     back = [_given_way_as(found[one], former[one]) for one in former if one not in kept]
     yield from move_facts(part.scope, *back)
-    work = [index_work(one.id, one.agent_id) for one in back]
-    yield from queue_work(part.scope, work, part.now)
+    yield from queue_indexing(part.scope, back, part.now)
     return kept
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from pydantic import Field, JsonValue
 
+from ...drafts import index_work
 from ...errors import UsageError
 from ...fields import Moment, Record
 from ...moments import microseconds
-from ...records import Scope, Work, WorkDraft, WorkKind
+from ...records import Owned, Scope, Work, WorkDraft, WorkKind
 from ..conditions import Condition, Is, Present
 from ..ownership import WORK_KINDS, check_lease, check_limit
 from ..port import Collection, Find, Index, Replace, Steps, counts, delete, every, one, write
@@ -283,6 +284,11 @@ def queue_work(scope: Scope, work: Sequence[WorkDraft], now: datetime) -> Steps[
     ordered = sorted(queued.items(), key=lambda one: one[0] in before)
     yield from write(*(over(before.get(name), WORK, scope, item) for name, item in ordered))
     return len(queued) - len(before)
+
+
+def queue_indexing(scope: Scope, records: Iterable[Owned], now: datetime) -> Steps[int]:
+    """Queue the work by which the warm index learns what became of records."""
+    return queue_work(scope, [index_work(one.id, one.agent_id) for one in records], now)
 
 
 def forget_problems(scope: Scope, keys: Sequence[str]) -> Steps[None]:
