@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import (
+    Any,
+    Generic,
+    Literal,
+    NamedTuple,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    runtime_checkable,
+)
 
 from pydantic import Field, JsonValue
 
@@ -300,3 +309,10 @@ ARCHIVE_ROWS: dict[Table, type[Record]] = {
     "work": QueuedWork,
 }
 """What a row of each table is, in the order in which tables are moved: causes before effects."""
+
+
+def core_of(row: Record) -> Any:  # noqa: ANN401 - of any table
+    """Return the part of a row that carries its identity."""
+    if isinstance(row, records.LoggedBelief):
+        return row.event
+    return row.belief if isinstance(row, records.ProjectedBelief) else row

@@ -17,8 +17,8 @@ from tiers.errors import Conflict, NotFound, UsageError, check_within
 from tiers.fields import AuditKind, Misfit
 from tiers.fleet import CATALOG
 from tiers.forms import is_searchable
-from tiers.records import LoggedBelief, ProjectedBelief, Record, Scope, SessionGraph
-from tiers.upkeep import ARCHIVE_ROWS, PAGE_ROWS_MAX, QueuedWork, Table
+from tiers.records import Record, Scope, SessionGraph
+from tiers.upkeep import ARCHIVE_ROWS, PAGE_ROWS_MAX, QueuedWork, Table, core_of
 
 from ..beliefs.proofs import Witness
 from ..checks import called, checked
@@ -111,7 +111,7 @@ async def import_rows(
     await runtime.make_room()
     new = await runtime.archive.import_rows(tenant, table, records)
     scope = Scope.of_graph(tenant, graph_id)
-    owned = [_content_of(one) for one in records]
+    owned = [core_of(one) for one in records]
     work = [index_work(one.id, one.agent_id) for one in owned if is_searchable(one)]
     if work:
         await runtime.queue.enqueue(scope, work, now)
@@ -153,17 +153,11 @@ def record_of(table: Table, row: Mapping[str, Any], place: int) -> Record:
 
 def graph_of(record: Record) -> str:
     """Return the graph that a row is of."""
-    content = _content_of(record)
+    content = core_of(record)
     if isinstance(content, SessionGraph):
         return content.id
     graph_id: str = vars(content)["graph_id"]  # every row but a graph has one
     return graph_id
-
-
-def _content_of(record: Record) -> Record:
-    if isinstance(record, LoggedBelief):
-        return record.event
-    return record.belief if isinstance(record, ProjectedBelief) else record
 
 
 def _is_indexing(record: Record) -> bool:

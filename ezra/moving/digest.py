@@ -24,14 +24,12 @@ from tiers.evidence import ChainedAudit
 from tiers.records import (
     BeliefEvent,
     IndexEntry,
-    LoggedBelief,
-    ProjectedBelief,
     Record,
     SessionGraph,
     SignedHead,
     TrustRow,
 )
-from tiers.upkeep import FactUse, QueuedWork, RuleOutcome, UsageRow, Watermark
+from tiers.upkeep import FactUse, QueuedWork, RuleOutcome, UsageRow, Watermark, core_of
 
 BUCKETS = 256
 VECTOR_TOLERANCE = 1e-6
@@ -73,10 +71,7 @@ def prints_of(rows: Sequence[Record]) -> list[RowPrint]:
 
 def name_of(row: Record) -> str:
     """Return what a row is called: ids, as a path. No two rows of a table are called the same."""
-    if isinstance(row, LoggedBelief):
-        row = row.event
-    elif isinstance(row, ProjectedBelief):
-        row = row.belief
+    row = core_of(row)
     own = NAMES.get(type(row), ("id",))
     fields = own if isinstance(row, SessionGraph) else ("graph_id", *own)
     return "/".join(_step(getattr(row, name)) for name in fields)

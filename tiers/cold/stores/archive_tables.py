@@ -11,7 +11,7 @@ from ...beliefs import BeliefEvent, LoggedBelief, ProjectedBelief
 from ...errors import UsageError
 from ...fleet import CATALOG
 from ...records import Owned, Receipt, Record, Scope
-from ...upkeep import ARCHIVE_ROWS, Table
+from ...upkeep import ARCHIVE_ROWS, Table, core_of
 from ..ownership import check_placed
 from ..port import Collection, R, Steps
 from .belief_log import EVENTS, entries_at
@@ -102,13 +102,13 @@ def rows_of(tenant: str, table: Table, found: Sequence[Any]) -> Steps[list[Recor
     rows: dict[Key, Record] = {}
     for graph_id, some in by_graph(found).items():
         whole = yield from _COMPLETED[table](Scope.of_graph(tenant, graph_id), some)
-        rows |= {(graph_id, _core_of(row).id): row for row in whole}
+        rows |= {(graph_id, core_of(row).id): row for row in whole}
     return [rows[one.graph_id, one.id] for one in found]
 
 
 def kept_of(tenant: str, table: Table, row: Record) -> Record:
     """Return what is kept of a row of a tenant, as far as the row says it."""
-    core = _core_of(row)
+    core = core_of(row)
     holds: type[Record] = SHELVES[table].collection.record
     if isinstance(core, holds):
         return core
@@ -129,7 +129,7 @@ def _shown(model: type[Record], record: Record) -> Record:
 
 def graph_of(row: Record) -> str:
     """Return the graph of a row; of what belongs to none, the catalog's name."""
-    graph_id: str = getattr(_core_of(row), "graph_id", CATALOG)
+    graph_id: str = getattr(core_of(row), "graph_id", CATALOG)
     return graph_id
 
 
@@ -154,13 +154,6 @@ _COMPLETED: Mapping[Table, Callable[[Scope, Any], Steps[Any]]] = {
 _HEX = re.compile(r"(?:[0-9a-f]{2})*")
 
 
-def _core_of(record: Record) -> Any:  # noqa: ANN401 - of any table
-    """Return the part of a row that carries its identity."""
-    if isinstance(record, LoggedBelief):
-        return record.event
-    return record.belief if isinstance(record, ProjectedBelief) else record
-
-
 def check_row(tenant: str, table: Table, record: Record) -> None:
     """Refuse a row that is no row of the tenant's table.
 
@@ -171,7 +164,7 @@ def check_row(tenant: str, table: Table, record: Record) -> None:
     kind = ARCHIVE_ROWS[table]
     if not isinstance(record, kind):
         raise UsageError("rows", type(record).__name__, f"{kind.__name__} in table {table}")
-    core = _core_of(record)
+    core = core_of(record)
     owner = getattr(core, "tenant", tenant)
     if owner != tenant:
         raise UsageError("rows", owner, f"rows of tenant {tenant!r}")
