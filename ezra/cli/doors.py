@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias
 import typer
 
 from tiers.errors import ConfigError, EzraError, NotFound, TierError, UsageError
-from tiers.records import AgentRecord
 
 from ..settings import Settings
 from .options import AgentId, GraphId, Home, Json, settings_at
@@ -157,18 +156,6 @@ class InAgent(InGraph):
         return await ezra.spawn_agent(self.graph, self.agent, **given)
 
 
-async def known_member(graph: Graph, agent_id: str) -> AgentRecord:
-    """Return a member, there or gone, as its graph knows it.
-
-    Raises:
-        NotFound: The graph never had such a member.
-    """
-    found = next((one for one in await graph.agents() if one.id == agent_id), None)
-    if found is None:
-        raise NotFound("agent", agent_id)
-    return found
-
-
 class _Here:
     """For a command that is about this machine, whatever memory is asked elsewhere."""
 
@@ -275,11 +262,20 @@ def server_of(home: Path | None, url: str | None) -> str | None:
     Raises:
         UsageError: Both are given.
     """
-    if home is not None and url is not None:
-        raise UsageError("--home", str(home), "--home or --url: the data are here or on a server")
+    check_one_place(home, url)
     if url is not None or home is not None:
         return url
     return os.environ.get(URL_VARIABLE, "").strip() or None
+
+
+def check_one_place(home: Path | None, url: str | None) -> None:
+    """Refuse two memories for one command.
+
+    Raises:
+        UsageError: Both are given.
+    """
+    if home is not None and url is not None:
+        raise UsageError("--home", str(home), "--home or --url: the data are here or on a server")
 
 
 def name_of(home: Path | None, url: str | None) -> str:

@@ -15,6 +15,7 @@ from tiers.errors import NotFound, UsageError
 from tiers.fencing import on_one_line
 from tiers.records import Turn
 
+from ..handles.arriving import known_member
 from ..handles.tool_outputs import RANGE_CHARS
 from ..receipts.comparing import ContextDiff
 from ..receipts.context_report import REPORT_TURNS, ContextOfTurn
@@ -23,7 +24,7 @@ from ..turn.assemble import Slot
 from ..turn.receipts import KeptSlot
 from ..turn.routing import Written
 from .command import Answer, Note, Part, Rows, by_default, command, plain
-from .doors import InAgent, Memory, known_member
+from .doors import InAgent, Memory
 from .options import FROM_INPUT, pairs_of, said
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
 from tiers.errors import Conflict, NotFound, UsageError
+from tiers.records import AgentRecord
 
 if TYPE_CHECKING:
     from .agent import Agent
@@ -36,3 +37,20 @@ async def present(member: Awaitable[Agent]) -> Agent | None:
         if error.field != "agent":
             raise
     return None
+
+
+async def member_of(graph: Graph, agent_id: str) -> AgentRecord | None:
+    """Return what is stored of a member, there or gone; ``None`` when it never was one."""
+    return next((one for one in await graph.agents() if one.id == agent_id), None)
+
+
+async def known_member(graph: Graph, agent_id: str) -> AgentRecord:
+    """Return a member, there or gone, as its graph knows it.
+
+    Raises:
+        NotFound: The graph never had such a member.
+    """
+    found = await member_of(graph, agent_id)
+    if found is None:
+        raise NotFound("agent", agent_id)
+    return found

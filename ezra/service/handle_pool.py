@@ -13,6 +13,7 @@ from tiers.errors import Conflict, NotFound
 
 from ..app import Ezra
 from ..handles.agent import Agent
+from ..handles.arriving import known_member
 from ..handles.catalog import Catalog
 from ..handles.graph import Graph
 from ..handles.turn import OpenTurn
@@ -327,8 +328,5 @@ async def check_acting(pool: HandlePool, caller: Caller, names: Mapping[str, str
     if not caller.is_limited:
         return
     agent_id = names["agent_id"]
-    members = await (await pool.graph(names["graph_id"])).agents()
-    found = next((one for one in members if one.id == agent_id), None)
-    if found is None:
-        raise NotFound("agent", agent_id)
+    found = await known_member(await pool.graph(names["graph_id"]), agent_id)
     caller.check_member(f"act as {agent_id}", found.topics, found.user_id)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tiers.errors import UsageError
-from tiers.records import AgentRecord
 
 from ..handles.agent import Agent
-from ..handles.arriving import present
+from ..handles.arriving import member_of, present
 from ..handles.graph import Graph
 from ..rights.membership import has_left
 from .caller import Caller
@@ -66,10 +65,6 @@ class Seats:
         if caller.graph_id is not None and caller.agent_id is not None:
             self._pool.drop(caller.graph_id, caller.agent_id)
 
-    async def member(self, graph: Graph, agent_id: str) -> AgentRecord | None:
-        """Return what is stored of a member; ``None`` when it never was one."""
-        return next((one for one in await graph.agents() if one.id == agent_id), None)
-
     async def _attached(self, caller: Caller, graph_id: str, agent_id: str) -> Agent:
         if caller.only_looks:
             return await self._pool.watched(graph_id, agent_id)
@@ -83,7 +78,7 @@ class Seats:
 
     async def _spawned(self, caller: Caller, graph_id: str, agent_id: str) -> Agent:
         graph = await self._pool.graph(graph_id)
-        former = await self.member(graph, agent_id)
+        former = await member_of(graph, agent_id)
         # It comes back as it was: what had been denied to it stays denied.
         if former is not None:
             given = caller.back(former)
@@ -97,20 +92,11 @@ class Seats:
         """Refuse an agent that somebody re-attached with more since the token was made."""
         if not caller.is_limited:
             return
-        found = await self.member(await self._pool.graph(graph_id), agent_id)
+        found = await member_of(await self._pool.graph(graph_id), agent_id)
         if found is None:
             return
         if not has_left(found):
-            check_within(caller, found)
+            caller.check_member(f"act as {agent_id}", found.topics, found.user_id)
         else:
             # What it comes back with is checked then.
             self._pool.drop(graph_id, agent_id)
-
-
-def check_within(caller: Caller, agent: AgentRecord) -> None:
-    """Refuse an agent that holds more, or works for another user, than a token allows.
-
-    Raises:
-        PolicyDenied: It does.
-    """
-    caller.check_member(f"act as {agent.id}", agent.topics, agent.user_id)

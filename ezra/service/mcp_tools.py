@@ -18,11 +18,12 @@ from mcp_types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tiers.board import EVERYBODY, RECIPIENTS_MAX, Priority
-from tiers.errors import EzraError, NotFound, PolicyDenied, UsageError
+from tiers.errors import EzraError, PolicyDenied, UsageError
 from tiers.fields import OUTPUT_CHARS_MAX
 from tiers.records import AgentRecord
 
 from ..handles.agent import Agent
+from ..handles.arriving import known_member
 from ..handles.cards import SEVERAL, Tags
 from ..handles.graph import Graph
 from ..operations import Id, Long, Name, Topics, Words
@@ -196,10 +197,7 @@ class MemoryTools(AgentTools):
         """Return the graph of whoever is asking, and what is stored of that agent."""
         seat = await self._seat()
         graph = await self._seats.graph(seat)
-        member = await self._seats.member(graph, seat.agent.id)
-        if member is None:
-            raise NotFound("agent", seat.agent.id)
-        return graph, member
+        return graph, await known_member(graph, seat.agent.id)
 
 
 class MemoryTool(Tool):

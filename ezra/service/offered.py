@@ -14,6 +14,7 @@ from tiers.records import SessionGraph
 
 from ..beliefs.difference import BeliefDiff
 from ..handles.agent import Agent
+from ..handles.arriving import member_of
 from ..handles.graph import Graph
 from ..handles.turn import OpenTurn, TurnAnswer
 from ..moving.carrying import record_of
@@ -101,8 +102,7 @@ async def spawn(
     """Add an agent within what the caller's token allows."""
     async with pool.spawning:
         # Nobody spawns it as something else between this look and what follows from it.
-        known = {one.id: one for one in await graph.agents()}
-        given = caller.spawned(dict(asked), known.get(agent_id))
+        given = caller.spawned(dict(asked), await member_of(graph, agent_id))
         agent = await graph.spawn_agent(agent_id, **given)
     return _agent(pool.arrived(graph.id, agent))
 
@@ -119,8 +119,8 @@ async def leave(
     pool: HandlePool, caller: Caller, graph: Graph, agent_id: str, names: Names
 ) -> None:
     """Let an agent leave; one that has left stays away."""
-    known = {one.id: one for one in await graph.agents()}
-    if agent_id not in known or not has_left(known[agent_id]):
+    known = await member_of(graph, agent_id)
+    if known is None or not has_left(known):
         await (await acting(pool, caller, names)).leave()
     pool.drop(graph.id, agent_id)
 

@@ -9,6 +9,7 @@ from typing import Any
 from tiers.errors import NotFound
 from tiers.records import Receipt, Turn
 
+from ...handles.arriving import known_member
 from ...handles.graph import Graph
 from ...receipts.rebuilding import ReplayedContext
 from ...turn.assemble import Slot
@@ -129,8 +130,8 @@ async def one_receipt(graph: Graph, receipt_id: str, query: ContextQuery) -> Vie
 
 async def _rows(graph: Graph, agent_id: str, query: TurnsQuery) -> dict[str, object]:
     found = await graph.turns(agent_id, before=query.before, limit=TURNS_PER_PAGE + 1)
-    if not found and agent_id not in [one.id for one in await graph.agents()]:
-        raise NotFound("agent", agent_id)
+    if not found:
+        await known_member(graph, agent_id)
     receipts = await graph.receipts_of([turn.id for turn in found[:TURNS_PER_PAGE]])
     rows = [_row(turn, receipts.get(turn.id)) for turn in found]
     here = ("graphs", graph.id, "agents", agent_id, "turns")
