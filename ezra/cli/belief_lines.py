@@ -14,6 +14,7 @@ from tiers.records import BeliefEvent, Commitment
 from ..beliefs.commit import Point
 from ..beliefs.difference import BeliefDiff
 from ..beliefs.spans import Explanation
+from .command import plain
 from .doors import InGraph
 from .options import moment_of
 
@@ -41,8 +42,8 @@ def claim_row(one: Commitment) -> tuple[str, ...]:
 def document_of_diff(found: BeliefDiff) -> dict[str, Any]:
     """Return a difference for programs."""
     return {
-        "began": [one.model_dump(mode="json") for one in found.began],
-        "ended": [one.model_dump(mode="json") for one in found.ended],
+        "began": found.began,
+        "ended": found.ended,
         "changed": [[before.id, after.id] for before, after in found.changed],
         "kept": found.kept,
     }
@@ -74,17 +75,15 @@ def claim_of(one: Commitment) -> str:
 def document_of(found: Explanation) -> dict[str, Any]:
     """Return an explanation for programs."""
     return {
-        "belief": found.belief.model_dump(mode="json"),
+        "belief": found.belief,
         "trust_today": found.trust,
-        "events": [
-            {**one.event.model_dump(mode="json"), "content": one.said} for one in found.events
-        ],
+        "events": [{**plain(one.event), "content": one.said} for one in found.events],
         "contradictions": [dict(one) for one in found.contradictions],
-        "superseded": [one.model_dump(mode="json") for one in found.superseded],
+        "superseded": found.superseded,
         "superseded_by": found.superseded_by,
-        "turns": [one.model_dump(mode="json") for one in found.turns],
-        "facts": [one.model_dump(mode="json") for one in found.facts],
-        "tool_outputs": [one.model_dump(mode="json") for one in found.tool_outputs],
+        "turns": found.turns,
+        "facts": found.facts,
+        "tool_outputs": found.tool_outputs,
         "receipt": found.receipt,
     }
 

@@ -22,7 +22,6 @@ from tiers.errors import (
     PolicyDenied,
     TierError,
     TierRejected,
-    UsageError,
 )
 
 from ..bridge.client import AnyEzra, Away, Bridge, bridged
@@ -31,7 +30,14 @@ from ..bridge.outbox import Kind, outbox_of
 from ..bridge.reading import TO_BEGIN
 from ..bridge.sending import Outcome
 from .command import Answer, Note, Part
-from .doors import TOKEN_VARIABLE, Url, index_what_was_written, token, token_in
+from .doors import (
+    TOKEN_VARIABLE,
+    Url,
+    check_one_place,
+    index_what_was_written,
+    token,
+    token_in,
+)
 from .options import Json, folder_of, settings_at
 from .screen import Screen
 
@@ -60,18 +66,6 @@ Tags = Annotated[
     str | None, typer.Option("--tags", metavar="A,B", help="Tags, with commas between them.")
 ]
 Priority = Annotated[str, typer.Option(help="low, normal, high or urgent.")]
-
-
-def configured(home: Path | None, url: str | None) -> BridgeConfig:
-    """Return who asks, and where, as options of a command have it.
-
-    Raises:
-        UsageError: Both options are given.
-        ConfigError: A variable or the configuration file is not acceptable.
-    """
-    if home is not None and url is not None:
-        raise UsageError("--home", str(home), "--home or --url: the data are here or on a server")
-    return bridge_config().at(url=url, home=home)
 
 
 @dataclass
@@ -120,7 +114,8 @@ class Door:
             UsageError: Both options are given.
             ConfigError: A variable or the configuration file is not acceptable.
         """
-        return configured(self.home, self.url)
+        check_one_place(self.home, self.url)
+        return bridge_config().at(url=self.url, home=self.home)
 
     async def bridge(
         self, *, names: bool = True, creates: bool = False, is_about_itself: bool = False

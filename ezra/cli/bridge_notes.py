@@ -303,7 +303,7 @@ def _health(found: GraphHealth) -> Iterator[Part]:
     for name, kept, hidden in found.collisions:
         yield Note(f"{name}: {kept} and {hidden} claim one id; the first has it")
     for one in found.notices:
-        yield Note(f"{one.path}:{one.line}: {one.problem}; expected: {one.expected}")
+        yield Note(notice_line(one))
 
 
 def _counts(counts: Mapping[str, int]) -> str:

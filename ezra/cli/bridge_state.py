@@ -24,6 +24,7 @@ from ..bridge.outbox import Item, outbox_of
 from ..bridge.sending import Sent
 from .bridge_door import AWAY, Door
 from .command import Answer, Note, Part, Rows
+from .doors import check_one_place
 from .options import FROM_INPUT
 from .screen import Screen
 from .turns import shortened
@@ -74,8 +75,7 @@ def setup(
         "url": "" if home is not None and url is None else url,
         "home": None if home is None else _whole(str(home)),
     }
-    if home is not None and url is not None:
-        raise UsageError("--home", str(home), "--home or --url: the data are here or on a server")
+    check_one_place(home, url)
     path = write_file(state_folder(os.environ), changes)
     kept = _config(bridge_config())
     lines = [f"  {name:16} {value if value is not None else '-'}" for name, value in kept.items()]

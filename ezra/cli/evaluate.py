@@ -5,6 +5,7 @@ Recall is measured beside baselines; learning without a language model, on sets 
 
 from __future__ import annotations
 
+import asyncio
 import json as json_text
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -31,7 +32,7 @@ from ..replay.script import TurnLine
 from .command import Answer, Part, Rows, by_default, command
 from .doors import Machine
 from .help import listed
-from .options import numbers_of, run, settings_at, words_of
+from .options import numbers_of, settings_at, words_of
 from .screen import Screen
 
 TABLE_COLUMNS = 100
@@ -200,7 +201,7 @@ def _evaluated(
 ) -> Evaluation:
     settings = settings_at(None, background=False)
     with screen.progress("turns and questions", steps_of(whole, options)) as advance:
-        return run(evaluate(whole, settings, options, home=home, on_step=advance))
+        return asyncio.run(evaluate(whole, settings, options, home=home, on_step=advance))
 
 
 def _chosen_kinds(text: str) -> tuple[Kind, ...] | None:

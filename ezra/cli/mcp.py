@@ -23,17 +23,18 @@ from urllib.parse import urlencode
 
 import typer
 
-from tiers.errors import NotFound, UsageError
+from tiers.errors import UsageError
 from tiers.extras import needs
 from tiers.records import ALL_TOPICS, Turn
 
 from ..checks import checked
+from ..handles.arriving import graph_or_new
 from ..settings import Settings
 from .command import Answer, Note, Part, command, group
 from .doors import Url, refuse_nothing, server_of
 from .doors import token as token_of_environment
 from .help import listed
-from .options import Home, Json, one_of, run, settings_at, stopped_by_signals
+from .options import Home, Json, one_of, settings_at, stopped_by_signals
 from .screen import NOBODY_READS, drop_output
 
 if TYPE_CHECKING:
@@ -92,9 +93,9 @@ def run_stdio(
     address = server_of(home, url)
     with _ending_without_readers():
         if address is None:
-            run(_embedded(settings_at(home), caller, create=create))
+            asyncio.run(_embedded(settings_at(home), caller, create=create))
         else:
-            run(_bridged(address, token or token_of_environment(), caller, create=create))
+            asyncio.run(_bridged(address, token or token_of_environment(), caller, create=create))
 
 
 async def _embedded(settings: Settings, caller: Caller, *, create: bool) -> None:
@@ -110,12 +111,7 @@ async def _embedded(settings: Settings, caller: Caller, *, create: bool) -> None
         await refuse_nothing(settings)
     async with Ezra.open(settings) as ezra:
         graph_id = caller.graph_id or ""
-        try:
-            await ezra.session_graph(graph_id)
-        except NotFound:
-            if not create:
-                raise
-            await ezra.create_session_graph(graph_id)
+        await (graph_or_new(ezra, graph_id) if create else ezra.session_graph(graph_id))
         server = mcp_server(HandlePool(ezra, time.monotonic), caller)
         with what_stays_left_out():
             await until_stopped(server.run_stdio_async, stopped)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Collection, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 import typer
 from pydantic_core import PydanticCustomError
@@ -17,7 +17,6 @@ from tiers.fields import TEXT_CHARS_MAX, in_utc
 
 from ..settings import Settings
 
-_T = TypeVar("_T")
 _S = TypeVar("_S", bound=str)
 
 FROM_INPUT = "-"
@@ -105,11 +104,6 @@ def stopped_by_signals() -> asyncio.Event:
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, stopped.set)
     return stopped
-
-
-def run(work: Coroutine[Any, Any, _T]) -> _T:
-    """Run a command's work to its end."""
-    return asyncio.run(work)
 
 
 def one_of(option: str, value: str, among: Sequence[_S]) -> _S:
