@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Self
+from typing import Protocol, Self
 
+from .errors import UsageError
 from .fields import UNRECORDED, Moment, Record, Topics, YesNo, in_utc
 from .fleet import Scope
 
@@ -42,3 +43,30 @@ class Owned(Record):
                 "redacted_at": None,
             }
         )
+
+
+class _Placed(Protocol):
+    @property
+    def tenant(self) -> str: ...
+
+    @property
+    def graph_id(self) -> str: ...
+
+
+def check_owner(
+    scope: Scope, record: _Placed, what: str = "a record", *, field: str = "owner"
+) -> None:
+    """Refuse what is of another tenant or graph than the scope's.
+
+    Args:
+        scope: Who asks.
+        record: What is to be written.
+        what: What errors call it.
+        field: What errors call the field.
+
+    Raises:
+        UsageError: It is.
+    """
+    owner = (record.tenant, record.graph_id)
+    if owner != (scope.tenant, scope.graph_id):
+        raise UsageError(field, owner, f"{what} of {scope.tenant!r}, {scope.graph_id!r}")

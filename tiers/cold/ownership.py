@@ -9,6 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from ..errors import BudgetExceeded, Conflict, UsageError, check_within
 from ..fleet import Budget, Scope, Usage
+from ..owned import check_owner
 from ..records import NAME_CHARS_MAX, Owned, Receipt, Topics, Turn, WorkKind
 
 R = TypeVar("R")
@@ -52,9 +53,7 @@ def check_placed(scope: Scope, record: Owned | Receipt) -> None:
     Raises:
         UsageError: Wrong tenant or graph, no id, or private without a writer.
     """
-    owner = (record.tenant, record.graph_id)
-    if owner != (scope.tenant, scope.graph_id):
-        raise UsageError("owner", owner, f"a record of {scope.tenant!r}, {scope.graph_id!r}")
+    check_owner(scope, record)
     if not 0 < len(record.id) <= NAME_CHARS_MAX:
         raise UsageError("id", record.id, f"1 to {NAME_CHARS_MAX} characters")
     if isinstance(record, Owned) and record.private and not record.agent_id:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic_core import PydanticSerializationError
 
 from ..errors import UsageError, check_within
+from ..owned import check_owner
 from ..records import Commitment, Owned, Record, Scope, Turn
 from .view import is_runtime, may_see
 
@@ -38,15 +39,13 @@ def check_capacity(capacity: int) -> None:
     check_within("capacity", capacity, 1, CAPACITY_MAX)
 
 
-def check_owner(scope: Scope, record: Owned) -> None:
+def check_visible(scope: Scope, record: Owned) -> None:
     """Refuse a record that the scope may not see: a ring is no way around it.
 
     Raises:
         UsageError: It is of another graph, or its user, topics or privacy do not meet the scope.
     """
-    owner = (record.tenant, record.graph_id)
-    if owner != (scope.tenant, scope.graph_id):
-        raise UsageError("owner", owner, f"a record of {scope.tenant!r}, {scope.graph_id!r}")
+    check_owner(scope, record)
     if not may_see(scope, record):
         raise UsageError("record", record.id, "one whose user, topics and privacy the scope meets")
 
@@ -57,7 +56,7 @@ def check_turn(scope: Scope, turn: Turn) -> None:
     Raises:
         UsageError: It is of somebody else, or no store has numbered it.
     """
-    check_owner(scope, turn)
+    check_visible(scope, turn)
     if turn.agent_id != scope.agent_id:
         raise UsageError("turn.agent_id", turn.agent_id, f"a turn of {scope.agent_id!r}")
     if not 1 <= turn.seq <= SEQ_MAX:
@@ -70,7 +69,7 @@ def check_belief(scope: Scope, belief: Commitment) -> None:
     Raises:
         UsageError: It is of somebody else, or no store has named it.
     """
-    check_owner(scope, belief)
+    check_visible(scope, belief)
     if not belief.id:
         raise UsageError("belief.id", belief.id, "the id of a stored belief")
 

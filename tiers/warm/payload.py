@@ -19,6 +19,7 @@ from typing import Any
 from ..errors import CorruptRecord, UsageError
 from ..ids import derived_id
 from ..moments import microseconds, moment
+from ..owned import check_owner
 from ..records import UNRECORDED, Ancestor, FactTier, Grain, Hit, IndexEntry, Scope
 
 ARCHIVAL: FactTier = "archival"
@@ -179,9 +180,7 @@ def check_entry(scope: Scope, entry: IndexEntry, dimensions: int) -> None:
     Raises:
         UsageError: Wrong owner, id, privacy, vector or text; names the field.
     """
-    owner = (entry.tenant, entry.graph_id)
-    if owner != (scope.tenant, scope.graph_id):
-        raise UsageError("owner", owner, f"an entry of {scope.tenant!r}, {scope.graph_id!r}")
+    check_owner(scope, entry, "an entry")
     if not _is_uuid(entry.id):
         raise UsageError("id", entry.id, "a UUID in its canonical, lower-case form")
     if entry.private and not entry.agent_id:

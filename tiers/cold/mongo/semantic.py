@@ -14,6 +14,7 @@ from pymongo import ASCENDING, UpdateOne
 
 from ...concurrency import awaited
 from ...errors import UsageError
+from ...owned import check_owner
 from ...ports import WarmStore
 from ...records import IndexEntry, Scope, SearchQuery
 from ...upkeep import RecordRef
@@ -201,9 +202,7 @@ class MongoSemanticStore(SemanticStore):
                 the server's index takes. Nothing was written.
         """
         for entry in entries:
-            owner = (entry.tenant, entry.graph_id)
-            if owner != (scope.tenant, scope.graph_id):
-                raise UsageError("owner", owner, f"entries of {scope.tenant!r}, {scope.graph_id!r}")
+            check_owner(scope, entry, "entries")
             self._check_length(entry.vector)
         changes = [
             UpdateOne(_unredacted(scope, entry.id), embedded(entry.vector, model_id))

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ...errors import UsageError
 from ...evidence import ChainedAudit, EvidenceMarks
 from ...history.heads import follows
 from ...moments import microseconds
+from ...owned import check_owner
 from ...records import HistoricBelief, Record, Scope, SignedHead
 from .. import port
 from ..conditions import Among, Condition, Value, Within
@@ -55,9 +55,7 @@ class HeadStore(OverEngine):
         Raises:
             UsageError: It is of another tenant or graph.
         """
-        owner = (head.tenant, head.graph_id)
-        if owner != (scope.tenant, scope.graph_id):
-            raise UsageError("head", owner, f"a head of {scope.tenant!r}, {scope.graph_id!r}")
+        check_owner(scope, head, "a head", field="head")
         known, last = yield among(HEADS, scope, [HEADS.key(head)]), _last(scope)
         if known or not follows(head, last[0] if last else None):
             return False
