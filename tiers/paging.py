@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
-from typing import TypeVar
+from itertools import count
+from typing import Protocol, TypeVar
 
 T = TypeVar("T")
 P = TypeVar("P")
+
+
+class _Linked(Protocol):
+    @property
+    def cursor(self) -> str | None: ...
+
+
+L = TypeVar("L", bound=_Linked)
 
 
 def parts(whole: Sequence[T], most: int) -> Iterator[Sequence[T]]:
@@ -36,3 +45,21 @@ async def pages_of(
         if len(page) < limit:
             return
         after = place(page[-1])
+
+
+async def linked(
+    read: Callable[[str], Awaitable[L]], most: int | None = None
+) -> AsyncGenerator[L, None]:
+    """Yield pages of which each says where the next one begins; after the last none does.
+
+    Args:
+        read: Returns the page behind a cursor; a blank one begins.
+        most: So many pages end it, whatever the last one says; no number if not given.
+    """
+    cursor: str | None = ""
+    for _ in count() if most is None else range(most):
+        if cursor is None:
+            return
+        page = await read(cursor)
+        yield page
+        cursor = page.cursor

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 from tiers.board import Card, TaskStatus
 from tiers.errors import NotFound, PolicyDenied, UsageError, check_within
+from tiers.paging import linked
 from tiers.records import ALL_TOPICS_MAX, Fact, Hit, Kind
 
 from ..recall.request import LIMIT_MAX, ModeName
@@ -216,21 +217,19 @@ async def show(bridge: Bridge, memory_id: str) -> Memory:
     return memory_of_note(note)
 
 
-async def memories(bridge: Bridge, most: int = MEMORIES_MAX) -> AsyncIterator[Memory]:
+async def memories(bridge: Bridge) -> AsyncIterator[Memory]:
     """Yield all memories that the agent sees, the latest first, page by page.
 
     Raises:
         Away: The memory is away.
     """
-    reader, after, given = await bridge.reader(), "", 0
-    while given < most:
-        page = await reader.latest_facts(after=after, limit=PAGE)
-        for fact in page.rows[: most - given]:
+    reader, given = await bridge.reader(), 0
+    async for page in linked(lambda after: reader.latest_facts(after=after, limit=PAGE)):
+        for fact in page.rows[: MEMORIES_MAX - given]:
             yield memory_of(fact)
         given += len(page.rows)
-        if page.cursor is None:
+        if given >= MEMORIES_MAX:
             return
-        after = page.cursor
 
 
 async def dashboard(bridge: Bridge, days: int = 30) -> Dashboard:

@@ -18,7 +18,7 @@ from tiers.errors import ConfigError, TierError, UsageError
 from tiers.fleet import CATALOG
 from tiers.history.receipts import ErasureReceipt
 from tiers.ids import derived_id
-from tiers.paging import pages_of, parts
+from tiers.paging import linked, pages_of, parts
 from tiers.records import UNRECORDED, AuditFilter, BeliefQuery, Scope, SessionGraph
 from tiers.upkeep import Redacted, RewritableFiles
 
@@ -137,16 +137,20 @@ def _all_branches(report: RedactionReport) -> set[str]:
 
 
 async def _erased(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> RedactionReport:
-    whole, cursor = RedactionReport({}, (), {}, {}), ""
+    whole = RedactionReport({}, (), {}, {})
     shared_by = whose.served_by(await runtime.fleet.agents(scope.for_graph()))
     await runtime.redactor.begin_erasure(
         scope, runtime.ids.new(), **whose._asdict(), shared_by=shared_by
     )
     whole = _together(whole, await _roles(runtime, scope, whose, reason))
-    for _ in range(PAGES_MAX):
-        page = await runtime.redactor.holding(
-            scope, **whose._asdict(), shared_by=shared_by, cursor=cursor, limit=RECORDS_PER_PAGE
-        )
+    holding = partial(
+        runtime.redactor.holding,
+        scope,
+        **whose._asdict(),
+        shared_by=shared_by,
+        limit=RECORDS_PER_PAGE,
+    )
+    async for page in linked(lambda cursor: holding(cursor=cursor), PAGES_MAX):
         ids = list(dict.fromkeys(row.id for row in page.rows))
         if ids:
             # Before: a repeated erasure no longer finds what it has redacted.
@@ -154,9 +158,6 @@ async def _erased(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> 
             whole = _together(whole, heirs)
             done = await _redacted(runtime, scope, ids, reason, BRANCHES_DEEP_MAX, whose)
             whole = _together(whole, done)
-        if page.cursor is None:
-            break
-        cursor = page.cursor
     return _together(whole, await _last_traces(runtime, scope, whose, reason))
 
 

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, Protocol, runtime_checkable
 
 from tiers.errors import Conflict, NotFound, UsageError, refused
 from tiers.fleet import CATALOG
+from tiers.paging import linked
 from tiers.records import Record, SessionGraph
 from tiers.upkeep import Table
 
@@ -258,14 +259,11 @@ def _no_rows() -> dict[str, int]:
 async def _rows(
     graph: Exporting, table: Table, advance: Advance | None, counts: dict[str, int]
 ) -> AsyncIterator[dict[str, Any]]:
-    after: str | None = ""
-    while after is not None:
-        page = await graph.export_rows(table, after)
+    async for page in linked(lambda after: graph.export_rows(table, after)):
         for row in page.rows:
             yield dict(row)
         if table != "graphs":
             counts[table] += len(page.rows)
-        after = page.cursor
     if advance is not None:
         advance(table, counts[table])
 

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
+from tiers.paging import linked
+
 from .digest import RowPrint, Tally, bucket_of, prints_of, same_row
 from .report import Difference, MovedPart, Vectors
 from .side import IndexPart, Part, Read, Side, reader_of
@@ -56,13 +58,10 @@ async def compare_part(
 async def tally(read: Read, counted: Count) -> Tally:
     """Return the number and digest of all rows."""
     total = Tally()
-    cursor: str | None = ""
-    while cursor is not None:
-        page = await read(cursor, COMPARE_ROWS)
+    async for page in linked(lambda cursor: read(cursor, COMPARE_ROWS)):
         # A page takes some tens of milliseconds, which the event loop must not wait for.
         await asyncio.to_thread(lambda rows: total.add(prints_of(rows)), page.rows)
         await counted(len(page.rows))
-        cursor = page.cursor
     return total
 
 
@@ -100,12 +99,9 @@ async def _first_difference(
 async def _rows_in(read: Read, buckets: Sequence[int]) -> dict[str, RowPrint]:
     wanted = frozenset(buckets)
     rows: dict[str, RowPrint] = {}
-    cursor: str | None = ""
-    while cursor is not None:
-        page = await read(cursor, COMPARE_ROWS)
+    async for page in linked(lambda cursor: read(cursor, COMPARE_ROWS)):
         found = await asyncio.to_thread(prints_of, page.rows)
         rows |= {row.name: row for row in found if bucket_of(row) in wanted}
-        cursor = page.cursor
     return rows
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, Self, cast
 
+from tiers.paging import linked
 from tiers.ports import WarmStore
 from tiers.records import Record, Scope
 from tiers.upkeep import (
@@ -159,10 +160,6 @@ class Side:
 
     async def graphs(self, tenant: str) -> list[str]:
         """Return the ids of the tenant's graphs."""
-        names: list[str] = []
-        cursor: str | None = ""
-        while cursor is not None:
-            page = await self.house.cold.export_rows(tenant, "graphs", cursor, PAGE_ROWS_MAX)
-            names += [str(getattr(graph, "id", "")) for graph in page.rows]
-            cursor = page.cursor
-        return names
+        rows = self.house.cold.export_rows
+        pages = linked(lambda cursor: rows(tenant, "graphs", cursor, PAGE_ROWS_MAX))
+        return [str(getattr(graph, "id", "")) async for page in pages for graph in page.rows]

@@ -20,6 +20,7 @@ from tiers.drafts import index_work, judge_work
 from tiers.errors import CorruptRecord, EzraError
 from tiers.ids import derived_id
 from tiers.learning import Verdict, fact_key, is_live
+from tiers.paging import linked
 from tiers.ports import Embedder, WarmStore
 from tiers.records import Fact, Scope, Work
 
@@ -393,17 +394,15 @@ class JudgeAgent:
     async def _look_again(self, whole: Scope, now: datetime) -> int:
         """Let facts give way that say what another says, whoever was judged when."""
         like = LikeFacts()
-        cursor = ""
         taken = count = 0
-        while taken < self.policy.reviewed_max:
-            page = await self.review.live_facts(whole, cursor, self.policy.facts_per_pass)
+        size = self.policy.facts_per_pass
+        async for page in linked(lambda cursor: self.review.live_facts(whole, cursor, size)):
             for fact in page.rows:
                 for gone, by in like.take(fact):
                     count += await self._let_go(whole, gone, by, now)
             taken += len(page.rows)
-            if page.cursor is None:
+            if taken >= self.policy.reviewed_max:
                 break
-            cursor = page.cursor
         return count
 
     async def _let_go(self, whole: Scope, gone: Fact, by: str, now: datetime) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TypeVar
 
+from tiers.paging import linked
 from tiers.records import Record, Scope
 from tiers.upkeep import PAGE_ROWS_MAX, Page
 
@@ -18,11 +19,7 @@ async def rows_of(
     read: Callable[[Scope, str, int], Awaitable[Page[R]]], scope: Scope
 ) -> AsyncIterator[R]:
     """Give every row of a scope, page by page."""
-    cursor: str | None = ""
-    for _ in range(PAGES_MAX):
-        if cursor is None:
-            return
-        page = await read(scope, cursor, PAGE_ROWS_MAX)
+    pages = linked(lambda cursor: read(scope, cursor, PAGE_ROWS_MAX), PAGES_MAX)
+    async for page in pages:
         for row in page.rows:
             yield row
-        cursor = page.cursor

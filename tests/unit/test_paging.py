@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pytest
 
-from tiers.paging import pages_of, parts
+from tiers.paging import linked, pages_of, parts
 
 
 @pytest.mark.parametrize(
@@ -29,3 +31,25 @@ async def test_pages_reach_the_end_and_none_is_empty(count: int) -> None:
     assert [one for page in found for one in page] == list(range(1, count + 1))
     assert all(found)
     assert asked == list(range(0, count + 1, 2)), "one question more only behind a full page"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A page."""
+
+    rows: tuple[int, ...]
+    cursor: str | None
+
+
+@pytest.mark.parametrize(("most", "reached"), [(None, 4), (4, 4), (9, 4), (3, 3), (0, 0)])
+async def test_linked_pages_are_followed_to_the_last_or_to_so_many(
+    most: int | None, reached: int
+) -> None:
+    """An empty page ends nothing as long as it says where to go on."""
+    there = {"": Found((1,), "b"), "b": Found((), "c"), "c": Found((2,), "d"), "d": Found((), None)}
+
+    async def read(cursor: str) -> Found:
+        return there[cursor]
+
+    found = [page async for page in linked(read, most)]
+    assert found == list(there.values())[:reached]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tiers.board import Card
 from tiers.errors import EzraError, UsageError
+from tiers.paging import linked
 
 from ...models.local import EchoModel
 from ..memories import Memory, asked_labels, memory_of
@@ -65,15 +66,8 @@ async def health(
 
 async def _alerts(board: AgentBoard, tag: str) -> Sequence[Card]:
     """Return the unread messages with a tag, among the latest thousand."""
-    found: list[Card] = []
-    after = ""
-    for _ in range(ALERT_PAGES_MAX):
-        page = await board.inbox(unread=True, limit=100, after=after)
-        found += (card for card in page.rows if tag in card.tags)
-        if page.cursor is None:
-            break
-        after = page.cursor
-    return found
+    pages = linked(lambda after: board.inbox(unread=True, limit=100, after=after), ALERT_PAGES_MAX)
+    return [card async for page in pages for card in page.rows if tag in card.tags]
 
 
 async def handoff(

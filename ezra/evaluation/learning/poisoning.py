@@ -12,6 +12,7 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
+from tiers.paging import linked
 from tiers.records import Fact
 from tiers.upkeep import Table
 
@@ -295,11 +296,8 @@ async def _asks(agent: Any) -> None:  # noqa: ANN401 - an agent
 
 async def _rows(graph: Graph, table: Table) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
-    cursor: str | None = ""
-    while cursor is not None:
-        page = await graph.export_rows(table, cursor, PAGE)
+    async for page in linked(lambda cursor: graph.export_rows(table, cursor, PAGE)):
         rows += page.rows
-        cursor = page.cursor
     return [row["belief"] for row in rows] if table == "beliefs" else rows
 
 
