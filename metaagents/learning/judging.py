@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from tiers.drafts import index_work, judge_work
 from tiers.errors import CorruptRecord, EzraError
 from tiers.ids import derived_id
-from tiers.learning import Verdict, fact_key, is_live
+from tiers.learning import Verdict, fact_key, is_live, said_order
 from tiers.paging import linked
 from tiers.ports import Embedder, WarmStore
 from tiers.records import Fact, Scope, Work
@@ -38,7 +38,6 @@ from .weighing import (
     Opinion,
     Pair,
     Relation,
-    age,
     by_opinion,
     reason_of_place,
     relation,
@@ -301,7 +300,7 @@ class JudgeAgent:
             one
             for one in case.neighbours.found[: self.policy.nearest]
             if one.id not in case.found
-            and age(one) < age(case.fact)
+            and said_order(one) < said_order(case.fact)
             and not content.isdisjoint(read(one.text).content)
         ]
 

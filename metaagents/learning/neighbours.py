@@ -9,13 +9,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tiers.errors import EzraError, TierError
-from tiers.learning import is_live, may_give_way
+from tiers.learning import is_live, may_give_way, said_order
 from tiers.liveness import standing_only
 from tiers.ports import Embedder, Vector, WarmStore
 from tiers.records import ALL_TOPICS, Fact, Scope, SearchQuery
 
 from .likeness import overlap, read
-from .weighing import age
 
 if TYPE_CHECKING:
     from tiers.cold.stores import FactReview, LexicalIndex, SemanticStore
@@ -130,7 +129,7 @@ class Neighbourhood:
             shared = overlap(reading, read(one.text))
             return (max(cosine, shared), shared)
 
-        by_age = sorted(found, key=age)
+        by_age = sorted(found, key=said_order)
         return tuple(sorted(by_age, key=nearness, reverse=True))
 
     async def _make_vectors(self, texts: Sequence[str]) -> None:
@@ -147,7 +146,7 @@ class Neighbourhood:
 def _comparable(one: Fact, fact: Fact) -> bool:
     if not is_live(one) or not (may_give_way(one, fact) or may_give_way(fact, one)):
         return False
-    return one.judged_at is not None or age(one) < age(fact)
+    return one.judged_at is not None or said_order(one) < said_order(fact)
 
 
 def _cosine(one: Vector, two: Vector) -> float:

@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import Literal, Protocol, TypeAlias
 
 from tiers.knowledge import is_kept
-from tiers.learning import SaidOrder, Verdict, fact_key, is_ahead, is_live, may_give_way, said_order
+from tiers.learning import Verdict, fact_key, is_ahead, is_live, may_give_way, said_order
 from tiers.lexical import words
 from tiers.records import Fact
 
@@ -95,7 +95,7 @@ class Pair:
     @classmethod
     def of(cls, one: Fact, two: Fact) -> Pair:
         """Return two facts in the order in which they were said."""
-        first, second = sorted((one, two), key=age)
+        first, second = sorted((one, two), key=said_order)
         return cls(first, second)
 
     @classmethod
@@ -116,11 +116,6 @@ class Pair:
         if denies(second.text) or effect(first, second) == "denies":
             return pair
         return cls(second, first)
-
-
-def age(fact: Fact) -> SaidOrder:
-    """Return what facts are ordered by: when they were said, and where."""
-    return said_order(fact)
 
 
 def relation(pair: Pair, judged: Judged | None) -> Relation | None:
@@ -286,7 +281,7 @@ def verdicts(fact: Fact, found: Mapping[str, Relation], rivals: Iterable[Fact]) 
     same = [one for one in live if found[one.id] == "duplicate"]
     overtaken = [pair for pair in taken if pair.older.id == fact.id]
     if overtaken:
-        last = max(overtaken, key=lambda pair: age(pair.newer))
+        last = max(overtaken, key=lambda pair: said_order(pair.newer))
         return [_verdict(last, found[last.newer.id])]
     if taken:
         ended = [_verdict(pair, found[pair.older.id]) for pair in taken]
