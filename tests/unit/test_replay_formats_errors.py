@@ -311,7 +311,7 @@ def test_files_that_are_no_text_are_refused(
     [
         ("missing.md", "No such file"),
         (".", "a directory"),
-        ("a\x00b", "null byte"),
+        ("a\x00b", "embedded null"),  # byte, or character: Python 3.13 says it otherwise
         ("x" * 300, "name too long"),
     ],
 )
