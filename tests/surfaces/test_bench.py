@@ -22,7 +22,7 @@ def measuring(*arguments: object) -> Said:
 
 def test_a_turn_is_measured_beside_another_checkout() -> None:
     """The same work in both; what is measured on, and how fast that is, stands beside it."""
-    found = measuring("turn", "--turns", 2, "--against", ROOT, "--json").document
+    found = measuring("turn", "--quick", "--turns", 2, "--against", ROOT, "--json").document
     assert found["machine"]["python_ms"] > 0
     assert found["machine"]["cores"] >= 1
     (processor, *_) = found["figures"]
@@ -50,7 +50,7 @@ def test_a_memory_that_grows_is_measured_beside_rivals(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("forked")
 def test_recording_and_many_agents_are_measured() -> None:
     """By words, and with vectors that cost nothing."""
-    few = ("--turns", 2, "--think", 0.01, "--agents", "2")
+    few = ("--quick", "--turns", 2, "--think", 0.01, "--agents", "2")
     found = measuring("recording", "agents", *few, "--json").document["figures"]
     told = {(one["section"], one["case"], one["name"]): one["value"] for one in found}
     assert told["recording", "vectors given", "stored"] > 0

@@ -28,7 +28,6 @@ VOCABULARY = [f"{a}{b}{c}" for a in SYLLABLES for b in SYLLABLES for c in SYLLAB
 FREQUENCIES = list(accumulate(1 / rank for rank in range(1, len(VOCABULARY) + 1)))
 """Added up, as ``choices`` wants them: else it adds them up for every sentence."""
 WORDS = 12
-FACTS = 200
 WARM_UP = 10
 """Turns that fill caches and are not measured."""
 SEED = 7
@@ -45,6 +44,7 @@ class Work:
         turns: How often each of them speaks.
         think: Seconds, on the average, that a model would think.
         embedder: ``off``, ``required``, or ``given`` for vectors that cost nothing.
+        facts: How many the memory knows before.
         watched: Whether it is looked how late the event loop is, which takes the processor 0.1 ms
             each time: a part of what a turn seems to take.
     """
@@ -53,6 +53,7 @@ class Work:
     turns: int = 200
     think: float = 0.0
     embedder: str = "off"
+    facts: int = 200
     watched: bool = True
 
 
@@ -100,7 +101,7 @@ async def _run(work: Work) -> Taken:
                 await graph.spawn_agent(f"agent-{number}", topics=set(TOPICS))
                 for number in range(work.agents)
             ]
-            for _ in range(FACTS):
+            for _ in range(work.facts):
                 await fleet[0].remember(sentence(seeded), topics={seeded.choice(TOPICS)})
             for _ in range(WARM_UP):
                 await (await fleet[0].turn(sentence(seeded))).reply(sentence(seeded))

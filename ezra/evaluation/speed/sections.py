@@ -39,6 +39,7 @@ class Plan:
         turns: Of each agent; of one alone ten times as many.
         think: Seconds, on the average, that a model would think.
         questions: At each size.
+        facts: What the memory of agents knows before they speak.
         against: Another checkout, which takes turns beside this one.
     """
 
@@ -48,6 +49,7 @@ class Plan:
     turns: int = 20
     think: float = 1.0
     questions: int = 100
+    facts: int = Work.facts
     against: Path | None = None
 
     def quick(self) -> Plan:
@@ -59,6 +61,7 @@ class Plan:
             turns=max(2, self.turns // 2),
             think=self.think / QUICKER,
             questions=max(10, self.questions // QUICKER),
+            facts=self.facts // QUICKER,
             against=self.against,
         )
 
@@ -98,13 +101,14 @@ _Section: TypeAlias = Callable[[_Chosen], AsyncIterator[Sequence[Figure]]]
 
 async def _turn(chosen: _Chosen) -> AsyncIterator[Sequence[Figure]]:
     """Yield what a turn of one agent takes that waits for nothing."""
+    plan = chosen.plan
     for mode in chosen.modes:
-        work = asdict(Work(turns=chosen.plan.turns * 10, embedder=mode, watched=False))
+        work = asdict(Work(turns=plan.turns * 10, embedder=mode, facts=plan.facts, watched=False))
         taken = await done_apart("agents", work)
         other = {} if chosen.other is None else await done_apart("agents", work, chosen.other)
 
         def figure(name: str, what: str) -> Figure:
-            beside = ((str(chosen.plan.against), other[name]),) if other else ()  # noqa: B023
+            beside = ((str(plan.against), other[name]),) if other else ()  # noqa: B023
             return Figure("turn", MODES[mode], what, taken[name], beside=beside)  # noqa: B023
 
         yield [
@@ -119,7 +123,7 @@ async def _agents(chosen: _Chosen) -> AsyncIterator[Sequence[Figure]]:
     plan = chosen.plan
     for mode in (*chosen.modes, "given"):
         for agents in plan.agents:
-            work = asdict(Work(agents, plan.turns, plan.think, mode))
+            work = asdict(Work(agents, plan.turns, plan.think, mode, plan.facts))
             taken = await done_apart("agents", work)
             case = f"{agents} agent{'s' * (agents > 1)}, {MODES[mode]}"
             yield [
