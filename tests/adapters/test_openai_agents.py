@@ -27,11 +27,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 QUIET = RunConfig(tracing_disabled=True)
 SAID: list[TResponseInputItem] = [
     {"role": "user", "content": "Which tyres for Imola?"},
-    {
-        "type": "reasoning",
-        "id": "r1",
-        "summary": [{"type": "summary_text", "text": "look it up"}],
-    },
+    {"type": "reasoning", "id": "r1", "summary": [{"type": "summary_text", "text": "look it up"}]},
     {
         "type": "function_call",
         "call_id": "c1",

@@ -21,10 +21,7 @@ sys.path.insert(0, os.environ.get("EZRA_BENCHMARK_SAMPLES", str(Path(__file__).p
 def served(kind: str) -> Iterator[str]:
     """Run a stand-in for the block and give its address."""
     with subprocess.Popen(
-        [sys.executable, __file__, kind],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
+        [sys.executable, __file__, kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
         assert process.stdin is not None

@@ -305,10 +305,7 @@ def engines(tier: str, folder: Path, stack: ExitStack, records: int) -> dict[str
     """Return the tier's engines, servers and stand-ins started."""
     if tier == "hot":
         redis = stack.enter_context(running_redis())
-        return {
-            "in process": hot(embedded_hot_store()),
-            "redis": hot(redis_hot_store(redis.url)),
-        }
+        return {"in process": hot(embedded_hot_store()), "redis": hot(redis_hot_store(redis.url))}
     if tier == "warm":
         qdrant = stack.enter_context(served("qdrant"))
         return {
@@ -339,10 +336,7 @@ async def compare(
 def table(tier: str, found: dict[str, dict[str, tuple[float, float]]]) -> str:
     """Return the figures as a Markdown table."""
     names = list(found)
-    lines = [
-        f"| {tier} (p50 / p95 ms) | {' | '.join(names)} |",
-        f"|---{'|---' * len(names)}|",
-    ]
+    lines = [f"| {tier} (p50 / p95 ms) | {' | '.join(names)} |", f"|---{'|---' * len(names)}|"]
     for operation in found[names[0]]:
         cells = (
             f"{found[name][operation][0]:.3f} / {found[name][operation][1]:.3f}" for name in names
@@ -362,10 +356,7 @@ def ratios(options: argparse.Namespace, rounds: int = 3) -> dict[str, dict[str, 
     for _ in range(rounds):
         for found, root in ((here, Path(__file__).parents[2]), (there, options.against)):
             checkout = root.resolve()
-            own = {
-                "PYTHONPATH": str(checkout),
-                "EZRA_BENCHMARK_SAMPLES": str(checkout / "tests"),
-            }
+            own = {"PYTHONPATH": str(checkout), "EZRA_BENCHMARK_SAMPLES": str(checkout / "tests")}
             done = subprocess.run(
                 [sys.executable, __file__, *arguments],
                 env=os.environ | own,

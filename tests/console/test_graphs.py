@@ -10,14 +10,7 @@ import pytest
 from playwright.async_api import expect
 from support.console import House
 
-from ezra.service.console.layout import (
-    BOX_HEIGHT,
-    BOX_WIDTH,
-    around,
-    families,
-    layered,
-    sheets,
-)
+from ezra.service.console.layout import BOX_HEIGHT, BOX_WIDTH, around, families, layered, sheets
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

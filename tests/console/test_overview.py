@@ -71,11 +71,7 @@ def test_a_fleet_is_counted_once_each() -> None:
         return AgentRecord.model_validate(values)
 
     graph = SessionGraph(tenant="t", id="g", created_at=NOW)
-    members = (
-        member("a"),
-        member("b", left_at=NOW),
-        member("c", left_at=NOW, released=True),
-    )
+    members = (member("a"), member("b", left_at=NOW), member("c", left_at=NOW, released=True))
     found = fleet_of(graph, members)
     assert (found.present, found.silent, found.left) == (1, 1, 1)
     assert fleet_of(graph, ()).seen_at is None

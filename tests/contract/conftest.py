@@ -14,12 +14,7 @@ from support.warm_backends import WARM_BACKENDS, WarmBackend
 
 from tiers.ports import WarmStore
 
-MUCH = frozenset(
-    (
-        "test_long_lineage_is_whole_and_bounded",
-        "test_a_hub_costs_one_look",
-    )
-)
+MUCH = frozenset(("test_long_lineage_is_whole_and_bounded", "test_a_hub_costs_one_look"))
 """Tests of so many records that an engine which looks at each of them is not asked."""
 
 

@@ -32,14 +32,7 @@ from support.tier_samples import NOW
 
 from tiers.errors import Conflict, UsageError
 from tiers.evidence import ChainedAudit
-from tiers.records import (
-    AgentRecord,
-    BeliefSpan,
-    HistoricBelief,
-    ProjectedBelief,
-    Scope,
-    Usage,
-)
+from tiers.records import AgentRecord, BeliefSpan, HistoricBelief, ProjectedBelief, Scope, Usage
 from tiers.upkeep import ARCHIVE_ROWS, PAGE_ROWS_MAX, Table
 
 EVERY_TABLE: tuple[Table, ...] = tuple(ARCHIVE_ROWS)

@@ -29,14 +29,7 @@ from support.cold_samples import (
 )
 from support.tier_samples import HOSTILE_TEXT, NOW, TWIN_SCOPES, scope_of
 
-from tiers.beliefs import (
-    BeliefQuery,
-    BeliefSpan,
-    Changed,
-    Commitment,
-    HistoricBelief,
-    Settlement,
-)
+from tiers.beliefs import BeliefQuery, BeliefSpan, Changed, Commitment, HistoricBelief, Settlement
 from tiers.errors import NotFound, UsageError
 from tiers.records import Scope
 

@@ -9,14 +9,7 @@ from random import Random
 
 import pytest
 from support.cold_backends import Cold, ColdBackend
-from support.cold_samples import (
-    HOSTILE_NAMES,
-    LONE_SURROGATE,
-    OPERATOR,
-    SCOPE,
-    STRANGERS,
-    fact_by,
-)
+from support.cold_samples import HOSTILE_NAMES, LONE_SURROGATE, OPERATOR, SCOPE, STRANGERS, fact_by
 from support.knowledge_reference import MINUTE, NAMES, Reference, askers, world_of
 from support.tier_samples import HOSTILE_TEXT, NOW
 

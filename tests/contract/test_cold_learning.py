@@ -210,8 +210,7 @@ async def test_hostile_keys_are_told_apart(cold: Cold) -> None:
     pairs = [(name, "is") for name in names if name != "e\u0301"]  # the same as the one before it
     pairs += [("is", name) for name in ("a|b", "b")] + [("ab", "c"), ("a", "bc"), ("is|a", "b")]
     facts = await _put(
-        cold,
-        *(fact_by(text=f"{n}", subject=s, predicate=p) for n, (s, p) in enumerate(pairs)),
+        cold, *(fact_by(text=f"{n}", subject=s, predicate=p) for n, (s, p) in enumerate(pairs))
     )
     for fact in facts:
         asking = fact_by(text="?", subject=fact.subject, predicate=fact.predicate)

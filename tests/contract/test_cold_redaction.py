@@ -27,15 +27,7 @@ from support.cold_samples import (
     turn_by,
 )
 from support.document_reference import document_by, drafts_of
-from support.redactions import (
-    KEPT,
-    LATER,
-    SECRETS,
-    History,
-    history_of,
-    store,
-    words_in,
-)
+from support.redactions import KEPT, LATER, SECRETS, History, history_of, store, words_in
 from support.tier_samples import NOW, scope_of
 
 from tiers.errors import Conflict, NotFound, UsageError
@@ -65,10 +57,7 @@ async def test_nothing_is_left_of_a_record_and_what_was_made_of_it(
     before = words_in(backend.whole(tmp_path), SECRETS)
     assert {word for words in before.values() for word in words} == set(SECRETS)
     reached = await _redact(cold, history, *asked_for)
-    expected = history.reached | {
-        "turn": tuple(sorted(asked_for[:2])),
-        "rule": (history.rule.id,),
-    }
+    expected = history.reached | {"turn": tuple(sorted(asked_for[:2])), "rule": (history.rule.id,)}
     assert reached == expected
     after = backend.whole(tmp_path)
     assert words_in(after, SECRETS) == {}

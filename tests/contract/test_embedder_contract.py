@@ -116,9 +116,7 @@ async def test_vectors_are_tuples_of_unit_length(embedder: Embedder) -> None:
         assert math.fsum(value * value for value in vector) == pytest.approx(1.0, abs=2e-6)
 
 
-async def test_the_order_of_texts_is_the_order_of_vectors(
-    build: Callable[[], AnyEmbedder],
-) -> None:
+async def test_the_order_of_texts_is_the_order_of_vectors(build: Callable[[], AnyEmbedder]) -> None:
     """Short and long texts mixed, in one call, come back where they were put.
 
     The tolerance is for other threads of the same arithmetic; each text is computed alone, so
@@ -133,9 +131,7 @@ async def test_the_order_of_texts_is_the_order_of_vectors(
     assert len(set(batch)) == 90
 
 
-async def test_the_same_text_always_gets_the_same_vector(
-    build: Callable[[], AnyEmbedder],
-) -> None:
+async def test_the_same_text_always_gets_the_same_vector(build: Callable[[], AnyEmbedder]) -> None:
     """Urgent or not, cached or not, with whatever neighbours: equal to the last bit."""
     async with build() as first:
         one = await first.embed(["same", *sentences(10)])
@@ -187,9 +183,7 @@ async def test_what_is_no_sequence_of_strings_is_refused(embedder: Embedder, tex
         await embedder.embed(texts)
 
 
-async def test_two_hundred_callers_get_their_own_vectors(
-    build: Callable[[], AnyEmbedder],
-) -> None:
+async def test_two_hundred_callers_get_their_own_vectors(build: Callable[[], AnyEmbedder]) -> None:
     """Concurrent callers, urgent and not, each with three texts, get what they asked for."""
     texts = sentences(200)
     async with build() as reference:

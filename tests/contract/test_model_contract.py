@@ -11,13 +11,7 @@ from typing import Any, TypeAlias
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 from support.held import held
-from support.model_http import (
-    KEY,
-    ModelServer,
-    gemini_says,
-    openai_says,
-    running_model_server,
-)
+from support.model_http import KEY, ModelServer, gemini_says, openai_says, running_model_server
 
 from ezra.models import EchoModel, GeminiModel, OpenAIModel, ScriptedModel
 from tiers.errors import TierRejected, TierUnavailable, UsageError

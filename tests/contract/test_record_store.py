@@ -160,10 +160,7 @@ async def test_what_must_not_be_is_refused(engine: str, tmp_path: Path, request_
             await do(store, Put(LOCKS, WHOLE, Lock(id="before")), request_)
         assert await do(
             store, Find(LOCKS, WHOLE), Find(NOTES, WHOLE, by="latest", order=("id",), sorts=True)
-        ) == [
-            [],
-            [note(1), note(2)],
-        ]
+        ) == [[], [note(1), note(2)]]
 
 
 @engines

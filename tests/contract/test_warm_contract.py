@@ -243,8 +243,7 @@ async def test_maintenance_covers_the_whole_graph(store: WarmStore) -> None:
     engineer = scope_of(agent_id="engineer")
     private: dict[str, Any] = {"private": True, "topics": ("secret",)}
     await store.upsert(
-        SCOPE,
-        [entry_of(engineer, 1, **private), entry_of(engineer, 2, expires_at=NOW, **private)],
+        SCOPE, [entry_of(engineer, 1, **private), entry_of(engineer, 2, expires_at=NOW, **private)]
     )
     runtime = SCOPE.for_graph()
     assert await store.count(runtime) == 2

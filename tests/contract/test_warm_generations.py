@@ -20,16 +20,7 @@ OTHER_GRAPH = scope_of(graph_id="race/2")
 STEPS = 70
 """Entries that no engine removes in one step."""
 
-LOOKALIKES = (
-    None,
-    "words",
-    "a/b",
-    "a-b",
-    "A/b",
-    "../a",
-    "m" * 300,
-    "m" * 301,
-)
+LOOKALIKES = (None, "words", "a/b", "a-b", "A/b", "../a", "m" * 300, "m" * 301)
 """Model ids that a careless engine takes for one another, or for a path."""
 
 

@@ -43,8 +43,7 @@ async def _seen(store: WarmStore, scope: Scope = SCOPE, **fields: Any) -> list[i
 async def test_each_mode_asks_its_own_leg(store: WarmStore) -> None:
     """Meaning alone needs a vector on both sides; words alone look at none."""
     await store.upsert(
-        SCOPE,
-        [entry_of(SCOPE, 1, "undercut", vector=None), entry_of(SCOPE, 2, "overcut")],
+        SCOPE, [entry_of(SCOPE, 1, "undercut", vector=None), entry_of(SCOPE, 2, "overcut")]
     )
     assert await _found(store, query_of("undercut")) == [1, 2]
     assert await _found(store, query_of("undercut", mode="dense")) == [2]

@@ -12,13 +12,7 @@ from typing import Any
 
 import pytest
 from support.belief_replay import replayed
-from support.belief_writer import (
-    AGENTS,
-    beliefs_of,
-    change_beliefs,
-    commit_settled,
-    finished,
-)
+from support.belief_writer import AGENTS, beliefs_of, change_beliefs, commit_settled, finished
 from support.cold_mongo import server
 from support.cold_samples import OPERATOR, belief_by
 from support.processes import killed_after, running_process

@@ -20,15 +20,7 @@ from ezra.contradiction.finding import JUDGED_MAX
 from tiers.cold.sqlite import sqlite_cold_store
 from tiers.errors import BudgetExceeded, Conflict, TierUnavailable
 from tiers.ports import Vector
-from tiers.records import (
-    BeliefQuery,
-    Commitment,
-    Committed,
-    Hit,
-    Scope,
-    SearchQuery,
-    Settlement,
-)
+from tiers.records import BeliefQuery, Commitment, Committed, Hit, Scope, SearchQuery, Settlement
 
 MEDIUMS, HARDS = "Start on mediums.", "Start on hards."
 

@@ -289,12 +289,7 @@ say(asyncio.run(install_model(target, source=source, progress=say)).model_id)
 async def other_process(target: Path, source: Path) -> asyncio.subprocess.Process:
     """Start an install in a process of its own."""
     return await asyncio.create_subprocess_exec(
-        warm_python(),
-        "-c",
-        INSTALL,
-        str(target),
-        str(source),
-        stdout=asyncio.subprocess.PIPE,
+        warm_python(), "-c", INSTALL, str(target), str(source), stdout=asyncio.subprocess.PIPE
     )
 
 

@@ -189,9 +189,7 @@ async def test_every_section_counts_its_cases() -> None:
     assert not any(one.mistakes for one in found.sections if "-sealed" in one.name)
 
 
-async def test_poison_that_is_missed_is_counted_and_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_poison_that_is_missed_is_counted_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """All of it is found and comes back; without looking into other graphs some is not."""
     (whole,) = (await measured(Bench(SETTINGS), ("taint",))).sections
     assert whole.mistakes == ()

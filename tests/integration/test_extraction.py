@@ -362,9 +362,7 @@ async def test_the_next_words_of_the_user_count_for_a_playbook(cold: ColdStores)
     assert {known.id, cause.id} == set(ids)
 
 
-async def test_an_outcome_counts_for_the_playbook_that_the_reply_followed(
-    cold: ColdStores,
-) -> None:
+async def test_an_outcome_counts_for_the_playbook_that_the_reply_followed(cold: ColdStores) -> None:
     """Of three in the context, with a success and a failure; the others stay as they are."""
     known = await rule(cold)
     towed = await rule(cold, steps=("Call the garage.", "Wait beside the car."))

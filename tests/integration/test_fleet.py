@@ -12,14 +12,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from support.fleet_driver import (
-    SHARED_AGENT,
-    TOPIC,
-    Acknowledged,
-    at_once,
-    fleet_settings,
-    speak,
-)
+from support.fleet_driver import SHARED_AGENT, TOPIC, Acknowledged, at_once, fleet_settings, speak
 from support.servers import on_servers
 from support.warm_command import warm_python
 

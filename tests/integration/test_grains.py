@@ -23,16 +23,7 @@ from metaagents.lifecycle.rules import LifecyclePolicy
 from metaagents.lifecycle.states import StatePolicy
 from metaagents.lifecycle.writing import FAILURES_MAX, RESTS
 from tiers.plans import AnyGrain
-from tiers.records import (
-    AgentRecord,
-    Episode,
-    GraphState,
-    IndexEntry,
-    Retention,
-    Scope,
-    Turn,
-    Work,
-)
+from tiers.records import AgentRecord, Episode, GraphState, IndexEntry, Retention, Scope, Turn, Work
 
 DAY = timedelta(days=1)
 

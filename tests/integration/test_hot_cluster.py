@@ -15,12 +15,7 @@ from redis.exceptions import MovedError
 from support.held import held
 from support.hot_backends import walk
 from support.processes import PATIENCE_SECONDS, wait_until
-from support.redis_deployments import (
-    SLOTS,
-    ClusterDeployment,
-    free_ports,
-    running_cluster,
-)
+from support.redis_deployments import SLOTS, ClusterDeployment, free_ports, running_cluster
 from support.redis_server import RedisServer, running_redis
 from support.tier_samples import TWIN_SCOPES, belief_of, mesh_of, scope_of, turn_of
 

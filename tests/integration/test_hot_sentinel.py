@@ -10,12 +10,7 @@ from redis import Redis
 from support.held import held
 from support.hot_backends import walk
 from support.processes import wait_until
-from support.redis_deployments import (
-    SERVICE,
-    SentinelDeployment,
-    free_ports,
-    running_sentinel,
-)
+from support.redis_deployments import SERVICE, SentinelDeployment, free_ports, running_sentinel
 from support.tier_samples import belief_of, scope_of, turn_of
 
 from tiers.errors import ConfigError, TierError, TierTimeout, TierUnavailable

@@ -45,10 +45,7 @@ class _Encrypted:
 def encrypted() -> Iterator[_Encrypted]:
     """A server that listens with TLS and on a socket."""
     (port,) = free_ports(1)
-    with (
-        certificates() as files,
-        running_redis("--tls-port", str(port), *files.options) as server,
-    ):
+    with certificates() as files, running_redis("--tls-port", str(port), *files.options) as server:
         yield _Encrypted(files, port, server)
 
 
@@ -184,10 +181,7 @@ async def test_sentinel_and_its_master_over_tls() -> None:
 
 async def test_cluster_over_tls() -> None:
     """Every node, those learnt later included, is reached over TLS."""
-    with (
-        certificates() as files,
-        running_cluster(1, files.options, tls=True) as deployment,
-    ):
+    with certificates() as files, running_cluster(1, files.options, tls=True) as deployment:
         url = f"{deployment.url}?ssl_ca_certs={files.authority}"
         async with redis_hot_store(url) as store:
             await walk(store, 30)

@@ -259,11 +259,7 @@ async def test_at_04_what_takes_a_place_leaves_a_readable_chain(tmp_path: Path) 
             said(3, "Ada lives in Oslo.", object="Oslo", **lives),
         )
         told = [(one.superseded_by, one.superseded_as, one.valid_to) for one in known.values()]
-        assert told == [
-            (ident(2), "natural", day),
-            (ident(3), "natural", None),
-            (None, None, None),
-        ]
+        assert told == [(ident(2), "natural", day), (ident(3), "natural", None), (None, None, None)]
         assert all(one.judged_at for one in known.values())
         assert await home.events("superseded") == [
             ("superseded", (ident(1), ident(2)), ""),

@@ -137,8 +137,7 @@ async def test_questions_become_aggregations_of_known_stages(
 
 
 @pytest.mark.parametrize(
-    "hostile",
-    ['{"$gt":""}', "$where", "$$ROOT", "';return(true);'", "A1\u0000", "/.*/", "$secret"],
+    "hostile", ['{"$gt":""}', "$where", "$$ROOT", "';return(true);'", "A1\u0000", "/.*/", "$secret"]
 )
 async def test_a_value_stays_a_value(source: Source, server: MongoServer, hostile: str) -> None:
     """Text that looks like an operator is compared as text."""

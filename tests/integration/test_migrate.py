@@ -308,10 +308,7 @@ async def test_verify_finds_a_vector_that_differs(source: Path, equal: Path) -> 
             await index.upsert(scope, [entry.model_copy(update={"vector": turned})])
         report = await verify(one, other, (), silent)
     (difference,) = report.differences
-    assert (difference.part, difference.first) == (
-        f"warm {MODEL}",
-        f"{entry.graph_id}/{entry.id}",
-    )
+    assert (difference.part, difference.first) == (f"warm {MODEL}", f"{entry.graph_id}/{entry.id}")
 
 
 async def test_vectors_may_differ_in_their_last_bits(source: Path, equal: Path) -> None:

@@ -222,7 +222,7 @@ async def test_prepared_database_is_only_looked_at(server: MongoServer, driver: 
         sent = [command["name"] for command in server.commands]
     # hello is not among the commands
     assert sorted(name for name in sent if name != "aggregate") == [
-        *("buildInfo", "find", "listCollections"),
+        *("buildInfo", "find", "listCollections")
     ]
 
 
@@ -315,10 +315,7 @@ async def test_every_refusal_has_its_error(
     """Of writes and of reads. The driver's exception never comes through, and is the cause."""
     server.fail_next("insert", code=code, message=message)
     server.fail_next("find", code=code, message=message)
-    for attempt in (
-        database.step("insert", _inserting(count)),
-        database.read("first", _first),
-    ):
+    for attempt in (database.step("insert", _inserting(count)), database.read("first", _first)):
         with pytest.raises(kind) as caught:
             await attempt
         assert type(caught.value) is kind

@@ -7,15 +7,7 @@ from typing import Any
 
 import pytest
 from bson.binary import Binary, BinaryVectorDtype
-from support.atlas import (
-    MODEL,
-    WIDTH,
-    opened,
-    question,
-    remember,
-    searches,
-    unit_vectors,
-)
+from support.atlas import MODEL, WIDTH, opened, question, remember, searches, unit_vectors
 from support.cold_mongo import prepared_database
 from support.cold_samples import (
     OPERATOR,

@@ -33,10 +33,7 @@ _KEYS: tuple[dict[str, int], ...] = (
 )
 
 
-SEEDS = [
-    *range(6),
-    *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 20)),
-]
+SEEDS = [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 20))]
 
 
 def _value(draw: random.Random) -> Any:
@@ -238,12 +235,7 @@ async def test_life_of_a_search_index(things: Documents) -> None:
             "vectorSearch",
             {
                 "fields": [
-                    {
-                        "type": "vector",
-                        "path": "v",
-                        "similarity": "cosine",
-                        "numDimensions": 9000,
-                    }
+                    {"type": "vector", "path": "v", "similarity": "cosine", "numDimensions": 9000}
                 ]
             },
         ),

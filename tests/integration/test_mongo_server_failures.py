@@ -9,12 +9,7 @@ from typing import Any
 import pytest
 from pymongo import AsyncMongoClient
 from pymongo.asynchronous.collection import AsyncCollection
-from pymongo.errors import (
-    BulkWriteError,
-    NotPrimaryError,
-    OperationFailure,
-    WriteError,
-)
+from pymongo.errors import BulkWriteError, NotPrimaryError, OperationFailure, WriteError
 from support.held import held
 from support.mongo_server import MongoServer, running_mongo
 

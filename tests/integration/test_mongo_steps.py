@@ -433,9 +433,7 @@ async def test_what_passes_is_felt_by_nobody(
 
 
 @pytest.mark.parametrize(
-    "after",
-    [pytest.param(False, marks=pytest.mark.slow), True],
-    ids=["unsent", "unanswered"],
+    "after", [pytest.param(False, marks=pytest.mark.slow), True], ids=["unsent", "unanswered"]
 )
 @pytest.mark.parametrize("number", [2, 5], ids=["insert", "commit"])
 async def test_a_cut_connection_is_survived(

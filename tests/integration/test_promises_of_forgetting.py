@@ -139,9 +139,7 @@ async def test_r9_01_what_others_say_stays(ezra: Ezra) -> None:
         assert {one.id for one in facts if one.forgotten_at is None} == ids
 
 
-async def test_r9_01_beliefs_documents_and_words_that_are_over_are_in_no_answer(
-    ezra: Ezra,
-) -> None:
+async def test_r9_01_beliefs_documents_and_words_that_are_over_are_in_no_answer(ezra: Ezra) -> None:
     """A superseded belief, a reverted one, a former passage, a redacted turn: by meaning, too."""
     graph, agent = await _started(ezra)
     old = await agent.commit("We sail to the island.", key=("trip", "by"), value="ferry")

@@ -8,14 +8,7 @@ import traceback
 
 import pytest
 from support.model_http import KEY, Fault, ModelServer
-from support.model_providers import (
-    AnyEmbedder,
-    AnyModel,
-    Make,
-    free_port,
-    question,
-    wanted,
-)
+from support.model_providers import AnyEmbedder, AnyModel, Make, free_port, question, wanted
 
 from ezra.models import GeminiModel, OpenAIModel
 from tiers.embedding.gemini_embedder import GeminiEmbedder

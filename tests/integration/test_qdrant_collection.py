@@ -24,14 +24,7 @@ from support.tier_samples import (
 )
 
 from tiers.errors import ConfigError, UsageError
-from tiers.warm.payload import (
-    FORMAT,
-    INTEGER_KEYS,
-    KEYWORD_KEYS,
-    owner_of,
-    payload_of,
-    point_id,
-)
+from tiers.warm.payload import FORMAT, INTEGER_KEYS, KEYWORD_KEYS, owner_of, payload_of, point_id
 from tiers.warm.qdrant_collection import (
     DENSE,
     EXACT_POINTS,
@@ -93,12 +86,7 @@ async def test_collection_is_made_as_it_is_described(server: QdrantShim) -> None
 
 async def test_options_reach_the_server(server: QdrantShim) -> None:
     """Shards, copies and quantization are asked for; nothing is when nothing is said."""
-    async with _opened(
-        server,
-        shard_number=3,
-        replication_factor=2,
-        quantization="scalar",
-    ):
+    async with _opened(server, shard_number=3, replication_factor=2, quantization="scalar"):
         info = server.collections[NAME].info()
     assert info.config.params.shard_number == 3
     assert info.config.params.replication_factor == 2

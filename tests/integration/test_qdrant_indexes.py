@@ -158,9 +158,7 @@ async def test_open_index_is_not_dropped(server: QdrantShim) -> None:
     assert not server.collections
 
 
-async def test_drop_that_was_cut_short_is_finished_at_the_next_opening(
-    server: QdrantShim,
-) -> None:
+async def test_drop_that_was_cut_short_is_finished_at_the_next_opening(server: QdrantShim) -> None:
     """After the first step nothing looks whole; nothing that was removed comes back."""
     await _marked(server, "acme", "b")
     async with qdrant_generations(server.url) as generations:

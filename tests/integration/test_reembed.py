@@ -49,10 +49,7 @@ async def test_the_old_model_answers_until_the_new_one_is_complete(tmp_path: Pat
         report = await built.reembedder.run_pass()
         assert (report.records, report.completed, report.problems) == (16, False, [])
         assert built.reembedder.progress == Reembedding("old", "new", 16, 30)
-        assert await built.marks() == {
-            "new": ("building", 16, 30),
-            "old": ("complete", 0, 0),
-        }
+        assert await built.marks() == {"new": ("building", 16, 30), "old": ("complete", 0, 0)}
         assert built.index.serving.model_id == "old"
         await built.check_by_meaning(facts)
         report = await built.reembedder.run_pass()
@@ -286,9 +283,7 @@ async def test_what_keeps_changing_is_left_for_a_later_pass(tmp_path: Path) -> N
 
         store.upsert = changed_after  # type: ignore[method-assign]
         report = await built.reembedder.run_to_end()
-        assert report.problems == [
-            "TierUnavailable: warm tier, re-embed: 1 records keep changing",
-        ]
+        assert report.problems == ["TierUnavailable: warm tier, re-embed: 1 records keep changing"]
         assert (await built.marks())["new"] == ("building", 0, 30)
         store.upsert = write  # type: ignore[method-assign]
         assert (await built.reembedder.run_to_end()).completed

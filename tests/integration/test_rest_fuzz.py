@@ -37,11 +37,7 @@ REJECTED = frozenset({"archival_index.ensure"})
 """The embedded cold tier has no such index, and says so."""
 
 
-CHECKED = (
-    "not_a_server_error",
-    "status_code_conformance",
-    "content_type_conformance",
-)
+CHECKED = ("not_a_server_error", "status_code_conformance", "content_type_conformance")
 
 
 POSITIVE = (GenerationMode.POSITIVE,)

@@ -22,13 +22,7 @@ from support.service import Ticking, bearer, inside, serving
 from ezra import Budget, ConfigError, Ezra, PolicyDenied, UsageError
 from ezra.handles.graph import Graph
 from ezra.remote.graph import RemoteGraph
-from ezra.service.admission import (
-    PEERS_MAX,
-    SECONDS_EACH,
-    WRONG_MAX,
-    Admission,
-    TooManyWrongTokens,
-)
+from ezra.service.admission import PEERS_MAX, SECONDS_EACH, WRONG_MAX, Admission, TooManyWrongTokens
 from ezra.service.app import check_place, service_app
 from ezra.service.caller import MAY, roles_table
 from ezra.service.routes import handlers

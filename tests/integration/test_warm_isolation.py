@@ -31,12 +31,7 @@ from tiers.cold.stores import LexicalIndex
 from tiers.errors import TierRejected
 from tiers.records import ALL_TOPICS, Ancestor, Hit, IndexEntry, Kind, Scope, SearchQuery
 from tiers.upkeep import Generation
-from tiers.warm import (
-    EdgeWarmStore,
-    edge_generations,
-    edge_warm_store,
-    filters,
-)
+from tiers.warm import EdgeWarmStore, edge_generations, edge_warm_store, filters
 from tiers.warm import store as index_store
 from tiers.warm.payload import payload_of, point_id
 

@@ -12,15 +12,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from support.cold_backends import COLD_BACKENDS
-from support.cold_samples import (
-    asked,
-    belief_by,
-    episode_by,
-    fact_by,
-    rule_by,
-    summary_by,
-    turn_by,
-)
+from support.cold_samples import asked, belief_by, episode_by, fact_by, rule_by, summary_by, turn_by
 from support.tier_samples import NOW, scope_of
 
 from tiers.records import Hit, Scope, SearchQuery

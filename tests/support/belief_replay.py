@@ -10,13 +10,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
-from tiers.beliefs import (
-    BeliefEvent,
-    Commitment,
-    HistoricBelief,
-    LoggedBelief,
-    ProjectedBelief,
-)
+from tiers.beliefs import BeliefEvent, Commitment, HistoricBelief, LoggedBelief, ProjectedBelief
 from tiers.cold.stores import BeliefHistory
 from tiers.history.chain import committed_content
 from tiers.history.fold import Fold, FoldedBelief

@@ -5,15 +5,7 @@ from __future__ import annotations
 from tiers.records import Owned, Scope
 
 from .cold_backends import Cold
-from .cold_samples import (
-    SCOPE,
-    belief_by,
-    episode_by,
-    fact_by,
-    rule_by,
-    summary_by,
-    turn_by,
-)
+from .cold_samples import SCOPE, belief_by, episode_by, fact_by, rule_by, summary_by, turn_by
 
 
 async def one_of_each(cold: Cold, scope: Scope = SCOPE, **fields: object) -> dict[str, Owned]:

@@ -124,12 +124,7 @@ QUESTIONS = (
         f"{_HERE}/facts/{{wrong}}",
         ("superseded", "Gave way to", "Hards last 30 laps.", "corrected", "measured"),
     ),
-    Question(
-        "operator",
-        "Does every tier answer?",
-        "",
-        ("Tiers", "hot", "warm", "cold", "ok"),
-    ),
+    Question("operator", "Does every tier answer?", "", ("Tiers", "hot", "warm", "cold", "ok")),
     Question(
         "operator",
         "What needs a person?",
@@ -177,10 +172,7 @@ QUESTIONS = (
         ("superseded facts", "days", "beliefs that ended"),
     ),
     Question(
-        "operator",
-        "How much of its budget has the graph used?",
-        _HERE,
-        ("Budget", "of 200,000"),
+        "operator", "How much of its budget has the graph used?", _HERE, ("Budget", "of 200,000")
     ),
     Question(
         "operator",

@@ -154,10 +154,7 @@ async def _documents(ezra: Ezra, clock: MovingClock) -> None:
     for revision in (1, 2):
         about = f"{SUBJECT} has badge {badge}, says revision {revision}."
         document = document_by(
-            *(scope, name, about, revision),
-            title=SUBJECT,
-            text=about,
-            properties={"phone": phone},
+            *(scope, name, about, revision), title=SUBJECT, text=about, properties={"phone": phone}
         )
         document = document.model_copy(update={"changed_at": clock()})
         await shelf.revise(scope, document, drafts_of(about, under=(SUBJECT,)))

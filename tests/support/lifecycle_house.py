@@ -113,10 +113,7 @@ async def house(
     chosen = LifecyclePolicy(**{"zone": BERLIN, **policy})
     async with sqlite_cold_store(folder) as cold:
         graph = SessionGraph(
-            tenant="acme",
-            id="imola",
-            created_at=BEFORE_ALL,
-            retention=retention or Retention(),
+            tenant="acme", id="imola", created_at=BEFORE_ALL, retention=retention or Retention()
         )
         if await cold.graphs.graph("acme", "imola") is None:
             await cold.graphs.create_graph(graph)

@@ -57,11 +57,7 @@ class Load:
 
 @contextmanager
 def served(
-    home: Path,
-    *arguments: str,
-    program: Sequence[str] = (),
-    log: Path | None = None,
-    **given: str,
+    home: Path, *arguments: str, program: Sequence[str] = (), log: Path | None = None, **given: str
 ) -> Iterator[str]:
     """Run ``ezra serve`` on a free port for the length of the block; yields its address.
 

@@ -29,10 +29,7 @@ async def fill(
     ids = []
     for text in texts:
         turn = Turn(
-            input=text,
-            speaker=agent.id,
-            topics=agent.topics,
-            occurred_at=at or runtime.clock(),
+            input=text, speaker=agent.id, topics=agent.topics, occurred_at=at or runtime.clock()
         ).stamped(scope, runtime.ids.new(), runtime.clock())
         stored, _ = await runtime.turns.append_turn(scope, turn, follow_up(turn, agent.id))
         ids.append(stored.id)

@@ -85,7 +85,7 @@ def stock(shop: Shop, **more: Any) -> dict[str, Any]:
         "tables": {
             "items": {
                 "columns": [
-                    *("sku", "name", "level", "price", "is_sold", "checked_on", "updated_at"),
+                    *("sku", "name", "level", "price", "is_sold", "checked_on", "updated_at")
                 ],
                 "synced_at": "updated_at",
             },

@@ -146,8 +146,7 @@ def check_plan(connection: Any, find: Any, statement: Any) -> None:
 
 
 def _in_memory(
-    folder: Path,
-    collections: Sequence[Collection[Any]],
+    folder: Path, collections: Sequence[Collection[Any]]
 ) -> AbstractAsyncContextManager[RecordStore]:
     return memory_record_store(folder)
 

@@ -9,12 +9,7 @@ _SAME_STORES = {"motor": "mongo", "qdrant memory": "qdrant http"}
 through that driver's own imitation of the server."""
 
 _ASKED_OF_ALL = frozenset(
-    {
-        "test_cold_beliefs.py",
-        "test_cold_lifetime.py",
-        "test_cold_queue.py",
-        "test_warm_machine.py",
-    }
+    {"test_cold_beliefs.py", "test_cold_lifetime.py", "test_cold_queue.py", "test_warm_machine.py"}
 )
 """Contracts in which steps of several documents and the driver count most, and the one that asks
 everything of an index in any order."""

@@ -231,7 +231,7 @@ async def test_open_tasks_are_listed_and_suspended(doors: House) -> None:
     ]
     suspended = await one.board.suspend_tasks(limit=2)
     assert {(card.title, card.status) for card in suspended} == {
-        *(("0", "suspended"), ("3", "suspended")),
+        *(("0", "suspended"), ("3", "suspended"))
     }
     assert [card.title for card in await one.board.suspend_tasks()] == ["2"]
     assert await one.board.suspend_tasks() == ()

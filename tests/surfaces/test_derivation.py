@@ -203,7 +203,7 @@ _TOLD: Mapping[type[Asked], Mapping[str, Any]] = {
     },
     RecordAsked: {"turns[0].private": {"turns": [{"message": "x", "private": "no"}]}},
     AGENT_DOCUMENTS.offered["store"].operation.asks: {
-        "draft.passages[0][2]": {"draft": _PASSAGES | {"passages": [["x", [], "3"]]}},
+        "draft.passages[0][2]": {"draft": _PASSAGES | {"passages": [["x", [], "3"]]}}
     },
     TENANT.offered["create_session_graph"].operation.asks: {
         "budget.writes": {"session_graph_id": "x", "budget": {"writes": "3"}},

@@ -18,14 +18,7 @@ from ezra.documents import drafted
 from ezra.documents.folders import Patterns
 from ezra.documents.ingesting import Ingestion, Plan
 from ezra.service.tokens import TokenFile
-from tiers.errors import (
-    BudgetExceeded,
-    Conflict,
-    NotFound,
-    PolicyDenied,
-    UsageError,
-    WasRedacted,
-)
+from tiers.errors import BudgetExceeded, Conflict, NotFound, PolicyDenied, UsageError, WasRedacted
 from tiers.records import Budget
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -113,9 +113,7 @@ async def test_what_a_model_is_told_of_each_tool_stays_as_it_is(ezra: Ezra) -> N
         assert spec.parameters == before["input_schema"]
 
 
-async def test_a_turn_is_opened_finished_recalled_and_read_word_for_word(
-    ezra: Ezra,
-) -> None:
+async def test_a_turn_is_opened_finished_recalled_and_read_word_for_word(ezra: Ezra) -> None:
     """A client without a loop of its own gets contexts, and its tools' outputs in ranges."""
     async with asking(ezra, STRATEGIST) as client:
         await told(client, "remember_fact", text="Mediums last about 18 laps.")
@@ -508,10 +506,7 @@ async def _first(url: str, token: str) -> dict[str, Any]:
         "clientInfo": {"name": "test", "version": "1"},
     }
     asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
-    headers = {
-        "authorization": f"Bearer {token}",
-        "accept": "application/json, text/event-stream",
-    }
+    headers = {"authorization": f"Bearer {token}", "accept": "application/json, text/event-stream"}
     async with httpx2.AsyncClient() as http:
         answer = await http.post(url, json=asked, headers=headers)
     found: dict[str, Any] = answer.json()

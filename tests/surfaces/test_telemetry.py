@@ -271,9 +271,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Load, dict[str, fl
     return done, numbers, log.read_text()
 
 
-def test_a_server_under_load_answers_everything(
-    loaded: tuple[Load, dict[str, float], str],
-) -> None:
+def test_a_server_under_load_answers_everything(loaded: tuple[Load, dict[str, float], str]) -> None:
     """No error in some hundred calls of ten clients, and every call is in the numbers."""
     done, numbers, _ = loaded
     assert done.errors == []

@@ -188,7 +188,7 @@ def test_the_block_keeps_to_its_share_of_the_tokens() -> None:
     assert block.facts == tuple(short)
     assert block.tokens == sum(estimate_tokens(one.text) for one in short) <= 50
     assert [(one.id, why) for one, why in block.left_out] == [
-        (long.id, "250 tokens, 50 of 50 are left"),
+        (long.id, "250 tokens, 50 of 50 are left")
     ]
 
 
@@ -354,11 +354,7 @@ def test_what_says_the_same_is_told_once() -> None:
             hit("f3", kind="fact", text="The gearbox seals last 4 races in rain."),
         ]
     )
-    assert [(one.id, one.folded) for one in kept] == [
-        ("f1", ("f2",)),
-        ("s", ("t2",)),
-        ("f3", ()),
-    ]
+    assert [(one.id, one.folded) for one in kept] == [("f1", ("f2",)), ("s", ("t2",)), ("f3", ())]
 
 
 def test_the_text_fits_the_tokens_headings_included() -> None:

@@ -78,8 +78,7 @@ def test_markdown_keeps_what_is_written_under_its_headings() -> None:
         Block("- one\n- two\n\n  ```\n  inside a list\n  ```", second, None, by_lines=True),
         Block("```python\n# no heading\n\nx = 1\n```", second, None, by_lines=True),
         Block(
-            "| compound | laps |\n|----------|------|\n| soft     | 9    |",
-            *(second, None, True),
+            "| compound | laps |\n|----------|------|\n| soft     | 9    |", *(second, None, True)
         ),
         Block("Raw words", second),
         Block("Text.", ("Tyres", "Setext")),

@@ -61,9 +61,7 @@ def loaded() -> Iterator[dict[Precision, SentenceModel]]:
 
 
 @pytest.fixture(scope="module")
-def vectors(
-    loaded: dict[Precision, SentenceModel],
-) -> dict[Precision, npt.NDArray[np.float32]]:
+def vectors(loaded: dict[Precision, SentenceModel]) -> dict[Precision, npt.NDArray[np.float32]]:
     """The chat's vectors in both precisions."""
     return {precision: model.encode(CHAT) for precision, model in loaded.items()}
 
@@ -179,9 +177,7 @@ def test_int8_gives_the_vectors_of_onnxruntimes_own_quantizer(
     tokenizer.no_padding()
     ours, theirs = (
         onnxruntime.InferenceSession(
-            path,
-            providers=["CPUExecutionProvider"],
-            disabled_optimizers=["SkipLayerNormFusion"],
+            path, providers=["CPUExecutionProvider"], disabled_optimizers=["SkipLayerNormFusion"]
         )
         for path in (written["int8"], tmp_path / "theirs.onnx")
     )

@@ -32,10 +32,7 @@ NOW = datetime(2026, 6, 17, 14, 20, tzinfo=UTC)
             "I'll be away from the 20th to the 28th of June.",
             "Ada will be away from 20 June 2026 to 28 June 2026",
         ),
-        (
-            "I was diagnosed with gout in February.",
-            "Ada was diagnosed with gout in February 2026",
-        ),
+        ("I was diagnosed with gout in February.", "Ada was diagnosed with gout in February 2026"),
     ],
 )
 def test_what_lasts_is_told_whole(said: str, told: str) -> None:

@@ -8,13 +8,7 @@ from support.cold_samples import OTHER_AGENT, belief_by
 from support.tier_samples import NOW
 
 from tiers.beliefs import Commitment, HistoricBelief, Settlement
-from tiers.history.plan import (
-    PlannedEvent,
-    commit_plan,
-    moved_trust,
-    revert_plan,
-    rewind_plan,
-)
+from tiers.history.plan import PlannedEvent, commit_plan, moved_trust, revert_plan, rewind_plan
 
 Trust = dict[tuple[str, str | None], float]
 
@@ -73,10 +67,7 @@ def test_saying_the_same_again_is_no_contradiction() -> None:
     trust = {("engineer", "tyres"): 0.5, ("strategist", "tyres"): 0.25}
     told = _plan(new, _settled(old, "new", agree=True), trust=trust)
     assert _short(told)[:2] == [("committed", new.id), ("superseded", old.id)]
-    assert _moves(told) == [
-        ("strategist", "tyres", 0.25, 0.4),
-        ("engineer", "tyres", 0.5, 0.6),
-    ]
+    assert _moves(told) == [("strategist", "tyres", 0.25, 0.4), ("engineer", "tyres", 0.5, 0.6)]
     alone = _plan(belief_by(), _settled(belief_by(), "new", agree=True), trust=trust)
     assert _moves(alone) == [], "to agree with oneself proves nothing"
 
@@ -88,7 +79,7 @@ def test_trust_moves_only_where_somebody_looked() -> None:
     assert _moves(_plan(new, _settled(old, "both", decided=True))) == []
     assert _moves(_plan(belief_by(OTHER_AGENT), _settled(old, "new", decided=True))) == []
     assert _moves(_plan(new, _settled(old, "new", decided=True))) == [
-        ("engineer", "tyres", 1.0, 0.8),
+        ("engineer", "tyres", 1.0, 0.8)
     ]
     trust = {("engineer", "tyres"): 0.333333, ("strategist", "tyres"): 0.7}
     assert _moves(_plan(new, _settled(old, "old", decided=True), trust=trust)) == [
@@ -102,10 +93,7 @@ def test_trust_lost_twice_in_one_change_is_lost_twice() -> None:
     new = belief_by(key=None)
     rivals = [belief_by(OTHER_AGENT, key=None), belief_by(OTHER_AGENT, key=None)]
     told = _plan(new, *(_settled(one, "old", decided=True) for one in rivals))
-    assert _moves(told) == [
-        ("strategist", "tyres", 1.0, 0.8),
-        ("strategist", "tyres", 0.8, 0.64),
-    ]
+    assert _moves(told) == [("strategist", "tyres", 1.0, 0.8), ("strategist", "tyres", 0.8, 0.64)]
     assert {one.content["cause"] for one in told if one.kind == "trusted"} == {new.id}
 
 

@@ -62,10 +62,7 @@ def test_a_message_may_state_several_things() -> None:
     """Each sentence, and each part that begins anew with "I" or "my"; a repetition once."""
     said = "Hi! My name is Ann and I live in Rome. I like tea. What now? I like tea!"
     assert next(one.text for one in stated(said, "user")) == "user's name is Ann"
-    assert [one.text for one in stated(said, "Ann")] == [
-        "Ann lives in Rome",
-        "Ann likes tea",
-    ]
+    assert [one.text for one in stated(said, "Ann")] == ["Ann lives in Rome", "Ann likes tea"]
 
 
 @pytest.mark.parametrize(
@@ -132,10 +129,7 @@ def test_the_subject_is_who_speaks() -> None:
         ("I'm Alex, remember.", {"user's name is Alex"}),
         ("I'm Alex, your driver.", {"user's name is Alex"}),
         ("I'm Alex, not a doctor.", set()),
-        (
-            "Good morning, this is Ines from legal.",
-            {"user's name is Ines", "user works in legal"},
-        ),
+        ("Good morning, this is Ines from legal.", {"user's name is Ines", "user works in legal"}),
         ("I'm Anna Maria de Souza.", {"user's name is Anna Maria de Souza"}),
     ],
 )

@@ -22,10 +22,7 @@ from tiers.errors import (
     UsageError,
 )
 from tiers.google_api import google_failure
-from tiers.provider_clients import (
-    checked_key,
-    checked_model,
-)
+from tiers.provider_clients import checked_key, checked_model
 from tiers.providers import (
     CallLimits,
     ProviderCalls,

@@ -87,10 +87,7 @@ def test_in_place_is_the_same_generation_twice() -> None:
 
 MODELS = (None, "a", "b", "c")
 marks = st.builds(
-    marked,
-    st.sampled_from(MODELS),
-    st.sampled_from(("building", "complete")),
-    st.integers(0, 9),
+    marked, st.sampled_from(MODELS), st.sampled_from(("building", "complete")), st.integers(0, 9)
 )
 
 

@@ -209,16 +209,13 @@ BAD: dict[str, Callable[[Terms], Any]] = {
         t.all_of(t.equal("kind", "x"), should=[t.all_of(t.own)])
     ),
     "some of many": lambda t: t.all_of(
-        t.own,
-        min_should=t.engine.MinShould(conditions=[t.equal("kind", "x")], min_count=1),
+        t.own, min_should=t.engine.MinShould(conditions=[t.equal("kind", "x")], min_count=1)
     ),
     "owner or empty": lambda t: t.all_of(t.equal("owner", OWNER, is_empty=True)),
     "owner or null": lambda t: t.all_of(t.equal("owner", OWNER, is_null=False)),
     "prefix": lambda t: t.all_of(t.matching("owner", "MatchPrefix", prefix='["acme", "race"')),
     "text": lambda t: t.all_of(t.matching("owner", "MatchText", text=OWNER)),
-    "all but": lambda t: t.all_of(
-        t.matching("owner", "MatchExcept", **{"except": ["x"]}),
-    ),
+    "all but": lambda t: t.all_of(t.matching("owner", "MatchExcept", **{"except": ["x"]})),
     "no match": lambda t: t.all_of(t.engine.FieldCondition(key="owner", is_null=False)),
     "readers of others": lambda t: t.any_of(t.readers(OWNER), t.readers('["acm", "race"]')),
     "readers or anything": lambda t: t.any_of(t.readers(OWNER), t.equal("kind", "x")),

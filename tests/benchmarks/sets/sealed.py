@@ -92,11 +92,7 @@ class Inbox:
 def _roles(rng: random.Random, customers: list[str]) -> Iterator[dict[str, str]]:
     """Yield who writes and who answers; every customer comes once before one comes again."""
     for customer in cycle(customers):
-        yield {
-            "customer": customer,
-            "first": customer.split()[0],
-            "agent": rng.choice(DESK),
-        }
+        yield {"customer": customer, "first": customer.split()[0], "agent": rng.choice(DESK)}
 
 
 def _as_it_is(_script: Section, _line: Line, core: str) -> str:

@@ -121,15 +121,7 @@ _V, _G = Reach.VISIBLE, Reach.GRAPH
 _ANY = (*_MADE, "core", "archival")
 
 COLD_GRAINS = (
-    of_graph(
-        "grains.loose",
-        _G,
-        ("summary", "episode"),
-        OUTER,
-        one_of(*GRAINS),
-        _FUTURE,
-        _LIMIT,
-    ),
+    of_graph("grains.loose", _G, ("summary", "episode"), OUTER, one_of(*GRAINS), _FUTURE, _LIMIT),
     asking(
         "grains.loose",
         _V,

@@ -88,9 +88,7 @@ def settle_own(aim: Aim) -> Move | None:
     verdict = Verdict(fact_id=old, by=new, how=aim.random.choice(_HOW))
     touches = [Touch(*aim.house), changing(aim, old), changing(aim, new)]
     return Move(
-        lambda cold: cold.review.settle(scope, new, [verdict], LATER),
-        tuple(touches),
-        scope=scope,
+        lambda cold: cold.review.settle(scope, new, [verdict], LATER), tuple(touches), scope=scope
     )
 
 

@@ -179,9 +179,7 @@ def put_summary(aim: Aim) -> Move | None:
     summary, label = variant(aim, summary, mark)
     work = _work(aim)
     return Move(
-        lambda cold: cold.episodic.put_summary(aim.scope, summary, work),
-        graph_of(aim.scope),
-        label,
+        lambda cold: cold.episodic.put_summary(aim.scope, summary, work), graph_of(aim.scope), label
     )
 
 
@@ -290,8 +288,7 @@ def append_audit(aim: Aim) -> Move:
     own(aim, "audit", mark, mark)
     kind, ids, reason = aim.word("said"), aim.ids(ids_max=3), f"{mark} {aim.word()}"
     return Move(
-        lambda cold: cold.log.append_audit(aim.scope, kind, ids, reason, LATER),
-        graph_of(aim.scope),
+        lambda cold: cold.log.append_audit(aim.scope, kind, ids, reason, LATER), graph_of(aim.scope)
     )
 
 
@@ -455,11 +452,7 @@ def set_aside(aim: Aim) -> Move | None:
         items=items,
     )
     scope = Scope.of_graph(*aim.house)
-    return Move(
-        lambda cold: cold.taint.set_aside(roll_back, LATER),
-        graph_of(scope),
-        scope=scope,
-    )
+    return Move(lambda cold: cold.taint.set_aside(roll_back, LATER), graph_of(scope), scope=scope)
 
 
 def left_of(aim: Aim) -> Move | None:

@@ -43,8 +43,7 @@ def decide(aim: Aim) -> Move | None:
         return None  # its own of the same id
     scope, text_id, reason = Scope.of_graph(*aim.house), aim.victim.id, aim.word("an attack")
     return Move(
-        lambda cold: cold.quarantine.decide(scope, text_id, "discarded", reason, LATER),
-        scope=scope,
+        lambda cold: cold.quarantine.decide(scope, text_id, "discarded", reason, LATER), scope=scope
     )
 
 

@@ -206,11 +206,7 @@ class World:
 
 
 def world_of(
-    seed: int,
-    *,
-    houses: int = len(_TRAPS),
-    corners: int = 6,
-    pairs: Sequence[House] | None = None,
+    seed: int, *, houses: int = len(_TRAPS), corners: int = 6, pairs: Sequence[House] | None = None
 ) -> World:
     """Return a world; the same numbers give the same world.
 

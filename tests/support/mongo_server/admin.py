@@ -88,11 +88,7 @@ def _options(target: Collection) -> Document:
     rules = target.validator
     if rules is None:
         return {}
-    return {
-        "validator": rules.expression,
-        "validationLevel": "strict",
-        "validationAction": "error",
-    }
+    return {"validator": rules.expression, "validationLevel": "strict", "validationAction": "error"}
 
 
 async def create(engine: Engine, command: Command) -> Document:

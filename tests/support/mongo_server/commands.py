@@ -121,8 +121,7 @@ async def _once(engine: Engine, command: Command) -> Document:
 
 def _too_old(session: Session, number: int) -> CommandError:
     return CommandError(
-        225,
-        f"Cannot use transaction {number} because a newer one, {session.number}, has started",
+        225, f"Cannot use transaction {number} because a newer one, {session.number}, has started"
     )
 
 

@@ -133,10 +133,7 @@ class Engine:
             self.cursors[cursor_id] = cursor
             if len(self.cursors) > _MAX_CURSORS:
                 self.cursors.popitem(last=False)
-        return {
-            "cursor": {"firstBatch": first, "id": Int64(cursor_id), "ns": namespace},
-            "ok": 1.0,
-        }
+        return {"cursor": {"firstBatch": first, "id": Int64(cursor_id), "ns": namespace}, "ok": 1.0}
 
 
 def _united(pipeline: Any) -> Iterator[str]:
