@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from contextlib import closing
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, closing
 from pathlib import Path
 
 import pytest
@@ -77,26 +78,16 @@ async def test_tables_are_made_all_or_none(tmp_path: Path) -> None:
     assert _version(tmp_path) == SCHEMA_VERSION
 
 
-@pytest.mark.parametrize("version", OTHERS)
-async def test_another_version_is_refused_by_the_store(tmp_path: Path, version: int) -> None:
-    """With both versions and what to do; the file stays as it is."""
-    await _made_by(version, tmp_path)
-    before = digests(tmp_path)
-    with pytest.raises(ConfigError, match=_said(version)):
-        async with sqlite_cold_store(tmp_path):
-            pass
-    assert digests(tmp_path) == before
-
-
+@pytest.mark.parametrize("opened", [sqlite_cold_store, running], ids=["store", "runtime"])
 @pytest.mark.parametrize("version", OTHERS)
 async def test_another_version_is_refused_before_anything_is_written(
-    tmp_path: Path, version: int
+    tmp_path: Path, version: int, opened: Callable[[Path], AbstractAsyncContextManager[object]]
 ) -> None:
-    """By the runtime too: not a byte of the home is another, in the index or elsewhere."""
+    """With both versions and what to do; not a byte is another, in the index or elsewhere."""
     await _made_by(version, tmp_path)
     before = digests(tmp_path)
     with pytest.raises(ConfigError, match=_said(version)):
-        async with running(tmp_path):
+        async with opened(tmp_path):
             pass
     assert digests(tmp_path) == before
 

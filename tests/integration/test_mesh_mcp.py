@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 import uvicorn
-from support.mesh_sources import SECRET, called, timing
+from support.mesh_sources import NOW, SECRET, answer, called, timing
 from support.mesh_tools import server_of
 
-from ezra.mesh import MeshAsk, Source, source_of
+from ezra.mesh import source_of
 from ezra.mesh.mcp_tools import McpSource, unfit
 from tiers.errors import (
     ConfigError,
@@ -25,16 +25,6 @@ from tiers.errors import (
     TierUnavailable,
     UsageError,
 )
-from tiers.records import MeshResult
-
-NOW = datetime(2026, 5, 14, 9, 0, tzinfo=UTC)
-
-
-async def answer(source: Source, question: str, **given: Any) -> MeshResult:
-    """Ask a source."""
-    as_of = given.pop("as_of", None)
-    ask = MeshAsk(source="timing", question=question, slots=given, as_of=as_of)
-    return await source.answer(source.planned(ask, NOW))
 
 
 async def test_a_program_is_started_asked_and_ended(tmp_path: Path) -> None:

@@ -8,14 +8,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from support.mesh_sources import SECRET
+from support.mesh_sources import SECRET, answer
 from support.mongo_server import MongoServer, running_mongo
 
-from ezra.mesh import MeshAsk, Source, source_of
+from ezra.mesh import Source, source_of
 from tiers.errors import ConfigError, TierRejected, TierUnavailable, UsageError
-from tiers.records import MeshResult
-
-NOW = datetime(2026, 5, 14, 9, 0, tzinfo=UTC)
 
 DECLARED: dict[str, Any] = {
     "kind": "mongodb",
@@ -103,12 +100,6 @@ async def source(server: MongoServer) -> AsyncIterator[Source]:
     server.clear_commands()
     yield made
     await made.close()
-
-
-async def answer(source: Source, question: str, **given: Any) -> MeshResult:
-    """Ask a source."""
-    ask = MeshAsk(source="shop", question=question, slots=given)
-    return await source.answer(source.planned(ask, NOW))
 
 
 async def test_questions_become_aggregations_of_known_stages(

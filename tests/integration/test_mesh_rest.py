@@ -5,18 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from support.held import held
-from support.mesh_sources import SECRET, Service, weather, weather_service
+from support.mesh_sources import NOW, SECRET, Service, answer, weather, weather_service
 
-from ezra.mesh import MeshAsk, Source, source_of
+from ezra.mesh import Source, source_of
 from tiers.errors import TierRejected, TierTimeout, TierUnavailable, UsageError
-from tiers.records import MeshResult
-
-NOW = datetime(2026, 5, 14, 9, 0, tzinfo=UTC)
-
 
 running_service = held(weather_service, "module")
 """A service for all tests."""
@@ -37,13 +32,6 @@ async def source(service: Service, monkeypatch: pytest.MonkeyPatch) -> AsyncIter
     made = source_of("weather", weather(service, headers=headers, answer_bytes_max=200_000))
     yield made
     await made.close()
-
-
-async def answer(source: Source, question: str = "now", **given: Any) -> MeshResult:
-    """Ask a source."""
-    as_of = given.pop("as_of", None)
-    ask = MeshAsk(source="weather", question=question, slots=given, as_of=as_of)
-    return await source.answer(source.planned(ask, NOW))
 
 
 async def test_an_answer_has_declared_fields_and_says_how_fresh_it_is(

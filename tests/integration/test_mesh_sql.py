@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 from sqlalchemy import text
-from support.mesh_sources import SECRET, Shop, shop_at, stock
+from support.mesh_sources import NOW, SECRET, Shop, answer, shop_at, stock
 
-from ezra.mesh import MeshAsk, Source, source_of
+from ezra.mesh import Source, source_of
 from ezra.mesh.sql import SqlSource
 from ezra.mesh.sql_session import Deadline, engine_of, reading
 from tiers.errors import (
@@ -26,9 +26,6 @@ from tiers.errors import (
     TierUnavailable,
     UsageError,
 )
-from tiers.records import MeshResult
-
-NOW = datetime(2026, 5, 14, 9, 0, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
@@ -46,13 +43,6 @@ async def opened(declared: Mapping[str, Any], seconds: float = 5.0) -> AsyncIter
         yield source
     finally:
         await source.close()
-
-
-async def answer(source: Source, question: str, **given: Any) -> MeshResult:
-    """Ask a source."""
-    as_of = given.pop("as_of", None)
-    ask = MeshAsk(source="stock", question=question, slots=given, as_of=as_of)
-    return await source.answer(source.planned(ask, NOW))
 
 
 async def test_every_form_of_question_is_answered_with_its_types(shop: Shop) -> None:

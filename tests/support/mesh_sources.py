@@ -10,10 +10,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from ezra.mesh import MeshAsk, Source
+from tiers.records import MeshResult
+
+NOW = datetime(2026, 5, 14, 9, 0, tzinfo=UTC)
 
 SECRET = "xyzzy7"  # noqa: S105 - a mark
 """In every column, field and document that no declaration allows."""
@@ -31,6 +37,13 @@ CREATE TABLE prices (
 CREATE TABLE people (name TEXT PRIMARY KEY, phone TEXT NOT NULL);
 CREATE VIEW low AS SELECT sku, level, cost FROM items WHERE level < 10;
 """
+
+
+async def answer(source: Source, question: str = "now", **given: Any) -> MeshResult:
+    """Ask a source one of its questions; ``as_of`` is the ask's own, all else fills slots."""
+    as_of = given.pop("as_of", None)
+    ask = MeshAsk(source=source.name, question=question, slots=given, as_of=as_of)
+    return await source.answer(source.planned(ask, NOW))
 
 
 @dataclass(frozen=True)
