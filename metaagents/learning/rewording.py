@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import TypeAlias
 
 from tiers.lexical import MONTHS, WEEKDAYS
@@ -19,6 +20,8 @@ from .regexes import any_case, regex
 
 CHARS_MAX = 1_000
 """Longer texts are told in several ways at once: no one wording is sought for them."""
+
+REMEMBERED_TEXTS = 4_096
 
 _IRREGULAR = {"do": "does", "go": "goes", "have": "has", "don't": "doesn't", "haven't": "hasn't"}
 _HISSING = ("s", "x", "z", "ch", "sh", "o")
@@ -79,10 +82,14 @@ def _literal(text: str) -> str:
 def in_plain_wording(text: str) -> str:
     """Return a statement in the one wording that is chosen of several which say the same.
 
-    One sentence; of more, or of a question, only short forms are written out. Long texts stay.
+    One sentence; of more, or of a question, only short forms are written out. Long texts stay;
+    others are remembered, for a fact is compared with many.
     """
-    if len(text) > CHARS_MAX:
-        return text
+    return text if len(text) > CHARS_MAX else _reworded(text)
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _reworded(text: str) -> str:
     plain_text = _OPENING.sub("", text.strip())
     plain_text = _WHITESPACE.sub(" ", plain_text)
     for pattern, full in _IN_FULL:

@@ -212,6 +212,7 @@ _PROCESS = (
     Place("process", "tiers.embedding.queueing:_running", "text", "turnover"),
     Place("process", "tiers.embedding.queueing:_rooms", "text", "turnover"),
     Place("process", "metaagents.learning.likeness:_read_short", "text", "turnover"),
+    Place("process", "metaagents.learning.rewording:_reworded", "text", "turnover"),
     Place("process", "metaagents.learning.succession:_claims", "text", "turnover"),
     Place("process", "tiers.terms:term_of", "key", "turnover"),
     Place("process", "tiers.cold.digests:key_of", "key", "turnover"),
