@@ -372,3 +372,48 @@ def test_what_is_set_and_what_has_changed_is_told(said: str, told: str) -> None:
 def test_what_is_known_to_all_or_over_soon_is_not_told(said: str) -> None:
     """Nature, sights, programs, what happens in passing; and what is asked or denied."""
     assert stated(said, "Ada", NOW) == []
+
+
+# A day of the week on which several things are done is each of that name.
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Backups run on Sunday.", "Backups run on Sunday"),
+        ("Bins are collected on Monday.", "Bins are collected on Monday"),
+        ("The bins are collected on Monday.", "the bins are collected on Monday"),
+        ("Timesheets are approved on Friday.", "Timesheets are approved on Friday"),
+        ("Payments are made on Friday.", "Payments are made on Friday"),
+        ("The plants are watered on Wednesday.", "the plants are watered on Wednesday"),
+        # What begins, comes or is set for a day may be so once.
+        ("Exams start on Monday.", "Exams start on Monday 22 June 2026"),
+        ("Results are published on Friday.", "Results are published on Friday 19 June 2026"),
+        ("The movers come on Saturday.", "the movers come on Saturday 20 June 2026"),
+        ("The tiles are delivered on Monday.", "the tiles are delivered on Monday 22 June 2026"),
+        ("Backups will run on Sunday.", "Backups will run on Sunday 21 June 2026"),
+        ("Backups are running on Sunday.", "Backups are running on Sunday 21 June 2026"),
+        ("The bins were collected on Monday.", "the bins were collected on Monday 15 June 2026"),
+    ],
+)
+def test_what_things_do_on_a_day_of_the_week_they_do_each_week(said: str, told: str) -> None:
+    """It is told without a date."""
+    (found,) = stated(said, "Ada", NOW)
+    assert found.text == told
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "If backups run on Sunday, tell me.",
+        "Do backups run on Sunday?",
+        "I wish the bins were collected on Monday.",
+        "Suppose invoices are sent on Friday.",
+        "My neighbour says bins are collected on Monday.",
+        "Dreams are made on Monday.",
+        "Backups ran on Sunday.",
+    ],
+)
+def test_what_is_asked_or_wished_of_a_day_is_not_told(said: str) -> None:
+    """Nor what was so once."""
+    assert stated(said, "Ada", NOW) == []

@@ -12,7 +12,8 @@ from ..rewording import third_person
 from . import phrases
 from .frames import OFTEN, Filled
 from .lexicon import ACQUAINTANCES, BODY, POSSESSIONS, TRADES
-from .statement import AHEAD, DIED, HAS, LEFT, RELATION, Claim, Said, of_speaker
+from .rounds import AHEAD
+from .statement import DIED, HAS, LEFT, RELATION, Claim, Said, of_speaker
 
 _CALLED = regex(r"(.+?) (?:called|named) (.+)")
 _MET = "(?:user|client|customer|vendor|supplier|landlord|patient|guest|tenant|applicant|driver)"

@@ -254,7 +254,7 @@ def _is_round(said: Said) -> bool:
     """Whether something comes again and again."""
     times = " ".join(one.text for one in said.times)
     is_often = _ROUND.search(f"{said.verbal.rest} {times}") is not None
-    return is_often or said.verbal.habit in HABITUAL
+    return is_often or said.is_each or said.verbal.habit in HABITUAL
 
 
 def _is_thing(said: Said) -> bool:
@@ -313,8 +313,8 @@ def _is_habit(said: Said) -> bool:
     lemma = said.verbal.lemma
     left = set(_ROUND.sub("", said.verbal.rest).lower().split())
     is_more = bool(left - _PARTICLES - {"a", "few", "times"}) or lemma in _BY_ITSELF
-    if _is_thing(said) and lemma in _TURNS:
-        is_more |= _ON_DAYS.search(said.text()) is not None  # "releases happen on Tuesdays"
+    if _is_thing(said) and lemma in _TURNS:  # "releases happen on Tuesdays"
+        is_more |= said.is_each or _ON_DAYS.search(said.text()) is not None
     is_known = _is_named(said) or not _is_thing(said) or said.subject.sort == "owned"
     is_known |= _OF_MANY.match(said.subject.text) is not None
     if lemma in {"own", "possess"}:
@@ -360,10 +360,10 @@ def _is_what(said: Said) -> bool:
     """``My laptop is a ThinkPad``, ``my pension is 1,640 a month``, ``logs are kept in UTC``."""
     rest, subject = said.verbal.rest, said.subject
     is_of_name = (_KIND.match(rest) or _WITH.match(rest)) is not None
-    is_today = said.when is not None and said.when.sort == "at"
+    is_today = said.when is not None and said.when.sort == "at" and not said.is_each
     if is_today or _STATE.fullmatch(rest):
         return not is_today and subject.sort != "thing"
-    is_each_time = past_base(rest.split(" ")[0]) is not None and _is_round(said)
+    is_each_time = said.is_each or (past_base(rest.split(" ")[0]) is not None and _is_round(said))
     if subject.sort == "speaker":
         return (is_of_name and not _on_the_way(rest)) or is_each_time
     if subject.sort == "owned" and phrases.is_worth_keeping(subject.noun, EVALUATIVE | AT_HAND):

@@ -15,7 +15,8 @@ from . import phrases
 from .copula import SET, is_trade
 from .frames import GAPPED
 from .lexicon import EVALUATIVE, MADE_UP, OCCASIONS, POSSESSIONS, READ_ELSEWHERE
-from .statement import PLACE, REGULAR, Claim, Said, of_speaker
+from .rounds import REGULAR
+from .statement import PLACE, Claim, Said, of_speaker
 from .verbs import FORMS
 
 _KNOWN = any_case(r"(?:the|all|both|every|each) |[^ ]+ [^ ]|(?:staging|production|prod)$")

@@ -16,15 +16,14 @@ from ..times import (
     at_front,
     comes_round,
     is_lifelong,
-    is_season,
     often_at_front,
     resolved,
 )
 from . import subjects
 from .clauses import Clause
-from .frames import PLANNED
 from .lexicon import DIETS, EVALUATIVE
 from .phrases import as_time, is_worth_keeping
+from .rounds import AHEAD, TASTES, is_done_each_day, is_of_one_day
 from .subjects import NAMED, Subject, kind_of, opened, split
 from .verbs import FORMS, Sense, Verbal, is_known_verb, parsed
 
@@ -47,16 +46,8 @@ UNSAID = frozenset(
 )
 """Attributes that the house names: no speaker says these words."""
 
-AHEAD = frozenset("book sign plan order register enrol enroll apply expect".split())
-"""What is done for a time to come: who signed up for a course in May means the next May."""
-
 _PUTS_OFF = frozenset("move slip shift postpone reschedule push delay".split())
-_COMES = PLANNED | frozenset("be have end close expire go release ship move due happen die".split())
-"""What is done once, at a time."""
-_WITHIN = any_case(r"in (?!the )\w+ (?:minutes?|hours?|days?|weeks?|months?|years?)$")
 _ENDS = frozenset(("stop", "quit", "give"))
-_TASTES = frozenset("love like hate enjoy prefer adore dislike".split())
-
 _MARKS = any_case(
     r",? (?:since (?:i was|he was|she was) [\w ]{1,20}|by (?:trade|training|education)"
     r"|by profession|for the time being|by now|by the way|this time|for us|for me|daily basis"
@@ -151,6 +142,7 @@ class Said:
         speaker: Who says it.
         is_change: A mark says that it was otherwise before.
         is_ahead: Its time lies ahead of when it was said.
+        is_each: Its time is each of that name: ``bins are collected on Monday``.
     """
 
     subject: Subject
@@ -160,6 +152,7 @@ class Said:
     clause: Clause
     is_change: bool = False
     is_ahead: bool = False
+    is_each: bool = False
 
     @property
     def when(self) -> When | None:
@@ -315,24 +308,23 @@ def taken_apart(
         or (verbal.tense == "present" and not verbal.habit)
     )
     times: list[When] = []
+    is_each_day = False
     if front and front.split()[0].lower() not in {*WEEKDAYS, *MONTHS}:
         front = f"{front[0].lower()}{front[1:]}"  # it is told at the end
     for time in (*([front] if front else []), *reversed(ends)):
         if time.lower() in {"ever since", "since then"}:
             times += before.times[0].onwards() if before is not None and before.times else []
         elif not (verbal.tense == "past" and is_lifelong(time)):
-            is_each = comes_round(time) and (
-                REGULAR.search(subject.text) is not None or _is_so_each_time(verbal, time)
-            )
-            is_undated = is_each or _lasts(verbal, time) or _is_how_long(verbal, time)
-            when = resolved(time, None if is_undated else at, is_ahead=is_ahead)
+            is_each_day |= is_done_each_day(subject, verbal, time)
+            is_dated = is_of_one_day(subject, verbal, time)
+            when = resolved(time, at if is_dated else None, is_ahead=is_ahead)
             # What was put off is so from now on, and not from the day on to which it was.
             times.append(replace(when, days=None) if puts_off else when)
     if _is_no_more(verbal, bare, clause.text):
         verbal = replace(verbal, sense="over")
     lies_ahead = at is not None and any(one.days and one.days.first > at for one in times)
     is_change = (is_change or verbal.is_now) and not _AS_WELL.search(clause.text)
-    return Said(subject, verbal, tuple(times), speaker, clause, is_change, lies_ahead)
+    return Said(subject, verbal, tuple(times), speaker, clause, is_change, lies_ahead, is_each_day)
 
 
 def _with_it_named(words: list[str], before: Said | None) -> list[str]:
@@ -345,7 +337,7 @@ def _with_it_named(words: list[str], before: Said | None) -> list[str]:
     is_borne = words[-2:-1] == ["to"] and bool(_BEARS.intersection(words))
     if before.subject.sort == "thing" or (is_borne and before.subject.sort == "named"):
         return [*words[:-1], *before.subject.text.lower().split()]
-    is_told = before.subject.sort == "speaker" and before.verbal.lemma in {*_TASTES, "have"}
+    is_told = before.subject.sort == "speaker" and before.verbal.lemma in {*TASTES, "have"}
     thing = before.verbal.rest.split()
     return [*words[:-1], *thing] if is_told and 0 < len(thing) <= _THING_WORDS_MAX else words
 
@@ -354,42 +346,6 @@ def unread(clause: Clause, speaker: str) -> Said | None:
     """Return whom a clause is about that nobody could read, for the one that goes on from it."""
     found = split(opened(clause.text).split(), speaker)
     return found and Said(found[0], Verbal("", "", "", "past"), (), speaker, clause)
-
-
-REGULAR = any_case(
-    r"\b(?:weekly|fortnightly|biweekly|regular|annual|yearly"
-    r"|(?:fiscal|financial|tax|school|academic) year)\b"
-)
-"""What says of itself that its day or month is each of that name: no date is made of it."""
-
-
-def _is_so_each_time(verbal: Verbal, time: str) -> bool:
-    """Whether something is so whenever a time comes round: skiing is loved in every winter.
-
-    What somebody does or has in a month or on a day may well be a plan; weekends come round.
-    """
-    if verbal.tense != "present" or verbal.is_progressive or verbal.lemma in AHEAD:
-        return False
-    is_lasting = verbal.lemma in _TASTES or (verbal.lemma == "have" and is_season(time))
-    is_lasting |= time.lower() == "at the weekend" and verbal.lemma not in _COMES
-    return bool(verbal.habit) or is_lasting
-
-
-def _lasts(verbal: Verbal, time: str) -> bool:
-    """Whether a time is how long something goes on: backups are kept for 90 days.
-
-    Only what *has been* so for two years began two years ago.
-    """
-    return verbal.tense in {"present", "past"} and time.lower().startswith("for ")
-
-
-def _is_how_long(verbal: Verbal, time: str) -> bool:
-    """Whether a time is how long something takes each time: ``Kroll delivers in six weeks``.
-
-    What begins, ends or comes in six weeks does so then.
-    """
-    is_rule = verbal.tense == "present" and not verbal.is_progressive
-    return is_rule and _WITHIN.match(time) is not None and verbal.lemma not in _COMES
 
 
 def _is_no_more(verbal: Verbal, bare: str, text: str) -> bool:
