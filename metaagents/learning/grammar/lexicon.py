@@ -358,3 +358,8 @@ READ_ELSEWHERE = frozenset(
     "birthday anniversary address name password passphrase pin secret token credentials key".split()
 )
 """What is read in other ways, or is secret."""
+SWALLOWED = frozenset(
+    "coffee tea caffeine alcohol beer wine meat fish sugar sweets dairy milk cheese gluten bread "
+    "chocolate soda cigarettes smoking".split()
+)
+"""What people give up for their health."""

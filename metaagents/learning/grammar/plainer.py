@@ -13,6 +13,7 @@ from tiers.lexical import WEEKDAYS
 from ..marks import Sought, Way, reworded
 from .changes import CHANGES
 from .dates import NUMBER, TIMES
+from .fronted import FRONTED
 from .introductions import INTRODUCTIONS
 from .lexicon import CAPITALS, CARERS, FULL_NAME, PERSONS, PETS, TRADES
 from .openings import OPENINGS
@@ -88,6 +89,7 @@ def _turned(found: re.Match[str]) -> str:
 _WAYS: tuple[Way, ...] = (
     *INTRODUCTIONS,
     *OPENINGS,
+    *FRONTED,
     *SHORTHAND,
     *TIMES,
     # "I'll be starting at Initech in June": it is arranged.

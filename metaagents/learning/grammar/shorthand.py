@@ -12,7 +12,7 @@ from tiers.lexical import NUMBER_WORDS
 
 from ..marks import Way
 from ..regexes import any_case, regex
-from .lexicon import CAPITALS, DIETS, FULL_NAME, PERSONS, PETS, SOFTWARE
+from .lexicon import CAPITALS, DIETS, FULL_NAME, PERSONS, PETS, SOFTWARE, SWALLOWED
 
 _KIN = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
 _DIET = "|".join(sorted(DIETS))
@@ -90,8 +90,7 @@ SHORTHAND: tuple[Way, ...] = (
         "I am no longer ",
     ),
     Way(
-        r"^\s*no more (coffee|tea|caffeine|alcohol|beer|wine|meat|fish|sugar|sweets|dairy|milk"
-        r"|cheese|gluten|bread|chocolate|soda|cigarettes|smoking) for me\b.*$",
+        rf"^\s*no more ({'|'.join(sorted(SWALLOWED))}) for me\b.*$",
         r"I quit \1",
     ),
     Way(
