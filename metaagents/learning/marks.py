@@ -72,6 +72,14 @@ class Sought:
         return text is None or not self.marks or any(map(text.__contains__, self.marks))
 
 
+def sought(ways: Iterable[Way]) -> tuple[tuple[Sought, Put], ...]:
+    """Return ways of speaking as ``reworded`` takes them.
+
+    Case tells where a pattern asks for a name; elsewhere it does not matter.
+    """
+    return tuple((Sought(way, 0 if "[A-Z" in way else re.IGNORECASE), put) for way, put in ways)
+
+
 def reworded(text: str, ways: Iterable[tuple[Sought, Put]]) -> str:
     """Return a text with each way of speaking replaced in what those before it have left."""
     small = lowered(text)

@@ -21,6 +21,7 @@ from tiers.records import FactType, Turn
 from .grammar.as_said import claims_as_said, is_half_covered
 from .grammar.claims import claims_in
 from .grammar.clauses import Clause, clauses, is_clear, plain_quotes, without_greeting
+from .grammar.ellipses import with_speaker
 from .grammar.mentions import mentioned
 from .grammar.shorthand import headings_spelled_out, with_capitals
 from .grammar.standing import requested
@@ -74,7 +75,7 @@ def stated(said: str, subject: str, at: datetime | None = None) -> list[Stated]:
     if not is_plain(said):
         return []
     plain = headings_spelled_out(in_plain_letters(plain_quotes(said)))
-    typed = with_capitals(plain)
+    typed = with_speaker(with_capitals(plain))
     heard = list(_in_order(typed, subject, at))
     if not heard and typed != plain:
         heard = list(_in_order(plain, subject, at))

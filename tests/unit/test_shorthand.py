@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from metaagents.learning.grammar.answers import only_answers
 from metaagents.learning.patterns import stated
 
 
@@ -144,3 +145,120 @@ def test_what_is_typed_in_short_is_learnt_in_full(said: str, learnt: list[str]) 
 def test_what_may_be_anybodys_is_not_learnt(said: str) -> None:
     """Somebody else's record, a form, a setting, or what is only asked."""
     assert _learnt(said) == []
+
+
+# A message that opens without saying of whom it is.
+
+
+@pytest.mark.parametrize(
+    ("said", "learnt"),
+    [
+        ("Nurse on a geriatric ward, nights mostly.", ["Ada is a nurse on a geriatric ward"]),
+        ("bass player in a wedding band", ["Ada is a bass player in a wedding band"]),
+        ("Software engineer from Cork.", ["Ada is a software engineer from Cork"]),
+        ("Retired postman, 71.", ["Ada is a retired postman"]),
+        ("Retired postman here, 71.", ["Ada is a retired postman"]),
+        ("Single mum of two, so evenings are tight.", ["Ada is a single mum of two"]),
+        ("Lactose intolerant, sadly.", ["Ada is lactose intolerant"]),
+        ("Left-handed person here.", ["Ada is left-handed"]),
+        ("Colour-blind, me.", ["Ada is colour-blind"]),
+        ("Type 1 diabetic here", ["Ada is type 1 diabetic"]),
+        ("Bad back, two slipped discs.", ["Ada has a bad back"]),
+        ("Size 42 shoes, wide fit.", ["Ada wears size 42 shoes"]),
+        ("Shoe size 42.", ["Ada's shoe size is 42"]),
+        ("Mondays off, always.", ["Ada is off on Mondays"]),
+        ("Drive a Toyota Corolla from 2012.", ["Ada drives a Toyota Corolla from 2012"]),
+        ("Drive an '09 Tacoma.", ["Ada drives an '09 Tacoma"]),
+        ("Live in Bonn, work in Mainz.", ["Ada lives in Bonn", "Ada works in Mainz"]),
+        ("Work nights at the bakery.", ["Ada works nights at the bakery"]),
+        (
+            "Play the cello in an amateur orchestra.",
+            ["Ada plays the cello in an amateur orchestra"],
+        ),
+        ("Got two cats and a tortoise.", ["Ada has two cats and a tortoise"]),
+        ("Grew up on a farm near Sligo.", ["Ada grew up on a farm near Sligo"]),
+        ("Raised Catholic.", ["Ada was raised Catholic"]),
+        ("Two kids, seven and nine.", ["Ada has two kids, seven and nine"]),
+        ("Don't eat pork.", ["Ada doesn't eat pork"]),
+        ("always an aisle seat for me", ["Ada always takes an aisle seat"]),
+        ("Window seat for me, always.", ["Ada always takes window seat"]),
+        ("passport's croatian", ["Ada's passport is Croatian"]),
+        ("baby is due 9 november", ["Ada's baby is due on 9 november"]),
+        ("I live in berlin and I work at google", ["Ada lives in Berlin", "Ada works at Google"]),
+    ],
+)
+def test_who_types_is_left_out_at_the_beginning(said: str, learnt: list[str]) -> None:
+    """What they are, have, do, wear, and when they are free."""
+    assert _learnt(said) == learnt
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Drive a hard bargain!",
+        "Drive a stake through it.",
+        "Live in the moment.",
+        "Live in a box if you must.",
+        "Work as a team.",
+        "Play the song in a loop.",
+        "Have a nice day!",
+        "Have two slices.",
+        "Got a question.",
+        "Got a cat problem.",
+        "Nurse in Bonn wanted.",
+        "Good electrician in Bonn.",
+        "My nurse in Bonn.",
+        "Ask a nurse in Bonn.",
+        "Any plumber in Graz?",
+        "Plumber at noon.",
+        "Plumber on Monday.",
+        "Actor in a bad mood.",
+        "Driver in the film is Bob.",
+        "Dentist in Leeds, please.",
+        "Doctor at 3.",
+        "Bad back pain today.",
+        "Bad heart rate readings.",
+        "Torn pages.",
+        "Size 5 font.",
+        "Always a pleasure for me.",
+        "always a good idea for me",
+        "Fridays off for the kids?",
+        "Two kids, one trench coat.",
+        "Mother of two wins the lottery.",
+        "Diabetic recipes, please.",
+        "Don't eat the cake.",
+        "Don't eat pork before the test.",
+        "Smartest person here!",
+        "Only person here?",
+        "German here.",
+        "Is the baby due 9 november?",
+        "Commute is hell.",
+        "Passport's gone.",
+        # Of whom the sentence before names.
+        "My dog is old. Bad hips.",
+        "My parents live next door. Drive an old Saab.",
+        "The cellist is here. Nurse in Bonn.",
+    ],
+)
+def test_what_may_be_of_somebody_else_is_not_read_so(said: str) -> None:
+    """Orders, headlines, appointments, wishes, and what goes on about another."""
+    assert _learnt(said) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "is_only"),
+    [
+        ("What is wrong with the dog?", "Bad hip.", True),
+        ("And what does Ben do?", "Nurse on a geriatric ward.", True),
+        ("Does she eat everything?", "Lactose intolerant, sadly.", True),
+        ("What do you do?", "Nurse on a geriatric ward.", False),
+        ("Tell me about yourself, are you from Cork?", "Software engineer from Cork.", False),
+        ("Noted.", "Bad hip.", False),
+        ("What does Ben do?", "I work nights.", False),
+    ],
+)
+def test_what_was_asked_of_another_is_no_answer_about_who_types(
+    question: str, said: str, *, is_only: bool
+) -> None:
+    """With a question of another before it, a message that names nobody is of them."""
+    assert only_answers(question, said) == is_only

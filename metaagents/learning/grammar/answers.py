@@ -14,6 +14,7 @@ from tiers.lexical import sentences, words
 
 from ..plain_speech import POINTING
 from ..regexes import any_case, regex
+from .ellipses import with_speaker
 from .lexicon import CAPITALS, EVALUATIVE, NUMBERS
 from .phrases import as_time
 from .verbs import FORMS, past_base
@@ -42,6 +43,7 @@ _CUT_SHORT = any_case(
     r"\W*(?:(?:to|in|on|at|from|for|with|by|near|until|since) "
     rf"|(?:\d{{1,2}}|{'|'.join(sorted(NUMBERS))})(?:,|[.!]*$| or | to | and )).{{0,60}}$"
 )
+_OF_YOU = any_case(r"\b(?:are|do|did|have|can|were|would|will|about|tell me about) you(?:rself)?\b")
 _WHO = any_case(r"\b(?:i|we|he|she|it|they|you)\b|['\u2019]")
 _TOLD_NOTHING = (
     POINTING
@@ -241,10 +243,16 @@ def answered(question: str, answer: str) -> str | None:
 
 
 def only_answers(question: str, said: str) -> bool:
-    """Whether a message answers a question, and is no sentence without it: ``Two, Mia and Jon.``"""
+    """Whether a message answers a question, and is no sentence without it: ``Two, Mia and Jon.``
+
+    What names nobody is of who speaks, unless that was asked of somebody else: ``Bad left hip.``
+    """
+    asked = _last_question(question)
+    if asked and not _OF_YOU.search(asked) and with_speaker(said) != said:
+        return True
     is_cut_short = _CUT_SHORT.match(said) is not None and _WHO.search(said) is None
     is_sentence = any(one in FORMS or past_base(one) for one in words(said))
-    return bool(_last_question(question)) and is_cut_short and not is_sentence
+    return bool(asked) and is_cut_short and not is_sentence
 
 
 def _is_sentence(value: str) -> bool:

@@ -141,8 +141,8 @@ _YEAR = regex(r"(?:19|20)\d\d\b")
 _NAMED_LAST = regex(r"\b[A-Z]\w*$|(?:'m|\b(?:am|is|are)) an? [\w -]+$")
 _OTHER_WORDS = regex(r"(?:my|our|an?|the|his|her|their) ")
 _NO_ITEM = frozenset(
-    "i we you he she it they this that there who which so then but because if when not just please "
-    "thanks though too also maybe more etc".split()
+    "i im ive we you he she it they this that there who which so then but because if when not just "
+    "please thanks though too also maybe more etc".split()
 )
 """With which no thing of a list begins."""
 _DENIAL = any_case(r"(?:\W*\w+){0,3}? ?(?:\w+n't|do not|does not|never|no longer|have no|has no)\b")

@@ -62,6 +62,11 @@ TIMES: tuple[Way, ...] = (
         "",
     ),
     Way(rf"\bthe (first|second|third) of (?={'|'.join(map(str.capitalize, MONTHS))})", _nth),
+    Way(
+        rf"\b((?:due|expires?|starts?|ends?|begins?|arrives?) )(?:the )?"
+        rf"(?=\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{'|'.join(MONTHS)})\b)",
+        r"\1on ",
+    ),
     Way(r"\b(?:it's|it is) (my|our) ((?:\w+ )?(?:birthday|anniversary)) (?=on |in )", r"\1 \2 is "),
     Way(r"\b(birthday|anniversary) (?:falls|comes|is coming up) on ", r"\1 is on "),
 )

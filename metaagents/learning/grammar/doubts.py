@@ -106,7 +106,7 @@ BEYOND = Sought(
     r"|^\W*the capital of (?-i:[A-Z])"
 )
 """What is so in a play, or in every atlas: ``Ada lives in Rome in the play``."""
-QUOTED = regex(r"[\"\u201c\u201d\u201e\u00ab*]|(?<!\w)'(?=\w)[^']{1,80}'(?!\w)|^'|'$")
+QUOTED = regex(r"[\"\u201c\u201d\u201e\u00ab*]|(?<!\w)'(?=\w)(?!\d\ds? )[^']{1,80}'(?!\w)|^'|'$")
 
 
 def is_supposed(heading: str, joint: str) -> bool:

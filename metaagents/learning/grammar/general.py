@@ -127,8 +127,8 @@ _WITH = regex(
 """Where somebody belongs, and of what people or faith they are."""
 _CALLED = regex(rf"(?:called|named) (?:[{CAPITALS}]|(?!off\b)[\w-]+$)|at [\w/-]+(?:\.[\w/-]+)+")
 _STATE = regex(
-    r"(?:deaf|blind|mute|electric|fluent|bilingual|retired|vegan|vegetarian|diabetic|dyslexic"
-    r"|autistic|non-?binary|[a-z]+-free|gay|lesbian|bisexual|transgender"
+    r"(?:deaf|blind|mute|electric|fluent|bilingual|retired|vegan|vegetarian|(?:type [12] )?diabetic"
+    r"|dyslexic|autistic|non-?binary|[a-z]+-free|gay|lesbian|bisexual|transgender"
     r"|pregnant|divorced|widowed|single|adopted|hard of hearing|colou?r[- ]blind"
     r"|left-handed|(?:not )?(?:allowed|supposed|permitted|required|obliged) to [a-z]+ .+"
     r"|diagnosed with .+)(?: .*)?"
@@ -478,7 +478,7 @@ def _was(said: Said) -> bool:
         return lemma not in OF_THE_MOMENT
     if lemma and (not of_what or _BY_WHOM.match(of_what)):
         return _is_of_life(replace(said, verbal=replace(verbal, lemma=lemma, rest=of_what)))
-    is_born = rest.startswith("born ") and not rest.startswith("born to ")
+    is_born = done in {"born", "raised"} and bool(of_what) and not of_what.startswith("to ")
     return rest.startswith("diagnosed with ") or is_born or (is_long and is_so)
 
 

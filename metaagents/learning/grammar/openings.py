@@ -28,8 +28,9 @@ OPENINGS: tuple[Way, ...] = (
         "Correction: ",
     ),
     Way(
-        r"^\s*((?:[\w-]+ )?(?:[a-z]+ person|night owl|early (?:bird|riser)|(?:light|heavy)"
-        r" sleeper|(?:mother|father|mum|mom|dad) of \w+|\w{3,}(?:er|ist|ian|nurse)))"
+        r"^\s*((?!\w+est\b|only\b|last\b|first\b|other\b)(?:[\w-]+ )?(?:[a-z]+ person|night owl"
+        r"|early (?:bird|riser)|(?:light|heavy) sleeper|(?:mother|father|mum|mom|dad) of \w+"
+        r"|\w{3,}(?:er|ist|ian|nurse)|(?:post|fire|sales|police|handy)(?:wo)?man|chef|student))"
         r",? (?:here|me|myself)(?=[,.!]|$)",
         lambda found: f"I am a {found[1].lower()}",
     ),

@@ -10,7 +10,7 @@ import re
 
 from tiers.lexical import WEEKDAYS
 
-from ..marks import Sought, Way, reworded
+from ..marks import Way, reworded, sought
 from .changes import CHANGES
 from .dates import NUMBER, TIMES
 from .fronted import FRONTED
@@ -361,7 +361,8 @@ _WAYS: tuple[Way, ...] = (
     Way(r"\b((?:mother|father|brother|sister|son|daughter)s?) in law\b", r"\1-in-law"),
     # What lives in the house is that of who speaks.
     Way(
-        rf"^\s*the ((?:new |little )?(?:twins|kids|children|baby|{'|'.join(sorted(PETS))}))"
+        rf"^\s*(?:the |(?=(?:twins|baby) ))((?:new |little )?(?:twins|kids|children|baby"
+        rf"|{'|'.join(sorted(PETS))}))"
         r"(?='s name is\b| (?:turns?|(?:is|are) (?:called|named|due)|answers? to|goes by)\b)",
         r"my \1",
     ),
@@ -446,8 +447,7 @@ _WAYS: tuple[Way, ...] = (
         r"\1 \3, not \2",
     ),
 )  # fmt: skip
-WAYS = tuple((Sought(way, 0 if "[A-Z" in way else re.IGNORECASE), put) for way, put in _WAYS)
-"""Case tells where a name has to follow; elsewhere it does not matter."""
+WAYS = sought(_WAYS)
 
 
 def in_plain_words(sentence: str) -> str:

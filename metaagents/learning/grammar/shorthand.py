@@ -16,10 +16,10 @@ from .lexicon import CAPITALS, DIETS, FULL_NAME, PERSONS, PETS, SOFTWARE, SWALLO
 
 _KIN = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
 _DIET = "|".join(sorted(DIETS))
-_STATE = (
-    rf"(?:{_DIET}|diabetic|coeliac|celiac|asthmatic|dyslexic|autistic|epileptic|deaf|left-handed"
-    r"|pregnant|colou?r[- ]?blind|hard of hearing|(?:lactose|gluten)[- ]intolerant"
-    r"|allergic to [a-z]+(?: and [a-z]+)?)"
+STATE = (
+    rf"(?:{_DIET}|(?:type (?:1|2|one|two) )?diabetic|coeliac|celiac|asthmatic|dyslexic|autistic"
+    r"|epileptic|deaf|left-handed|short-sighted|pregnant|colou?r[- ]?blind|hard of hearing"
+    r"|(?:lactose|gluten)[- ]intolerant|allergic to [a-z]+(?: and [a-z]+)?)"
 )
 """What somebody is for long, by which they ask for something."""
 _ASKS = r"(?=(?:what|which|how|where|who|when|can|could|should|do|does|is|are|would|will|any)\b)"
@@ -45,7 +45,7 @@ SHORTHAND: tuple[Way, ...] = (
     ),
     Way(r"\b(i'm|i am) between jobs\b", r"\1 unemployed"),
     # By what they are somebody asks: "being vegan, I", "since I'm vegan, what".
-    Way(rf"^\s*being ({_STATE}), (?=i\b|i'|we\b|my\b)", r"I am \1, "),
+    Way(rf"^\s*being ({STATE}), (?=i\b|i'|we\b|my\b)", r"I am \1, "),
     Way(
         r"^\s*(?:since|because|as|given that|considering(?: that)?|seeing (?:that|as)|now that) "
         rf"((?:i|my [a-z]+(?: [a-z]+)?)\b[^,?!.;]{{3,80}}), {_ASKS}",
@@ -56,10 +56,19 @@ SHORTHAND: tuple[Way, ...] = (
         r"(?:'s| is) ([^,.?!]{3,60})",
         lambda found: f"{found[2].capitalize()} {found[3]} is {found[4]}, {_small(found[1])} them",
     ),
-    # Who speaks is left out.
+    # Who speaks is left out, or stands behind.
+    Way(
+        rf"^\s*({STATE})(?: person)?,? (?:here|me|myself)(?=[,.!]|$)",
+        lambda found: f"I am {_small(found[1])}",
+    ),
     Way(
         r"^\s*(pregnant|expecting)(?= (?:with|a|twins|in|our|my|again)\b|[.!]?$)",
         lambda found: f"I am {found[1].lower()}",
+    ),
+    Way(
+        r"^\s*(passport|birthday|blood type|commute|shift|landlord|landlady|surname|star sign)"
+        r"(?:'s| is) (?!an?\b|required|needed|gone|lost|hell)",
+        lambda found: f"My {found[1].lower()} is ",
     ),
     Way(r"^\s*(?:big|huge|lifelong|long-?time) fan of (?=[a-z])", "I am a big fan of "),
     Way(r"^\s*born and raised in ", "I was born and raised in "),
@@ -86,7 +95,7 @@ SHORTHAND: tuple[Way, ...] = (
         "I got ",
     ),
     Way(
-        rf"^\s*(?:no longer (?={_STATE}\b)|not (?={_STATE} any ?more\b))",
+        rf"^\s*(?:no longer (?={STATE}\b)|not (?={STATE} any ?more\b))",
         "I am no longer ",
     ),
     Way(
@@ -121,7 +130,7 @@ SHORTHAND: tuple[Way, ...] = (
 )
 
 _I_AM = "I am {}"
-_STATED = any_case(_STATE)
+_STATED = any_case(STATE)
 _OWN_HEADINGS: Mapping[str, str] = {
     r"allerg(?:y|ies|ic to)": "I am allergic to {}",
     r"birthday|date of birth|dob": "My birthday is {}",
@@ -203,14 +212,16 @@ _TOOL = regex(
 )
 _SWITCHED = regex(rf"\b((?:switched|moved|migrated) from \S*[A-Z]\S* to )([a-z]+){_NAME_ENDS}")
 _SHORT_NAME_CHARS = 3
+_I = regex(r"\bI\b")
 
 
 def with_capitals(said: str) -> str:
     """Return what was typed all in small letters with those that begin sentences and names.
 
-    What has a capital is returned as it is: who typed that has told names by theirs.
+    What has a capital is returned as it is: who typed that has told names by theirs. An "I" is
+    none: many keyboards put it.
     """
-    if not said.islower():
+    if not _I.sub("i", said).islower():
         return said
     begun = _BEGINS.sub(lambda found: found.group().upper(), said)
     called = _SO_CALLED.sub(lambda found: f"{found[1]}{found[2].capitalize()}", begun)
@@ -263,7 +274,7 @@ def _headed(item: str, *, is_alone: bool) -> str:
             way = "My {heading} is {}" if is_other else told
             is_list = told.endswith(_LISTS) and " and " not in what
             listed = _LAST.sub(" and ", what) if is_list else what
-            return way.format(listed, a=_article(what), heading=found[2].lower())
+            return way.format(listed, a=article(what), heading=found[2].lower())
     return ""
 
 
@@ -277,7 +288,7 @@ def _of_me(listed: str) -> str:
     return f"I am {item}" if _STATED.fullmatch(item) else ""
 
 
-def _article(what: str) -> str:
+def article(what: str) -> str:
     """Return ``a`` or ``an``, and a space, for what has none."""
     if any_case(r"(?:an?|the) ").match(what):
         return ""
