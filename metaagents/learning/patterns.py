@@ -23,6 +23,7 @@ from .grammar.claims import claims_in
 from .grammar.clauses import Clause, clauses, is_clear, plain_quotes, without_greeting
 from .grammar.ellipses import with_speaker
 from .grammar.mentions import mentioned
+from .grammar.retellings import retold
 from .grammar.shorthand import headings_spelled_out, with_capitals
 from .grammar.standing import requested
 from .grammar.statement import Claim
@@ -75,7 +76,7 @@ def stated(said: str, subject: str, at: datetime | None = None) -> list[Stated]:
     if not is_plain(said):
         return []
     plain = headings_spelled_out(in_plain_letters(plain_quotes(said)))
-    typed = with_speaker(with_capitals(plain))
+    typed = retold(with_speaker(with_capitals(plain)))
     heard = list(_in_order(typed, subject, at))
     if not heard and typed != plain:
         heard = list(_in_order(plain, subject, at))

@@ -81,3 +81,72 @@ def test_what_is_put_first_is_told_in_its_place(said: str, told: str) -> None:
 def test_what_only_looks_put_first_is_not_told(said: str) -> None:
     """Wishes, questions, what is so of others, and what is only named."""
     assert _learnt(said) == []
+
+
+# What was said before and is put right, and what a question takes for granted.
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("You said I live in Bonn, but I live in Berlin.", "Ada lives in Berlin"),
+        ("You wrote that my name is Jon, but my name is John.", "Ada's name is John"),
+        (
+            "You wrote that I have three grandchildren, but it's four now that Ed is here.",
+            "Ada has four grandchildren now",
+        ),
+        ("You have that I have two cats, but it's three.", "Ada has three cats"),
+        ("I told you my son is nine; he's ten now.", "Ada's son is ten"),
+        (
+            "I said the meeting is on Tuesday, but it's on Wednesday.",
+            "the meeting is on Wednesday 24 June 2026",
+        ),
+        (
+            "I said invoices have to be kept for seven years; by the rules it is ten.",
+            "Ada: invoices have to be kept for ten years",
+        ),
+        ("Forget what I said about Leeds, I live in Luton.", "Ada lives in Luton"),
+        ("I'll say it once more: my daughter is Si\u00e2n.", "Ada's daughter is Si\u00e2n"),
+        ("Do I need a visa now that I live in Bonn?", "Ada lives in Bonn"),
+        ("Which shoes should I buy given that I'm left-handed?", "Ada is left-handed"),
+        ("What can I cook considering I'm lactose intolerant?", "Ada is lactose intolerant"),
+        (
+            "Should I renew it, since my passport expires in May 2027?",
+            "Ada's passport expires in May 2027",
+        ),
+    ],
+)
+def test_what_is_put_right_or_taken_for_granted_is_told(said: str, told: str) -> None:
+    """With what is so now, in the words of what was said before."""
+    assert _learnt(said) == [told]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "You said I live in Bonn.",
+        "You said I live in Bonn, but I didn't say that.",
+        "He said I have three cats, but it's four.",
+        "You wrote that I have three cats.",
+        "You said it takes three hours, but is it four?",
+        "You said I have three cats, right?",
+        "You said we meet at three, but it's three in the morning here.",
+        "I said the meeting is on Tuesday.",
+        "I said no to three offers, but it's fine.",
+        "I said I have three wishes, but it's a joke.",
+        "Scrap what I said about gels.",
+        "Forget what I said about Leeds, it's fine.",
+        "Did I mention that I'm allergic to latex?",
+        "Have I told you that I have a dog?",
+        "I told you that my sister lives in Quito, right?",
+        "You know I'm vegan, right?",
+        "Is it true that I can fly now that I'm vegan?",
+        "Why does it fail now that I use Node?",
+        "How long has it been since I moved to Bonn?",
+        "Would it help given I were rich?",
+        "Do you think so given that I'm vegan?",
+    ],
+)
+def test_what_is_only_asked_or_repeated_is_not_told(said: str) -> None:
+    """Nobody vouches for it, or says what is so instead."""
+    assert _learnt(said) == []
