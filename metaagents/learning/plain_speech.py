@@ -23,7 +23,7 @@ _HANDED_OVER = Sought(
     r"|rewrit(?:e|es|ing)|rephras\w+|paraphras\w+"
     r"|summari[sz]\w+|make (?:this|it|that) (?:sound )?\w+er\b|(?:text|word|maths?) problem|riddle"
     r"|(?:fix|mind|check|correct) (?:the|my) (?:commas|punctuation|spelling|grammar)|"
-    r"role[- ]?play\w*|act as|pretend\w*|fictional|(?<!\.)example(?!\.\w)|e\.g|"
+    r"role[- ]?play\w*|act as|pretend\w*|fictional|(?<!\.)(?<!worked )example(?!\.\w)|e\.g|"
     r"(?:write|compose|draft|continue|finish|invent|make up|correct|check|edit|improve|here(?:'s"
     r"| is)|this is|consider|take|analy[sz]e|review)\b[^.!?\n]{0,40}\b(?:novel|stor(?:y|ies)|poems?"
     r"|lyrics?"

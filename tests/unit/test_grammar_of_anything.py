@@ -448,3 +448,99 @@ def test_marks_add_up() -> None:
     assert not lasts(bare)
     assert lasts(more)
     assert odds(more) > odds(bare)
+
+
+# What is wanted for good, as a wish, for a reason, in a question or as a heading.
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "I'd rather you never used emojis with me.",
+            "Ada asks the assistant never to use emojis with Ada",
+        ),
+        ("I'd rather you didn't use emojis.", "Ada asks the assistant not to use emojis"),
+        (
+            "I would prefer it if you answered in French.",
+            "Ada asks the assistant to answer in French",
+        ),
+        (
+            "I read your answers on my phone, so keep them under five sentences please.",
+            "Ada asks the assistant to keep its answers under five sentences",
+        ),
+        (
+            "Never promise a refund before Yolanda has approved it.",
+            "Ada asks the assistant never to promise a refund before Yolanda has approved it",
+        ),
+        (
+            "Could you stick to plain text from now on?",
+            "Ada asks the assistant to stick to plain text from now on",
+        ),
+        ("Short answers, please.", "Ada asks the assistant for short answers"),
+        ("Bullet points please, always.", "Ada asks the assistant for bullet points, always"),
+        (
+            "American spelling throughout, please.",
+            "Ada asks the assistant for American spelling throughout",
+        ),
+        ("Metric units only, please.", "Ada asks the assistant for metric units only"),
+        (
+            "What helps me is having things explained step by step.",
+            "what helps Ada is having things explained step by step",
+        ),
+        (
+            "I learn better from worked examples than from definitions.",
+            "Ada learns better from worked examples than from definitions",
+        ),
+        ("I don't want calls before ten.", "Ada doesn't want calls before ten"),
+        (
+            "I don't want slides in a pipeline review.",
+            "Ada doesn't want slides in a pipeline review",
+        ),
+    ],
+)
+def test_how_somebody_wants_things_is_kept_however_it_is_told(said: str, told: str) -> None:
+    """As a preference of who says it."""
+    (found,) = stated(said, "Ada", NOW)
+    assert (found.text, found.fact_type) == (told, "preference")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'd rather you didn't.",
+        "I'd rather you sent me the file.",
+        "I'd rather you didn't book the flight.",
+        "I'd rather you didn't call me today.",
+        "I'd appreciate it if you sent me the file.",
+        "She'd rather you never used emojis.",
+        "Would you rather I never used emojis?",
+        "I'm tired, so keep it short.",
+        "I'm busy, so send the file.",
+        "Are short answers better?",
+        "Short answers are better.",
+        "He wants short answers.",
+        "Metric units?",
+        "Bullet points please.",
+        "American spelling is odd.",
+        "Could you stick around with me?",
+        "Could you use this with me?",
+        "Can you answer that from now on?",
+        "Could you send the file in future?",
+        "What helps me is none of your business.",
+        "What helps me is a drink.",
+        "What helps him is going step by step.",
+        "I learn better.",
+        "I think best of you.",
+        "Do I learn better from examples?",
+        "I don't want to go.",
+        "I don't want any more.",
+        "I don't want the slides in my review.",
+        "I don't want you in my house.",
+        "Never send it before Tom has seen it.",
+        "Never promise anything.",
+    ],
+)
+def test_a_wish_for_once_or_of_another_is_not_kept(said: str) -> None:
+    """It is of what is at hand, of somebody else, or asked."""
+    assert stated(said, "Ada", NOW) == []

@@ -38,8 +38,8 @@ def _put_right(kind: str) -> Way:
 _RETELLINGS: tuple[Way, ...] = (
     # What a question takes for granted.
     Way(
-        r"^(?=[^?]*\?\s*$)\s*(?!why\b|how (?:long|many)\b|is it true\b|do you)[^?,;]{4,80}?,? (?:since"
-        r"|given(?: that)?|considering(?: that)?|seeing (?:that|as)|now that) "
+        r"^(?=[^?]*\?\s*$)\s*(?!why\b|how (?:long|many)\b|is it true\b|do you)[^?,;]{4,80}?,? "
+        r"(?:since|given(?: that)?|considering(?: that)?|seeing (?:that|as)|now that) "
         rf"(?={_OWN}\b)([^?,;]{{6,80}})\?\s*$",
         r"\1.",
     ),

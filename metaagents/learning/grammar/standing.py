@@ -14,13 +14,15 @@ from ..regexes import any_case, regex
 from ..rewording import third_person
 from .statement import Claim, of_speaker
 from .verbs import Sense
+from .wishes import asked_for_a_reason, asked_in_a_question, rather, wished
 
 _ANSWERING = (
     r"(?:answer|reply|respond|write|talk|speak|explain|address|call|format|phrase|sign|quote|cite"
     r"|recommend|suggest|use|include|add|give|send|show|list|schedule|book|plan|remind|avoid|keep"
     r"|put|round|order|buy|offer|ask|propose|mention|start|begin|end|convert|measure|spell|deploy"
-    r"|merge|commit|name|tag|ping|stick|assume|check|run|leave|restart|reboot|delete|drop|disable"
-    r"|push|publish|contact|email|approve|edit|overwrite|expose|store|share|reveal|disclose)"
+    r"|promise(?! any| me| you)|forward|copy|merge|commit|name|tag|ping|stick|assume|check|run"
+    r"|leave|restart|reboot|delete|drop|disable|push|publish|contact|email|approve|edit|overwrite|expose"
+    r"|store|share|reveal|disclose)"
 )
 _NOT_ANY_MORE = (
     r"(?:using|sending|calling|writing|adding|saying|asking|suggesting|recommending|including"
@@ -97,8 +99,9 @@ _YOURS = (
     (any_case(r"\byou\b"), "it"),
 )
 _REASON = any_case(
-    r",? please, |, (?:please\b|(?:as )?i |it's|it is|that's|thanks|because|since|so |or "
-    r"|everything|even if|no (?!(?:more|longer) than))| because | or (?:else|i) "
+    r",? please, |, (?:please\b|(?:as )?i |as (?:my|our|the|we|they) |it's|it is|that's|thanks"
+    r"|because|since|so |or |everything|even if|no (?!(?:more|longer) than))| because "
+    r"| or (?:else|i) "
 )
 _PLEASE = any_case(r",? please$")
 _REPORTED = any_case(
@@ -112,13 +115,17 @@ _GOOD = any_case(
     r"|\b(?:in|for|of) this (?:repo(?:sitory)?|project|code ?base|team|company|workspace)\b"
 )
 """What stands, and where it stands: neither is one occasion."""
+_CONDITION = any_case(
+    r" (?:before|until|unless|without) (?!(?:i|you|it|they|he|she)\b)[\w' ]{3,40}? (?:it|them)$"
+)
+"""On what an order hangs that names what it is of: ``a refund before Yolanda has approved it``."""
 _LANGUAGE = regex(
     r"(?P<who>.+?) asks the assistant (?P<no>not |never )?(?:always )?to (?:always )?"
     r"(?:answer|reply|respond|write|talk|speak)(?: to [^ ]+)? (?:only )?in "
     r"(?P<language>[A-Z][a-z]+)"
     r"(?:,? (?:from now on|in (?:the )?future|going forward|by default|at all times))?\.?"
 )
-CHARS_MAX = 160
+CHARS_MAX, WHOLE_CHARS_MAX = 160, 240
 
 
 def requested(sentence: str, speaker: str) -> Iterator[Claim]:
@@ -128,7 +135,9 @@ def requested(sentence: str, speaker: str) -> Iterator[Claim]:
         sentence: One sentence, its apostrophes in one form.
         speaker: Who asks: "me" is about them.
     """
-    plain = _asked(sentence)
+    whole = sentence.strip(" .!") if len(sentence) <= WHOLE_CHARS_MAX else ""
+    whole = asked_in_a_question(whole) or whole
+    plain = _asked(whole or sentence)
     if len(plain) > CHARS_MAX or "?" in plain or _REPORTED.search(sentence):
         return
     wish = _WISH.fullmatch(plain)
@@ -145,8 +154,12 @@ def requested(sentence: str, speaker: str) -> Iterator[Claim]:
     elif rule and _is_base(rule["act"]) and not _ONCE.search(plain):
         yield Claim(rule["who"], "must", rule["act"], _small(plain), "constraint", is_news=True)
     else:
-        wanted = _wanted(wish["act"] if wish and wish["act"] else plain)
-        if wanted and not _ONCE.search(_GOOD.sub("", wanted)):
+        act = wish["act"] if wish and wish["act"] else ""
+        orders = (act, rather(whole), plain, asked_for_a_reason(whole))
+        wanted = next(filter(None, map(_wanted, filter(None, orders))), "")
+        if not wanted:
+            yield from wished(whole, speaker)
+        elif not _ONCE.search(_CONDITION.sub("", _GOOD.sub("", wanted))):
             text = f"{speaker} asks the assistant {of_speaker(_of_it(wanted), speaker)}"
             yield Claim(speaker, "asks for", wanted, text, "preference", is_news=True)
 
