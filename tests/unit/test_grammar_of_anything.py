@@ -544,3 +544,38 @@ def test_how_somebody_wants_things_is_kept_however_it_is_told(said: str, told: s
 def test_a_wish_for_once_or_of_another_is_not_kept(said: str) -> None:
     """It is of what is at hand, of somebody else, or asked."""
     assert stated(said, "Ada", NOW) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "It's a joy that two of our dreams and all the memories of the journey live on.",
+        "FAILED tests/test_cart.py::test_total - AssertionError: 19.99 != 20.00 in Chrome 12",
+        "I have read four of the nine modules of Marta so far and will go on with the scheduler.",
+        "The job died in Berlin on line 88 with 3 retries left, as we speak.",
+        "Oslo Oslo Oslo Oslo Oslo Oslo Oslo Oslo Oslo Oslo Oslo Oslo Oslo Oslo Oslo Oslo.",
+        "Twice a week, at the Depot in Leeds.",
+        "The Everest is 8849 m high.",
+    ],
+)
+def test_small_talk_output_and_what_is_under_way_do_not_last(said: str) -> None:
+    """However many names and numbers stand in them."""
+    assert stated(said, "Ada", NOW) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "Climbing is what keeps me sane. Twice a week, at the Depot.",
+            "Climbing is what keeps Ada sane. Twice a week, at the Depot",
+        ),
+        (
+            "For press questions it's Paul Vasseur, 04 72 55 01 18.",
+            "Ada: For press questions it's Paul Vasseur, 04 72 55 01 18",
+        ),
+    ],
+)
+def test_how_often_is_told_with_what(said: str, told: str) -> None:
+    """Alone it says nothing; eight words with a name and a number say enough."""
+    assert [one.text for one in stated(said, "Ada", NOW)] == [told]

@@ -41,8 +41,10 @@ _SECRETS = any_case(
     r"[ -]keys?)\b|\bkey(?: is|:) \S*\d"
 )
 _ENDING = " .!;,"
+_HOW_OFTEN = r"(?:once|twice|(?:two|three|four|five) times) an? (?:day|week|month|year)(?=[,.]|$)"
 _POINTS = any_case(
-    r"(?!there's (?:an?|no|only|\d+)\b|both of (?:my|our)\b|what [\w' ]{2,40} (?:is|are)\b"
+    rf"{_HOW_OFTEN}"
+    r"|(?!there's (?:an?|no|only|\d+)\b|both of (?:my|our)\b|what [\w' ]{2,40} (?:is|are)\b"
     r"|it(?:'s| is| was) (?:(?:my|our|the|an?) |(?-i:[A-Z]))[\w .-]{0,40} (?:who|that)\b"
     r"|it (?:is|was|has been) (?:agreed|decided|settled)\b)"
     r"(?:it|that|this|these|those|he|she|they|there|here|what|who|you|her|his|their|your|its|"
@@ -53,7 +55,7 @@ _POINTS = any_case(
 """What a sentence opens with that goes on from another one."""
 _NAMED_FIRST = regex(r"(?:[Mm]y|[Oo]ur) [a-z]+|[A-Z][\w.'-]+ (?:[A-Z]|is\b|was\b|has\b)")
 """Of whom a sentence is: ``My husband has kept his job``."""
-_GOES_ON = any_case(r"(?:it|that|this|these|those|there|both|neither)(?:'\w+)?\b")
+_GOES_ON = any_case(rf"{_HOW_OFTEN}|(?:it|that|this|these|those|there|both|neither)(?:'\w+)?\b")
 """What goes on from the sentence before it; of whom "she" is told would be a guess."""
 _NAMED_AFTER = any_case(r", (?:my|our) [\w .]{2,30}$")
 """Of whom it was, said at the end: ``He's ninety-one, our neighbour Mr. Hollis``."""
@@ -68,6 +70,8 @@ _PASSES = any_case(
     r"|^(?:companies|firms|people|tools|languages) like (?-i:[A-Z])"
     r"|^(?:no|nope|not any ?more|correction|scrap that)[,:] (?!\S+(?: \S+){4})"
     r"|^no (?:prob(?:lem)?|worries|need|idea|way|doubts?|thanks)\b"
+    r"|\b(?:so far|as we speak|one sec|brb|give me a (?:sec|second|minute|moment)|line \d+)\b"
+    r"|\w::\w|[!=]=|\w\(\)|\b[A-Z]\w+Error\b|^(?:FAILED|PASSED|WARN|ERROR)\b"
     r"|^for (?:always|all|being|every)\b|^(?:the )?(?:first |second |best |cheapest |other )?"
     r"(?:option|plan|variant|alternative|choice)(?: (?:[a-z]|\d+))? (?:is|are|costs?|takes?|has)\b"
 )
@@ -106,7 +110,8 @@ def claims_as_said(
         before: The sentence before it, from which it may go on.
     """
     said = candidate(sentence, before)
-    if said and lasts(said) and _without_times(said):
+    is_said_once = len({*words(said)}) >= WORDS_MIN
+    if is_said_once and lasts(said) and _without_times(said):
         yield Claim(speaker, "says", said, _attributed(speaker, dated(said, at)), is_news=True)
 
 

@@ -21,7 +21,7 @@ from .verbs import FORMS
 _WORD = regex(r"[^\W_]+(?:['-][^\W_]+)*")
 _NAME = regex(rf"[{CAPITALS}][\w'.&-]*")
 _I = regex(r"I(?:'|\b)")
-_LONG_WORDS = 15
+_LONG_WORDS, _SHORT_WORDS = 15, 7
 _NAMES_MAX = 2
 
 
@@ -164,8 +164,13 @@ MARKS: Mapping[str, Mark] = MappingProxyType(
                 "annoying annoyed tired starving bored excited glad happy sorry thanks thank wow "
                 "great lovely awful terrible horrible ugh oh hope wish feel feeling feels nice "
                 "cool amazing awesome wonderful incredible stoked cheers welcome beautiful "
-                "typical proud worried weird funny hungry stuck nervous inspired thankfully tough",
-                r"\bgood (?:morning|evening|luck)\b|\bcongrat",
+                "typical proud worried weird funny hungry stuck nervous inspired thankfully tough "
+                "inspiring encouraging supportive thrilled stressed stressful frustrating relief "
+                "joy passion journey dream dreams freedom mindfulness haven wild feels memories "
+                "moments challenges impact community unity hopeful grateful gratitude motivated "
+                "motivation therapeutic peaceful powerful rewarding",
+                r"\bgood (?:morning|evening|luck)\b|\bcongrat|\bcan't wait\b|\bwe all\b"
+                r"|\b(?:last|our) (?:chat|talk|talked)\b|\blong time no\b",
             ),
         ),
         "you": Mark(-1.3, _words("you your yours you're you've you'll")),
@@ -177,8 +182,9 @@ MARKS: Mapping[str, Mark] = MappingProxyType(
     }
 )
 BIAS = -1.4
-LASTS_FROM = 2.0
-"""From here on a sentence is kept: chosen where almost none of those that state nothing is."""
+LASTS_FROM, SHORT_LASTS_FROM = 1.8, 2.1
+"""From here on a sentence is kept, and one of few words: chosen where almost none of those that
+state nothing is. A name and a number alone are too little for a few words to be of somebody."""
 LIKELY = 0.5
 """From here on a sentence that goes on from another speaks of what lasts rather than not."""
 
@@ -204,7 +210,8 @@ _HOUSE_RULE = regex(
 
 def lasts(said: str) -> bool:
     """Whether the marks of a sentence, or its form, say that it tells of what lasts."""
-    return odds(said) >= LASTS_FROM or _HOUSE_RULE.match(said) is not None
+    least = SHORT_LASTS_FROM if len(Sentence(said).tokens) <= _SHORT_WORDS else LASTS_FROM
+    return odds(said) >= least or _HOUSE_RULE.match(said) is not None
 
 
 def odds(said: str) -> float:
