@@ -150,3 +150,73 @@ def test_what_is_put_right_or_taken_for_granted_is_told(said: str, told: str) ->
 def test_what_is_only_asked_or_repeated_is_not_told(said: str) -> None:
     """Nobody vouches for it, or says what is so instead."""
     assert _learnt(said) == []
+
+
+# The reason that opens a statement, what only stands beside one, and short notices.
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "Because our house was built in 1908, none of the walls are straight.",
+            ["Ada's house was built in 1908"],
+        ),
+        (
+            "As my mother is Polish, I speak Polish at home.",
+            ["Ada's mother is Polish", "Ada speaks Polish at home"],
+        ),
+        (
+            "Although I was born in Kerala, I grew up in Dubai.",
+            ["Ada was born in Kerala", "Ada grew up in Dubai"],
+        ),
+        (
+            "Because I work nights, I sleep till noon.",
+            ["Ada works nights", "Ada sleeps till noon"],
+        ),
+        (
+            "Our budget for food, if one can call it that, is 120 euros a week.",
+            ["Ada's budget for food is 120 euros a week"],
+        ),
+        (
+            "Interns may read the case files but must not take them home.",
+            ["Ada: Interns may read the case files but must not take them home"],
+        ),
+        ("Spare keys: hook 9, boiler room.", ["Ada: Spare keys: hook 9, boiler room"]),
+        (
+            "Two reviewers per pull request, three if it touches auth.",
+            ["Ada: Two reviewers per pull request, three if it touches auth"],
+        ),
+        ("Terraform 1.9, nothing newer.", ["Ada: Terraform 1.9, nothing newer"]),
+        ("Node 22 everywhere from now on.", ["Ada: Node 22 everywhere from now on"]),
+    ],
+)
+def test_a_reason_and_a_notice_are_statements(said: str, told: list[str]) -> None:
+    """A reason with what follows from it; a notice as it was said."""
+    assert _learnt(said) == told
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "As I see it, I am right.",
+        "As we speak, the train leaves.",
+        "Because I said so, I win.",
+        "As I get older, I get wiser.",
+        "Because I was late, I missed the bus.",
+        "As I said, we won.",
+        "Because I might be vegan, I read labels.",
+        "Two beers per person!",
+        "5 km per hour is slow.",
+        "You may look but must not touch.",
+        "Kids may dream but must not cry.",
+        "Problem: drawer won't open?",
+        "No more mistakes from now on.",
+        "I will call Tom from now on.",
+        "Node 22 everywhere from now on?",
+        "Terraform 1.9, nothing new.",
+    ],
+)
+def test_sayings_wishes_and_questions_are_none(said: str) -> None:
+    """They open, or are put, in the same way."""
+    assert _learnt(said) == []

@@ -208,10 +208,33 @@ _HOUSE_RULE = regex(
 """Who may do something and who must not, where one lives or works: ``Only Maria may sign``."""
 
 
+_MANY = r"(?:\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|twelve)"
+_PLACE = (
+    r"(?:(?:top|bottom|left|right|second|third|upper|lower) )?(?:hook|drawer|shelf|cabinet|cupboard"
+    r"|locker|rack|cellar|attic|basement|garage|boiler room|store ?room)\b"
+)
+_NOTICES = (
+    regex(
+        rf"^(?:[{CAPITALS}][a-z]+s|[a-z]+s|Nobody|No one) (?:may|can) (?!{_GUESSED})[a-z]"
+        r"[^,;]{4,60} but (?:must|may|can)(?: not|n't|not) [a-z]"
+    ),
+    any_case(rf"^(?:the |our |my )?(?:[\w-]+ ){{0,2}}[\w-]+: {_PLACE}"),
+    any_case(rf"^{_MANY} [a-z]+s? per (?!hour|minute|second|day|person|serving|cup)[a-z]"),
+    any_case(r"^[\w.+-]+ \d[\d.]*, (?:nothing|no) (?:newer|older|higher|lower|later)\b"),
+    regex(
+        rf"^(?!(?:I|We|You|It|Let)\b)(?=.*(?:\d| [{CAPITALS}][a-z]))[^,;?]{{3,60}},? from now on$"
+    ),
+)
+"""Short notices of what holds: who may and may not, where things are kept, how many there must be,
+which version it has to be, and what is so from now on."""
+
+
 def lasts(said: str) -> bool:
     """Whether the marks of a sentence, or its form, say that it tells of what lasts."""
+    if _HOUSE_RULE.match(said) or any(form.match(said) for form in _NOTICES):
+        return True
     least = SHORT_LASTS_FROM if len(Sentence(said).tokens) <= _SHORT_WORDS else LASTS_FROM
-    return odds(said) >= least or _HOUSE_RULE.match(said) is not None
+    return odds(said) >= least
 
 
 def odds(said: str) -> float:

@@ -43,7 +43,9 @@ OPENINGS: tuple[Way, ...] = (
     # What only stands beside a statement: ``belongs, strictly speaking, to``.
     Way(
         r"(?<=\w), (?:strictly speaking|of course|by the way|in fact|as it happens|mind you"
-        r"|to be fair|believe it or not|for what it's worth|for \w+ reasons), (?=\w)",
+        r"|to be fair|believe it or not|for what it's worth|for \w+ reasons|so to speak|as it were"
+        r"|if (?:one|you) can call it that|touch wood|god rest (?:(?:her|his) soul|her|him|them)), "
+        r"(?=\w)",
         " ",
     ),
     Way(r"^((?:[^:.!?]{3,30}: )?(?:my|our) [\w ]{2,30}) = (?=\S)", r"\1 is "),

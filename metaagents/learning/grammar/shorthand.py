@@ -51,6 +51,14 @@ SHORTHAND: tuple[Way, ...] = (
         rf"((?:i|my [a-z]+(?: [a-z]+)?)\b[^,?!.;]{{3,80}}), {_ASKS}",
         r"\1; ",
     ),
+    # The reason that opens a statement is a statement, too.
+    Way(
+        r"^\s*(?:because|as|although|though|even though|given that|considering that) "
+        r"(?=(?:i|my|our|we)\b)(?!i (?:said|say|see|told|mentioned|get|grow|was saying"
+        r"|understand)\b|we (?:speak|know|all|said)\b)([^,?!.;]{6,80}), "
+        r"(?=(?:i|my|our|we|none|all|both|the|every|each|no)\b[^?]*$)",
+        lambda found: f"{found[1][0].upper()}{found[1][1:]}; ",
+    ),
     Way(
         rf"^(?=[^?]*\?\s*$)([^,?]{{2,80}}?) (my|our) ((?:{_KIN})(?: [{CAPITALS}]\w+)?),? who"
         r"(?:'s| is) ([^,.?!]{3,60})",
