@@ -220,3 +220,31 @@ def test_a_reason_and_a_notice_are_statements(said: str, told: list[str]) -> Non
 def test_sayings_wishes_and_questions_are_none(said: str) -> None:
     """They open, or are put, in the same way."""
     assert _learnt(said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "I failed the notary exam in 2024 and passed it this spring, on the third go.",
+            ["Ada failed the notary exam in 2024", "Ada passed the notary exam in spring 2026"],
+        ),
+        (
+            "I bought a van in 2020 and sold it last year.",
+            ["Ada bought a van in 2020", "Ada sold a van in 2025"],
+        ),
+        (
+            "I started the course in March and finished it in May.",
+            ["Ada started the course in March 2026", "Ada finished the course in May 2026"],
+        ),
+        ("I took the bus and missed it.", []),
+        ("I opened the file and closed it.", []),
+        ("I read the book and liked it.", []),
+        ("I met my boss and hated it.", []),
+        ("I saw the film in May and loved it.", []),
+        ("I failed the exam and want to pass it.", ["Ada failed the exam"]),
+    ],
+)
+def test_it_is_what_the_clause_before_is_of(said: str, told: list[str]) -> None:
+    """Where the second clause goes on about the same; what passes is told as little as before."""
+    assert _learnt(said) == told

@@ -294,7 +294,7 @@ def taken_apart(
     subject, start = found
     if subject.sort == "thing" and _MINE.search(subject.text):
         subject = replace(subject, text=of_speaker(subject.text, speaker))
-    words = _with_it_named(words, before)
+    words = _with_it_named(words, before, goes_on=clause.goes_on)
     is_own = subject.sort == "speaker" and not subject.beside
     verbal = parsed(words[start:], is_own=is_own)
     if verbal is None or (clause.goes_on and not is_known_verb(verbal.lemma)):
@@ -327,18 +327,21 @@ def taken_apart(
     return Said(subject, verbal, tuple(times), speaker, clause, is_change, lies_ahead, is_each_day)
 
 
-def _with_it_named(words: list[str], before: Said | None) -> list[str]:
+def _with_it_named(words: list[str], before: Said | None, *, goes_on: bool) -> list[str]:
     """Return a clause that ends with "it", with what the part before is about in its place.
 
-    ``Aspirin is out, I'm allergic to aspirin``; ``I used to hate olives but I love olives``.
+    ``Aspirin is out, I'm allergic to aspirin``; ``I used to hate olives but I love olives``; ``I
+    failed the exam and passed the exam``, where it goes on.
     """
     if before is None or words[-1].lower() not in {"it", "them"}:
         return words
     is_borne = words[-2:-1] == ["to"] and bool(_BEARS.intersection(words))
     if before.subject.sort == "thing" or (is_borne and before.subject.sort == "named"):
         return [*words[:-1], *before.subject.text.lower().split()]
-    is_told = before.subject.sort == "speaker" and before.verbal.lemma in {*TASTES, "have"}
     thing = before.verbal.rest.split()
+    is_one = goes_on and thing[:1] in (["my"], ["our"], ["the"], ["a"], ["an"])
+    is_known = before.verbal.lemma in {*TASTES, "have"} or is_one
+    is_told = before.subject.sort == "speaker" and is_known
     return [*words[:-1], *thing] if is_told and 0 < len(thing) <= _THING_WORDS_MAX else words
 
 
