@@ -7,7 +7,7 @@ of the time in which a text is searched letter by letter for any of many ways to
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
@@ -30,6 +30,9 @@ MARKS_MAX = 100
 """To look for more takes as long as a search."""
 
 FEW_MARKS = 8
+LETTERS = 3
+"""By so many of its first a mark is looked up."""
+
 ASCII_END = 128
 
 _Marks: TypeAlias = tuple[str, ...]
@@ -61,34 +64,78 @@ class Sought:
 
     def search(self, text: str) -> re.Match[str] | None:
         """Return where the pattern is found first."""
-        return self.pattern.search(text) if self._may_be_in(lowered(text)) else None
+        return self.pattern.search(text) if self.may_be_in(lowered(text)) else None
 
     def sub(self, put: Put, text: str) -> str:
         """Return a text with something in the place of all that is found."""
-        return self.pattern.sub(put, text) if self._may_be_in(lowered(text)) else text
+        return self.pattern.sub(put, text) if self.may_be_in(lowered(text)) else text
 
-    def _may_be_in(self, text: str | None) -> bool:
+    def may_be_in(self, text: str | None) -> bool:
         """Whether it may be found in a text that is ``lowered``."""
         return text is None or not self.marks or any(map(text.__contains__, self.marks))
 
 
-def sought(ways: Iterable[Way]) -> tuple[tuple[Sought, Put], ...]:
-    """Return ways of speaking as ``reworded`` takes them.
+class Likely:
+    """Many patterns, of which only those are tried on a text that it may have.
+
+    To ask each of a hundred takes as long as reading the text; they are found by the first letters
+    of their marks instead.
+
+    Args:
+        patterns: In their order.
+    """
+
+    def __init__(self, patterns: Iterable[Sought]) -> None:
+        self.patterns = tuple(patterns)
+
+    @cached_property
+    def _by_letters(self) -> dict[str, tuple[int, ...]]:
+        """Places of patterns by the first letters of their marks; of those without, by none."""
+        found: dict[str, dict[int, None]] = {"": {}}
+        for place, one in enumerate(self.patterns):
+            is_short = not one.marks or min(map(len, one.marks)) < LETTERS
+            for letters in {""} if is_short else {mark[:LETTERS] for mark in one.marks}:
+                found.setdefault(letters, {})[place] = None
+        return {letters: tuple(places) for letters, places in found.items()}
+
+    def places(self, text: str) -> Sequence[int]:
+        """Return which patterns may be in a text, in their order."""
+        small = lowered(text)
+        if small is None:
+            return range(len(self.patterns))
+        index = self._by_letters
+        met = index.keys() & {small[at : at + LETTERS] for at in range(len(small) - LETTERS + 1)}
+        among = {place for letters in ("", *met) for place in index[letters]}
+        return sorted(place for place in among if self.patterns[place].may_be_in(small))
+
+
+class Ways(Likely):
+    """Ways of speaking, as ``reworded`` takes them.
 
     Case tells where a pattern asks for a name; elsewhere it does not matter.
     """
-    return tuple((Sought(way, 0 if "[A-Z" in way else re.IGNORECASE), put) for way, put in ways)
+
+    def __init__(self, ways: Sequence[Way]) -> None:
+        self.puts = [one.put for one in ways]
+        super().__init__(
+            Sought(one.pattern, 0 if "[A-Z" in one.pattern else re.IGNORECASE) for one in ways
+        )
+
+    def change(self, text: str, behind: int) -> tuple[str, int] | None:
+        """Return what the next way behind a place makes of a text, and its place, if any does."""
+        for place in self.places(text):
+            if place > behind:
+                after = self.patterns[place].pattern.sub(self.puts[place], text)
+                if after != text:
+                    return after, place
+        return None
 
 
-def reworded(text: str, ways: Iterable[tuple[Sought, Put]]) -> str:
+def reworded(text: str, ways: Ways) -> str:
     """Return a text with each way of speaking replaced in what those before it have left."""
-    small = lowered(text)
-    for sought, put in ways:
-        if small is not None and sought.marks and not any(map(small.__contains__, sought.marks)):
-            continue
-        after = sought.pattern.sub(put, text)
-        if after != text:
-            text, small = after, lowered(after)
+    place = -1
+    while changed := ways.change(text, place):
+        text, place = changed
     return text
 
 

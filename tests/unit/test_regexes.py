@@ -16,7 +16,7 @@ from ezra.evaluation import learning
 from metaagents.learning import instructions, plain_speech, regexes, times
 from metaagents.learning.grammar import clauses, subjects
 from metaagents.learning.grammar.plainer import WAYS, in_plain_words
-from metaagents.learning.marks import Sought, marks_of, reworded
+from metaagents.learning.marks import Likely, Sought, Way, Ways, marks_of, reworded
 from metaagents.learning.regexes import any_case, compiled, regex
 from tiers.lexical import sentences
 
@@ -72,7 +72,7 @@ def texts_in(value: object) -> Iterator[str]:
 
 def searched_for_each(sentence: str) -> str:
     """Return what a sentence comes down to when each pattern is searched for."""
-    for sought, put in WAYS:
+    for sought, put in zip(WAYS.patterns, WAYS.puts, strict=True):
         sentence = sought.pattern.sub(put, sentence)
     return sentence
 
@@ -136,8 +136,19 @@ def test_letters_of_more_than_two_forms_are_always_searched() -> None:
 
 def test_what_one_way_makes_is_read_by_the_next() -> None:
     """Its marks are looked for in the text as it is by then."""
-    ways = [(Sought("aunt"), "kin"), (Sought("kin"), "family")]
+    ways = Ways([Way("kin", "folk"), Way("aunt", "kin"), Way("kin", "family")])
     assert reworded("my aunt", ways) == "my family"
+    assert reworded("my kin", ways) == "my folk"
+    assert reworded("m\u00fc aunt", ways) == "m\u00fc family"
+
+
+def test_of_many_patterns_those_that_a_text_may_have_are_tried_in_their_order() -> None:
+    """By their marks; those of two letters or none are looked at in every text."""
+    likely = Likely(Sought(one) for one in ("aunt|uncle", "my", "[0-9]", "unclear", "aunts"))
+    assert likely.places("my Aunt") == [0, 1, 2]
+    assert likely.places("unclear") == [0, 2, 3]
+    assert likely.places("") == [2]
+    assert list(likely.places("\u00fc")) == [0, 1, 2, 3, 4]
 
 
 def test_the_second_of_a_month_may_be_shouted() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ..marks import Likely, Sought
 from ..regexes import any_case, regex
 from ..rewording import third_person
 from ..times import at_end
@@ -306,13 +307,14 @@ def _spelled_out(way: str) -> str:
     return re.sub(r"(?<!P)<(\w+)(?::(\w+))?>", part, way)
 
 
-def _read_table() -> Iterator[tuple[re.Pattern[str], str]]:
+def _read_table() -> Iterator[tuple[Sought, str]]:
     for line in _RESTATED.strip().replace("\n    ", " ").splitlines():
         way, implied = line.split(" -> ")
-        yield regex(_spelled_out(way)), implied
+        yield Sought(_spelled_out(way), 0), implied
 
 
-_WAYS = tuple(_read_table())
+_TABLE = tuple(_read_table())
+_LIKELY = Likely(way for way, _ in _TABLE)
 _BOUNDED = any_case(r"(?:since|until|till|from|as of|by|for|ever)\b")
 """A time that lasts: what is so for it may be over, or not have begun."""
 _SENTENCE = regex(r"(?<=\. )[a-z]")
@@ -332,8 +334,9 @@ def restated(text: str) -> str:
 
 
 def _restated(said: str) -> str:
-    for way, implied in _WAYS:
-        if found := way.fullmatch(said):
+    for place in _LIKELY.places(said):
+        way, implied = _TABLE[place]
+        if found := way.pattern.fullmatch(said):
             parts = found.groupdict(default="")
             parts |= {"many": _SO_MANY[parts["nth"]]} if "nth" in parts else {}
             about = parts.get("who") or parts.get("whose") or ""

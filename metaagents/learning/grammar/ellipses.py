@@ -10,7 +10,7 @@ import re
 
 from tiers.lexical import MONTHS, NUMBER_WORDS, WEEKDAYS, sentences
 
-from ..marks import Way, reworded, sought
+from ..marks import Way, Ways, reworded
 from .lexicon import BODY, CARERS, PETS, RELATIVES, SWALLOWED, TRADES
 from .shorthand import STATE, article
 from .verbs import FORMS
@@ -97,7 +97,7 @@ _SAID: tuple[Way, ...] = (
     Way(rf"^({_NO_OTHER}(?:[a-z-]+ ){{0,2}}?(?:{_TRADE})) (?={_WHERE})", _one),
     Way(rf"^((?:retired|trainee|freelance|self-employed) (?:{_TRADE})){_ENDS}", _one),
 )
-_WAYS = sought(_SAID)
+_WAYS = Ways(_SAID)
 _SEAT = (
     r"((?:an? |the )?(?:window|aisle|middle|front|back|quiet|ground-floor|upper|lower|non-smoking)"
     r" (?:seat|room|row|table|berth|bunk|car(?:riage)?))"

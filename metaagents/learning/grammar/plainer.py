@@ -10,7 +10,7 @@ import re
 
 from tiers.lexical import WEEKDAYS
 
-from ..marks import Way, reworded, sought
+from ..marks import Way, Ways, reworded
 from .changes import CHANGES
 from .dates import NUMBER, TIMES
 from .fronted import FRONTED
@@ -447,7 +447,7 @@ _WAYS: tuple[Way, ...] = (
         r"\1 \3, not \2",
     ),
 )  # fmt: skip
-WAYS = sought(_WAYS)
+WAYS = Ways(_WAYS)
 
 
 def in_plain_words(sentence: str) -> str:

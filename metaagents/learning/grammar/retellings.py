@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tiers.lexical import MONTHS, NUMBER_WORDS, WEEKDAYS, sentences
 
-from ..marks import Way, reworded, sought
+from ..marks import Way, Ways, reworded
 
 _OWN = r"(?:i'm|i've|i|my|we're|we've|we|our)"
 _TOLD = (
@@ -62,7 +62,7 @@ _RETELLINGS: tuple[Way, ...] = (
         "",
     ),
 )
-_WAYS = sought(_RETELLINGS)
+_WAYS = Ways(_RETELLINGS)
 
 
 def retold(said: str) -> str:
