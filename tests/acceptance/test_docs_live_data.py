@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,7 @@ async def test_r9_36_the_calls_of_live_data_are_as_shown(
 ) -> None:
     """The calls of the page, on a database that has the table of the page."""
     shop = tmp_path / "shop.db"
-    with sqlite3.connect(shop) as database:
+    with closing(sqlite3.connect(shop)) as database, database:
         database.execute("CREATE TABLE items (sku TEXT, name TEXT, level INTEGER, cost REAL)")
         database.execute("INSERT INTO items VALUES ('A1', 'front wing', 3, 40.5)")
     monkeypatch.setenv("EZRA_MESH_FILE", str(declaration(tmp_path, f"sqlite:///{shop}")))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -150,7 +151,7 @@ async def test_an_old_receipt_has_a_clear_answer(tmp_path: Path) -> None:
 
 def rows_of(home: Path) -> dict[str, Any]:
     """Return how many rows each table has, and what was charged."""
-    with sqlite3.connect(next(home.rglob("ezra.db"))) as database:
+    with closing(sqlite3.connect(next(home.rglob("ezra.db")))) as database:
         listed = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         names = [name for (name,) in listed]
         counts = {name: database.execute(f"SELECT COUNT(*) FROM {name}") for name in names}  # noqa: S608

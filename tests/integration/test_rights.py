@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -262,7 +263,7 @@ async def _ask(http: httpx2.AsyncClient, operation: Operation[Any, Any], **more:
 
 def _stored(home: Path) -> list[str]:
     """Return every row of the cold tier, whatever its table."""
-    with sqlite3.connect(f"file:{home / 'ezra.db'}?mode=ro", uri=True) as database:
+    with closing(sqlite3.connect(f"file:{home / 'ezra.db'}?mode=ro", uri=True)) as database:
         return [line for line in database.iterdump() if line.startswith("INSERT")]
 
 
