@@ -47,7 +47,7 @@ COVERED_MAX = 32
 """Summaries among the first ten of a leg bring the turns that they cover, so many in all."""
 
 AWAITED_MAX = 16
-AWAITED_SECONDS = 0.3
+AWAITED_SECONDS = 0.2
 LOOKED_AGAIN_SECONDS = 0.02
 """A search by meaning alone awaits so many records that are being indexed, so long at most."""
 

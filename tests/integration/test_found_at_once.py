@@ -28,8 +28,11 @@ async def test_what_was_kept_is_found_by_what_it_means(
         assert found.degraded == ()
 
 
-async def test_what_was_said_is_found_by_what_it_means(tmp_path: Path) -> None:
+async def test_what_was_said_is_found_by_what_it_means(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """By the first recall after the reply, which waits for what is being indexed."""
+    monkeypatch.setattr("ezra.recall.candidates.AWAITED_SECONDS", 30)  # of a busy machine
     async with running(tmp_path, background=True, embedder="required") as ezra:
         graph = await ezra.create_session_graph("home")
         agent = await graph.spawn_agent("scout", topics={"*"})
