@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from typing import NamedTuple
 
 from metaagents.lifecycle.material import notes_told
@@ -192,7 +192,7 @@ def telling_more(hits: Sequence[Hit]) -> list[Hit]:
     A month in which little was said tells what its week and its day do.
     """
     kept: list[Hit] = []
-    known: set[tuple[date, str]] = set()
+    known: set[tuple[str, str, str]] = set()
     for hit in hits:
         if hit.kind in SHORTER:
             notes = notes_told(hit.text, hit.occurred_at or hit.recorded_at)
