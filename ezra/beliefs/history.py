@@ -7,7 +7,7 @@ who run and audit a fleet. What an agent may see of the past, ``agent.beliefs(as
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -468,10 +468,12 @@ class History:
     async def _naming(self, belief_id: str) -> tuple[LoggedBelief, ...]:
         found: list[LoggedBelief] = []
         read = partial(self._runtime.history.naming, self._scope, belief_id)
-        async for page in pages_of(read, lambda entry: entry.event.seq, 0, EVENTS_PER_PAGE):
-            found += page
-            if len(found) >= EVENTS_EXPLAINED_MAX:
-                break
+        logged = pages_of(read, lambda entry: entry.event.seq, 0, EVENTS_PER_PAGE)
+        async with aclosing(logged) as pages:
+            async for page in pages:
+                found += page
+                if len(found) >= EVENTS_EXPLAINED_MAX:
+                    break
         return tuple(found)
 
     async def _receipt(self, receipt_id: str | None) -> Receipt | None:

@@ -319,11 +319,15 @@ class Witness:
         problems: list[str] = []
         fold, seen = checker.fold, 0
         read = partial(self._runtime.history.projected, self._scope)
-        async for page in pages_of(read, lambda row: row.belief.committed_seq, 0, EVENTS_PER_PAGE):
-            seen += len(page)
-            problems += await asyncio.to_thread(lambda rows: list(differences(fold, rows)), page)
-            if len(problems) >= PROBLEMS_MAX:
-                break
+        stored = pages_of(read, lambda row: row.belief.committed_seq, 0, EVENTS_PER_PAGE)
+        async with aclosing(stored) as pages:
+            async for page in pages:
+                seen += len(page)
+                problems += await asyncio.to_thread(
+                    lambda rows: list(differences(fold, rows)), page
+                )
+                if len(problems) >= PROBLEMS_MAX:
+                    break
         if seen != len(fold.beliefs) and not problems:
             problems.append(f"{len(fold.beliefs)} beliefs in the log, {seen} are stored")
         rows: tuple[TrustRow, ...] = await self._runtime.history.trusts(self._scope)

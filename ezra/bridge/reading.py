@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import aclosing
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
@@ -224,12 +225,14 @@ async def memories(bridge: Bridge) -> AsyncIterator[Memory]:
         Away: The memory is away.
     """
     reader, given = await bridge.reader(), 0
-    async for page in linked(lambda after: reader.latest_facts(after=after, limit=PAGE)):
-        for fact in page.rows[: MEMORIES_MAX - given]:
-            yield memory_of(fact)
-        given += len(page.rows)
-        if given >= MEMORIES_MAX:
-            return
+    latest = linked(lambda after: reader.latest_facts(after=after, limit=PAGE))
+    async with aclosing(latest) as pages:
+        async for page in pages:
+            for fact in page.rows[: MEMORIES_MAX - given]:
+                yield memory_of(fact)
+            given += len(page.rows)
+            if given >= MEMORIES_MAX:
+                return
 
 
 async def dashboard(bridge: Bridge, days: int = 30) -> Dashboard:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 from typing import cast
@@ -104,10 +105,12 @@ async def _events_about(runtime: Runtime, record_id: str) -> tuple[AuditEvent, .
     found: list[AuditEvent] = []
     only = AuditFilter(record_id=record_id)
     read = partial(runtime.log.tenant_audit, runtime.settings.tenant, only=only)
-    async for page in pages_of(read, lambda event: event.position, 0, EVENTS_PER_PAGE):
-        found += page
-        if len(found) >= EVENTS_MAX:
-            break
+    told = pages_of(read, lambda event: event.position, 0, EVENTS_PER_PAGE)
+    async with aclosing(told) as pages:
+        async for page in pages:
+            found += page
+            if len(found) >= EVENTS_MAX:
+                break
     return tuple(found)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from metaagents.lifecycle.material import notes_told
+from metaagents.lifecycle.material import Note, notes_told
 from tiers.lexical import estimate_tokens
 from tiers.records import Hit, Kind
 
@@ -54,7 +54,8 @@ def folded(ranked: Sequence[Ranked], *, documents_apart: bool = False) -> list[R
 
     A summary or episode leads to the records it covers: where one of them is among the
     candidates and not much worse (``COVERED_SHARE``), the best of them takes its place. Of two
-    texts with the same terms, the better stands; rules are compared among themselves. At most
+    texts with the same terms, the better stands, and of two summaries or episodes the one that
+    tells every sentence of the other; rules are compared among themselves. At most
     ``COMPARED_MAX`` are compared.
 
     Args:
@@ -65,6 +66,11 @@ def folded(ranked: Sequence[Ranked], *, documents_apart: bool = False) -> list[R
     places = {one.candidate.key: place for place, one in enumerate(ranked)}
     kept = dict(enumerate(ranked))
     stands_for: dict[int, int] = {}
+    told = {
+        place: notes_told(one.candidate.text, one.candidate.happened_at)
+        for place, one in enumerate(ranked[:COMPARED_MAX])
+        if one.candidate.kind in SHORTER
+    }
     turns: list[int] = []
     others: list[int] = []
     for place, one in enumerate(ranked[:COMPARED_MAX]):
@@ -77,7 +83,7 @@ def folded(ranked: Sequence[Ranked], *, documents_apart: bool = False) -> list[R
                 (
                     it
                     for it in known
-                    if _same(ranked[it], one)
+                    if (_same(ranked[it], one) or _tells(told, it, place))
                     and not (documents_apart and _of_two_documents(ranked[it], one))
                 ),
                 None,
@@ -192,7 +198,7 @@ def telling_more(hits: Sequence[Hit]) -> list[Hit]:
     A month in which little was said tells what its week and its day do.
     """
     kept: list[Hit] = []
-    known: set[tuple[str, str, str]] = set()
+    known: set[Note] = set()
     for hit in hits:
         if hit.kind in SHORTER:
             notes = notes_told(hit.text, hit.occurred_at or hit.recorded_at)
@@ -201,6 +207,11 @@ def telling_more(hits: Sequence[Hit]) -> list[Hit]:
             known |= notes
         kept.append(hit)
     return kept
+
+
+def _tells(told: Mapping[int, frozenset[Note]], one: int, other: int) -> bool:
+    """Whether of two that tell something in sentences the first tells all that the other does."""
+    return one in told and other in told and told[other] <= told[one]
 
 
 def _covered_by(one: Ranked, ranked: Sequence[Ranked], places: Mapping[Key, int]) -> int | None:
@@ -227,7 +238,6 @@ def _same(one: Ranked, other: Ranked) -> bool:
     """Whether two texts have the same terms, and hold both or held both.
 
     Whatever their kinds, but a rule: what recites its steps does not tell how often they worked.
-    The second of two that stand for other records has all of its terms in the first.
     """
     if (one.candidate.kind == "rule") != (other.candidate.kind == "rule"):
         return False
@@ -236,6 +246,4 @@ def _same(one: Ranked, other: Ranked) -> bool:
         return False
     if (FORMER in one.candidate.ranks) != (FORMER in other.candidate.ranks):
         return False
-    of_both = {one.candidate.kind, other.candidate.kind} <= set(SHORTER)
-    terms = theirs if of_both else mine | theirs
-    return len(mine & theirs) >= SAME_TERMS * len(terms)
+    return len(mine & theirs) >= SAME_TERMS * len(mine | theirs)

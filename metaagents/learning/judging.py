@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
@@ -395,13 +396,15 @@ class JudgeAgent:
         like = LikeFacts()
         taken = count = 0
         size = self.policy.facts_per_pass
-        async for page in linked(lambda cursor: self.review.live_facts(whole, cursor, size)):
-            for fact in page.rows:
-                for gone, by in like.take(fact):
-                    count += await self._let_go(whole, gone, by, now)
-            taken += len(page.rows)
-            if taken >= self.policy.reviewed_max:
-                break
+        live = linked(lambda cursor: self.review.live_facts(whole, cursor, size))
+        async with aclosing(live) as pages:
+            async for page in pages:
+                for fact in page.rows:
+                    for gone, by in like.take(fact):
+                        count += await self._let_go(whole, gone, by, now)
+                taken += len(page.rows)
+                if taken >= self.policy.reviewed_max:
+                    break
         return count
 
     async def _let_go(self, whole: Scope, gone: Fact, by: str, now: datetime) -> bool:

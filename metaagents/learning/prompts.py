@@ -38,7 +38,6 @@ class FactFound(Loose):
     source_ids: list[str] = Field(default_factory=list)
     valid_from: str | None = None
     valid_to: str | None = None
-    denies: bool = False
 
 
 class PlaybookFound(Loose):
@@ -90,8 +89,6 @@ would still matter, unasked, in another conversation half a year from now; else 
 - subject, predicate, object: only where a single short triple says it all.
 - valid_from, valid_to: YYYY-MM-DD or YYYY-MM, only where the words give that date. Never from \
 the time of the turn.
-- denies: true only where the person says in so many words that something said before was never \
-true.
 - confidence: 0 to 1. Guesses, jokes, questions, plans of "maybe" and reports of what others \
 think are no facts.
 

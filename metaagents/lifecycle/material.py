@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import chain
+from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
 from tiers.lexical import sentences, words
@@ -23,6 +24,9 @@ from ..claims.clause import AGENT, USER, Voice
 from ..claims.support import Said, Sources
 from .extract import Sentence, closed, fair, sentences_of, stamp, with_denials
 from .statements import is_statement
+
+Note: TypeAlias = tuple[str, str, str]
+"""A sentence of a grain: its day, who said it, and what."""
 
 SENTENCES_MAX = 2_048
 """What an extract chooses from."""
@@ -174,7 +178,7 @@ def notes_of(lines: Sequence[str], made_by: str, since: datetime) -> list[Senten
     return list(chain.from_iterable(with_denials([found])))
 
 
-def notes_told(text: str, since: datetime) -> frozenset[tuple[str, str, str]]:
+def notes_told(text: str, since: datetime) -> frozenset[Note]:
     """Return what a summary or an episode tells: its sentences, each with its day and its speaker.
 
     Enough to see whether another tells the same, at a fifteenth of what ``notes_of`` takes.
@@ -183,7 +187,7 @@ def notes_told(text: str, since: datetime) -> frozenset[tuple[str, str, str]]:
         text: With its heading, which is a period and no sentence.
         since: When what has no date began.
     """
-    told: set[tuple[str, str, str]] = set()
+    told: set[Note] = set()
     day = f"{since:%Y-%m-%d}"
     for line in text.splitlines():
         stamped = _STAMP.match(line)

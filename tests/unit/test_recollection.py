@@ -293,6 +293,16 @@ def test_a_grain_that_tells_nothing_more_is_left_out(
     assert [one.id for one in telling_more([*grains(*found), turn])] == [*kept, "t"]
 
 
+def test_a_day_of_other_sentences_stays_beside_a_year_that_has_all_its_words() -> None:
+    """Words alone do not tell that something happened again; its sentence of another day does."""
+    year = own("y", kind="episode", text="2026\n[2026-05-14] ada: The lamp was off.", score=0.9)
+    again = own("d", kind="episode", text="2026-05\n[2026-05-05] ada: The lamp was off.", score=0.8)
+    chosen = folded(ranked(year, again))
+    assert [(one.candidate.id, one.folded) for one in chosen] == [("y", ()), ("d", ())]
+    day, month = grains("month", "day")
+    assert [one.folded for one in folded(ranked(day, month))] == [("day",)]
+
+
 def test_a_summary_goes_where_the_record_went_that_it_covers() -> None:
     """A quarter covers its month, which says what the day does: one of the three is answered."""
     day = own("d", kind="episode", text=GRAINS["day"], score=0.9)
