@@ -20,8 +20,8 @@ from tiers.records import Hit
 
 from ..app import Ezra
 from ..handles.agent import Agent
-from ..handles.arriving import graph_or_new, present
 from ..handles.graph import Graph
+from ..handles.lookup import graph_or_new, present
 from ..handles.recording import PastTurn
 from ..remote.ezra import RemoteEzra
 from ..wire.tools import ToolSpec, agent_tools

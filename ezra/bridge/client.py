@@ -27,7 +27,7 @@ from tiers.errors import (
 from tiers.ids import Clock, system_clock
 from tiers.records import ALL_TOPICS
 
-from ..handles.arriving import graph_or_new
+from ..handles.lookup import graph_or_new
 from .config import BridgeConfig
 from .outbox import Kind, Outbox, outbox_of
 from .sending import Outcome, Sent, send_all, verdict_of, write

@@ -11,7 +11,7 @@ from tiers.plans import ANY_GRAIN, AnyGrain
 from tiers.records import AgentRecord, Budget, Usage
 
 from ..checks import checked
-from ..handles.arriving import known_member
+from ..handles.lookup import known_member
 from .command import Answer, Rows, cell, command, group
 from .doors import InAgent, InGraph
 from .options import ModelCalls, Tokens, Writes, pairs_of

@@ -28,7 +28,7 @@ from tiers.extras import needs
 from tiers.records import ALL_TOPICS, Turn
 
 from ..checks import checked
-from ..handles.arriving import graph_or_new
+from ..handles.lookup import graph_or_new
 from ..settings import Settings
 from .command import Answer, Note, Part, command, group
 from .doors import Url, refuse_nothing, server_of

@@ -15,7 +15,7 @@ from tiers.errors import NotFound, UsageError
 from tiers.fencing import on_one_line
 from tiers.records import Turn
 
-from ..handles.arriving import known_member
+from ..handles.lookup import known_member
 from ..handles.tool_outputs import RANGE_CHARS
 from ..receipts.comparing import ContextDiff
 from ..receipts.context_report import REPORT_TURNS, ContextOfTurn

@@ -13,9 +13,9 @@ from tiers.errors import Conflict, NotFound
 
 from ..app import Ezra
 from ..handles.agent import Agent
-from ..handles.arriving import known_member
 from ..handles.catalog import Catalog
 from ..handles.graph import Graph
+from ..handles.lookup import known_member
 from ..handles.turn import OpenTurn
 from ..telemetry import Telemetry
 from .caller import Caller

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from tiers.errors import UsageError
 
 from ..handles.agent import Agent
-from ..handles.arriving import member_of, present
 from ..handles.graph import Graph
+from ..handles.lookup import member_of, present
 from ..rights.membership import has_left
 from .caller import Caller
 from .handle_pool import HandlePool

@@ -23,9 +23,9 @@ from tiers.fields import OUTPUT_CHARS_MAX
 from tiers.records import AgentRecord
 
 from ..handles.agent import Agent
-from ..handles.arriving import known_member
 from ..handles.cards import SEVERAL, Tags
 from ..handles.graph import Graph
+from ..handles.lookup import known_member
 from ..operations import Id, Long, Name, Topics, Words
 from ..turn.output_checks import USAGE_MAX, ToolOutputLike
 from ..wire import Need

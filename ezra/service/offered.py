@@ -14,8 +14,8 @@ from tiers.records import SessionGraph
 
 from ..beliefs.difference import BeliefDiff
 from ..handles.agent import Agent
-from ..handles.arriving import member_of
 from ..handles.graph import Graph
+from ..handles.lookup import member_of
 from ..handles.turn import OpenTurn, TurnAnswer
 from ..moving.carrying import record_of
 from ..rights.membership import has_left

@@ -9,8 +9,8 @@ from typing import Any
 from tiers.errors import NotFound
 from tiers.records import Receipt, Turn
 
-from ...handles.arriving import known_member
 from ...handles.graph import Graph
+from ...handles.lookup import known_member
 from ...receipts.rebuilding import ReplayedContext
 from ...turn.assemble import Slot
 from ...turn.receipts import KeptSlot
