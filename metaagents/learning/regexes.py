@@ -43,6 +43,15 @@ def any_case(pattern: str) -> re.Pattern[str]:
     return regex(pattern, re.IGNORECASE)
 
 
+def alone(words: str) -> str:
+    """Return a pattern of words that are no part of an address, a path or a code.
+
+    The ``me`` of ``me@home.org``, the ``my`` of ``my-bucket`` and the ``us`` of ``us-east-1`` are
+    nobody.
+    """
+    return rf"(?<![@/\\#])(?<!\w[-.:])\b{words}\b(?![@/\\-]\w|[.:](?-i:[a-z\d]))"
+
+
 async def compiled() -> None:
     """Compile what there is in a thread, for whoever reads texts on an event loop.
 

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from tiers.lexical import MONTHS, WEEKDAYS
 
 from ..claims.forms import PAST_FORM_OF, PAST_OF, is_base_form, is_finite
-from .regexes import any_case, regex
+from .regexes import alone, any_case, regex
 
 CHARS_MAX = 1_000
 """Longer texts are told in several ways at once: no one wording is sought for them."""
@@ -35,11 +35,11 @@ _BASE = frozenset(
 _ADVERB = r"(?:(?:always|never|usually|often|only|also|still|just|really|currently|now) )?"
 _I_VERB = any_case(rf"\bi (?P<adverb>{_ADVERB})(?P<verb>[a-z']+)")
 _MINE = (
-    (any_case(r"\b(?:i am|i'm|im)\b"), " is"),
+    (any_case(alone("(?:i am|i'm|im)")), " is"),
     (any_case(r"\bi've\b"), " has"),
     (any_case(r"\bi'll\b"), " will"),
-    (any_case(r"\b(?:my|mine)\b"), "'s"),
-    (any_case(r"\b(?:myself|me)\b"), ""),
+    (any_case(alone("(?:my|mine)")), "'s"),
+    (any_case(alone("(?:myself|me)")), ""),
 )
 
 

@@ -25,12 +25,17 @@ from .grammar.standing import language_asked
 from .grammar.statement import NAME, TIME, Claim
 from .likeness import REMEMBERED_CHARS_MAX, REMEMBERED_TEXTS, difference, read
 from .lists import as_of_one, ended, left
-from .regexes import any_case
+from .regexes import alone, any_case
 from .rewording import in_24_hours, in_third_person
 
 Effect: TypeAlias = Literal["ends", "denies", "repeats"]
 
-_OWN = any_case(r"\b(?!(?-i:US)\b)(?:i|i'm|i've|im|my|mine|me|myself|we|we're|we've|our|ours|us)\b")
+_OWN = any_case(
+    alone(
+        r"(?!(?-i:US)\b)"
+        "(?:i|i'm|i've|im|my|mine|me|myself|we|we're|we've|our|ours|us)"
+    )
+)
 _NAMELESS = any_case(r"(?:the )?user(?:'s)? ")
 _FILLING = {
     "works at": "work employ employed employer job",

@@ -22,6 +22,8 @@ from .labels import Pair, SaidTurn
 
 AGENT = "assistant"
 """Who hears the turns of a set."""
+GREETING = "Hello."
+"""What is said before an agent's question, where a set's turn answers one."""
 ANSWER = "Noted."
 BETWEEN = timedelta(days=1)
 """From an earlier statement to a later one."""
@@ -41,6 +43,9 @@ class Memory:
         """Say a turn, let it be learnt, and return the facts that stand."""
         graph = await self.ezra.create_session_graph(turn.id)
         agent = await graph.spawn_agent(AGENT)
+        if turn.asked:
+            greeted = await agent.turn(GREETING, speaker=turn.speaker, at=at)
+            await greeted.reply(turn.asked)
         opened = await agent.turn(turn.text, speaker=turn.speaker, at=at)
         await opened.reply(ANSWER)
         await self._learn()

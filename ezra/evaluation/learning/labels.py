@@ -47,6 +47,7 @@ class SaidTurn(Record):
     """What somebody says, and what is to be learnt of it.
 
     Attributes:
+        asked: What the agent said just before; ``""``: the talk begins with this turn.
         facts: Its labels; none: nothing may be learnt.
         also: Words of what else it says truly, which need not be learnt but may.
     """
@@ -54,6 +55,7 @@ class SaidTurn(Record):
     id: Name
     kind: Name
     speaker: Name
+    asked: str = ""
     text: Text
     facts: tuple[Label, ...] = ()
     also: tuple[tuple[Name, ...], ...] = ()

@@ -379,6 +379,7 @@ _STATEMENTS = (
     "statements-sealed-typed",
     "statements-told",
     "statements-sealed-told",
+    "statements-said",
 )
 _PARAPHRASES = ("paraphrases", "paraphrases-sealed", "paraphrases-later")
 _SEALED = "-sealed"

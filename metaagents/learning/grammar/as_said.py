@@ -15,7 +15,7 @@ from datetime import datetime
 from tiers.lexical import words
 
 from ...claims.forms import is_base_form
-from ..regexes import any_case, regex
+from ..regexes import alone, any_case, regex
 from ..rewording import in_third_person
 from ..times import PHRASE, dated
 from .clauses import is_plainly_said
@@ -94,7 +94,7 @@ _OFFERED = any_case(
     r"(?:you can|you may|you need not|you don't (?:need|have) to|it took)\b(?! (?:reach|find)\b)"
 )
 _POINTS_BACK = any_case(r"(?:he|she|they)\b")
-_WE = any_case(r"\b(?!(?-i:US)\b)(?:i|we|us|our|ours|ourselves)\b")
+_WE = any_case(alone(r"(?!(?-i:US)\b)(?:i|we|us|our|ours|ourselves)"))
 _TIME = any_case(rf"\b{PHRASE}")
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from tiers.lexical import MONTHS, WEEKDAYS
 from tiers.records import FactType
 
-from ..regexes import any_case, regex
+from ..regexes import alone, any_case, regex
 from ..times import (
     When,
     at_end,
@@ -78,7 +78,7 @@ _COMES_AGAIN = any_case(r"^for |\b(?:every|each)\b|\b\w+days\b")
 """A time of what is so for long: how long each time, and on which days."""
 _STILL_DENIED = ("doesn't", "does not", "don't", "do not", "isn't", "is not", "aren't", "can't")
 _THING_WORDS_MAX = 3
-_MINE = any_case(r"\b(?:my|our)\b")
+_MINE = any_case(alone("(?:my|our)"))
 _TO_NAMED = regex(r"\bto [A-Z]")
 _GOES = frozenset("move go fly travel relocate come return emigrate drive commute".split())
 _WHAT_IS = any_case(
@@ -86,7 +86,7 @@ _WHAT_IS = any_case(
 )
 _WHAT_IT_IS = regex(r".*?(?= (?:of|at|for|with|in|from|by|to|than)\b|$)")
 """What somebody is, which is nobody else: ``a teacher at Hill Road``."""
-_ME = any_case(r"\b(?!(?-i:US|ME)\b)(?:me|myself|us)\b")  # not the states
+_ME = any_case(alone(r"(?!(?-i:US|ME)\b)(?:me|myself|us)"))  # not the states
 
 
 @dataclass(frozen=True)
