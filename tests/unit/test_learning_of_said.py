@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
+from metaagents.learning.grammar.answers import answered, only_answers
 from metaagents.learning.patterns import stated
 
 
@@ -48,3 +51,191 @@ def test_a_part_of_a_code_or_an_address_is_not_who_speaks(said: str, learnt: str
 def test_who_speaks_is_still_told_by_name(said: str, learnt: str) -> None:
     """Before a full stop, a dash or an end."""
     assert learnt in " ".join(told(said))
+
+
+# Half a sentence that answers a question, told whole.
+
+
+def answer(asked: str, said: str) -> list[str]:
+    """Return what Ada's answer states, with what it leaves out of the question."""
+    whole = answered(asked, said)
+    alone = [] if only_answers(asked, said) else told(said)
+    return [*alone, *(told(whole) if whole else [])]
+
+
+ANSWERED = """
+Which city are you based in? | Gdańsk, near the old shipyard | Ada is based in Gdańsk
+What city do you live in? | leeds | Ada lives in Leeds
+Which country are you from? | Peru | Ada is from Peru
+Do you have any food allergies? | just shellfish | Ada is allergic to shellfish
+Do you have any allergies I should know about? | nut allergy | Ada has a nut allergy
+Are you allergic to anything? | yes, penicillin | Ada is allergic to penicillin
+Do you have any dietary requirements? | vegan | Ada is vegan
+When is your birthday? | the 9th of may | Ada's birthday is on the 9th of may
+How many people are on your team? | five, plus me | Ada's team has five people besides Ada
+How many people work in your company? | 120 | Ada's company has 120 people
+How many kids do you have? | three | Ada has three kids
+How old are you? | forty-three | Ada is forty-three years old
+Who approves the travel budget? | Petra | Petra approves the travel budget
+Who signs off the invoices? | Maria | Maria signs off the invoices
+Who owns the price feed? | the crawler agent | the crawler agent owns the price feed
+Who handles refunds? | Jonas from finance | Jonas handles refunds
+Who leads your team? | Anke | Anke leads Ada's team
+Your flight leaves at 8, right? | no, at 6 | Ada's flight leaves at 6
+Do you still live in Leeds? | no, York now | Ada lives in York
+Do you still work at Bosch? | No, at Siemens now | Ada works at Siemens
+What do you do for work? | plumber, self employed | Ada is a self-employed plumber
+What do you do? | nurse at the city hospital | Ada works as a nurse at the city hospital
+Do you prefer tea or coffee? | coffee | Ada prefers coffee
+What is the project called? | Bluebird | the project is called Bluebird
+Where is the database hosted? | in eu-west-1 | the database is hosted in eu-west-1
+What version of Postgres are you running? | 15 | Ada uses Postgres 15
+What time do you get up? | around 6 | Ada gets up around 6
+When does the shop open? | at nine | the shop opens at nine
+Are you married? | divorced | Ada is divorced
+"""
+
+
+@pytest.mark.parametrize("line", ANSWERED.strip().splitlines())
+def test_half_a_sentence_is_told_with_its_question(line: str) -> None:
+    """What was asked for, of whom it was asked."""
+    asked, said, learnt = line.split(" | ")
+    assert answer(asked, said) == [learnt]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "learnt"),
+    [
+        ("Is the launch still on Tuesday?", "no, thursday", "the launch is on Thursday"),
+        (
+            "Your check-up is on Tuesday at ten, isn't it?",
+            "actually it's thursday not tuesday",
+            "Ada's check-up is on Thursday",
+        ),
+        ("So the meeting is on Monday?", "No, Wednesday.", "the meeting is on Wednesday"),
+    ],
+)
+def test_a_day_that_was_taken_for_granted_is_put_right(asked: str, said: str, learnt: str) -> None:
+    """By the day that the answer names instead."""
+    whole = answered(asked, said)
+    at = datetime(2026, 11, 2, 9, tzinfo=UTC)
+    assert whole
+    assert next(one.text for one in stated(whole, "Ada", at)).startswith(learnt)
+
+
+UNANSWERED = """
+Which city do you live in? | none of your business
+Which city did you live in? | Rome
+Which city do you want to live in? | Rome
+Which city are you based in? | Berlin or Munich, not sure yet
+Which city do you live in? | London until last year
+Are you allergic to anything? | why do you ask?
+Are you allergic to anything? | not that I know of
+Are you allergic to anything? | only to mondays
+Are you allergic to anything? | most things
+Are you allergic to anything? | maybe cats
+Are you allergic to anything? | my sister is
+Do you have any allergies? | None that I know of
+How many people are on your team? | three or four
+How many kids do you have? | none
+How many steps did you do today? | 8000
+Who approves the budget? | me
+Who approves the budget? | Maria?
+Who approves the budget? | Maria, I think
+Who approves the budget? | not Maria
+Who approves the budget? | Maria used to
+Who owns the repo? | Monday
+Who handles refunds? | Great
+Who handles refunds? | Nobody
+Who leads the league? | Arsenal
+Who wrote Hamlet? | Shakespeare
+Who runs the country? | Macron
+Is the launch still on Tuesday? | no
+Is the launch still on Tuesday? | yes, Tuesday
+Is the launch still on Tuesday? | no, maybe thursday
+Is the launch still on Tuesday? | no, thursday?
+Is the launch on Tuesday at 3? | no, at 4
+Is it still on Tuesday? | no, thursday
+Should the launch be on Tuesday? | no, thursday
+Do you live in Leeds? | no
+Do you live in Leeds? | No, Never
+Do you live in Leeds? | No, Leeds is too cold
+Do you work at Bosch? | No, Monday
+Do you prefer tea or coffee? | both
+Do you prefer tea or coffee? | coffee today
+Do you prefer the long or the short version? | short
+Shall I book the 9:40 to Hamburg? | yeah go for it
+Are you married? | not yet
+What is the project called? | TBD
+When does the shop open? | at nine I guess
+What do you do for work? | as little as possible
+Do you smoke? | not since 2019
+When do you work? | only on Fridays
+"""
+
+
+@pytest.mark.parametrize("line", UNANSWERED.strip().splitlines())
+def test_what_answers_nothing_or_in_doubt_teaches_nothing(line: str) -> None:
+    """Nor what is asked of another time, of the moment, or of what all the world knows."""
+    asked, said = line.split(" | ")
+    assert answer(asked, said) == []
+
+
+# How a team runs.
+
+OF_TEAMS = """
+The crawler agent owns the price feed. | the crawler agent owns the price feed
+The planner agent assigns the tickets. | the planner agent assigns the tickets
+Maria signs off on the invoices. | Maria signs off on the invoices
+I'm on the payments team. | Ada is on the payments team
+Jonas is on the platform team. | Jonas is on the platform team
+Sandbox api keys rotate every 30 days. | Sandbox api keys rotate every 30 days
+The staging db moved to eu-west-1. | the staging db moved to eu-west-1
+The prod cluster has moved to eu-central-1. | the prod cluster has moved to eu-central-1
+my number changed, it's 0171 555 0148 now | Ada's number is 0171 555 0148
+Our email changed, it's anna@foo.de now | Ada's email is anna@foo.de
+The limit has changed, it's 200 now. | the limit is 200 now
+We've frozen deploys until the 14th. | Deploys are frozen until the 14th
+We paused all ad campaigns until the 4th. | All ad campaigns are paused until the 4th
+"""
+
+
+@pytest.mark.parametrize("line", OF_TEAMS.strip().splitlines())
+def test_how_a_team_runs_is_learnt(line: str) -> None:
+    """What falls to whom, where it runs, and what is stopped until when."""
+    said, learnt = line.split(" | ")
+    assert told(said) == [learnt]
+
+
+def test_whose_turn_it_is_and_whose_it_will_be() -> None:
+    """Two people, each at a time of their own."""
+    at = datetime(2026, 11, 2, 9, tzinfo=UTC)
+    found = stated("On-call this week is Farah, next week it's Jules.", "Ada", at)
+    assert [one.text for one in found] == [
+        "Farah is on call between 2 November and 8 November 2026",
+        "Jules is on call between 9 November and 15 November 2026",
+    ]
+
+
+OF_NO_TEAM = """
+Does the crawler agent own the price feed?
+If the db moved to eu-west-1 we'd save money.
+The cursor moved to line-3
+The scraper bot reads the page.
+The test agent runs the tests.
+The best agent owns the day.
+I'm on the wrong team.
+The plan changed, it's complicated now.
+Our wifi password changed, it's hunter2 now
+We froze until Friday.
+should we freeze deploys until Friday?
+we'd have frozen deploys until Friday if needed
+Is on-call this week Farah?
+We might have paused the campaign until Monday.
+"""
+
+
+@pytest.mark.parametrize("said", OF_NO_TEAM.strip().splitlines())
+def test_what_passes_or_is_only_asked_of_a_team_is_not(said: str) -> None:
+    """Nor secrets, suppositions and manners of speaking."""
+    assert told(said) == []

@@ -7,8 +7,6 @@ yes or no states nothing, for then the question would say what is so. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
 
 from tiers.lexical import sentences, words
 
@@ -16,7 +14,8 @@ from ..plain_speech import POINTING
 from ..regexes import any_case, regex
 from .ellipses import with_speaker
 from .lexicon import CAPITALS, EVALUATIVE, NUMBERS
-from .phrases import as_time
+from .phrases import as_quantity, as_time
+from .questions import QUESTIONS, REPLIES, Build, question
 from .verbs import FORMS, past_base
 
 QUESTION_CHARS_MAX = 2_000
@@ -33,14 +32,17 @@ _VALUE = regex(
 _PLACED = any_case(r"(?:in|at|on|from|to|with|for) ")
 _OPENS = regex(r"(?:An?|The|My|Our|Two|Three|Four|Five|Some|On|In|At) ")
 _CLOCK = any_case(r"\d{1,2}(?:[:.]\d\d| ?[ap]\.?m)")
+_THE_THING = any_case(r"\bthe (?=[a-z-]+ [a-z]+)")
 _NAME = regex(rf"(?:the )?[{CAPITALS}0-9]")
 _TO = any_case(r"^to ")
 _HOW_MANY = any_case(
     rf"(?P<many>\d{{1,2}}|{'|'.join(sorted(NUMBERS - {'one'}))})(?P<rest>(?:, .+)?)"
 )
+_OWN_MASTER = any_case(r",? (?:self[- ]employed|freelance)$")
 _MANNERS = any_case(r",? (?:please|thanks|thank you)(?=[.!]*$)")
 _CUT_SHORT = any_case(
-    r"\W*(?:(?:to|in|on|at|from|for|with|by|near|until|since) "
+    r"\W*(?:(?:(?:no|yes|not|only|never|just|mostly|usually|always),? )?"
+    r"(?:to|in|on|at|from|for|with|by|near|until|since) "
     rf"|(?:\d{{1,2}}|{'|'.join(sorted(NUMBERS))})(?:,|[.!]*$| or | to | and )).{{0,60}}$"
 )
 _OF_YOU = any_case(r"\b(?:are|do|did|have|can|were|would|will|about|tell me about) you(?:rself)?\b")
@@ -65,22 +67,6 @@ _NOT_ONES_OWN = frozenset(
 )
 """What is asked of somebody for this once."""
 _WHOSE = r"your (?P<thing>(?:[a-z'\u2019-]+ ){0,3}[a-z'\u2019-]+?)"
-_NOW = r"(?: now| these days| nowadays| currently| at the moment| right now)?"
-_LEADS = r"(?:(?:so|and|but|ok|okay|great|nice|thanks|oh|well|by the way)[,.!]? )*"
-_CALLS = r"(?:, [A-Z]\w+)?"
-
-Build: TypeAlias = Callable[["re.Match[str]", str], str | None]
-
-
-class _Answered(NamedTuple):
-    """A kind of question, and the sentence that it makes of the value of an answer."""
-
-    question: re.Pattern[str]
-    build: Build
-
-
-def _question(pattern: str, build: Build) -> _Answered:
-    return _Answered(any_case(rf"{_LEADS}{pattern}{_NOW}{_CALLS}\?"), build)
 
 
 def _at(verb: str, preposition: str) -> Build:
@@ -123,10 +109,14 @@ def _of_another(asked: re.Match[str], value: str) -> str | None:
 
 
 def _job(_: re.Match[str], value: str) -> str | None:
+    if own := _OWN_MASTER.search(value):
+        return f"I am a self-employed {value[: own.start()]}"
     if re.match(r"(?:an?|the) ", value):
         return f"I am {value}"
     if value.endswith("ed"):
         return f"I am {value.lower()}"
+    if value.lower() == "freelance":
+        return "I am a freelancer"
     if value.endswith("ing"):
         return None
     return f"I work {value}" if _PLACED.match(value) else f"I work as {_a(value)}"
@@ -139,7 +129,8 @@ def _a(noun: str) -> str:
 
 def _aged(asked: re.Match[str], value: str) -> str | None:
     who = f"My {asked['thing'].lower()} is" if asked["thing"] else "I am"
-    return f"{who} {value} years old" if value.isdecimal() else None
+    is_number = " " not in value and as_quantity(value) is not None
+    return f"{who} {value} years old" if is_number else None
 
 
 def _does(asked: re.Match[str], value: str) -> str | None:
@@ -148,7 +139,9 @@ def _does(asked: re.Match[str], value: str) -> str | None:
 
 
 def _has(asked: re.Match[str], value: str) -> str | None:
-    is_allergy = asked["thing"].lower().startswith("allerg")
+    is_allergy = asked["thing"].lower().endswith("allergies")
+    if is_allergy and value.endswith(" allergy"):
+        return f"I have {_a(value)}"
     return f"I am allergic to {value}" if is_allergy else f"I have {value}"
 
 
@@ -174,43 +167,45 @@ def _is_so(asked: re.Match[str], value: str) -> str | None:
 
 
 _QUESTIONS = (
-    _question(r"where (?:do you live|are you living|do you stay)", _at("live", "in")),
-    _question(r"where (?:do you work|are you working)", _at("work", "at")),
-    _question(r"(?:who|whom) (?:do you work|are you working) for", _at("work", "for")),
-    _question(r"where (?:do you study|are you studying)", _at("study", "at")),
-    _question(r"where (?:are you based)", _at("am based", "in")),
-    _question(r"where (?:are you from|do you come from)", _at("am", "from")),
-    _question(r"where were you born", _at("was born", "in")),
-    _question(r"where did you grow up", _at("grew up", "in")),
-    _question(r"what do you do(?: for (?:a living|work))?", _job),
-    _question(rf"how old (?:are you|is {_WHOSE})", _aged),
-    _question(rf"what(?:['\u2019]s| is) the name of {_WHOSE}", _named),
-    _question(rf"what(?:['\u2019]s| is) {_WHOSE}(?: called| named|['\u2019]s name)", _named),
-    _question(
+    *QUESTIONS,
+    question(r"where (?:do you live|are you living|do you stay)", _at("live", "in")),
+    question(r"where (?:do you work|are you working)", _at("work", "at")),
+    question(r"(?:who|whom) (?:do you work|are you working) for", _at("work", "for")),
+    question(r"where (?:do you study|are you studying)", _at("study", "at")),
+    question(r"where (?:are you based)", _at("am based", "in")),
+    question(r"where (?:are you from|do you come from)", _at("am", "from")),
+    question(r"where were you born", _at("was born", "in")),
+    question(r"where did you grow up", _at("grew up", "in")),
+    question(r"what do you do(?: for (?:a living|work))?", _job),
+    question(rf"how old (?:are you|is {_WHOSE})", _aged),
+    question(rf"what(?:['\u2019]s| is) the name of {_WHOSE}", _named),
+    question(rf"what(?:['\u2019]s| is) {_WHOSE}(?: called| named|['\u2019]s name)", _named),
+    question(
         r"(?:what(?:['\u2019]s| is) (?P<whose>his|her|its) name"
         r"|where does (?P<whom>he|she) (?P<verb>live|work))",
         _of_another,
     ),
-    _question(rf"(?P<word>(?:what|who|which|when)(?:['\u2019]s| is| are)) {_WHOSE}", _owned),
-    _question(
+    question(rf"(?P<word>(?:what|who|which|when)(?:['\u2019]s| is| are)) {_WHOSE}", _owned),
+    question(
         r"(?:what|which)(?: [a-z ]{2,30})? do you (?:usually |mainly |mostly |normally )?"
         r"(?P<verb>use|prefer|drive|play|speak|study|teach|like|love|ride|own|support)"
         r"(?: (?P<rest>most|best|for [a-z ]{2,20}))?",
         _does,
     ),
-    _question(
+    question(
         r"(?:do you have|have you got) (?:any )?(?P<thing>kids|children|pets|dogs|cats|siblings"
         r"|brothers|sisters|grandchildren)",
         _has_some,
     ),
-    _question(
+    question(
         r"(?:do you have|have you got) any (?P<thing>(?:food )?allergies|pets|animals|kids|children"
-        r"|siblings|brothers(?: or sisters)?|(?:medical |health )?(?:conditions|issues|problems))",
+        r"|siblings|brothers(?: or sisters)?|(?:medical |health )?(?:conditions|issues|problems))"
+        r"(?: (?:that )?(?:i|we) should (?:know|be aware)(?: about| of)?)?",
         _has,
     ),
-    _question(r"(?:how|what) (?:should|can|may|shall) (?:i|we) (?:call|address) you", _called),
-    _question(r"where are you (?P<verb>travell?ing|going|flying|moving|heading)(?: to)?", _going),
-    _question(
+    question(r"(?:how|what) (?:should|can|may|shall) (?:i|we) (?:call|address) you", _called),
+    question(r"where are you (?P<verb>travell?ing|going|flying|moving|heading)(?: to)?", _going),
+    question(
         r"what are you (?P<state>allergic|intolerant|interested|good|bad|afraid|scared|fluent) "
         r"(?P<of>to|in|of|at)",
         _is_so,
@@ -218,21 +213,27 @@ _QUESTIONS = (
 )
 
 
-def answered(question: str, answer: str) -> str | None:
+def answered(before: str, answer: str) -> str | None:
     """Return what an answer says, with what it leaves out of the question before it.
 
     Args:
-        question: What was said last before; it counts if it ends in a question.
+        before: What was said last before; it counts if it ends in a question.
         answer: A message.
 
     Returns:
         A sentence of the one who answers; ``None`` where no plain question is answered in a few
         words.
     """
-    asked = _last_question(question)
-    first = next(iter(sentences(answer[:ANSWER_CHARS_MAX])), "").strip()
-    first = _MANNERS.sub("", first)
-    found = _VALUE.fullmatch(first) if asked else None
+    asked = _last_question(before)
+    first = next(iter(sentences(answer[:ANSWER_CHARS_MAX])), "").strip() if asked else ""
+    first = _MANNERS.sub("", first).rstrip(".! ")
+    if not first:
+        return None
+    for one in REPLIES:
+        match, instead = one.question.fullmatch(asked), one.answer.fullmatch(first)
+        if match and instead and (said := one.build(match, instead)):
+            return f"{said}."
+    found = _VALUE.fullmatch(first)
     if found is None or _is_sentence(found["value"]):
         return None
     value = _OPENS.sub(lambda one: one.group().lower(), found["value"].rstrip(".,"))
@@ -257,9 +258,15 @@ def only_answers(question: str, said: str) -> bool:
 
 def _is_sentence(value: str) -> bool:
     """Whether words say by themselves what is so, or nothing at all."""
-    if not _TOLD_NOTHING.isdisjoint(words(value)):
+    if as_time(value) is not None:
+        return False  # the "may" of "the 9th of May"
+    if not _TOLD_NOTHING.isdisjoint(words(_THE_THING.sub("", value))):
         return True
-    rest = [one for one in value.split()[1:] if one.islower() and one not in _NAMING]
+    rest = [
+        one
+        for one in _OWN_MASTER.sub("", value).split()[1:]
+        if one.islower() and one not in _NAMING
+    ]
     return any(FORMS.get(one, ("", ""))[1] in _FINITE or past_base(one) for one in rest)
 
 

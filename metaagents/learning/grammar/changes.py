@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tiers.lexical import MONTHS, WEEKDAYS
 
 from ..marks import Way
@@ -20,12 +22,13 @@ CHANGED = (
     r"|widened|shortened|lengthened|trimmed|slashed|boosted|adjusted)"
 )
 THING = r"(?:[\w'-]+ ){0,5}?[\w'-]+(?:(?<!s)|(?<=ss))"
-TO_VALUE = (
-    r"(?: from [^,;]{1,30}?)? to (?P<value>(?:[A-Z][A-Z\d.-]+|[\w.+-]+@[\w.-]+"
+VALUE = (
+    r"(?:(?:[A-Z][A-Z\d.-]+|[\w.+-]+@[\w.-]+"
     r"|[a-z][\w.-]*[\d_][\w.-]*|[\u20ac$\u00a3+-]?\d(?:[\w.%]|,(?=\d))*"
     rf"|(?:{'|'.join(sorted(NUMBERS - {'one'}))})\b)"
-    r"(?: [\w%/]+){0,3}?)\.?"
+    r"(?: [\w%/]+){0,3}?)"
 )
+TO_VALUE = rf"(?: from [^,;]{{1,30}}?)? to (?P<value>{VALUE})\.?"
 """A number and its unit, a code or an address: what it is; else it may be what it is for."""
 OWNED = r"(?:[Tt]he|[Oo]ur|[Mm]y|[A-Z][\w-]*'s)"
 _TO_NAME = rf"(?:from {FULL_NAME} )?(?:to |as )?(?={FULL_NAME}$)"
@@ -36,6 +39,25 @@ DAY = rf"(?:{'|'.join(one.capitalize() for one in WEEKDAYS)})"
 MONTH = rf"(?:{'|'.join(one.capitalize() for one in MONTHS)})"
 HOUR = r"\d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?"
 _CLOCK = rf"(?:{DAY}|{HOUR}|{MONTH}|noon|midnight)\b"
+
+_WHEN = (
+    rf"(?:this|next) (?:week|month|weekend|{DAY})|today|tomorrow|tonight|(?:on|until|from) {DAY}"
+)
+
+
+def _halted(found: re.Match[str]) -> str:
+    """Return what has been stopped for a time as what is so until then."""
+    what, how = found[2], {"froze": "frozen"}.get(found[1], found[1])
+    is_one = not what.endswith("s") or what.endswith("ss")
+    return f"{what[:1].upper()}{what[1:]} {'is' if is_one else 'are'} {how} until "
+
+
+def _after_each_other(found: re.Match[str]) -> str:
+    """Return whose turn it is, and whose it will be then."""
+    duty, when, who, later, other = found.groups()
+    first = f"{who.rstrip('.')} is on {duty}{when or ''}"
+    return f"{first}; {other.rstrip('.')} is on {duty} {later}" if other else first
+
 
 CHANGES: tuple[Way, ...] = (
     Way(
@@ -75,6 +97,23 @@ CHANGES: tuple[Way, ...] = (
     Way(
         rf"^(I|[Ww]e) left ({NAMED}) (?:and|to) join(?:ed)? (?={NAMED})",
         r"\1 no longer work at \2 and joined ",
+    ),
+    Way(
+        rf"^([Tt]he|[Oo]ur|[Mm]y) ({THING}) (?:has |have |was |were )?(?:just )?changed[,;:.]? "
+        r"(?:and )?(?:it's|it is|now it's|now it is|they're) (?:now )?"
+        rf"(?P<value>{VALUE}|\+?\d[\d ()/-]{{5,20}}\d)(?: now)?\.?$",
+        r"\1 \2 is now \g<value>",
+    ),
+    Way(
+        r"^(?:I|[Ww]e)(?:'ve| have)?(?: just| now)? (froze|frozen|paused|suspended|halted) "
+        r"((?!it\b|this\b|that\b|them\b)(?:[\w'-]+ ){0,3}?[\w'-]+) (?:until|till|til) ",
+        _halted,
+    ),
+    Way(
+        rf"^[Oo]n[ -](call|duty|standby|support)( (?:{_WHEN}))? (?:is|will be) (?:now )?"
+        rf"({FULL_NAME})(?:[,;] (?:and |but )?({_WHEN}) (?:it's |it is |it'll be )?({FULL_NAME}))?"
+        r"(?=[.!]?$)",
+        _after_each_other,
     ),
     Way(r"^((?:[Tt]he|[Oo]ur|[Mm]y) .{2,40}?) (?:has )?slipped (?:to|until) ", r"\1 moved to "),
     Way(

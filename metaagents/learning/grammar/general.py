@@ -140,7 +140,7 @@ _KEPT = regex(
     r"|forbidden|owned|maintained|managed|handled|supported|based|located|reviewed|signed"
     r"|backed up|built|scheduled|set|planned|booked|due|capped|reserved|restricted|deprecated"
     r"|archived|pinned|replaced|removed|read-only|closed|open|handed|called|held|paid|owed|run"
-    r"|enabled|disabled|(?:(?:switched|turned) )?(?:on|off) by default)\b.*"
+    r"|enabled|disabled|paused|halted|suspended|(?:(?:switched|turned) )?(?:on|off) by default)\b.*"
 )
 """What is done with things as a rule, by a project or a firm."""
 _IS_ONE = regex(rf"(?:(?:an?|the) .*)?[{CAPITALS}\d](?!\d* ?%)")
@@ -312,7 +312,7 @@ def _is_habit(said: Said) -> bool:
     """``I do the big shop on Saturdays``, ``Tickets from Hartmann always get high priority``."""
     lemma = said.verbal.lemma
     left = set(_ROUND.sub("", said.verbal.rest).lower().split())
-    is_more = bool(left - _PARTICLES - {"a", "few", "times"}) or lemma in _BY_ITSELF
+    is_more = bool(left - _PARTICLES - {"a", "few", "times"}) or lemma in _BY_ITSELF | _RENEWED
     if _is_thing(said) and lemma in _TURNS:  # "releases happen on Tuesdays"
         is_more |= said.is_each or _ON_DAYS.search(said.text()) is not None
     is_known = _is_named(said) or not _is_thing(said) or said.subject.sort == "owned"

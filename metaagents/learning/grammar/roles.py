@@ -14,6 +14,7 @@ from .activity import ALONE
 from .lexicon import AT_HAND, BODY, CAPITALS, DIETS, MOMENTARY, OF_THE_MOMENT, TRADES
 from .statement import Said
 from .subjects import fits
+from .teams import falls_to
 
 _CHARGES = frozenset(
     "approve handle manage maintain review lead run chair represent coordinate oversee operate "
@@ -66,7 +67,8 @@ _SWITCHED = regex(r"(?:(?:switched|turned|set) )?(?:on|off|enabled|disabled|to)\
 def stands(said: Said) -> bool:
     """Whether a clause that is understood alone tells somebody's part, or how a thing is set."""
     is_of_tense = _BY_TENSE.get(said.verbal.tense)
-    return is_of_tense is not None and (_is_at_work(said) or is_of_tense(said))
+    is_at_work = _is_at_work(said) or falls_to(said)
+    return is_of_tense is not None and (is_at_work or is_of_tense(said))
 
 
 def _is_at_work(said: Said) -> bool:
