@@ -27,10 +27,10 @@ _IRREGULAR = {"do": "does", "go": "goes", "have": "has", "don't": "doesn't", "ha
 _HISSING = ("s", "x", "z", "ch", "sh", "o")
 # Base forms. The past tense looks the same in every person, so nothing else is changed.
 _BASE = frozenset(
-    "ask bring buy call come do drink drive eat enjoy fly get give go have hate keep know leave "
-    "like live love meet move need own park pay play prefer run say see sell sleep speak start "
-    "stay study take teach think travel try use wait wake walk want watch wear work write don't "
-    "haven't".split()
+    "ask book bring buy call come do drink drive eat enjoy fly get give go have hate keep know "
+    "leave like live love meet mention move need order own park paste pay play post prefer "
+    "report request run say see sell send share sleep speak start stay study take teach think "
+    "travel try use wait wake walk want watch wear work write don't haven't".split()
 )
 _ADVERB = r"(?:(?:always|never|usually|often|only|also|still|just|really|currently|now) )?"
 _I_VERB = any_case(rf"\bi (?P<adverb>{_ADVERB})(?P<verb>[a-z']+)")

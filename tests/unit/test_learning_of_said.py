@@ -9,6 +9,8 @@ import pytest
 from metaagents.learning.grammar.answers import answered, only_answers
 from metaagents.learning.patterns import stated
 
+PLUMBER = "Ada's brother is a plumber"
+
 
 def told(said: str) -> list[str]:
     """Return what is learnt of a message of Ada's."""
@@ -158,6 +160,7 @@ Is the launch on Tuesday at 3? | no, at 4
 Is it still on Tuesday? | no, thursday
 Should the launch be on Tuesday? | no, thursday
 Do you live in Leeds? | no
+Do you live in Leeds? | No, York.
 Do you live in Leeds? | No, Never
 Do you live in Leeds? | No, Leeds is too cold
 Do you work at Bosch? | No, Monday
@@ -239,3 +242,164 @@ We might have paused the campaign until Monday.
 def test_what_passes_or_is_only_asked_of_a_team_is_not(said: str) -> None:
     """Nor secrets, suppositions and manners of speaking."""
     assert told(said) == []
+
+
+# What somebody lists of themselves without a verb.
+
+LISTED = {
+    "allergic to penicillin, blood type o neg, gp is dr hussein": [
+        "Ada is allergic to penicillin",
+        "Ada's blood type is O neg",
+        "Ada's gp is Dr Hussein",
+    ],
+    "I'm left handed, forty-three and five foot two.": [
+        "Ada is left handed",
+        "Ada is forty-three years old",
+        "Ada's height is five foot two",
+    ],
+    "vegan, lactose intolerant, 34": [
+        "Ada is vegan",
+        "Ada is lactose intolerant",
+        "Ada is 34 years old",
+    ],
+    "married, two kids, live in Turin": [
+        "Ada is married",
+        "Ada has two kids",
+        "Ada lives in Turin",
+    ],
+    "single, no kids, two dogs": ["Ada is single", "Ada has no kids", "Ada has two dogs"],
+    "34, from Hull, work in IT": ["Ada is 34 years old", "Ada is from Hull", "Ada works in IT"],
+    "my wife is Danish, son is 4, dog is called Rex": [
+        "Ada's wife is Danish",
+        "Ada's son is 4",
+        "Ada's dog is called Rex",
+    ],
+    "im 45, diabetic, on metformin": [
+        "Ada is 45 years old",
+        "Ada is diabetic",
+        "Ada takes metformin",
+    ],
+    "dont eat pork, dont drink": ["Ada doesn't eat pork", "Ada doesn't drink"],
+    "born in 1980 in Ghent, raised in Lille, now living in Paris": [
+        "Ada was born in Ghent in 1980",
+        "Ada grew up in Lille",
+        "Ada lives in Paris",
+    ],
+    "nurse, 2 cats, no car": ["Ada is a nurse", "Ada has 2 cats", "Ada has no car"],
+}
+
+
+@pytest.mark.parametrize("said", LISTED)
+def test_each_thing_of_a_list_is_told_of_who_types_it(said: str) -> None:
+    """Each in a sentence of its own."""
+    assert told(said) == LISTED[said]
+
+
+def test_what_is_short_is_read_in_full() -> None:
+    """Years, part-time, and whose wife it is."""
+    at = datetime(2026, 11, 2, 9, tzinfo=UTC)
+    found = stated("retired last yr, wife still works pt at the library", "Ada", at)
+    assert [one.text for one in found] == [
+        "Ada retired in 2025",
+        "Ada's wife works part-time at the library",
+    ]
+
+
+LISTED_OF_NOBODY = """
+single, married, divorced
+vegan, vegetarian, pescatarian
+nurse, doctor, teacher
+nurse, doctor and teacher
+two dogs, one cat
+no pets, no kids, no smoking
+dog is sick, cat is fine
+boss is angry, manager is out
+gp is retired, dentist is closed
+from Monday, working in shifts
+live in peace, work in silence
+work in progress, live in prod
+vegan, gluten free, under 20 minutes
+vegan, looking for a recipe
+single, 30, looking for love
+single, 34, from Hull?
+left handed, right handed
+34, 45 and 56
+retired, I wish
+don't drink and drive
+imagine: married, two kids
+if single, no kids
+"""
+
+
+@pytest.mark.parametrize("said", LISTED_OF_NOBODY.strip().splitlines())
+def test_a_choice_or_a_list_of_anything_is_of_nobody(said: str) -> None:
+    """Two of what there is one of, what is sought, and what may be anything."""
+    assert told(said) == []
+
+
+# What is asked for good.
+
+ASKED_FOR = """
+speak german to me | to speak German to Ada
+use the 24h clock | to use the 24h clock
+don't call me before 9am | not to call Ada before 9am
+don't wake me before nine | not to wake Ada before nine
+don't text me on weekends | not to text Ada on weekends
+Send me the sales figures every Monday. | to send Ada the sales figures every Monday
+give me the short version always | to give Ada the short version always
+whenever you book trains, take first class | to take first class whenever it books trains
+when I paste a log, show only the errors | to show only the errors when Ada pastes a log
+when I ask for code, give me typescript | to give Ada typescript when Ada asks for code
+"""
+
+
+@pytest.mark.parametrize("line", ASKED_FOR.strip().splitlines())
+def test_what_is_asked_for_good_is_learnt(line: str) -> None:
+    """Of the assistant, by who speaks."""
+    said, learnt = line.split(" | ")
+    assert told(said) == [f"Ada asks the assistant {learnt}"]
+
+
+ASKED_ONCE = """
+don't call me after work today
+he said don't call me before nine
+send me the report every day this week
+send it every day
+I send him flowers every day
+List every day of the week
+add a day every week to the plan
+take first class
+write a script that runs every night
+Write a poem about a girl who swims every day
+Could you send me the news tomorrow?
+whenever I send you a picture, describe it
+"""
+
+
+@pytest.mark.parametrize("said", ASKED_ONCE.strip().splitlines())
+def test_what_is_asked_once_or_of_another_is_not(said: str) -> None:
+    """One piece of work, and what others asked."""
+    assert told(said) == []
+
+
+# What is typed in short.
+
+
+@pytest.mark.parametrize(
+    ("said", "learnt"),
+    [
+        ("my gf works days at lidl", ["Ada's girlfriend works days at lidl"]),
+        ("my bf is a nurse", ["Ada's boyfriend is a nurse"]),
+        ("my brother is called tim, hes a plumber", ["Ada's brother is called Tim", PLUMBER]),
+        ("got two kids n a dog", ["Ada has two kids and a dog"]),
+        (
+            "were moving to utrecht in june bc my husband got a job at the uni there",
+            ["Ada is moving to Utrecht in june", "Ada's husband got a job at the uni there"],
+        ),
+        ("were you moving to utrecht?", []),
+        ("were moving boxes all day, were we?", []),
+    ],
+)
+def test_what_is_typed_in_short_is_read_in_full(said: str, learnt: list[str]) -> None:
+    """Without apostrophes, and with one letter for a word."""
+    assert told(said) == learnt

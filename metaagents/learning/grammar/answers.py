@@ -13,6 +13,7 @@ from tiers.lexical import sentences, words
 from ..plain_speech import POINTING
 from ..regexes import any_case, regex
 from .ellipses import with_speaker
+from .fragments import listed_of_oneself
 from .lexicon import CAPITALS, EVALUATIVE, NUMBERS
 from .phrases import as_quantity, as_time
 from .questions import QUESTIONS, REPLIES, Build, question
@@ -250,6 +251,8 @@ def only_answers(question: str, said: str) -> bool:
     """
     asked = _last_question(question)
     if asked and not _OF_YOU.search(asked) and with_speaker(said) != said:
+        return True
+    if asked and listed_of_oneself(said) != said and answered(question, said):
         return True
     is_cut_short = _CUT_SHORT.match(said) is not None and _WHO.search(said) is None
     is_sentence = any(one in FORMS or past_base(one) for one in words(said))

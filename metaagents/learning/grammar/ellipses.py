@@ -11,6 +11,7 @@ import re
 from tiers.lexical import MONTHS, NUMBER_WORDS, WEEKDAYS, sentences
 
 from ..marks import Way, Ways, reworded
+from .fragments import listed_of_oneself
 from .lexicon import BODY, CARERS, PETS, RELATIVES, SWALLOWED, TRADES
 from .shorthand import STATE, article
 from .verbs import FORMS
@@ -119,7 +120,10 @@ def with_speaker(said: str) -> str:
         said: The message, its apostrophes in one form.
     """
     opening = next(iter(sentences(said)), "")
-    told = _of_speaker(opening) if opening and said.startswith(opening) else opening
+    told = opening
+    if opening and said.startswith(opening):
+        listed = listed_of_oneself(opening)
+        told = listed if listed != opening else _of_speaker(opening)
     return f"{told}{said[len(opening) :]}" if told != opening else said
 
 

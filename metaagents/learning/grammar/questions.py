@@ -250,7 +250,7 @@ _INSTEAD = any_case(
     rf"(?P<not>,? (?:and )?not (?:(?:on|at|in) )?{_TIME}(?: any ?more)?)?"
 )
 _NAMED_INSTEAD = any_case(
-    rf"(?P<no>{_NO})(?:(?:i['\u2019]?m|i live|i work) )?(?:now )?(?:(?:in|at|for|with) )?"
+    rf"(?P<no>{_NO})(?:(?:i['\u2019]?m|i live|i work) )?(?:now )?(?P<at>(?:in|at|for|with) )?"
     rf"(?P<new>(?-i:{_NAME})|(?!me\b|i\b|thanks\b)[a-z]{{3,20}}(?= now))(?P<now> now)?"
 )
 _STATES = r"(?:married|single|divorced|widowed|engaged|separated|retired|self-employed|unemployed)"
@@ -290,8 +290,9 @@ def _at_time(asked: re.Match[str], answer: re.Match[str]) -> str | None:
 def _at_name(asked: re.Match[str], answer: re.Match[str]) -> str | None:
     new = answer["new"].capitalize() if answer["new"].islower() else answer["new"]
     verb = "live in" if asked["does"].lower().startswith("liv") else "work at"
+    is_told = answer["at"] or answer["now"]  # "no, Mainz" alone may be of anything
     is_other = new.lower() != asked["name"].lower() and _NO_NAMES.isdisjoint(words(new))
-    return f"I {verb} {new}{answer['now'] or ''}" if is_other else None
+    return f"I {verb} {new}{answer['now'] or ''}" if is_told and is_other else None
 
 
 def _in_state(_: re.Match[str], answer: re.Match[str]) -> str | None:

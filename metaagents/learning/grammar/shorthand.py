@@ -18,7 +18,8 @@ _KIN = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
 _DIET = "|".join(sorted(DIETS))
 STATE = (
     rf"(?:{_DIET}|(?:type (?:1|2|one|two) )?diabetic|coeliac|celiac|asthmatic|dyslexic|autistic"
-    r"|epileptic|deaf|left-handed|short-sighted|pregnant|colou?r[- ]?blind|hard of hearing"
+    r"|epileptic|deaf|(?:left|right)[- ]handed|short[- ]sighted|pregnant"
+    r"|colou?r[- ]?blind|hard of hearing"
     r"|(?:lactose|gluten)[- ]intolerant|allergic to [a-z]+(?: and [a-z]+)?)"
 )
 """What somebody is for long, by which they ask for something."""
@@ -28,6 +29,20 @@ _PHONE = {"number": "phone number"}
 SHORTHAND: tuple[Way, ...] = (
     Way(r"(?<=\w),? (?:btw|fyi|lol|haha+|tho|tbh|imo|thx|by the way)[\s.!]*$", "."),
     Way(r"\b(?:pls|plz)\b", "please"),
+    Way(r"\b(last|next|this|every|per|a) yr\b", r"\1 year"),
+    Way(r"\b(my|his|her) gf\b", r"\1 girlfriend"),
+    Way(r"\b(my|his|her) bf\b", r"\1 boyfriend"),
+    Way(
+        r"^were (?=(?:moving|going|getting|having|expecting|planning|staying|buying|selling"
+        r"|building|living|working|travelling|traveling|flying|visiting|renting)\b[^?]*$)",
+        "we're ",
+    ),
+    Way(r"(?<=\d )yrs\b", "years"),
+    Way(r"\b(works?|working) pt\b", r"\1 part-time"),
+    Way(r"\b(works?|working) ft\b", r"\1 full-time"),
+    Way(r"\btil (?=\w)", "until "),
+    Way(r"(?<=[a-z]) n (?=(?:an?|my|our|the|i|i'm|we)\b)", " and "),
+    Way(r"(?<=\w) (?:bc|cuz|coz) (?=(?:i|i'm|my|we|our|the|he|she|they|it|it's)\b)", " because "),
     Way(r"\bbeen coding\b", "been programming"),
     Way(
         rf"\b(my|our) ({_KIN})s (?=(?:name|birthday|job|phone|number|email|address|school|car"
@@ -193,7 +208,7 @@ _NO_NAMES = frozenset(
     "hands people money pleasure one two three another somewhere remote part full night nights "
     "both all some any person silence shock love debt rehab agile scrum kanban them him us me "
     "you everyone someone nobody what which sync short long general theory practice risk ease "
-    "least last best".split()
+    "least last best concert harmony done main master review progress todo limbo".split()
 )
 """What people work for and live in that is no name."""
 _BEFORE_NAME = (

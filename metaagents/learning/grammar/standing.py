@@ -9,9 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tiers.lexical import WEEKDAYS
+
 from ...claims.forms import is_base_form
 from ..regexes import any_case, regex
-from ..rewording import third_person
+from ..rewording import in_third_person, third_person
+from ..times import CLOCK
 from .statement import Claim, of_speaker
 from .verbs import Sense
 from .wishes import asked_for_a_reason, asked_in_a_question, rather, wished
@@ -41,12 +44,18 @@ _FOR_GOOD = (
     rf"(?:(?!{_AT_HAND})[\w' -]){{2,40}}(?=,)"
     r"|when (?:answering|replying|writing|talking|explaining) ?(?:to me|to us|me)?)"
 )
+_HOUR = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+_EACH = (
+    r"(?:always|daily|(?:every|each) (?:day|morning|evening|night|week|month|weekday"
+    rf"|{'|'.join(WEEKDAYS)}))"
+)
 _OPENING = r"(?:(?:please|also|and|so|oh|hi|hello|hey|btw|by the way|one more thing|note)[,:]? )*"
 _STANDING = any_case(
     rf"{_OPENING}(?P<front>{_FOR_GOOD}),? (?:please )?"
-    rf"(?P<how>always |never |don't |do not |only )?(?P<act>{_ANSWERING} .+)"
+    rf"(?P<how>always |never |don't |do not |only )?(?P<act>(?:{_ANSWERING}|take|choose|pick) .+)"
     rf"|{_OPENING}(?P<always>always |never )(?P<then>{_ANSWERING} .+)"
-    rf"|{_OPENING}(?P<not>don't |do not |only |try to )?(?P<what>{_ANSWERING} .+? {_FOR_GOOD})"
+    rf"|{_OPENING}(?P<not>don't |do not |only |try to )?"
+    rf"(?P<what>{_ANSWERING} .+? (?:{_FOR_GOOD}|{_EACH}))"
 )
 _STYLE = any_case(
     rf"{_OPENING}(?:"
@@ -57,7 +66,12 @@ _STYLE = any_case(
     rf"|(?P<stop>stop {_NOT_ANY_MORE}(?: .+)?)"
     r"|(?P<in>(?:answer|reply|respond|write|talk|speak) (?:to me |to us |me )?(?:only )?"
     r"in (?:[A-Z]\w+|short .+|plain .+|simple .+|bullet .+|full .+|complete .+))"
-    r"|(?P<use>use (?:the )?(?:metric|imperial|british|american|celsius|fahrenheit|24-hour"
+    r"|(?P<tongue>(?:speak|talk|write) [A-Z][a-z]+(?:ish|ese|ian|ch|an|ic)"
+    r"(?: (?:to|with) (?:me|us)| only))"
+    r"|(?P<late>(?:don't|do not) (?:call|ring|phone|text|message|email|wake|disturb|contact)"
+    rf" (?:me|us) (?:before|after|on|during) (?:{CLOCK}|{_HOUR}|noon|lunch|work(?: hours)?"
+    rf"|weekends?|{'|'.join(f'{day}s' for day in WEEKDAYS)}))"
+    r"|(?P<use>use (?:the )?(?:metric|imperial|british|american|celsius|fahrenheit|24-hour|24 ?h"
     r"|kilomet\w+|miles|euros|dollars|pounds|simple|plain|short|formal|informal)\b.{0,40})"
     r"|(?P<call>(?:address|refer to) me (?:(?:as|by|with) .+|formally|informally|politely)"
     r"|sign (?:as|with) .+)"
@@ -160,7 +174,8 @@ def requested(sentence: str, speaker: str) -> Iterator[Claim]:
         if not wanted:
             yield from wished(whole, speaker)
         elif not _ONCE.search(_CONDITION.sub("", _GOOD.sub("", wanted))):
-            text = f"{speaker} asks the assistant {of_speaker(_of_it(wanted), speaker)}"
+            asked = in_third_person(_of_it(wanted), speaker)  # "when I ask" is when Ada asks
+            text = f"{speaker} asks the assistant {of_speaker(asked, speaker)}"
             yield Claim(speaker, "asks for", wanted, text, "preference", is_news=True)
 
 
@@ -206,9 +221,17 @@ def _of_standing(found: re.Match[str]) -> str:
 
 
 def _of_style(found: re.Match[str]) -> str:
-    if found["no"]:
-        return f"not to {_DENIED.sub('', found['no'], count=1)}"
-    asked = found["keep"] or found["in"] or found["use"] or found["call"] or found["stop"]
+    denied = found["no"] or found["late"]
+    if denied:
+        return f"not to {_DENIED.sub('', denied, count=1)}"
+    asked = (
+        found["keep"]
+        or found["in"]
+        or found["tongue"]
+        or found["use"]
+        or found["call"]
+        or found["stop"]
+    )
     return f"to {asked[0].lower()}{asked[1:]}"
 
 

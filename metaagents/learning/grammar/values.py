@@ -386,6 +386,7 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "undone": _undone,
     "shift": matching(
         r"\b(?:shifts?|part[- ]time|full[- ]time|nights|weekends|freelance|remotely)\b"
+        r"|^days(?: (?:at|in|for)\b|$)"
     ),
     "office": _office,
     "dated-occasion": matching(
