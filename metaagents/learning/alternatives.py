@@ -5,14 +5,15 @@ from __future__ import annotations
 from tiers.learning import spelled
 from tiers.lexical import words
 
-from .grammar.lexicon import TOOLS_OF_A_KIND
+from .grammar.lexicon import REGION, TOOLS_OF_A_KIND
 from .grammar.statement import KIND, Claim
 from .regexes import regex
 
 _ON_NAMED = regex(
     r"(?P<where>(?:(?:tracked|hosted|stored|deployed|written|built|kept|managed|handled|owned"
-    r"|logged|rewritten) )?(?:on|in|at|to|by)) (?:the )?(?:team )?(?!\w+days?\b)[A-Z#][\w.+#-]*"
-    r"(?: [A-Z\d][\w.+#-]*){0,3}(?: (?:team|squad|group|department|guild|tribe))?"
+    r"|logged|rewritten) )?(?:on|in|at|to|by)) (?:the )?(?:team )?(?!\w+days?\b)(?:[A-Z#][\w.+#-]*"
+    rf"(?: [A-Z\d][\w.+#-]*){{0,3}}(?: (?:team|squad|group|department|guild|tribe))?|{REGION}"
+    r"|[a-z-]+ (?:agent|bot|service|desk))"
 )
 _VERSION = regex(r"(?:on |an? |the )?(?P<of>i?[A-Z][\w.+#-]*(?: [A-Z][\w.+#-]*)*) v?\d[\w.]*")
 _RUNS = frozenset(("use", "uses", "be", "run", "runs", "place", KIND))

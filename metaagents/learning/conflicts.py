@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tiers.learning import spelled
 from tiers.lexical import MONTHS, words
 
@@ -26,7 +28,7 @@ from .amounts import (
 )
 from .circumstances import RELATIONS, WORKING, is_couple, is_of_another_life, is_other_trade
 from .grammar.changes import DEPARTMENT
-from .grammar.lexicon import CARERS, DIETS, DWELLING, OFFICES
+from .grammar.lexicon import CARERS, DIETS, DWELLING, OFFICES, REGION
 from .grammar.statement import (
     DIED,
     DOES,
@@ -71,7 +73,8 @@ _WHO_IS = regex(
 _AUNT = regex(r"(?:aunt|auntie|uncle|cousin|grandma|grandpa|granny) \w+")
 _CHARGE = regex(
     r"(?:approve|handle)s? (?!(?:an?|some|any|his|her|their|my) )."
-    r"|(?:lead|manage|maintain|host|chair|supervise|run)s? (?:the |our |[A-Z])"
+    r"|(?:lead|manage|maintain|host|chair|supervise|run|own)s? (?:the |our |[A-Z])"
+    r"|signs? off (?:on )?(?:the |our |all )"
 )
 """What one does for all, of something known: a team anybody may lead another one of."""
 _MOSTLY_ONE = frozenset("mentor tutor landlord landlady".split())
@@ -82,11 +85,15 @@ _IN_ROOMS = regex(rf"in {DWELLING}\b")
 _OF_ANOTHER = frozenset("of for with from by in at on called named".split())
 _AGES = regex(r"\d{1,2}(?:, \d{1,2})*,? and \d{1,2}")
 _AT_NAMED = regex(r" at (?:the )?[A-Z][\w'&. -]*$")
-_TO_ELSEWHERE = regex(rf"(?:(?:moved|migrated|relocated) )?to (?:the )?{_NAME}")
+_TO_ELSEWHERE = regex(
+    rf"(?:(?:moved|migrated|relocated) )?(?:from [\w.-]+ )?to (?:the )?(?:{_NAME}|{REGION})"
+)
 _SOMEWHERE = regex(
     rf"(?:(?:hosted|deployed|located|based|kept|stored) )?(?:in|on) "
-    rf"(?!(?i:\w+day|{'|'.join(MONTHS)})s?\b)(?:the )?{_NAME}"
+    rf"(?!(?i:\w+day|{'|'.join(MONTHS)})s?\b)(?:the )?(?:{_NAME}|{REGION})"
 )
+_IN = regex(rf"\bin |\b{REGION}$")
+_ROLE = regex(r"the [\w-]+ (?:agent|bot|team|service|desk)")
 _DEPARTMENT = regex(DEPARTMENT)
 _AT = ("at", "of", "in", "for", "with")
 _SCALES = tuple(
@@ -155,7 +162,8 @@ def _is_handed_over(new: Claim, old: Claim) -> bool:
     ours, theirs = (done_by(one) or f"{one.attribute} {one.value}" for one in (new, old))
     is_same = ours == theirs and _CHARGE.match(ours) is not None
     is_now = new.is_change and new.sense == "is" and " and " not in new.subject
-    return is_now and is_same and all(one.subject[:1].isupper() for one in (new, old))
+    are_ones = all(one.subject[:1].isupper() or _ROLE.fullmatch(one.subject) for one in (new, old))
+    return is_now and is_same and are_ones
 
 
 def _is_renamed(new: Claim, old: Claim) -> bool:
@@ -212,7 +220,9 @@ def _is_called_off(new: Claim, old: Claim) -> bool:
     planned = ON_DAYS.sub("", spelled(old.value))
     is_on_days = old.attribute == HABIT and planned != spelled(old.value)
     is_planned = (old.attribute == ARRANGED or is_on_days) and thing != spelled(new.subject)
-    return is_planned and frozenset(words(thing)) == frozenset(words(planned)) - _TO_A_DATE
+    return is_planned and frozenset(words(thing)) - _TO_A_DATE == (
+        frozenset(words(planned)) - _TO_A_DATE
+    )
 
 
 def is_theirs(thing: str, owner: str) -> bool:
@@ -362,10 +372,15 @@ def _is_of_namesake(exact: str, name: str) -> bool:
 
 def _is_moved_elsewhere(new: Claim, old: Claim) -> bool:
     """Whether a thing that was somewhere by name has moved: ``production runs in Frankfurt``."""
-    is_gone = new.attribute in {"move", "be"} and new.sense == "is"
-    is_gone = is_gone and _TO_ELSEWHERE.fullmatch(new.value) is not None
-    is_gone |= new.attribute == "lives in" and new.is_change and new.subject.startswith("the ")
-    return is_gone and _SOMEWHERE.fullmatch(old.value) is not None
+    place = new.value.rpartition(" ")[2]
+    is_region = re.fullmatch(REGION, place) is not None
+    is_moved = new.attribute in {"move", "be"} or new.value.startswith("moved ")
+    is_gone = is_moved and new.sense == "is" and _TO_ELSEWHERE.fullmatch(new.value) is not None
+    is_at = new.attribute == "lives in" or (is_region and place == new.value)
+    is_gone |= is_at and new.is_change and new.subject.startswith("the ")
+    # What runs on Postgres may do so in another region.
+    is_there = not is_region or _IN.search(old.value) is not None
+    return is_gone and is_there and _SOMEWHERE.fullmatch(old.value) is not None
 
 
 def _is_upgraded(new: Claim, old: Claim) -> bool:

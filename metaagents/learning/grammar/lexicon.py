@@ -10,6 +10,8 @@ CAPITALS = "A-Z\u00c0-\u00de" + "".join(
 """Capital letters of Latin alphabets, to be put between brackets of an expression."""
 
 FULL_NAME = rf"[{CAPITALS}][\w'.\-]{{1,30}}(?: [{CAPITALS}][\w'.\-]{{1,30}}){{0,2}}"
+REGION = r"[a-z]{2,}(?:-[a-z]+)+-?\d[a-z]?"
+"""Where things run, as clouds call it: ``eu-west-1``."""
 """One to three words with capitals, as an expression without groups."""
 
 INITIALS = frozenset(("IT", "US"))

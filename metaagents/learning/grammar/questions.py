@@ -16,7 +16,7 @@ from ..plain_speech import NO_ALLERGEN, NO_NAME
 from ..regexes import any_case, regex
 from ..rewording import third_person
 from .changes import DEPARTMENT
-from .lexicon import CAPITALS, NUMBERS, PETS, RELATIVES
+from .lexicon import CAPITALS, NUMBERS, PETS, REGION, RELATIVES
 from .shorthand import STATE
 
 Build: TypeAlias = Callable[["re.Match[str]", str], str | None]
@@ -154,7 +154,7 @@ def _kept(asked: re.Match[str], value: str) -> str | None:
     """Build where a thing of the team's is: ``Where is the database hosted?``"""
     placed = re.match(r"(?:in|at|on|with) ", value)
     where = value[placed.end() :] if placed else value
-    is_place = _IS_NAME.fullmatch(where) or re.fullmatch(r"[a-z]{2,}[a-z-]*-\d+[a-z]?", where)
+    is_place = _IS_NAME.fullmatch(where) or re.fullmatch(REGION, where)
     is_told = is_place and _NO_NAMES.isdisjoint(words(where))
     if not is_told or asked["thing"] != asked["thing"].lower():
         return None

@@ -135,7 +135,7 @@ _CONDITION = any_case(
 """On what an order hangs that names what it is of: ``a refund before Yolanda has approved it``."""
 _LANGUAGE = regex(
     r"(?P<who>.+?) asks the assistant (?P<no>not |never )?(?:always )?to (?:always )?"
-    r"(?:answer|reply|respond|write|talk|speak)(?: to [^ ]+)? (?:only )?in "
+    r"(?:answer|reply|respond|write|talk|speak)(?: to [^ ]+| (?P=who))? (?:only )?in "
     r"(?P<language>[A-Z][a-z]+)"
     r"(?:,? (?:from now on|in (?:the )?future|going forward|by default|at all times))?\.?"
 )

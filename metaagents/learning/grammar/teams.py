@@ -7,7 +7,7 @@ team``, ``the db moved to eu-west-1``: told as they were said, for nothing takes
 from __future__ import annotations
 
 from ..regexes import any_case, regex
-from .lexicon import AT_HAND, EVALUATIVE
+from .lexicon import AT_HAND, EVALUATIVE, REGION
 from .statement import Said
 
 _WORKING = frozenset(
@@ -26,7 +26,7 @@ _SIGNS = any_case(r"off(?: on)? (?:the|our|my|all|every|any|each|[\w-]+s\b)")
 _UNLESS = any_case(r",? (?:unless|except when) (?:he|she|they|it|\w+)(?:'s|'re| is| are) .*$")
 _TO_REGION = regex(
     r"(?:over |across )?(?:from [\w.-]+ )?to (?:the )?"
-    r"(?:[a-z]{2,}(?:-[a-z]+)+-?\d[a-z]?|(?:rack|zone|host|node|cluster|vm|dc)-?\d[\w-]*)"
+    rf"(?:{REGION}|(?:rack|zone|host|node|cluster|vm|dc)-?\d[\w-]*)"
     r"(?: (?:region|cluster))?"
 )
 """Where things run, as clouds and racks are called: ``eu-west-1``."""
