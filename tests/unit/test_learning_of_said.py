@@ -199,6 +199,8 @@ my number changed, it's 0171 555 0148 now | Ada's number is 0171 555 0148
 Our email changed, it's anna@foo.de now | Ada's email is anna@foo.de
 The limit has changed, it's 200 now. | the limit is 200 now
 We've frozen deploys until the 14th. | Deploys are frozen until the 14th
+Ravi is now the owner of the search index | Ravi owns the search index now
+PRs need a review from the security team | PRs need a review from the security team
 We paused all ad campaigns until the 4th. | All ad campaigns are paused until the 4th
 """
 
@@ -234,6 +236,11 @@ We froze until Friday.
 should we freeze deploys until Friday?
 we'd have frozen deploys until Friday if needed
 Is on-call this week Farah?
+Is Ravi the owner of the search index?
+Invoices over 5k need approval.
+plants need a lot of water
+children need a permit
+The PR needs a review.
 We might have paused the campaign until Monday.
 """
 
@@ -341,6 +348,8 @@ def test_a_choice_or_a_list_of_anything_is_of_nobody(said: str) -> None:
 
 ASKED_FOR = """
 speak german to me | to speak German to Ada
+dont deploy on fridays | not to deploy on fridays
+never push to main on weekends | never to push to main on weekends
 use the 24h clock | to use the 24h clock
 don't call me before 9am | not to call Ada before 9am
 don't wake me before nine | not to wake Ada before nine
@@ -389,6 +398,14 @@ def test_what_is_asked_once_or_of_another_is_not(said: str) -> None:
     ("said", "learnt"),
     [
         ("my gf works days at lidl", ["Ada's girlfriend works days at lidl"]),
+        ("my best friend is called jo", ["Ada's best friend is called Jo"]),
+        ("my fav colour is green", ["Ada's favourite colour is green"]),
+        ("Grandpa Joe is deaf in his right ear.", ["Ada's grandpa Joe is deaf in his right ear"]),
+        (
+            "we don't use Jira any more, everything's in Linear now",
+            ["Ada doesn't use Jira any more", "Ada uses Linear now"],
+        ),
+        ("my best friend is called up", []),
         ("my bf is a nurse", ["Ada's boyfriend is a nurse"]),
         ("my brother is called tim, hes a plumber", ["Ada's brother is called Tim", PLUMBER]),
         ("got two kids n a dog", ["Ada has two kids and a dog"]),

@@ -61,6 +61,10 @@ def _after_each_other(found: re.Match[str]) -> str:
 
 CHANGES: tuple[Way, ...] = (
     Way(
+        rf"^({FULL_NAME}) is (now )?the (?:new )?owner of (?=the [\w -]+[.!]?$)",
+        lambda found: f"{found[1]} {found[2] or ''}owns ",
+    ),
+    Way(
         rf"^({FULL_NAME}) (?:(?:is|becomes|became) (?P<whose>the|our)"
         r"|(?:takes|took|has taken) over as(?: (?P<theirs>the|our))?) "
         rf"(?:new )?(?P<post>(?:[\w-]+ ){{0,3}}{_POST})(?: (?:now|from now on))?(?=$|[.!])",
@@ -114,6 +118,11 @@ CHANGES: tuple[Way, ...] = (
         rf"({FULL_NAME})(?:[,;] (?:and |but )?({_WHEN}) (?:it's |it is |it'll be )?({FULL_NAME}))?"
         r"(?=[.!]?$)",
         _after_each_other,
+    ),
+    Way(
+        rf"^(I|[Ww]e) (?:don't use ({NAMED}) any ?more|no longer use ({NAMED}))[,;] "
+        rf"everything(?:'s| is) (?:now )?(?:in|on) (?={NAMED}(?: now)?[.!]?$)",
+        lambda found: f"{found[1]} don't use {found[2] or found[3]} any more, we use ",
     ),
     Way(r"^((?:[Tt]he|[Oo]ur|[Mm]y) .{2,40}?) (?:has )?slipped (?:to|until) ", r"\1 moved to "),
     Way(

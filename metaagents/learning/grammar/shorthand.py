@@ -30,6 +30,7 @@ SHORTHAND: tuple[Way, ...] = (
     Way(r"(?<=\w),? (?:btw|fyi|lol|haha+|tho|tbh|imo|thx|by the way)[\s.!]*$", "."),
     Way(r"\b(?:pls|plz)\b", "please"),
     Way(r"\b(last|next|this|every|per|a) yr\b", r"\1 year"),
+    Way(r"\b(my|our) fave? (?=[a-z])", r"\1 favourite "),
     Way(r"\b(my|his|her) gf\b", r"\1 girlfriend"),
     Way(r"\b(my|his|her) bf\b", r"\1 boyfriend"),
     Way(
@@ -198,7 +199,7 @@ _COUNTED = any_case(rf"(?:\d+|an?|{'|'.join(sorted(NUMBER_WORDS))}) [a-z]")
 _BEGINS = regex(r"(?<=\w[.!?] )(?=(?:i|im|i'm|ive|i've|my|we|our)\b)[a-z]")
 _SO_CALLED = regex(
     r"\b((?:is|are|'s) (?:called|named) |name is )(?!(?:not|the|an?|on|in|too|off|so|out|for|my|up"
-    r"|after|to|it|away|back)\b)([a-z]{3,20})(?=$|[.,!]| and\b)"
+    r"|after|to|it|away|back|at|by|me|us|as)\b)([a-z]{2,20})(?=$|[.,!]| and\b)"
 )
 """Who is so called, typed without capitals."""
 _NO_NAMES = frozenset(

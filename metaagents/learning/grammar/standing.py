@@ -71,6 +71,8 @@ _STYLE = any_case(
     r"|(?P<late>(?:don't|do not) (?:call|ring|phone|text|message|email|wake|disturb|contact)"
     rf" (?:me|us) (?:before|after|on|during) (?:{CLOCK}|{_HOUR}|noon|lunch|work(?: hours)?"
     rf"|weekends?|{'|'.join(f'{day}s' for day in WEEKDAYS)}))"
+    rf"|(?P<rule>(?:don't|dont|do not|never) {_ANSWERING} (?:(?!(?:this|that|it|them|today)\b)"
+    rf"[\w' -]{{2,40}} )?on (?:weekends|{'|'.join(f'{day}s' for day in WEEKDAYS)}))"
     r"|(?P<use>use (?:the )?(?:metric|imperial|british|american|celsius|fahrenheit|24-hour|24 ?h"
     r"|kilomet\w+|miles|euros|dollars|pounds|simple|plain|short|formal|informal)\b.{0,40})"
     r"|(?P<call>(?:address|refer to) me (?:(?:as|by|with) .+|formally|informally|politely)"
@@ -102,7 +104,7 @@ _ASKED = any_case(r"^(?:could|can|would|will) you (?:please )?(always|never|from
 """``Could you always give temperatures in Celsius?``: a question by its manners only."""
 _NEVER = any_case(rf"^({_OPENING})(?:don't|do not) ever ")
 _HEADING = any_case(r"^(?:constraint|rule|policy|requirement|important|security|reminder): ")
-_DENIED = any_case(r"(?:don't|do not|never) ")
+_DENIED = any_case(r"(?:don't|dont|do not|never) ")
 _ONCE = any_case(
     r"\b(?:yet|now|today|tonight|tomorrow|until|till|again|this|that|these|those|it|them|here|there"
     r"|up|(?:above|below)(?! \d)|following|attached|instead|too|so|anymore|if)\b"
@@ -221,7 +223,7 @@ def _of_standing(found: re.Match[str]) -> str:
 
 
 def _of_style(found: re.Match[str]) -> str:
-    denied = found["no"] or found["late"]
+    denied = found["no"] or found["late"] or found["rule"]
     if denied:
         return f"not to {_DENIED.sub('', denied, count=1)}"
     asked = (

@@ -7,7 +7,7 @@ team``, ``the db moved to eu-west-1``: told as they were said, for nothing takes
 from __future__ import annotations
 
 from ..regexes import any_case, regex
-from .lexicon import AT_HAND, EVALUATIVE, REGION
+from .lexicon import AT_HAND, CAPITALS, EVALUATIVE, REGION
 from .statement import Said
 
 _WORKING = frozenset(
@@ -24,6 +24,12 @@ _CHARGED = any_case(
 )
 _SIGNS = any_case(r"off(?: on)? (?:the|our|my|all|every|any|each|[\w-]+s\b)")
 _UNLESS = any_case(r",? (?:unless|except when) (?:he|she|they|it|\w+)(?:'s|'re| is| are) .*$")
+_REQUIRED = any_case(
+    rf"(?:(?:an?|one|two|three|\d+|at least \w+) (?:[\w-]+ )?|(?-i:[{CAPITALS}])[\w-]+'s )"
+    r"(?:reviewers?|approvals?|sign-?offs?|tickets?|signatures?|code owners?|reviews?|permits?"
+    r"|permission|consent|labels?|receipts?)(?: (?:from|of|by) (?:the )?[\w-]+(?: [\w-]+)?)?"
+)
+"""What somebody has to give before something may be done."""
 _TO_REGION = regex(
     r"(?:over |across )?(?:from [\w.-]+ )?to (?:the )?"
     rf"(?:{REGION}|(?:rack|zone|host|node|cluster|vm|dc)-?\d[\w-]*)"
@@ -39,22 +45,33 @@ _TEAM = regex(
 
 def falls_to(said: Said) -> bool:
     """Whether a clause tells what somebody or something answers for, or of which team they are."""
-    verbal, subject = said.verbal, said.subject
+    verbal = said.verbal
     if verbal.aim or verbal.is_progressive or verbal.sense != "is":
         return False
-    if verbal.tense != "present":
-        is_thing = subject.sort in {"thing", "owned"} and not subject.kind
-        is_moved = verbal.lemma in {"move", "migrate"} and is_thing
-        return is_moved and _TO_REGION.fullmatch(verbal.rest) is not None
+    return _is_moved(said) if verbal.tense != "present" else _is_charged(said)
+
+
+def _is_moved(said: Said) -> bool:
+    is_thing = said.subject.sort in {"thing", "owned"} and not said.subject.kind
+    is_moved = said.verbal.lemma in {"move", "migrate"} and is_thing
+    return is_moved and _TO_REGION.fullmatch(said.verbal.rest) is not None
+
+
+def _is_charged(said: Said) -> bool:
+    verbal, subject = said.verbal, said.subject
     is_somebody = subject.sort in {"speaker", "named"} or bool(subject.kind)
-    if verbal.lemma == "be":
-        return is_somebody and not said.times and _TEAM.fullmatch(verbal.rest) is not None
     rest = _UNLESS.sub("", verbal.rest)
     if verbal.lemma == "sign":
         return (is_somebody or _is_at_work(said)) and _SIGNS.match(rest) is not None
-    if not _is_at_work(said) or verbal.lemma not in _CHARGES or said.times:
+    if said.times:
         return False
-    return _CHARGED.fullmatch(rest) is not None and _is_standing(rest)
+    if verbal.lemma == "be":
+        return is_somebody and _TEAM.fullmatch(rest) is not None
+    if verbal.lemma in {"need", "require"}:
+        is_of_all = subject.sort == "thing" and subject.text.lower().endswith("s")
+        return is_of_all and _REQUIRED.fullmatch(rest) is not None
+    is_charge = verbal.lemma in _CHARGES and _CHARGED.fullmatch(rest) is not None
+    return is_charge and _is_at_work(said) and _is_standing(rest)
 
 
 def _is_at_work(said: Said) -> bool:
