@@ -93,6 +93,9 @@ _PARTS = {
     "fans": r"(?:followers|subscribers|listeners|readers|members|customers|users|patrons)",
     "paying": r"(?:[a-z]+ )?<fans>",
     "about": r"(?:(?:around|about|roughly|almost|nearly|over|more than|just over) )?",
+    "tier": r"(?:enterprise|premium|pro|basic|business|free|starter|gold|platinum|unlimited)",
+    "carer": r"(?:doctor|gp|(?:family |new )?physician|psychiatrist|cardiologist|neurologist"
+    r"|oncologist|dermatologist|gynaecologist|gynecologist|rheumatologist|specialist|consultant)",
     "paid": r"(?:the |an? )(?:[\w-]+ ){1,2}(?:plan|tier|package)",
     "numbered": r"(?:[Tt]icket|[Ii]ssue|[Cc]ase|[Tt]ask|[Bb]ug|[Oo]rder) #?\w*\d[\w-]*",
     "version": rf"{NAMED}(?<=\d)",
@@ -172,6 +175,10 @@ _RESTATED = r"""
 <who><did> moved to <new:street> -> {theirs} address is {new}
 <who><did> finished my <drug:word> -> {who} stopped taking {drug}
 <who><did> (?:up|down)graded to <plan:name> -> {who} {be} on the {plan} plan now
+<who><did> (?:<upgraded>|switched|moved) to (?:the )?<plan:tier>
+    -> {who} {be} on {plan} now. {who} {be} on the {plan} plan now
+<whose> <carer><did> (?:stopped|discontinued|withdrawn|withdrew) (?:the|my) <drug:word>
+    -> {who} stopped taking {drug}. {who} {be} no longer on {drug}
 (?P<thing><had>|<word>) (?:was|has been|got) <upgraded> to <new:version>
     -> {thing} runs on {new} now
 <who><did> (?:migrated|moved) <thing:had> to <new:name> -> {thing} has moved to {new}
@@ -249,7 +256,7 @@ _RESTATED = r"""
 <who><did> moved out of <host:anything>(?:'s|') (?:place|house|home|flat|apartment)
     -> {who} no longer {live} with {host}
 <who><did> dropped out of <what:word> school -> {who} stopped studying {what}
-<who><did> had (?:my|our|her|his) <nth:nth> (?:child|baby|kid)<and_more>
+<who><did> had (?:my|our|her|his|an?) <nth:nth> (?:child|baby|kid)<and_more>
     -> {who} {have} {many} kids now. {who} {have} {many} children now.
 <thing:had><did> <reached> <about><many:amount> <what:paying> -> {thing} has {many} {what} now
 <who><did> (?:adopted|got|bought) (?:a|my|our|her|his) <nth:nth> <thing:word>
