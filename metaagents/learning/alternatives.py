@@ -9,6 +9,8 @@ from .grammar.lexicon import REGION, TOOLS_OF_A_KIND
 from .grammar.statement import KIND, Claim
 from .regexes import regex
 
+JOINING = frozenset("of for with from by in at on called named".split())
+"""Words by which what follows says which one it is: a case for an iPhone is no iPhone."""
 _ON_NAMED = regex(
     r"(?P<where>(?:(?:tracked|hosted|stored|deployed|written|built|kept|managed|handled|owned"
     r"|logged|rewritten) )?(?:on|in|at|to|by)) (?:the )?(?:team )?(?!\w+days?\b)(?:[A-Z#][\w.+#-]*"
@@ -78,3 +80,12 @@ def is_at_other_site(new: Claim, old: Claim) -> bool:
     one, two = (_SITE.fullmatch(claim.value) for claim in (new, old))
     is_now = new.attribute == "place" and new.is_change and one is not None and two is not None
     return is_now and words(new.value)[-1:] == words(old.value)[-1:]
+
+
+def is_by_last_word(subject: str, whole: str) -> bool:
+    """Whether a thing is called by the last word of what it was: ``the deadline``."""
+    what = spelled(subject).removeprefix("the ")
+    more = spelled(whole).removeprefix("the ").removesuffix(what).split()
+    are_of_it = bool(more) and spelled(whole).endswith(f" {what}") and more[-1][-2:] != "'s"
+    is_known = subject.lower().startswith("the ") and whole.lower().startswith("the ")
+    return is_known and are_of_it and JOINING.isdisjoint(more)

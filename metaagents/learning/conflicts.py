@@ -8,7 +8,9 @@ from tiers.learning import spelled
 from tiers.lexical import MONTHS, words
 
 from .alternatives import (
+    JOINING,
     is_at_other_site,
+    is_by_last_word,
     is_by_other_means,
     is_on_another,
     is_other_place,
@@ -82,7 +84,6 @@ _NAME = r"[A-Z][\w.&+#-]*(?: [A-Z\d][\w.&+#-]*){0,3}"
 _WITH_NAMED = regex(rf"(?P<what>(?:[a-z]+ )?(?:with|at|to|from|for)) {_NAME}")
 _FOR_PUPILS = frozenset("academy elementary high kindergarten preschool primary school".split())
 _IN_ROOMS = regex(rf"in {DWELLING}\b")
-_OF_ANOTHER = frozenset("of for with from by in at on called named".split())
 _AGES = regex(r"\d{1,2}(?:, \d{1,2})*,? and \d{1,2}")
 _AT_NAMED = regex(r" at (?:the )?[A-Z][\w'&. -]*$")
 _TO_ELSEWHERE = regex(
@@ -126,6 +127,7 @@ def ends(new: Claim, old: Claim) -> bool:
         is_other_dose,
         _is_handed_over,
         _is_of_ours,
+        _is_of_the_one,
         _is_out_of_office,
         _is_renamed,
         _is_renewed,
@@ -148,6 +150,13 @@ def _is_of_ours(new: Claim, old: Claim) -> bool:
     is_other = new.sense == "is" and value_of(new) != value_of(old)
     is_now = new.is_change and old.is_single and new.subject.lower().startswith("the ")
     return is_now and is_other and (is_role or is_thing)
+
+
+def _is_of_the_one(new: Claim, old: Claim) -> bool:
+    """Whether what is told of "the deadline" now was told of, say, the project deadline."""
+    is_told = new.is_change and new.attribute in {TIME, "be", "is"}
+    is_it = is_told and is_by_last_word(new.subject, old.subject)
+    return is_it and _verb(new) == _verb(old) and _replaces(new, old)
 
 
 def _is_out_of_office(new: Claim, old: Claim) -> bool:
@@ -471,7 +480,7 @@ def _is_closed_by(had: str, gone: str) -> bool:
     thing = gone.removeprefix("a ").removeprefix("the ")
     is_new = had.removeprefix("a ") in {f"new {thing}", f"brand new {thing}"}
     before = words(had)[: -len(words(thing)) or None]
-    is_it = _closes(had, thing) and _OF_ANOTHER.isdisjoint(before)  # a case for an iPhone is none
+    is_it = _closes(had, thing) and JOINING.isdisjoint(before)  # a case for an iPhone is none
     return is_new or (any(map(str.isupper, thing)) and is_it)
 
 

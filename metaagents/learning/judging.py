@@ -32,7 +32,7 @@ from .neighbours import Neighbourhood, Neighbours
 from .opinions import Opinions, Question
 from .regexes import compiled
 from .rewording import in_plain_wording
-from .succession import left_of
+from .succession import in_full, left_of
 from .weighing import (
     Comparer,
     Judged,
@@ -257,6 +257,9 @@ class JudgeAgent:
             relation_found = relation(Pair.in_time(fact, rival), judged.get(rival.id))
             if relation_found is not None:
                 found[rival.id] = relation_found
+        meant = {one.id: in_full(one, fact) for one in neighbours.rivals if one.id in found}
+        if len({whole for whole in meant.values() if whole}) > 1:  # "the deadline": which one?
+            found = {one: said for one, said in found.items() if not meant[one]}
         return _Case(fact, neighbours, found)
 
     async def _compared(self, fact: Fact, nearest: Sequence[Fact]) -> dict[str, Judged]:

@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 from tiers.learning import spelled
 from tiers.records import Fact
 
+from .alternatives import is_by_last_word
 from .conflicts import ends, is_of, is_theirs
 from .grammar.claims import claims_of
 from .grammar.clauses import without_lead
@@ -148,6 +149,22 @@ def effect(older: Fact, newer: Fact) -> Effect | None:
     if before and after and left_of(older, newer) is not None:
         return _how(after[0])
     return "repeats" if before and after and _repeats(older, newer, before, after) else None
+
+
+def in_full(older: Fact, newer: Fact) -> str | None:
+    """Return what an earlier statement calls in full what a later one calls by its last word.
+
+    "The deadline" is that of the project where no other deadline is known.
+    """
+    subjects = {one.subject for one in claims(newer)}
+    return next(
+        (
+            old.subject
+            for old in claims(older)
+            if any(is_by_last_word(one, old.subject) for one in subjects)
+        ),
+        None,
+    )
 
 
 def left_of(older: Fact, newer: Fact) -> Fact | None:

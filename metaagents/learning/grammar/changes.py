@@ -7,7 +7,7 @@ import re
 from tiers.lexical import MONTHS, WEEKDAYS
 
 from ..marks import Way
-from .lexicon import CARERS, FULL_NAME, NUMBERS
+from .lexicon import CARERS, FULL_NAME, NUMBERS, ROOM
 
 _POST = r"(?:lead|captain|chair|head|director|coordinator|manager|treasurer|secretary)"
 """What one person is at a time."""
@@ -123,6 +123,16 @@ CHANGES: tuple[Way, ...] = (
         rf"^(I|[Ww]e) (?:don't use ({NAMED}) any ?more|no longer use ({NAMED}))[,;] "
         rf"everything(?:'s| is) (?:now )?(?:in|on) (?={NAMED}(?: now)?[.!]?$)",
         lambda found: f"{found[1]} don't use {found[2] or found[3]} any more, we use ",
+    ),
+    Way(
+        rf"\b((?:the|our|my) (?:[\w-]+ )?{ROOM}) (?:has |have |was |were )?(?:been )?moved to "
+        r"(?=(?:the )?[\w-]+ floor\b|floor \d)",
+        r"\1 is now on ",
+    ),
+    Way(
+        rf"\b((?:the|our|my) (?:[\w-]+ )?{ROOM}) (?:has |have |was |were )?(?:been )?moved to "
+        r"(?=the (?:basement|cellar|attic|lobby|annexe?|[a-z]+ wing)\b)",
+        r"\1 is now in ",
     ),
     Way(r"^((?:[Tt]he|[Oo]ur|[Mm]y) .{2,40}?) (?:has )?slipped (?:to|until) ", r"\1 moved to "),
     Way(

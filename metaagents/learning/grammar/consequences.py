@@ -10,7 +10,7 @@ from ..regexes import any_case, regex
 from ..rewording import third_person
 from ..times import at_end
 from .changes import CHANGED, DAY, HOUR, MONTH, NAMED, OWNED, THING, TO_VALUE
-from .lexicon import DWELLING, FULL_NAME
+from .lexicon import DOCTOR, DWELLING, FULL_NAME
 
 _NOBODY = (
     r"(?!(?:Who|Whoever|What|Which|When|Where|Why|How|He|She|It|They|You|This|That|These|Those|One"
@@ -94,8 +94,10 @@ _PARTS = {
     "paying": r"(?:[a-z]+ )?<fans>",
     "about": r"(?:(?:around|about|roughly|almost|nearly|over|more than|just over) )?",
     "tier": r"(?:enterprise|premium|pro|basic|business|free|starter|gold|platinum|unlimited)",
-    "carer": r"(?:doctor|gp|(?:family |new )?physician|psychiatrist|cardiologist|neurologist"
-    r"|oncologist|dermatologist|gynaecologist|gynecologist|rheumatologist|specialist|consultant)",
+    "carer": DOCTOR,
+    "medicine": r"(?:medication|medicine|treatment|therapy|pills|tablets|insulin|antibiotics"
+    r"|aspirin|\w{2,}(?:formin|amine|zepam|zine|pine|tine|oxine|one|statins?|pril|sartan|olol|azole|mab"
+    r"|cillin|mycin|farin|gliptin|ide|profen|codone))",
     "paid": r"(?:the |an? )(?:[\w-]+ ){1,2}(?:plan|tier|package)",
     "numbered": r"(?:[Tt]icket|[Ii]ssue|[Cc]ase|[Tt]ask|[Bb]ug|[Oo]rder) #?\w*\d[\w-]*",
     "version": rf"{NAMED}(?<=\d)",
@@ -177,7 +179,7 @@ _RESTATED = r"""
 <who><did> (?:up|down)graded to <plan:name> -> {who} {be} on the {plan} plan now
 <who><did> (?:<upgraded>|switched|moved) to (?:the )?<plan:tier>
     -> {who} {be} on {plan} now. {who} {be} on the {plan} plan now
-<whose> <carer><did> (?:stopped|discontinued|withdrawn|withdrew) (?:the|my) <drug:word>
+<whose> <carer><did> (?:stopped|discontinued|withdrawn|withdrew) (?:the|my) <drug:medicine>
     -> {who} stopped taking {drug}. {who} {be} no longer on {drug}
 (?P<thing><had>|<word>) (?:was|has been|got) <upgraded> to <new:version>
     -> {thing} runs on {new} now

@@ -76,6 +76,11 @@ EVERYDAY: dict[str, Callable[[str], str | None]] = {
     "pounds": matching(
         rf"^(?:(?:about|around|almost|over) )?{_NUMBER} ?(?:pounds|lbs?|kilos?|kg|stone)\b"
     ),
+    "tier": matching(
+        r"^(?:enterprise|premium|pro|basic|business|free|starter|gold|platinum|unlimited)"
+        r"(?: (?:plan|tier|package|edition))?$",
+        re.IGNORECASE,
+    ),
     "pupils": matching(
         r"^[A-Z].* (?:Elementary|Primary|Kindergarten|Preschool|Nursery|Academy|High"
         r"|(?:Elementary|Middle|High|Primary|Secondary|Grammar) School)$"

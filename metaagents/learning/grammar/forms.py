@@ -95,6 +95,7 @@ use | | carried | uses | state
 use | | name | uses | state
 switch/migrate | to/over to | name | uses | begin
 upgrade | to/from | name | uses | begin
+upgrade/downgrade/switch/move | to/to the | tier | uses | begin
 give | up/up on/up learning | language | is learning | end
 migrate/switch/change | from | change | changed | change
 deploy | with/to/on | name | uses | state

@@ -50,6 +50,18 @@ CARERS = frozenset(
     "counsellor counselor nutritionist gynaecologist gynecologist hairdresser barber lawyer "
     "solicitor accountant nanny childminder babysitter".split()
 )
+ROOM = (
+    r"(?:office|kitchen|canteen|cafeteria|gym|library|lab(?:oratory)?|reception|mail ?room|toilets?"
+    r"|bathroom|showers?|archive|workshop|warehouse|(?:meeting|server|break|prayer|conference)"
+    r" room|printer|copier|server|fuse ?box|boiler|washing machine|safe|fridge|first[- ]aid kit"
+    r"|defibrillator|post ?box|bike racks?)"
+)
+"""Rooms, and what stands in a house for good, as part of a pattern."""
+DOCTOR = (
+    r"(?:(?:family |new )?(?:doctor|physician)|gp|psychiatrist|cardiologist|neurologist|oncologist"
+    r"|dermatologist|gyn(?:ae|e)cologist|rheumatologist|p(?:ae|e)diatrician|specialist|consultant)"
+)
+"""Who treats somebody, as part of a pattern."""
 OFFICES = frozenset(
     "boss manager supervisor teacher coach trainer treasurer captain president chairman chairwoman "
     "chair secretary director principal headmaster headmistress head leader team-leader ceo cto "

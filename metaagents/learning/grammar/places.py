@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ..regexes import any_case, regex
 from . import phrases
-from .lexicon import CAPITALS, POSSESSIONS
+from .lexicon import CAPITALS, POSSESSIONS, ROOM
 from .statement import PLACE, Claim, Said
 
 _OWN = regex(r"^(?:my|our) ")
@@ -39,6 +39,13 @@ _CONTAINER = any_case(
     r"|attic|shed|key box|glove (?:box|compartment)|shelf|closet|wardrobe)\b"
 )
 """Where things are put that are to be found again."""
+_ROOM = any_case(rf"\b{ROOM}$")
+_IN_BUILDING = any_case(
+    r"(?:on (?:the )?(?:[\w-]+ floor|floor \d+)|in (?:the )?(?:basement|cellar|attic"
+    r"|building \w+|(?:east|west|north|south) wing|lobby|annexe?)"
+    r"|next to (?:the )?(?:lifts?|elevators?|stairs|entrance|reception))"
+)
+"""Where rooms are, and what stands in a house for good."""
 
 
 def place(said: Said, rest: str) -> Iterator[Claim]:
@@ -75,6 +82,7 @@ def _is_kept(said: Said, rest: str) -> bool:
         return False
     of = said.subject.noun or said.subject.text
     is_kept = _RECORDS.search(of) is not None and _BY_NAME.fullmatch(rest) is not None
+    is_built = _ROOM.search(of) is not None and _IN_BUILDING.fullmatch(rest) is not None
     is_put = _PUT_AWAY.search(of) is not None and _CONTAINER.match(rest) is not None
     is_read = said.subject.sort == "speaker" and _READ_TO.match(rest) is not None
-    return is_kept or is_put or is_read or _ON_PLAN.fullmatch(rest) is not None
+    return is_kept or is_built or is_put or is_read or _ON_PLAN.fullmatch(rest) is not None

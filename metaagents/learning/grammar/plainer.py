@@ -15,7 +15,7 @@ from .changes import CHANGES
 from .dates import NUMBER, TIMES
 from .fronted import FRONTED
 from .introductions import INTRODUCTIONS
-from .lexicon import CAPITALS, CARERS, FULL_NAME, PERSONS, PETS, TRADES
+from .lexicon import CAPITALS, CARERS, DOCTOR, FULL_NAME, PERSONS, PETS, TRADES
 from .openings import OPENINGS
 from .shorthand import SHORTHAND
 from .verbs import FORMS, HABITUAL
@@ -259,6 +259,13 @@ _WAYS: tuple[Way, ...] = (
     ),
     # Who may be reached by what number.
     Way(
+        r"\b(?:i|we)(?:'ve| have)?(?: just| finally)? (?:got|have|changed to) a new"
+        r" (?:phone |mobile |cell )?number(?: now)?(?:[:,;.]| -)(?: (?:it's|it is|it:))?"
+        r" (?=\+?\d[\d ()/-]{4})",
+        "my new phone number is ",
+    ),
+    Way(r"\b(my|our) new ((?:phone |mobile |cell )?number)(?:'s|:) (?=\+?\d)", r"\1 new \2 is "),
+    Way(
         r"\b(?:the )?best (?:way|number|place) to (?:reach|get|contact|call|text) me"
         r"(?: at| on)? is (?:on |at |by )?(?=\+?\d)",
         "my phone number is ",
@@ -281,9 +288,13 @@ _WAYS: tuple[Way, ...] = (
         r"I was \1",
     ),
     Way(
-        r"\b(?:they|the (?:clinic|hospital)|my (?:doctor|gp))(?:'ve| have| has)?(?: just)?"
-        r" put me on ",
+        rf"\b(?:they|the (?:clinic|hospital)|my {DOCTOR})(?:'ve| have| has)?(?: just)?"
+        r" put me (?:back )?on (?!hold\b)",
         "I am on ",
+    ),
+    Way(
+        rf"\bmy {DOCTOR}(?:'ve| have| has)?(?: just)? prescribed (?:me )?(?!that\b|it\b)",
+        "I was prescribed ",
     ),
     # Who answers for something, told of the task.
     Way(

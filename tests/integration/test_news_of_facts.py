@@ -1,0 +1,113 @@
+"""What somebody tells of what has changed takes the place of what they had told before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.runtime import running
+
+from metaagents.learning.patterns import stated
+
+
+async def _standing(home: Path, *said: str) -> set[str]:
+    """Say something turn by turn; return what is held to be so after the last."""
+    async with running(home) as ezra:
+        graph = await ezra.create_session_graph("home")
+        agent = await graph.spawn_agent("aide", user_id="sam", topics={"*"})
+        for text in said:
+            turn = await agent.turn(text)
+            await turn.reply("Okay.")
+            await ezra.drain_learning()
+        return {fact.text for fact in (await agent.latest_facts()).rows}
+
+
+@pytest.mark.parametrize(
+    ("said", "gone"),
+    [
+        (("The project deadline is March 3.", "The deadline got pushed to March 17."), "project"),
+        (
+            ("The API key rotation is every 90 days.", "The rotation is now every 30 days."),
+            "90 days",
+        ),
+        (("Customer ACME is on the basic plan.", "ACME upgraded to enterprise."), "basic"),
+        (("The office is on the third floor.", "The office moved to the fifth floor."), "third"),
+        (("I have two kids.", "We had a third kid in May."), "two kids"),
+        (("I take metformin twice a day.", "My doctor stopped the metformin."), "twice a day"),
+        (("My phone number is 0170 1234567.", "I got a new number: 0151 7654321."), "0170"),
+    ],
+)
+async def test_news_takes_the_place_of_what_was_so(
+    tmp_path: Path, said: tuple[str, ...], gone: str
+) -> None:
+    """However briefly it is told, and nothing else is left of the former."""
+    found = await _standing(tmp_path, *said)
+    assert len(found) == 1
+    assert gone not in found.pop()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        (
+            "The project deadline is March 3.",
+            "The tax deadline is April 30.",
+            "The deadline got pushed to March 17.",
+        ),
+        ("Customer ACME is on the basic plan.", "Globex upgraded to enterprise."),
+        ("The office is on the third floor.", "The kitchen moved to the fifth floor."),
+        ("I take metformin twice a day.", "My doctor stopped the ramipril."),
+        ("The end of the quarter is on March 31.", "The quarter is moved to March 17."),
+        ("The staging server is in Frankfurt.", "The server is in Dublin now."),
+    ],
+)
+async def test_what_may_be_of_another_one_stays(tmp_path: Path, said: tuple[str, ...]) -> None:
+    """Of two deadlines nobody can tell which one was pushed."""
+    before = await _standing(tmp_path / "before", *said[:-1])
+    after = await _standing(tmp_path / "after", *said)
+    assert before
+    assert before <= after
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("My cardiologist prescribed me beta blockers.", "Sam was prescribed beta blockers"),
+        ("My specialist has put me back on statins.", "Sam is on statins"),
+        ("My new number's 0151 7654321.", "Sam's number is 0151 7654321"),
+        (
+            "I've got a new phone number, it's 0151 7654321.",
+            "Sam's phone number is 0151 7654321",
+        ),
+        ("The server room is in building B.", "the server room is in building B"),
+        ("The printer was moved to the basement.", "the printer is in the basement now"),
+        ("We upgraded to pro.", "Sam upgraded to pro"),
+    ],
+)
+def test_news_is_learnt(said: str, kept: str) -> None:
+    """In the words of who tells it."""
+    assert [one.text for one in stated(said, "Sam")] == [kept]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "My doctor stopped the car.",
+        "My doctor didn't stop the metformin.",
+        "Did my doctor stop the metformin?",
+        "My doctor put me on hold.",
+        "My doctor prescribed that.",
+        "If I got a new number, 01517654321 would be nice.",
+        "I got a new number, 7.",
+        "Do you have a new number: 0151 7654321?",
+        "The printer might be in the basement.",
+        "Is the printer on the second floor?",
+        "The cat is on the third floor.",
+        "ACME did not upgrade to enterprise.",
+        "He upgraded to premium.",
+        "We moved to business class.",
+    ],
+)
+def test_what_is_no_news_is_not_learnt(said: str) -> None:
+    """Questions, doubts, denials, and what only sounds like it."""
+    assert not stated(said, "Sam")
