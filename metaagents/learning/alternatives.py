@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import re
+
 from tiers.learning import spelled
-from tiers.lexical import words
+from tiers.lexical import MONTHS, words
 
 from .grammar.lexicon import REGION, TOOLS_OF_A_KIND
+from .grammar.roles import RHYTHM
 from .grammar.statement import KIND, Claim
 from .regexes import regex
 
 JOINING = frozenset("of for with from by in at on called named".split())
 """Words by which what follows says which one it is: a case for an iPhone is no iPhone."""
+BY_NAME = r"[A-Z][\w.&+#-]*(?: [A-Z\d][\w.&+#-]*){0,3}"
+"""A name, as part of a pattern."""
+_GRADE = regex(r"(?:[a-z]+|\d+(?:st|nd|rd|th)) grade|[Yy]ear \d+")
+_TO_ELSEWHERE = regex(
+    rf"(?:(?:moved|migrated|relocated) )?(?:from [\w.-]+ )?to (?:the )?(?:{BY_NAME}|{REGION})"
+)
+_SOMEWHERE = regex(
+    rf"(?:(?:hosted|deployed|located|based|kept|stored) )?(?:in|on) "
+    rf"(?!(?i:\w+day|{'|'.join(MONTHS)})s?\b)(?:the )?(?:{BY_NAME}|{REGION})"
+)
+_IN = regex(rf"\bin |\b{REGION}$")
 _ON_NAMED = regex(
     r"(?P<where>(?:(?:tracked|hosted|stored|deployed|written|built|kept|managed|handled|owned"
     r"|logged|rewritten) )?(?:on|in|at|to|by)) (?:the )?(?:team )?(?!\w+days?\b)(?:[A-Z#][\w.+#-]*"
@@ -85,7 +99,29 @@ def is_at_other_site(new: Claim, old: Claim) -> bool:
 def is_by_last_word(subject: str, whole: str) -> bool:
     """Whether a thing is called by the last word of what it was: ``the deadline``."""
     what = spelled(subject).removeprefix("the ")
-    more = spelled(whole).removeprefix("the ").removesuffix(what).split()
-    are_of_it = bool(more) and spelled(whole).endswith(f" {what}") and more[-1][-2:] != "'s"
-    is_known = subject.lower().startswith("the ") and whole.lower().startswith("the ")
-    return is_known and are_of_it and JOINING.isdisjoint(more)
+    full = spelled(whole)
+    more = full.removeprefix("the ").removesuffix(what).split()
+    is_known = full.startswith("the ") or bool(more and more[0].endswith("'s"))
+    is_short = subject.lower().startswith("the ") and full.endswith(f" {what}")
+    return is_short and is_known and bool(more) and JOINING.isdisjoint(more)
+
+
+def is_in_other_class(new: Claim, old: Claim) -> bool:
+    """Whether who is in one grade at school, or comes round at one rhythm, is in another now."""
+    if new.value == old.value:
+        return False
+    is_grade = all(_GRADE.fullmatch(one.value) for one in (new, old))
+    return is_grade or (new.is_change and all(RHYTHM.fullmatch(one.value) for one in (new, old)))
+
+
+def is_moved_elsewhere(new: Claim, old: Claim) -> bool:
+    """Whether a thing that was somewhere by name has moved: ``production runs in Frankfurt``."""
+    place = new.value.rpartition(" ")[2]
+    is_region = re.fullmatch(REGION, place) is not None
+    is_moved = new.attribute in {"move", "be"} or new.value.startswith("moved ")
+    is_gone = is_moved and new.sense == "is" and _TO_ELSEWHERE.fullmatch(new.value) is not None
+    is_at = new.attribute == "lives in" or (is_region and place == new.value)
+    is_gone |= is_at and new.is_change and new.subject.startswith("the ")
+    # What runs on Postgres may do so in another region.
+    is_there = not is_region or _IN.search(old.value) is not None
+    return is_gone and is_there and _SOMEWHERE.fullmatch(old.value) is not None

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
-
 from tiers.learning import spelled
-from tiers.lexical import MONTHS, words
+from tiers.lexical import words
 
 from .alternatives import (
+    BY_NAME,
     JOINING,
     is_at_other_site,
     is_by_last_word,
     is_by_other_means,
+    is_in_other_class,
+    is_moved_elsewhere,
     is_on_another,
     is_other_place,
     is_other_plan,
@@ -30,7 +31,7 @@ from .amounts import (
 )
 from .circumstances import RELATIONS, WORKING, is_couple, is_of_another_life, is_other_trade
 from .grammar.changes import DEPARTMENT
-from .grammar.lexicon import CARERS, DIETS, DWELLING, OFFICES, REGION
+from .grammar.lexicon import CARERS, DIETS, DWELLING, OFFICES
 from .grammar.statement import (
     DIED,
     DOES,
@@ -80,20 +81,11 @@ _CHARGE = regex(
 )
 """What one does for all, of something known: a team anybody may lead another one of."""
 _MOSTLY_ONE = frozenset("mentor tutor landlord landlady".split())
-_NAME = r"[A-Z][\w.&+#-]*(?: [A-Z\d][\w.&+#-]*){0,3}"
-_WITH_NAMED = regex(rf"(?P<what>(?:[a-z]+ )?(?:with|at|to|from|for)) {_NAME}")
+_WITH_NAMED = regex(rf"(?P<what>(?:[a-z]+ )?(?:with|at|to|from|for)) {BY_NAME}")
 _FOR_PUPILS = frozenset("academy elementary high kindergarten preschool primary school".split())
 _IN_ROOMS = regex(rf"in {DWELLING}\b")
 _AGES = regex(r"\d{1,2}(?:, \d{1,2})*,? and \d{1,2}")
 _AT_NAMED = regex(r" at (?:the )?[A-Z][\w'&. -]*$")
-_TO_ELSEWHERE = regex(
-    rf"(?:(?:moved|migrated|relocated) )?(?:from [\w.-]+ )?to (?:the )?(?:{_NAME}|{REGION})"
-)
-_SOMEWHERE = regex(
-    rf"(?:(?:hosted|deployed|located|based|kept|stored) )?(?:in|on) "
-    rf"(?!(?i:\w+day|{'|'.join(MONTHS)})s?\b)(?:the )?(?:{_NAME}|{REGION})"
-)
-_IN = regex(rf"\bin |\b{REGION}$")
 _ROLE = regex(r"the [\w-]+ (?:agent|bot|team|service|desk)")
 _DEPARTMENT = regex(DEPARTMENT)
 _AT = ("at", "of", "in", "for", "with")
@@ -291,6 +283,7 @@ def _replaces(new: Claim, old: Claim) -> bool:
         is_other_place,
         is_by_other_means,
         is_at_other_site,
+        is_in_other_class,
     )
     return any(replaces(new, old) for replaces in ways)
 
@@ -379,19 +372,6 @@ def _is_of_namesake(exact: str, name: str) -> bool:
     return bool(name) and exact.lower().startswith(f"{name.lower()},")
 
 
-def _is_moved_elsewhere(new: Claim, old: Claim) -> bool:
-    """Whether a thing that was somewhere by name has moved: ``production runs in Frankfurt``."""
-    place = new.value.rpartition(" ")[2]
-    is_region = re.fullmatch(REGION, place) is not None
-    is_moved = new.attribute in {"move", "be"} or new.value.startswith("moved ")
-    is_gone = is_moved and new.sense == "is" and _TO_ELSEWHERE.fullmatch(new.value) is not None
-    is_at = new.attribute == "lives in" or (is_region and place == new.value)
-    is_gone |= is_at and new.is_change and new.subject.startswith("the ")
-    # What runs on Postgres may do so in another region.
-    is_there = not is_region or _IN.search(old.value) is not None
-    return is_gone and is_there and _SOMEWHERE.fullmatch(old.value) is not None
-
-
 def _is_upgraded(new: Claim, old: Claim) -> bool:
     """Whether a thing of somebody's ran on a version of what they use another of now.
 
@@ -409,7 +389,7 @@ def _is_seen_no_more(new: Claim, old: Claim) -> bool:
 
 def _leaves(new: Claim, old: Claim) -> bool:
     """Whether a claim says that what another attribute held is over."""
-    if any(leaves(new, old) for leaves in (_is_past, _is_moved_elsewhere, _is_seen_no_more)):
+    if any(leaves(new, old) for leaves in (_is_past, is_moved_elsewhere, _is_seen_no_more)):
         return True
     is_there = old.attribute in {DOES, "run"} and _closes(old.value, new.value)
     is_post = new.attribute == LEFT and old.value.endswith(f" at {new.value}")

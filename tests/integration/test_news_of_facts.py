@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,30 @@ async def _standing(home: Path, *said: str) -> set[str]:
         (("I have two kids.", "We had a third kid in May."), "two kids"),
         (("I take metformin twice a day.", "My doctor stopped the metformin."), "twice a day"),
         (("My phone number is 0170 1234567.", "I got a new number: 0151 7654321."), "0170"),
+        (("I'm on a keto diet.", "I dropped keto."), "on a keto"),
+        (("I bank with N26.", "I switched banks, now with DKB."), "N26"),
+        (("My brother lives in Oslo.", "My brother moved back home to Bergen."), "Oslo"),
+        (("Our retro is every two weeks.", "We moved the retro to monthly."), "two"),
+        (("I'm single.", "I have a girlfriend now."), "single"),
+        (("I'm saving for a house.", "We bought the house!"), "saving"),
+        (("I go to bed at 11.", "I've started going to bed at 10."), "11"),
+        (("My laptop is a ThinkPad.", "My ThinkPad died."), "laptop"),
+        (("My son Leo is in first grade.", "Leo started second grade."), "first"),
+        (("I don't drink coffee.", "I'm back on coffee."), "n't"),
+        (
+            (
+                "I'm on the waitlist for Berlin Marathon.",
+                "I got a spot in the Berlin Marathon.",
+            ),
+            "waitlist",
+        ),
+        (
+            (
+                "My passport number is X1234567.",
+                "I renewed my passport, the new number is Y7654321.",
+            ),
+            "X1234567",
+        ),
     ],
 )
 async def test_news_takes_the_place_of_what_was_so(
@@ -59,6 +84,13 @@ async def test_news_takes_the_place_of_what_was_so(
         ("I take metformin twice a day.", "My doctor stopped the ramipril."),
         ("The end of the quarter is on March 31.", "The quarter is moved to March 17."),
         ("The staging server is in Frankfurt.", "The server is in Dublin now."),
+        ("I'm on a keto diet.", "I dropped the keto book."),
+        ("I'm saving for a house.", "We bought the car!"),
+        ("Our retro is every two weeks.", "We moved the planning to monthly."),
+        ("Our retro is every two weeks.", "Our retro is on Fridays."),
+        ("My laptop is a ThinkPad.", "My sister's ThinkPad died."),
+        ("I'm single.", "My brother has a girlfriend now."),
+        ("I don't drink coffee.", "I'm back on tea."),
     ],
 )
 async def test_what_may_be_of_another_one_stays(tmp_path: Path, said: tuple[str, ...]) -> None:
@@ -106,8 +138,27 @@ def test_news_is_learnt(said: str, kept: str) -> None:
         "ACME did not upgrade to enterprise.",
         "He upgraded to premium.",
         "We moved to business class.",
+        "Is our retro monthly?",
+        "My mood is daily.",
+        "If I bank with anybody, it's with luck.",
     ],
 )
 def test_what_is_no_news_is_not_learnt(said: str) -> None:
     """Questions, doubts, denials, and what only sounds like it."""
     assert not stated(said, "Sam")
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Invoices are due in 30 days.", ["Invoices are due in 30 days"]),
+        ("The invoice is due in 30 days.", ["the invoice is due on 13 June 2026"]),
+        ("We got a dog, a boy named Rex.", ["Sam got a dog"]),
+        ("Jen had the baby, a girl named Ivy.", ["Jen had a girl named Ivy"]),
+        ("Our standup is every two weeks.", ["Sam's standup is every two weeks"]),
+    ],
+)
+def test_what_is_so_each_time_has_no_date_and_a_name_is_no_news(said: str, kept: list[str]) -> None:
+    """Of an invoice there is a day, of all of them there is none."""
+    at = datetime(2026, 5, 14, 9, 0, tzinfo=UTC)
+    assert [one.text for one in stated(said, "Sam", at)] == kept

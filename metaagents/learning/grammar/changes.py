@@ -9,6 +9,7 @@ from tiers.lexical import MONTHS, WEEKDAYS
 from ..marks import Way
 from .lexicon import CARERS, FULL_NAME, NUMBERS, ROOM
 
+_DAILY = {"going to bed": "go to bed", "getting up": "get up", "waking up": "wake up"}
 _POST = r"(?:lead|captain|chair|head|director|coordinator|manager|treasurer|secretary)"
 """What one person is at a time."""
 DEPARTMENT = (
@@ -133,6 +134,33 @@ CHANGES: tuple[Way, ...] = (
         rf"\b((?:the|our|my) (?:[\w-]+ )?{ROOM}) (?:has |have |was |were )?(?:been )?moved to "
         r"(?=the (?:basement|cellar|attic|lobby|annexe?|[a-z]+ wing)\b)",
         r"\1 is now in ",
+    ),
+    Way(
+        r"\b(?:i|we|they)(?:'ve| have)?(?: just| recently)? (?:moved|switched|changed)"
+        r" ((?:the|our|my) [\w -]{2,30}?) to (?=(?:bi-?)?(?:weekly|monthly|daily|quarterly"
+        r"|fortnightly)\b|every )",
+        r"\1 is now ",
+    ),
+    Way(r"\bmoved back home to (?=[A-Z])", "moved back to "),
+    Way(
+        r"\b(?:i've|i have|i)(?: just| recently)? (?:started|begun) (going to bed"
+        r"|getting up|waking up) (?=at \d)",
+        lambda found: f"I now {_DAILY[found[1].lower()]} ",
+    ),
+    Way(
+        r"\b(i|we)(?:'m| am|'re| are) back (?:on|to) (coffee|tea|alcohol|wine|beer|soda)\b",
+        r"\1 drink \2 again",
+    ),
+    Way(
+        rf"^({FULL_NAME}|[Mm]y (?:son|daughter)(?: [A-Z][\w-]+)?)(?: has| have)?(?: just)?"
+        r" (?:started|begun|moved up (?:in)?to|gone into) (?=(?:[a-z]+|\d(?:st|nd|rd|th)) grade\b"
+        r"|year \d|kindergarten\b)",
+        r"\1 is now in ",
+    ),
+    Way(
+        r"\b(?:I|[Ww]e)(?:'ve| have)? (?:switched|changed) banks?,? (?:and )?"
+        r"(?:(?:I'm|I am|we're) )?(?:now )?(?:at|with) (?=[A-Z])",
+        "I now bank with ",
     ),
     Way(r"^((?:[Tt]he|[Oo]ur|[Mm]y) .{2,40}?) (?:has )?slipped (?:to|until) ", r"\1 moved to "),
     Way(

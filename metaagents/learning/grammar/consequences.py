@@ -95,6 +95,9 @@ _PARTS = {
     "about": r"(?:(?:around|about|roughly|almost|nearly|over|more than|just over) )?",
     "tier": r"(?:enterprise|premium|pro|basic|business|free|starter|gold|platinum|unlimited)",
     "carer": DOCTOR,
+    "regime": r"(?:keto|paleo|low-carb|gluten-free|dairy-free|sugar-free|mediterranean|carnivore"
+    r"|fodmap|juice|vegan|vegetarian)",
+    "love": r"(?:girlfriend|boyfriend|partner|fianc\u00e9e?|husband|wife)",
     "medicine": r"(?:medication|medicine|treatment|therapy|pills|tablets|insulin|antibiotics"
     r"|aspirin|\w{2,}(?:formin|amine|zepam|zine|pine|tine|oxine|one|statins?|pril|sartan|olol|azole|mab"
     r"|cillin|mycin|farin|gliptin|ide|profen|codone))",
@@ -297,6 +300,17 @@ _RESTATED = r"""
     -> {who} {follow} a {diet} diet now
 <who><did> cut (?:down|back) to <much:cups> -> {who} {drink} {much} now
 <thing:date> is (?:off|called off) -> {thing} was cancelled
+<who><did> (?:quit|dropped|ditched|stopped|abandoned|given up|gave up)(?: (?:on|the|my))?
+    <diet:regime>(?: diet)? -> {who} {be} no longer on a {diet} diet
+<who> (?:have|has|<did> got) an? <love:love>(?: .+)? -> {who} {be} no longer single
+<who><did> (?:met|found) an? <love:love>(?: .+)? -> {who} {be} no longer single
+<who>(?:<am>|<did> been|<did> started) (?:seeing|dating) <new:name> -> {who} {be} no longer single
+<who><did> bought (?:the|an?|our|my) (?:new )?<thing:thing>
+    -> {who} {be} no longer saving for a {thing}. {who} {be} no longer looking for a {thing}
+<whose> <old:name><did> (?:died|broken|broke)(?: down)? -> {who} no longer {have} a {old}
+<who><did> got (?:an?|my|the) (?:spot|place|seat|slot) (?:in|on|at|for) (?:the )?<race:anything>
+    -> {who} {be} no longer on the waitlist for {race}. {who} {be} no longer on the waiting list for
+    {race}. {who} {be} no longer on the waitlist for the {race}
 """
 """Ways of telling of a change, and behind an arrow what else each says; what is indented goes on.
 

@@ -185,7 +185,7 @@ def whole_claims(said: Said) -> Iterator[Claim]:
     said = replace(said, verbal=replace(said.verbal, rest=_without_tail(said.verbal.rest)))
     verbal, clause = said.verbal, said.clause
     lasts = _LASTS.get(verbal.tense)
-    is_plain = not (clause.is_consequence or clause.denied or verbal.modal)
+    is_plain = not (clause.is_consequence or clause.denied or verbal.modal or said.is_beside)
     if lasts is None or not is_plain:
         return
     # How much of it, and what everybody knows by "the", is no matter.

@@ -257,6 +257,16 @@ _WAYS: tuple[Way, ...] = (
         r"|has been treating|did|operated on) (?=my [a-z]+)",
         r"I see \1 for ",
     ),
+    Way(
+        r"\b((?:i|we) [a-z]+ [^,.;!?]{2,40}), (?:and |but )?now (?=[a-z]+ing )",
+        r"\1, and I am now ",
+    ),
+    Way(r"\bhad (?:the|a|her|our|their) baby, (?=an? (?:girl|boy)\b)", "had "),
+    Way(
+        r"\b(?:i|we)(?:'ve| have)? (?:renewed|replaced) (my|our) ([a-z]+(?: card| licen[cs]e)?),"
+        r" (?:and )?(?:the|its|my) new number is ",
+        r"\1 new \2 number is ",
+    ),
     # Who may be reached by what number.
     Way(
         r"\b(?:i|we)(?:'ve| have)?(?: just| finally)? (?:got|have|changed to) a new"

@@ -62,12 +62,22 @@ _CODE = regex(r"\b[A-Za-z]\w*_\w+")
 """A name as programs have them."""
 _TAKEN_OVER = regex(r"over (?:(?:the|our|my) .+ )?(?:from [A-Z]|as )")
 _SWITCHED = regex(r"(?:(?:switched|turned|set) )?(?:on|off|enabled|disabled|to)\b")
+_MEETING = any_case(
+    r"\b(?:stand-?ups?|retros?|retrospectives?|planning|reviews?|syncs?|check-?ins?|demos?|all-hands"
+    r"|town hall|one-on-ones?|1:1s?|meetings?|rehearsals?|practice|training|lessons?|classes|class"
+    r"|therapy|sessions?|backups?|releases?|deploys?|audits?|newsletter|reports?|rounds?)$"
+)
+RHYTHM = any_case(
+    r"(?:every|each) (?:(?:other|second|third|\w+) )?(?:days?|weeks?|months?|quarters?|years?"
+    r"|weekday)|(?:bi-?|semi-?)?(?:weekly|monthly|daily|quarterly|yearly|annual|annually"
+    r"|fortnightly)|(?:once|twice) (?:a|every|per) (?:day|week|month|quarter|year)"
+)
 
 
 def stands(said: Said) -> bool:
     """Whether a clause that is understood alone tells somebody's part, or how a thing is set."""
     is_of_tense = _BY_TENSE.get(said.verbal.tense)
-    is_at_work = _is_at_work(said) or falls_to(said)
+    is_at_work = _is_at_work(said) or falls_to(said) or _comes_round(said)
     return is_of_tense is not None and (is_at_work or is_of_tense(said))
 
 
@@ -86,6 +96,17 @@ def _is_at_work(said: Said) -> bool:
         is_cause = _CAUSE.fullmatch(said.subject.text) is not None
         return bool(is_done) or (is_cause and _ONE_THING.match(rest) is not None)
     return said.subject.sort in {"thing", "owned"} and _EXACT.fullmatch(rest) is not None
+
+
+def _comes_round(said: Said) -> bool:
+    """``Our retro is every two weeks``, ``the backups are weekly``."""
+    verbal = said.verbal
+    is_so = verbal.tense == "present" and verbal.sense == "is" and not verbal.aim
+    is_thing = (
+        is_so and said.subject.sort in {"thing", "owned"} and verbal.lemma in {"be", "happen"}
+    )
+    is_met = is_thing and _MEETING.search(said.subject.noun) is not None
+    return is_met and RHYTHM.fullmatch(verbal.rest) is not None
 
 
 def _is_part(said: Said) -> bool:

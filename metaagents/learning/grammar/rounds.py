@@ -25,6 +25,11 @@ REGULAR = any_case(
 _COMES = PLANNED | frozenset("be have end close expire go release ship move due happen die".split())
 """What is done once, at a time."""
 _WITHIN = any_case(r"in (?!the )\w+ (?:minutes?|hours?|days?|weeks?|months?|years?)$")
+_OWED = frozenset(
+    "invoices bills payments books reports expenses refunds deposits returns fees claims "
+    "applications submissions timesheets reviews replies orders".split()
+)
+"""What is due within a time each time, told of without an article."""
 TASTES = frozenset("love like hate enjoy prefer adore dislike".split())
 _SET_FOR_A_DAY = frozenset(
     "be have begin start end finish open close reopen resume arrive come go leave return move "
@@ -79,6 +84,13 @@ def _is_how_long(verbal: Verbal, time: str) -> bool:
     return is_rule and _WITHIN.match(time) is not None and verbal.lemma not in _COMES
 
 
+def _is_each_due(subject: Subject, verbal: Verbal, time: str) -> bool:
+    """Whether it is the rule when things are due: ``invoices are due in 30 days``."""
+    are_all = subject.text.lower() in _OWED
+    is_due = verbal.lemma == "be" and verbal.rest.partition(" ")[0] in {"due", "paid", "payable"}
+    return are_all and is_due and _WITHIN.match(time) is not None
+
+
 def is_of_one_day(subject: Subject, verbal: Verbal, time: str) -> bool:
     """Whether a time is of one day, so that it is told with its date."""
     is_each = comes_round(time) and (
@@ -86,4 +98,5 @@ def is_of_one_day(subject: Subject, verbal: Verbal, time: str) -> bool:
         or REGULAR.search(subject.text) is not None
         or _is_so_each_time(verbal, time)
     )
-    return not (is_each or _lasts(verbal, time) or _is_how_long(verbal, time))
+    is_so_long = _lasts(verbal, time) or _is_how_long(verbal, time)
+    return not (is_each or is_so_long or _is_each_due(subject, verbal, time))

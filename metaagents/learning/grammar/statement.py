@@ -155,6 +155,12 @@ class Said:
     is_each: bool = False
 
     @property
+    def is_beside(self) -> bool:
+        """Whether it only says who was spoken of: ``a boy named Rex``."""
+        is_one = self.subject.text.lower().startswith(("a ", "an "))
+        return is_one and self.verbal.phrase in {"named", "called"}
+
+    @property
     def when(self) -> When | None:
         """The time, if one was said."""
         return self.times[0] if self.times else None
