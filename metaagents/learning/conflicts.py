@@ -73,6 +73,8 @@ _WHO_IS = regex(
     r"(?=[A-Z][\w'-]*$)"
 )
 """Who somebody is who has a name: ``Ada's friend Rachel``, ``Customer Acme``."""
+_CODED = regex(r"(?:the )?(?:[A-Za-z]+ )?([A-Z]{2,8}-\d+)")
+"""What goes by a code, with or without what it is: ``the incident INC-42``."""
 _AUNT = regex(r"(?:aunt|auntie|uncle|cousin|grandma|grandpa|granny) \w+")
 _CHARGE = regex(
     r"(?:approve|handle)s? (?!(?:an?|some|any|his|her|their|my) )."
@@ -238,6 +240,9 @@ def is_of(one: str, other: str) -> bool:
     """
     if one == _WHO_IS.sub("", other):
         return True
+    codes = [_CODED.fullmatch(text) for text in (one, other)]
+    if all(codes):
+        return len({found and found[1] for found in codes}) == 1
     ours, theirs = (spelled(text).removeprefix("the ") for text in (one, other))
     is_aunt = any(_AUNT.fullmatch(who) for who in (ours, theirs))
     if is_aunt and (ours.endswith(f"'s {theirs}") or theirs.endswith(f"'s {ours}")):

@@ -46,6 +46,20 @@ async def _standing(home: Path, *said: str) -> set[str]:
         (("My laptop is a ThinkPad.", "My ThinkPad died."), "laptop"),
         (("My son Leo is in first grade.", "Leo started second grade."), "first"),
         (("I don't drink coffee.", "I'm back on coffee."), "n't"),
+        (("The incident INC-42 is open.", "INC-42 was resolved."), "open"),
+        (("Store 12 is closed.", "Store 12 reopened on Monday."), "closed"),
+        (
+            ("Nina owns the billing service.", "Nina handed the billing service over to Omar."),
+            "owns",
+        ),
+        (
+            (
+                "Rate limit is 100 requests per minute.",
+                "Rate limit doubled to 200 requests per minute.",
+            ),
+            "100",
+        ),
+        (("The minimum order is 50 pieces.", "Minimum order went up to 80 pieces."), "50"),
         (
             (
                 "I'm on the waitlist for Berlin Marathon.",
@@ -91,6 +105,8 @@ async def test_news_takes_the_place_of_what_was_so(
         ("My laptop is a ThinkPad.", "My sister's ThinkPad died."),
         ("I'm single.", "My brother has a girlfriend now."),
         ("I don't drink coffee.", "I'm back on tea."),
+        ("The incident INC-42 is open.", "INC-43 was resolved."),
+        ("Nina owns the billing service.", "Nina handed the search service over to Omar."),
     ],
 )
 async def test_what_may_be_of_another_one_stays(tmp_path: Path, said: tuple[str, ...]) -> None:
@@ -141,6 +157,9 @@ def test_news_is_learnt(said: str, kept: str) -> None:
         "Is our retro monthly?",
         "My mood is daily.",
         "If I bank with anybody, it's with luck.",
+        "INC-42 might be resolved.",
+        "Good rent is rare.",
+        "Is rate limit 100?",
     ],
 )
 def test_what_is_no_news_is_not_learnt(said: str) -> None:

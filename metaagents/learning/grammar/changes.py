@@ -10,6 +10,15 @@ from ..marks import Way
 from .lexicon import CARERS, FULL_NAME, NUMBERS, ROOM
 
 _DAILY = {"going to bed": "go to bed", "getting up": "get up", "waking up": "wake up"}
+_NO_NOUN = (
+    r"The|My|Our|Your|His|Her|Their|Its|This|That|These|Those|Some|Any|No|All|Every|Each|Both|Many"
+    r"|Much|Most|More|Few|Which|What|Whose|One|Two|Three|Four|Five|Another|Such|Good|Great|Nice|Bad"
+)
+_MEASURED = (
+    r"(?:limits?|order|fees?|prices?|rate|rent|budget|deadline|freeze|hours|times?|window|period"
+    r"|target|quota|size|costs?|charge|capacity|threshold|timeout|interval|retention|deposit"
+    r"|discount|headcount|terms)"
+)
 _POST = r"(?:lead|captain|chair|head|director|coordinator|manager|treasurer|secretary)"
 """What one person is at a time."""
 DEPARTMENT = (
@@ -161,6 +170,18 @@ CHANGES: tuple[Way, ...] = (
         r"\b(?:I|[Ww]e)(?:'ve| have)? (?:switched|changed) banks?,? (?:and )?"
         r"(?:(?:I'm|I am|we're) )?(?:now )?(?:at|with) (?=[A-Z])",
         "I now bank with ",
+    ),
+    # What a note leaves its article out of: "Rate limit is 100 requests per minute".
+    Way(
+        rf"^(?!(?:{_NO_NOUN})\b)([A-Z])([a-z]+ {_MEASURED})(?= (?:is|are|was|were|has|have|went"
+        r"|doubled|tripled|halved|moved|rose|fell|dropped|increased|decreased|grew|changed)\b)",
+        lambda found: f"The {found[1].lower()}{found[2]}",
+    ),
+    Way(
+        r"^((?:[Tt]he|[Oo]ur|[Mm]y) [a-z][\w -]{1,40}?) (?:has |have )?(?:went|gone|rose|risen"
+        r"|doubled|tripled|halved|dropped|fell|fallen|increased|decreased|grew|grown)(?: up| down)?"
+        r" to (?=\W?\d)",
+        r"\1 is now ",
     ),
     Way(r"^((?:[Tt]he|[Oo]ur|[Mm]y) .{2,40}?) (?:has )?slipped (?:to|until) ", r"\1 moved to "),
     Way(

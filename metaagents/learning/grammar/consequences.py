@@ -148,7 +148,8 @@ _RESTATED = r"""
     -> {thing} is assigned to {new} now
 <new:name> is (?:the|our) new <post:anything> -> the {post} is {new}
 <old:name> (?:is not|isn't|is no longer) the <post:anything> -> the {post} is not {old}
-<name><did> (?:handed|passed) <thing:had>(?: over)? to <new:name> -> {thing} is {new}
+<old:name><did> (?:handed|passed) <thing:had>(?: over)? to <new:name>
+    -> {thing} is {new}. {old} no longer owns {thing}. {old} no longer leads {thing}
 <thing:had> is owned by <team><owner:name>(?: now)? -> the owner of {thing} is {owner}
 <team><owner:name> (?:now )?owns <thing:had>(?: now)? -> the owner of {thing} is {owner}
 <who><did> <upgraded>(?: from .+)? to (?:an? |the )?<new:version> -> {who} {use} {new}
@@ -299,6 +300,7 @@ _RESTATED = r"""
 <who><did> (?:switched|changed|moved|gone|went)(?: over)? to an? <diet:thing> diet
     -> {who} {follow} a {diet} diet now
 <who><did> cut (?:down|back) to <much:cups> -> {who} {drink} {much} now
+(?P<thing><had>|<name>(?: \d+)?)<did> re-?opened(?: .+)? -> {thing} is open now
 <thing:date> is (?:off|called off) -> {thing} was cancelled
 <who><did> (?:quit|dropped|ditched|stopped|abandoned|given up|gave up)(?: (?:on|the|my))?
     <diet:regime>(?: diet)? -> {who} {be} no longer on a {diet} diet

@@ -211,7 +211,7 @@ STATES: tuple[tuple[str, ...], ...] = tuple(
     tuple(line.split())
     for line in (
         "broken/defective working/repaired/fixed",
-        "open/opened closed/shut",
+        "open/opened/reopened closed/shut/resolved/merged",
         "single married divorced engaged widowed separated",
         "pending approved/accepted/granted rejected/refused/denied",
         "ill/sick healthy/well/recovered",

@@ -51,7 +51,7 @@ _PROCESSED = regex(
 """What is done with orders, tickets and invoices."""
 _NUMBERED = any_case(
     r"(?:the )?(?:order|ticket|invoice|issue|case|claim|shipment|parcel|pull request|bug|incident"
-    r"|payment|contract|application|booking|task|pr|node|build) #?[a-z-]*\d[\w-]*"
+    r"|payment|contract|application|booking|task|pr|node|build) #?[a-z-]*\d[\w-]*|[a-z]{2,8}-\d+"
 )
 _EXACT = regex(r"#[\w-]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S+")
 """A channel or an address: what a thing is is said by it."""
