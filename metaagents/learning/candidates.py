@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,50 +14,16 @@ from tiers.records import Owned, Rule, Source, Turn
 
 from ..claims.forms import root
 from ..distinctive import is_negated
+from .corrections import only_corrects, put_right, roots_of, without_joke
 from .following import Replies, outcome_of
 from .grammar.answers import answered, only_answers
-from .grammar.lexicon import EVALUATIVE
-from .grammar.phrases import TIME, as_time
 from .grammar.subjects import kind_of
 from .patterns import CONFIDENCE, USER, Stated, points_back, stated, stated_after, subject_of
-from .plain_speech import POINTING, is_plain
+from .plain_speech import is_plain
 from .regexes import any_case, regex
 
-CORRECTION_CHARS_MAX = 200
-"""A message that only puts something right is short; longer ones would be read in vain."""
-
-_RIGHT = any_case(
-    r"(?:(?:no|actually|sorry|correction|wait|oh|my mistake)[,:.]? ){0,2}"
-    r"(?:it['\u2019]?s|it is|that['\u2019]?s|i meant?|make that|it should be"
-    r"|(?:his|her|its|their) [a-z]+ (?:is|was)|(?:he|she)(?:['\u2019]s| is) (?:called|named)) "
-    r"(?P<right>\w[\w.'\u2019 -]{0,40}?),? (?:and )?not (?P<wrong>\w[\w.'\u2019 -]{0,40}?)[.!]*"
-)
-"""A message that only puts a word of a former one right."""
-_NO = any_case(
-    r"(?:no|nope|wrong|not quite|correction|scratch that|scrap that|strike that)[,:.!]+ "
-    r"(?:it['\u2019]?s |it is |that['\u2019]?s |i meant? |make that )?"
-    r"(?:in |at |on )?(?P<right>[\u20ac$\u00a3]?\w[\w.,'\u2019-]*(?: [\w.'\u2019-]+){0,2}?)[.!]*"
-)
-"""A message that only denies, and says what is so instead: ``No, red.``"""
-_MEANT = any_case(
-    r"(?:(?:no|sorry|oops|wait|actually|correction|my mistake)[,:.!]* ){0,2}"
-    r"(?:i meant|make that|actually,? (?:it['\u2019]?s|it is)) (?:on |at |in )?"
-    r"(?P<right>[\u20ac$\u00a3]?\w[\w.,'\u2019-]*(?: [\w.'\u2019-]+)?)[.!]*"
-)
-"""A message that only says what was meant, a name or a number: ``Sorry, I meant 800 dollars.``"""
-_TIMES = any_case(rf"(?<!\w)(?:{TIME.pattern})(?!\w)")
-_NAMED = regex(r"\W?\d|[A-Z]")
 _OF_IT = any_case(r"(?:\w+,? ){0,3}it(?:['\u2019]s)? ")
 _MID_NAME = regex(r"(?<=[\w,;:] )[A-Z]\w+|^[A-Z]\w+(?= (?:is|was|has)\b)")
-_WHEN = regex(r"^(?:on|in|at) ")
-_TAKES_UP = "noted right correct okay ok so still fine got understood good yes live"
-"""What a reply says when it takes up what it was told."""
-_NO_VALUE = POINTING | frozenset(
-    "kidding joking seriously honestly absolutely definitely ok okay dear mate dude bro ever "
-    "thanks thank sorry wait please cheers worries problem thing wonder way clue luck need of "
-    "course stop don't can't won't let go do is are was has have had will would be to".split()
-)
-
 Whose: TypeAlias = tuple[str | None, bool, tuple[str, ...]]
 """User, privacy and topics: who may see what is made of a turn."""
 
@@ -204,7 +169,7 @@ def by_patterns(window: Window) -> list[FactDraft]:
         for turn in window.new
         for said, sources in (
             *((one, (turn.id,)) for one in _said_alone(turn, window)),
-            *_put_right(turn, window),
+            *put_right(turn, _said_before(turn, window), window.stated),
             *_answered(turn, window),
             *_carried_on(turn, window),
         )
@@ -215,7 +180,8 @@ def _said_alone(turn: Turn, window: Window) -> list[Stated]:
     """Return what the words of a turn state by themselves, whoever asked before."""
     former = _right_before(turn, window)
     asked = (former.response or former.input) if former else ""
-    return [] if only_answers(asked, turn.input) else window.stated(turn.input, turn)
+    is_part = only_answers(asked, turn.input) or only_corrects(turn.input)
+    return [] if is_part else window.stated(without_joke(turn.input), turn)
 
 
 def _carried_on(turn: Turn, window: Window) -> Iterator[tuple[Stated, tuple[str, ...]]]:
@@ -269,99 +235,11 @@ def _right_before(turn: Turn, window: Window) -> Turn | None:
     return before[-1] if is_same and is_plain(before[-1].input) else None
 
 
-def _put_right(turn: Turn, window: Window) -> Iterator[tuple[Stated, tuple[str, ...]]]:
-    """Yield what a former message states with the word that a turn puts right in its place.
-
-    ``It's Porto, not Lisbon.``: it is the last message of the same speaker that says Lisbon. Where
-    both could be true side by side, it is denied what was said before.
-    """
-    before = [
-        former
-        for former in (*window.earlier, *window.new)
-        if former.seq < turn.seq
-        and (_whose(former), subject_of(former)) == (_whose(turn), subject_of(turn))
-    ]
-    exchange = _exchanged(turn, before, window)
-    if exchange is None:
-        return
-    wrong = re.compile(rf"(?<!\w){re.escape(exchange[0])}(?!\w)", re.IGNORECASE)
-    for former in reversed(before):
-        if not wrong.search(former.input):
-            continue
-        for sentence in filter(wrong.search, sentences(former.input)):
-            right = wrong.sub(lambda _: exchange[1], sentence)
-            said = window.stated(right, former)
-            if said and not any(one.predicate for one in said):
-                denied = f"It is not true that {sentence}"
-                said += window.stated(denied, former)
-            yield from ((one, (former.id, turn.id)) for one in said)
-        return
-
-
-def _exchanged(turn: Turn, before: Sequence[Turn], window: Window) -> tuple[str, str] | None:
-    """Return which word of what somebody said before a turn puts right, and what is right."""
-    text = turn.input.strip()
-    if len(text) > CORRECTION_CHARS_MAX:
-        return None
-    match = _RIGHT.fullmatch(text)
-    if match is not None:
-        return match["wrong"].strip(), match["right"].strip()
-    meant = _MEANT.fullmatch(text)
-    if meant is not None and _NAMED.match(meant["right"]):
-        return _meant(meant["right"], before, window)
-    denied = _NO.fullmatch(text)
-    if denied is None or not before or (_NO_VALUE | EVALUATIVE) & set(words(denied["right"])):
-        return None
-    return _denied(denied["right"], before, window)
-
-
-def _denied(right: str, before: Sequence[Turn], window: Window) -> tuple[str, str] | None:
-    """Return what was said before that a message denies which only says what is so instead."""
-    if as_time(right) is not None:
-        return _meant(right, before, window)
-    for former in reversed(before):
-        said = stated(former.input, subject_of(former))  # with times as they were said
-        values = [_WHEN.sub("", one.object) for one in said if one.predicate and one.object]
-        # It denies what the reply took up; without that, the one thing that was just said.
-        taken_up = [one for one in values if _only_takes_up(before[-1].response, one, former)]
-        is_only = former is before[-1] and len(said) == 1 and not before[-1].response.endswith("?")
-        only = [_WHEN.sub("", one.object) for one in said if is_only and one.object]
-        wrong = taken_up or only
-        if wrong:
-            return (wrong[-1], right) if _is_alike(wrong[-1], right) else None
-    return None
-
-
-def _meant(right: str, before: Sequence[Turn], window: Window) -> tuple[str, str] | None:
-    """Return what the last message has where its speaker meant something else: a time, or a value.
-
-    Of one that states one thing, and has one of them.
-    """
-    if not before or before[-1].response.endswith("?"):
-        return None
-    former = before[-1]
-    said = window.stated(former.input, former)
-    if as_time(right) is None:
-        found = [one.object for one in said if one.object]
-    else:
-        found = [_WHEN.sub("", one[0]) for one in _TIMES.finditer(former.input)]
-    is_clear = len(said) == len(found) == 1 and _is_alike(found[0], right)
-    return (found[0], right) if is_clear else None
-
-
-def _only_takes_up(reply: str, value: str, former: Turn) -> bool:
-    """Whether a sentence of a reply says a value again and nothing that was not said with it."""
-    known = _roots(f"{former.input} {_TAKES_UP}")
-    return any(
-        _roots(value) <= _roots(sentence) <= known | _roots(value) for sentence in sentences(reply)
-    )
-
-
-def _is_alike(one: str, other: str) -> bool:
-    """Whether two values are written alike: both names, both numbers, both times, or neither."""
-    if (as_time(one) is None) != (as_time(other) is None):
-        return False
-    return all(any(map(sort, one)) == any(map(sort, other)) for sort in (str.isdigit, str.isupper))
+def _said_before(turn: Turn, window: Window) -> list[Turn]:
+    """Return the turns before another in which the same spoke to the same, oldest first."""
+    who = (_whose(turn), subject_of(turn))
+    turns = (*window.earlier, *window.new)
+    return [one for one in turns if one.seq < turn.seq and (_whose(one), subject_of(one)) == who]
 
 
 def _whose(turn: Turn) -> Whose:
@@ -382,7 +260,7 @@ def in_order_of_saying(drafts: Sequence[FactDraft], window: Window) -> list[Fact
             (turns[one] for one in draft.source_ids), key=lambda one: (one.occurred_at, one.seq)
         )
         if last.id not in heard:
-            heard[last.id] = [_roots(sentence) for sentence in sentences(last.input)]
+            heard[last.id] = [roots_of(sentence) for sentence in sentences(last.input)]
         placed.append((last.occurred_at, last.seq, _place(draft.said.text, heard[last.id]), number))
     return [
         replace(drafts[number], saying=Saying(at, seq, place))
@@ -392,13 +270,9 @@ def in_order_of_saying(drafts: Sequence[FactDraft], window: Window) -> list[Fact
 
 def _place(text: str, said: Sequence[frozenset[str]]) -> int:
     """Return which sentence says a text: the last of those that have most of its words."""
-    roots_of_text = _roots(text)
-    shared = [(len(roots_of_text & roots), number) for number, roots in enumerate(said)]
+    own = roots_of(text)
+    shared = [(len(own & roots), number) for number, roots in enumerate(said)]
     return max(shared, default=(0, 0))[1]
-
-
-def _roots(text: str) -> frozenset[str]:
-    return frozenset(root(word) for word in words(text) if word not in STOP_WORDS)
 
 
 def is_found(draft: FactDraft, known: Sequence[FactDraft]) -> bool:

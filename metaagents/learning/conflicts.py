@@ -109,7 +109,7 @@ def ends(new: Claim, old: Claim) -> bool:
     if old.sense == "over" or (new.is_ahead != old.is_ahead and not _cancels(new, old)):
         return False
     if is_of(new.subject, old.subject):
-        if any(ended(new, old) for ended in _ENDINGS):
+        if any(ended(new, old) for ended in _ENDINGS) or _is_no_such(new, old):
             return True
         if _verb(new) == _verb(old) or {new.attribute, old.attribute} == {"be", "is"}:
             return _replaces(new, old)
@@ -345,6 +345,12 @@ def _is_other_diet(new: Claim, old: Claim) -> bool:
 def _is_put_right(new: Claim, old: Claim) -> bool:
     """Whether a claim names what the other has as wrong: ``called Felix, not Max``."""
     return bool(new.not_so and value_of(old)) and value_of(old) <= frozenset(words(new.not_so))
+
+
+def _is_no_such(new: Claim, old: Claim) -> bool:
+    """Whether whom somebody has as one is named as no such: ``my cousin, not my sister``."""
+    is_one = old.sense == "is" and value_of(new) == value_of(old)
+    return is_one and words(new.not_so)[-1:] == [old.attribute]
 
 
 def _is_other_kind(new: Claim, old: Claim) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from support.runtime import running
 
+from metaagents.learning.corrections import only_corrects
 from metaagents.learning.patterns import stated
 
 
@@ -181,3 +182,69 @@ def test_what_is_so_each_time_has_no_date_and_a_name_is_no_news(said: str, kept:
     """Of an invoice there is a day, of all of them there is none."""
     at = datetime(2026, 5, 14, 9, 0, tzinfo=UTC)
     assert [one.text for one in stated(said, "Sam", at)] == kept
+
+
+@pytest.mark.parametrize(
+    ("said", "right", "standing"),
+    [
+        ("I live at 12 Oak Street.", "Typo, it's 21 Oak Street.", "sam lives at 21 Oak Street"),
+        (
+            "The meeting is on Tuesday.",
+            "wait no, Wednesday",
+            "the meeting is on Wednesday 20 May 2026",
+        ),
+        ("My son's name is Tim.", "Tom, not Tim.", "sam's son's name is Tom"),
+        ("We use MySQL.", "Not MySQL, Postgres.", "sam uses Postgres"),
+        ("I was born in 1988.", "1989, sorry.", "sam was born in 1989"),
+        ("My flight is at 9.", "Make that 10.", "sam's flight is at 10"),
+        ("I paid 300 for the bike.", "Actually it was 350.", "sam paid 350 for the bike"),
+        ("I have a meeting with Bo at 3.", "With Jo, not Bo.", "sam has a meeting with Jo at 3"),
+        ("I'm a nurse.", "That's wrong, I'm a paramedic.", "sam is a paramedic"),
+        ("I'm vegan.", "I'm not vegan, I was joking.", "sam is not vegan"),
+        (
+            "Anna is my sister.",
+            "Anna isn't my sister, she's my cousin.",
+            "Anna is sam's cousin, not sam's sister",
+        ),
+    ],
+)
+async def test_a_message_puts_right_the_one_before_it(
+    tmp_path: Path, said: str, right: str, standing: str
+) -> None:
+    """Beside what is right there is at most that the other was never true."""
+    before = await _standing(tmp_path / "before", said)
+    after = await _standing(tmp_path / "after", said, right)
+    denials = {one for one in after if one.startswith("It is not true that ")}
+    assert len(before) == 1
+    assert after - denials == {standing}
+    assert denials <= {f"It is not true that {one}" for one in before}
+
+
+@pytest.mark.parametrize(
+    ("said", "then"),
+    [
+        ("My son's name is Tim.", "Probably, not sure."),
+        ("My son's name is Tim.", "Today, not Tim."),
+        ("We use MySQL.", "Not now, later."),
+        ("I'm a nurse.", "That's wrong, the printer is broken."),
+        ("I was born in 1988.", "Thanks, sorry."),
+        ("I have three cats and two dogs.", "Actually it was 4."),
+        ("My flight is at 9.", "Make that happen."),
+        ("I'm vegan.", "I was joking."),
+        ("We use MySQL.", "Postgres, not Oracle."),
+    ],
+)
+async def test_what_puts_nothing_right_leaves_it(tmp_path: Path, said: str, then: str) -> None:
+    """Adverbs, other things, and words that were not said before."""
+    before = await _standing(tmp_path / "before", said)
+    after = await _standing(tmp_path / "after", said, then)
+    assert before
+    assert before <= after
+
+
+def test_who_likes_one_and_not_the_other_corrects_nobody() -> None:
+    """A sentence with a verb is a statement of its own."""
+    assert [one.text for one in stated("I like tea, not coffee.", "Sam")]
+    assert not only_corrects("I like tea, not coffee.")
+    assert not only_corrects("Anna drinks tea, not coffee.")
+    assert only_corrects("Tom, not Tim.")

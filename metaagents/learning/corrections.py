@@ -1,0 +1,260 @@
+"""What a message does to what its speaker said before: a word put right, or a statement taken back.
+
+``It's Porto, not Lisbon``, ``1989, sorry``, ``make that 10``: the message is no statement itself;
+the former one is read again with the right word in its place. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from tiers.lexical import STOP_WORDS, sentences, words
+from tiers.records import Turn
+
+from ..claims.forms import root
+from .grammar.lexicon import EVALUATIVE
+from .grammar.phrases import TIME, as_time
+from .patterns import Stated, stated, subject_of
+from .plain_speech import POINTING
+from .regexes import any_case, regex
+
+CORRECTION_CHARS_MAX = 200
+"""A message that only puts something right is short; longer ones would be read in vain."""
+
+State: TypeAlias = Callable[[str, Turn], list[Stated]]
+"""Reads what words state that the user of a turn said then."""
+
+_VALUE = r"\w[\w.'\u2019 -]{0,40}?"
+_RIGHT = any_case(
+    r"(?:(?:no|actually|sorry|correction|wait|oh|typo|my mistake)[,:.]? ){0,2}"
+    r"(?:it['\u2019]?s|it is|that['\u2019]?s|i meant?|make that|it should be"
+    r"|(?:his|her|its|their) [a-z]+ (?:is|was)|(?:he|she)(?:['\u2019]s| is) (?:called|named)) "
+    rf"(?P<right>{_VALUE}),? (?:and )?not (?P<wrong>{_VALUE})[.!]*"
+)
+"""A message that only puts a word of a former one right."""
+_ONE = r"[\w.'\u2019-]+(?: [\w.'\u2019-]+){0,2}"
+_BESIDE = any_case(
+    r"(?:(?:no|actually|sorry|correction|wait|oh)[,:.]? ){0,2}"
+    r"(?:(?P<how>with|at|on|in|to|for|from|by) )?"
+    rf"(?P<right>{_ONE}), not (?:(?P=how) )?(?P<wrong>{_ONE})[.!]*"
+)
+"""The same without a verb: ``Tom, not Tim``, ``with Jo, not Bo``."""
+_INSTEAD = any_case(
+    rf"(?:(?:no|actually|sorry|correction|wait|oh)[,:.]? ){{0,2}}not (?P<wrong>{_ONE})[,;:.]+ "
+    rf"(?:but |it['\u2019]?s |it is |rather )?(?P<right>{_ONE})[.!]*"
+)
+"""The other way round: ``Not MySQL, Postgres``."""
+_NO = any_case(
+    r"(?:no|nope|wrong|not quite|correction|scratch that|scrap that|strike that)[,:.!]+ "
+    r"(?:it['\u2019]?s |it is |that['\u2019]?s |i meant? |make that )?"
+    r"(?:in |at |on )?(?P<right>[\u20ac$\u00a3]?\w[\w.,'\u2019-]*(?: [\w.'\u2019-]+){0,2}?)[.!]*"
+)
+"""A message that only denies, and says what is so instead: ``No, red.``"""
+_MARK = r"(?:no|sorry|oops|wait|actually|correction|typo|my mistake|scratch that|strike that)"
+_EXACT = r"(?:on |at |in )?(?P<right>[\u20ac$\u00a3]?\w[\w.,:'\u2019-]*(?: [\w.'\u2019-]+){0,2}?)"
+_MEANT = (
+    any_case(
+        rf"(?:{_MARK}[,:.!]* ){{0,2}}"
+        r"(?:i meant|make that|actually,? (?:it['\u2019]?s|it is|it was)) "
+        rf"{_EXACT}[.!]*"
+    ),
+    any_case(rf"(?:{_MARK}[,:.!]* ){{1,3}}(?:it['\u2019]?s |it is |it was )?{_EXACT}[.!]*"),
+    any_case(rf"{_EXACT},? (?:sorry|i mean|i meant|rather|my mistake|oops)[.!]*"),
+)
+"""A message that only says what was meant, a name or a number: ``Sorry, I meant 800 dollars.``"""
+_WRONG = any_case(
+    r"(?:no[,.!]? )?(?:that(?:['\u2019]s| is| was)|it(?:['\u2019]s| is)) (?:wrong|not right"
+    r"|not true|not correct|incorrect|a mistake|a typo)[,;.:!]+ (?P<so>.{5,})"
+)
+"""That the former message was wrong, and what is so: ``That's wrong, I'm a medic``."""
+_JOKED = any_case(
+    r"(?P<denied>[^,;.!?]{2,60}(?: not|n['\u2019]t) [^,;.!?]{1,60})[,;.!]+ (?:that was a joke"
+    r"|(?:i|we)(?: was| were|['\u2019]m| am)(?: just| only)? (?:joking|kidding|teasing)"
+    r"(?: before| earlier)?)[.!]*"
+)
+"""A denial, and that what it denies was a joke."""
+_NUMBER = regex(r"[\u20ac$\u00a3]?\d+(?:[.,]\d+)*")
+_TIMES = any_case(rf"(?<!\w)(?:{TIME.pattern})(?!\w)")
+_NAMED = regex(r"\W?\d|[A-Z]")
+_WHEN = regex(r"^(?:on|in|at) ")
+_TAKES_UP = "noted right correct okay ok so still fine got understood good yes live"
+"""What a reply says when it takes up what it was told."""
+_NO_VALUE = POINTING | frozenset(
+    "kidding joking seriously honestly absolutely definitely ok okay dear mate dude bro ever "
+    "thanks thank sorry wait please cheers worries problem thing wonder way clue luck need of "
+    "course stop don't can't won't let go do is are was has have had will would be to".split()
+)
+_NO_WORD = (
+    _NO_VALUE
+    | EVALUATIVE
+    | frozenset(
+        "i we he she they you my our your his her their me us him them mine maybe probably perhaps "
+        "yes no sure really yet now today always necessarily all only just quite exactly much many "
+        "often never because but and or if when the a an this that not true".split()
+    )
+)
+"""What is no word in the place of another."""
+
+
+def only_corrects(said: str) -> bool:
+    """Whether a message only names a right word and a wrong one: ``with Jo, not Bo``."""
+    return _named(said) is not None
+
+
+def without_joke(said: str) -> str:
+    """Return a message without that the former was a joke: ``I'm not vegan, I was joking``."""
+    match = _JOKED.fullmatch(said.strip())
+    return match["denied"] if match else said
+
+
+def put_right(
+    turn: Turn, before: Sequence[Turn], state: State
+) -> Iterator[tuple[Stated, tuple[str, ...]]]:
+    """Yield what a former message states with the word that a turn puts right in its place.
+
+    ``It's Porto, not Lisbon.``: it is the last message of the same speaker that says Lisbon. Where
+    both could be true side by side, it is denied what was said before.
+
+    Args:
+        turn: Of which the words may put something right.
+        before: What the same speaker said before it, oldest first.
+        state: Reads what words state.
+    """
+    yield from _taken_back(turn, before, state)
+    exchange = _exchanged(turn, before, state)
+    if exchange is None:
+        return
+    wrong = re.compile(rf"(?<!\w){re.escape(exchange[0])}(?!\w)", re.IGNORECASE)
+    for former in reversed(before):
+        if not wrong.search(former.input):
+            continue
+        for sentence in filter(wrong.search, sentences(former.input)):
+            right = wrong.sub(lambda _: exchange[1], sentence)
+            said = state(right, former)
+            if said and not any(one.predicate for one in said):
+                said += map(_denial, state(sentence, former))
+            yield from ((one, (former.id, turn.id)) for one in said)
+        return
+
+
+def _taken_back(
+    turn: Turn, before: Sequence[Turn], state: State
+) -> Iterator[tuple[Stated, tuple[str, ...]]]:
+    """Yield denials of what the last message said likewise: ``That's wrong, I'm a medic``."""
+    match = _WRONG.fullmatch(turn.input.strip()) if before else None
+    if match is None:
+        return
+    former = before[-1]
+    ways = {_way(one) for one in state(match["so"], turn)}
+    for one in state(former.input, former):
+        if _way(one) in ways:
+            yield _denial(one), (former.id, turn.id)
+
+
+def _way(one: Stated) -> tuple[str | None, str]:
+    """Return of whom a statement is, and how it tells of it: ``Ada is``."""
+    return one.subject, one.text.removesuffix(one.object or "").strip()
+
+
+def _denial(one: Stated) -> Stated:
+    """Return that a statement is not true."""
+    return replace(one, text=f"It is not true that {one.text}", predicate=None)
+
+
+def roots_of(text: str) -> frozenset[str]:
+    """Return the roots of the words that say something."""
+    return frozenset(root(word) for word in words(text) if word not in STOP_WORDS)
+
+
+def _named(said: str) -> tuple[str, str] | None:
+    """Return the wrong word and the right one, where a message names both and says nothing else."""
+    text = said.strip()
+    if len(text) > CORRECTION_CHARS_MAX:
+        return None
+    if match := _RIGHT.fullmatch(text):
+        return match["wrong"].strip(), match["right"].strip()
+    match = _BESIDE.fullmatch(text) or _INSTEAD.fullmatch(text)
+    is_pair = match is not None and all(map(_is_value, match.group("wrong", "right")))
+    return (match["wrong"].rstrip("."), match["right"].rstrip(".")) if match and is_pair else None
+
+
+def _is_value(said: str) -> bool:
+    """Whether it is one word that says something, or a name or number of several."""
+    parts = said.split()
+    is_name = len(parts) == 1 or all(_NAMED.match(one) for one in parts)
+    return is_name and _NO_WORD.isdisjoint(words(said))
+
+
+def _exchanged(turn: Turn, before: Sequence[Turn], state: State) -> tuple[str, str] | None:
+    """Return which word of what somebody said before a turn puts right, and what is right."""
+    text = turn.input.strip()
+    if len(text) > CORRECTION_CHARS_MAX:
+        return None
+    if both := _named(text):
+        return both
+    meant = next((found for way in _MEANT if (found := way.fullmatch(text))), None)
+    if meant is not None and (_NAMED.match(meant["right"]) or as_time(meant["right"])):
+        return _meant(meant["right"].rstrip(".,"), before, state)
+    denied = _NO.fullmatch(text)
+    if denied is None or not before or (_NO_VALUE | EVALUATIVE) & set(words(denied["right"])):
+        return None
+    return _denied(denied["right"], before, state)
+
+
+def _denied(right: str, before: Sequence[Turn], state: State) -> tuple[str, str] | None:
+    """Return what was said before that a message denies which only says what is so instead."""
+    if as_time(right) is not None:
+        return _meant(right, before, state)
+    for former in reversed(before):
+        said = stated(former.input, subject_of(former))  # with times as they were said
+        values = [_WHEN.sub("", one.object) for one in said if one.predicate and one.object]
+        # It denies what the reply took up; without that, the one thing that was just said.
+        taken_up = [one for one in values if _only_takes_up(before[-1].response, one, former)]
+        is_only = former is before[-1] and len(said) == 1 and not before[-1].response.endswith("?")
+        only = [_WHEN.sub("", one.object) for one in said if is_only and one.object]
+        wrong = taken_up or only
+        if wrong:
+            return (wrong[-1], right) if _is_alike(wrong[-1], right) else None
+    return None
+
+
+def _meant(right: str, before: Sequence[Turn], state: State) -> tuple[str, str] | None:
+    """Return what the last message has where its speaker meant something else: a time, or a value.
+
+    Of one that states one thing, and has one of them. "Make that 10" is of an hour where one was
+    said.
+    """
+    if not before or before[-1].response.endswith("?"):
+        return None
+    former = before[-1]
+    said = state(former.input, former)
+    times = [_WHEN.sub("", one[0]) for one in _TIMES.finditer(former.input)]
+    numbers = _NUMBER.findall(former.input)
+    is_hour = right.isdigit() and len(times) == 1 and times[0].isdigit()
+    if as_time(right) is not None or is_hour:
+        found = times
+    elif len(numbers) == 1 and _NUMBER.fullmatch(right):
+        found = numbers
+    else:
+        found = [_WHEN.sub("", one.object) for one in said if one.object]
+    is_clear = len(said) == len(found) == 1 and _is_alike(found[0], right)
+    return (found[0], right) if is_clear else None
+
+
+def _only_takes_up(reply: str, value: str, former: Turn) -> bool:
+    """Whether a sentence of a reply says a value again and nothing that was not said with it."""
+    known = roots_of(f"{former.input} {_TAKES_UP}")
+    return any(
+        roots_of(value) <= roots_of(sentence) <= known | roots_of(value)
+        for sentence in sentences(reply)
+    )
+
+
+def _is_alike(one: str, other: str) -> bool:
+    """Whether two values are written alike: both names, both numbers, both times, or neither."""
+    if (as_time(one) is None) != (as_time(other) is None):
+        return False
+    return all(any(map(sort, one)) == any(map(sort, other)) for sort in (str.isdigit, str.isupper))
