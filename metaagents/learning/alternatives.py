@@ -9,13 +9,17 @@ from tiers.lexical import MONTHS, words
 
 from .grammar.lexicon import REGION, TOOLS_OF_A_KIND
 from .grammar.roles import RHYTHM
-from .grammar.statement import KIND, Claim
+from .grammar.statement import HABIT, KIND, Claim
 from .regexes import regex
 
 JOINING = frozenset("of for with from by in at on called named".split())
 """Words by which what follows says which one it is: a case for an iPhone is no iPhone."""
 BY_NAME = r"[A-Z][\w.&+#-]*(?: [A-Z\d][\w.&+#-]*){0,3}"
 """A name, as part of a pattern."""
+_PRICE = regex(
+    r"(?:cost )?[\u20ac$\u00a3]?\d[\d.,]*(?: ?(?!an?\b)[A-Za-z\u20ac]+)??"
+    r"(?P<each> (?:an?|per|each) \w+)?"
+)
 _GRADE = regex(r"(?:[a-z]+|\d+(?:st|nd|rd|th)) grade|[Yy]ear \d+")
 _TO_ELSEWHERE = regex(
     rf"(?:(?:moved|migrated|relocated) )?(?:from [\w.-]+ )?to (?:the )?(?:{BY_NAME}|{REGION})"
@@ -104,6 +108,14 @@ def is_by_last_word(subject: str, whole: str) -> bool:
     is_known = full.startswith("the ") or bool(more and more[0].endswith("'s"))
     is_short = subject.lower().startswith("the ") and full.endswith(f" {what}")
     return is_short and is_known and bool(more) and JOINING.isdisjoint(more)
+
+
+def is_other_price(new: Claim, old: Claim) -> bool:
+    """Whether what costs so much a month costs so much now."""
+    prices = [_PRICE.fullmatch(one.value) for one in (new, old)]
+    each = {found["each"] for found in prices if found and found["each"]}
+    is_cost = new.is_change and {new.attribute, old.attribute} <= {"costs", HABIT} and all(prices)
+    return is_cost and len(each) < len(prices)
 
 
 def is_in_other_class(new: Claim, old: Claim) -> bool:

@@ -16,6 +16,7 @@ from .alternatives import (
     is_on_another,
     is_other_place,
     is_other_plan,
+    is_other_price,
     is_other_tool,
     is_other_version,
 )
@@ -487,5 +488,6 @@ _ENDINGS = (
     is_other_tool,
     is_other_plan,
     is_other_version,
+    is_other_price,
 )
 """Ways to end what is told of the same one, by whatever attribute."""

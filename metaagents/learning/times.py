@@ -268,7 +268,8 @@ def _resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
         days = _days(said, at, is_ahead=is_ahead)
         return When("at", said if days is None else _dated(said, days, at), days)
     sort: Sort = "until" if bound[1].lower() in {"until", "till", "by"} else "since"
-    days = _days(bound[2], at, is_ahead=sort == "until" or is_ahead)
+    is_past = bound[1].lower() == "since"  # whatever the verb: what began has begun
+    days = _days(bound[2], at, is_ahead=sort == "until" or (is_ahead and not is_past))
     if days is None or days_of(bound[2]):
         return When(sort, said, days)
     end = _day(days.last if sort == "until" else days.first)

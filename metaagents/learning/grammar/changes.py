@@ -151,6 +151,18 @@ CHANGES: tuple[Way, ...] = (
         r"\1 is now ",
     ),
     Way(r"\bmoved back home to (?=[A-Z])", "moved back to "),
+    Way(r"\b(i|we) let (?:the|our|my) ([a-z]+) go\b", r"\1 no longer have a \2"),
+    Way(
+        r"\b(?:i've|i have) been (going to bed|getting up|waking up) (at \d[\d:.]*(?: ?[ap]m)?)"
+        r" (?:lately|recently|these days)",
+        lambda found: f"I now {_DAILY[found[1].lower()]} {found[2]}",
+    ),
+    Way(
+        r"\b(?:[Mm]y|[Tt]he|[Oo]ur) (kids?|son|daughter|children)(?: has| have)? (?:changed"
+        r"|switched) schools?,? (?:and )?(?:now )?(?:(?:they're|they are|he's|she's) )?"
+        r"(?:now )?at (?=[A-Z])",
+        r"My \1 now go to ",
+    ),
     Way(
         r"\b(?:i've|i have|i)(?: just| recently)? (?:started|begun) (going to bed"
         r"|getting up|waking up) (?=at \d)",

@@ -94,7 +94,11 @@ _PARTS = {
     "paying": r"(?:[a-z]+ )?<fans>",
     "about": r"(?:(?:around|about|roughly|almost|nearly|over|more than|just over) )?",
     "tier": r"(?:enterprise|premium|pro|basic|business|free|starter|gold|platinum|unlimited)",
-    "carer": DOCTOR,
+    "carer": rf"(?:{DOCTOR}|dentist|vet|hairdresser|barber|therapist|optician|lawyer|notary)",
+    "doctor": DOCTOR,
+    "make": r"(?:Skoda|VW|Volkswagen|Golf|Polo|BMW|Audi|Mercedes|Toyota|Honda|Ford|Fiat|Renault"
+    r"|Peugeot|Tesla|Volvo|Kia|Hyundai|Mazda|Nissan|Opel|Seat|Citro\u00ebn|Dacia|Subaru|Jeep|Chevrolet)"
+    r"(?: [A-Z\d]\w*)?",
     "regime": r"(?:keto|paleo|low-carb|gluten-free|dairy-free|sugar-free|mediterranean|carnivore"
     r"|fodmap|juice|vegan|vegetarian)",
     "love": r"(?:girlfriend|boyfriend|partner|fianc\u00e9e?|husband|wife)",
@@ -133,7 +137,7 @@ _RESTATED = r"""
 <thing:had> (?:was|has been|got) extended (?:to|until) (?:next )?<end:month>
     -> {thing} ends in {end}. {thing} expires in {end}. {thing} runs until {end} now
 <who><did> (?:renewed|extended) <thing:had> (?:until|to|through) (?:next )?<end:month>
-    -> {thing} ends in {end}. {thing} runs until {end} now
+    -> {thing} ends in {end}. {thing} expires in {end}. {thing} runs until {end} now
 <who><did> (?:changed|switched) <thing:had>(?: from <name>)? to <new:code> -> {thing} is {new}
 <thing:had><did> (?:(?:been |was )?changed|switched) from (?:the )?<name> to <new:code>
     -> {thing} is {new}
@@ -183,7 +187,7 @@ _RESTATED = r"""
 <who><did> (?:up|down)graded to <plan:name> -> {who} {be} on the {plan} plan now
 <who><did> (?:<upgraded>|switched|moved) to (?:the )?<plan:tier>
     -> {who} {be} on {plan} now. {who} {be} on the {plan} plan now
-<whose> <carer><did> (?:stopped|discontinued|withdrawn|withdrew) (?:the|my) <drug:medicine>
+<whose> <doctor><did> (?:stopped|discontinued|withdrawn|withdrew) (?:the|my) <drug:medicine>
     -> {who} stopped taking {drug}. {who} {be} no longer on {drug}
 (?P<thing><had>|<word>) (?:was|has been|got) <upgraded> to <new:version>
     -> {thing} runs on {new} now
@@ -301,6 +305,12 @@ _RESTATED = r"""
     -> {who} {follow} a {diet} diet now
 <who><did> cut (?:down|back) to <much:cups> -> {who} {drink} {much} now
 (?P<thing><had>|<name>(?: \d+)?)<did> re-?opened(?: .+)? -> {thing} is open now
+<who><did> (?:bought|got|leased) an? (?:[\w-]+ )?<car:make> -> {who} {have} a car now
+<who>(?:<is_back>|<am> back) (?:at|to) work(?: .+)?
+    -> {who} {be} no longer on leave. {who} {be} no longer on parental leave.
+    {who} {be} no longer on maternity leave. {who} {be} no longer on sick leave
+[Tt]he <what:carer> (?:has |had to )?cancell?ed(?: .+)?
+    -> My {what} appointment was cancelled. My appointment with the {what} was cancelled
 <thing:date> is (?:off|called off) -> {thing} was cancelled
 <who><did> (?:quit|dropped|ditched|stopped|abandoned|given up|gave up)(?: (?:on|the|my))?
     <diet:regime>(?: diet)? -> {who} {be} no longer on a {diet} diet
