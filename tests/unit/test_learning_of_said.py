@@ -231,6 +231,15 @@ The test agent runs the tests.
 The best agent owns the day.
 I'm on the wrong team.
 The plan changed, it's complicated now.
+The weather changed, it's 20 degrees now.
+The score changed, it's 2 now.
+Nobody owns the price feed.
+The crawler agent should own the price feed.
+Let's say the crawler agent owns the price feed.
+In the demo the crawler agent owns the price feed.
+I'm on the same team as you.
+Imagine I'm on the payments team.
+On call this week is nobody.
 Our wifi password changed, it's hunter2 now
 We froze until Friday.
 should we freeze deploys until Friday?
@@ -381,6 +390,16 @@ take first class
 write a script that runs every night
 Write a poem about a girl who swims every day
 Could you send me the news tomorrow?
+List the users who log in every day
+write me a plan to run every day
+give me a workout for every day
+give me five tips to use every day
+show me the way I sort a list always
+run 5k every day
+order pizza every Friday
+call me every day
+talk French to me, she whispered
+dont deploy on fridays, people say
 whenever I send you a picture, describe it
 """
 
@@ -414,6 +433,8 @@ def test_what_is_asked_once_or_of_another_is_not(said: str) -> None:
             ["Ada is moving to Utrecht in june", "Ada's husband got a job at the uni there"],
         ),
         ("were you moving to utrecht?", []),
+        ("were visiting rome in may", []),
+        ("Grandma Moses was a painter.", []),
         ("were moving boxes all day, were we?", []),
     ],
 )

@@ -55,6 +55,13 @@ _WHEN = (
 )
 
 
+_SET = (
+    r"(?:limit|code|price|deadline|address|number|e-?mail|url|port|version|budget|rate|fee|date|id"
+    r"|channel|extension|threshold|quota|interval|room|path|host|region|endpoint|rent|quorum) "
+)
+"""What somebody sets, other than the weather and a score."""
+
+
 def _halted(found: re.Match[str]) -> str:
     """Return what has been stopped for a time as what is so until then."""
     what, how = found[2], {"froze": "frozen"}.get(found[1], found[1])
@@ -113,7 +120,8 @@ CHANGES: tuple[Way, ...] = (
         r"\1 no longer work at \2 and joined ",
     ),
     Way(
-        rf"^([Tt]he|[Oo]ur|[Mm]y) ({THING}) (?:has |have |was |were )?(?:just )?changed[,;:.]? "
+        rf"^([Tt]he(?= (?:[\w-]+ )?{_SET})|[Oo]ur|[Mm]y) ({THING}) "
+        r"(?:has |have |was |were )?(?:just )?changed[,;:.]? "
         r"(?:and )?(?:it's|it is|now it's|now it is|they're) (?:now )?"
         rf"(?P<value>{VALUE}|\+?\d[\d ()/-]{{5,20}}\d)(?: now)?\.?$",
         r"\1 \2 is now \g<value>",

@@ -56,7 +56,10 @@ OPENINGS: tuple[Way, ...] = (
         r"\b(ive|dont|cant|didnt|doesnt|isnt|wasnt|havent|hasnt|wont)\b",
         lambda found: f"{found[1][:-2]}'ve" if found[1].lower() == "ive" else f"{found[1][:-1]}'t",
     ),
-    Way(r"^Grand(pa|ma) (?=[A-Z][a-z]+ (?:is|was|has|lives|lived|turned|died)\b)", r"My grand\1 "),
+    Way(
+        r"^Grand(pa|ma) (?!Moses\b)(?=[A-Z][a-z]+ (?:is|was|has|lives|lived|turned|died)\b)",
+        r"My grand\1 ",
+    ),
     Way(r"\b(?:hes|shes) (?=[a-z\d])", lambda found: f"{found[0][:-2]}'s "),
     # A heading and what stands under it: "Owner of billing: Mia Chen", "Decision: use Kafka".
     Way(

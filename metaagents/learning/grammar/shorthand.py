@@ -34,8 +34,8 @@ SHORTHAND: tuple[Way, ...] = (
     Way(r"\b(my|his|her) gf\b", r"\1 girlfriend"),
     Way(r"\b(my|his|her) bf\b", r"\1 boyfriend"),
     Way(
-        r"^were (?=(?:moving|going|getting|having|expecting|planning|staying|buying|selling"
-        r"|building|living|working|travelling|traveling|flying|visiting|renting)\b[^?]*$)",
+        r"^were (?=(?:moving to|getting (?:married|a (?:dog|cat|puppy|kitten))|having (?:a baby"
+        r"|twins)|expecting|buying an?|selling (?:our|the)) [^?]*$)",
         "we're ",
     ),
     Way(r"(?<=\d )yrs\b", "years"),

@@ -55,7 +55,7 @@ _STANDING = any_case(
     rf"(?P<how>always |never |don't |do not |only )?(?P<act>(?:{_ANSWERING}|take|choose|pick) .+)"
     rf"|{_OPENING}(?P<always>always |never )(?P<then>{_ANSWERING} .+)"
     rf"|{_OPENING}(?P<not>don't |do not |only |try to )?"
-    rf"(?P<what>{_ANSWERING} .+? (?:{_FOR_GOOD}|{_EACH}))"
+    rf"(?P<what>{_ANSWERING} .+? {_FOR_GOOD})"
 )
 _STYLE = any_case(
     rf"{_OPENING}(?:"
@@ -66,6 +66,10 @@ _STYLE = any_case(
     rf"|(?P<stop>stop {_NOT_ANY_MORE}(?: .+)?)"
     r"|(?P<in>(?:answer|reply|respond|write|talk|speak) (?:to me |to us |me )?(?:only )?"
     r"in (?:[A-Z]\w+|short .+|plain .+|simple .+|bullet .+|full .+|complete .+))"
+    rf"|(?P<each>(?:send|show|give|remind|text|email|message|ping) (?:me|us) (?:(?:of|about) )?"
+    r"(?:the|my|our|an? (?:summary|report|digest|list|overview|recap|reminder)) "
+    r"(?:(?!(?:to|for|who|that|which|how|like|as|than|i|you|if)\b)[\w'&%:-]+ ){0,6}?"
+    rf"{_EACH})"
     r"|(?P<tongue>(?:speak|talk|write) [A-Z][a-z]+(?:ish|ese|ian|ch|an|ic)"
     r"(?: (?:to|with) (?:me|us)| only))"
     r"|(?P<late>(?:don't|do not) (?:call|ring|phone|text|message|email|wake|disturb|contact)"
@@ -121,9 +125,9 @@ _REASON = any_case(
 )
 _PLEASE = any_case(r",? please$")
 _REPORTED = any_case(
-    r", (?:he|she|they|(?:my|our|the|his|her) [\w-]+|(?-i:[A-Z])[\w-]+)"
-    r" (?:(?:always|often|just|once|usually) )?(?:said|says|asked|wrote|writes|insists|insisted"
-    r"|(?:told|tells) \w+|(?:is|was|keeps|kept) saying)\W*$"
+    r", (?:he|she|they|people|(?:my|our|the|his|her) [\w-]+|(?-i:[A-Z])[\w-]+)"
+    r" (?:(?:always|often|just|once|usually) )?(?:said|says?|asked|wrote|writes|insists|insisted"
+    r"|whispered|shouted|yelled|(?:told|tells) \w+|(?:is|was|keeps|kept) saying)\W*$"
 )
 """``Never call before nine, he said``: asked by somebody else, of somebody else."""
 _GOOD = any_case(
@@ -226,14 +230,8 @@ def _of_style(found: re.Match[str]) -> str:
     denied = found["no"] or found["late"] or found["rule"]
     if denied:
         return f"not to {_DENIED.sub('', denied, count=1)}"
-    asked = (
-        found["keep"]
-        or found["in"]
-        or found["tongue"]
-        or found["use"]
-        or found["call"]
-        or found["stop"]
-    )
+    kinds = ("keep", "in", "tongue", "each", "use", "call", "stop")
+    asked = next(found[one] for one in kinds if found[one])
     return f"to {asked[0].lower()}{asked[1:]}"
 
 
