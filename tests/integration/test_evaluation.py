@@ -134,6 +134,18 @@ def measuring(*arguments: object) -> Said:
     return run("eval", "learning", *SOME, *arguments, EZRA_EMBEDDER="off")
 
 
+async def test_a_turn_may_answer_what_the_agent_asked_before() -> None:
+    """Half a sentence states something with its question, and nothing without it."""
+    label = Label(attribute="allergic to", values=("shellfish",))
+    alone = SaidTurn(id="a", kind="k", speaker="Bilal", text="just shellfish")
+    question = "Do you have any food allergies?"
+    answer = alone.model_copy(update={"id": "b", "asked": question, "facts": (label,)})
+    async with Bench(SETTINGS).memory(STARTS_AT) as memory:
+        assert await memory.learnt(alone, STARTS_AT) == ()
+        (learnt,) = await memory.learnt(answer, STARTS_AT)
+        assert verdict(answer, learnt) == "right"
+
+
 async def test_a_memory_learns_of_turns_and_keeps_cases_apart() -> None:
     """What is remembered in one case is neither learnt nor merged in another; people are two."""
     label = Label(attribute="lives in", values=("Malmö",))

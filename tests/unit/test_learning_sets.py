@@ -37,6 +37,10 @@ TURN_SETS = {
 FRESH_SETS = {"statements-fresh": (100, 40), "statements-sealed-fresh": (50, 20)}
 COMMON_SETS = ("statements-common", "statements-unseen", "statements-sealed-unseen")
 TYPED_SETS = {"statements-typed": (160, 60), "statements-sealed-typed": (80, 30)}
+SAID_KINDS = {
+    *("self", "family", "health", "home", "several", "operations", "correction", "others"),
+    *("instruction", "preference", "answer"),
+}
 FRESH_KINDS = {
     *("moved", "work", "family", "pets", "health", "taste", "plan", "correction", "denial", "role"),
     *("deadline", "tools", "project", "handover", "had"),
@@ -105,6 +109,20 @@ def test_what_is_typed_is_split_into_two_with_nothing_twice() -> None:
         assert len(turns) - stating == silent
         for turn in turns:
             assert {verdict(turn, fact) for fact in ideal(turn)} <= {"right"}, turn.id
+
+
+def test_what_is_said_to_an_assistant_has_questions_before_half_sentences() -> None:
+    """Every kind is there; labels can be met, and what answers something follows a question."""
+    turns = statements("statements-said").turns
+    stating = [turn for turn in turns if turn.facts]
+    assert (len(stating), len(turns) - len(stating)) == (64, 22)
+    assert {turn.kind for turn in stating} == SAID_KINDS
+    assert len({turn.text for turn in turns}) == len(turns)
+    answers = [turn for turn in turns if turn.kind.endswith("answer")]
+    assert len(answers) == 10
+    assert all(turn.asked.endswith("?") for turn in answers)
+    for turn in stating:
+        assert {verdict(turn, fact) for fact in ideal(turn)} == {"right"}, turn.id
 
 
 @pytest.mark.parametrize("name", [*TURN_SETS, *FRESH_SETS])
