@@ -260,6 +260,36 @@ def test_what_passes_or_is_only_asked_of_a_team_is_not(said: str) -> None:
     assert told(said) == []
 
 
+OF_NONE = """
+No PRs need a review.
+No refunds are handled by Jonas.
+No releases happen on Fridays.
+No backups run every night.
+No PR needs two approvals.
+No tickets from Hartmann get high priority.
+"""
+
+
+@pytest.mark.parametrize("said", OF_NONE.strip().splitlines())
+def test_what_is_said_of_none_is_said_with_its_no(said: str) -> None:
+    """Before a noun it does not only open the sentence."""
+    assert told(said) == [f"Ada: {said.rstrip('.')}"]
+
+
+@pytest.mark.parametrize(
+    ("said", "learnt"),
+    [
+        ("No, PRs need a review.", "PRs need a review"),
+        ("No, I live in Rome.", "Ada lives in Rome"),
+        ("no i live in Rome", "Ada lives in Rome"),
+        ("No my sister is a nurse.", "Ada's sister is a nurse"),
+    ],
+)
+def test_no_opens_what_is_said_instead(said: str, learnt: str) -> None:
+    """Before a comma, and before who speaks."""
+    assert told(said) == [learnt]
+
+
 # What somebody lists of themselves without a verb.
 
 LISTED = {
@@ -344,6 +374,7 @@ retired, I wish
 don't drink and drive
 imagine: married, two kids
 if single, no kids
+Teacher, my son is ill
 """
 
 

@@ -35,10 +35,14 @@ _JOIN = any_case(
     r"|\s+(?P<bare>but|so|because|which|(?<!\bas )though|although|while|in case"
     r"|since(?= (?:i|he|she|we|my) (?!was |were )))\s+|\s+(?P<and>and)\s+|(?P<comma>,)\s+"
 )
+_NO = (  # "no orders are shipped" opens with whom nothing is said of
+    r"no(?!\s+(?!(?:i|im|ive|we|my|our|he|she|its?|they|the|this|that|there|you|not?|actually|sorry"
+    r"|wait|but|so|nope|never)\b)[\w])"
+)
 _LEAD = any_case(
     r"(?:(?:hi|hello|hey|well|so|also|and|oh|ah|ha|hmm|wow|btw|by the way|fyi|actually|okay|ok|yes|"
-    r"yeah|yep|no|nope|sure|sorry|oops|wait|pardon|(?:small |quick )?correction|i mean|rather|but|"
-    r"my mistake|apologies|thanks|thank you|honestly|personally|just so you know|for the record|"
+    rf"yeah|yep|{_NO}|nope|sure|sorry|oops|wait|pardon|(?:small |quick )?correction|i mean|rather|"
+    r"but|my mistake|apologies|thanks|thank you|honestly|personally|just so you know|for the record|"
     r"as you know|as i said|for your information|to introduce myself|anyway|guess what|then|"
     r"good (?:morning|evening|afternoon)|morning|evening|unfortunately|luckily|sadly|fun fact|"
     r"(?:big|great|good|bad|sad) news|to be (?:honest|fair|frank)|in fact|in my case|frankly"

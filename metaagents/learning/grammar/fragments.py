@@ -103,6 +103,19 @@ _OWNED_ONLY = _kind(
     rf"({_COUNT} (?:\w+ )?(?:{_HAD}))", r"I have \1", is_telling=False, is_once=False
 )
 _HANDED = r"(?:left|right)[- ]handed"
+_TRADE_KIND = _kind(
+    rf"((?:(?:retired|trainee|freelance) )?(?:{_TRADE}))((?: at| in| for) {_PLACE})?",
+    _trade,
+    is_telling=False,
+)
+_KIN_DOES = _kind(rf"(?:my )?((?:{_KIN}) {_DOES} .+)", r"My \1", is_once=False)
+_KIN_IS = _kind(
+    rf"(?:my )?({_KIN})s ((?:an? (?!few|bit|lot|while|little)|\d{{1,2}}\b).*)",
+    r"My \1 is \2",
+    is_once=False,
+)
+_CLAUSE = _kind(r"((?:i|my|we|our) .{6,})", r"\1", is_telling=False, is_once=False)
+_CLAUSES = (_KIN_DOES, _KIN_IS, _CLAUSE)
 _KINDS = (
     _kind(rf"({'|'.join(sorted(DIETS))})", r"I am \1"),
     _kind(rf"({_HANDED})", r"I am \1"),
@@ -136,11 +149,7 @@ _KINDS = (
         r"|part[- ]time|full[- ]time|from home)",
         r"I work \1",
     ),
-    _kind(
-        rf"((?:(?:retired|trainee|freelance) )?(?:{_TRADE}))((?: at| in| for) {_PLACE})?",
-        _trade,
-        is_telling=False,
-    ),
+    _TRADE_KIND,
     _kind(rf"from ((?!{_DAYS}\b)(?-i:[A-Z])[\w'-]+)", r"I am from \1", is_telling=False),
     _kind(rf"born (in (?:\d{{4}}|{_PLACE})(?: in {_PLACE})?)", r"I was born \1"),
     _kind(rf"(?:raised|grew up) in ({_PLACE})", r"I grew up in \1"),
@@ -154,12 +163,8 @@ _KINDS = (
         _named,
         is_once=False,
     ),
-    _kind(rf"(?:my )?((?:{_KIN}) {_DOES} .+)", r"My \1", is_once=False),
-    _kind(
-        rf"(?:my )?({_KIN})s ((?:an? (?!few|bit|lot|while|little)|\d{{1,2}}\b).*)",
-        r"My \1 is \2",
-        is_once=False,
-    ),
+    _KIN_DOES,
+    _KIN_IS,
     _kind(rf"(?:i'm )?on ({_DRUG}(?: and {_DRUG})?)", r"I take \1"),
     _kind(
         r"(?:i )?(don'?t) (eat|drink|smoke)( (?!this|that|it\b|them)[a-z]+(?: or [a-z]+)?)?",
@@ -172,7 +177,7 @@ _KINDS = (
         r"|joined)(?: [\w'-]+){0,5})",
         r"I \1",
     ),
-    _kind(r"((?:i|my|we|our) .{6,})", r"\1", is_telling=False, is_once=False),
+    _CLAUSE,
 )
 _AM = any_case(r"(?:i'm|i am|im) (?:an? (?=\d|[a-z]+ (?:,|from )))?")
 _BETWEEN = re.compile(r"\s*[,;]\s*(?:(?:and|but|n|&|plus)\s+)?", re.IGNORECASE)
@@ -224,6 +229,8 @@ def _is_of_one(known: Sequence[_Item]) -> bool:
     kinds = [one.kind for one in known]
     if all(kind in (_OWNED, _OWNED_ONLY) for kind in kinds):
         return False  # "I have a dog, two cats and a parrot" is one statement
+    if kinds[0] is _TRADE_KIND and all(kind in _CLAUSES for kind in kinds[1:]):
+        return False  # "Teacher, my son is ill" calls one
     is_twice = any(kind.is_once and kinds.count(kind) > 1 for kind in kinds)
     is_told = any(kind.is_telling for kind in kinds) or len(set(kinds)) >= KINDS_MIN
     return is_told and not is_twice
