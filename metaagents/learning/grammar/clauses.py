@@ -42,8 +42,8 @@ _NO = (  # "no orders are shipped" opens with whom nothing is said of
 _LEAD = any_case(
     r"(?:(?:hi|hello|hey|well|so|also|and|oh|ah|ha|hmm|wow|btw|by the way|fyi|actually|okay|ok|yes|"
     rf"yeah|yep|{_NO}|nope|sure|sorry|oops|wait|pardon|(?:small |quick )?correction|i mean|rather|"
-    r"but|my mistake|apologies|thanks|thank you|honestly|personally|just so you know|for the record|"
-    r"as you know|as i said|for your information|to introduce myself|anyway|guess what|then|"
+    r"but|my mistake|apologies|thanks|thank you|honestly|personally|just so you know|for the record"
+    r"|as you know|as i said|for your information|to introduce myself|anyway|guess what|then|"
     r"good (?:morning|evening|afternoon)|morning|evening|unfortunately|luckily|sadly|fun fact|"
     r"(?:big|great|good|bad|sad) news|to be (?:honest|fair|frank)|in fact|in my case|frankly"
     r"|as it happens|believe it or not|truth be told|for what it's worth|at home|at work|still"
