@@ -584,3 +584,12 @@ def test_a_place_keeps_what_stands_behind_its_comma(said: str, told: str) -> Non
 def test_a_denial_is_not_cut_from_what_tells_which_is_meant(said: str) -> None:
     """Without it, somebody else's denial would be told: better nothing."""
     assert claims_of(said, "Ada", NOW) == []
+
+
+@pytest.mark.parametrize("speaker", ["the driver", "the CEO", "The Fonz", "the", "a", "my boss"])
+def test_who_speaks_may_be_called_anything(speaker: str) -> None:
+    """A speaker whose name begins like a thing is no thing that has no name."""
+    told = [str(one) for one in stated("I am married to Eva. I live in Porto.", speaker, NOW)]
+    plain = [str(one) for one in stated("I am married to Eva. I live in Porto.", "Ada", NOW)]
+    assert told == [one.replace("Ada", speaker) for one in plain]
+    assert len(told) == 2

@@ -156,11 +156,12 @@ def _is_lasting(said: Said, filling: Filled) -> bool:
 def _is_of_somebody(said: Said, filling: Filled) -> bool:
     """Whether a claim is about who speaks, people and animals of theirs, or a known thing."""
     subject = said.subject
-    if subject.sort != "owned":
+    if subject.sort == "thing":
         is_at_work = subject.text.startswith("the ") and subject.noun.split()[-1] in TRADES
         is_known = is_at_work and filling.frame.kind in _OF_THE_LIVING
-        is_known |= _OTHERS.fullmatch(subject.text) is not None
-        return subject.sort != "thing" or is_known
+        return is_known or _OTHERS.fullmatch(subject.text) is not None
+    if subject.sort != "owned":
+        return True  # who speaks may be called "the driver", too
     if subject.kind in ACQUAINTANCES:
         return bool(subject.name)
     if subject.noun.isalpha() and subject.noun.istitle() and filling.frame.kind in _OF_THE_LIVING:
