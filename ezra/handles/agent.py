@@ -414,8 +414,10 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
 
         Raises:
             UsageError: The agent has left.
+            Conflict: The graph is archived.
         """
         await self._scope()
+        self._runtime.membership.check_open(self._standing)
         now = self._runtime.clock()
         await self._runtime.fleet.beat(scope_of(self._record), [self.id], now)
 

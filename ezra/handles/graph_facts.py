@@ -12,7 +12,7 @@ from metaagents.learning.moves import move
 from metaagents.learning.rules import may_be_core
 from tiers.errors import Conflict, UsageError
 from tiers.learning import is_live
-from tiers.records import Fact, FactTier, GraphState, Scope, Text
+from tiers.records import Fact, FactTier, Scope, Text
 
 from ..checks import check_text, checked
 from ..operations import Reason, operation
@@ -145,9 +145,7 @@ class FactsOfGraph:
     async def _move(self, fact_id: str, tier: FactTier, reason: str) -> bool:
         fact = await self._live(fact_id, reason)
         standing = await self._runtime.membership.of_graph(self._scope)
-        if standing.graph.state is GraphState.ARCHIVED:
-            what = f"session graph {self._scope.graph_id!r}"
-            raise Conflict(what, "active or closed", "archived")
+        self._runtime.membership.check_open(standing)
         if fact.tier == tier:
             return False
         if tier == "core" and not may_be_core(fact):

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from metaagents.lifecycle.keeper import GraphKeeper
-from tiers.errors import NotFound, UsageError
+from tiers.errors import Conflict, NotFound, UsageError
 from tiers.fields import AuditKind
 from tiers.records import AgentRecord, GraphState, Scope, Standing
 
@@ -73,7 +73,7 @@ class Membership:
 
         The stored record counts, not the one a handle began with: whoever re-attached the agent
         with other topics has changed them for every handle of it. A member that was let go
-        because it was silent, and speaks, is back.
+        because it was silent, and speaks, is back, unless its graph has been archived meanwhile.
 
         Raises:
             UsageError: It has left.
@@ -90,6 +90,8 @@ class Membership:
         self._check_stays(agent, standing)
         member, now = standing.agent or agent, self.clock()
         if member.released:
+            if standing.graph.state is GraphState.ARCHIVED:
+                return standing  # it reads what is there; nobody comes back into what is over
             return await self._attached(member.model_copy(update={"seen_at": now}))
         if now - member.seen_at >= self.heartbeat:
             await self.fleet.beat(scope_of(member), [member.id], now)
@@ -110,6 +112,16 @@ class Membership:
         if standing.agent is None or has_left(standing.agent):
             self.forget(agent)
             raise UsageError("agent", agent.id, "an agent that has not left its graph")
+
+    def check_open(self, standing: Standing) -> None:
+        """Refuse what begins in a graph that is over.
+
+        Raises:
+            Conflict: It is archived.
+        """
+        if standing.graph.state is GraphState.ARCHIVED:
+            what = f"session graph {standing.graph.id!r}"
+            raise Conflict(what, "active or closed", "archived")
 
     async def of_graph(self, scope: Scope) -> Standing:
         """Return how a graph stands now, for whoever acts on the whole of it.

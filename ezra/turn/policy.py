@@ -60,6 +60,7 @@ class TurnPolicy:
         Raises:
             PolicyDenied: A topic or source is not the agent's; nothing was read.
             NotFound: The graph does not exist.
+            Conflict: It is archived: no reply could be stored.
         """
         scope = scope_of(agent)
         topics = await self._decided(agent, scope, request)
@@ -122,6 +123,7 @@ class TurnPolicy:
         found = await self.desk.opening(scope, asker, request.input, RULE_LIMIT, request.ref)
         if found is None:
             raise NotFound("session graph", scope.graph_id)
+        self.membership.check_open(found.standing)
         return found._replace(standing=await self.membership.seen(agent, found.standing))
 
     @asynccontextmanager
