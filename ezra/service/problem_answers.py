@@ -17,6 +17,7 @@ from tiers.fields import Misfit
 
 from ..wire.problems import CONTENT_TYPE, problem_of
 from .caller import Caller
+from .given_names import GivenTwice
 from .limits import BodyTooLarge, BodyTooSlow, TooManyRequests, TwoLengths
 
 SECURITY_HEADERS: Mapping[str, str] = {
@@ -119,7 +120,9 @@ async def on_invalid(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for these alone
     first = error.errors()[0]
     where = [str(part) for part in first["loc"]]
-    if first["type"] == "json_invalid":
+    if isinstance(error.__cause__, GivenTwice):
+        refusal = error.__cause__.refusal
+    elif first["type"] == "json_invalid":
         refusal = UsageError("body", "no JSON", "JSON in UTF-8")
     elif where == ["body"] and first["type"] == "missing":
         refusal = UsageError("body", None, "a JSON object: {} where nothing has to be said")

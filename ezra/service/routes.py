@@ -15,6 +15,7 @@ from tiers.errors import UsageError
 from ..wire import Nothing, Operation
 from ..wire.operation import A, R
 from .caller import Caller
+from .given_names import OperationRoute, check_given_once
 from .handle_pool import HandlePool
 from .problem_answers import NotJson
 from .taking import Taking
@@ -122,7 +123,7 @@ def router_of(handlers: Handlers) -> APIRouter:
     Args:
         handlers: Who does what.
     """
-    router = APIRouter()
+    router = APIRouter(route_class=OperationRoute)
     # A word of an address comes before a name in its place: ``count`` is no document's id.
     for operation, handler in sorted(handlers, key=lambda one: one[0].path.replace("{", "~")):
         router.add_api_route(
@@ -180,6 +181,7 @@ def _endpoint(operation: Operation[A, R], handler: Taking) -> Callable[..., Awai
     async def endpoint(**given: Any) -> Response:  # noqa: ANN401 - FastAPI goes by the signature
         names = {name: given[name] for name in operation.names}
         who: Caller = given["caller_"]
+        check_given_once(given["request_"], given["asked_"])
         if given["asked_"].writes:
             who.check("act", operation.name, names.get("graph_id"), who.agent_id)
         answer = await handler(given["pool_"], who, names, given["asked_"])
@@ -201,6 +203,7 @@ def _endpoint(operation: Operation[A, R], handler: Taking) -> Callable[..., Awai
             **dict.fromkeys(operation.names, Annotated[str, Path()]),
             "asked_": Annotated[operation.asks, where],
             "pool_": Pool,
+            "request_": Request,
             "caller_": Annotated[Caller, Depends(allowed)],
         },
         {"asked_": Nothing()} if operation.asks is Nothing else {},

@@ -139,6 +139,30 @@ async def test_a_refusal_names_the_field_its_value_and_what_is_accepted(behind: 
     assert own_page.status_code == 200
 
 
+async def test_a_name_that_is_given_twice_is_refused(behind: Ezra) -> None:
+    """In a body however deep, and in an address: nobody knows which of the two was meant."""
+    graph = await behind.create_session_graph("monza")
+    agent = await graph.spawn_agent("keeper")
+    kept = await agent.remember("Bob drinks tea.")
+    twice = [
+        ("erasures", b'{"subject": "Ada", "subject": "Bob", "reason": "case 1"}', "subject"),
+        ("agents/keeper/memories", b'{"what": {"text": "a", "text": "b"}}', "text"),
+        ("agents/keeper/memories", b'{"what": {"text": "a"}, "what": {"text": "b"}}', "what"),
+    ]
+    async with inside(behind) as client:
+        for path, content, name in twice:
+            headers = {"content-type": "application/json"}
+            answer = await client.post(f"/v1/graphs/monza/{path}", content=content, headers=headers)
+            problem = answer.json()
+            assert (answer.status_code, problem["field"]) == (422, name)
+            assert "given twice" in problem["accepted"]
+        answer = await client.get("/v1/graphs/monza/facts?limit=1&limit=2")
+        assert (answer.status_code, answer.json()["field"]) == (422, "limit")
+        several = await client.get("/v1/graphs/monza/facts?topics=tyres&topics=fuel")
+        assert several.status_code == 200
+    assert [one.id for one in (await graph.latest_facts()).rows] == [kept]
+
+
 async def test_who_sends_no_body_is_told_what_one_is(behind: Ezra) -> None:
     """Where everything has a default, an empty object will do; where nothing is asked, nothing."""
     await behind.create_session_graph("imola")
