@@ -14,7 +14,7 @@ from ..checks import checked
 from ..handles.lookup import known_member
 from .command import Answer, Rows, cell, command, group
 from .doors import InAgent, InGraph
-from .options import ModelCalls, Tokens, Writes, pairs_of
+from .options import ModelCalls, Tokens, Writes, fields_of
 
 if TYPE_CHECKING:
     from ..handles.agent import Agent
@@ -58,7 +58,7 @@ async def spawn(
         ezra agent spawn imola strategist --topic tyres --topic strategy
         ezra agent spawn imola concierge --user jane --role 'Plans her day.' --writes 1000
     """
-    prompts = dict(pairs_of("--prompt", prompt or (), "GRAIN=TEXT", ANY_GRAIN))
+    prompts = fields_of("--prompt", prompt or (), "GRAIN=TEXT", ANY_GRAIN)
     budget = checked(Budget, tokens=tokens, model_calls=model_calls, writes=writes)
     spawned = await at.spawned(
         topics=topic,

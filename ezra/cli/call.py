@@ -18,7 +18,7 @@ from ..wire.derivation import Handle, Offered
 from ..wire.handles import HANDLES, TENANT
 from .command import Answer, Rows
 from .doors import Memory
-from .options import pairs_of
+from .options import fields_of
 
 
 async def call(
@@ -91,10 +91,10 @@ def _values(given: Sequence[str]) -> dict[str, Any]:
     """Return what is asked, by name.
 
     Raises:
-        UsageError: One is not ``NAME=VALUE``.
+        UsageError: One is not ``NAME=VALUE``, or a name is there twice.
     """
     values: dict[str, Any] = {}
-    for name, text in pairs_of("--with", given):
+    for name, text in fields_of("--with", given).items():
         try:
             values[name] = json.loads(text)
         except ValueError:

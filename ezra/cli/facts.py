@@ -25,7 +25,7 @@ from ..recaller import RecallResult
 from .command import Answer, Note, Part, Rows, command, group
 from .doors import AnyEzra, InAgent, InGraph, opened
 from .lifecycle import explain
-from .options import OwnTopics, Private, Reason, Shared, one_of, pairs_of, said
+from .options import OwnTopics, Private, Reason, Shared, fields_of, one_of, said
 from .turns import shortened
 
 PAGE = 50
@@ -291,7 +291,7 @@ async def _to_forget(ezra: AnyEzra, graph: str, fact: str) -> str:
 
 def _metadata(given: Sequence[str]) -> dict[str, JsonValue]:
     known: dict[str, JsonValue] = {}
-    for name, value in pairs_of("--metadata", given, among=METADATA):
+    for name, value in fields_of("--metadata", given, among=METADATA).items():
         known[name] = value
         if name == "source_ids":
             known[name] = [*value.split(",")]

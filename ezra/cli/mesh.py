@@ -15,7 +15,7 @@ from tiers.records import MeshResult
 from ..mesh import SourceAbout, sources_of_file
 from .command import Answer, Note, Part, Rows, command, group
 from .doors import Machine, Memory
-from .options import completed_graphs, pairs_of
+from .options import completed_graphs, fields_of
 from .screen import Screen
 
 mesh_app = group("Live sources: databases, services and tools with declared questions.")
@@ -85,7 +85,7 @@ async def ask(
         ezra mesh ask stock level --slot sku=A1 --graph imola --agent buyer
         ezra mesh ask stock --message 'how many A1 are left?' --graph imola --agent buyer --json
     """
-    given = _slots(slot or [])
+    given = fields_of("--slot", slot or [])
     if graph is None or agent is None:
         missing = "--graph" if graph is None else "--agent"
         raise UsageError(missing, None, "the agent that asks, and its graph")
@@ -131,15 +131,6 @@ async def _sources(memory: Memory, graph: str | None, agent: str | None) -> Sequ
     if graph is None or agent is None:
         return await (await memory.open()).mesh_sources()
     return await (await memory.session_agent(graph, agent)).mesh_sources()
-
-
-def _slots(given: Sequence[str]) -> dict[str, str]:
-    slots: dict[str, str] = {}
-    for name, value in pairs_of("--slot", given):
-        if name in slots:
-            raise UsageError("--slot", f"{name}={value}", "each slot once")
-        slots[name] = value
-    return slots
 
 
 def _lines(source: SourceAbout) -> list[str]:

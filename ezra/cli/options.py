@@ -140,6 +140,22 @@ def pairs_of(
         yield name, value
 
 
+def fields_of(
+    option: str, given: Iterable[str], form: str = "NAME=VALUE", among: Collection[str] = ()
+) -> dict[str, str]:
+    """Return by name what an option was given, as ``pairs_of``, where each name has one value.
+
+    Raises:
+        UsageError: One does not look so, or has another name, or a name is there twice.
+    """
+    fields: dict[str, str] = {}
+    for name, value in pairs_of(option, given, form, among):
+        if name in fields:
+            raise UsageError(option, f"{name}={value}", f"each name once; {name} was given twice")
+        fields[name] = value
+    return fields
+
+
 def words_of(text: str | None) -> tuple[str, ...]:
     """Return the words of an option that has commas between them, each once."""
     return tuple(dict.fromkeys(one.strip() for one in (text or "").split(",") if one.strip()))

@@ -43,7 +43,7 @@ def test_an_operation_is_called_by_its_name(ezra: Door) -> None:
 
 
 def test_what_cannot_be_called_is_refused_by_its_name(ezra: Door) -> None:
-    """An operation that is not there, a name too few, a field too many, a bound, no equals sign."""
+    """No such operation, a name too few, a field too many or twice, a bound, no equals sign."""
     unknown = ezra("call", "graph.fly", "called")
     assert (unknown.code, unknown.err.split(":")[0]) == (1, "NotFound")
     latest = ("call", "graph.latest_facts")
@@ -51,6 +51,8 @@ def test_what_cannot_be_called_is_refused_by_its_name(ezra: Door) -> None:
     assert "colour" in ezra.refused(*latest, "called", "--with", "colour=red")
     assert "limit" in ezra.refused(*latest, "called", "--with", "limit=0")
     assert "NAME=VALUE" in ezra.refused(*latest, "called", "--with", "limit")
+    twice = ezra.refused(*latest, "called", "--with", "limit=1", "--with", "limit=2")
+    assert "limit was given twice" in twice
 
 
 def test_all_operations_are_listed() -> None:
