@@ -197,9 +197,9 @@ def _exchanged(turn: Turn, before: Sequence[Turn], state: State) -> tuple[str, s
         return both
     meant = next((found for way in _MEANT if (found := way.fullmatch(text))), None)
     if meant is not None and (_NAMED.match(meant["right"]) or as_time(meant["right"])):
-        found = _meant(meant["right"].rstrip(".,"), before, state)
-        if found is not None:
-            return found
+        exchange = _meant(meant["right"].rstrip(".,"), before, state)
+        if exchange is not None:
+            return exchange
     denied = _NO.fullmatch(text)
     if denied is None or not before or (_NO_VALUE | EVALUATIVE) & set(words(denied["right"])):
         return None
