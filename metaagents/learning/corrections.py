@@ -70,6 +70,7 @@ _WRONG = any_case(
     r"|not true|not correct|incorrect|a mistake|a typo)[,;.:!]+ (?P<so>.{5,})"
 )
 """That the former message was wrong, and what is so: ``That's wrong, I'm a medic``."""
+_BEFORE_VALUES = frozenset("a an the in on at with from by for to".split())
 _JOKED = any_case(
     r"(?P<denied>[^,;.!?]{2,60}(?: not|n['\u2019]t) [^,;.!?]{1,60})[,;.!]+ (?:that was a joke"
     r"|(?:i|we)(?: was| were|['\u2019]m| am)(?: just| only)? (?:joking|kidding|teasing)"
@@ -145,7 +146,7 @@ def _taken_back(
 ) -> Iterator[tuple[Stated, tuple[str, ...]]]:
     """Yield denials of what the last message said likewise: ``That's wrong, I'm a medic``."""
     match = _WRONG.fullmatch(turn.input.strip()) if before else None
-    if match is None:
+    if match is None or before[-1].response.endswith("?"):
         return
     former = before[-1]
     ways = {_way(one) for one in state(match["so"], turn)}
@@ -154,9 +155,11 @@ def _taken_back(
             yield _denial(one), (former.id, turn.id)
 
 
-def _way(one: Stated) -> tuple[str | None, str]:
-    """Return of whom a statement is, and how it tells of it: ``Ada is``."""
-    return one.subject, one.text.removesuffix(one.object or "").strip()
+def _way(one: Stated) -> tuple[str | None, str, str]:
+    """Return of whom a statement is, how it tells of it, and of what: ``Ada is``, ``a``."""
+    of = (one.object or "").partition(" ")[0]
+    told = one.text.removesuffix(one.object or "").strip()
+    return one.subject, told, of.replace("an", "a") if of in _BEFORE_VALUES else ""
 
 
 def _denial(one: Stated) -> Stated:

@@ -96,8 +96,8 @@ _PARTS = {
     "tier": r"(?:enterprise|premium|pro|basic|business|free|starter|gold|platinum|unlimited)",
     "carer": rf"(?:{DOCTOR}|dentist|vet|hairdresser|barber|therapist|optician|lawyer|notary)",
     "doctor": DOCTOR,
-    "make": r"(?:Skoda|VW|Volkswagen|Golf|Polo|BMW|Audi|Mercedes|Toyota|Honda|Ford|Fiat|Renault"
-    r"|Peugeot|Tesla|Volvo|Kia|Hyundai|Mazda|Nissan|Opel|Seat|Citro\u00ebn|Dacia|Subaru|Jeep|Chevrolet)"
+    "make": r"(?:Skoda|VW|Volkswagen|BMW|Audi|Mercedes|Toyota|Honda|Ford|Fiat|Renault"
+    r"|Peugeot|Tesla|Volvo|Kia|Hyundai|Mazda|Nissan|Opel|Citro\u00ebn|Dacia|Subaru|Jeep|Chevrolet)"
     r"(?: [A-Z\d]\w*)?",
     "regime": r"(?:keto|paleo|low-carb|gluten-free|dairy-free|sugar-free|mediterranean|carnivore"
     r"|fodmap|juice|vegan|vegetarian)",
@@ -309,17 +309,16 @@ _RESTATED = r"""
 <who>(?:<is_back>|<am> back) (?:at|to) work(?: .+)?
     -> {who} {be} no longer on leave. {who} {be} no longer on parental leave.
     {who} {be} no longer on maternity leave. {who} {be} no longer on sick leave
-[Tt]he <what:carer> (?:has |had to )?cancell?ed(?: .+)?
+[Tt]he <what:carer> (?:has |had to )?cancell?ed(?: (?:(?:on me|today|again|my|our|appointment) ?)+)?
     -> My {what} appointment was cancelled. My appointment with the {what} was cancelled
 <thing:date> is (?:off|called off) -> {thing} was cancelled
 <who><did> (?:quit|dropped|ditched|stopped|abandoned|given up|gave up)(?: (?:on|the|my))?
     <diet:regime>(?: diet)? -> {who} {be} no longer on a {diet} diet
-<who> (?:have|has|<did> got) an? <love:love>(?: .+)? -> {who} {be} no longer single
-<who><did> (?:met|found) an? <love:love>(?: .+)? -> {who} {be} no longer single
-<who>(?:<am>|<did> been|<did> started) (?:seeing|dating) <new:name> -> {who} {be} no longer single
+<who> (?:have|has|<did> got) an? <love:love>(?: now|,? (?:called|named|since) .+)?
+    -> {who} {be} no longer single
+<who>(?:<am>|<did> been|<did> started) dating <new:name> -> {who} {be} no longer single
 <who><did> bought (?:the|an?|our|my) (?:new )?<thing:thing>
     -> {who} {be} no longer saving for a {thing}. {who} {be} no longer looking for a {thing}
-<whose> <old:name><did> (?:died|broken|broke)(?: down)? -> {who} no longer {have} a {old}
 <who><did> got (?:an?|my|the) (?:spot|place|seat|slot) (?:in|on|at|for) (?:the )?<race:anything>
     -> {who} {be} no longer on the waitlist for {race}. {who} {be} no longer on the waiting list for
     {race}. {who} {be} no longer on the waitlist for the {race}
