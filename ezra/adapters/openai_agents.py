@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from bisect import insort
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from json import dumps
-from typing import Any, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 from uuid import uuid4
 
 from tiers.errors import UsageError
@@ -47,6 +48,11 @@ ITEMS_MAX = 100_000
 POPPED, CLEARED = "popped from the session", "the session was cleared"
 
 _PAGE = 500
+_SKEW = 3_600 * 1_000_000
+"""Microseconds by which the clocks of who adds may differ, or be set back, in what a limit reads.
+
+What comes last is looked for among what was recorded last, and as far back as this before it.
+"""
 _SHELF = Shelf("openai")
 
 Finding: TypeAlias = Callable[[ToolContext[Any]], Awaitable[Agent]]
@@ -106,10 +112,9 @@ class EzraSession:
             UsageError: There are more than ``ITEMS_MAX``, or the agent has left.
         """
         most = resolve_session_limit(limit, self.session_settings)
-        kept = await self._live_items()
-        if most is not None:
-            kept = kept[max(0, len(kept) - max(0, most)) :]
-        return [item_of(pieces) for pieces in kept]
+        if most is not None and most <= 0:
+            return []
+        return [item_of(pieces) for pieces in await self._live_items(most)]
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Add items after those that are there.
@@ -132,17 +137,22 @@ class EzraSession:
     async def pop_item(self) -> TResponseInputItem | None:
         """Take the last item away and return it; ``None`` when there is none."""
         async with self._writing:
-            for pieces in reversed(await self._live_items()):
+            passed: set[str] = set()
+            while True:
+                found = await self._live_items(len(passed) + 1)
+                last = [pieces for pieces in found if pieces[0].item not in passed]
+                if not last:
+                    return None
                 # Whoever forgets it has it: of two that pop at once, one gets the item before.
-                if await self._forget(pieces, POPPED):
-                    last: TResponseInputItem = item_of(pieces)
-                    return last
-        return None
+                if await self._forget(last[-1], POPPED):
+                    popped: TResponseInputItem = item_of(last[-1])
+                    return popped
+                passed.add(last[-1][0].item)
 
     async def clear_session(self) -> None:
         """Take all items away: in one step, or for a long session in one for each hundred facts."""
         async with self._writing:
-            ids = [one.fact_id for pieces in await self._live_items() for one in pieces]
+            ids = [one.fact_id async for page in self._pages() for one in page.pieces]
             for some in parts(ids, FORGOTTEN_MAX):
                 await self._agent.forget_facts(some, reason=CLEARED)
 
@@ -158,30 +168,46 @@ class EzraSession:
         Microseconds: what another session object adds later comes later, without asking it.
         """
         if self._last is None:
-            await self._live_items()
+            await self._live_items(1)
         return max((self._last or 0) + 1, _microseconds(self._clock()))
 
-    async def _live_items(self) -> list[list[Piece]]:
-        """Return the pieces of each whole live item, in order."""
+    async def _live_items(self, most: int | None = None) -> list[list[Piece]]:
+        """Return the pieces of each whole live item, in order; of the last ones, if not of all.
+
+        What was recorded last is read first, and no more of it than can hold the last items.
+        """
         found: dict[str, list[Piece]] = {}
-        behind: Place | None = None
-        while True:
-            facts = await self._agent.knowledge.history(
-                self._subject, limit=_PAGE, live_only=True, behind=behind
-            )
-            for piece in map(Piece.of, self._own(facts)):
-                if piece is not None:
-                    found.setdefault(piece.item, []).append(piece)
+        numbers: list[int] = []
+        async for page in self._pages():
+            for piece in page.pieces:
+                pieces = found.setdefault(piece.item, [])
+                pieces.append(piece)
+                if len(pieces) == piece.pieces:
+                    insort(numbers, piece.number)
+            if most is not None and most <= len(numbers) and numbers[-most] > page.end + _SKEW:
+                break
             if len(found) > ITEMS_MAX:
                 raise UsageError("session", self.session_id, f"one of at most {ITEMS_MAX} items")
-            if len(facts) < _PAGE:
-                break
-            behind = Place(facts[-1].recorded_at, facts[-1].id)
         whole = [sorted(one, key=lambda piece: piece.place) for one in found.values()]
         whole = [pieces for pieces in whole if len(pieces) == pieces[0].pieces]
         whole.sort(key=lambda pieces: pieces[0].age)
-        self._last = max([self._last or 0, *(pieces[0].number for pieces in whole)])
-        return whole
+        self._last = max([self._last or 0, *numbers])
+        return whole if most is None else whole[-most:]
+
+    async def _pages(self) -> AsyncIterator[_Page]:
+        """Yield what there is of the session, what was recorded last first."""
+        behind: Place | None = None
+        while True:
+            facts = await self._agent.knowledge.history(
+                self._subject, limit=_PAGE, live_only=True, newest_first=True, behind=behind
+            )
+            if not facts:
+                return
+            pieces = [piece for piece in map(Piece.of, self._own(facts)) if piece is not None]
+            yield _Page(pieces, _microseconds(facts[-1].recorded_at))
+            if len(facts) < _PAGE:
+                return
+            behind = Place(facts[-1].recorded_at, facts[-1].id)
 
     def _own(self, facts: Iterable[Fact]) -> Iterable[Fact]:
         """Leave out what the agent's graph inherits: that conversation is another's."""
@@ -260,6 +286,18 @@ class Piece:
             return None
         age = (number, fact.recorded_at, fact.id)
         return cls(fact.id, item, number, place, pieces, said, age)
+
+
+class _Page(NamedTuple):
+    """Some of what there is of a session.
+
+    Attributes:
+        pieces: The last of it first.
+        end: When the first of it was recorded, in microseconds.
+    """
+
+    pieces: list[Piece]
+    end: int
 
 
 def pieces_of(subject: str, number: int, item: object, *, is_recalled: bool = False) -> list[Fact]:

@@ -200,6 +200,7 @@ class Knowledge:
         *,
         limit: PageOf1000 = NAMES_MAX,
         live_only: bool = False,
+        newest_first: bool = False,
         behind: Place | None = None,
     ) -> tuple[Fact, ...]:
         """Return what was ever stated of an entity, oldest first, ended statements included.
@@ -214,6 +215,7 @@ class Knowledge:
             predicate: Only with this predicate.
             limit: How many, 1 to 1,000.
             live_only: Without those that have ended.
+            newest_first: The other way round.
             behind: Where the page before ended: when its last fact was recorded, and its id.
 
         Raises:
@@ -222,8 +224,8 @@ class Knowledge:
         if behind is not None and behind.at.tzinfo is None:
             raise UsageError("behind", behind.at, "a time with its zone")
         scope = await self._access.reading()
-        asked = self._runtime.knowledge.statements
-        found = await asked(scope, subject, predicate, limit, live_only=live_only, behind=behind)
+        asked, about = self._runtime.knowledge.statements, (scope, subject, predicate, limit)
+        found = await asked(*about, live_only=live_only, newest_first=newest_first, behind=behind)
         return found if scope.agent_id is None else tuple(map(_as_shown_to_agents, found))
 
     @operation("POST", "/facts", changes=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
@@ -195,6 +195,60 @@ async def test_what_is_added_later_comes_later_though_the_clock_steps_back(home:
         session = EzraSession("talk", agent, clock=lambda: datetime(year, 1, 1, tzinfo=UTC))  # noqa: B023
         await session.add_items([item])
     assert await EzraSession("talk", agent).get_items() == said
+
+
+async def test_the_last_items_are_read_from_the_end(
+    home: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long the talk is; what adds and pops reads no more. With any limit it is the end."""
+    monkeypatch.setattr(adapter, "_PAGE", 10)
+    agent = await home.agent()
+    session = EzraSession("talk", agent, clock=home.clock)
+    said: list[TResponseInputItem] = [{"role": "user", "content": str(n)} for n in range(48)]
+    for number in range(0, len(said), 4):
+        await session.add_items(said[number : number + 4])
+        home.clock.move(hours=1)
+    pages: list[int] = []
+    ask = agent.knowledge.history
+
+    async def counted(*args: Any, **given: Any) -> Any:
+        facts = await ask(*args, **given)
+        pages.append(len(facts))
+        return facts
+
+    knowledge = agent.knowledge
+    monkeypatch.setattr(knowledge, "history", counted)
+    monkeypatch.setattr(type(agent), "knowledge", property(lambda _: knowledge))
+    later: TResponseInputItem = {"role": "user", "content": "later"}
+    assert await EzraSession("talk", agent).get_items(2) == said[-2:]
+    assert len(pages) == 1
+    await EzraSession("talk", agent, clock=home.clock).add_items([later])
+    assert await EzraSession("talk", agent).pop_item() == later
+    assert len(pages) == 3
+    for limit in range(len(said) + 2):
+        assert await session.get_items(limit) == said[max(0, len(said) - limit) :]
+    pages.clear()
+    await session.clear_session()
+    assert sum(pages) == len(said)
+    assert await session.get_items() == []
+
+
+@pytest.mark.parametrize("ahead", [0, 3_000])
+async def test_the_last_items_of_machines_whose_clocks_differ(
+    home: House, monkeypatch: pytest.MonkeyPatch, ahead: int
+) -> None:
+    """By less than an hour: what says that it comes last does, whenever it was recorded."""
+    monkeypatch.setattr(adapter, "_PAGE", 2)
+    agent = await home.agent()
+    for number in range(12):
+        early = timedelta(seconds=ahead * (number % 2))
+        session = EzraSession("talk", agent, clock=lambda: home.clock() + early)  # noqa: B023
+        session._last = 0  # it was opened before any other added
+        await session.add_items([{"role": "user", "content": str(number)}])
+        home.clock.move(minutes=10)
+    whole = await EzraSession("talk", agent).get_items()
+    for limit in range(1, 13):
+        assert await EzraSession("talk", agent).get_items(limit) == whole[-limit:]
 
 
 async def test_an_id_that_no_store_can_keep_is_refused(home: House) -> None:

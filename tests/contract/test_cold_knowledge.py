@@ -126,7 +126,10 @@ async def test_history_tells_what_was_held_and_when(cold: Cold) -> None:
 
 
 async def test_history_is_read_page_by_page(cold: Cold) -> None:
-    """A page goes on after the place of the last fact of the one before, of one moment by id."""
+    """A page goes on after the place of the last fact of the one before, of one moment by id.
+
+    Newest first the same pages come the other way round.
+    """
     told = [
         fact_by(text="", subject="Ann", predicate="is", object=text)
         for text in ("late", "early", "there")
@@ -142,6 +145,13 @@ async def test_history_is_read_page_by_page(cold: Cold) -> None:
         behind = Place(page[-1].recorded_at, page[-1].id)
         assert len(seen) <= len(facts)
     assert _ids(seen) == _ids(facts)
+    back: list[Fact] = []
+    behind = None
+    while page := await statements(SCOPE, "ann", None, 2, newest_first=True, behind=behind):
+        back += page
+        behind = Place(page[-1].recorded_at, page[-1].id)
+        assert len(back) <= len(facts)
+    assert _ids(back) == _ids(facts)[::-1]
     last = Place(facts[2].recorded_at, facts[2].id)
     assert _ids(await statements(SCOPE, "ann", "was", 9, behind=last)) == [late[2].id]
     await cold.review.forget(SCOPE, late[1].id, "asked to", LATER)

@@ -118,23 +118,26 @@ class KnowledgeGraph(OverEngine):
         *,
         value: str | None = None,
         live_only: bool = False,
+        newest_first: bool = False,
         behind: Place | None = None,
     ) -> Steps[tuple[Fact, ...]]:
         """Return what was ever stated of an entity, oldest first: live facts and ended ones.
 
         Under any name that it has now, ``alias`` facts included; of one predicate, or of all; with
-        ``live_only`` what still stands. Redacted facts are left out. ``limit`` is 1 to
-        ``NAMES_MAX``; with ``behind`` only what comes after that place in this order, which is
-        when a fact was recorded, and its id. With ``value`` only what has it as object, under any
-        name that it has now; a name that ``alias`` gives is that name alone.
+        ``live_only`` what still stands; the other way round with ``newest_first``. Redacted facts
+        are left out. ``limit`` is 1 to ``NAMES_MAX``; with ``behind`` only what comes after that
+        place in this order, which is when a fact was recorded, and its id. With ``value`` only
+        what has it as object, under any name that it has now; a name that ``alias`` gives is that
+        name alone.
         """
         check_limit(limit, knowledge.NAMES_MAX)
         keys = keys_of([subject])
         where: list[Condition] = [Is("live", 1)] if live_only else []
         if predicate is not None:
             where.append(Is("predicate_key", key_of(predicate)))
+        order = ("-recorded_at", "-id") if newest_first else ("recorded_at", "id")
         if behind is not None:
-            where.append(Beyond(("recorded_at", "id"), (microseconds(behind.at), behind.id)))
+            where.append(Beyond(order, (microseconds(behind.at), behind.id)))
         now = _Reading(scope, None)
         names = yield from now.names(keys)
         if value is not None:
@@ -142,10 +145,10 @@ class KnowledgeGraph(OverEngine):
             if predicate is None or key_of(predicate) != ALIAS_KEY:
                 values = yield from now.names(values)
             where.append(Among("other_key", values))
-        about, order = (Among("subject_key", names), *where), ("recorded_at", "id")
+        about = (Among("subject_key", names), *where)
         find = Find(FACTS, scope, "subject", about, order, limit, sorts=len(names) > 1)
         found = yield from every(*of_family(find, readable(scope)))
-        found.sort(key=lambda fact: (fact.recorded_at, fact.id))
+        found.sort(key=lambda fact: (fact.recorded_at, fact.id), reverse=newest_first)
         return tuple(found[:limit])
 
 
