@@ -249,6 +249,8 @@ ITEM_APART = f"{APART}{ITEM}"
 _CONTINUED = "…"
 PIECE_CHARS_MAX = 90_000  # within the fact it is JSON again, of up to twice the length
 PIECES_MAX = 100
+BORDER_CHARS = 400
+"""So much of either side of a cut is kept with both pieces, for whoever looks for a name."""
 SEARCHED_CHARS_MAX = 4_000
 """So much of an item is found by its words; the models of embeddings read less."""
 
@@ -318,8 +320,8 @@ def pieces_of(subject: str, number: int, item: object, *, is_recalled: bool = Fa
         whole = json.dumps(dict(item), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError("items", str(error), "what JSON can say") from error
-    parts = [whole[at : at + PIECE_CHARS_MAX] for at in range(0, len(whole), PIECE_CHARS_MAX)]
-    if len(parts) > PIECES_MAX:
+    starts = range(0, len(whole), PIECE_CHARS_MAX)
+    if len(starts) > PIECES_MAX:
         most = PIECE_CHARS_MAX * PIECES_MAX
         raise UsageError("items", len(whole), f"at most {most:,} characters of JSON for each")
     name = uuid4().hex
@@ -329,12 +331,25 @@ def pieces_of(subject: str, number: int, item: object, *, is_recalled: bool = Fa
             subject=subject,
             predicate=ITEM if is_recalled else ITEM_APART,
             object=json.dumps(
-                {"item": name, "number": number, "place": place, "pieces": len(parts), "said": said}
+                {
+                    "item": name,
+                    "number": number,
+                    "place": place,
+                    "pieces": len(starts),
+                    "said": whole[at : at + PIECE_CHARS_MAX],
+                    "borders": [_border(whole, cut) for cut in (at, at + PIECE_CHARS_MAX)],
+                }
             ),
             text=_plain(words_of(item)) if place == 0 else _CONTINUED,
         )
-        for place, said in enumerate(parts)
+        for place, at in enumerate(starts)
     ]
+
+
+def _border(whole: str, cut: int) -> str:
+    """Return what stands about a cut: a name that it goes through is found in both pieces."""
+    is_cut = 0 < cut < len(whole)
+    return whole[cut - BORDER_CHARS : cut + BORDER_CHARS] if is_cut else ""
 
 
 def item_of(pieces: Sequence[Piece]) -> Any:  # noqa: ANN401 - an item of the SDK, as it was given

@@ -150,6 +150,23 @@ async def test_a_long_item_is_kept_whole(home: House) -> None:
         EzraSession(" ", await home.agent())
 
 
+async def test_erasing_a_person_reaches_a_name_between_two_pieces(home: House) -> None:
+    """Wherever a long item is cut; no piece keeps a part of the name."""
+    agent = await home.agent()
+    graph = await home.runtime.session_graph(agent.graph_id)
+    before = len('{"role": "user", "content": "')
+    for name in ("Leo Voss", "Jörg Müller", "Leo\nVoss"):
+        for inside in range(1, len(name), 3):
+            session = EzraSession("long", agent)
+            start = adapter.PIECE_CHARS_MAX - before - inside - 1
+            said = f"{'y' * start} {name} {'word ' * 20_000}"
+            await session.add_items([{"role": "user", "content": said}])
+            report = await graph.erase(subject=" ".join(name.split()), reason="asked to")
+            assert len(report.ids["fact"]) == 2, (name, inside)
+            assert await session.get_items() == []
+            await session.clear_session()
+
+
 async def test_who_shares_a_conversation_and_who_does_not(home: House) -> None:
     """Agents of the same topics go on in one session, in order; privacy and users part them."""
     mine = await home.agent(user_id="kim")
