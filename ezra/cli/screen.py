@@ -210,6 +210,9 @@ class Screen:
         played = f"{report.played} turns {how}, {report.known} known before"
         added = ", ".join(f"{count} {name}" for name, count in report.added.items())
         self.line(f"{report.graph_id}: {played}; new: {added}; {report.seconds:.1f} s")
+        if report.left_out:
+            why = "instructions to a model, messages without a word, or what nobody says"
+            self.line(f"left out: {report.left_out} ({why})")
         if report.status is not None:
             self.status(report.graph_id, report.status)
         self.line(

@@ -61,8 +61,10 @@ markdown
     contain a date (``## 2026-05-14 15:04``, ``## Thursday, 14 May 2026``, ``## 8 May, 2023 at 1:56
     pm``), set the time of what follows; deeper headings are part of the message. A time more than
     twelve hours before the last one belongs to the next day. A line of dashes ends a message.
-    What stands before the first message is a preface and not played. Front matter between ``---``
-    lines at the top may give ``conversation``, ``date`` and ``topics`` (separated by commas).
+    What stands before the first message is a preface and not played. Nor is a later part that
+    nobody says, behind a heading or a line of dashes; it is counted in ``skipped``. Front matter
+    between ``---`` lines at the top may give ``conversation``, ``date`` and ``topics`` (separated
+    by commas).
 
 locomo
     ``{"conversations": [{"id", "turns": [{"id", "date", "speaker", "text", "caption"?}]}]}``, or

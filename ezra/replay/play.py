@@ -93,6 +93,8 @@ class ReplayReport:
             can be said of what a context went without.
         played: Turns played now.
         known: Turns that were there before.
+        left_out: Messages of the files that are not played: instructions to a model, those without
+            a word, and what nobody says.
         added: Facts, rules and beliefs that are new, by name.
         status: What each tier holds.
         summaries: Level-0 summaries of the graph.
@@ -111,6 +113,7 @@ class ReplayReport:
     recorded: bool = False
     played: int = 0
     known: int = 0
+    left_out: int = 0
     added: dict[str, int] = field(default_factory=dict)
     status: GraphStatus | None = None
     summaries: int = 0
@@ -162,7 +165,7 @@ class Replayer:
             NotFound: A parent does not exist; nothing was played.
         """
         started = time.perf_counter()
-        report = ReplayReport(graph_id, self._records)
+        report = ReplayReport(graph_id, self._records, left_out=self._script.skipped)
         graph = await self._graph(graph_id, inherits_from)
         known = await self._stored_turns(graph)
         heard = await _last_audit(graph)

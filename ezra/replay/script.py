@@ -132,7 +132,8 @@ class Conversation(Record):
 
     Attributes:
         skipped: Messages left out on purpose: instructions to a model, and messages that hold
-            nothing.
+            nothing; of a Markdown chat the parts behind a heading or a line of dashes that nobody
+            says.
     """
 
     id: Name

@@ -62,6 +62,17 @@ def test_replaying_twice_adds_nothing(home: Path, chat: Path) -> None:
     assert again["status"]["cold"]["turns"] == 2
 
 
+def test_what_is_not_played_is_told(home: Path, tmp_path: Path) -> None:
+    """How many messages of the files were left out; nothing of it where all were played."""
+    chat = tmp_path / "chat.md"
+    chat.write_text("**Ada:** The plan?\n\n**Ben:** This.\n\n## Steps\n\n1. Box.\n")
+    done = here(home, "replay", chat)
+    assert "left out: 1 (" in done.out
+    assert here(home, "replay", chat, "--json").document["left_out"] == 1
+    chat.write_text("**Ada:** The plan?\n\n**Ben:** This.\n")
+    assert "left out" not in here(home, "replay", chat).out
+
+
 def test_recording_says_nothing_of_contexts_that_were_not_made(home: Path, chat: Path) -> None:
     """The same turns as by playing, one after the other or with it; no step was timed."""
     done = here(home, "replay", chat, "--record", "--ask", "How long did the mediums last?")

@@ -333,6 +333,17 @@ def test_markdown_chat_keeps_sessions_paragraphs_and_code(tmp_path: Path) -> Non
     ]
     assert {line.conversation for line in script.lines()} == {"weekend"}
     assert {line.topics for line in script.lines()} == {("pit", "tyres")}
+    assert script.skipped == 1, "what is not said by anybody; the preface is no message"
+
+
+def test_markdown_parts_that_nobody_says_are_counted(tmp_path: Path) -> None:
+    """One for each heading or line of dashes that has words behind it, and none for the rest."""
+    answer = (
+        "**Ben:** A plan.\n\n---\n\n## Steps\n\n1. Box.\n\nWait.\n# Risks\n```\nrain\n```\n---\n\n"
+    )
+    script = _read(tmp_path, "chat.md", f"Preface.\n---\nMore.\n{answer}**Ann:** Thanks.\n## End\n")
+    assert [turn.text for turn in _turns(script)] == ["A plan.", "Thanks."]
+    assert script.skipped == 2
 
 
 def test_markdown_front_matter_is_read_in_any_case_of_letters(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
 
@@ -70,6 +71,8 @@ class _Chat:
         self._last_stated: datetime | None = None
         self._messages: list[_Message] = []
         self._is_open = False
+        self._is_unsaid = False
+        self._unsaid = 0
         self._fence: tuple[int, str] | None = None
         self._conversation: str | None = None
         self._topics: tuple[str, ...] | None = None
@@ -102,7 +105,7 @@ class _Chat:
         if self._heading(number, line):
             return
         if _SEPARATOR.fullmatch(line):
-            self._is_open = False
+            self._end()
             return
         head = _bold_head(line) or (None if self._bold_only else _plain_head(line))
         if head:
@@ -121,7 +124,8 @@ class _Chat:
         if not self._messages:
             accepted = "lines such as **Name:** text, Name: text or - Name: text; there is none"
             raise self._source.problem(1, "message", self._source.text, accepted)
-        return Parsed(tuple(self._draft(message) for message in self._messages))
+        drafts = tuple(self._draft(message) for message in self._messages)
+        return Parsed(drafts, Counter({self._conversation: self._unsaid}))
 
     def _draft(self, message: _Message) -> Draft:
         text = "\n".join(message.said).strip("\n").rstrip()
@@ -156,7 +160,7 @@ class _Chat:
         if not 0 < level <= _STRUCTURE_LEVEL or not line[level:].startswith((" ", "\t")):
             return False
         self._session(number, "heading", line[level:].strip(" \t#"))
-        self._is_open = False
+        self._end()
         return True
 
     def _session(self, number: int, field_name: str, text: str) -> bool:
@@ -201,6 +205,14 @@ class _Chat:
     def _continue(self, line: str) -> None:
         if self._is_open:
             self._messages[-1].said.append(line.rstrip())
+        elif self._messages and not self._is_unsaid and line.strip():
+            # What nobody says is not played: it is counted, so that whoever wrote it is told.
+            self._is_unsaid = True
+            self._unsaid += 1
+
+    def _end(self) -> None:
+        """End the message, or the part that nobody says."""
+        self._is_open = self._is_unsaid = False
 
 
 def _bold_head(line: str) -> tuple[str, str, str] | None:
