@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from tiers.errors import NotFound, UsageError
+from tiers.errors import NotFound, UsageError, WriteRefused
 from tiers.extras import needs
 from tiers.fencing import flat, quoted
 from tiers.fields import TEXT_CHARS_MAX
@@ -98,14 +98,21 @@ class EzraMemoryService(BaseMemoryService):
 
         Raises:
             UsageError: One has no text; none is remembered.
+            WriteRefused: The write guard has put one aside; the others are remembered.
         """
         del custom_metadata
         texts = [words_of(memory.content) for memory in memories]
         if not all(texts):
             raise UsageError("memories", "without text", "memories with text")
         agent = await self.agent(app_name, user_id)
+        refused: WriteRefused | None = None
         for text in texts:
-            await agent.remember(text)
+            try:
+                await agent.remember(text)
+            except WriteRefused as error:
+                refused = refused or error  # one that is put aside keeps no other out
+        if refused is not None:
+            raise refused
 
     async def search_memory(
         self, *, app_name: str, user_id: str, query: str

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 
+from tiers.errors import UsageError
 from tiers.extras import needs
 from tiers.fields import NAME_CHARS_MAX, TEXT_CHARS_MAX
 from tiers.records import ToolOutput
@@ -202,4 +203,8 @@ def _is_answer(event: Event) -> bool:
 
 
 def _moment(event: Event) -> datetime:
-    return datetime.fromtimestamp(event.timestamp, UTC)
+    try:
+        return datetime.fromtimestamp(event.timestamp, UTC)
+    except (ValueError, OverflowError, OSError) as error:
+        accepted = "seconds since 1970, up to the year 9999"
+        raise UsageError("timestamp", event.timestamp, accepted) from error

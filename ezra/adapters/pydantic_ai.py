@@ -16,6 +16,7 @@ from ..checks import checked
 from ..handles.agent import Agent
 from ..handles.turn import OpenTurn
 from ..wire.tools import ToolSpec, agent_tools, error_line
+from .keeping import encodable
 
 with needs("pydantic-ai", "ezra.adapters.pydantic_ai"):
     from pydantic_ai import RunContext, Tool, ToolFailed, ToolReturn
@@ -106,14 +107,15 @@ def message_history(turn: OpenTurn) -> list[ModelMessage]:
 def tool_outputs(messages: Iterable[ModelMessage]) -> list[ToolOutput]:
     """Return what tools returned in a run, for ``turn.reply``: of ``run.new_messages()``.
 
-    What a ``MemoryToolset`` returned is left out: it is remembered already.
+    What a ``MemoryToolset`` returned is left out: it is remembered already. Half of a character,
+    such as of an emoji that a program cut in two, is a question mark.
 
     Raises:
         UsageError: One is longer than a turn can hold.
     """
     parts = (part for message in messages for part in message.parts)
     return [
-        checked(ToolOutput, tool=part.tool_name, output=part.model_response_str())
+        checked(ToolOutput, tool=part.tool_name, output=encodable(part.model_response_str()))
         for part in parts
         if isinstance(part, ToolReturnPart) and not _is_own(part)
     ]

@@ -183,3 +183,12 @@ async def test_an_output_that_no_turn_can_hold_is_refused() -> None:
     part = ToolReturnPart("radio", "x" * 1_000_001, "call-1")
     with pytest.raises(UsageError, match="output"):
         tool_outputs([ModelRequest(parts=[part])])
+
+
+async def test_half_of_a_character_keeps_no_output_from_memory(home: House) -> None:
+    """A program that cut an emoji in two does not fail the turn in which it was called."""
+    agent = await home.agent()
+    turn = await agent.turn("Box now?")
+    part = ToolReturnPart("radio", "dry \ud83d now", "call-1")
+    written = await turn.reply("No.", tool_outputs([ModelRequest(parts=[part])]))
+    assert (await agent.read_tool_output(written.turn.id)).text == "dry ? now"
