@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from pydantic import BaseModel
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.live import Live
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.segment import Segment
 from rich.table import Table
 
 from tiers.documents import Citation
@@ -51,7 +53,25 @@ def _stop_writing() -> NoReturn:
     raise SystemExit(NOBODY_READS)
 
 
-class _Console(Console):
+_COMMANDS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""What a terminal obeys: by it a memory could clear a screen, or write into a clipboard."""
+
+_COMMANDS_KEPT = re.compile(r"[\x7f-\x9f]")
+
+
+class _Plain(Console):
+    """Prints texts of others as texts: of what a terminal obeys it prints its own styles alone."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Return what is printed, without what a text would have a terminal do."""
+        for one in super().render(renderable, options):
+            is_text = one.control is None
+            yield one._replace(text=_COMMANDS.sub("", one.text)) if is_text else one
+
+
+class _Console(_Plain):
     def on_broken_pipe(self) -> None:
         """Stop, and say nothing."""
         _stop_writing()
@@ -62,7 +82,7 @@ class Screen:
 
     def __init__(self) -> None:
         self._out = _Console(highlight=False)
-        self._err = Console(stderr=True, highlight=False)
+        self._err = _Plain(stderr=True, highlight=False)
 
     def error(self, error: EzraError) -> None:
         """Print an error as one line, with what was noted on the way."""
@@ -119,7 +139,8 @@ class Screen:
     @staticmethod
     def _print(text: str) -> None:
         try:
-            print(text, flush=True)  # noqa: T201
+            # JSON has such characters in its texts alone, some of them as they are.
+            print(_COMMANDS_KEPT.sub(_escaped, text), flush=True)  # noqa: T201
         except BrokenPipeError:
             _stop_writing()
 
@@ -268,6 +289,10 @@ def cited(citation: Citation) -> str:
     """Return where a passage stands: document, headings, page."""
     page = "" if citation.page is None else f", page {citation.page}"
     return " > ".join((citation.name, *citation.headings)) + page
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
 
 
 def _plain(value: object) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -130,6 +131,32 @@ def test_tables_have_colours_on_a_terminal_and_fit_it(server: Door) -> None:
     assert any(row.split()[:3] == ["imola", "active", "2"] for row in rows)
     piped = server.ezra("status").out.splitlines()
     assert any(line.split("  ")[:3] == ["imola", "active", "2"] for line in piped)
+
+
+def test_no_text_has_the_terminal_do_anything(embedded: Door, tmp_path: Path) -> None:
+    """A memory, or the name of a file, is printed; what a terminal would obey in it is left out."""
+    orders = ("\x1b[2J", "\x1b]52;c;cm0=\x07", "\x9b31m", "\x90", "\x7f", "\r", "\b")
+    said = f"Rain {''.join(orders)} [bold]now[/] \N{WOMAN}\u200d\N{PERSONAL COMPUTER}"
+    chat = tmp_path / "radio.jsonl"
+    chat.write_text(json.dumps({"speaker": "Ada", "text": said, "at": "2026-05-14T10:00:00Z"}))
+    assert embedded.ezra("replay", chat, "--graph", "radio").code == 0
+    asked = ("recall", "radio", "rain")
+    with on_terminal(embedded, *asked, program=warm_command()) as terminal:
+        assert terminal.end() == 0
+    piped = embedded.ezra(*asked).out
+    assert "[bold]now[/]" in terminal.text
+    assert "[bold]now[/] \N{WOMAN}\u200d\N{PERSONAL COMPUTER}" in piped
+    raw = terminal.raw.decode().replace("\r\n", "\n")
+    assert [one for one in orders if one in raw or one in piped] == []
+    programs = embedded.ezra(*asked, "--json")
+    assert said in programs.document["text"]
+    assert [one for one in orders if one in programs.out] == []
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / f"a{orders[0]}.md").write_text("Rain.")
+    refused = embedded.ezra("ingest", notes, "--graph", "radio")
+    assert refused.code == 1
+    assert "\x1b" not in refused.out + refused.err
 
 
 def test_a_full_disk_is_said_in_a_line(server: Door) -> None:
