@@ -14,7 +14,8 @@ from __future__ import annotations
 import asyncio
 import json
 from bisect import insort
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
 from json import dumps
@@ -178,23 +179,26 @@ class EzraSession:
         """
         found: dict[str, list[Piece]] = {}
         numbers: list[int] = []
-        async for page in self._pages():
-            for piece in page.pieces:
-                pieces = found.setdefault(piece.item, [])
-                pieces.append(piece)
-                if len(pieces) == piece.pieces:
-                    insort(numbers, piece.number)
-            if most is not None and most <= len(numbers) and numbers[-most] > page.end + _SKEW:
-                break
-            if len(found) > ITEMS_MAX:
-                raise UsageError("session", self.session_id, f"one of at most {ITEMS_MAX} items")
+        async with aclosing(self._pages()) as pages:
+            async for page in pages:
+                for piece in page.pieces:
+                    pieces = found.setdefault(piece.item, [])
+                    pieces.append(piece)
+                    if len(pieces) == piece.pieces:
+                        insort(numbers, piece.number)
+                if most is not None and most <= len(numbers) and numbers[-most] > page.end + _SKEW:
+                    break
+                if len(found) > ITEMS_MAX:
+                    raise UsageError(
+                        "session", self.session_id, f"one of at most {ITEMS_MAX} items"
+                    )
         whole = [sorted(one, key=lambda piece: piece.place) for one in found.values()]
         whole = [pieces for pieces in whole if len(pieces) == pieces[0].pieces]
         whole.sort(key=lambda pieces: pieces[0].age)
         self._last = max([self._last or 0, *numbers])
         return whole if most is None else whole[-most:]
 
-    async def _pages(self) -> AsyncIterator[_Page]:
+    async def _pages(self) -> AsyncGenerator[_Page]:
         """Yield what there is of the session, what was recorded last first."""
         behind: Place | None = None
         while True:

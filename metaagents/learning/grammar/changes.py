@@ -199,8 +199,8 @@ CHANGES: tuple[Way, ...] = (
     ),
     Way(
         r"^((?:[Tt]he|[Oo]ur|[Mm]y) [a-z][\w -]{1,40}?) (?:has |have )?(?:(?:went|gone|came)"
-        r" (?:up|down)|(?:rose|risen|doubled|tripled|halved|dropped|fell|fallen|increased|decreased|grew"
-        r"|grown)(?: up| down)?) to (?=\W?\d)(?!\d+(?:st|nd|rd|th)\b)",
+        r" (?:up|down)|(?:rose|risen|doubled|tripled|halved|dropped|fell|fallen|increased|decreased"
+        r"|grew|grown)(?: up| down)?) to (?=\W?\d)(?!\d+(?:st|nd|rd|th)\b)",
         lambda found: f"{found[1]} {'are' if found[1].endswith('s') else 'is'} now ",
     ),
     Way(r"^((?:[Tt]he|[Oo]ur|[Mm]y) .{2,40}?) (?:has )?slipped (?:to|until) ", r"\1 moved to "),
