@@ -180,15 +180,19 @@ def _named(said: str) -> tuple[str, str] | None:
     if match := _RIGHT.fullmatch(text):
         return match["wrong"].strip(), match["right"].strip()
     match = _BESIDE.fullmatch(text) or _INSTEAD.fullmatch(text)
-    is_pair = match is not None and all(map(_is_value, match.group("wrong", "right")))
-    return (match["wrong"].rstrip("."), match["right"].rstrip(".")) if match and is_pair else None
+    if match is None:
+        return None
+    wrong, right = (found.rstrip(".") for found in match.group("wrong", "right"))
+    is_pair = _is_value(wrong) and _is_value(right) and _is_alike(wrong, right)
+    return (wrong, right) if is_pair else None
 
 
 def _is_value(said: str) -> bool:
     """Whether it is one word that says something, or a name or number of several."""
     parts = said.split()
     is_name = len(parts) == 1 or all(_NAMED.match(one) for one in parts)
-    return is_name and _NO_WORD.isdisjoint(words(said))
+    is_adverb = said.islower() and said.endswith("ly")
+    return is_name and not is_adverb and _NO_WORD.isdisjoint(words(said))
 
 
 def _exchanged(turn: Turn, before: Sequence[Turn], state: State) -> tuple[str, str] | None:

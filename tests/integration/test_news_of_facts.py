@@ -214,6 +214,7 @@ def test_what_is_so_each_time_has_no_date_and_a_name_is_no_news(said: str, kept:
             "the meeting is on Wednesday 20 May 2026",
         ),
         ("My son's name is Tim.", "Tom, not Tim.", "sam's son's name is Tom"),
+        ("My wife's name is Emma.", "Emily, not Emma.", "sam's wife's name is Emily"),
         ("We use MySQL.", "Not MySQL, Postgres.", "sam uses Postgres"),
         ("I was born in 1988.", "1989, sorry.", "sam was born in 1989"),
         ("My flight is at 9.", "Make that 10.", "sam's flight is at 10"),
@@ -253,6 +254,9 @@ async def test_a_message_puts_right_the_one_before_it(
         ("My flight is at 9.", "Make that happen."),
         ("I'm vegan.", "I was joking."),
         ("We use MySQL.", "Postgres, not Oracle."),
+        ("I was born in Lyon.", "Not Lyon, obviously."),
+        ("I like Rome.", "Rome is nice, not great."),
+        ("The demo is on May 5.", "Thanks, sorry for the noise."),
     ],
 )
 async def test_what_puts_nothing_right_leaves_it(tmp_path: Path, said: str, then: str) -> None:
