@@ -102,7 +102,7 @@ _NO_WORD = (
 
 def only_corrects(said: str) -> bool:
     """Whether a message only names a right word and a wrong one: ``with Jo, not Bo``."""
-    return _named(said) is not None
+    return _named_alone(said.strip()) is not None
 
 
 def without_joke(said: str) -> str:
@@ -174,12 +174,16 @@ def roots_of(text: str) -> frozenset[str]:
 
 def _named(said: str) -> tuple[str, str] | None:
     """Return the wrong word and the right one, where a message names both and says nothing else."""
-    text = said.strip()
-    if len(text) > CORRECTION_CHARS_MAX:
-        return None
-    if match := _RIGHT.fullmatch(text):
+    if match := _RIGHT.fullmatch(said):
         return match["wrong"].strip(), match["right"].strip()
-    match = _BESIDE.fullmatch(text) or _INSTEAD.fullmatch(text)
+    return _named_alone(said)
+
+
+def _named_alone(said: str) -> tuple[str, str] | None:
+    """Return the wrong word and the right one, where a message is no more than both."""
+    match = None
+    if len(said) <= CORRECTION_CHARS_MAX:
+        match = _BESIDE.fullmatch(said) or _INSTEAD.fullmatch(said)
     if match is None:
         return None
     wrong, right = (found.rstrip(".") for found in match.group("wrong", "right"))

@@ -178,6 +178,9 @@ def test_news_is_learnt(said: str, kept: str) -> None:
         "If I bank with anybody, it's with luck.",
         "INC-42 might be resolved.",
         "Good rent is rare.",
+        "First order is on us.",
+        "We let the dog go outside.",
+        "We let the kids go.",
         "Is rate limit 100?",
     ],
 )
@@ -193,7 +196,7 @@ def test_what_is_no_news_is_not_learnt(said: str) -> None:
         ("The invoice is due in 30 days.", ["the invoice is due on 13 June 2026"]),
         ("I'm vegan since Monday.", ["Sam is vegan since 11 May 2026"]),
         ("I'm on sick leave since March.", ["Sam is on sick leave since March 2026"]),
-        ("We got a dog, a boy named Rex.", ["Sam got a dog"]),
+        ("We hired a cook, a man named Rex.", ["Sam hired a cook"]),
         ("Jen had the baby, a girl named Ivy.", ["Jen had a girl named Ivy"]),
         ("Our standup is every two weeks.", ["Sam's standup is every two weeks"]),
     ],

@@ -13,6 +13,7 @@ _DAILY = {"going to bed": "go to bed", "getting up": "get up", "waking up": "wak
 _NO_NOUN = (
     r"The|My|Our|Your|His|Her|Their|Its|This|That|These|Those|Some|Any|No|All|Every|Each|Both|Many"
     r"|Much|Most|More|Few|Which|What|Whose|One|Two|Three|Four|Five|Another|Such|Good|Great|Nice|Bad"
+    r"|Part|Full|Last|First|Best|Real|Long|Short|Old|New|Own|Free|Same|Other|Either"
 )
 _MEASURED = (
     r"(?:limits?|order|fees?|prices?|rate|rent|budget|deadline|freeze|hours|times?|window|period"
@@ -159,7 +160,11 @@ CHANGES: tuple[Way, ...] = (
         r"\1 is now ",
     ),
     Way(r"\bmoved back home to (?=[A-Z])", "moved back to "),
-    Way(r"\b(i|we) let (?:the|our|my) ([a-z]+) go\b", r"\1 no longer have a \2"),
+    Way(
+        r"\b(i|we) let (?:the|our|my) (cleaner|nanny|gardener|babysitter|tutor|trainer|driver|cook"
+        r"|maid|assistant|intern|accountant|lawyer|coach|agency|contractor) go(?=[.!, ]*$)",
+        r"\1 no longer have a \2",
+    ),
     Way(
         r"\b(?:i've|i have) been (going to bed|getting up|waking up) (at \d[\d:.]*(?: ?[ap]m)?)"
         r" (?:lately|recently|these days)",

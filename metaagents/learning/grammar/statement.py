@@ -156,8 +156,9 @@ class Said:
 
     @property
     def is_beside(self) -> bool:
-        """Whether it only says who was spoken of: ``a boy named Rex``."""
-        is_one = self.subject.text.lower().startswith(("a ", "an "))
+        """Whether it only says who was spoken of: ``a man named Rex``; a child's name is news."""
+        one, of = self.subject.text.lower().partition(" ")[::2]
+        is_one = one in {"a", "an"} and of not in {"boy", "girl", "son", "daughter"}
         return is_one and self.verbal.phrase in {"named", "called"}
 
     @property
