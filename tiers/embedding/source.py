@@ -49,6 +49,10 @@ class Stopped(Exception):
     """The caller no longer wants the model. Stays inside this package."""
 
 
+_BY_SYSTEM_CERTIFICATES = {"UV_SYSTEM_CERTS": "1", "UV_NATIVE_TLS": "1"}
+"""Uv trusts whom the system trusts, as pip does; the setting changed its name with its versions."""
+
+
 @dataclass(frozen=True)
 class Installer:
     """A program that fetches packages.
@@ -121,6 +125,7 @@ def _run(command: Sequence[str], folder: Path, stop: threading.Event) -> str | N
         process = subprocess.Popen(  # noqa: S603
             command,
             cwd=folder,
+            env=_BY_SYSTEM_CERTIFICATES | os.environ,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
