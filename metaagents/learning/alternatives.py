@@ -9,7 +9,7 @@ from tiers.lexical import MONTHS, words
 
 from .grammar.lexicon import REGION, TOOLS_OF_A_KIND
 from .grammar.roles import RHYTHM
-from .grammar.statement import HABIT, KIND, Claim
+from .grammar.statement import HABIT, KIND, PLACE, Claim
 from .regexes import regex
 
 JOINING = frozenset("of for with from by in at on called named".split())
@@ -28,6 +28,7 @@ _SOMEWHERE = regex(
     rf"(?:(?:hosted|deployed|located|based|kept|stored) )?(?:in|on) "
     rf"(?!(?i:\w+day|{'|'.join(MONTHS)})s?\b)(?:the )?(?:{BY_NAME}|{REGION})"
 )
+_HOSTED = regex(rf"(?:hosted|deployed) on {BY_NAME}$")
 _IN = regex(rf"\bin |\b{REGION}$")
 _ON_NAMED = regex(
     r"(?P<where>(?:(?:tracked|hosted|stored|deployed|written|built|kept|managed|handled|owned"
@@ -130,6 +131,9 @@ def is_moved_elsewhere(new: Claim, old: Claim) -> bool:
     """Whether a thing that was somewhere by name has moved: ``production runs in Frankfurt``."""
     place = new.value.rpartition(" ")[2]
     is_region = re.fullmatch(REGION, place) is not None
+    is_on = new.attribute == PLACE and _HOSTED.match(old.value) is not None
+    if is_on and new.is_change and new.sense == "is" and new.subject.startswith("the "):
+        return new.value != old.value.rpartition(" on ")[2]
     is_moved = new.attribute in {"move", "be"} or new.value.startswith("moved ")
     is_gone = is_moved and new.sense == "is" and _TO_ELSEWHERE.fullmatch(new.value) is not None
     is_at = new.attribute == "lives in" or (is_region and place == new.value)

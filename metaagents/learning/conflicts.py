@@ -164,7 +164,7 @@ def _is_out_of_office(new: Claim, old: Claim) -> bool:
 def _is_handed_over(new: Claim, old: Claim) -> bool:
     """Whether what falls to one falls to another now: ``Priya approves the budgets now``."""
     ours, theirs = (done_by(one) or f"{one.attribute} {one.value}" for one in (new, old))
-    is_same = ours == theirs and _CHARGE.match(ours) is not None
+    is_same = ours.lower() == theirs.lower() and _CHARGE.match(ours) is not None
     is_now = new.is_change and new.sense == "is" and " and " not in new.subject
     are_ones = all(one.subject[:1].isupper() or _ROLE.fullmatch(one.subject) for one in (new, old))
     return is_now and is_same and are_ones

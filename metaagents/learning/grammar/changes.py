@@ -95,6 +95,16 @@ CHANGES: tuple[Way, ...] = (
         r"\1 \2 is now ",
     ),
     Way(
+        r"\b([Tt]he|[Oo]ur) new (landlord|landlady|doctor|dentist|vet|cleaner|nanny|supplier"
+        r"|caretaker) is (?!now)(?=[A-Z])",
+        r"\1 \2 is now ",
+    ),
+    Way(
+        rf"^([A-Za-z][\w' -]{{1,30}}?) (?:is|are) (?:now )?(handled|managed|approved|maintained"
+        rf"|reviewed) by ({FULL_NAME})(?: now)?(?=[.!]?$)",
+        lambda found: f"{found[3]} now {found[2][:-1]}s {found[1]}",
+    ),
+    Way(
         rf"^([Tt]he|[Oo]ur|[Mm]y) ({THING}) (?:{_WAS} (?:just )?{CHANGED}|(?:has )?changed)"
         rf"{TO_VALUE}$",
         r"\1 \2 is now \g<value>",

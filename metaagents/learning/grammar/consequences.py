@@ -99,6 +99,8 @@ _PARTS = {
     "make": r"(?:Skoda|VW|Volkswagen|BMW|Audi|Mercedes|Toyota|Honda|Ford|Fiat|Renault"
     r"|Peugeot|Tesla|Volvo|Kia|Hyundai|Mazda|Nissan|Opel|Citro\u00ebn|Dacia|Subaru|Jeep|Chevrolet)"
     r"(?: [A-Z\d]\w*)?",
+    "when": r"(?: (?:in|last|this) .+)?",
+    "measured": r"(?:blood pressure|blood sugar|cholesterol)",
     "regime": r"(?:keto|paleo|low-carb|gluten-free|dairy-free|sugar-free|mediterranean|carnivore"
     r"|fodmap|juice|vegan|vegetarian)",
     "love": r"(?:girlfriend|boyfriend|partner|fianc\u00e9e?|husband|wife)",
@@ -231,7 +233,7 @@ _RESTATED = r"""
     -> {who} {have} a driving licence. {who} stopped learning to drive
 <who><did> (?:learned|learnt) (?:how )?to <skill:word> -> {who} can {skill}
 <who><did> (?:stopped|quit) going to <place:anything> -> {who} no longer {go} to {place}
-<who><did> (?:graduated from|(?:finished|completed|got) my degree at) <place:name>
+<who><did> (?:graduated from|(?:finished|completed|got) my degree at) <place:name><when>
     -> {who} {be} no longer at university. {who} {be} no longer a student at {place}.
 <who><did> graduated(?: from (?:university|uni|college))?(?: (?:and|with) .+)?
     -> {who} {be} no longer at university. {who} {be} no longer a student.
@@ -311,6 +313,11 @@ _RESTATED = r"""
     {who} {be} no longer on maternity leave. {who} {be} no longer on sick leave
 [Tt]he <what:carer> (?:has |had to )?cancell?ed(?: (?:(?:on me|today|again|my|our|appointment) ?)+)?
     -> My {what} appointment was cancelled. My appointment with the {what} was cancelled
+(?:[Tt]he|[Mm]y|[Oo]ur) <to:name> <what:journey> (?:was|got|has been|is) cancell?ed
+    -> My {what} to {to} was cancelled
+<whose> <what:measured> (?:is|are) (?:back to )?normal(?: again| now)?
+    -> {who} no longer {have} high {what}
+<who> (?:haven't|hasn't|have not|has not) smoked since .+ -> {who} {be} no longer a smoker
 <thing:date> is (?:off|called off) -> {thing} was cancelled
 <who><did> (?:quit|dropped|ditched|stopped|abandoned|given up|gave up)(?: (?:on|the|my))?
     <diet:regime>(?: diet)? -> {who} {be} no longer on a {diet} diet
