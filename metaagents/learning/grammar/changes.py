@@ -100,9 +100,9 @@ CHANGES: tuple[Way, ...] = (
         r"\1 \2 is now ",
     ),
     Way(
-        rf"^([A-Za-z][\w' -]{{1,30}}?) (?:is|are) (?:now )?(handled|managed|approved|maintained"
-        rf"|reviewed) by ({FULL_NAME})(?: now)?(?=[.!]?$)",
-        lambda found: f"{found[3]} now {found[2][:-1]}s {found[1]}",
+        r"^(?!No\b|Nothing\b|Everything\b)([A-Za-z][\w' -]{1,30}?) (?:is|are) (?P<now>now )?"
+        rf"(handled|managed|approved|maintained|reviewed) by ({FULL_NAME})(?(now)| now)(?=[.!]?$)",
+        lambda found: f"{found[4].rstrip('.')} now {found[3][:-1]}s {found[1]}",
     ),
     Way(
         rf"^([Tt]he|[Oo]ur|[Mm]y) ({THING}) (?:{_WAS} (?:just )?{CHANGED}|(?:has )?changed)"
