@@ -356,12 +356,12 @@ def _is_no_such(new: Claim, old: Claim) -> bool:
 
 def _is_other_kind(new: Claim, old: Claim) -> bool:
     """Whether both are of the same things, of which somebody has one kind at a time."""
-    if new.attribute not in {"prefers", "follow", "use", "uses", "works"} or _head(new) != _head(
-        old
-    ):
+    if new.attribute not in {"prefers", "follow", "speaks", "use", "uses", "works"} or _head(
+        new
+    ) != _head(old):
         return False
     # "I prefer aisle seats now": of the same things another kind. Dark mode is no light mode.
-    is_other = new.attribute in {"prefers", "follow"} and new.is_change
+    is_other = new.attribute in {"prefers", "follow", "speaks"} and new.is_change
     return is_other or any(_is_one_of_each(scale, new.value, old.value) for scale in _SCALES)
 
 

@@ -78,7 +78,10 @@ _PARTS = {
     "mate": r"(?:boyfriend|girlfriend|partner|fianc\u00e9e?|husband|wife|flatmate|roommate|sister"
     r"|brother|mother|father|mum|mom|dad|friend)",
     "DAY": DAY,
-    "cups": r"(?:\w+ )?(?:cups?|glass(?:es)?|pints?|cans?) of \w+(?: an?| per| each| every) \w+",
+    "course": r"(?:yoga|pilates|zumba|karate|judo|boxing|spinning|swimming|tennis|ballet|salsa"
+    r"|piano|guitar|violin|pottery|painting|meditation|crossfit)",
+    "cups": r"(?:\w+ (?:coffees?|teas?|beers?|sodas?)|(?:\w+ )?(?:cups?|glass(?:es)?|pints?|cans?)"
+    r" of \w+)(?: an?| per| each| every) \w+",
     "money": r"[\u20ac$\u00a3]?\d[\d.,]*(?: ?(?:euros?|dollars|pounds|francs|\u20ac))?",
     "bill": r"(?:rent|insurance|electricity|internet|gym|tuition|childcare|broadband|heating)",
     "each": r"(?: (?:an?|per|every|each) (?:month|week|year))?",
@@ -140,7 +143,8 @@ _RESTATED = r"""
     -> {thing} ends in {end}. {thing} expires in {end}. {thing} runs until {end} now
 <who><did> (?:renewed|extended) <thing:had> (?:until|to|through) (?:next )?<end:month>
     -> {thing} ends in {end}. {thing} expires in {end}. {thing} runs until {end} now
-<who><did> (?:changed|switched) <thing:had>(?: from <name>)? to <new:code> -> {thing} is {new}
+<who><did> (?:changed|switched) <thing:had>(?: from <name>)? to <new:code>
+    -> {thing} is {new}. {thing} is with {new} now
 <thing:had><did> (?:(?:been |was )?changed|switched) from (?:the )?<name> to <new:code>
     -> {thing} is {new}
 <thing:had> (?:was|has been|is|got) (?:renamed|changed) to <new:path> -> {thing} is {new}
@@ -185,6 +189,8 @@ _RESTATED = r"""
 <who> (?:eats?|am eating|is eating) <meat> (?:again|now)
     -> {who} {be} no longer vegetarian. {who} {be} no longer vegan. {who} {eat} meat again.
 <who><did> moved to <new:street> -> {theirs} address is {new}
+<who><did> finished (?:my|the) <drug:medicine>
+    -> {who} stopped taking {drug}. {who} {be} no longer on {drug}
 <who><did> finished my <drug:word> -> {who} stopped taking {drug}
 <who><did> (?:up|down)graded to <plan:name> -> {who} {be} on the {plan} plan now
 <who><did> (?:<upgraded>|switched|moved) to (?:the )?<plan:tier>
@@ -219,8 +225,8 @@ _RESTATED = r"""
     -> {who} stopped taking {drug}
 <who><did> (?:rewritten|rewrote|ported|rebuilt) <thing:had> (?:in|to) <new:name>
     -> {thing} is written in {new}
-<who> (?:don't|doesn't|do not|does not) need (?:my )?<thing:word> any ?(?:more|longer)
-    -> {who} no longer {wear} {thing}
+<who> (?:don't|doesn't|do not|does not) need (?:my |the |an? )?<thing:word> any ?(?:more|longer)
+    -> {who} no longer {wear} {thing}. {who} no longer {use} a {thing}
 <who><did> (?:went|gone) (?P<time>part|full)[ -]time -> {who} {work} {time}-time
 <who><did> (?:started|begun|got|found|landed) (?:another|a|my) (?:new )?job<at_firm>
     -> {who} {be} no longer unemployed
@@ -262,7 +268,8 @@ _RESTATED = r"""
 <who><did> (?:started|begun|gone back to) eating (?:meat|chicken|beef)(?: again)?
     -> {who} {be} no longer vegetarian. {who} {be} no longer vegan
 <who><did> (?:closed|cancelled) (?:my|our) <account:name> accounts?(?: .+)?
-    -> {who} no longer {bank} with {account}
+    -> {who} no longer {bank} with {account}. {who} no longer {have} an account at {account}.
+    {who} no longer {have} an account with {account}
 <who><did> <given_up> (?!hope|faith|every|any|my)(?:the )?<thing:word>(?<!ing) -> {who} quit {thing}
 <who><did> <given_up> (?:my|our) <thing:lessons> -> {who} no longer {take} {thing}
 <who><did> moved out of <host:anything>(?:'s|') (?:place|house|home|flat|apartment)
@@ -318,6 +325,10 @@ _RESTATED = r"""
 <whose> <what:measured> (?:is|are) (?:back to )?normal(?: again| now)?
     -> {who} no longer {have} high {what}
 <who> (?:haven't|hasn't|have not|has not) smoked since .+ -> {who} {be} no longer a smoker
+<whose> <thing:brace> (?:came|come|are|is) off -> {who} no longer {have} {thing}
+<who><did> (?:stopped|quit)(?: (?:doing|taking|going to))? <thing:course>(?: classes| lessons)?
+    -> {who} quit {thing}. {who} no longer {take} {thing} classes. {who} no longer {take} {thing}
+    lessons. {who} no longer {do} {thing}
 <thing:date> is (?:off|called off) -> {thing} was cancelled
 <who><did> (?:quit|dropped|ditched|stopped|abandoned|given up|gave up)(?: (?:on|the|my))?
     <diet:regime>(?: diet)? -> {who} {be} no longer on a {diet} diet
@@ -360,7 +371,7 @@ _BOUNDED = any_case(r"(?:since|until|till|from|as of|by|for|ever)\b")
 """A time that lasts: what is so for it may be over, or not have begun."""
 _SENTENCE = regex(r"(?<=\. )[a-z]")
 _SPEAKING = {"my": "I", "our": "We", "me": "I", "us": "We"}
-_VERBS = "bank drink eat follow go hate have like run subscribe live take use wear work".split()
+_VERBS = "bank do drink eat follow go hate have like run subscribe live take use wear work".split()
 
 
 def restated(text: str) -> str:
