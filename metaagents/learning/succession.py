@@ -87,6 +87,9 @@ def claims(fact: Fact) -> tuple[Claim, ...]:
     speaker = speaker_of(fact)
     # "I'm third" is told of a moment, "Hamilton is third" is of somebody.
     found = _claims(text, who or speaker) or _claims(text, speaker)
+    if who is not None and who[:1].isupper():
+        # "Tom moved out" of where who speaks lives with him; a capital tells whom it is of.
+        found += tuple(one for one in _claims(text, speaker) if one not in found)
     # Whom an application names counts for more than whom the words seem to be about.
     named = None if is_only_said else fact.subject
     is_named = named is None or any(

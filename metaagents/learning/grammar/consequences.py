@@ -281,6 +281,7 @@ _RESTATED = r"""
 <who><did> (?:adopted|got|bought) (?:a|my|our|her|his) <nth:nth> <thing:word>
     -> {who} {have} {many} {thing}s now
 <whose> <mate><did> moved in(?: with (?:me|us))? -> {who} no longer {live} alone
+<new:name><did> moved in with (?P<who>me|us) -> {who} no longer {live} alone
 <who><did> moved in with <mate:anything> -> {who} no longer {live} alone
 <whose> <thing:ill><did> (?:gone|cleared up|passed) -> {who} no longer {have} a {thing}
 <whose> <thing:ill> (?:is|has) gone(?: now)? -> {who} no longer {have} a {thing}
