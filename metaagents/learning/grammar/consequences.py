@@ -316,9 +316,6 @@ _RESTATED = r"""
 <who><did> cut (?:down|back) to <much:cups> -> {who} {drink} {much} now
 (?P<thing><had>|<name>(?: \d+)?)<did> re-?opened(?: .+)? -> {thing} is open now
 <who><did> (?:bought|got|leased) an? (?:[\w-]+ )?<car:make> -> {who} {have} a car now
-<who>(?:<is_back>|<am> back) (?:at|to) work(?: .+)?
-    -> {who} {be} no longer on leave. {who} {be} no longer on parental leave.
-    {who} {be} no longer on maternity leave. {who} {be} no longer on sick leave
 [Tt]he <what:carer> (?:has |had to )?cancell?ed(?: (?:(?:on me|today|again|my|our|appointment) ?)+)?
     -> My {what} appointment was cancelled. My appointment with the {what} was cancelled
 (?:[Tt]he|[Mm]y|[Oo]ur) <to:name> <what:journey> (?:was|got|has been|is) cancell?ed
