@@ -56,7 +56,8 @@ def _stop_writing() -> NoReturn:
 _COMMANDS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """What a terminal obeys: by it a memory could clear a screen, or write into a clipboard."""
 
-_COMMANDS_KEPT = re.compile(r"[\x7f-\x9f]")
+_LEFT_IN_JSON = re.compile(r"[\x7f-\x9f]")
+"""Those of them that JSON does not escape by itself."""
 
 
 class _Plain(Console):
@@ -139,8 +140,7 @@ class Screen:
     @staticmethod
     def _print(text: str) -> None:
         try:
-            # JSON has such characters in its texts alone, some of them as they are.
-            print(_COMMANDS_KEPT.sub(_escaped, text), flush=True)  # noqa: T201
+            print(_LEFT_IN_JSON.sub(_escaped, text), flush=True)  # noqa: T201
         except BrokenPipeError:
             _stop_writing()
 

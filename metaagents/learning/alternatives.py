@@ -119,12 +119,15 @@ def is_other_price(new: Claim, old: Claim) -> bool:
     return is_cost and len(each) < len(prices)
 
 
-def is_in_other_class(new: Claim, old: Claim) -> bool:
-    """Whether who is in one grade at school, or comes round at one rhythm, is in another now."""
-    if new.value == old.value:
-        return False
-    is_grade = all(_GRADE.fullmatch(one.value) for one in (new, old))
-    return is_grade or (new.is_change and all(RHYTHM.fullmatch(one.value) for one in (new, old)))
+def is_in_other_grade(new: Claim, old: Claim) -> bool:
+    """Whether a child at school is in another grade: ``in second grade``."""
+    return new.value != old.value and all(_GRADE.fullmatch(one.value) for one in (new, old))
+
+
+def is_of_other_rhythm(new: Claim, old: Claim) -> bool:
+    """Whether what comes round so often comes round otherwise now: ``our retro is monthly now``."""
+    are_rhythms = all(RHYTHM.fullmatch(one.value) for one in (new, old))
+    return new.is_change and new.value != old.value and are_rhythms
 
 
 def is_moved_elsewhere(new: Claim, old: Claim) -> bool:

@@ -11,8 +11,9 @@ from .alternatives import (
     is_at_other_site,
     is_by_last_word,
     is_by_other_means,
-    is_in_other_class,
+    is_in_other_grade,
     is_moved_elsewhere,
+    is_of_other_rhythm,
     is_on_another,
     is_other_place,
     is_other_plan,
@@ -110,7 +111,7 @@ def ends(new: Claim, old: Claim) -> bool:
     if old.sense == "over" or (new.is_ahead != old.is_ahead and not _cancels(new, old)):
         return False
     if is_of(new.subject, old.subject):
-        if any(ended(new, old) for ended in _ENDINGS) or _is_no_such(new, old):
+        if any(ended(new, old) for ended in _ENDINGS):
             return True
         if _verb(new) == _verb(old) or {new.attribute, old.attribute} == {"be", "is"}:
             return _replaces(new, old)
@@ -289,7 +290,8 @@ def _replaces(new: Claim, old: Claim) -> bool:
         is_other_place,
         is_by_other_means,
         is_at_other_site,
-        is_in_other_class,
+        is_in_other_grade,
+        is_of_other_rhythm,
     )
     return any(replaces(new, old) for replaces in ways)
 
@@ -489,5 +491,6 @@ _ENDINGS = (
     is_other_plan,
     is_other_version,
     is_other_price,
+    _is_no_such,
 )
 """Ways to end what is told of the same one, by whatever attribute."""

@@ -7,7 +7,7 @@ the former one is read again with the right word in its place. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -61,10 +61,16 @@ _MEANT = (
         r"(?:i meant|make that|actually,? (?:it['\u2019]?s|it is|it was)) "
         rf"{_EXACT}[.!]*"
     ),
-    any_case(rf"(?:{_MARK}[,:.!]* ){{1,3}}(?:it['\u2019]?s |it is |it was )?{_EXACT}[.!]*"),
-    any_case(rf"{_EXACT},? (?:sorry|i mean|i meant|rather|my mistake|oops)[.!]*"),
+    any_case(rf"(?:{_MARK}[,:.!]* ){{1,3}}(?:it['\u2019]?s|it is|it was) {_EXACT}[.!]*"),
+    any_case(rf"(?:correction|typo|scratch that|strike that)[,:.!]* {_EXACT}[.!]*"),
+    any_case(rf"{_EXACT},? (?:i mean|i meant)[.!]*"),
 )
 """A message that only says what was meant, a name or a number: ``Sorry, I meant 800 dollars.``"""
+_SORRY = (
+    any_case(rf"(?:{_MARK}[,:.!]* ){{1,3}}{_EXACT}[.!]*"),
+    any_case(rf"{_EXACT},? (?:sorry|rather|my mistake|oops)[.!]*"),
+)
+"""One that says no more than that it is sorry: a name is whom it calls, ``Sorry, Claude``."""
 _WRONG = any_case(
     r"(?:no[,.!]? )?(?:that(?:['\u2019]s| is| was)|it(?:['\u2019]s| is)) (?:wrong|not right"
     r"|not true|not correct|incorrect|a mistake|a typo)[,;.:!]+ (?P<so>.{5,})"
@@ -101,8 +107,13 @@ _NO_WORD = (
 
 
 def only_corrects(said: str) -> bool:
-    """Whether a message only names a right word and a wrong one: ``with Jo, not Bo``."""
-    return _named_alone(said.strip()) is not None
+    """Whether a message only names a right word and a wrong one, or a number: ``1989, sorry``."""
+    text = said.strip()
+    if len(text) > CORRECTION_CHARS_MAX:
+        return False
+    amount = _match(_SORRY, text)
+    is_number = amount is not None and _NUMBER.fullmatch(amount["right"].rstrip(".,")) is not None
+    return is_number or _named_alone(text) is not None
 
 
 def without_joke(said: str) -> str:
@@ -172,23 +183,35 @@ def roots_of(text: str) -> frozenset[str]:
     return frozenset(root(word) for word in words(text) if word not in STOP_WORDS)
 
 
-def _named(said: str) -> tuple[str, str] | None:
-    """Return the wrong word and the right one, where a message names both and says nothing else."""
-    if match := _RIGHT.fullmatch(said):
-        return match["wrong"].strip(), match["right"].strip()
-    return _named_alone(said)
-
-
 def _named_alone(said: str) -> tuple[str, str] | None:
     """Return the wrong word and the right one, where a message is no more than both."""
-    match = None
-    if len(said) <= CORRECTION_CHARS_MAX:
-        match = _BESIDE.fullmatch(said) or _INSTEAD.fullmatch(said)
+    match = _BESIDE.fullmatch(said) or _INSTEAD.fullmatch(said)
     if match is None:
         return None
     wrong, right = (found.rstrip(".") for found in match.group("wrong", "right"))
     is_pair = _is_value(wrong) and _is_value(right) and _is_alike(wrong, right)
     return (wrong, right) if is_pair else None
+
+
+def _match(ways: Iterable[re.Pattern[str]], text: str) -> re.Match[str] | None:
+    return next((found for way in ways if (found := way.fullmatch(text))), None)
+
+
+def _is_asked(reply: str, wrong: str, right: str) -> bool:
+    """Whether a message answers the reply's question: ``Tea or coffee?`` ``Tea, not coffee``.
+
+    One that says the wrong word alone has taken it up: "How old is Tim?"
+    """
+    said = set(words(reply))
+    takes_up = said >= set(words(wrong)) and said.isdisjoint(words(right))
+    return reply.rstrip().endswith("?") and not takes_up
+
+
+def _is_amount(right: str, former: Turn) -> bool:
+    """Whether it is a time, or a number of what was spoken of: no ``sorry, 2 minutes``."""
+    first, *more = right.rstrip(".,").split()
+    is_of_it = {*words(" ".join(more))} <= {*words(former.input)}
+    return as_time(right) is not None or (_NUMBER.fullmatch(first) is not None and is_of_it)
 
 
 def _is_value(said: str) -> bool:
@@ -204,10 +227,16 @@ def _exchanged(turn: Turn, before: Sequence[Turn], state: State) -> tuple[str, s
     text = turn.input.strip()
     if len(text) > CORRECTION_CHARS_MAX:
         return None
-    if both := _named(text):
-        return both
-    meant = next((found for way in _MEANT if (found := way.fullmatch(text))), None)
-    if meant is not None and (_NAMED.match(meant["right"]) or as_time(meant["right"])):
+    if match := _RIGHT.fullmatch(text):
+        return match["wrong"].strip(), match["right"].strip()
+    if both := _named_alone(text):
+        return None if before and _is_asked(before[-1].response, *both) else both
+    meant = _match(_MEANT, text)
+    is_meant = meant is not None and bool(_NAMED.match(meant["right"]) or as_time(meant["right"]))
+    if not is_meant:
+        meant = _match(_SORRY, text)
+        is_meant = meant is not None and bool(before) and _is_amount(meant["right"], before[-1])
+    if meant is not None and is_meant:
         exchange = _meant(meant["right"].rstrip(".,"), before, state)
         if exchange is not None:
             return exchange

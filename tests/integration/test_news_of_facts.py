@@ -12,14 +12,14 @@ from metaagents.learning.corrections import only_corrects
 from metaagents.learning.patterns import stated
 
 
-async def _standing(home: Path, *said: str) -> set[str]:
+async def _standing(home: Path, *said: str, reply: str = "Okay.") -> set[str]:
     """Say something turn by turn; return what is held to be so after the last."""
     async with running(home) as ezra:
         graph = await ezra.create_session_graph("home")
         agent = await graph.spawn_agent("aide", user_id="sam", topics={"*"})
         for text in said:
             turn = await agent.turn(text)
-            await turn.reply("Okay.")
+            await turn.reply(reply)
             await ezra.drain_learning()
         return {fact.text for fact in (await agent.latest_facts()).rows}
 
@@ -255,6 +255,8 @@ def test_what_is_so_each_time_has_no_date_and_a_name_is_no_news(said: str, kept:
         ("My wife's name is Emma.", "Emily, not Emma.", "sam's wife's name is Emily"),
         ("We use MySQL.", "Not MySQL, Postgres.", "sam uses Postgres"),
         ("I was born in 1988.", "1989, sorry.", "sam was born in 1989"),
+        ("I was born in 1988.", "1989, my mistake.", "sam was born in 1989"),
+        ("My rent is 900 euros.", "Sorry, 950 euros.", "sam's rent is 950 euros"),
         ("My flight is at 9.", "Make that 10.", "sam's flight is at 10"),
         ("I paid 300 for the bike.", "Actually it was 350.", "sam paid 350 for the bike"),
         ("I have a meeting with Bo at 3.", "With Jo, not Bo.", "sam has a meeting with Jo at 3"),
@@ -292,6 +294,10 @@ async def test_a_message_puts_right_the_one_before_it(
         ("My flight is at 9.", "Make that happen."),
         ("I'm vegan.", "I was joking."),
         ("We use MySQL.", "Postgres, not Oracle."),
+        ("My boss is Karen.", "Sorry, Claude!"),
+        ("My boss is Karen.", "Claude, sorry."),
+        ("My boss is Karen.", "Wait, Max!"),
+        ("My dog is 5.", "Sorry, 2 minutes."),
         ("I was born in Lyon.", "Not Lyon, obviously."),
         ("I like Rome.", "Rome is nice, not great."),
         ("The demo is on May 5.", "Thanks, sorry for the noise."),
@@ -311,3 +317,22 @@ def test_who_likes_one_and_not_the_other_corrects_nobody() -> None:
     assert not only_corrects("I like tea, not coffee.")
     assert not only_corrects("Anna drinks tea, not coffee.")
     assert only_corrects("Tom, not Tim.")
+    assert not only_corrects("I'm vegan, sorry.")
+
+
+@pytest.mark.parametrize(
+    ("reply", "is_right"),
+    [
+        ("Nice! How old is tim?", True),
+        ("Got it.", True),
+        ("Is he called tim or tom?", False),
+        ("What would you like to call him?", False),
+    ],
+)
+async def test_an_answer_puts_nothing_right(tmp_path: Path, reply: str, *, is_right: bool) -> None:
+    """Of both words, or of neither, it was asked; the wrong one alone was taken up."""
+    said = "my son's name is tim."
+    before = await _standing(tmp_path / "before", said, reply=reply)
+    after = await _standing(tmp_path / "after", said, "tom, not tim.", reply=reply)
+    assert before
+    assert (before <= after) is not is_right

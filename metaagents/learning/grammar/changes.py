@@ -9,6 +9,7 @@ from tiers.lexical import MONTHS, WEEKDAYS
 from ..marks import Way
 from .lexicon import CARERS, FULL_NAME, NUMBERS, ROOM
 
+_SEVERAL = frozenset(("kids", "children"))
 _DAILY = {"going to bed": "go to bed", "getting up": "get up", "waking up": "wake up"}
 _NO_NOUN = (
     r"The|My|Our|Your|His|Her|Their|Its|This|That|These|Those|Some|Any|No|All|Every|Each|Both|Many"
@@ -184,7 +185,7 @@ CHANGES: tuple[Way, ...] = (
         r"\b(?:[Mm]y|[Tt]he|[Oo]ur) (kids?|son|daughter|children)(?: has| have)? (?:changed"
         r"|switched) schools?,? (?:and )?(?:now )?(?:(?:they're|they are|he's|she's) )?"
         r"(?:now )?at (?=[A-Z])",
-        r"My \1 now go to ",
+        lambda found: f"My {found[1]} now {'go' if found[1] in _SEVERAL else 'goes'} to ",
     ),
     Way(
         r"\b(?:i've|i have|i)(?: just| recently)? (?:started|begun) (going to bed"

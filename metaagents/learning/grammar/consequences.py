@@ -10,7 +10,7 @@ from ..regexes import any_case, regex
 from ..rewording import third_person
 from ..times import at_end
 from .changes import CHANGED, DAY, HOUR, MONTH, NAMED, OWNED, THING, TO_VALUE
-from .lexicon import DOCTOR, DWELLING, FULL_NAME
+from .lexicon import COMPANIONS, DIETS, DOCTOR, DRUG, DWELLING, FULL_NAME, TIER
 
 _NOBODY = (
     r"(?!(?:Who|Whoever|What|Which|When|Where|Why|How|He|She|It|They|You|This|That|These|Those|One"
@@ -96,7 +96,7 @@ _PARTS = {
     "fans": r"(?:followers|subscribers|listeners|readers|members|customers|users|patrons)",
     "paying": r"(?:[a-z]+ )?<fans>",
     "about": r"(?:(?:around|about|roughly|almost|nearly|over|more than|just over) )?",
-    "tier": r"(?:enterprise|premium|pro|basic|business|free|starter|gold|platinum|unlimited)",
+    "tier": TIER,
     "carer": rf"(?:{DOCTOR}|dentist|vet|hairdresser|barber|therapist|optician|lawyer|notary)",
     "doctor": DOCTOR,
     "make": r"(?:Skoda|VW|Volkswagen|BMW|Audi|Mercedes|Toyota|Honda|Ford|Fiat|Renault"
@@ -105,11 +105,10 @@ _PARTS = {
     "when": r"(?: (?:in|last|this) .+)?",
     "measured": r"(?:blood pressure|blood sugar|cholesterol)",
     "regime": r"(?:keto|paleo|low-carb|gluten-free|dairy-free|sugar-free|mediterranean|carnivore"
-    r"|fodmap|juice|vegan|vegetarian)",
-    "love": r"(?:girlfriend|boyfriend|partner|fianc\u00e9e?|husband|wife)",
-    "medicine": r"(?:medication|medicine|treatment|therapy|pills|tablets|insulin|antibiotics"
-    r"|aspirin|\w{2,}(?:formin|amine|zepam|zine|pine|tine|oxine|one|statins?|pril|sartan|olol|azole|mab"
-    r"|cillin|mycin|farin|gliptin|ide|profen|codone))",
+    rf"|fodmap|juice|{'|'.join(sorted(DIETS))})",
+    "love": rf"(?:{'|'.join(sorted(COMPANIONS))})",
+    "medicine": r"(?:medication|medicine|treatment|therapy|pills|tablets|antibiotics"
+    rf"|{DRUG})",
     "paid": r"(?:the |an? )(?:[\w-]+ ){1,2}(?:plan|tier|package)",
     "numbered": r"(?:[Tt]icket|[Ii]ssue|[Cc]ase|[Tt]ask|[Bb]ug|[Oo]rder) #?\w*\d[\w-]*",
     "version": rf"{NAMED}(?<=\d)",

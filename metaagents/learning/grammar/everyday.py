@@ -12,7 +12,7 @@ from tiers.lexical import MONTHS
 
 from ..regexes import regex
 from . import phrases
-from .lexicon import BODY, EVALUATIVE
+from .lexicon import BODY, EVALUATIVE, TIER
 from .values import matching, part_of
 
 FEASTS = ("christmas", "easter", "new year", "thanksgiving")
@@ -76,11 +76,7 @@ EVERYDAY: dict[str, Callable[[str], str | None]] = {
     "pounds": matching(
         rf"^(?:(?:about|around|almost|over) )?{_NUMBER} ?(?:pounds|lbs?|kilos?|kg|stone)\b"
     ),
-    "tier": matching(
-        r"^(?:enterprise|premium|pro|basic|business|free|starter|gold|platinum|unlimited)"
-        r"(?: (?:plan|tier|package|edition))?$",
-        re.IGNORECASE,
-    ),
+    "tier": matching(rf"^{TIER}(?: (?:plan|tier|package|edition))?$", re.IGNORECASE),
     "pupils": matching(
         r"^[A-Z].* (?:Elementary|Primary|Kindergarten|Preschool|Nursery|Academy|High"
         r"|(?:Elementary|Middle|High|Primary|Secondary|Grammar) School)$"

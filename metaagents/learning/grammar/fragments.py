@@ -15,7 +15,7 @@ from tiers.lexical import MONTHS, NUMBER_WORDS, WEEKDAYS
 
 from ..regexes import any_case
 from .changes import DEPARTMENT
-from .lexicon import CAPITALS, CARERS, DIETS, MARITAL, PETS, RELATIVES, SPOUSES, TRADES
+from .lexicon import CAPITALS, CARERS, DIETS, DRUG, MARITAL, PETS, RELATIVES, SPOUSES, TRADES
 from .shorthand import STATE, article
 
 Told: TypeAlias = Callable[["re.Match[str]"], str]
@@ -37,10 +37,6 @@ _PLACE = (
 _TENS = r"(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
 _AGE = rf"(?:[2-9]\d|1[89]|{_TENS}(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?)"
 _THEN = r"(?:last (?:yr|year|month|week|spring|summer|autumn|winter)|in (?:\d{4}|[a-z]+)|since \w+)"
-_DRUG = (
-    r"(?:insulin|lithium|levothyroxine|[a-z]{3,}(?:formin|statin|pril|olol|sartan|azole|cillin|mycin"
-    r"|traline|oxetine|axine|azepam|azolam|thyroxine|profen|prazole|xaban))"
-)
 _FEET = (
     r"(?:(?:five|six|four) (?:foot|feet|ft)(?: [a-z]+)?|\d['\u2019] ?\d{1,2}\"?|[12][.,]\d\d ?m)"
 )
@@ -165,7 +161,7 @@ _KINDS = (
     ),
     _KIN_DOES,
     _KIN_IS,
-    _kind(rf"(?:i'm )?on ({_DRUG}(?: and {_DRUG})?)", r"I take \1"),
+    _kind(rf"(?:i'm )?on ({DRUG}(?: and {DRUG})?)", r"I take \1"),
     _kind(
         r"(?:i )?(don'?t) (eat|drink|smoke)( (?!this|that|it\b|them)[a-z]+(?: or [a-z]+)?)?",
         _without,

@@ -57,6 +57,13 @@ ROOM = (
     r"|defibrillator|post ?box|bike racks?)"
 )
 """Rooms, and what stands in a house for good, as part of a pattern."""
+DRUG = (
+    r"(?:insulin|lithium|levothyroxine|aspirin|[a-z]{3,}(?:formin|statins?|pril|olol|sartan|azole"
+    r"|cillin|mycin|traline|oxetine|axine|azepam|azolam|thyroxine|profen|prazole|xaban))"
+)
+"""What is taken, by how drugs are called, as part of a pattern."""
+TIER = r"(?:enterprise|premium|pro|basic|business|free|starter|gold|platinum|unlimited)"
+"""What plans are called, as part of a pattern."""
 DOCTOR = (
     r"(?:(?:family |new )?(?:doctor|physician)|gp|psychiatrist|cardiologist|neurologist|oncologist"
     r"|dermatologist|gyn(?:ae|e)cologist|rheumatologist|p(?:ae|e)diatrician|specialist|consultant)"

@@ -77,7 +77,7 @@ def place(said: Said, rest: str) -> Iterator[Claim]:
 
 
 def _is_kept(said: Said, rest: str) -> bool:
-    """Whether it is where something is kept, or on which plan: ``the logs are in S3``."""
+    """Whether it is where something is kept or stands, or on which plan: ``the logs are in S3``."""
     if not said.verbal.is_so:
         return False
     of = said.subject.noun or said.subject.text
