@@ -380,13 +380,19 @@ class Recaller:
         found = await state.answer("cold", "archival", call, found)
         if found is not None:
             return found
-        by_words = self.words.search_words(scope, query)
-        return await state.answer("cold", "archival by words", by_words, ())
+        return await self.by_words(scope, query, state)
+
+    async def by_words(
+        self, scope: Scope, query: SearchQuery, state: Degradation
+    ) -> tuple[Hit, ...]:
+        """Return facts by words alone."""
+        call = self.words.search_words(scope, query)
+        return await state.answer("cold", "archival by words", call, ())
 
     async def inherited(
-        self, scope: Scope, query: SearchQuery, names: Sequence[str], state: Degradation
+        self, scope: Scope, query: SearchQuery, state: Degradation
     ) -> tuple[Hit, ...]:
-        """Return what ancestors carry of the asked kinds and is about the question, best first.
+        """Return what ancestors carry of the asked kinds, best first.
 
         Nothing is asked where nothing is carried. Scores are ``INHERITED_FACTOR`` of what the
         index says, so that the own graph wins near-ties.
@@ -397,11 +403,9 @@ class Recaller:
         found = await self.found(scope, asked, "inherited", state)
         known = {hit.id for hit in found}
         ended = [hit for hit in await self._ended(scope, query, state) if hit.id not in known]
-        about = await self.relevant(query.text, (*found, *ended), names, state)
-        weighed = (hit.score * INHERITED_FACTOR for hit in about)
         return tuple(
-            hit.model_copy(update={"score": score})
-            for hit, score in zip(about, weighed, strict=True)
+            hit.model_copy(update={"score": hit.score * INHERITED_FACTOR})
+            for hit in (*found, *ended)
         )
 
     async def _ended(self, scope: Scope, query: SearchQuery, state: Degradation) -> tuple[Hit, ...]:

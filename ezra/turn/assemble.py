@@ -167,6 +167,7 @@ class Material:
     Attributes:
         note: What the model is told besides who it is.
         layout: ``LAYOUT`` or ``STEADY_LAYOUT``.
+        personal: Facts of who speaks that are not about the message: where there is room.
     """
 
     agent: AgentRecord
@@ -181,6 +182,7 @@ class Material:
     warm: Sequence[Hit] = ()
     hot: Sequence[Turn] = ()
     mesh: MeshResult | None = None
+    personal: Sequence[Hit] = ()
     lineage: Sequence[Ancestor] = ()
 
 
@@ -210,9 +212,9 @@ def assemble(material: Material, budget: int) -> Context:
 
     System and input always go in. The rest fills what is left in the order pinned beliefs,
     beliefs, core facts, rules, what is injected, archival facts, warm summaries, hot turns (newest
-    first), mesh result; in a steady layout hot turns come behind core facts. A hot turn that does
-    not fit goes in without what tools returned. A slot that does not fit is dropped, and smaller
-    ones after it may still fit.
+    first), mesh result, other facts of who speaks; in a steady layout hot turns come behind core
+    facts. A hot turn that does not fit goes in without what tools returned. A slot that does not
+    fit is dropped, and smaller ones after it may still fit.
     """
     system, asked = _system_slot(material.agent, material.note), input_slot(material.input)
     left = budget - system.tokens - asked.tokens
@@ -470,4 +472,5 @@ def _optional_slots(material: Material) -> list[Slot]:
     slots += found if is_steady else [*found, *hot]
     if material.mesh is not None:
         slots.append(_mesh_slot(material.mesh))
+    slots += [shelf.found(hit, "archival") for hit in material.personal]
     return slots

@@ -20,6 +20,7 @@ from ..ranking.pool import SESSION_GAP
 from ..recaller import QuestionVector, Recaller, with_vector
 from .context_budget import TAIL_SHARE, TailPlan, plan_tail, turns_wanted
 from .eliding import with_previews_of
+from .personal import STANDING_WORDS, is_of, is_standing, shown_of
 from .rings import Rings
 from .routing import Admission, Conversation, Hydrated, Meant, RouterLimits
 from .shadowing import core_seen, resolve_core, unhidden
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
     from tiers.cold.stores import SemanticStore, TurnStore
 
 ARCHIVAL_LIMIT = 8
+ARCHIVAL_CANDIDATES = 16
+"""Of who speaks more is looked at: what helps them need not be about what they say."""
+
+PERSONAL_MIN = 4
+"""So many facts of that are shown however many are about the message."""
+
 SUMMARY_LIMIT = 6
 SUMMARY_CANDIDATES = 15
 """A day, its week, month, quarter and year may all tell the same, where little was said."""
@@ -37,9 +44,10 @@ TURN_LIMIT = 3
 
 
 class Sifted(NamedTuple):
-    """What a leg found: what is about the message, and what is not."""
+    """What a leg found: what is about the message, other facts of who speaks, and the rest."""
 
     about: tuple[Hit, ...]
+    personal: tuple[Hit, ...] = ()
     passed_over: tuple[Hit, ...] = ()
 
 
@@ -86,14 +94,34 @@ class Hydrator:
             side(turn, vector)
             for side in (self._archival, self._summaries, self._turns, self._inherited)
         )
+        room = max(PERSONAL_MIN, ARCHIVAL_LIMIT - len(archival.about))
         return Meant(
-            vector, archival.about, archival.passed_over, warm.about, said.about, inherited.about
+            vector=vector,
+            archival=archival.about,
+            personal=shown_of((*archival.personal, *inherited.personal), room),
+            passed_over=archival.passed_over,
+            warm=warm.about,
+            said=said.about,
+            inherited=inherited.about,
         )
 
     async def _archival(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
-        query = self._query(turn, vector, ("fact",), ARCHIVAL_LIMIT, "archival")
+        query = self._query(turn, vector, ("fact",), ARCHIVAL_CANDIDATES, "archival")
         found = await self.recaller.archival(turn.scope, query, turn.degradation)
-        return await self._sifted(turn, query, found)
+        sifted = await self._sifted(turn, query, found[:ARCHIVAL_LIMIT])
+        more = [hit for hit in found[ARCHIVAL_LIMIT:] if _is_personal(hit, turn)]
+        if vector is None or len(found) == ARCHIVAL_CANDIDATES:
+            about = {hit.id for hit in sifted.about}
+            more += [hit for hit in await self._standing(turn) if hit.id not in about]
+        return sifted._replace(personal=(*sifted.personal, *more))
+
+    async def _standing(self, turn: Admission) -> list[Hit]:
+        """Look up what counts for every answer, where the nearest to the message may lack it."""
+        query = self._query(turn, None, ("fact",), ARCHIVAL_CANDIDATES, "archival")
+        wanted = {"text": STANDING_WORDS, "user_id": turn.scope.user_id}
+        query = query.model_copy(update=wanted)
+        found = await self.recaller.by_words(turn.scope, query, turn.degradation)
+        return [hit for hit in found if is_standing(hit) and _is_personal(hit, turn)]
 
     async def _summaries(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
         query = self._query(turn, vector, ("summary", "episode"), SUMMARY_CANDIDATES)
@@ -105,18 +133,17 @@ class Hydrator:
         limit = TURN_LIMIT + self.limits.ring_capacity
         query = self._query(turn, vector, ("turn",), limit)
         found = await self.recaller.found(turn.scope, query, "turns", turn.degradation)
-        about, passed_over = await self._sifted(turn, query, found)
-        shown = await with_previews_of(self.turns, turn.scope, about, turn.degradation)
-        return Sifted(shown, passed_over)
+        about = (await self._sifted(turn, query, found)).about
+        return Sifted(await with_previews_of(self.turns, turn.scope, about, turn.degradation))
 
     async def _inherited(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
         """Read episodes and archival facts of ancestors, where links or the catalog carry them."""
         if not turn.scope.lineage:
             return Sifted(())
         query = self._query(turn, vector, ("episode", "fact"), SUMMARY_LIMIT)
-        found = await self.recaller.inherited(turn.scope, query, turn.names, turn.degradation)
+        found = await self.recaller.inherited(turn.scope, query, turn.degradation)
         seen = await unhidden(self.semantic, turn.scope, found, self.clock, turn.degradation)
-        return Sifted(seen)
+        return await self._sifted(turn, query, seen)
 
     def _query(
         self,
@@ -134,7 +161,10 @@ class Hydrator:
         names, degradation = turn.names, turn.degradation
         about = await self.recaller.relevant(query.text, found, names, degradation)
         ids = {hit.id for hit in about}
-        return Sifted(about, tuple(hit for hit in found if hit.id not in ids))
+        rest = [hit for hit in found if hit.id not in ids]
+        personal = tuple(hit for hit in rest if _is_personal(hit, turn))
+        passed_over = tuple(hit for hit in rest if not _is_personal(hit, turn))
+        return Sifted(about, personal, passed_over)
 
     async def _conversation(self, turn: Admission) -> Conversation:
         """Read hot turns, and what is brought unasked: at a start, which they tell, or always."""
@@ -180,3 +210,7 @@ class Hydrator:
 def _begins(turn: Admission, hot: HotState) -> bool:
     """Whether nothing was said to the agent yet, or not for a long while."""
     return not hot.turns or turn.request.at - hot.turns[-1].occurred_at > SESSION_GAP
+
+
+def _is_personal(hit: Hit, turn: Admission) -> bool:
+    return is_of(hit, turn.request.speaker, turn.scope.user_id)

@@ -77,7 +77,8 @@ class TurnLedger:
             answers=answers,
             now=self.clock(),
         )
-        used, ref = facts_used(context.slots), admission.request.ref
+        used = facts_used(context.slots, prepared.found.meant.personal)
+        ref = admission.request.ref
         work = [uses_work(receipt.id, ref, admission.agent.id, used)] if used else []
         needed = ANSWER if admission.request.is_completed else NOTHING
         charge = charge_of(admission.standing, Usage(tokens=context.tokens), needed)

@@ -222,6 +222,7 @@ class Router:
             ),
             hot=conversation.shown,
             mesh=prepared.mesh,
+            personal=_not_just_said(found.meant.personal, found),
             lineage=admission.scope.lineage,
         )
         return assemble(material, self.limits.context_tokens)
@@ -287,3 +288,9 @@ def _not_shown(hits: Sequence[Hit], found: Hydrated) -> list[Hit]:
     """Return the hits that are not among the turns which the context shows as they were said."""
     at_hand = {one.id for one in found.conversation.shown}
     return [hit for hit in hits if hit.id not in at_hand]
+
+
+def _not_just_said(facts: Sequence[Hit], found: Hydrated) -> list[Hit]:
+    """Return the facts that do not come of turns alone which the context shows anyway."""
+    at_hand = {one.id for one in found.conversation.shown}
+    return [fact for fact in facts if not fact.source_ids or set(fact.source_ids) - at_hand]

@@ -119,7 +119,9 @@ class Meant:
     Attributes:
         vector: Of the question; ``None`` where nothing makes one.
         archival: Archival facts that are about the message.
-        passed_over: Those that were found and are not.
+        personal: Others of who speaks, the nearest to it: who asks for a dessert does not say what
+            they must not eat.
+        passed_over: Archival facts that were found and are neither.
         warm: Summaries and episodes.
         said: Turns.
         inherited: Episodes and archival facts of ancestors.
@@ -127,6 +129,7 @@ class Meant:
 
     vector: QuestionVector | None
     archival: tuple[Hit, ...]
+    personal: tuple[Hit, ...]
     passed_over: tuple[Hit, ...]
     warm: tuple[Hit, ...]
     said: tuple[Hit, ...]
@@ -280,10 +283,14 @@ class RouterLimits:
         return core_block(core.visible, self.core, self.context_tokens, core_cost(scope))
 
 
-def facts_used(slots: Sequence[Slot]) -> list[str]:
-    """Return the facts that were found for a context: each is used by it, injected or not."""
-    found = ("archival", "injected")
-    return [one.source_ids[0] for one in slots if one.kind in found and one.record == "fact"]
+def facts_used(slots: Sequence[Slot], personal: Sequence[Hit]) -> list[str]:
+    """Return the facts that a context uses: those about the message, injected or not.
+
+    What is only ``personal`` is shown, and not used by that: it was not asked for.
+    """
+    found, unasked = ("archival", "injected"), {hit.id for hit in personal}
+    used = (one.source_ids[0] for one in slots if one.kind in found and one.record == "fact")
+    return [fact_id for fact_id in used if fact_id not in unasked]
 
 
 def record_of(

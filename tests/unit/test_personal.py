@@ -1,0 +1,87 @@
+"""Which facts of who speaks stand in a context whatever they say."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from ezra.turn.personal import STANDING_MAX, is_of, is_standing, shown_of
+from tiers.records import Hit
+
+
+def _hit(text: str, *, user: str | None = None, cosine: float | None = None) -> Hit:
+    return Hit(
+        id=text,
+        kind="fact",
+        text=text,
+        score=1.0,
+        tier="cold",
+        user_id=user,
+        recorded_at=datetime(2026, 11, 30, tzinfo=UTC),
+        cosine=cosine,
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sam asks the assistant always to answer in German",
+        "sam prefers answers in bullet points",
+        "sam would rather have short replies",
+        "sam is called Sammy",
+        "the client wants everything in Dutch",
+        "sam is severely allergic to nuts",
+        "sam's son Max is lactose intolerant",
+        "sam can't eat gluten",
+        "sam is colour-blind",
+    ],
+)
+def test_what_counts_for_every_answer(text: str) -> None:
+    """Wishes of how to be answered, and what does harm where it is not known."""
+    assert is_standing(_hit(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sam's boss is called Frau Lindner",
+        "sam lives in Oslo",
+        "sam prefers tea to coffee",
+        "sam can't stand the neighbour",
+        "sam asked the landlord for a receipt",
+    ],
+)
+def test_what_counts_now_and_then(text: str) -> None:
+    """What is good to know where it is near, and else fills contexts."""
+    assert not is_standing(_hit(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "speaker", "user", "is_theirs"),
+    [
+        ("Ada is vegan", "Ada", None, True),
+        ("Ada's son is vegan", "chat/ada", None, True),
+        ("Adam is vegan", "Ada", None, False),
+        ("The gate code is 42.", "sam", "sam", True),
+        ("The gate code is 42.", "sam", None, False),
+        ("The gate code is 42.", "", None, False),
+    ],
+)
+def test_whose_a_fact_is(text: str, speaker: str, user: str | None, is_theirs: bool) -> None:  # noqa: FBT001 - a parameter of cases
+    """By the user of both, or by the name with which it begins."""
+    assert is_of(_hit(text, user="sam"), speaker, user) is is_theirs
+
+
+def test_room_is_for_what_is_near_and_standing_facts_need_none() -> None:
+    """What is far in meaning helps nobody, except where it counts for every answer."""
+    standing = [_hit(f"sam is allergic to {one}", cosine=0.0) for one in "abcdefghijkl"]
+    near = [_hit(f"sam owns a {one}", cosine=0.3) for one in "cde"]
+    far = _hit("sam owns a boat", cosine=0.01)
+
+    shown = shown_of([far, *near, near[0], *standing], 2)
+
+    assert [one.text for one in shown] == [
+        *(one.text for one in standing[:STANDING_MAX]),
+        *(one.text for one in near[:2]),
+    ]
