@@ -153,18 +153,20 @@ def json_line(value: object) -> str:
     return _TURN_MARK.sub(lambda found: f"{_escaped(found[0][0])}{found[0][1:]}", text)
 
 
-def labelled(kind: str, *, by: str = "", among: str = "", name: str = "") -> str:
-    """Return a label: what an entry is, what it is called, whose it is, and of which graph.
+def labelled(kind: str, *, by: str = "", among: str = "", name: str = "", day: str = "") -> str:
+    """Return a label: what an entry is, what it is called, of when, whose, and of which graph.
 
     Args:
         kind: What it is, in words of ours.
         by: The agent that left it; empty for the reader itself.
         among: The graph that it was inherited from, if any.
         name: What it is called, where it has a name.
+        day: When it was said, where that counts.
     """
+    when = f" of {day}" if day else ""
     whose = f" by {named(by)}" if by else ""
     where = f" in {named(among)}" if among else ""
-    return f"{kind}{f' {named(name)}' if name else ''}{whose}{where}"
+    return f"{kind}{f' {named(name)}' if name else ''}{when}{whose}{where}"
 
 
 def _spaced(text: str) -> str:

@@ -467,6 +467,7 @@ def _limits(settings: Settings) -> RouterLimits:
         window_tokens=settings.model_window_tokens,
         shrink_above=settings.context_shrink_above,
         grow_below=settings.context_grow_below,
+        zone=settings.zone,
     )
 
 

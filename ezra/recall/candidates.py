@@ -226,10 +226,15 @@ async def _find_dense_of_that_time(search: Search, own: Sequence[SearchQuery]) -
 
 
 def _of_that_time(search: Search, own: Sequence[SearchQuery]) -> list[SearchQuery]:
-    """Return the queries kept to the first time that the question speaks of; none without one."""
-    if not search.cues.spans or search.request.has_conditions:
+    """Return the queries kept to the first time that the question speaks of; none without one.
+
+    A day without a year is the last such day.
+    """
+    cues = search.cues
+    spans = cues.spans or (cues.past if cues.days and cues.names_past else ())
+    if not spans or search.request.has_conditions:
         return []
-    span = search.cues.spans[0]
+    span = spans[0]
     time = {"since": span.since, "until": span.until, "limit": LEG_CANDIDATES}
     return [query.model_copy(update=time) for query in own]
 

@@ -7,6 +7,7 @@ the same is brought once, a reranker has its say where one is configured, and to
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -22,7 +23,7 @@ from tiers.records import Hit, Kind, Scope
 
 from ..models.reranking.blending import reranked
 from ..ranking.choosing import in_asked_order
-from ..ranking.cues import stems_in, wants_order
+from ..ranking.cues import read_cues, stems_in, wants_order
 from ..recaller import Degradation, RecallResult
 from ..runtime import Runtime
 from ..turn.assemble import injected_text
@@ -55,6 +56,14 @@ FUSION_RANK = 60
 SAME_WORDS = 0.8
 """Share of all content words of two texts from which on they say the same."""
 
+OF_TIME_MAX = 6
+"""So many turns are brought of a time that a message asks about."""
+
+_ASKS = re.compile(
+    r"\?|^\W*(?:please |can you |could you )?(?:tell|remind|recap|list|show|summari[sz]e|what|who"
+    r"|when|where|which|how|did)\b",
+    re.IGNORECASE,
+)
 _UTC = ZoneInfo("UTC")
 
 
@@ -168,7 +177,7 @@ async def _rankings(
     return await together(ranking(kinds) for kinds in asked)
 
 
-def _note(state: Degradation, found: RecallResult) -> None:
+def _note(state: Degradation, found: RecallResult | Injected) -> None:
     for capability in found.degraded:
         state.lost.setdefault(capability)
     state.skipped.extend(why for why in found.skipped if why not in state.skipped)
@@ -253,9 +262,33 @@ def bringing(runtime: Runtime, message: str) -> Bring:
     async def bring(scope: Scope, state: Degradation) -> tuple[Hit, ...]:
         room = max(1, int(runtime.settings.context_tokens * CONTEXT_SHARE))
         found = await inject(runtime, scope, message, token_budget=room)
-        for capability in found.degraded:
-            state.lost.setdefault(capability)
-        state.skipped.extend(why for why in found.skipped if why not in state.skipped)
+        _note(state, found)
         return found.items
+
+    return bring
+
+
+def telling_of_time(runtime: Runtime, message: str) -> Bring | None:
+    """Return what brings turns of the past time that a message asks about.
+
+    Of "What did I do yesterday?" no word stands in what was said then, and its meaning is near
+    nothing. ``None``: it asks nothing.
+    """
+    if not _ASKS.search(message):
+        return None
+
+    async def bring(scope: Scope, state: Degradation) -> tuple[Hit, ...]:
+        zone, now = runtime.settings.zone, runtime.clock()
+        cues = read_cues(message, await runtime.names.of(scope), now, zone)
+        if not cues.days and not any(span.since <= now for span in cues.spans):
+            return ()
+        request = RecallRequest(text=message, limit=OF_TIME_MAX, kinds=("turn",), rerank=False)
+        found = await recollect(runtime, scope, request)
+        _note(state, found)
+        return tuple(
+            hit
+            for hit in found.items
+            if hit.occurred_at is not None and cues.speaks_of(hit.occurred_at, zone)
+        )
 
     return bring

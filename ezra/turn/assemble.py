@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
 from typing import Literal
 
 from pydantic import JsonValue
@@ -12,6 +13,7 @@ from tiers.fencing import RULE, as_said, entry, fenced, labelled, named
 from tiers.forms import dated, shown_date
 from tiers.learning import is_ahead
 from tiers.lexical import estimate_tokens
+from tiers.moments import local
 from tiers.previews import outputs_within
 from tiers.records import (
     AgentRecord,
@@ -119,7 +121,8 @@ class Slot:
         messages: For hot turns and the input: the messages it becomes, as (role, content).
         record: What the first of ``source_ids`` is; ``None`` for what no store holds.
         version: For a rule, the version of its steps.
-        since: The date shown behind a fact, from which on it held.
+        since: The date shown behind a fact, from which on it held; the day of a turn that was
+            found.
         until: The date shown behind a fact, to which it held.
         source: Where it comes from, as the model is told; the kind of slot where it is empty.
         is_cited: Whether ``source`` names the document; ``None`` for what is none.
@@ -167,6 +170,7 @@ class Material:
     Attributes:
         note: What the model is told besides who it is.
         layout: ``LAYOUT`` or ``STEADY_LAYOUT``.
+        zone: Where days begin.
         personal: Facts of who speaks that are not about the message: where there is room.
     """
 
@@ -184,6 +188,7 @@ class Material:
     mesh: MeshResult | None = None
     personal: Sequence[Hit] = ()
     lineage: Sequence[Ancestor] = ()
+    zone: tzinfo = UTC
 
 
 @dataclass(frozen=True)
@@ -361,7 +366,12 @@ def injected_text(text: str) -> str:
 
 
 def source_of(
-    kind: Kind, writer: str, reader: str, inherited_from: str | None, name: str = ""
+    kind: Kind,
+    writer: str,
+    reader: str,
+    inherited_from: str | None,
+    name: str = "",
+    since: str | None = None,
 ) -> str:
     """Return where a slot comes from, as a model is told: also a receipt's records tell it.
 
@@ -371,9 +381,11 @@ def source_of(
         reader: The agent that reads it: what is its own is not said to be.
         inherited_from: The ancestor graph that it was read from, if any.
         name: What a document is called.
+        since: Of a turn, the day on which it was said; a fact tells its own dates itself.
     """
     by = "" if writer == reader and inherited_from is None else writer
-    return labelled(kind, by=by, among=inherited_from or "", name=name)
+    day = since or "" if kind == "turn" else ""
+    return labelled(kind, by=by, among=inherited_from or "", name=name, day=day)
 
 
 @dataclass(frozen=True)
@@ -382,6 +394,7 @@ class _Shelf:
 
     reader: str
     above: Mapping[str, Ancestor]
+    zone: tzinfo = UTC
 
     def slot(
         self,
@@ -400,7 +413,9 @@ class _Shelf:
         is_hit = isinstance(held, Hit)
         cited = held.citation if isinstance(held, Hit) else None
         name = "" if cited is None else cited.name
-        source = source_of(record, held.agent_id, self.reader, whence, name)
+        if record == "turn" and isinstance(held, Hit) and held.occurred_at is not None:
+            since = f"{local(held.occurred_at, self.zone):%Y-%m-%d}"
+        source = source_of(record, held.agent_id, self.reader, whence, name, since)
         return Slot(
             kind,
             text,
@@ -453,7 +468,8 @@ def _mesh_slot(mesh: MeshResult) -> Slot:
 
 
 def _optional_slots(material: Material) -> list[Slot]:
-    shelf = _Shelf(material.agent.id, {one.graph_id: one for one in material.lineage})
+    above = {one.graph_id: one for one in material.lineage}
+    shelf = _Shelf(material.agent.id, above, material.zone)
     beliefs = sorted(material.beliefs, key=lambda belief: not belief.pinned)
     slots = [shelf.slot("belief", "belief", one.claim, one) for one in beliefs]
     slots += map(shelf.core, material.core)

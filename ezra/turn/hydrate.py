@@ -90,9 +90,9 @@ class Hydrator:
         """Read what is found by the question's vector, once that is made."""
         text = turn.request.input
         vector = await self.recaller.vector(turn.scope, text, turn.names, turn.degradation)
-        archival, warm, said, inherited = await together(
-            side(turn, vector)
-            for side in (self._archival, self._summaries, self._turns, self._inherited)
+        sides = (self._archival, self._summaries, self._turns, self._of_time, self._inherited)
+        archival, warm, said, of_time, inherited = await together(
+            side(turn, vector) for side in sides
         )
         room = max(PERSONAL_MIN, ARCHIVAL_LIMIT - len(archival.about))
         return Meant(
@@ -102,6 +102,7 @@ class Hydrator:
             passed_over=archival.passed_over,
             warm=warm.about,
             said=said.about,
+            of_time=of_time.about,
             inherited=inherited.about,
         )
 
@@ -135,6 +136,11 @@ class Hydrator:
         found = await self.recaller.found(turn.scope, query, "turns", turn.degradation)
         about = (await self._sifted(turn, query, found)).about
         return Sifted(await with_previews_of(self.turns, turn.scope, about, turn.degradation))
+
+    async def _of_time(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
+        del vector  # of a time no vector tells
+        bring = turn.request.of_time
+        return Sifted(() if bring is None else await bring(turn.scope, turn.degradation))
 
     async def _inherited(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
         """Read episodes and archival facts of ancestors, where links or the catalog carry them."""

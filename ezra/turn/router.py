@@ -216,7 +216,11 @@ class Router:
             warm=(
                 *found.meant.warm,
                 *in_asked_order(
-                    admission.request.input, _not_shown(found.meant.said, found)[:TURN_LIMIT]
+                    admission.request.input,
+                    [
+                        *_not_shown(found.meant.of_time, found),
+                        *_not_shown(found.meant.said, found)[:TURN_LIMIT],
+                    ],
                 ),
                 *(hit for hit in inherited if hit.kind == "episode"),
             ),
@@ -224,6 +228,7 @@ class Router:
             mesh=prepared.mesh,
             personal=_not_just_said(found.meant.personal, found),
             lineage=admission.scope.lineage,
+            zone=self.limits.zone,
         )
         return assemble(material, self.limits.context_tokens)
 

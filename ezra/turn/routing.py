@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from typing import TypeAlias
 
@@ -55,6 +55,8 @@ class Request:
 
     Attributes:
         topics: The agent's own, if ``None``.
+        inject: Brings what is known about the message, to an agent that wants it unasked.
+        of_time: Brings what was said in the time that the message asks about.
         is_completed: The context is for the configured model alone: without a call of it, and a
             write to keep the answer by, it is not wanted.
     """
@@ -67,6 +69,7 @@ class Request:
     ref: str | None = None
     mesh: MeshAsk | None = None
     inject: Bring | None = None
+    of_time: Bring | None = None
     is_completed: bool = False
 
     @cached_property
@@ -124,6 +127,7 @@ class Meant:
         passed_over: Archival facts that were found and are neither.
         warm: Summaries and episodes.
         said: Turns.
+        of_time: Turns of the time that the message asks about.
         inherited: Episodes and archival facts of ancestors.
     """
 
@@ -133,6 +137,7 @@ class Meant:
     passed_over: tuple[Hit, ...]
     warm: tuple[Hit, ...]
     said: tuple[Hit, ...]
+    of_time: tuple[Hit, ...]
     inherited: tuple[Hit, ...]
 
 
@@ -262,6 +267,7 @@ class RouterLimits:
         window_tokens: What the model can hold; ``None``: not known, and not minded.
         shrink_above: As ``WindowPolicy`` has it, like the next.
         grow_below: As there.
+        zone: Where days begin.
     """
 
     ring_capacity: int
@@ -272,6 +278,7 @@ class RouterLimits:
     window_tokens: int | None = None
     shrink_above: float = 0.8
     grow_below: float = 0.5
+    zone: tzinfo = UTC
 
     def window_of(self, agent: AgentRecord) -> WindowPolicy | None:
         """Return how the window of an agent's model is minded; ``None`` where it is not known."""
