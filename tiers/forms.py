@@ -177,6 +177,11 @@ def hit_of(record: Owned, score: float, own_graph: str, cosine: float | None = N
     )
 
 
+def without_cosine(hit: Hit) -> Hit:
+    """Return a hit as a caller gets it: how close it is to a question is for who weighs it."""
+    return hit.model_copy(update={"cosine": None})
+
+
 def dated(text: str, since: str | None, until: str | None = None) -> str:
     """Return a statement with the dates between which it holds, where they are known."""
     if until is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
+from tiers.forms import without_cosine
 from tiers.records import Fact, FactTier, Hit, Rule, Scope, SearchQuery, Source, Standing, Turn
 from tiers.upkeep import Page
 
@@ -217,7 +218,7 @@ class AgentFacts(ABC):
         found = await self._runtime.semantic.recall_archival(
             scope, asked, user_id=user_id, scope_topics=topics, limit=limit
         )
-        return tuple(hit.model_copy(update={"cosine": None}) for hit in found)
+        return tuple(map(without_cosine, found))
 
     @operation("GET", "/facts")
     async def latest_facts(

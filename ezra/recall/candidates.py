@@ -90,7 +90,7 @@ async def ask_engines(
 
 async def _ask_by_meaning(search: Search, own: Sequence[SearchQuery]) -> None:
     """Ask the legs that need the question's vector, once it is there."""
-    if search.request.mode != "keyword":
+    if search.vector is None and search.request.mode != "keyword":
         recaller, text = search.runtime.recaller, search.request.text
         search.vector = await recaller.vector(search.scope, text, search.names, search.state)
     await together(

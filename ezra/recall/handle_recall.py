@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import replace
 
+from tiers.forms import without_cosine
 from tiers.records import Receipt, Scope
 
 from ..recaller import RecallResult
@@ -24,6 +25,7 @@ async def ask(runtime: Runtime, scope: Scope, request: RecallRequest) -> RecallR
     """
     check_identity(request, scope)
     found = await recollect(runtime, scope, request)
+    found = replace(found, items=tuple(map(without_cosine, found.items)))
     if not request.receipt and not runtime.settings.recall_receipts:
         return found
     return await _with_receipt(runtime, scope, request, found)

@@ -26,7 +26,7 @@ from ..ranking.pool import FORMER, Candidate, Pool
 from ..ranking.priors import classes_of, factors, is_used_since
 from ..ranking.scoring import DIGITS, Question, Scored, score
 from ..ranking.weights import DEFAULT_WEIGHTS
-from ..recaller import Reason, RecallResult, seen_from_below
+from ..recaller import QuestionVector, Reason, RecallResult, seen_from_below
 from ..runtime import Runtime
 from .candidates import (
     ask_engines,
@@ -97,15 +97,29 @@ UNASKED = frozenset(
 """Legs that bring what is there, however far from the question: some sign must speak for it."""
 
 
-async def recollect(runtime: Runtime, scope: Scope, request: RecallRequest) -> RecallResult:
-    """Return the best of what the scope may see for a question."""
+async def recollect(
+    runtime: Runtime,
+    scope: Scope,
+    request: RecallRequest,
+    vector: QuestionVector | None = None,
+) -> RecallResult:
+    """Return the best of what the scope may see for a question, with cosines where they are known.
+
+    Args:
+        runtime: Where it looks.
+        scope: Who asks.
+        request: The question.
+        vector: Of the question, where somebody has made it already.
+    """
     with runtime.telemetry.recall(scope) as watched:
-        found = await _recollect(runtime, scope, request)
+        found = await _recollect(runtime, scope, request, vector)
         watched.note(ezra__items=len(found.items), ezra__degraded=found.degraded)
     return found
 
 
-async def _recollect(runtime: Runtime, scope: Scope, request: RecallRequest) -> RecallResult:
+async def _recollect(
+    runtime: Runtime, scope: Scope, request: RecallRequest, vector: QuestionVector | None
+) -> RecallResult:
     request = replace(request, as_of=runtime.apart_from_now(request.as_of))
     now = request.as_of or runtime.clock()
     scope = await runtime.membership.scope_at(scope, request.as_of)
@@ -113,7 +127,7 @@ async def _recollect(runtime: Runtime, scope: Scope, request: RecallRequest) -> 
     search = Search(
         runtime, scope, request, now, state, Pool(scope.graph_id, runtime.reader, scope.tenant)
     )
-    search.names = await runtime.names.of(scope)
+    search.names, search.vector = await runtime.names.of(scope), vector
     search.cues = read_cues(request.text, search.names, now, runtime.settings.zone)
     await ask_engines(search, find_on_shelves)
     await leave_out_hidden(search)
@@ -234,7 +248,8 @@ def _hit(search: Search, one: Ranked, hit: Hit | None, turn: Turn | None) -> Hit
         hit = hit_of(turn, 0.0, search.scope.graph_id)
     if hit is None:
         return None
-    fields: dict[str, object] = {"score": one.score, "folded": one.folded, "cosine": None}
+    cosine = one.candidate.cosine
+    fields: dict[str, object] = {"score": one.score, "folded": one.folded, "cosine": cosine}
     if hit.kind == "turn":
         fields |= {"tier": one.candidate.tier, "words_only": one.candidate.words_only}
     if hit.id in search.hot:

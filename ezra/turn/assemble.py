@@ -183,6 +183,7 @@ class Material:
     rules: Sequence[Rule] = ()
     injected: Sequence[Hit] = ()
     archival: Sequence[Hit] = ()
+    said: Sequence[Hit] = ()
     warm: Sequence[Hit] = ()
     hot: Sequence[Turn] = ()
     mesh: MeshResult | None = None
@@ -216,10 +217,10 @@ def assemble(material: Material, budget: int) -> Context:
     """Pack the material into ``budget`` tokens.
 
     System and input always go in. The rest fills what is left in the order pinned beliefs,
-    beliefs, core facts, rules, what is injected, archival facts, warm summaries, hot turns (newest
-    first), mesh result, other facts of who speaks; in a steady layout hot turns come behind core
-    facts. A hot turn that does not fit goes in without what tools returned. A slot that does not
-    fit is dropped, and smaller ones after it may still fit.
+    beliefs, core facts, rules, what is injected, archival facts, turns that were found, warm
+    summaries, hot turns (newest first), mesh result, other facts of who speaks; in a steady layout
+    hot turns come behind core facts. A hot turn that does not fit goes in without what tools
+    returned. A slot that does not fit is dropped, and smaller ones after it may still fit.
     """
     system, asked = _system_slot(material.agent, material.note), input_slot(material.input)
     left = budget - system.tokens - asked.tokens
@@ -484,7 +485,8 @@ def _optional_slots(material: Material) -> list[Slot]:
         slots[at:at] = hot
     found = [shelf.found(hit, "injected") for hit in material.injected]
     found += [shelf.found(hit, "archival") for hit in material.archival]
-    found += [shelf.warm(hit) for hit in material.warm]
+    # Before what was made of them, which may leave out what is asked for, and stands for nothing.
+    found += [shelf.warm(hit) for hit in (*material.said, *material.warm)]
     slots += found if is_steady else [*found, *hot]
     if material.mesh is not None:
         slots.append(_mesh_slot(material.mesh))

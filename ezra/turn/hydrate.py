@@ -90,9 +90,9 @@ class Hydrator:
         """Read what is found by the question's vector, once that is made."""
         text = turn.request.input
         vector = await self.recaller.vector(turn.scope, text, turn.names, turn.degradation)
-        sides = (self._archival, self._summaries, self._turns, self._of_time, self._inherited)
-        archival, warm, said, of_time, inherited = await together(
-            side(turn, vector) for side in sides
+        archival, warm, said, inherited = await together(
+            side(turn, vector)
+            for side in (self._archival, self._summaries, self._turns, self._inherited)
         )
         room = max(PERSONAL_MIN, ARCHIVAL_LIMIT - len(archival.about))
         return Meant(
@@ -102,7 +102,6 @@ class Hydrator:
             passed_over=archival.passed_over,
             warm=warm.about,
             said=said.about,
-            of_time=of_time.about,
             inherited=inherited.about,
         )
 
@@ -130,17 +129,16 @@ class Hydrator:
         return Sifted(tuple(telling_more(found)[:SUMMARY_LIMIT]))
 
     async def _turns(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
-        """Recall what was said by the message's own words; the ring's turns come anyway."""
-        limit = TURN_LIMIT + self.limits.ring_capacity
-        query = self._query(turn, vector, ("turn",), limit)
-        found = await self.recaller.found(turn.scope, query, "turns", turn.degradation)
-        about = (await self._sifted(turn, query, found)).about
-        return Sifted(await with_previews_of(self.turns, turn.scope, about, turn.degradation))
-
-    async def _of_time(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
-        del vector  # of a time no vector tells
-        bring = turn.request.of_time
-        return Sifted(() if bring is None else await bring(turn.scope, turn.degradation))
+        """Recall what was said: what answers a question, or what is about a message."""
+        answers = turn.request.answers
+        if answers is None:
+            # The ring's turns come anyway, and are left out later.
+            query = self._query(turn, vector, ("turn",), TURN_LIMIT + self.limits.ring_capacity)
+            found = await self.recaller.found(turn.scope, query, "turns", turn.degradation)
+            said = (await self._sifted(turn, query, found)).about
+        else:
+            said = await answers(turn.scope, turn.degradation, vector)
+        return Sifted(await with_previews_of(self.turns, turn.scope, said, turn.degradation))
 
     async def _inherited(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
         """Read episodes and archival facts of ancestors, where links or the catalog carry them."""

@@ -202,6 +202,8 @@ class Router:
     def _packed(self, prepared: Prepared) -> Context:
         admission, found = prepared.admission, prepared.found
         conversation, tail = found.conversation, found.conversation.tail
+        most = TURN_LIMIT if admission.request.answers is None else None
+        said = _not_shown(found.meant.said, found)[:most]
         inherited = found.meant.inherited
         material = Material(
             agent=admission.agent,
@@ -213,17 +215,8 @@ class Router:
             rules=found.rules,
             injected=_not_shown(conversation.injected, found),
             archival=(*found.meant.archival, *(hit for hit in inherited if hit.kind == "fact")),
-            warm=(
-                *found.meant.warm,
-                *in_asked_order(
-                    admission.request.input,
-                    [
-                        *_not_shown(found.meant.of_time, found),
-                        *_not_shown(found.meant.said, found)[:TURN_LIMIT],
-                    ],
-                ),
-                *(hit for hit in inherited if hit.kind == "episode"),
-            ),
+            said=in_asked_order(admission.request.input, said),
+            warm=(*found.meant.warm, *(hit for hit in inherited if hit.kind == "episode")),
             hot=conversation.shown,
             mesh=prepared.mesh,
             personal=_not_just_said(found.meant.personal, found),

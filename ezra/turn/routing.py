@@ -46,6 +46,11 @@ NamesOf: TypeAlias = Callable[[Scope], Awaitable[Sequence[str]]]
 Bring: TypeAlias = Callable[[Scope, Degradation], Awaitable[tuple[Hit, ...]]]
 """Returns what is known about a message: with the scope as it stands, noting what is lost."""
 
+Answering: TypeAlias = Callable[
+    [Scope, Degradation, QuestionVector | None], Awaitable[tuple[Hit, ...]]
+]
+"""Returns the turns that answer a message, by its vector where there is one."""
+
 NO_CORE = CoreBlock()
 
 
@@ -56,7 +61,7 @@ class Request:
     Attributes:
         topics: The agent's own, if ``None``.
         inject: Brings what is known about the message, to an agent that wants it unasked.
-        of_time: Brings what was said in the time that the message asks about.
+        answers: Brings the turns that answer it; ``None`` where it asks nothing.
         is_completed: The context is for the configured model alone: without a call of it, and a
             write to keep the answer by, it is not wanted.
     """
@@ -69,7 +74,7 @@ class Request:
     ref: str | None = None
     mesh: MeshAsk | None = None
     inject: Bring | None = None
-    of_time: Bring | None = None
+    answers: Answering | None = None
     is_completed: bool = False
 
     @cached_property
@@ -127,7 +132,6 @@ class Meant:
         passed_over: Archival facts that were found and are neither.
         warm: Summaries and episodes.
         said: Turns.
-        of_time: Turns of the time that the message asks about.
         inherited: Episodes and archival facts of ancestors.
     """
 
@@ -137,7 +141,6 @@ class Meant:
     passed_over: tuple[Hit, ...]
     warm: tuple[Hit, ...]
     said: tuple[Hit, ...]
-    of_time: tuple[Hit, ...]
     inherited: tuple[Hit, ...]
 
 
