@@ -30,6 +30,7 @@ from .ranking.cues import (
     without_names,
 )
 from .ranking.priors import INHERITED_FACTOR
+from .ranking.terms import Reader
 from .telemetry import Telemetry, Watched
 
 if TYPE_CHECKING:
@@ -256,6 +257,7 @@ class Recaller:
         semantic: Core facts, own and inherited.
         embedder: Says how close hits are to a question; ``None`` leaves that to words.
         timeout_seconds: Deadline of each leg.
+        reader: Reads texts once, for whoever weighs them.
     """
 
     warm: SwitchingIndex
@@ -263,6 +265,7 @@ class Recaller:
     semantic: SemanticStore
     embedder: Embedder | None
     timeout_seconds: float
+    reader: Reader = field(default_factory=Reader)
 
     async def vector(
         self, scope: Scope, text: str, names: Sequence[str], state: Degradation

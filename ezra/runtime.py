@@ -166,11 +166,15 @@ class Runtime(ColdStores):
     backlog: Backlog | None = None
     """Where meta-agents run: without them nothing gets shorter by waiting."""
     lifetime: Lifetime = field(default_factory=Lifetime)
-    reader: Reader = field(default_factory=Reader)
     under_way: TurnsUnderWay = field(default_factory=TurnsUnderWay)
     key_turns: WeakValueDictionary[object, asyncio.Lock] = field(
         default_factory=WeakValueDictionary
     )
+
+    @property
+    def reader(self) -> Reader:
+        """What reads texts once, for recall and for contexts."""
+        return self.recaller.reader
 
     def degradation(self) -> Degradation:
         """Return what notes which tiers answer one call."""

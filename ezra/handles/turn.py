@@ -14,7 +14,7 @@ from tiers.records import AgentRecord, Fact, Turn
 from ..checks import check_text, checked
 from ..mesh import AnyAsk, ask_of
 from ..operations import checks_arguments
-from ..recall.injection import answering, bringing
+from ..recall.injection import bringing, telling_of_time
 from ..runtime import Runtime
 from ..turn.assemble import Slot
 from ..turn.output_checks import ToolOutputLike, check_usage, outputs_of
@@ -71,7 +71,7 @@ def asked(
         ref=sample.ref,
         mesh=None if mesh is None else ask_of(mesh),
         inject=bringing(runtime, message),
-        answers=answering(runtime, message),
+        of_time=telling_of_time(runtime, message),
     )
 
 

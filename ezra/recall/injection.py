@@ -56,8 +56,8 @@ FUSION_RANK = 60
 SAME_WORDS = 0.8
 """Share of all content words of two texts from which on they say the same."""
 
-ANSWERS_MAX = 8
-"""So many turns are brought that may answer a message."""
+OF_TIME_MAX = 8
+"""So many turns are brought of a time that a message asks about."""
 
 _ASKS = re.compile(
     r"\?|^\W*(?:please |can you |could you )?(?:tell|remind|recap|list|show|summari[sz]e|what|who"
@@ -268,29 +268,26 @@ def bringing(runtime: Runtime, message: str) -> Bring:
     return bring
 
 
-def answering(runtime: Runtime, message: str) -> Answering | None:
-    """Return what brings the turns that answer a message; ``None``: it asks nothing.
+def telling_of_time(runtime: Runtime, message: str) -> Answering | None:
+    """Return what brings turns of the past time that a message asks about.
 
-    Those that are about it, and those of a past time that it asks about: of "What did I do
-    yesterday?" no word stands in what was said then, and its meaning is near nothing.
+    Of "What did I do yesterday?" no word stands in what was said then, and its meaning is near
+    nothing. ``None``: it asks nothing.
     """
     if not _ASKS.search(message):
         return None
 
-    async def answer(
+    async def bring(
         scope: Scope, state: Degradation, vector: QuestionVector | None
     ) -> tuple[Hit, ...]:
-        zone, names = runtime.settings.zone, await runtime.names.of(scope)
-        request = RecallRequest(text=message, limit=ANSWERS_MAX, kinds=("turn",), rerank=False)
+        zone, now = runtime.settings.zone, runtime.clock()
+        cues = read_cues(message, await runtime.names.of(scope), now, zone)
+        if not cues.days and not any(span.since <= now for span in cues.spans):
+            return ()
+        request = RecallRequest(text=message, limit=OF_TIME_MAX, kinds=("turn",), rerank=False)
         found = await recollect(runtime, scope, request, vector)
         _note(state, found)
-        about = await runtime.recaller.relevant(message, found.items, names, state)
-        ids = {hit.id for hit in about}
-        cues = read_cues(message, names, runtime.clock(), zone)
-        return tuple(
-            hit
-            for hit in found.items
-            if hit.id in ids or cues.speaks_of(hit.occurred_at or hit.recorded_at, zone)
-        )
+        dated = ((hit, hit.occurred_at or hit.recorded_at) for hit in found.items)
+        return tuple(hit for hit, moment in dated if cues.speaks_of(moment, zone))
 
-    return answer
+    return bring

@@ -6,6 +6,7 @@ late is left out, and the turn's ``degradation`` says so.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,7 +17,10 @@ from tiers.previews import with_previews
 from tiers.records import FactTier, Hit, HotState, Kind, Scope, SearchQuery, Turn
 
 from ..ranking.choosing import telling_more
-from ..ranking.pool import SESSION_GAP
+from ..ranking.cues import read_cues
+from ..ranking.pool import SESSION_GAP, Pool
+from ..ranking.scoring import Question, score
+from ..ranking.weights import DEFAULT_WEIGHTS
 from ..recaller import QuestionVector, Recaller, with_vector
 from .context_budget import TAIL_SHARE, TailPlan, plan_tail, turns_wanted
 from .eliding import with_previews_of
@@ -39,7 +43,7 @@ SUMMARY_LIMIT = 6
 SUMMARY_CANDIDATES = 15
 """A day, its week, month, quarter and year may all tell the same, where little was said."""
 
-TURN_LIMIT = 3
+TURN_LIMIT = 8
 """Of what was said before the ring: summaries leave out words that a message may ask for."""
 
 
@@ -107,21 +111,22 @@ class Hydrator:
 
     async def _archival(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
         query = self._query(turn, vector, ("fact",), ARCHIVAL_CANDIDATES, "archival")
-        found = await self.recaller.archival(turn.scope, query, turn.degradation)
+        found, standing = await both(
+            self.recaller.archival(turn.scope, query, turn.degradation), self._standing(turn)
+        )
         sifted = await self._sifted(turn, query, found[:ARCHIVAL_LIMIT])
-        more = [hit for hit in found[ARCHIVAL_LIMIT:] if _is_personal(hit, turn)]
-        if vector is None or len(found) == ARCHIVAL_CANDIDATES:
-            about = {hit.id for hit in sifted.about}
-            more += [hit for hit in await self._standing(turn) if hit.id not in about]
-        return sifted._replace(personal=(*sifted.personal, *more))
+        about = {hit.id for hit in sifted.about}
+        more = [hit for hit in (*found[ARCHIVAL_LIMIT:], *standing) if hit.id not in about]
+        personal = (*sifted.personal, *(hit for hit in more if _is_personal(hit, turn)))
+        return sifted._replace(personal=personal)
 
     async def _standing(self, turn: Admission) -> list[Hit]:
-        """Look up what counts for every answer, where the nearest to the message may lack it."""
+        """Look up what counts for every answer: what is nearest to the message may lack it."""
         query = self._query(turn, None, ("fact",), ARCHIVAL_CANDIDATES, "archival")
         wanted = {"text": STANDING_WORDS, "user_id": turn.scope.user_id}
         query = query.model_copy(update=wanted)
         found = await self.recaller.by_words(turn.scope, query, turn.degradation)
-        return [hit for hit in found if is_standing(hit) and _is_personal(hit, turn)]
+        return [hit for hit in found if is_standing(hit)]
 
     async def _summaries(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
         query = self._query(turn, vector, ("summary", "episode"), SUMMARY_CANDIDATES)
@@ -129,16 +134,30 @@ class Hydrator:
         return Sifted(tuple(telling_more(found)[:SUMMARY_LIMIT]))
 
     async def _turns(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
-        """Recall what was said: what answers a question, or what is about a message."""
-        answers = turn.request.answers
-        if answers is None:
-            # The ring's turns come anyway, and are left out later.
-            query = self._query(turn, vector, ("turn",), TURN_LIMIT + self.limits.ring_capacity)
-            found = await self.recaller.found(turn.scope, query, "turns", turn.degradation)
-            said = (await self._sifted(turn, query, found)).about
-        else:
-            said = await answers(turn.scope, turn.degradation, vector)
-        return Sifted(await with_previews_of(self.turns, turn.scope, said, turn.degradation))
+        """Recall what was said: of a time that is asked about, and what is about the message.
+
+        The ring's turns come anyway, and are left out later.
+        """
+        query = self._query(turn, vector, ("turn",), TURN_LIMIT + self.limits.ring_capacity)
+        found = await self.recaller.found(turn.scope, query, "turns", turn.degradation)
+        about = self._nearest_first(turn, (await self._sifted(turn, query, found)).about)
+        bring = turn.request.of_time
+        of_time = () if bring is None else await bring(turn.scope, turn.degradation, vector)
+        said = {hit.id: hit for hit in (*of_time, *about)}.values()
+        return Sifted(await with_previews_of(self.turns, turn.scope, [*said], turn.degradation))
+
+    def _nearest_first(self, turn: Admission, hits: Sequence[Hit]) -> list[Hit]:
+        """Order turns as recall does; the index knows nothing of dates, people and neighbours."""
+        reader, zone, text = self.recaller.reader, self.limits.zone, turn.request.input
+        pool = Pool(turn.scope.graph_id, reader, turn.scope.tenant)
+        pool.add_leg("turns", hits)
+        by_id = {hit.id: hit for hit in hits}
+        for candidate in pool:
+            candidate.cosine = by_id[candidate.id].cosine
+        cues = read_cues(text, turn.names, self.clock(), zone)
+        question = Question(text, cues, None, turn.scope.user_id, zone)
+        scored = score(pool, question, DEFAULT_WEIGHTS)
+        return [by_id[scored.candidates[place].id] for place in scored.best(len(hits))]
 
     async def _inherited(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
         """Read episodes and archival facts of ancestors, where links or the catalog carry them."""

@@ -202,8 +202,7 @@ class Router:
     def _packed(self, prepared: Prepared) -> Context:
         admission, found = prepared.admission, prepared.found
         conversation, tail = found.conversation, found.conversation.tail
-        most = TURN_LIMIT if admission.request.answers is None else None
-        said = _not_shown(found.meant.said, found)[:most]
+        said = _not_shown(found.meant.said, found)[:TURN_LIMIT]
         inherited = found.meant.inherited
         material = Material(
             agent=admission.agent,

@@ -49,7 +49,7 @@ Bring: TypeAlias = Callable[[Scope, Degradation], Awaitable[tuple[Hit, ...]]]
 Answering: TypeAlias = Callable[
     [Scope, Degradation, QuestionVector | None], Awaitable[tuple[Hit, ...]]
 ]
-"""Returns the turns that answer a message, by its vector where there is one."""
+"""Returns the turns of a time that a message asks about; its vector is at hand, if it has one."""
 
 NO_CORE = CoreBlock()
 
@@ -61,7 +61,7 @@ class Request:
     Attributes:
         topics: The agent's own, if ``None``.
         inject: Brings what is known about the message, to an agent that wants it unasked.
-        answers: Brings the turns that answer it; ``None`` where it asks nothing.
+        of_time: Brings the turns of a time that it asks about; ``None`` where it asks nothing.
         is_completed: The context is for the configured model alone: without a call of it, and a
             write to keep the answer by, it is not wanted.
     """
@@ -74,7 +74,7 @@ class Request:
     ref: str | None = None
     mesh: MeshAsk | None = None
     inject: Bring | None = None
-    answers: Answering | None = None
+    of_time: Answering | None = None
     is_completed: bool = False
 
     @cached_property
