@@ -13,6 +13,7 @@ from tiers.records import BeliefEvent, Changed, HistoricBelief, LoggedBelief
 from ..beliefs.replayed_turn import ReplayedTurn
 from . import audit
 from .belief_lines import CLAIMS, BeliefId, claim_of, claim_row, history_of, point_of
+from .cleaning import redaction_answer
 from .command import Answer, Rows, command, further, group, plain
 from .doors import InAgent, InGraph
 from .options import Private
@@ -199,10 +200,7 @@ async def redact(at: InGraph, belief: BeliefId, reason: Reason) -> Answer:
         ezra beliefs redact imola 01985a4c-… --reason 'GDPR 17'
     """
     done = await (await history_of(at)).redact(belief, reason=reason)
-    count = sum(len(ids) for ids in done.ids.values())
-    lines = [f"{belief} redacted, {count} records and receipts in all"]
-    lines += [f"not clean yet: {store}: {why}" for store, why in done.waiting.items()]
-    return Answer(done, lines)
+    return redaction_answer(done, f"{belief} redacted")
 
 
 @command(beliefs_app)

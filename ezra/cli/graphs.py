@@ -14,6 +14,7 @@ from tiers.records import AgentRecord, Ancestor, Budget, MergeStrategy, Parent, 
 from ..checks import checked
 from ..erasure.subjects import Whose
 from .belief_lines import document_of_diff, lines_of_diff
+from .cleaning import redaction_answer
 from .command import Answer, Note, Part, command, group, plain
 from .doors import InGraph, Memory
 from .options import ModelCalls, Reason, Tokens, Writes, one_of
@@ -246,7 +247,7 @@ async def redact(at: InGraph, records: list[str], reason: Reason) -> Answer:
         ezra graph redact imola ID ID --reason 'GDPR 17'
     """
     done = await (await at.held()).redact(records, reason=reason)
-    return Answer(done, f"{len(records)} records of {at.graph} redacted")
+    return redaction_answer(done, f"{len(records)} records of {at.graph} redacted")
 
 
 @command(graph_app)
@@ -279,7 +280,7 @@ async def erase(
     if not reason:
         raise UsageError("--reason", None, "why; without it only --dry-run")
     erased = await chosen.erase(subject=subject, user_id=user, agent_id=agent, reason=reason)
-    return Answer(erased, f"{subject or user or agent} erased from {at.graph}")
+    return redaction_answer(erased, f"{subject or user or agent} erased from {at.graph}")
 
 
 @command(graph_app)
@@ -295,7 +296,7 @@ async def purge(at: InGraph, reason: Reason, yes: bool = False) -> Answer:
     if not yes and not typer.confirm(f"Destroy all of {at.graph}?", default=False, err=True):
         raise typer.Exit(1)
     gone = await (await at.held()).purge(reason=reason)
-    return Answer(gone, f"everything in {at.graph} destroyed")
+    return redaction_answer(gone, f"everything in {at.graph} destroyed")
 
 
 @command(graph_app)

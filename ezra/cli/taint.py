@@ -12,6 +12,7 @@ from tiers.quarantine import HELD_PAGE_MAX, Quarantined
 from ..erasure.taint.rolling_back import RollBackReport
 from ..erasure.taint.tracing import Trace
 from ..erasure.taint.walk import TaintNode
+from .cleaning import not_clean
 from .command import Answer, Note, Part, Rows, command, group
 from .doors import InGraph
 from .options import Reason
@@ -149,8 +150,7 @@ def _rolled_back(done: RollBackReport) -> Iterator[Part]:
     for kept in made.kept:
         yield Note(f"stays away: {kept}")
     yield from map(Note, done.notes)
-    for store, why in done.waiting.items():
-        yield f"not clean yet: {store}: {why}"
+    yield from not_clean(done.waiting)
 
 
 quarantine_app = group(
