@@ -48,9 +48,13 @@ class Rule(Owned):
         opening = said[:1].upper() + said[1:] if _SAYS_WHEN.match(said) else f"When {self.trigger}"
         return "\n".join([f"{opening}:", *(f"- {step}" for step in self.steps)])
 
+    def former_at(self, moment: datetime) -> FormerSteps | None:
+        """Return the steps that it had at a moment, of unknown ones the oldest; none: as now."""
+        return next((one for one in self.former if moment < one.until), None)
+
     def at(self, moment: datetime) -> Rule:
         """Return the rule with the steps that it had at a moment; of unknown ones the oldest."""
-        for one in self.former:
-            if moment < one.until:
-                return self.model_copy(update={"steps": one.steps, "version": one.version})
-        return self
+        then = self.former_at(moment)
+        if then is None:
+            return self
+        return self.model_copy(update={"steps": then.steps, "version": then.version})

@@ -12,6 +12,7 @@ from tiers.concurrency import together
 from tiers.documents import Document, Passage
 from tiers.records import Ancestor, Citation, Hit, Kind, SearchQuery
 
+from ..recaller import seen_from_below
 from .candidates import LEG_CANDIDATES
 from .request import Search, everything
 
@@ -23,26 +24,42 @@ _BY_WORDS: tuple[Kind, ...] = ("document", "fact")
 
 
 async def find_on_shelves(search: Search) -> None:
-    """Ask the ancestors that carry documents or facts by words, each in its own graph."""
+    """Ask the ancestors that carry documents, facts or rules by words, each in its own graph."""
     request, scope = search.request, search.scope
     kinds = [kind for kind in _BY_WORDS if kind in request.kinds]
     if "tenant" not in search.classes or request.mode == "semantic" or request.ids:
         return
     base = everything(search).model_copy(update={"limit": LEG_CANDIDATES})
     carrying = scope.carrying(*kinds)[:ANCESTORS_MAX] if kinds else ()
-    await together(
+    legs = [
         _find_by_words(
             search,
             one,
             base.model_copy(update={"kinds": tuple(kind for kind in kinds if kind in one.carries)}),
         )
         for one in carrying
-    )
+    ]
+    if "rule" in request.kinds:
+        ruling = scope.carrying("rule")[:ANCESTORS_MAX]
+        legs += [_find_steps_of_then(search, one, base) for one in ruling if one.as_of is not None]
+    await together(legs)
 
 
 async def _find_by_words(search: Search, ancestor: Ancestor, query: SearchQuery) -> None:
     found = await search.runtime.recaller.of_ancestor(search.scope, ancestor, query, search.state)
     search.pool.add_leg("inherited words", found)
+
+
+async def _find_steps_of_then(search: Search, ancestor: Ancestor, query: SearchQuery) -> None:
+    """Find rules of an ancestor that is read as of a moment by steps that they have no more."""
+    asked = query.model_copy(update={"kinds": ("rule",), "as_of": ancestor.as_of})
+    scope = seen_from_below(search.scope, ancestor)
+    call = search.runtime.recollection.ended(scope, asked)
+    found = await search.state.answer("cold", "what ended since", call, ())
+    recaller, names = search.runtime.recaller, search.names
+    about = await recaller.relevant(query.text, found, names, search.state)
+    whence = {"inherited_from": ancestor.graph_id, "path": ancestor.path}
+    search.pool.add_leg("ended", (hit.model_copy(update=whence) for hit in about))
 
 
 async def cited(search: Search, hits: Sequence[Hit]) -> list[Hit]:

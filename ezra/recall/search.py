@@ -79,6 +79,9 @@ async def _tell(
         fields = {"version": None} if rule is None else _standing_of(rule, moment)
         if moment is not None:
             fields |= {"successes": None, "failures": None}
+        if rule is not None and moment is not None and rule.former_at(moment) is not None:
+            # It was found by the steps of now: those of then have to speak for themselves.
+            candidate.ranks, candidate.cosine = {"ended": 1}, None
         search.pool.tell(candidate, hit.model_copy(update=fields))
 
 
@@ -133,9 +136,9 @@ async def _recollect(
     await leave_out_hidden(search)
     await look_around(search)
     await tell_periods(search)
+    await remember_outcomes(search)
     await measure(search)
     await remember_uses(search)
-    await remember_outcomes(search)
     weighed = _weighed(search)
     ranked = _chosen(search, current_first(weighed, await instead_of(search, weighed)))
     hits = await cited(search, await _shown(search, ranked))

@@ -311,6 +311,49 @@ async def test_ne_01_a_playbook_has_the_steps_of_the_moment(tmp_path: Path) -> N
             await ezra.drain_learning()
 
 
+async def test_ne_01_a_playbook_is_found_by_the_steps_of_the_moment(tmp_path: Path) -> None:
+    """By words that it has no more, and not by words that it got later; so in a child."""
+    clock = MovingClock(FRIDAY)
+    async with running(tmp_path, clock) as ezra:
+        parent = await ezra.create_session_graph("parent")
+        keeper = await parent.spawn_agent("keeper", topics={"*"})
+        other = await parent.spawn_agent("other", topics={"nothing"})
+        child = await ezra.create_session_graph("child", inherits_from=["parent"])
+        heir = await child.spawn_agent("heir", topics={"*"})
+        rule_id, trigger = "", "the ferry is late"
+        moments = []
+        for step in ("Wait at the kiosk.", "Phone the pier.", "Take the train."):
+            given = {"supersedes": rule_id} if rule_id else {"topics": ["travel"]}
+            rule_id = await keeper.remember(Rule(trigger=trigger, steps=(step,)), **given)
+            await ezra.drain_learning()
+            clock.move(hours=1)
+            moments.append(clock())
+            clock.move(hours=1)
+        words = ("kiosk", "pier", "train")
+
+        async def found(asker: object, word: str, moment: datetime | None) -> list[str]:
+            said = await asker.recall(word, kinds=["rule"], as_of=moment)  # type: ignore[attr-defined]
+            return [one.text.partition("- ")[2] for one in said.items]
+
+        for at, moment in enumerate(moments):
+            for number, word in enumerate(words):
+                told = ["Wait at the kiosk.", "Phone the pier.", "Take the train."][at]
+                wanted = [told] if number == at else []
+                for asker in (keeper, parent, heir, child):
+                    assert await found(asker, word, moment) == wanted, (at, word)
+                assert await found(other, word, moment) == []
+        assert await found(keeper, "train", None) == ["Take the train."]
+        assert await found(keeper, "kiosk", None) == []
+        pinned = await ezra.create_session_graph(
+            "pinned", inherits_from=[Parent(id="parent", as_of=moments[0])]
+        )
+        for word in words:
+            wanted = ["Wait at the kiosk."] if word == "kiosk" else []
+            assert await found(pinned, word, None) == wanted, word
+        await parent.redact([rule_id], reason="asked for")
+        assert await found(keeper, "kiosk", moments[0]) == []
+
+
 async def test_ne_01_playbooks_that_said_the_same_are_told_once_of_then(tmp_path: Path) -> None:
     """Two agents' rules were one answer until one was refined; those that differed were two."""
     clock = MovingClock(FRIDAY)

@@ -16,7 +16,7 @@ from ...known_records import Known, Sighted
 from ...learning import held_until, was_true
 from ...moments import maybe_microseconds, microseconds
 from ...recollection import Place, Said, Uses, WordStatistics
-from ...records import TEXT_CHARS_MAX, Fact, Hit, Kind, Scope, SearchQuery
+from ...records import TEXT_CHARS_MAX, Fact, Hit, Kind, Rule, Scope, SearchQuery
 from ..conditions import Absent, Among, Beyond, Condition, Holds, Is, Present, Within
 from ..ownership import check_limit, in_order
 from ..port import Find, Near, Steps, count, counts, every, one
@@ -26,7 +26,9 @@ from .belief_projection import BELIEFS
 from .belief_spans import active_then, spans_at
 from .facts import USES
 from .lexical import READERS, read_hits
+from .log import AUDIT
 from .questions import MANY, among, by_then, not_by, whole
+from .rules import RULES
 from .statements import FACTS
 from .store_base import OverEngine, reading
 from .turns import TURNS, KeptTurn
@@ -147,8 +149,9 @@ class Recollection(OverEngine):
     def ended(self, scope: Scope, query: SearchQuery) -> Steps[tuple[Hit, ...]]:
         """Return visible records that were live at ``query.as_of`` and are not any more.
 
-        Superseded and forgotten facts, expired summaries, beliefs that were active then; those
-        whose content is destroyed are gone from every moment. All other conditions of the query
+        Superseded and forgotten facts, expired summaries, beliefs that were active then, and rules
+        that have other steps since, with those of then; those whose content is destroyed are gone
+        from every moment. All other conditions of the query
         hold (its words and vector are not looked at). Most recently ended first, then by id, at
         most ``query.limit``. Nothing without ``as_of``. Of a belief that is active now but was
         not then, ``search_words`` with ``as_of`` and this method both say nothing.
@@ -158,9 +161,12 @@ class Recollection(OverEngine):
         over = yield from _ended(scope, query, query.as_of)
         if "belief" in query.kinds:
             over += yield from _beliefs_ended(scope, query, query.as_of)
+        rules = yield from _refined(scope, query, query.as_of)
+        over += [(microseconds(until), rule.id, "rule") for until, rule in rules]
         last = sorted(over, key=lambda one: (-one[0], one[1]))[: query.limit]
         found = [Found(kind, record_id, 0.0) for _, record_id, kind in last]
-        return (yield from read_hits(scope, found))
+        then = {rule.id: hit_of(rule, 0.0, scope.graph_id) for _, rule in rules}
+        return tuple(then.get(hit.id, hit) for hit in (yield from read_hits(scope, found)))
 
     @reading
     def former(
@@ -231,6 +237,23 @@ def _ended(scope: Scope, query: SearchQuery, then: datetime) -> Steps[list[Over]
     found = yield from every(*finds)
     ends = ((one.ended_at or one.expires_at, one) for one in found)
     return [(microseconds(end), one.id, one.kind) for end, one in ends if end is not None]
+
+
+def _refined(
+    scope: Scope, query: SearchQuery, then: datetime
+) -> Steps[list[tuple[datetime, Rule]]]:
+    """Return rules that had other steps at a moment, as they were, each with until when."""
+    if "rule" not in query.kinds:
+        return []
+    kind = Is("kind", "playbook refined")
+    since = Within("recorded_at", since=microseconds(then) + 1)
+    told = whole(AUDIT, scope, "kind", kind, since, order=("-position",), limit=query.limit)
+    ids = dict.fromkeys(one.record_ids[0] for one in (yield from every(told)))
+    asked_of = (Is("kind", "rule"), *by_then("recorded_at", then), *asked_for(query))
+    filed = yield from every(among(SEARCHABLE, scope, ids, *asked_of))
+    rules = yield from every(among(RULES, scope, (one.id for one in filed), *_KEPT))
+    were = ((rule, rule.former_at(then)) for rule in rules)
+    return [(former.until, rule.at(then)) for rule, former in were if former is not None]
 
 
 def _ended_by(query: SearchQuery) -> tuple[Condition, ...]:
