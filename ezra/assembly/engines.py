@@ -233,11 +233,11 @@ async def opened_house(settings: Settings, beside: House | None = None) -> Async
         else:
             generations = await stack.enter_async_context(warm_generations(settings))
         if beside is not None and cold_at == beside.cold_at:
-            archive, leases = beside.cold, beside.leases
+            archive, leases, taint = beside.cold, beside.leases, beside.taint
         else:
             cold = await stack.enter_async_context(cold_store(settings))
-            archive, leases = cold.archive, cold.leases
-        yield House(archive, generations, leases, cold_at=cold_at, warm_at=warm_at)
+            archive, leases, taint = cold.archive, cold.leases, cold.taint
+        yield House(archive, generations, leases, taint, cold_at=cold_at, warm_at=warm_at)
 
 
 async def check_up(settings: Settings) -> tuple[TierHealth, ...]:

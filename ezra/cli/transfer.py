@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tiers.errors import UsageError
+from tiers.errors import NotFound, PolicyDenied, UsageError
 from tiers.fleet import CATALOG
 from tiers.saved_file import SavedFile
 
@@ -23,10 +23,10 @@ from ..moving import MoveReport, Step, move, verify
 from ..moving.addresses import Ends, ends_of
 from ..moving.carried_file import Carried, checked_file, lines_of, put_in
 from ..moving.carrying import TABLES
-from ..moving.report import KEYS_STAY
+from ..moving.report import KEYS_STAY, set_aside_stays
 from ..replay.formats import foreign_format
 from .command import Answer, plain
-from .doors import InGraph, Machine, Memory
+from .doors import AnyEzra, InGraph, Machine, Memory
 from .options import FROM_INPUT, folder_of
 from .screen import NOBODY_READS, Screen, Steps, drop_output
 
@@ -60,7 +60,21 @@ async def export_graph(at: InGraph, file: str) -> Answer:
         drop_output()
         raise typer.Exit(NOBODY_READS) from None
     line = () if is_output else f"{file}: {at.graph}, {count} lines"
-    return Answer({"graph": at.graph, "file": file, "lines": count}, line)
+    stays = 0 if is_catalog else await _open_roll_backs(await at.open(), at.graph)
+    notes = [set_aside_stays(stays)] if stays else []
+    return Answer({"graph": at.graph, "file": file, "lines": count}, line, notes)
+
+
+async def _open_roll_backs(ezra: AnyEzra, graph_id: str) -> int:
+    """Return how many open roll-backs have set aside records of a graph, or came from it."""
+    graph = await ezra.session_graph(graph_id)
+    made = {one.id: one for one in await graph.taint.roll_backs()}
+    lineage = {one.graph_id for one in (await graph.status()).lineage}
+    for ancestor in sorted(lineage - {CATALOG}):  # nothing of the catalog is ever rolled back
+        with suppress(NotFound, PolicyDenied):  # a token for this graph alone is not told of it
+            found = await (await ezra.session_graph(ancestor)).taint.roll_backs()
+            made |= {one.id: one for one in found if graph_id in one.graph_ids}
+    return sum(one.state == "open" for one in made.values())
 
 
 async def import_graph(memory: Memory, file: Path, check: bool = False) -> Answer:

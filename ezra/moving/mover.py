@@ -34,6 +34,7 @@ from .report import (
     Step,
     TenantMoved,
     TenantState,
+    set_aside_stays,
 )
 from .side import (
     House,
@@ -193,6 +194,8 @@ async def _notes(source: House, target: House, tenants: Sequence[str]) -> tuple[
     notes = ["hot tier: not moved, it is a cache and is rebuilt from cold", KEYS_STAY]
     if source.cold_at == target.cold_at:
         notes.append(f"cold tier: stays in {source.cold_at}")
+    else:
+        notes += await _set_aside(source, tenants)
     if source.warm_at == target.warm_at:
         notes.append(f"warm tier: stays in {source.warm_at}")
         return tuple(notes)
@@ -205,6 +208,12 @@ async def _notes(source: House, target: House, tenants: Sequence[str]) -> tuple[
                     "the target builds its own"
                 )
     return tuple(notes)
+
+
+async def _set_aside(source: House, tenants: Sequence[str]) -> list[str]:
+    async with Side(source) as side:
+        counts = {tenant: await side.open_roll_backs(tenant) for tenant in tenants}
+    return [f"tenant {name}: {set_aside_stays(count)}" for name, count in counts.items() if count]
 
 
 def _rows(plan: Mapping[str, Sequence[Part]]) -> int:

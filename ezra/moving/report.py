@@ -13,6 +13,12 @@ KEYS_STAY = (
 """What whoever moves a signed log has to know."""
 
 
+def set_aside_stays(count: int) -> str:
+    """Return what whoever carries records has to know of so many open roll-backs."""
+    what, which = ("roll-back", "it") if count == 1 else ("roll-backs", "them")
+    return f"{count} open {what}: what is set aside is not carried; confirm or undo {which} first"
+
+
 @dataclass(frozen=True)
 class Step:
     """A page that has been moved or compared.

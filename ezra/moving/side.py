@@ -25,7 +25,7 @@ from tiers.upkeep import (
 )
 
 if TYPE_CHECKING:
-    from tiers.cold.stores import ColdArchive, LeaseStore
+    from tiers.cold.stores import ColdArchive, LeaseStore, TaintStore
 
 
 Read = Callable[[str, int], Awaitable[Page[Record]]]
@@ -102,6 +102,7 @@ class House:
         cold: Everything that is true.
         generations: The warm indexes, whose vectors move as they are.
         leases: Keep two moves from going into the same house at once.
+        taint: Knows the roll-backs that are open: what they have set aside does not move.
         cold_at: Where the cold tier is. Shown and written down, so without any secret; two houses
             that say the same share the tier, which then stays where it is.
         warm_at: Where the warm tier is, likewise.
@@ -110,6 +111,7 @@ class House:
     cold: ColdArchive
     generations: WarmGenerations
     leases: LeaseStore
+    taint: TaintStore
     cold_at: str
     warm_at: str
 
@@ -157,6 +159,14 @@ class Side:
         index = await self.index(generation)
         counts = [await index.count(Scope(tenant=tenant, graph_id=graph)) for graph in graphs]
         return sum(counts)
+
+    async def open_roll_backs(self, tenant: str) -> int:
+        """Return how many roll-backs of the tenant can still be undone."""
+        count = 0
+        for graph_id in await self.graphs(tenant):
+            made = await self.house.taint.roll_backs(Scope.of_graph(tenant, graph_id))
+            count += sum(one.state == "open" for one in made)
+        return count
 
     async def graphs(self, tenant: str) -> list[str]:
         """Return the ids of the tenant's graphs."""

@@ -313,3 +313,29 @@ def test_a_file_that_cannot_be_written_leaves_nothing(door: Door, tmp_path: Path
     assert "path" in door.refused("export", "carried", tmp_path / "no" / "where.ezra")
     assert door("export", "nowhere", tmp_path / "nowhere.ezra").code == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_roll_back_has_set_aside_stays_behind_and_that_is_told(tmp_path: Path) -> None:
+    """By a file of the graph, of an heir that it reached, and by a move, until it is decided."""
+    with door_to("embedded", tmp_path / "home") as door:
+        door.done("graph", "create", "monza")
+        door.done("graph", "create", "heir", "--inherits-from", "monza")
+        for graph in ("monza", "heir"):
+            door.done("agent", "spawn", graph, "strategist")
+        poison = door.told("remember", "monza", "strategist", "Softs last for ever.")["id"]
+        kept = ("beliefs", "commit", "heir", "strategist", "Start on softs.", "--source", poison)
+        door.done(*kept)
+        named = ("monza", poison, "--reason", "planted")
+        made = door.told("taint", "roll-back", *named)["roll_back"]
+        assert {one["graph_id"] for one in made["items"]} == {"monza", "heir"}
+        exports = [("export", graph, tmp_path / f"{graph}.ezra") for graph in ("monza", "heir")]
+        stays = "1 open roll-back: what is set aside is not carried; confirm or undo it first"
+        for export in exports:
+            assert stays in door.done(*export).err, export
+    ends = ("--from", "embedded", "--to", "embedded", "--home", tmp_path / "home", "--to-home")
+    moved = ezra(tmp_path / "home", "migrate", *ends, tmp_path / "third")
+    assert (moved.returncode, f"tenant default: {stays}" in moved.stdout) == (0, True), moved
+    with door_to("embedded", tmp_path / "home") as door:
+        door.done("taint", "undo", "monza", made["id"], "--reason", "true after all")
+        for export in exports:
+            assert "roll-back" not in door.done(*export).err, export
