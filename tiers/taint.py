@@ -60,7 +60,7 @@ class Resting(Record):
         reasons: The records that it names, and how it does: what it may rest on.
         is_gone: It has no content of its own any more.
         is_kept: Its content, or that it was believed, is kept by an open roll-back.
-        is_over: A belief that is active no longer.
+        is_over: A belief that a roll-back has taken back.
         is_retired: Retention has emptied it; what was made of it before tells of it still.
     """
 

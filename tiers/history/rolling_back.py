@@ -85,12 +85,12 @@ def roll_back_plan(
 ) -> Reversal:
     """Return the events of taking tainted beliefs back, all at once.
 
-    An active one is reverted, and its agent trusted a little less. One that had given way is
-    restored and ends at once, so that reverting its successor later does not bring it back. It
-    ends before the active ones do: what ends a chain ends last.
+    An active one is reverted, and its agent trusted a little less. One that had given way, or was
+    reverted before, is restored and ends at once, so that neither reverting its successor nor an
+    earlier state brings it back. It ends before the active ones do: what ends a chain ends last.
 
     Args:
-        tainted: Active ones, and those that others superseded.
+        tainted: Active ones, those that others superseded, and those that were reverted.
         replaced: What active ones had taken the place of, past all that is gone or tainted; each
             pinned as it was then.
         active_keys: Of every other active belief.
@@ -100,7 +100,7 @@ def roll_back_plan(
     """
     events: list[PlannedEvent] = []
     for one in sorted(tainted, key=lambda each: each.status == "active"):
-        if one.status == "superseded":
+        if one.status != "active":
             events.append(PlannedEvent("restored", one.id, because))
         events.append(PlannedEvent("reverted", one.id, because))
     taken = set(active_keys)
@@ -132,7 +132,8 @@ def undo_plan(
     """Return the events of letting beliefs be there again, and those that stay away.
 
     One is active again if nothing that took its place is there, and what stands for it gives way.
-    One that had given way to what is gone as it was then has given way again.
+    One that had given way to what is gone as it was then has given way again, and one that had been
+    reverted is reverted, by no roll-back any more.
 
     Args:
         aside: What the roll-back took back, with the status and the pin that it had.
@@ -150,6 +151,10 @@ def undo_plan(
     # What ends a chain first; of two without a chain in common the later one.
     for one in sorted(aside, key=lambda each: (len(paths[each.id]), -each.committed_seq)):
         path, now, key = paths[one.id], known[one.id], key_of(one)
+        if one.status == "reverted" == now.status:
+            events.append(PlannedEvent("restored", one.id, because))
+            events.append(PlannedEvent("reverted", one.id, {"reason": because["reason"]}))
+            continue
         has_place = all(each.id not in there for each in path)
         was_freed = any((each.ended_seq or 0) > (now.ended_seq or 0) for each in path)
         is_active = has_place and (one.status == "active" or was_freed)

@@ -30,7 +30,7 @@ class TaintNode(Record):
         text: How it begins; empty for a receipt, which holds no text of a record.
         is_gone: It has no content of its own any more.
         is_kept: Its content, or that it was believed, is kept by an open roll-back.
-        is_over: A belief that was taken back already.
+        is_over: A belief that a roll-back has taken back already.
     """
 
     graph_id: str

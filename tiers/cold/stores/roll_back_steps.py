@@ -29,7 +29,7 @@ from ..redaction import (
     stand_in,
     stand_in_id,
 )
-from .belief_past import CHAIN_MAX, given_way, with_successors
+from .belief_past import CHAIN_MAX, given_way, rolled_back_among, with_successors
 from .belief_projection import BELIEFS, append, key_of, trusts_of
 from .beliefs import keys_taken
 from .documents import FORMERS, former_ones, silence_formers
@@ -262,7 +262,8 @@ def _revert(part: Part, ids: Sequence[str]) -> Steps[list[RolledBack]]:
         return []
     scope = part.scope
     found = yield from every(own(BELIEFS, scope, ids, Absent("redacted_at")))
-    tainted = [one for one in found if one.status in {"active", "superseded"}]
+    gone = yield from rolled_back_among(scope, found)
+    tainted = [one for one in found if one.id not in gone]
     active = [one.id for one in tainted if one.status == "active"]
     replaced = yield from given_way(scope, active, {one.id for one in tainted})
     taken = yield from keys_taken(scope, map(key_of, replaced), active)

@@ -27,6 +27,8 @@ from ..redaction import (
     texts_of,
 )
 from .belief_log import EVENTS
+from .belief_past import rolled_back_among
+from .belief_projection import BELIEFS
 from .log import append_event
 from .passages import PASSAGES
 from .questions import own, whole
@@ -283,8 +285,15 @@ class TaintStore(OverEngine):
 
 
 def _with_kept(scope: Scope, found: Sequence[Resting]) -> Steps[list[Resting]]:
-    """Return records with what open roll-backs keep of them: texts, or that they were believed."""
+    """Return records with what open roll-backs keep of them: texts, or that they were believed.
+
+    A belief that was reverted otherwise is not over for them: an earlier state would bring it back.
+    """
     gone = [one.id for one in found if one.is_gone or one.is_over]
+    over = [one.id for one in found if one.is_over and not one.is_gone]
+    taken: set[str] = set()
+    for page in pages(over):
+        taken |= yield from rolled_back_among(scope, (yield from every(own(BELIEFS, scope, page))))
     believed: set[str] = set()
     kept: dict[tuple[str, str], str] = {}
     for page in pages(gone):
@@ -297,7 +306,12 @@ def _with_kept(scope: Scope, found: Sequence[Resting]) -> Steps[list[Resting]]:
     return [
         one.model_copy(update={"text": kept[one.kind, one.id], "is_kept": True})
         if one.is_gone and (one.kind, one.id) in kept
-        else one.model_copy(update={"is_kept": one.is_over and one.id in believed})
+        else one.model_copy(
+            update={
+                "is_over": one.is_over and (one.is_gone or one.id in taken),
+                "is_kept": one.is_over and one.id in believed,
+            }
+        )
         for one in found
     ]
 
