@@ -412,6 +412,7 @@ def _leaves(new: Claim, old: Claim) -> bool:
         or (new.attribute == "changed" and is_there)
         or _is_of_namesake(old.value, new.value)
         or (new.attribute == HAS and _is_closed_by(old.value, new.value))
+        or (new.attribute == "changed" and old.value.startswith(f"{new.value} as "))
         or is_post
     )
     if not value_of(new) or not is_it or new.sense != "over":

@@ -54,7 +54,10 @@ _NO = any_case(
 )
 """A message that only denies, and says what is so instead: ``No, red.``"""
 _MARK = r"(?:no|sorry|oops|wait|actually|correction|typo|my mistake|scratch that|strike that)"
-_EXACT = r"(?:on |at |in )?(?P<right>[\u20ac$\u00a3]?\w[\w.,:'\u2019-]*(?: [\w.'\u2019-]+){0,2}?)"
+_EXACT = (
+    r"(?:on |at |in )?(?P<right>[\u20ac$\u00a3]?(?:\d[\d.,]*(?: [a-z-]+){3,6}"
+    r"|\w[\w.,:'\u2019-]*(?: [\w.'\u2019-]+){0,2}?))"
+)
 _MEANT = (
     any_case(
         rf"(?:{_MARK}[,:.!]* ){{0,2}}"
@@ -237,7 +240,7 @@ def _exchanged(turn: Turn, before: Sequence[Turn], state: State) -> tuple[str, s
         meant = _match(_SORRY, text)
         is_meant = meant is not None and bool(before) and _is_amount(meant["right"], before[-1])
     if meant is not None and is_meant:
-        exchange = _meant(meant["right"].rstrip(".,"), before, state)
+        exchange = _meant(_bare(meant["right"].rstrip(".,"), before), before, state)
         if exchange is not None:
             return exchange
     denied = _NO.fullmatch(text)
@@ -261,6 +264,13 @@ def _denied(right: str, before: Sequence[Turn], state: State) -> tuple[str, str]
         if wrong:
             return (wrong[-1], right) if _is_alike(wrong[-1], right) else None
     return None
+
+
+def _bare(right: str, before: Sequence[Turn]) -> str:
+    """Return a number without the words that were said with the wrong one: ``950 a month``."""
+    number, _, rest = right.partition(" ")
+    said = {*words(before[-1].input)} if before and rest and _NUMBER.fullmatch(number) else set()
+    return number if said and {*words(rest)} <= said else right
 
 
 def _meant(right: str, before: Sequence[Turn], state: State) -> tuple[str, str] | None:

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from tiers.lexical import MONTHS, sentences
+from tiers.lexical import MONTHS, sentences, words
 from tiers.records import FactType, Turn
 
 from .grammar.as_said import claims_as_said, is_half_covered
 from .grammar.claims import claims_in
 from .grammar.clauses import Clause, clauses, is_clear, plain_quotes, without_greeting
+from .grammar.doubts import takes_all_back
 from .grammar.ellipses import with_speaker
 from .grammar.mentions import mentioned
 from .grammar.retellings import retold
@@ -118,11 +119,19 @@ def _in_order(said: str, subject: str, at: datetime | None) -> Iterator[Stated]:
             of_clauses.setdefault(claim.sentence, []).append(_of_claim(claim, said))
     texts = " ".join(one.text for some in of_clauses.values() for one in some)
     before = ""
-    for number, sentence in enumerate(sentences(said)):
+    told = sentences(said)
+    for number, sentence in enumerate(told):
+        if any(map(takes_all_back, told[number + 1 : number + 2])):
+            continue
         some = of_clauses.get(number, [])
-        asked = [] if some else [_of_claim(one) for one in requested(sentence, subject)]
+        known_words = {*words(" ".join(one.text for one in some))}
+        asked = [
+            _of_claim(one)
+            for one in requested(sentence, subject)
+            if not some or _is_else(one.value, known_words)
+        ]
         noted = [] if some or asked else [*_asked_to_note(sentence, subject)]
-        found = some or asked or noted
+        found = [*some, *asked] or noted
         if not found or is_half_covered(sentence, [one.text for one in found]):
             found += map(_of_claim, claims_as_said(sentence, subject, at, before))
         before = sentence
@@ -131,6 +140,12 @@ def _in_order(said: str, subject: str, at: datetime | None) -> Iterator[Stated]:
     for claim in mentioned(said, subject):
         if claim.value not in texts:
             yield _of_claim(claim)
+
+
+def _is_else(value: str, known: set[str]) -> bool:
+    """Whether most words of a value are not known: what is asked for beside its reason."""
+    said = {*words(value)}
+    return len(said - known) > len(said) / 2
 
 
 def _of_claim(claim: Claim, said: str = "") -> Stated:

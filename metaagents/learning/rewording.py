@@ -30,8 +30,9 @@ _BASE = frozenset(
     "ask book bring buy call come do drink drive eat enjoy fly get give go have hate keep know "
     "leave like live love meet mention move need order own park paste pay play post prefer "
     "report request run say see sell send share sleep speak start stay study take teach think "
-    "travel try use wait wake walk want watch wear work write don't haven't".split()
+    "travel try use wait wake walk want watch wear work write don't haven't adore bank grow".split()
 )
+_AS_IN_THE_PAST = frozenset("set put read cut let hit cost hurt quit bet shut split spread".split())
 _ADVERB = r"(?:(?:always|never|usually|often|only|also|still|just|really|currently|now) )?"
 _I_VERB = any_case(rf"\bi (?P<adverb>{_ADVERB})(?P<verb>[a-z']+)")
 _MINE = (
@@ -70,7 +71,8 @@ def _not_am(said: str, subject: str) -> str:
 
 def _conjugated(match: re.Match[str], subject: str) -> str:
     verb = match["verb"].lower()
-    put = third_person(verb) if verb in _BASE else match["verb"]
+    is_base = verb in _BASE or (is_base_form(verb) and verb not in _AS_IN_THE_PAST)
+    put = third_person(verb) if is_base else match["verb"]
     return f"{subject} {match['adverb']}{put}"
 
 

@@ -110,6 +110,36 @@ async def _standing(home: Path, *said: str, reply: str = "Okay.") -> set[str]:
             ),
             "X1234567",
         ),
+        (
+            ("The request timeout is 30 seconds.", "I bumped the request timeout to 45 seconds."),
+            "30",
+        ),
+        (("The cache size is 100 MB.", "I set the cache size to 512 MB."), "100"),
+        (("The cache TTL is 300 seconds.", "The cache TTL was halved, so it's 150."), "300"),
+        (
+            (
+                "My dentist appointment is on March 3.",
+                "They pushed my dentist appointment back to March 10.",
+            ),
+            "3 March",
+        ),
+        (("The repository is called acme-core.", "We renamed the repository to acme-api."), "core"),
+        (("The flag dark_mode is on.", "We turned dark_mode off again."), " on"),
+        (("I use Chrome as my browser.", "I switched from Chrome to Firefox."), "uses"),
+        (("I'm taking Spanish lessons.", "I had to drop my Spanish lessons."), "taking"),
+        (("My flight to Rome is on May 4.", "I had to cancel my flight to Rome."), "May"),
+        (("I drive a Golf.", "I traded the Golf for a Volvo."), "drives"),
+        (
+            ("The owner of the importer is Kenji.", "Amara took over the importer from Kenji."),
+            "is Kenji",
+        ),
+        (
+            ("Production runs on Kubernetes 1.27.", "We upgraded production to Kubernetes 1.29."),
+            "1.27",
+        ),
+        (("In staging, the limit is 10.", "The limit in staging was raised to 20."), "10"),
+        (("I have a meeting with Tom on Monday.", "Tom cancelled our meeting."), "has"),
+        (("I have a cat.", "I had to put my old cat down."), "has"),
     ],
 )
 async def test_news_takes_the_place_of_what_was_so(
@@ -161,6 +191,20 @@ async def test_news_takes_the_place_of_what_was_so(
         ("I don't have a car.", "My sister bought a used Skoda."),
         ("The incident INC-42 is open.", "INC-43 was resolved."),
         ("Nina owns the billing service.", "Nina handed the search service over to Omar."),
+        ("I live in Rome.", "I had to put my old cat down on Friday."),
+        ("I'm vegetarian.", "I had to put my old cat down on Friday."),
+        ("I have a dog.", "I had to put my cat down."),
+        ("I'm expecting my second in May.", "My son was born in 2021."),
+        ("In staging, the timeout is 30 seconds.", "In production, the timeout is 60 seconds."),
+        ("The limit is 10.", "In staging, the limit is now 5."),
+        ("In Berlin, the office is on the third floor.", "In Bonn, the office is on the first."),
+        ("The timeout is 30 seconds.", "Don't set the timeout to 5."),
+        ("The flag dark_mode is on.", "The flag new_nav is off."),
+        ("I'm taking Spanish lessons.", "I dropped the guitar lessons."),
+        ("My flight to Rome is on May 4.", "I had to cancel my flight to Oslo."),
+        ("The connection pool is 40.", "I set the thread pool to 80."),
+        ("I have a meeting with Ann on Monday.", "Tom cancelled our meeting."),
+        ("My mom's birthday is on May 3.", "My dad's birthday is on June 9 and he loves jazz."),
     ],
 )
 async def test_what_may_be_of_another_one_stays(tmp_path: Path, said: tuple[str, ...]) -> None:

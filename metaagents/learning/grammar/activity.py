@@ -14,6 +14,7 @@ from ..regexes import regex
 from . import phrases
 from .lexicon import ACQUAINTANCES, EVALUATIVE, MOMENTARY
 from .statement import DOES, DONE, Claim, Said, of_speaker
+from .verbs import is_known_verb, past_base
 
 ACHIEVEMENTS = frozenset(
     "win write publish climb run complete build compose record direct design restore raise cross "
@@ -135,8 +136,9 @@ def _on_duty(said: Said) -> Iterator[Claim]:
 def _as_a_rule(said: Said) -> Iterator[Claim]:
     """``I repair church organs``, ``I bank with Nordea``, ``I don't watch television``."""
     verbal = said.verbal
-    if verbal.lemma in _HAVING:
-        return  # what frames take for no possession is none
+    first = verbal.rest.partition(" ")[0]
+    if verbal.lemma in _HAVING or (past_base(first) and not is_known_verb(verbal.lemma)):
+        return  # what frames take for no possession is none, and "once lived" no verb
     is_dated = any(one.sort == "at" for one in said.times)
     rest = verbal.rest.removeprefix("the ") if verbal.sense == "over" else verbal.rest
     is_whole = _is_object(rest) or (not rest and verbal.lemma in ALONE)

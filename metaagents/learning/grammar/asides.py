@@ -22,10 +22,13 @@ _APPOSED_AFTER = regex(
     rf"((?:my|our) (?:[a-z]+ )?(?:{'|'.join(sorted(PERSONS | PETS))})), (?=[a-z])"
 )
 _BESIDE = regex(rf"([{CAPITALS}][\w'&-]+), an? [^,;.?!]{{2,40}}, ((?:and|but) ([a-z]+) )")
+_IS = r"(?:an? |the |my |our |from |in |on |at |\d|(?!(?:been|got|had|\w+ed|gone)\b)[a-z]+ing )"
+"""Before it ``who's`` is "who is"."""
 _ASIDE = regex(
     rf"^(?!I'm\b)((?:[Mm]y|[Oo]ur|[Tt]he) [\w -]{{2,30}}|(?:[{CAPITALS}][\w'-]+ ?){{1,3}}), "
     r"(?:(?:who|which) (?P<does>[^,;.?!]{2,40})|(?P<what>an? [^,;.?!]{2,40})"
-    r"|(?:who|which|whose|where|as (?:\w+(?:'s| is) )?(?:now |also )?(?:called|known))\b"
+    rf"|who's (?P<is>{_IS}[^,;.?!]{{2,40}})"
+    r"|(?:who|whom|which|whose|where|as (?:\w+(?:'s| is) )?(?:now |also )?(?:called|known))\b"
     r"[^,;.?!]{0,60}), (?=[a-z])"
 )
 """What is added of somebody between who it is and what is said of them."""
@@ -48,5 +51,6 @@ def _without_what(found: re.Match[str]) -> str:
 
 def _aside_first(found: re.Match[str]) -> str:
     who = found[1].strip()
-    added = found["does"] or (f"is {found['what']}" if found["what"] else "")
+    being = found["what"] or found["is"]
+    added = found["does"] or (f"is {being}" if being else "")
     return f"{who} {added}; {who} " if added else f"{who} "

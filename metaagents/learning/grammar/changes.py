@@ -38,12 +38,19 @@ VALUE = (
     r"(?:(?:[A-Z][A-Z\d.-]+|[\w.+-]+@[\w.-]+"
     r"|[a-z][\w.-]*[\d_][\w.-]*|[\u20ac$\u00a3+-]?\d(?:[\w.%]|,(?=\d))*"
     rf"|(?:{'|'.join(sorted(NUMBERS - {'one'}))})\b)"
-    r"(?: [\w%/]+){0,3}?)"
+    r"(?: (?!(?:this|last|today|yesterday|tonight|earlier|just|because|since|after|so|by|and|but|or"
+    r"|when|while|then|until|in|for|if|which|it)\b)[\w%/]+){0,3}?)"
 )
 TO_VALUE = rf"(?: from [^,;]{{1,30}}?)? to (?P<value>{VALUE})\.?"
 """A number and its unit, a code or an address: what it is; else it may be what it is for."""
 OWNED = r"(?:[Tt]he|[Oo]ur|[Mm]y|[A-Z][\w-]*'s)"
-_TO_NAME = rf"(?:from {FULL_NAME} )?(?:to |as )?(?={FULL_NAME}$)"
+_CODE = r"[a-z][\w.]*[-_/.\d][\w./-]*\w"
+"""What a thing is called in code: ``acme-core``."""
+_TO_NAME = (
+    rf"(?:from (?:{FULL_NAME}|{_CODE}) )?"
+    rf"(?:(?:to |as )?(?=(?:{FULL_NAME}|{_CODE})[.!]?$)"
+    r"|to (?=(?!(?:it|this|that|something|anything|match|what)\b)[a-z][a-z\d]+[.!]?$))"
+)
 NAMED = r"i?[A-Z][\w.+#-]*(?: [A-Z\d][\w.+#-]*){0,3}"
 _WAS = r"(?:was|has been|got)"
 
@@ -62,6 +69,20 @@ _SET = (
     r"|channel|extension|threshold|quota|interval|room|path|host|region|endpoint|rent|quorum) "
 )
 """What somebody sets, other than the weather and a score."""
+
+
+_FIGURE = (
+    r"(?!.*\b(?:alarm|oven|timer|thermostat|volume|brightness)\b)(?:[\w'-]+ ){0,3}?(?:"
+    rf"{_MEASURED}|port|region|version|pool|ttl|TTL|count|level|replicas|duration|length|cap|ratio)"
+    r"(?: (?:of|for) (?:the|our|my) (?:[\w-]+ ){0,2}?[\w-]+)?"
+)
+_TONGUE = (
+    r"(?:Arabic|Cantonese|Catalan|Chinese|Czech|Danish|Dutch|English|Farsi|Finnish|French|German"
+    r"|Greek|Hebrew|Hindi|Hungarian|Italian|Japanese|Korean|Mandarin|Norwegian|Polish|Portuguese"
+    r"|Romanian|Russian|Spanish|Swahili|Swedish|Thai|Turkish|Ukrainian|Urdu|Vietnamese|Welsh)"
+)
+_SWITCH = r"(?:(?:the )?(?:feature )?(?:flag|toggle|setting|option) )?[a-z]\w*_\w+"
+"""What is on or off in a program."""
 
 
 def _halted(found: re.Match[str]) -> str:
@@ -111,8 +132,29 @@ CHANGES: tuple[Way, ...] = (
         r"\1 \2 is now \g<value>",
     ),
     Way(
+        rf"^([Tt]he|[Oo]ur|[Mm]y) ({THING}) (?:{_WAS} (?:just )?)?{CHANGED}(?: again)?,? "
+        rf"(?:so|and) (?:now )?(?:it's|it is) (?:now )?(?P<value>{VALUE})(?: now)?[.!]?$",
+        r"\1 \2 is now \g<value>",
+    ),
+    Way(
+        rf"^(?:I|[Ww]e)(?:'ve| have)?(?: just| now)? set (the|our|my) ({_FIGURE}) to "
+        rf"(?P<value>{VALUE})(?: (?:just now|today|yesterday|this (?:morning|afternoon)))?[.!]?$",
+        r"\1 \2 is now \g<value>",
+    ),
+    Way(
+        r"^(?:I|[Ww]e)(?:'ve| have)?(?: just| now)? (?:turned|switched|set) "
+        rf"(?:(?P<on>on|off) )?(?P<what>{_SWITCH})(?(on)| (?P<then>on|off))(?: again| now)?"
+        r"(?: (?:because|since|as) [^,;]+)?[.!]?$",
+        lambda found: f"{found['what']} is {found['on'] or found['then']}",
+    ),
+    Way(
+        r"^(?:I|[Ww]e)(?:'ve| have)?(?: just| now)? (?P<how>enabled|disabled) "
+        rf"(?P<what>{_SWITCH})(?: again| now| today)?(?: (?:because|since|as) [^,;]+)?[.!]?$",
+        r"\g<what> is \g<how>",
+    ),
+    Way(
         r"^(?:[Ff]rom now on|[Aa]s of (?:now|today)|[Ss]tarting (?:now|today)),? "
-        r"((?:I|[Ww]e|[Tt]he|[Oo]ur|[Mm]y) [^,;]+?)[.!]?$",
+        rf"((?:I|[Ww]e|[Tt]he|[Oo]ur|[Mm]y|{FULL_NAME}(?= [a-z]+s ))(?: [^,;]+?))(?=[.!]?$|; )",
         lambda found: f"{found[1][:1].upper()}{found[1][1:]} from now on",
     ),
     Way(
@@ -148,6 +190,27 @@ CHANGES: tuple[Way, ...] = (
         rf"({FULL_NAME})(?:[,;] (?:and |but )?({_WHEN}) (?:it's |it is |it'll be )?({FULL_NAME}))?"
         r"(?=[.!]?$)",
         _after_each_other,
+    ),
+    Way(
+        r"^(?:[Tt]he|[Oo]ur) on[ -]call (?:engineer|developer|person|dev|agent|SRE) "
+        rf"({_WHEN}) (?:is|will be) ({FULL_NAME})(?=[.!]?$|[,;]|,? (?:and|but) )",
+        lambda found: f"{found[2].rstrip('.')} is on call {found[1]}",
+    ),
+    Way(
+        rf"^(I|[Ww]e)(?:'m|'re| am| are) (?:handing|passing) (over )?((?:the|our|my) {THING})"
+        r"(?(2)| over) to ",
+        r"\1 handed \3 over to ",
+    ),
+    Way(
+        rf"\b(I|[Ww]e)(?:'m|'re| am| are) picking up (?={_TONGUE}(?:[.,!;]|$"
+        r"| (?:because|since|from|at|in|on|so|and|now|with)\b))",
+        lambda found: f"{found[1]}{' am' if found[1] == 'I' else ' are'} learning ",
+    ),
+    Way(
+        r"\b(I|[Ww]e)(?:'m|'re| am| are) (?:saving|putting aside|setting aside) "
+        r"(?=(?:about |around |roughly )?[\u20ac$\u00a3]?\d[\d.,]*(?: \w+)? (?:an?|per|every|each) "
+        r"(?:week|month|year)\b)",
+        r"\1 save ",
     ),
     Way(
         rf"^(I|[Ww]e) (?:don't use ({NAMED}) any ?more|no longer use ({NAMED}))[,;] "
@@ -207,6 +270,11 @@ CHANGES: tuple[Way, ...] = (
         r"(?:(?:I'm|I am|we're) )?(?:now )?(?:at|with) (?=[A-Z])",
         "I now bank with ",
     ),
+    Way(
+        r"\b(?:I|[Ww]e)(?:'ve| have)? (?:switched|changed) gyms?,? (?:and )?"
+        r"(?:(?:I'm|I am|we're|I go|we go) )?(?:now )?(?:at|to) (?=[A-Z])",
+        "My gym is now ",
+    ),
     # What a note leaves its article out of: "Rate limit is 100 requests per minute".
     Way(
         rf"^(?!(?:{_NO_NOUN})\b)([A-Z])([a-z]+ {_MEASURED})(?= (?:is|are|was|were|has|have|went"
@@ -223,7 +291,8 @@ CHANGES: tuple[Way, ...] = (
     Way(
         rf"^(?:[Tt]hey|[Tt]he [\w'-]+(?: [\w-]+)?)(?: have| has|'ve)?(?: just)? "
         r"(?:moved|changed|rescheduled|rebooked|postponed|pushed) (my|our) "
-        rf"((?:[\w-]+ ){{0,3}}?[\w-]+?)(?: from [^,;]{{1,30}})? (?:to|until) (?={_CLOCK})",
+        rf"((?:[\w-]+ ){{0,3}}?[\w-]+?)(?: back| forward| out)?(?: from [^,;]{{1,30}})? "
+        rf"(?:to|until) (?={_CLOCK})",
         lambda found: f"{found[1].capitalize()} {found[2]} was moved to ",
     ),
     Way(rf"^I(?:'m| am) no longer (?={_POST}(?:[.!]|$| of\b))", "I am no longer the "),
@@ -255,7 +324,8 @@ CHANGES: tuple[Way, ...] = (
         "My new e-mail is ",
     ),
     Way(
-        r"^(My|Our|The) (.{2,40}?) used to be .{1,40}?[,;] (?:but )?"
+        r"^(My|Our|The) (?!(?:score|temperature|weather|mood|traffic)\b)(.{2,40}?) "
+        r"(?:used to be|was) [^,;]{1,40}[,;] (?:but |and )?"
         r"(?:now it's|now it is|it's now) (?=.)",
         r"\1 \2 is now ",
     ),

@@ -209,7 +209,7 @@ def clauses(text: str) -> Iterator[Clause]:
         if len(sentence) > SENTENCE_CHARS_MAX or doubts.UNMEANT.search(sentence):
             continue
         has_correction = _CORRECTS.search(sentence) is not None
-        if doubts.TAKES_ALL_BACK.fullmatch(sentence):
+        if doubts.takes_all_back(sentence):
             ready = []
         if _INSTEAD.fullmatch(sentence.strip(" .!")):
             ready = ready[:-1]
@@ -341,7 +341,7 @@ def _stops(part: _Part, before: str) -> bool:
         doubts.INTRODUCES.search(before) or doubts.IS_WORDS.search(before)
     ):
         return True
-    if doubts.is_supposed(before, part.joint):
+    if doubts.is_supposed(before, part.joint) or doubts.is_of_some(before, part.joint, part.text):
         return True
     if part.joint == "because" and doubts.MOCKS.fullmatch(before.strip(" ,.!")):
         return True

@@ -16,7 +16,10 @@ _NOBODY = (
     r"(?!(?:Who|Whoever|What|Which|When|Where|Why|How|He|She|It|They|You|This|That|These|Those|One"
     r"|Some|Somebody|Someone|Anybody|Anyone|Everybody|Everyone|Nobody|None|No|Neither|Has|Have|Had"
     r"|Do|Does|Did|Is|Are|Was|Were|Will|Would|Could|Should|Can|If|Once|After|Before|Until|Unless"
-    r"|Because|Since|While|Maybe|Perhaps|Not)\b)"
+    r"|Because|Since|While|Maybe|Perhaps|Not|\w+n't|Never|Always|Please|Simply|Kindly|Just|Only|Also"
+    r"|Then|Now|Next|First|Second|Last|Let|Let's|And|But|So|Or|All|Both|Any|Each|Every|Many|Most"
+    r"|Others|People|Users|Customers|Clients|Tests|Attackers|Developers|Today|Yesterday|Sometimes"
+    r"|Usually|Often|Temporarily|Manually|Directly)\b)"
 )
 """Capitals at the beginning of a sentence that are no name."""
 _SO_MANY = {"second": "two", "third": "three", "fourth": "four"}
@@ -32,6 +35,7 @@ _PARTS = {
     "word": r"[a-z]+",
     "words": r"[a-z]+(?: [a-z]+)?",
     "anything": r".+?",
+    "role": r"(?:[Tt]he|[Oo]ur) (?:[\w-]+ ){1,2}(?:agent|team|squad|bot|desk)",
     "code": rf"(?:the )?(?:{NAMED}|[a-z]\w*(?:-[\w.]+)+)",
     "token": r"(?!(?:it|this|that|them)\b)[\w.-]{3,}",
     "passed": r"(?:(?:was |been )?(?:handed(?: over)?|passed|transferred)|moved|went|gone)",
@@ -120,6 +124,7 @@ _PARTS = {
     "limb": r"(?:leg|arm|foot|ankle|wrist|knee|hand|finger|nose|rib|toe|shoulder|hip|jaw)",
     "at_firm": r"(?: (?:at|with|as) .+)?",
     "leave": r"(?:[a-z]+ )?(?:holiday|vacation|leave|sabbatical|honeymoon)",
+    "site_of": r"(?:[Pp]roduction|[Pp]rod|[Ss]taging)",
     "unit": rf"{OWNED} (?:[\w-]+ )?(?:team|project|department|service|group|office|shop|account)",
     "come_to": r"(?:come|came|grown|grew|started|begun|learned|learnt) to (?:like|love|enjoy)",
     "am": r"(?: am|'m| is|'s| are|'re)",
@@ -159,10 +164,12 @@ _RESTATED = r"""
 <old:name> (?:is not|isn't|is no longer) the <post:anything> -> the {post} is not {old}
 <old:name><did> (?:handed|passed) <thing:had>(?: over)? to <new:name>
     -> {thing} is {new}. {old} no longer owns {thing}. {old} no longer leads {thing}
+(?P<old>I|[Ww]e|<role>)<did> (?:handed|passed)(?: over)? <thing:had>(?: over)? to <new:role>
+    -> {thing} is owned by {new}. {thing} is no longer owned by {old}
 <thing:had> is owned by <team><owner:name>(?: now)? -> the owner of {thing} is {owner}
 <team><owner:name> (?:now )?owns <thing:had>(?: now)? -> the owner of {thing} is {owner}
 <who><did> <upgraded>(?: from .+)? to (?:an? |the )?<new:version> -> {who} {use} {new}
-<who><did> <upgraded> <thing:had>(?: from .+)? to (?:an? |the )?<new:version>
+<who><did> <upgraded> (?P<thing><had>|<site_of>)(?: from .+)? to (?:an? |the )?<new:version>
     -> {thing} runs on {new} now. {who} {run} {new}
 <thing:site><did> moved to <place:name> -> {thing} is in {place}
 <who><did> (?:moved|relocated) <thing:site> to <place:name> -> {thing} is in {place}
@@ -182,7 +189,7 @@ _RESTATED = r"""
 <firm:name><did> <laid_off> (?P<who>me|us|<full_name>)(?: off| go)? -> {who} left {firm}
 <who>(?: was| were| got|<did> been) <laid_off> (?:from|by|at) <firm:name> -> {who} left {firm}
 <who><did> <stopped_using> <old:name>(?: for <name>)? -> {who} stopped using {old}
-<who>(?:<did> traded| had to trade)(?: in)? my <thing:anything>(?: in)? for .+
+<who>(?:<did> traded| had to trade)(?: in)? (?:my|the|our) <thing:anything>(?: in)? for .+
     -> {who} sold my {thing}
 <who>(?:<did> (?:gave|given)| had to give) <pet:name> (?:away|up) -> {who} no longer {have} {pet}
 <who> (?:eats?|am eating|is eating) <meat> (?:again|now)
@@ -202,8 +209,11 @@ _RESTATED = r"""
 <who><did> (?:unsubscribed from|cancelled)(?: my| our| the)? <to:name>(?: <paid_for>)?
     -> {who} cancelled my {to} subscription. {who} no longer {subscribe} to {to}. {who} stopped
     using {to}. {who} no longer {have} a membership at {to}
-<who><did> (?:called off|cancelled) (?:<whose>|the) <journey> to <place:name>
-    -> {whose} trip to {place} was cancelled. {who} stopped planning a trip to {place}
+<who><did> (?:called off|cancelled) (?:<whose>|the) <what:journey> to <place:name>
+    -> {whose} trip to {place} was cancelled. {who} stopped planning a trip to {place}.
+    {whose} {what} to {place} was cancelled
+(?!I\b|We\b)<whom:name><did> (?:called off|cancelled) (?:my|our) <event:words>
+    -> {whom}'s {event} was cancelled. My {event} with {whom} was cancelled
 <who><did> (?:called off|cancelled) (?:the|my|our) <event:words>
     -> {theirs} {event} was cancelled. The {event} was cancelled.
 <who><did> (?:called off|cancelled) (?:the|my|our) <event:words> with <whom:name>
@@ -252,7 +262,7 @@ _RESTATED = r"""
 <who><did> <handed_in> (?:my|our|the) <piece:writing> -> {who} stopped writing a {piece}
 <who>(?: got|<did> been| was) promoted to <post:words> -> {who} {be} a {post} now
 <new:name><did> (?:taken|took) over <task:words> from (?P<who>me|us|[A-Z][\w-]+)
-    -> {who} {be} no longer responsible for {task}
+    -> {who} {be} no longer responsible for {task}. The owner of {task} is {new}
 <new:name><did> replaced <old:name> as (?:manager|head|lead|director) of <team:had>
     -> {new} leads {team}
 <new:name><did> <replaced> <old:name> as<of_whom> <post:anything>
@@ -270,7 +280,8 @@ _RESTATED = r"""
     -> {who} no longer {bank} with {account}. {who} no longer {have} an account at {account}.
     {who} no longer {have} an account with {account}
 <who><did> <given_up> (?!hope|faith|every|any|my)(?:the )?<thing:word>(?<!ing) -> {who} quit {thing}
-<who><did> <given_up> (?:my|our) <thing:lessons> -> {who} no longer {take} {thing}
+<who><did> (?:<given_up>|dropped|quit|stopped|cancelled) (?:my|our|the) <thing:lessons>
+    -> {who} no longer {take} {thing}. {who} stopped taking {thing}
 <who><did> moved out of <host:anything>(?:'s|') (?:place|house|home|flat|apartment)
     -> {who} no longer {live} with {host}
 <who><did> dropped out of <what:word> school -> {who} stopped studying {what}
@@ -366,6 +377,18 @@ _TABLE = tuple(_read_table())
 _LIKELY = Likely(way for way, _ in _TABLE)
 _BOUNDED = any_case(r"(?:since|until|till|from|as of|by|for|ever)\b")
 """A time that lasts: what is so for it may be over, or not have begun."""
+_DONE = {
+    "cancel": "cancelled",
+    "close": "closed",
+    "drop": "dropped",
+    "quit": "quit",
+    "return": "returned",
+    "stop": "stopped",
+}
+_HAD_TO = regex(rf"(?<= )(?:had|'ve had|have had) to ({'|'.join(_DONE)})\b")
+"""What somebody had to do is done."""
+_BORN_THEN = regex(r" born (?:in \d{4}|.* years ago)$")
+"""Who was born in another year ends nobody's waiting for a child."""
 _SENTENCE = regex(r"(?<=\. )[a-z]")
 _SPEAKING = {"my": "I", "our": "We", "me": "I", "us": "We"}
 _VERBS = "bank do drink eat follow go hate have like run subscribe live take use wear work".split()
@@ -377,7 +400,9 @@ def restated(text: str) -> str:
     ``We raised the retry limit from 3 to 5``: the retry limit is 5. ``I closed my ING account``: I
     no longer bank with ING.
     """
-    said = text.rstrip(".!")
+    said = _HAD_TO.sub(lambda found: _DONE[found[1]], text.rstrip(".!"))
+    if _BORN_THEN.search(said):
+        return ""
     undated, when = at_end(said)
     return _restated(said) or (_restated(undated) if when and not _BOUNDED.match(when) else "")
 

@@ -11,16 +11,24 @@ SUPPOSES = any_case(
     r"let's (?:say|assume|imagine|suppose|pretend)|pretend|say\b|unless|whether|had i|were i|"
     r"what if|as if|(?:oh |yeah,? )?(?:sure|right|yeah),? and (?:i|we|my|our)\b|"
     r"(?:yeah|yes|oh),? (?:right|sure|of course)\s*$|"
+    r"(?:provided|providing) (?:that|i|we|my|our|he|she|it|they|the|all|no|(?-i:[A-Z])\w+)"
+    r"|(?:as )?per (?:the|our) (?:old )?(?:docs|documentation|readme|spec)"
+    r"|with (?:any |some |a (?:bit|little) (?:of )?)?luck"
+    r"|in (?!(?:my|our)\b)[\w']+ (?:opinion|view|eyes|mind)"
+    r"|as an? (?:example|joke|placeholder|thought experiment)|on condition|depending on|subject to"
+    r"|pending (?:[a-z]+ )?(?:approval|review|confirmation|sign-off)|when [a-z]+ed,?\s*$|"
     r"once(?! an?\b| every\b)|until|(?:as|so) long as|for (?:the sake of argument|argument's sake)|"
     r"i wish|if only|should (?:i|we|my|our|he|she|it|they|the|(?-i:[A-Z])\w+)|in chapter|"
-    r"in (?:the|a|this|my|an) (?:[\w-]+ )?(?:film|movie|book"
+    r"in (?:the|a|this|my|an|our) (?:[\w-]+ )?(?:film|movie|book|docs|documentation|readme|tutorial"
+    r"|example|sample|mock-?up"
     r"|show|game|dream|novel|song|play|story|tale|series|episode|chapter|comic|legend|scenario"
     r"|simulation))\b"
 )
 _SUPPOSED = any_case(
     r"(?:.*\b(?:hypothes[ie]s|proposals?|suggestions?|ideas?|assumptions?|guess|theory|myth"
     r"|fake news|to-?do|(?:option|variant|alternative|scenario|plan)(?: \w)?)"
-    r"|(?:wish|draft|un\w+ed\b|not )[\w ]*)\s*"
+    r"|(?:wish|draft|un\w+ed\b|not |(?:expected|desired|wrong|false|incorrect|assertion|old|former"
+    r"|previous|previously|before)\b)[\w ]*)\s*"
 )
 """What heads something that nobody vouches for: ``option A:``, ``unconfirmed:``."""
 UNMEANT = Sought(
@@ -28,7 +36,10 @@ UNMEANT = Sought(
     r"|decided against (?:it|that)|(?:gave|given) (?:it|that) up|gave up on (?:it|that)"
     r"|but didn't(?=\W*$)|(?:but|though) (?:no longer|not any ?more)(?=\W*$)"
     r"|(?:decided|chose|chosen|opted) not to(?=\W*$)"
-    r"|(?:changed|change) (?:my|our) minds?|never happened)\b"
+    r"|(?:changed|change) (?:my|our) minds?|never happened"
+    r"|(?:then|but|and|later|had to) (?:we |i )?(?:revert(?:ed)?|undo|undid|roll(?:ed)? back)"
+    r" (?:it|that)"
+    r"|(?:changed|switched|set|put|rolled|turned) (?:it|that) back)\b"
     r"|^\s*(?:oh,? )?(?:great|fantastic|wonderful|lovely|brilliant|perfect|excellent|nice), i"
     r" (?:just|simply|do|so|really|absolutely) (?:love|enjoy|adore|like)\b"
 )
@@ -39,7 +50,8 @@ AGREES = any_case(r"(?:(?:oh|ah|yeah|yes|well),? )*(?:sure|right|yeah|yes|of cou
 """What opens with agreement is often its opposite: ``sure, and I am the Queen of Denmark``."""
 REPORTED = any_case(
     r"\b(?:says?|said|saying|tells|(?<!i )told|claims|claimed|(?:they|people) claim|heard"
-    r"|reckons?|read that|wrote|write that|begins with|translate|for example|according to|rumou?r"
+    r"|reckons?|read that|wrote|write that|begins with|translate|for (?:example|instance)"
+    r"|according to|rumou?r"
     r"|(?<!\w )word (?:is|has it)|i may|may be|supposed to|always wanted"
     r"|used to (?:think|believe|assume)|intended to"
     r"|(?:hoped|meant|wanted) to|can't believe|decided (?:whether|if)"
@@ -60,7 +72,8 @@ HEARSAY = Sought(
     r"\b(?:says?|said|saying|tells?|told|claim(?:s|ed)?|heard|asks?|asked"
     r"|(?:writes|wrote|write(?= that\b|:))(?! (?:the |an? |two |three |my |our |his |her )?"
     r"[a-z]+ (?:for|about|in|on|as)\b| (?:in |all )?(?:my|our|the) [a-z]+\b)|begins with|"
-    r"translate|quote|for example|an example|according to|rumou?r|(?<!\w )word (?:is|has it))\b"
+    r"translate|quote|for (?:example|instance)|e\.g\.|an example|according to|rumou?r"
+    r"|(?<!\w )word (?:is|has it))\b"
 )
 INTRODUCES = any_case(
     r"\b(?:goes|sings?|sang|reads?|answers?|reply|replies|write|sentence|line|lines|caption|title|"
@@ -98,8 +111,19 @@ ATTRIBUTED = any_case(
     r"|(?:i'm|i am|i was|we were) told|i(?:'ve)? (?:hear|heard|read)(?: say)?)[.! ]*$"
 )
 """Who else says what a sentence says, at its end: ``, says Eve``, ``, the paper writes``."""
-TAKES_ALL_BACK = any_case(r"\s*(?:or\b[^?]*\?|(?:or )?(?:perhaps |maybe )?not(?: really)?[.! ]*$)")
-"""A sentence that leaves nothing of the one before it: ``Or Monday?``, ``Not.``"""
+_TAKES_ALL_BACK = any_case(
+    r"\s*(?:or\b[^?]*\?|(?:or )?(?:perhaps |maybe )?not(?: really)?[.! ]*$"
+    r"|(?:(?:well|but|though|oh|ok|okay|no),? )*(?:or so (?:they|people|he|she|i) (?:say|says|hear"
+    r"|heard|think|was told)|sort of|kind of|in theory|supposedly|allegedly|hypothetically|i wish"
+    r"|not any ?more|no longer|i made (?:that|it|this) up"
+    r"|(?:i'm |i am )?not (?:so |too |very )?sure"
+    r"(?: (?:though|about (?:that|it|this)))?|i (?:might|may|could) be wrong"
+    r"|(?:at least )?that's (?:what (?:i(?:'ve)? (?:heard|read)|i was told|(?:they|people) say"
+    r"|[\w' ]{2,20} (?:says|said|thinks|claims|told me))|not (?:true|the case)(?: any ?more)?|a lie"
+    r"|no longer (?:true|the case)|outdated|(?:just |only )?an? (?:guess|joke|rumou?r|example))"
+    r"|in (?:an?|the|my) (?:[a-z]+ )?(?:game|dream|novel|story|movie|film|book|play)s?)[.! ]*$)"
+)
+"""A sentence that leaves nothing of the one before it: ``Or Monday?``, ``Not.``, ``I wish!``"""
 BEYOND = Sought(
     r"^(?!.*\b(?:play(?:s|ed|ing)|acts?|sings?|stars?|roles?|part|cast|lead)\b).*\bin th(?:e|is|at)"
     r" (?:[\w-]+ )?(?:film|movie|play|novel|comic|story|sitcom)[.! ]*$"
@@ -107,6 +131,26 @@ BEYOND = Sought(
 )
 """What is so in a play, or in every atlas: ``Ada lives in Rome in the play``."""
 QUOTED = regex(r"[\"\u201c\u201d\u201e\u00ab*]|(?<!\w)'(?=\w)(?!\d\ds? )[^']{1,80}'(?!\w)|^'|'$")
+
+
+_OF_SOME = any_case(
+    r"\s*(?:unlike|except(?: for)?|apart from|other than|outside of) [\w' -]+$"
+    r"|\s*(?:in|for|with|without|under|on|at) (?:an?|your) "
+    r"(?!(?:way|nutshell|word|while|change|moment|minute|sense|hurry|nice|heavy|good|bit|few|lot"
+    r"|year|month|week|day|couple|(?:[a-z]+ )?note|smile|side)\b)[\w' -]+$"
+)
+_THE_ONE = any_case(r"\s*(?:the|it|it's|our)\b")
+
+
+def is_of_some(front: str, joint: str, rest: str) -> bool:
+    """Whether what is said of the one thing is so for some only: ``for a team of five, the``."""
+    is_front = joint == "comma" and _OF_SOME.match(front) is not None
+    return is_front and _THE_ONE.match(rest) is not None
+
+
+def takes_all_back(sentence: str) -> bool:
+    """Whether a sentence leaves nothing of the one before it."""
+    return _TAKES_ALL_BACK.fullmatch(sentence) is not None
 
 
 def is_supposed(heading: str, joint: str) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 
 from ..regexes import any_case, regex
 from . import phrases
@@ -42,6 +43,12 @@ _VALID = any_case(
     r"|permit|trial|probation|notice|course|internship|training|offer)$"
 )
 """How long it holds is part of what it is."""
+_IN_CODE = regex(r"\b[A-Za-z]\w*_\w+$")
+"""What a thing is called in a program."""
+_STANDS: Mapping[str, str] = MappingProxyType(
+    {f"{how}{way}": way for way in ("on", "off") for how in ("", "turned ", "switched ", "set to ")}
+    | {"enabled": "on", "disabled": "off", "active": "on", "inactive": "off"}
+)
 _NAMED_SO = regex(rf"(?:to|spelled|spelt) ({phrases.NAME})")
 
 
@@ -184,6 +191,17 @@ def _may_again(said: Said) -> Iterator[Claim]:
         yield said.claim(f"{verbal.lemma}s", thing, is_change=True)
 
 
+def _switched(said: Said) -> Iterator[Claim]:
+    """``The flag dark_mode is off``: told of the flag, whatever it was called a flag of."""
+    code = _IN_CODE.search(said.subject.text)
+    state = _STANDS.get(said.verbal.rest.lower(), "")
+    if code and state and said.verbal.tense == "present" and not said.verbal.modal:
+        is_so = said.verbal.sense == "is" or (said.verbal.sense == "over" and state == "on")
+        yield said.timeless(
+            "is switched", state, subject=code.group(), is_single=True, is_news=is_so
+        )
+
+
 _READERS: tuple[tuple[frozenset[str], Callable[[Said], Iterator[Claim]]], ...] = (
     (frozenset("lead head manage chair captain coach run be".split()), _leads),
     (frozenset({"hand"}), _hands_over),
@@ -195,4 +213,5 @@ _READERS: tuple[tuple[frozenset[str], Callable[[Said], Iterator[Claim]]], ...] =
     (frozenset("work suit fit be".split()), _suits),
     (frozenset({"work"}), _works),
     (frozenset({"eat", "drink", "tolerate"}), _may_again),
+    (frozenset({"be"}), _switched),
 )

@@ -126,7 +126,7 @@ trade | in | theirs | has | end
 give | away | theirs | has | end
 throw | away/out | theirs | has | end
 come | back to/home to | place | returned to | event dated
-put | | put-down | died | event
+put | | put-down | has | end
 be | operated on | nothing | had | event identity
 be | stolen/wrecked/totalled/destroyed/nicked/pinched/broken into/smashed | nothing | lost | event
 sell/donate | | theirs | has | end

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from tiers.lexical import WEEKDAYS
+
 from ..marks import Way
 from .lexicon import CAPITALS, FULL_NAME, SWALLOWED
 
@@ -65,6 +67,12 @@ def _small(thing: str) -> str:
 
 
 FRONTED: tuple[Way, ...] = (
+    Way(
+        rf"(?:(?<=^)|(?<=[,;] )|(?<=\band ))((?:{'|'.join(WEEKDAYS)})s?) (?:is|are) (my|our) "
+        r"((?:[a-z-]+ )?(?:day|night|days|nights|evening|morning)(?: off| out)?)"
+        r"(?=[.!]?$|[,;]| and )",
+        r"\2 \3 is \1",
+    ),
     Way(
         rf"^\s*({_THING}) (?:is|are) what (i|we) ({_DONE_WITH})(?!\w)([^,;.!?]{{0,40}}?)[.!]?$",
         lambda found: f"{found[2]} {found[3]} {_small(found[1])}{found[4]}.",

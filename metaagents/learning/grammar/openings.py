@@ -2,12 +2,54 @@
 
 from __future__ import annotations
 
+import re
+
 from tiers.lexical import MONTHS, WEEKDAYS
 
 from ..marks import Way
+from ..times import at_front, often_at_front
+from . import doubts
 from .lexicon import FULL_NAME
 
 _DAYS = "|".join(one.capitalize() for one in (*MONTHS, *WEEKDAYS))
+
+_SAYS_WHERE = (
+    r"(?:(?:above|below|beyond|over|under) (?=\d)"
+    r"|(?:in|on|at|for|with|without|under|inside|outside|within|over|via|through|from|between|near"
+    r"|above|below|beyond|per|during|across|behind) (?!(?:an?|this|that|these|those"
+    r"|your|his|her|their|all|any|some|each|every|other|case|fact|general|total|short|brief|practice"
+    r"|principle|theory|addition|particular|summary|contrast|comparison|hindsight|retrospect|sum"
+    r"|average|top|time|now|once|sure|good|first|last|least|best|most|what|which|whom|regard"
+    r"|respect|reference|context|completeness|clarity|example|instance|paper|purpose|balance"
+    r"|course|second|third|closer|further|present|turn|effect|essence|starters|request|detail|luck"
+    r"|fun|call|here|there|experience|scratch|memory|terms|spite|view|return|response|work|lunch"
+    r"|dinner|breakfast|school|hours|months?|years?|weeks?|it|them|us|me|you|him|reality"
+    r"|truth|my"
+    r"|the (?:end|meantime|meanwhile|moment|past|future|beginning|long|short|other|one|same|whole"
+    r"|record|contrary|bright|plus|first|last|best|worst|most|example|docs|documentation|readme"
+    r"|spec|article|book|old|original|morning|evening|afternoon|summer|winter|spring|autumn|fall"
+    r"|years?|weeks?|days|start|scenes|usual|interest|light|sake|face|event|course))\b|\d))"
+)
+"""Where or for whom something is so; no time, and nothing that only goes before a sentence."""
+_WHERE = (
+    rf"(?![\w' ]+ (?:opinions?|views?|eyes|mind|words|experience)\b){_SAYS_WHERE}"
+    rf"(?:(?:the|our) )?[\w'&./-]+(?: [\w'&./-]+){{0,3}}"
+)
+_IS_SO = (
+    r"(?:is|are|has|have|runs?|costs?|starts?|ends?|begins?|needs?|uses?|takes?|opens?|closes?"
+    r"|lasts?|must|can|may|goes|expires?|requires?|lives?|holds?|keeps?|retries|defaults?)"
+)
+
+
+def _with_where(found: re.Match[str]) -> str:
+    """Return what is so somewhere as told of what is there: ``the timeout in staging is 30``."""
+    whole = found.group()
+    is_time = at_front(whole)[1] is not None or often_at_front(whole) != whole
+    if is_time or doubts.SUPPOSES.match(whole):
+        return whole
+    where = found["where"]
+    return f"The {found['what']} {where[:1].lower()}{where[1:]} "
+
 
 OPENINGS: tuple[Way, ...] = (
     Way(r"\s*(?:<3|[\u2600-\u27bf\U0001F300-\U0001FAFF]\ufe0f?)+(?=[\s.!]*$)", ""),
@@ -90,6 +132,10 @@ OPENINGS: tuple[Way, ...] = (
         r"\b(my|our) (new )?number is (now )?(?=\+?\d[\d ()/-]{5,20}\d)", r"\1 \2phone number is \3"
     ),
     # Where, or in which book: without it something else is said.
+    Way(
+        rf"^\s*(?P<where>{_WHERE}),? the (?P<what>(?:[\w'-]+ ){{0,3}}?[\w'-]+) (?={_IS_SO}\b)",
+        _with_where,
+    ),
     Way(
         rf"^\s*([Ii]n|[Aa]t|[Oo]n) (?!(?:{_DAYS})\b)(?i:(the )?)({FULL_NAME}), "
         r"(?!I\b|[Ww]e\b)([^,;:!?]{6,80}?)(?=[.!]?$)",

@@ -39,8 +39,9 @@ _DONE_SO = (
 )
 """After it ``'s`` is "has"."""
 _BEING = (
-    r"(?:an? |the |not |no longer |called |named |in |on |at |from |with |into |due |(?:Dr|Mrs?|Ms"
-    r"|Prof)\b|living |working |studying |learning |getting |moving |expecting |going |staying "
+    r"(?:an? |the |my |our |not |no longer |called |named |in |on |at |from |with |into |due "
+    r"|(?:Dr|Mrs?|Ms|Prof)\b|living |working |studying |learning |getting |moving |expecting "
+    r"|going |staying "
     r"|coming |visiting |starting |teaching |taking |doing |allergic |intolerant |fluent |married "
     rf"|engaged |diagnosed |(?:allergic|lactose intolerant|gluten intolerant|pregnant|vegan|retired"
     r"|vegetarian|diabetic|coeliac|celiac|asthmatic|divorced|single|widowed|deaf|blind|bilingual"
@@ -118,6 +119,10 @@ _WAYS: tuple[Way, ...] = (
     Way(rf"({_OWN}|\b{_SHORTENED})'s (?={_BEING})", r"\1 is "),
     Way(
         rf"^({FULL_NAME})'s (?=(?:the (?:new|current)|my|our|allergic|married|no longer) )",
+        r"\1 is ",
+    ),
+    Way(
+        rf"(?<=[,;] )({FULL_NAME})'s (?=(?:my|our) (?:new )?[a-z-]+(?: now)?(?:$|[.,;!]))",
         r"\1 is ",
     ),
     Way(
@@ -227,9 +232,18 @@ _WAYS: tuple[Way, ...] = (
         rf" ({_WHO})",
         r"\1 is no longer \2; \3 is \2",
     ),
-    # "Isn't on Friday, it's on Saturday": what is put right.
     Way(
-        r"\b(is|was|are)(?:n't| not) ([^,.;!?]{1,40}), (?:it's|it is|they're|they are|she's"
+        rf"\b({_WHO}) (?:isn't|is not) "
+        r"((?:the|our|my|in charge of|responsible for) [\w' -]{2,40}?)"
+        r"(?: any ?more| any longer)[,;] "
+        rf"(?:but )?(?:now )?(?:it's|it is|that's)(?: now)? ({_WHO})",
+        r"\1 is no longer \2; \3 is \2",
+    ),
+    # "Isn't on Friday, it's on Saturday": what is put right, and not who it is now.
+    Way(
+        r"\b(is|was|are)(?:n't| not) (?!(?:the|our|my|an?|in|on|at|with|for) [^,.;!?]+ any ?(?:more"
+        r"|longer), it(?:'s| is) [A-Z][\w'-]+(?: [A-Z][\w'-]+)?[.!]?$)([^,.;!?]{1,40}), "
+        r"(?:it's|it is|they're|they are|she's"
         r"|he's|she is|he is) ([^,.;!?]{1,60})(?=[.!]?$)",
         r"\1 \3, not \2",
     ),

@@ -73,6 +73,11 @@ _OF_A_KIND = regex(r"(?!be )[a-z]+ (?!me\b|my\b|us\b|our\b)[a-z]+")
 _CAN = regex(r"(?:support|allow|offer|provide|lack|include) .|have no (?!.* (?:on|in|at|for) )")
 """What is said of animals and of the Nile, of which nobody tells to be remembered."""
 _SIMILE = regex(r"like (?:an?|the|mad|crazy|hell) ")
+_KEPT_IN_WORDS = regex(
+    r"(?:lose|keep|blow|find|break|hold|catch|change) (?:my|our|his|her) (?:mind|temper|patience"
+    r"|marbles|nerve|cool|way|balance|head|train of thought|promise|word|breath|tongue)\b"
+)
+"""What people lose and keep in words only."""
 _TODAY = any_case(r"\b(?:today|tonight|this (?:morning|afternoon|evening|week))\b")
 _UNKNOWN = any_case(r"(?:tb[dac]|n/a|unknown|unclear|undecided|to be [a-z]+ed)\W*$|that\b")
 """What says that nobody knows, or what somebody fears or hopes."""
@@ -125,7 +130,7 @@ def _is_of_nothing(said: Said) -> bool:
         is_of_all |= bool(_LANDMARK.fullmatch(what) or (of_whom in SOFTWARE and _CAN.match(what)))
     if is_of_all or (said.subject.sort == "thing" and is_nothing):
         return True
-    if _SIMILE.match(verbal.rest) or _is_headline(said):
+    if _SIMILE.match(verbal.rest) or _KEPT_IN_WORDS.match(what) or _is_headline(said):
         return True
     who = said.subject.text.lower() if said.subject.sort == "named" else ""
     if not FIGURES.isdisjoint({who, *who.split(), *noun.split()}):

@@ -53,6 +53,14 @@ _RETELLINGS: tuple[Way, ...] = (
         rf"(?={_OWN}\b(?! (?:didn't|never|did|don't think)\b))",
         "Actually, ",
     ),
+    # Asked by its manners only, and said plainly.
+    Way(
+        r"^\s*(?:please )?(?:can|could|would|will) you (?:please |just |also )*(?:keep in mind|note"
+        r"|bear in mind|remember|make a note|take note|write down) (?:that )?"
+        rf"(?={_OWN}\b(?! (?:told|said|asked|mentioned|need to|have to|wanted|might|may|would"
+        r"|could)\b))([^?,;]{6,80}?)(?:,? please)?\?\s*$",
+        r"\1.",
+    ),
     _put_right(_NUMBER),
     _put_right(_DAY),
     _put_right(_MONTH),

@@ -64,8 +64,9 @@ _STYLE = any_case(
     r"(?:,? (?:no (?:more|longer) than|at most|under|below|up to) .+)?"
     r"|under .+|below .+|to .+|in .+))"
     rf"|(?P<stop>stop {_NOT_ANY_MORE}(?: .+)?)"
-    r"|(?P<in>(?:answer|reply|respond|write|talk|speak) (?:to me |to us |me )?(?:only )?"
-    r"in (?:[A-Z]\w+|short .+|plain .+|simple .+|bullet .+|full .+|complete .+))"
+    r"|(?P<in>(?:(?:answer|reply|respond|write|talk|speak) (?:to me |to us |me )?"
+    r"|(?:give|send|write) (?:me |us )?(?:your |all |all your )?(?:answers|replies|responses) )"
+    r"(?:only )?in (?:[A-Z]\w+|short .+|plain .+|simple .+|bullet .+|full .+|complete .+))"
     rf"|(?P<each>(?:send|show|give|remind|text|email|message|ping) (?:me|us) (?:(?:of|about) )?"
     r"(?:the|my|our|an? (?:summary|report|digest|list|overview|recap|reminder)) "
     r"(?:(?!(?:to|for|who|that|which|how|like|as|than|i|you|if)\b)[\w'&%:-]+ ){0,6}?"
@@ -78,7 +79,8 @@ _STYLE = any_case(
     rf"|(?P<rule>(?:don't|dont|do not|never) {_ANSWERING} (?:(?!(?:this|that|it|them|today)\b)"
     rf"[\w' -]{{2,40}} )?on (?:weekends|{'|'.join(f'{day}s' for day in WEEKDAYS)}))"
     r"|(?P<use>use (?:the )?(?:metric|imperial|british|american|celsius|fahrenheit|24-hour|24 ?h"
-    r"|kilomet\w+|miles|euros|dollars|pounds|simple|plain|short|formal|informal)\b.{0,40})"
+    r"|kilomet\w+|miles|euros|dollars|pounds|simple|plain|short|formal|informal|bullet points"
+    r"|bullets)\b.{0,40})"
     r"|(?P<call>(?:address|refer to) me (?:(?:as|by|with) .+|formally|informally|politely)"
     r"|sign (?:as|with) .+)"
     r"|(?P<no>(?:don't|do not|never) (?:use|suggest|recommend|include|propose|offer|send me|give me"
@@ -127,7 +129,7 @@ _PLEASE = any_case(r",? please$")
 _REPORTED = any_case(
     r", (?:he|she|they|people|(?:my|our|the|his|her) [\w-]+|(?-i:[A-Z])[\w-]+)"
     r" (?:(?:always|often|just|once|usually) )?(?:said|says?|asked|wrote|writes|insists|insisted"
-    r"|whispered|shouted|yelled|(?:told|tells) \w+|(?:is|was|keeps|kept) saying)\W*$"
+    r"|whispered|shouted|yelled|(?:told|tells) \w+|(?:is|was|keeps|kept) saying)(?:\W*$|, )"
 )
 """``Never call before nine, he said``: asked by somebody else, of somebody else."""
 _GOOD = any_case(

@@ -21,7 +21,7 @@ from ..times import (
 )
 from . import subjects
 from .clauses import Clause
-from .lexicon import DIETS, EVALUATIVE
+from .lexicon import BODY, DIETS, EVALUATIVE, POSSESSIONS
 from .phrases import as_time, is_worth_keeping
 from .rounds import AHEAD, TASTES, is_done_each_day, is_of_one_day
 from .subjects import NAMED, Subject, kind_of, opened, split
@@ -54,7 +54,8 @@ _MARKS = any_case(
     r"|of all (?:places|things|people)"
     r"|now|these days|nowadays|at the moment|currently|any ?(?:more|longer)|again|too"
     r"|as well|after all"
-    r"|instead|from now on|also|already|so far|for good|finally|recently|lately|at last"
+    r"|instead|from now on|as of (?:now|today)|also|already|so far|for good|finally|recently"
+    r"|lately|at last"
     r"|of course|yet|in (?:my|our|his|her) (?:whole |entire )?li(?:fe|ves)|all in all"
     r"|since the \w+|every now and then|actually|originally|you know|please|thankfully)[\s.!]*$"
 )
@@ -375,7 +376,8 @@ def _subject(
             return before.subject, 0
         pronoun = words[0].lower()
         is_said = pronoun in subjects.PRONOUNS and len(words) > 1
-        meant = _meant(pronoun, clause, before) if is_said else None
+        look = _owner_meant if _is_of_theirs(pronoun, before.subject) else _meant
+        meant = look(pronoun, clause, before) if is_said else None
         if meant is not None:
             return subjects.owned(words, 1, meant.text) if pronoun in subjects.WHOSE else (meant, 1)
     return split(words, speaker)
@@ -404,6 +406,32 @@ def _meant(pronoun: str, clause: Clause, before: Said) -> Subject | None:
     is_other = any(map(kind_of, rest.split())) or NAMED.search(rest) is not None
     is_other |= verbal.lemma not in _GOES and _TO_NAMED.search(rest) is not None
     return subject if _is_living(subject) and not is_other else None
+
+
+_OF_ONE = frozenset("name birthday job address email number car house flat surgery wedding".split())
+"""What is somebody's and nobody: who it is of is meant by "she"."""
+_NAMING = frozenset(("name", "birthday"))
+
+
+def _is_of_theirs(pronoun: str, subject: Subject) -> bool:
+    """Whether a subject is something of somebody's, so that "she" is whose it is."""
+    last = subject.noun.lower().rpartition(" ")[2]
+    is_thing = "'s " in subject.noun and last in _OF_ONE | POSSESSIONS | BODY
+    return is_thing and pronoun in {"he", "she", "his", "her"}
+
+
+def _owner_meant(pronoun: str, clause: Clause, before: Said) -> Subject | None:
+    """Return whose a thing is that the part before is about: ``my mum's car is old and she``."""
+    subject, speaker = before.subject, before.speaker
+    of_whom, _, thing = subject.noun.rpartition("'s ")
+    is_theirs = subject.sort == "owned" and subject.owner == speaker and thing in _OF_ONE
+    if not is_theirs or clause.sentence != before.clause.sentence:
+        return None
+    rest = before.verbal.rest
+    is_other = any(map(kind_of, rest.split())) or NAMED.search(rest) is not None
+    one = subjects.of_possession(f"my {of_whom}", speaker)
+    is_one = one is not None and bool(one.kind) and subjects.fits(pronoun, one)
+    return one if is_one and (thing in _NAMING or not is_other) else None
 
 
 def _is_living(subject: Subject) -> bool:

@@ -394,7 +394,10 @@ KINDS: dict[str, Callable[[str], str | None]] = {
         r"|rehearsal|recital|blood test|mri|(?:meeting|call) with)\b"
     ),
     "kept": _kept,
-    "put-down": part_of(r"(?:my|our) ([\w ]{2,24}) (?:down|to sleep)"),
+    "put-down": part_of(
+        rf"(?:my|our) (?:(?:old|poor|beloved|dear|elderly|sick) )*((?:{'|'.join(sorted(PETS))})"
+        r"(?: [A-Z]\w+)?) (?:down|to sleep)"
+    ),
     "tickets": matching(r"^(?:\w+ )?tickets? (?:for|to) "),
     "booked": matching(
         r"\b(?:trip|flights?|holiday|hotel|room|table|tickets?|cruise|cottage|tour|train|cabin"
