@@ -140,6 +140,12 @@ async def _standing(home: Path, *said: str, reply: str = "Okay.") -> set[str]:
         (("In staging, the limit is 10.", "The limit in staging was raised to 20."), "10"),
         (("I have a meeting with Tom on Monday.", "Tom cancelled our meeting."), "has"),
         (("I have a cat.", "I had to put my old cat down."), "has"),
+        (("The retro is on Thursdays.", "We moved the retro to Fridays."), "Thursdays"),
+        (("I take ibuprofen for my back.", "I'm off ibuprofen."), "takes"),
+        (
+            ("My son Max goes to Elm School.", "Max changed schools, he's at Oak School now."),
+            "Elm",
+        ),
     ],
 )
 async def test_news_takes_the_place_of_what_was_so(

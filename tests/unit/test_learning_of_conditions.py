@@ -65,6 +65,9 @@ def test_an_order_and_what_was_reverted_set_nothing(said: str) -> None:
         "For a team of 5, the price is 100 euros.",
         "Without a discount, the price is 100 euros.",
         "Unlike staging, the limit is 10.",
+        "Ideally, the owner is Kenji.",
+        "Given a user named Bob, the response is 404.",
+        "Would it be crazy if I named my son Thor?",
         "In my novel, the hero lives in Prague.",
     ],
 )

@@ -133,7 +133,8 @@ CHANGES: tuple[Way, ...] = (
     ),
     Way(
         rf"^([Tt]he|[Oo]ur|[Mm]y) ({THING}) (?:{_WAS} (?:just )?)?{CHANGED}(?: again)?,? "
-        rf"(?:so|and) (?:now )?(?:it's|it is) (?:now )?(?P<value>{VALUE})(?: now)?[.!]?$",
+        r"(?:so it|and it|so now it|and now it)(?:'s| is) "
+        rf"(?:now )?(?P<value>{VALUE})(?: now)?[.!]?$",
         r"\1 \2 is now \g<value>",
     ),
     Way(
@@ -245,10 +246,13 @@ CHANGES: tuple[Way, ...] = (
         lambda found: f"I now {_DAILY[found[1].lower()]} {found[2]}",
     ),
     Way(
-        r"\b(?:[Mm]y|[Tt]he|[Oo]ur) (kids?|son|daughter|children)(?: has| have)? (?:changed"
-        r"|switched) schools?,? (?:and )?(?:now )?(?:(?:they're|they are|he's|she's) )?"
-        r"(?:now )?at (?=[A-Z])",
-        lambda found: f"My {found[1]} now {'go' if found[1] in _SEVERAL else 'goes'} to ",
+        r"\b(?:(?:[Mm]y|[Tt]he|[Oo]ur) (kids?|son|daughter|children)"
+        rf"|(?!(?:I|We|You|He|She|They)\b)({FULL_NAME}))(?: has| have)? (?:changed"
+        r"|switched) schools?,? (?:and )?(?:now )?(?:(?:they're|they are|he's|he is|she's"
+        r"|she is) )?(?:now )?at (?=[A-Z])",
+        lambda found: (
+            f"{found[2] or 'My ' + found[1]} now {'go' if found[1] in _SEVERAL else 'goes'} to "
+        ),
     ),
     Way(
         r"\b(?:i've|i have|i)(?: just| recently)? (?:started|begun) (going to bed"

@@ -154,6 +154,8 @@ _RESTATED = r"""
 <thing:had> (?:was|has been|is|got) (?:renamed|changed) to <new:path> -> {thing} is {new}
 (?P<thing><had>|<name>) <brought> <place:spot> -> {thing} is in {place}
 [Oo]wnership of <thing:had><did> <passed> to <team><owner:name> -> the owner of {thing} is {owner}
+(?:<who>|[Tt]hey)<did> <put_off> <thing:had>(?: back| forward| out)? to (?P<day><DAY>s)
+    -> {thing} is on {day} now
 (?:<who>|[Tt]hey)<did> <put_off> <thing:had>(?: back| forward| out)? <to> <new:time>
     -> {thing} moved to {new}
 <who><did> <upgraded> <tool:name>(?: from .+)? to v?<new:number> -> {who} {use} {tool} {new} now
@@ -303,6 +305,8 @@ _RESTATED = r"""
 <team:had><did> (?:switched|changed)(?: over)? to (?!<DAY>)<new:name> -> {team} uses {new} now
 <who><did> (?:adopted|got|bought) an? (?:[a-z]+ )?<pet:pet> -> {who} {have} pets now
 <who><did> started drinking (?:alcohol|wine|beer)(?: again)? -> {who} {drink} alcohol again
+<who><am> off (?:the |my )?<drug:medicine>(?: now)?
+    -> {who} {be} no longer on {drug}. {who} stopped taking {drug}
 <who><am> done with (?:the|my) <drug:word>
     -> {who} {be} no longer on {drug}. {who} stopped taking {drug}
 <who><did> moved into <home:dwelling> -> {who} {live} in {home} now

@@ -17,7 +17,8 @@ SUPPOSES = any_case(
     r"|in (?!(?:my|our)\b)[\w']+ (?:opinion|view|eyes|mind)"
     r"|as an? (?:example|joke|placeholder|thought experiment)|on condition|depending on|subject to"
     r"|pending (?:[a-z]+ )?(?:approval|review|confirmation|sign-off)|when [a-z]+ed,?\s*$|"
-    r"once(?! an?\b| every\b)|until|(?:as|so) long as|for (?:the sake of argument|argument's sake)|"
+    r"given an? \w+|once(?! an?\b| every\b)|until|"
+    r"(?:as|so) long as|for (?:the sake of argument|argument's sake)|"
     r"i wish|if only|should (?:i|we|my|our|he|she|it|they|the|(?-i:[A-Z])\w+)|in chapter|"
     r"in (?:the|a|this|my|an|our) (?:[\w-]+ )?(?:film|movie|book|docs|documentation|readme|tutorial"
     r"|example|sample|mock-?up"
@@ -153,9 +154,15 @@ def takes_all_back(sentence: str) -> bool:
     return _TAKES_ALL_BACK.fullmatch(sentence) is not None
 
 
+_IN_THE_BEST_CASE = any_case(
+    r"\s*(?:(?:in the )?(?:best|worst|ideal) case|ideally|at best|at worst|tentatively|presumably"
+    r"|provisionally|unofficially|optimistically)\s*"
+)
+
+
 def is_supposed(heading: str, joint: str) -> bool:
     """Whether nobody vouches for what follows some words: ``option A:``, ``in theory,``."""
     if len(heading.split()) > HEADING_WORDS_MAX or joint not in {"colon", "comma"}:
         return False
-    is_doubt = DOUBT.search(heading) is not None
+    is_doubt = bool(DOUBT.search(heading) or _IN_THE_BEST_CASE.fullmatch(heading))
     return is_doubt or (joint == "colon" and _SUPPOSED.fullmatch(heading) is not None)

@@ -19,6 +19,9 @@ from .statement import Claim
 _KINDS = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
 _ASKED = any_case(r"\b(?:is|was|isn't|wasn't|are|were) $")
 """Before it, who somebody is stands in question: ``Is my doctor Dr. Stern?``"""
+_NAMING = any_case(r"\b(?:named?|naming|call|called|calling) $")
+_SUPPOSING = any_case(r"\b(?:would|could|should|might|if|maybe)\b|\?\s*$")
+"""With it who somebody would name so is not called so: ``What if I named my son Thor?``"""
 _CAPITAL = rf"[{CAPITALS}][\w\-]+"
 _MENTION = regex(
     rf"\b(?:[Mm]y|[Oo]ur) (?:(?:older|younger|little|big|elder|twin|best|dear|good|new) )?"
@@ -38,7 +41,9 @@ def mentioned(text: str, speaker: str) -> Iterator[Claim]:
             continue
         for found in _MENTION.finditer(sentence):
             kind, name = found[1], found[2]
-            if _is_name(name) and not _ASKED.search(sentence[: found.start()]):
+            before = sentence[: found.start()]
+            is_supposed = _NAMING.search(before) and _SUPPOSING.search(sentence)
+            if _is_name(name) and not (_ASKED.search(before) or is_supposed):
                 stated = f"{speaker}'s {kind} is {name}"
                 yield Claim(speaker, attribute_of(kind), name, stated, "identity", is_news=True)
 

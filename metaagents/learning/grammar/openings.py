@@ -32,7 +32,7 @@ _SAYS_WHERE = (
 )
 """Where or for whom something is so; no time, and nothing that only goes before a sentence."""
 _WHERE = (
-    rf"(?![\w' ]+ (?:opinions?|views?|eyes|mind|words|experience)\b){_SAYS_WHERE}"
+    rf"{_SAYS_WHERE}(?![\w' ]+ (?:opinions?|views?|eyes|mind|words|experience)\b)"
     rf"(?:(?:the|our) )?[\w'&./-]+(?: [\w'&./-]+){{0,3}}"
 )
 _IS_SO = (
