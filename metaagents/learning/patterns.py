@@ -37,6 +37,8 @@ CONFIDENCE = 0.9
 
 USER = "user"
 _SPEAKER = regex(r"\bi\b")
+_FOLLOWS = any_case(r", so ")
+"""What is asked for that follows from a fact is told by the fact: ``I'm vegan, so no meat``."""
 _POINTS_BACK = any_case(r"(?:\w+[,:]? ){0,2}(?:he|she|it|they|his|her|its|their)\b")
 """What says something of whom the message before it names."""
 
@@ -128,7 +130,7 @@ def _in_order(said: str, subject: str, at: datetime | None) -> Iterator[Stated]:
         asked = [
             _of_claim(one)
             for one in requested(sentence, subject)
-            if not some or _is_else(one.value, known_words)
+            if not some or (_is_else(one.value, known_words) and not _FOLLOWS.search(sentence))
         ]
         noted = [] if some or asked else [*_asked_to_note(sentence, subject)]
         found = [*some, *asked] or noted

@@ -17,7 +17,9 @@ SUPPOSES = any_case(
     r"|in (?!(?:my|our)\b)[\w']+ (?:opinion|view|eyes|mind)"
     r"|as an? (?:example|joke|placeholder|thought experiment)|on condition|depending on|subject to"
     r"|pending (?:[a-z]+ )?(?:approval|review|confirmation|sign-off)|when [a-z]+ed,?\s*$|"
-    r"given an? \w+|once(?! an?\b| every\b)|until|"
+    r"in my (?:head|mind|imagination)|last i (?:checked|heard|looked)|as i understand it|"
+    r"chances are|"
+    r"to (?:the best of )?my knowledge|given an? \w+|once(?! an?\b| every\b)|until|"
     r"(?:as|so) long as|for (?:the sake of argument|argument's sake)|"
     r"i wish|if only|should (?:i|we|my|our|he|she|it|they|the|(?-i:[A-Z])\w+)|in chapter|"
     r"in (?:the|a|this|my|an|our) (?:[\w-]+ )?(?:film|movie|book|docs|documentation|readme|tutorial"
@@ -28,8 +30,8 @@ SUPPOSES = any_case(
 _SUPPOSED = any_case(
     r"(?:.*\b(?:hypothes[ie]s|proposals?|suggestions?|ideas?|assumptions?|guess|theory|myth"
     r"|fake news|to-?do|(?:option|variant|alternative|scenario|plan)(?: \w)?)"
-    r"|(?:wish|draft|un\w+ed\b|not |(?:expected|desired|wrong|false|incorrect|assertion|old|former"
-    r"|previous|previously|before)\b)[\w ]*)\s*"
+    r"|(?:wish|draft|wip|un\w+ed\b|not |(?:expected|desired|wrong|false|incorrect|assertion|old"
+    r"|former|previous|previously|before)\b)[\w ]*)\s*"
 )
 """What heads something that nobody vouches for: ``option A:``, ``unconfirmed:``."""
 UNMEANT = Sought(
@@ -40,7 +42,8 @@ UNMEANT = Sought(
     r"|(?:changed|change) (?:my|our) minds?|never happened"
     r"|(?:then|but|and|later|had to) (?:we |i )?(?:revert(?:ed)?|undo|undid|roll(?:ed)? back)"
     r" (?:it|that)"
-    r"|(?:changed|switched|set|put|rolled|turned) (?:it|that) back)\b"
+    r"|(?:changed|switched|set|put|rolled|turned) (?:it|that) back"
+    r"|in my (?:mind|head|imagination)(?=\W*$))\b"
     r"|^\s*(?:oh,? )?(?:great|fantastic|wonderful|lovely|brilliant|perfect|excellent|nice), i"
     r" (?:just|simply|do|so|really|absolutely) (?:love|enjoy|adore|like)\b"
 )
@@ -95,7 +98,7 @@ DOUBT = Sought(
     r"not really|sometimes|hopefully|potentially|practically|virtually|basically an?|so-called|"
     r"thinking (?:of|about)|consider(?:ing|ed)|iirc|afaik"
     r"|(?:is|are|was|were|be) either|not sure|in theory|technically|metaphorically|whatever"
-    r"|(?:\w+n't|not) (?:yet |really )?decided?)\b"
+    r"|(?:\w+n't|not) (?:yet |really )?decided?|tentative(?:ly)?|tbc|tbd)\b"
     r"|'d\b"
 )
 UNDOES = any_case(
@@ -103,6 +106,7 @@ UNDOES = any_case(
     r"i guess|i believe|i suppose|i thought|i assume|i hope|i reckon|i imagine|hopefully|not sure|"
     r"don't quote me|(?:if|as far as) i (?:remember|recall|know)|(?:i'm|i am) (?:not )?mistaken|"
     r"maybe|perhaps|probably|apparently|supposedly|allegedly|they say|it seems|"
+    r"last i (?:checked|heard|looked)|to (?:the best of )?my knowledge|"
     r"she says|he says|in my dreams?|but only|as if|sort of|kind of|right$|just like that)\b"
 )
 _SAYING = r"(?:says?|said|writes?|wrote|reports?|reported|claims?|claimed)"

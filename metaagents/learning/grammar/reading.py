@@ -78,6 +78,16 @@ _KEPT_IN_WORDS = regex(
     r"|marbles|nerve|cool|way|balance|head|train of thought|promise|word|breath|tongue)\b"
 )
 """What people lose and keep in words only."""
+_SAID_ONLY = regex(
+    r"(?:[Ii]|[Ww]e)(?:'m| am| are|'re)? (?:live|living) "
+    r"(?:in (?:the (?:past|moment|present|future)|fear|denial|hope|sin|my head|clover"
+    r"|(?:my )?(?i:sweatpants|pyjamas|pajamas|jeans|hoodies))"
+    r"|for |on (?:coffee|pizza|takeaway|caffeine|noodles|adrenaline))\b"
+    r"|(?:[Ii]|[Ww]e) works? (?:for (?:[Pp]eanuts|nothing|the weekend)|on (?:my|our) tan)\b"
+    r"|[Ii](?:'m| am) from (?:[Mm]ars|[Vv]enus|another planet|the moon|outer space|hell)\b"
+    r"|[Ii] (?:was|wasn't|was not) born (?:yesterday|ready|tired|this way|lucky)\b"
+)
+"""What nobody means who says it: ``I live in the past``, ``I wasn't born yesterday``."""
 _TODAY = any_case(r"\b(?:today|tonight|this (?:morning|afternoon|evening|week))\b")
 _UNKNOWN = any_case(r"(?:tb[dac]|n/a|unknown|unclear|undecided|to be [a-z]+ed)\W*$|that\b")
 """What says that nobody knows, or what somebody fears or hopes."""
@@ -130,7 +140,8 @@ def _is_of_nothing(said: Said) -> bool:
         is_of_all |= bool(_LANDMARK.fullmatch(what) or (of_whom in SOFTWARE and _CAN.match(what)))
     if is_of_all or (said.subject.sort == "thing" and is_nothing):
         return True
-    if _SIMILE.match(verbal.rest) or _KEPT_IN_WORDS.match(what) or _is_headline(said):
+    is_said_only = _KEPT_IN_WORDS.match(what) or _SAID_ONLY.match(said.clause.text)
+    if _SIMILE.match(verbal.rest) or is_said_only or _is_headline(said):
         return True
     who = said.subject.text.lower() if said.subject.sort == "named" else ""
     if not FIGURES.isdisjoint({who, *who.split(), *noun.split()}):
