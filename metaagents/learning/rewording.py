@@ -32,7 +32,10 @@ _BASE = frozenset(
     "report request run say see sell send share sleep speak start stay study take teach think "
     "travel try use wait wake walk want watch wear work write don't haven't adore bank grow".split()
 )
-_AS_IN_THE_PAST = frozenset("set put read cut let hit cost hurt quit bet shut split spread".split())
+_PAST = frozenset(PAST_OF) | frozenset(
+    "set put read cut let hit cost hurt quit bet shut split spread burst cast shed thrust".split()
+)
+"""What looks like a base form and may be of what was: ``found``, ``put``."""
 _ADVERB = r"(?:(?:always|never|usually|often|only|also|still|just|really|currently|now) )?"
 _I_VERB = any_case(rf"\bi (?P<adverb>{_ADVERB})(?P<verb>[a-z']+)")
 _MINE = (
@@ -71,7 +74,7 @@ def _not_am(said: str, subject: str) -> str:
 
 def _conjugated(match: re.Match[str], subject: str) -> str:
     verb = match["verb"].lower()
-    is_base = verb in _BASE or (is_base_form(verb) and verb not in _AS_IN_THE_PAST)
+    is_base = verb in _BASE or (is_base_form(verb) and verb not in _PAST)
     put = third_person(verb) if is_base else match["verb"]
     return f"{subject} {match['adverb']}{put}"
 

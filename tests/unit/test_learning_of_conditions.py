@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from metaagents.learning.patterns import stated
+from metaagents.learning.rewording import in_third_person
 
 AT = datetime(2026, 11, 29, 15, tzinfo=UTC)
 
@@ -299,3 +300,19 @@ def test_what_only_looks_so_is_not(said: str) -> None:
 def test_a_request_is_learnt_beside_its_reason(said: str, learnt: list[str]) -> None:
     """One that stands; each once, and none of somebody else's."""
     assert told(said) == learnt
+
+
+@pytest.mark.parametrize(
+    ("said", "learnt"),
+    [
+        ("the gym I rely on", "the gym Ada relies on"),
+        ("I remember it", "Ada remembers it"),
+        ("I found a gym", "Ada found a gym"),
+        ("I set it to 5", "Ada set it to 5"),
+        ("I put it there", "Ada put it there"),
+        ("I hurt my knee", "Ada hurt Ada's knee"),
+    ],
+)
+def test_only_what_is_no_past_gets_an_ending(said: str, learnt: str) -> None:
+    """Who found a gym founds none."""
+    assert in_third_person(said, "Ada") == learnt
