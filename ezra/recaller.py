@@ -383,14 +383,8 @@ class Recaller:
         found = await state.answer("cold", "archival", call, found)
         if found is not None:
             return found
-        return await self.by_words(scope, query, state)
-
-    async def by_words(
-        self, scope: Scope, query: SearchQuery, state: Degradation
-    ) -> tuple[Hit, ...]:
-        """Return facts by words alone."""
-        call = self.words.search_words(scope, query)
-        return await state.answer("cold", "archival by words", call, ())
+        by_words = self.words.search_words(scope, query)
+        return await state.answer("cold", "archival by words", by_words, ())
 
     async def inherited(
         self, scope: Scope, query: SearchQuery, state: Degradation

@@ -193,3 +193,15 @@ class Verdict(Record):
     by: str
     how: Superseded
     valid_to: Moment | None = None
+
+
+USER = "user"
+"""What facts call who speaks without a name."""
+
+
+def name_of_speaker(speaker: str, agent_id: str, user_id: str | None) -> str:
+    """Return what facts call somebody who speaks to an agent; its own id stands for no name."""
+    speaker = speaker.strip()
+    if speaker and speaker != agent_id:
+        return speaker
+    return user_id or USER

@@ -19,6 +19,7 @@ from tiers.errors import UsageError, check_within
 from tiers.fencing import entry, fenced, named
 from tiers.forms import dated_text, shown_date
 from tiers.lexical import estimate_tokens
+from tiers.moments import UTC_ZONE
 from tiers.records import Hit, Kind, Scope
 
 from ..models.reranking.blending import reranked
@@ -64,7 +65,6 @@ _ASKS = re.compile(
     r"|when|where|which|how|did)\b",
     re.IGNORECASE,
 )
-_UTC = ZoneInfo("UTC")
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ def _says_the_same(mine: frozenset[str], other: frozenset[str]) -> bool:
     return bool(mine) and len(mine & other) >= SAME_WORDS * len(mine | other)
 
 
-def within(hits: Sequence[Hit], token_budget: int, zone: ZoneInfo = _UTC) -> tuple[Hit, ...]:
+def within(hits: Sequence[Hit], token_budget: int, zone: ZoneInfo = UTC_ZONE) -> tuple[Hit, ...]:
     """Return those whose text fits a budget of tokens, headings included, best first."""
     kept: list[Hit] = []
     for hit in hits:
@@ -229,7 +229,7 @@ def within(hits: Sequence[Hit], token_budget: int, zone: ZoneInfo = _UTC) -> tup
     return tuple(kept)
 
 
-def rendered(hits: Sequence[Hit], zone: ZoneInfo = _UTC) -> str:
+def rendered(hits: Sequence[Hit], zone: ZoneInfo = UTC_ZONE) -> str:
     """Return hits as a model may read them: a block, with a heading for each class of source.
 
     What was said is dated by the days of the zone, as ``search_memory`` dates it.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, tzinfo
 from typing import Literal
+from zoneinfo import ZoneInfo
 
 from pydantic import JsonValue
 
@@ -13,7 +13,7 @@ from tiers.fencing import RULE, as_said, entry, fenced, labelled, named
 from tiers.forms import dated, shown_date
 from tiers.learning import is_ahead
 from tiers.lexical import estimate_tokens
-from tiers.moments import local
+from tiers.moments import UTC_ZONE, local
 from tiers.previews import outputs_within
 from tiers.records import (
     AgentRecord,
@@ -189,7 +189,7 @@ class Material:
     mesh: MeshResult | None = None
     personal: Sequence[Hit] = ()
     lineage: Sequence[Ancestor] = ()
-    zone: tzinfo = UTC
+    zone: ZoneInfo = UTC_ZONE
 
 
 @dataclass(frozen=True)
@@ -395,7 +395,7 @@ class _Shelf:
 
     reader: str
     above: Mapping[str, Ancestor]
-    zone: tzinfo = UTC
+    zone: ZoneInfo = UTC_ZONE
 
     def slot(
         self,

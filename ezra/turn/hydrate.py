@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from metaagents.learning.core import CoreBlock
 from tiers.concurrency import both, together
 from tiers.ids import Clock
+from tiers.learning import name_of_speaker
 from tiers.previews import with_previews
 from tiers.records import FactTier, Hit, HotState, Kind, Scope, SearchQuery, Turn
 
@@ -101,7 +102,7 @@ class Hydrator:
         room = max(PERSONAL_MIN, ARCHIVAL_LIMIT - len(archival.about))
         return Meant(
             vector=vector,
-            archival=archival.about,
+            archival=archival.about[:ARCHIVAL_LIMIT],
             personal=shown_of((*archival.personal, *inherited.personal), room),
             passed_over=archival.passed_over,
             warm=warm.about,
@@ -110,23 +111,23 @@ class Hydrator:
         )
 
     async def _archival(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
+        """Recall facts, of the message and of what counts for every answer, by one search."""
         query = self._query(turn, vector, ("fact",), ARCHIVAL_CANDIDATES, "archival")
-        found, standing = await both(
-            self.recaller.archival(turn.scope, query, turn.degradation), self._standing(turn)
-        )
-        sifted = await self._sifted(turn, query, found[:ARCHIVAL_LIMIT])
-        about = {hit.id for hit in sifted.about}
-        more = [hit for hit in (*found[ARCHIVAL_LIMIT:], *standing) if hit.id not in about]
-        personal = (*sifted.personal, *(hit for hit in more if _is_personal(hit, turn)))
-        return sifted._replace(personal=personal)
+        query = query.model_copy(update={"text": f"{query.text} {STANDING_WORDS}"})
+        found = await self.recaller.archival(turn.scope, query, turn.degradation)
+        sifted = await self._sifted(turn, found)
+        if len(found) < ARCHIVAL_CANDIDATES or any(map(is_standing, sifted.personal)):
+            return sifted
+        standing = await self._standing(turn)
+        return sifted._replace(personal=(*sifted.personal, *standing))
 
     async def _standing(self, turn: Admission) -> list[Hit]:
-        """Look up what counts for every answer: what is nearest to the message may lack it."""
+        """Look up what counts for every answer, where so much is about a message that none came."""
         query = self._query(turn, None, ("fact",), ARCHIVAL_CANDIDATES, "archival")
         wanted = {"text": STANDING_WORDS, "user_id": turn.scope.user_id}
-        query = query.model_copy(update=wanted)
-        found = await self.recaller.by_words(turn.scope, query, turn.degradation)
-        return [hit for hit in found if is_standing(hit)]
+        call = self.recaller.words.search_words(turn.scope, query.model_copy(update=wanted))
+        found = await turn.degradation.answer("cold", "standing facts", call, ())
+        return [hit for hit in found if is_standing(hit) and _is_personal(hit, turn)]
 
     async def _summaries(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
         query = self._query(turn, vector, ("summary", "episode"), SUMMARY_CANDIDATES)
@@ -140,7 +141,7 @@ class Hydrator:
         """
         query = self._query(turn, vector, ("turn",), TURN_LIMIT + self.limits.ring_capacity)
         found = await self.recaller.found(turn.scope, query, "turns", turn.degradation)
-        about = self._nearest_first(turn, (await self._sifted(turn, query, found)).about)
+        about = self._nearest_first(turn, (await self._sifted(turn, found)).about)
         bring = turn.request.of_time
         of_time = () if bring is None else await bring(turn.scope, turn.degradation, vector)
         said = {hit.id: hit for hit in (*of_time, *about)}.values()
@@ -166,7 +167,7 @@ class Hydrator:
         query = self._query(turn, vector, ("episode", "fact"), SUMMARY_LIMIT)
         found = await self.recaller.inherited(turn.scope, query, turn.degradation)
         seen = await unhidden(self.semantic, turn.scope, found, self.clock, turn.degradation)
-        return await self._sifted(turn, query, seen)
+        return await self._sifted(turn, seen)
 
     def _query(
         self,
@@ -180,9 +181,9 @@ class Hydrator:
         query = SearchQuery(text=text, kinds=kinds, tier=tier, limit=limit, now=now)
         return with_vector(query, vector)
 
-    async def _sifted(self, turn: Admission, query: SearchQuery, found: tuple[Hit, ...]) -> Sifted:
-        names, degradation = turn.names, turn.degradation
-        about = await self.recaller.relevant(query.text, found, names, degradation)
+    async def _sifted(self, turn: Admission, found: tuple[Hit, ...]) -> Sifted:
+        text, names = turn.request.subject, turn.names
+        about = await self.recaller.relevant(text, found, names, turn.degradation)
         ids = {hit.id for hit in about}
         rest = [hit for hit in found if hit.id not in ids]
         personal = tuple(hit for hit in rest if _is_personal(hit, turn))
@@ -236,4 +237,6 @@ def _begins(turn: Admission, hot: HotState) -> bool:
 
 
 def _is_personal(hit: Hit, turn: Admission) -> bool:
-    return is_of(hit, turn.request.speaker, turn.scope.user_id)
+    user_id = turn.scope.user_id
+    name = name_of_speaker(turn.request.speaker, turn.agent.id, user_id)
+    return is_of(hit, name, user_id)

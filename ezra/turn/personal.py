@@ -35,10 +35,10 @@ STANDING_MAX = 8
 """Of what counts for every answer so much is shown."""
 
 STANDING_WORDS = (
-    "asks the assistant rather prefers wants answers replies everything called allergic intolerant "
-    "celiac diabetic pregnant vegan vegetarian kosher halal tolerate colour-blind deaf"
+    "assistant answers replies allergic intolerant celiac diabetic pregnant vegan vegetarian "
+    "kosher halal colour-blind deaf"
 )
-"""By which both are looked up where much is known of somebody."""
+"""Rare words of both: facts are searched for by them too, whatever is said."""
 
 
 def is_of(hit: Hit, speaker: str, user_id: str | None) -> bool:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime
 from functools import cached_property
 from typing import TypeAlias
+from zoneinfo import ZoneInfo
 
 from pydantic import JsonValue
 
 from metaagents.learning.core import CoreBlock, CorePolicy, core_block
 from tiers.lexical import estimate_tokens
+from tiers.moments import UTC_ZONE
 from tiers.records import (
     AgentRecord,
     Commitment,
@@ -281,7 +283,7 @@ class RouterLimits:
     window_tokens: int | None = None
     shrink_above: float = 0.8
     grow_below: float = 0.5
-    zone: tzinfo = UTC
+    zone: ZoneInfo = UTC_ZONE
 
     def window_of(self, agent: AgentRecord) -> WindowPolicy | None:
         """Return how the window of an agent's model is minded; ``None`` where it is not known."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from typing import TypeAlias
 
+from tiers.learning import USER
 from tiers.lexical import STOP_WORDS, sentences, words
 from tiers.moments import local
 from tiers.records import Owned, Rule, Source, Turn
@@ -18,7 +19,7 @@ from .corrections import only_corrects, put_right, roots_of, without_joke
 from .following import Replies, outcome_of
 from .grammar.answers import answered, only_answers
 from .grammar.subjects import kind_of
-from .patterns import CONFIDENCE, USER, Stated, points_back, stated, stated_after, subject_of
+from .patterns import CONFIDENCE, Stated, points_back, stated, stated_after, subject_of
 from .plain_speech import is_plain
 from .regexes import any_case, regex
 

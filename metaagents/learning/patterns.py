@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
+from tiers.learning import name_of_speaker
 from tiers.lexical import MONTHS, sentences, words
 from tiers.records import FactType, Turn
 
@@ -35,7 +36,6 @@ from .rewording import in_third_person, third_person
 CONFIDENCE = 0.9
 """Of what a pattern found: said plainly, yet read by rule."""
 
-USER = "user"
 _SPEAKER = regex(r"\bi\b")
 _FOLLOWS = any_case(r", so ")
 """What is asked for that follows from a fact is told by the fact: ``I'm vegan, so no meat``."""
@@ -62,10 +62,7 @@ class Stated:
 
 def subject_of(turn: Turn) -> str:
     """Return whom the input of a turn speaks of when it says "I"."""
-    speaker = turn.speaker.strip()
-    if speaker and speaker != turn.agent_id:
-        return speaker
-    return turn.user_id or USER
+    return name_of_speaker(turn.speaker, turn.agent_id, turn.user_id)
 
 
 def stated(said: str, subject: str, at: datetime | None = None) -> list[Stated]:

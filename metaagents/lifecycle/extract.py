@@ -22,7 +22,7 @@ from typing import TypeAlias, TypeVar
 from zoneinfo import ZoneInfo
 
 from tiers.lexical import sentences, words
-from tiers.moments import local
+from tiers.moments import UTC_ZONE, local
 from tiers.records import Turn
 
 from ..claims.clause import AGENT
@@ -31,7 +31,6 @@ from .statements import asks, can_be_denied, carried, is_bare_denial, is_courtes
 SITTING_PAUSE = timedelta(hours=1)
 """After a longer pause another sitting begins."""
 
-UTC_ZONE = ZoneInfo("UTC")
 
 _ANSWER = 1.5
 """How many times what answers a question is worth what was said unasked: somebody wanted to know

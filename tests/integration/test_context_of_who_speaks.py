@@ -61,9 +61,10 @@ async def test_what_is_near_what_somebody_says_is_told_though_no_word_is_shared(
         assert told == ["sam uses Neovim on Arch Linux"]
 
 
-async def test_in_a_large_memory_too(tmp_path: Path) -> None:
+@pytest.mark.parametrize("embedder", ["off", "required"])
+async def test_in_a_large_memory_too(tmp_path: Path, embedder: str) -> None:
     """Where more is known than is looked at, what counts for every answer is looked up."""
-    async with running(tmp_path) as ezra:
+    async with running(tmp_path, embedder=embedder) as ezra:
         graph = await ezra.create_session_graph("home")
         agent = await graph.spawn_agent("aide", user_id="sam")
         await _said(agent, "Never use emojis.")
@@ -174,3 +175,14 @@ async def test_in_a_branch_what_was_said_before_it(tmp_path: Path) -> None:
         assert await _told(there, "Summarise the article on solar panels.") == [
             "sam asks the assistant always to answer in German"
         ]
+
+
+async def test_who_gives_no_name_is_told_theirs(tmp_path: Path) -> None:
+    """A first program names nobody: what was learnt is of "the user", who speaks."""
+    async with running(tmp_path) as ezra:
+        graph = await ezra.create_session_graph("home")
+        agent = await graph.spawn_agent("aide")
+        await _said(agent, "I'm allergic to peanuts.", *SMALL_TALK)
+        await ezra.drain_learning()
+
+        assert await _told(agent, "Plan a picnic.") == ["user is allergic to peanuts"]

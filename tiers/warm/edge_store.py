@@ -32,9 +32,9 @@ from .edge_points import EdgePoints
 from .ranking import FoundId, Held, answer_of_sights
 from .store import IndexStore, StepSizes
 
-STEP_POINTS = 32
+STEP_POINTS = 12
 STEP_CHARS = 100_000
-"""Most that is written or removed in one step: about 5 ms."""
+"""Most that is written or removed in one step: about 5 ms, and 12 where the machine is slow."""
 
 QUIET_SECONDS = 0.25
 UNFLUSHED_MAX = 10_000
