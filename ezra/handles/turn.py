@@ -71,7 +71,7 @@ def asked(
         ref=sample.ref,
         mesh=None if mesh is None else ask_of(mesh),
         inject=bringing(runtime, message),
-        of_time=telling_of_time(runtime, message),
+        of_time=telling_of_time(runtime, message, sample.occurred_at),
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal, TypeAlias
 from zoneinfo import ZoneInfo
 
@@ -268,11 +269,16 @@ def bringing(runtime: Runtime, message: str) -> Bring:
     return bring
 
 
-def telling_of_time(runtime: Runtime, message: str) -> Answering | None:
+def telling_of_time(runtime: Runtime, message: str, at: datetime) -> Answering | None:
     """Return what brings turns of the past time that a message asks about.
 
     Of "What did I do yesterday?" no word stands in what was said then, and its meaning is near
     nothing. ``None``: it asks nothing.
+
+    Args:
+        runtime: Where it looks.
+        message: What is said.
+        at: When: "yesterday" is the day before.
     """
     if not _ASKS.search(message):
         return None
@@ -280,9 +286,9 @@ def telling_of_time(runtime: Runtime, message: str) -> Answering | None:
     async def bring(
         scope: Scope, state: Degradation, vector: QuestionVector | None
     ) -> tuple[Hit, ...]:
-        zone, now = runtime.settings.zone, runtime.clock()
-        cues = read_cues(message, await runtime.names.of(scope), now, zone)
-        if not cues.days and not any(span.since <= now for span in cues.spans):
+        zone = runtime.settings.zone
+        cues = read_cues(message, await runtime.names.of(scope), at, zone)
+        if not cues.days and not any(span.since <= at for span in cues.spans):
             return ()
         request = RecallRequest(text=message, limit=OF_TIME_MAX, kinds=("turn",), rerank=False)
         found = await recollect(runtime, scope, request, vector)

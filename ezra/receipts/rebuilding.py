@@ -357,8 +357,8 @@ def _source_again(kept: KeptSlot, receipt: Receipt, found: _Found) -> str:
     if record is None or kept.record is None or kept.kind in ("hot", "recalled"):
         return ""
     name = found.names.get(kept.id, "") if kept.is_cited else ""
-    whence = kept.inherited_from
-    return source_of(kept.record, record.agent_id, receipt.agent_id, whence, name, kept.since)
+    whence, day = kept.inherited_from, kept.since or "" if kept.record == "turn" else ""
+    return source_of(kept.record, record.agent_id, receipt.agent_id, whence, name, day)
 
 
 def _of_record(kept: KeptSlot, slot: Slot, layout: int, found: _Found, seal: Seal) -> Slot | str:

@@ -9,10 +9,11 @@ from zoneinfo import ZoneInfo
 
 from pydantic import JsonValue
 
+from metaagents.lifecycle.statements import is_statement
 from tiers.fencing import RULE, as_said, entry, fenced, labelled, named
 from tiers.forms import dated, shown_date
 from tiers.learning import is_ahead
-from tiers.lexical import estimate_tokens
+from tiers.lexical import estimate_tokens, sentences
 from tiers.moments import UTC_ZONE, local
 from tiers.previews import outputs_within
 from tiers.records import (
@@ -121,8 +122,7 @@ class Slot:
         messages: For hot turns and the input: the messages it becomes, as (role, content).
         record: What the first of ``source_ids`` is; ``None`` for what no store holds.
         version: For a rule, the version of its steps.
-        since: The date shown behind a fact, from which on it held; the day of a turn that was
-            found.
+        since: The date shown behind a fact, from which on it held; the day of a turn.
         until: The date shown behind a fact, to which it held.
         source: Where it comes from, as the model is told; the kind of slot where it is empty.
         is_cited: Whether ``source`` names the document; ``None`` for what is none.
@@ -217,8 +217,8 @@ def assemble(material: Material, budget: int) -> Context:
     """Pack the material into ``budget`` tokens.
 
     System and input always go in. The rest fills what is left in the order pinned beliefs,
-    beliefs, core facts, rules, what is injected, archival facts, turns that were found, warm
-    summaries, hot turns (newest first), mesh result, other facts of who speaks; in a steady layout
+    beliefs, core facts, rules, what is injected, archival facts, warm summaries, turns that
+    were found, hot turns (newest first), mesh result, other facts of who speaks; in a steady layout
     hot turns come behind core facts. A hot turn that does not fit goes in without what tools
     returned. A slot that does not fit is dropped, and smaller ones after it may still fit.
     """
@@ -230,7 +230,8 @@ def assemble(material: Material, budget: int) -> Context:
     seen: set[str] = set()
     plainer = {turn.id: turn for turn in material.hot if turn.tool_outputs}
     for slot in _optional_slots(material):
-        if slot.source_ids and slot.kind != "hot" and set(slot.source_ids) <= seen:
+        is_there = slot.source_ids and slot.kind != "hot" and set(slot.source_ids) <= seen
+        if is_there and (slot.record != "turn" or _is_told(slot, kept)):
             folded.append(slot)
             continue
         if slot.tokens > left and slot.kind == "hot" and slot.source_ids[0] in plainer:
@@ -247,6 +248,14 @@ def assemble(material: Material, budget: int) -> Context:
     tokens = sum(slot.tokens for slot in slots)
     messages = messages_of(slots, material.layout)
     return Context(slots, tuple(dropped), tuple(folded), messages, tokens, material.layout)
+
+
+def _is_told(turn: Slot, kept: Sequence[Slot]) -> bool:
+    """Whether what somebody said stands in what was made of it, which may leave things out."""
+    said = turn.text.partition("\n")[0].partition(": ")[2]
+    statements = [one.rstrip(".!") for one in sentences(said) if is_statement(one)]
+    of_it = (one for one in kept if set(turn.source_ids) <= set(one.source_ids))
+    return any(one.record == "turn" or all(s in one.text for s in statements) for one in of_it)
 
 
 def _in_order(kept: Sequence[Slot], layout: int) -> list[Slot]:
@@ -367,12 +376,7 @@ def injected_text(text: str) -> str:
 
 
 def source_of(
-    kind: Kind,
-    writer: str,
-    reader: str,
-    inherited_from: str | None,
-    name: str = "",
-    since: str | None = None,
+    kind: Kind, writer: str, reader: str, inherited_from: str | None, name: str = "", day: str = ""
 ) -> str:
     """Return where a slot comes from, as a model is told: also a receipt's records tell it.
 
@@ -382,10 +386,9 @@ def source_of(
         reader: The agent that reads it: what is its own is not said to be.
         inherited_from: The ancestor graph that it was read from, if any.
         name: What a document is called.
-        since: Of a turn, the day on which it was said; a fact tells its own dates itself.
+        day: On which a turn was said.
     """
     by = "" if writer == reader and inherited_from is None else writer
-    day = since or "" if kind == "turn" else ""
     return labelled(kind, by=by, among=inherited_from or "", name=name, day=day)
 
 
@@ -416,7 +419,8 @@ class _Shelf:
         name = "" if cited is None else cited.name
         if record == "turn" and isinstance(held, Hit) and held.occurred_at is not None:
             since = f"{local(held.occurred_at, self.zone):%Y-%m-%d}"
-        source = source_of(record, held.agent_id, self.reader, whence, name, since)
+        day = since or "" if record == "turn" else ""
+        source = source_of(record, held.agent_id, self.reader, whence, name, day)
         return Slot(
             kind,
             text,
@@ -485,8 +489,7 @@ def _optional_slots(material: Material) -> list[Slot]:
         slots[at:at] = hot
     found = [shelf.found(hit, "injected") for hit in material.injected]
     found += [shelf.found(hit, "archival") for hit in material.archival]
-    # Before what was made of them, which may leave out what is asked for, and stands for nothing.
-    found += [shelf.warm(hit) for hit in (*material.said, *material.warm)]
+    found += [shelf.warm(hit) for hit in (*material.warm, *material.said)]
     slots += found if is_steady else [*found, *hot]
     if material.mesh is not None:
         slots.append(_mesh_slot(material.mesh))

@@ -155,7 +155,7 @@ class Hydrator:
         by_id = {hit.id: hit for hit in hits}
         for candidate in pool:
             candidate.cosine = by_id[candidate.id].cosine
-        cues = read_cues(text, turn.names, self.clock(), zone)
+        cues = read_cues(text, turn.names, turn.request.at, zone)
         question = Question(text, cues, None, turn.scope.user_id, zone)
         scored = score(pool, question, DEFAULT_WEIGHTS)
         return [by_id[scored.candidates[place].id] for place in scored.best(len(hits))]
