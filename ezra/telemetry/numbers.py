@@ -45,6 +45,7 @@ LEGS = frozenset(
             "relevance",
             "rerank",
             "standing",
+            "standing facts",
             "timeline",
         ),
         *("turns", "usage", "uses"),
