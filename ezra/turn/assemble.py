@@ -251,8 +251,8 @@ def assemble(material: Material, budget: int) -> Context:
 
 
 def _is_told(turn: Slot, kept: Sequence[Slot]) -> bool:
-    """Whether what somebody said stands in what was made of it, which may leave things out."""
-    said = turn.text.partition("\n")[0].partition(": ")[2]
+    """Whether what was said and answered stands in what was made of it, which may leave it out."""
+    said = turn.text.partition(": ")[2]
     statements = [one.rstrip(".!") for one in sentences(said) if is_statement(one)]
     of_it = (one for one in kept if set(turn.source_ids) <= set(one.source_ids))
     return any(one.record == "turn" or all(s in one.text for s in statements) for one in of_it)

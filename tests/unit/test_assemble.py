@@ -155,6 +155,16 @@ def test_a_summary_stands_for_a_turn_only_where_it_says_the_same(
     assert [slot.text for slot in context.folded] == ([text] if is_told else [])
 
 
+def test_a_summary_stands_for_no_answer_that_it_left_out() -> None:
+    """Of a question and its answer the answer is what counts."""
+    text = "Ada: How hot is the oil?\nIt reached 90 degrees."
+    said = hit("turn-1", 0.4, kind="turn", source_ids=("turn-1",), text=text)
+    made = hit("summary-1", 0.4, kind="summary", source_ids=("turn-1",), text="Ada: How hot?")
+    context = assemble(everything(warm=[made], said=[said]), 1000)
+
+    assert text in [slot.text for slot in context.slots]
+
+
 @given(budget=st.integers(min_value=0, max_value=400), size=st.integers(min_value=0, max_value=9))
 def test_the_budget_holds_beyond_what_always_goes_in(budget: int, size: int) -> None:
     """Kept and dropped together are everything, and kept costs no more than the budget."""
