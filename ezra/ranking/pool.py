@@ -197,8 +197,7 @@ class Pool:
         if candidate is None:
             happened_at = hit.occurred_at or hit.recorded_at
             if is_stored and hit.kind == "turn" and hit.graph_id == self._graph_id:
-                reading = reading_of(bag_of(hit.text), hit, happened_at)
-                self.known.keep(hit.id, reading)
+                reading = self._of_stored(hit, happened_at)
             else:
                 reading = reading_of(self._reader.read(hit.text), hit, happened_at)
             candidate = self._add(key, hit.kind, hit.text, reading)
@@ -208,6 +207,13 @@ class Pool:
             candidate.hit = hit
         _found_in(candidate, hit.tier)
         return candidate
+
+    def _of_stored(self, turn: Hit, happened_at: datetime) -> Reading:
+        if turn.id in self.known:
+            return self.known[turn.id]
+        reading = reading_of(bag_of(turn.text), turn, happened_at)
+        self.known.keep(turn.id, reading)
+        return reading
 
     def _of_sighted(self, sighted: Sighted) -> Candidate:
         key = (self._graph_id, sighted.id)

@@ -25,7 +25,7 @@ from ..ranking.weights import DEFAULT_WEIGHTS
 from ..recaller import QuestionVector, Recaller, with_vector
 from .context_budget import TAIL_SHARE, TailPlan, plan_tail, turns_wanted
 from .eliding import with_previews_of
-from .personal import STANDING_WORDS, is_of, is_standing, shown_of
+from .personal import STANDING_WORDS, facts_of, is_standing, shown_of
 from .rings import Rings
 from .routing import Admission, Conversation, Hydrated, Meant, RouterLimits
 from .shadowing import core_seen, resolve_core, unhidden
@@ -127,7 +127,7 @@ class Hydrator:
         wanted = {"text": STANDING_WORDS, "user_id": turn.scope.user_id}
         call = self.recaller.words.search_words(turn.scope, query.model_copy(update=wanted))
         found = await turn.degradation.answer("cold", "standing facts", call, ())
-        return [hit for hit in found if is_standing(hit) and _is_personal(hit, turn)]
+        return [hit for hit in _personal_among(found, turn) if is_standing(hit)]
 
     async def _summaries(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
         query = self._query(turn, vector, ("summary", "episode"), SUMMARY_CANDIDATES)
@@ -141,14 +141,19 @@ class Hydrator:
         """
         query = self._query(turn, vector, ("turn",), TURN_LIMIT + self.limits.ring_capacity)
         found = await self.recaller.found(turn.scope, query, "turns", turn.degradation)
-        about = self._nearest_first(turn, (await self._sifted(turn, found)).about)
+        about = self._nearest_first(turn, await self._about(turn, found))
         bring = turn.request.of_time
         of_time = () if bring is None else await bring(turn.scope, turn.degradation, vector)
         said = {hit.id: hit for hit in (*of_time, *about)}.values()
         return Sifted(await with_previews_of(self.turns, turn.scope, [*said], turn.degradation))
 
     def _nearest_first(self, turn: Admission, hits: Sequence[Hit]) -> list[Hit]:
-        """Order turns as recall does; the index knows nothing of dates, people and neighbours."""
+        """Order turns as recall does, where not all are shown.
+
+        The index knows nothing of dates and people.
+        """
+        if len(hits) <= TURN_LIMIT:
+            return list(hits)
         reader, zone, text = self.recaller.reader, self.limits.zone, turn.request.input
         pool = Pool(turn.scope.graph_id, reader, turn.scope.tenant)
         pool.add_leg("turns", hits)
@@ -182,13 +187,14 @@ class Hydrator:
         return with_vector(query, vector)
 
     async def _sifted(self, turn: Admission, found: tuple[Hit, ...]) -> Sifted:
+        about = await self._about(turn, found)
+        personal = _personal_among(_without(about, found), turn)
+        return Sifted(about, personal, _without((*about, *personal), found))
+
+    async def _about(self, turn: Admission, found: Sequence[Hit]) -> tuple[Hit, ...]:
+        """Return the hits that are about the message."""
         text, names = turn.request.subject, turn.names
-        about = await self.recaller.relevant(text, found, names, turn.degradation)
-        ids = {hit.id for hit in about}
-        rest = [hit for hit in found if hit.id not in ids]
-        personal = tuple(hit for hit in rest if _is_personal(hit, turn))
-        passed_over = tuple(hit for hit in rest if not _is_personal(hit, turn))
-        return Sifted(about, personal, passed_over)
+        return await self.recaller.relevant(text, found, names, turn.degradation)
 
     async def _conversation(self, turn: Admission) -> Conversation:
         """Read hot turns, and what is brought unasked: at a start, which they tell, or always."""
@@ -236,7 +242,13 @@ def _begins(turn: Admission, hot: HotState) -> bool:
     return not hot.turns or turn.request.at - hot.turns[-1].occurred_at > SESSION_GAP
 
 
-def _is_personal(hit: Hit, turn: Admission) -> bool:
+def _personal_among(hits: Sequence[Hit], turn: Admission) -> tuple[Hit, ...]:
+    """Return the hits that are facts of who speaks."""
     user_id = turn.scope.user_id
     name = name_of_speaker(turn.request.speaker, turn.agent.id, user_id)
-    return is_of(hit, name, user_id)
+    return tuple(facts_of(name, user_id, hits))
+
+
+def _without(taken: Sequence[Hit], hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    ids = {hit.id for hit in taken}
+    return tuple(hit for hit in hits if hit.id not in ids)

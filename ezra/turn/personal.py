@@ -41,13 +41,22 @@ STANDING_WORDS = (
 """Rare words of both: facts are searched for by them too, whatever is said."""
 
 
-def is_of(hit: Hit, speaker: str, user_id: str | None) -> bool:
-    """Whether a hit is a fact of who speaks: of their user, or told of them by name."""
-    if hit.kind != "fact":
-        return False
-    if user_id is not None and hit.user_id == user_id:
+def facts_of(speaker: str, user_id: str | None, hits: Sequence[Hit]) -> list[Hit]:
+    """Return the facts among hits that are of who speaks: of their user, or told of them by name.
+
+    Args:
+        speaker: What facts call them.
+        user_id: Whose facts are theirs, whomever they tell of.
+        hits: Any.
+    """
+    name = name_of(speaker)
+    return [hit for hit in hits if hit.kind == "fact" and _is_of(hit, name, user_id)]
+
+
+def _is_of(fact: Hit, name: str, user_id: str | None) -> bool:
+    if user_id is not None and fact.user_id == user_id:
         return True
-    name, text = name_of(speaker), hit.text.casefold()
+    text = fact.text.casefold()
     return bool(name) and text.startswith(name) and not text[len(name) :][:1].isalnum()
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ezra.turn.personal import STANDING_MAX, is_of, is_standing, shown_of
+from ezra.turn.personal import STANDING_MAX, facts_of, is_standing, shown_of
 from tiers.records import Hit
 
 
@@ -70,7 +70,8 @@ def test_what_counts_now_and_then(text: str) -> None:
 )
 def test_whose_a_fact_is(text: str, speaker: str, user: str | None, is_theirs: bool) -> None:  # noqa: FBT001 - a parameter of cases
     """By the user of both, or by the name with which it begins."""
-    assert is_of(_hit(text, user="sam"), speaker, user) is is_theirs
+    fact = _hit(text, user="sam")
+    assert facts_of(speaker, user, [fact]) == ([fact] if is_theirs else [])
 
 
 def test_room_is_for_what_is_near_and_standing_facts_need_none() -> None:
