@@ -66,6 +66,12 @@ _REQUEST = re.compile(
 _AT_HAND = re.compile(
     r"\b(?:today|tonight|this (?:morning|week|weekend|month|year))\b", re.IGNORECASE
 )
+_ASKS = re.compile(
+    r"\?|^\W*(?:please |can you |could you )?(?:tell|remind|recap|list|show|summari[sz]e|what|who"
+    r"|when|where|which|how|did)\b",
+    re.IGNORECASE,
+)
+
 _ORDER = re.compile(
     r"\b(?:in|by) (?:the |which |what )?(?:\w{1,20} )?(?:order|sequence)\b"
     r"|\b(?:the|what|which) (?:\w{1,20} )?(?:order|sequence) (?:in which|of|that|did|i|we)\b"
@@ -192,6 +198,11 @@ def read_cues(text: str, speakers: Sequence[str], now: datetime, zone: ZoneInfo)
         wants_number=not wants_time and bool(_ASKS_NUMBER.search(text)),
         phrases=phrases_in(text),
     )
+
+
+def asks(text: str) -> bool:
+    """Whether a text asks for something to be told, with a question mark or without."""
+    return _ASKS.search(text) is not None
 
 
 def wants_order(text: str) -> bool:

@@ -7,7 +7,6 @@ the same is brought once, a reranker has its say where one is configured, and to
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,7 +24,7 @@ from tiers.records import Hit, Kind, Scope
 
 from ..models.reranking.blending import reranked
 from ..ranking.choosing import in_asked_order
-from ..ranking.cues import read_cues, stems_in, wants_order
+from ..ranking.cues import asks, read_cues, stems_in, wants_order
 from ..recaller import Degradation, QuestionVector, RecallResult
 from ..runtime import Runtime
 from ..turn.assemble import injected_text
@@ -60,12 +59,6 @@ SAME_WORDS = 0.8
 
 OF_TIME_MAX = 8
 """So many turns are brought of a time that a message asks about."""
-
-_ASKS = re.compile(
-    r"\?|^\W*(?:please |can you |could you )?(?:tell|remind|recap|list|show|summari[sz]e|what|who"
-    r"|when|where|which|how|did)\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -280,7 +273,7 @@ def telling_of_time(runtime: Runtime, message: str, at: datetime) -> Answering |
         message: What is said.
         at: When: "yesterday" is the day before.
     """
-    if not _ASKS.search(message):
+    if not asks(message):
         return None
 
     async def bring(

@@ -18,7 +18,7 @@ from tiers.previews import with_previews
 from tiers.records import FactTier, Hit, HotState, Kind, Scope, SearchQuery, Turn
 
 from ..ranking.choosing import telling_more
-from ..ranking.cues import read_cues
+from ..ranking.cues import asks, read_cues
 from ..ranking.pool import SESSION_GAP, Pool
 from ..ranking.scoring import Question, score
 from ..ranking.weights import DEFAULT_WEIGHTS
@@ -46,6 +46,9 @@ SUMMARY_CANDIDATES = 15
 
 TURN_LIMIT = 8
 """Of what was said before the ring: summaries leave out words that a message may ask for."""
+
+ASKED_TURNS_MIN = 6
+"""So many are shown to who asks, however little they are like the question."""
 
 
 class Sifted(NamedTuple):
@@ -79,12 +82,13 @@ class Hydrator:
     async def read(self, turn: Admission) -> Hydrated:
         """Return what is held for a message; core facts and rules as the opening has them."""
         meant, conversation = await both(self._by_meaning(turn), self._conversation(turn))
+        said = await self._said_before(turn, meant, conversation)
         if turn.opening is None:
-            return Hydrated(meant, conversation)
+            return Hydrated(meant, conversation, said)
         now = self.clock() if turn.scope.lineage else turn.request.at
         core = resolve_core(turn.scope, turn.opening.core, turn.opening.nearer, now=now)
         block = self.limits.core_block_of(core, turn.scope)
-        return Hydrated(meant, conversation, block, core.shadowed, turn.opening.rules)
+        return Hydrated(meant, conversation, said, block, core.shadowed, turn.opening.rules)
 
     async def core_of(self, scope: Scope) -> CoreBlock:
         """Return the core block of a context for the scope, without what is hidden."""
@@ -106,7 +110,8 @@ class Hydrator:
             personal=shown_of((*archival.personal, *inherited.personal), room),
             passed_over=archival.passed_over,
             warm=warm.about,
-            said=said.about,
+            of_time=said.about,
+            turns=said.passed_over,
             inherited=inherited.about,
         )
 
@@ -135,25 +140,39 @@ class Hydrator:
         return Sifted(tuple(telling_more(found)[:SUMMARY_LIMIT]))
 
     async def _turns(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
-        """Recall what was said: of a time that is asked about, and what is about the message.
-
-        The ring's turns come anyway, and are left out later.
-        """
+        """Recall what was said: of a time that is asked about, and what else may be of use."""
         query = self._query(turn, vector, ("turn",), TURN_LIMIT + self.limits.ring_capacity)
         found = await self.recaller.found(turn.scope, query, "turns", turn.degradation)
-        about = self._nearest_first(turn, await self._about(turn, found))
         bring = turn.request.of_time
         of_time = () if bring is None else await bring(turn.scope, turn.degradation, vector)
-        said = {hit.id: hit for hit in (*of_time, *about)}.values()
-        return Sifted(await with_previews_of(self.turns, turn.scope, [*said], turn.degradation))
+        return Sifted(about=of_time, passed_over=found)
+
+    async def _said_before(
+        self, turn: Admission, meant: Meant, conversation: Conversation
+    ) -> tuple[Hit, ...]:
+        """Return the turns that are told besides those which are shown anyway."""
+        shown = conversation.shown
+        of_time = _without(shown, meant.of_time)
+        about = await self._worth_telling(turn, _without(shown, meant.turns))
+        said = list({hit.id: hit for hit in (*of_time, *about)}.values())[:TURN_LIMIT]
+        return await with_previews_of(self.turns, turn.scope, said, turn.degradation)
+
+    async def _worth_telling(self, turn: Admission, found: Sequence[Hit]) -> Sequence[Hit]:
+        """Return the turns that are about the message, in recall's order where not all are told.
+
+        Who asks is told the nearest in any case: nothing in "Her name is Biscuit" is like "What is
+        my dog called?".
+        """
+        about = await self._about(turn, found)
+        if len(about) > TURN_LIMIT:
+            return self._nearest_first(turn, about)
+        if len(about) >= ASKED_TURNS_MIN or not asks(turn.request.input):
+            return about
+        others = _without(about, self._nearest_first(turn, found))
+        return (*about, *others[: ASKED_TURNS_MIN - len(about)])
 
     def _nearest_first(self, turn: Admission, hits: Sequence[Hit]) -> list[Hit]:
-        """Order turns as recall does, where not all are shown.
-
-        The index knows nothing of dates and people.
-        """
-        if len(hits) <= TURN_LIMIT:
-            return list(hits)
+        """Order turns as recall does; the index knows nothing of dates and people."""
         reader, zone, text = self.recaller.reader, self.limits.zone, turn.request.input
         pool = Pool(turn.scope.graph_id, reader, turn.scope.tenant)
         pool.add_leg("turns", hits)
@@ -249,6 +268,6 @@ def _personal_among(hits: Sequence[Hit], turn: Admission) -> tuple[Hit, ...]:
     return tuple(facts_of(name, user_id, hits))
 
 
-def _without(taken: Sequence[Hit], hits: Sequence[Hit]) -> tuple[Hit, ...]:
+def _without(taken: Sequence[Hit | Turn], hits: Sequence[Hit]) -> tuple[Hit, ...]:
     ids = {hit.id for hit in taken}
     return tuple(hit for hit in hits if hit.id not in ids)

@@ -27,7 +27,7 @@ from ..rights.policy import scope_of
 from ..telemetry import Telemetry
 from .assemble import LAYOUT, STEADY_LAYOUT, Context, Material, assemble
 from .fetch import Asker, Fetcher
-from .hydrate import TURN_LIMIT, Hydrator
+from .hydrate import Hydrator
 from .ledger import TurnLedger
 from .parse import Parsed, parse
 from .policy import TurnPolicy
@@ -202,7 +202,6 @@ class Router:
     def _packed(self, prepared: Prepared) -> Context:
         admission, found = prepared.admission, prepared.found
         conversation, tail = found.conversation, found.conversation.tail
-        said = _not_shown(found.meant.said, found)[:TURN_LIMIT]
         inherited = found.meant.inherited
         material = Material(
             agent=admission.agent,
@@ -214,7 +213,7 @@ class Router:
             rules=found.rules,
             injected=_not_shown(conversation.injected, found),
             archival=(*found.meant.archival, *(hit for hit in inherited if hit.kind == "fact")),
-            said=in_asked_order(admission.request.input, said),
+            said=in_asked_order(admission.request.input, found.said),
             warm=(*found.meant.warm, *(hit for hit in inherited if hit.kind == "episode")),
             hot=conversation.shown,
             mesh=prepared.mesh,

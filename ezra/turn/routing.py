@@ -133,7 +133,8 @@ class Meant:
             they must not eat.
         passed_over: Archival facts that were found and are neither.
         warm: Summaries and episodes.
-        said: Turns.
+        of_time: Turns of a time that is asked about.
+        turns: Those found by the message, whether or not they are about it.
         inherited: Episodes and archival facts of ancestors.
     """
 
@@ -142,7 +143,8 @@ class Meant:
     personal: tuple[Hit, ...]
     passed_over: tuple[Hit, ...]
     warm: tuple[Hit, ...]
-    said: tuple[Hit, ...]
+    of_time: tuple[Hit, ...]
+    turns: tuple[Hit, ...]
     inherited: tuple[Hit, ...]
 
 
@@ -173,6 +175,7 @@ class Hydrated:
     Attributes:
         meant: What is found by meaning and words.
         conversation: What was said last.
+        said: Turns of before that are told.
         core: Core facts.
         shadowed: Core facts of ancestors that a nearer definition hides.
         rules: Procedures whose trigger is met.
@@ -180,6 +183,7 @@ class Hydrated:
 
     meant: Meant
     conversation: Conversation
+    said: tuple[Hit, ...] = ()
     core: CoreBlock = NO_CORE
     shadowed: tuple[Fact, ...] = ()
     rules: tuple[Rule, ...] = ()
