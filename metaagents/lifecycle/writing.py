@@ -59,7 +59,7 @@ class Wording(NamedTuple):
     answers: tuple[int, ...] = ()
 
 
-class _Draft(NamedTuple):
+class Draft(NamedTuple):
     """A wording, and how many statements of its own sources it tells."""
 
     wording: Wording
@@ -113,12 +113,12 @@ class Writer:
         written = await self._written(scope.for_graph().for_agent(agent_id), material, budget)
         if written is not None and written.wording.lost == material.lost:
             return written.wording
-        extract = await asyncio.to_thread(_extract, material, budget)
+        extract = await asyncio.to_thread(extracted, material, budget)
         if written is not None and written.told >= TOLD_SHARE_MIN * extract.told:
             return written.wording
         return extract.wording
 
-    async def _written(self, scope: Scope, material: Material, budget: int) -> _Draft | None:
+    async def _written(self, scope: Scope, material: Material, budget: int) -> Draft | None:
         if self.model is None or not material.texts:
             return None
         if self._rests:
@@ -154,12 +154,8 @@ class Writer:
         return own if own.strip() else DEFAULT_PROMPTS[grain]
 
 
-def extracted(material: Material, budget: int) -> Wording:
+def extracted(material: Material, budget: int) -> Draft:
     """Return the extract of a material, of at most ``budget`` tokens with all of its labels."""
-    return _extract(material, budget).wording
-
-
-def _extract(material: Material, budget: int) -> _Draft:
     if material.grain == "working":
         return _draft_of(summarise(by_sitting(material.candidates), budget), EXTRACTED, material)
     room = budget - estimate_tokens(f"{material.heading}\n")
@@ -172,7 +168,7 @@ def _extract(material: Material, budget: int) -> _Draft:
 
 def _checked(
     answer: object, material: Material, budget: int, name: str
-) -> tuple[_Draft | None, str]:
+) -> tuple[Draft | None, str]:
     text = cleaned(answer)
     reason = misshapen(text, material.texts, budget)
     if reason:
@@ -196,11 +192,11 @@ def _checked(
 
 def _draft_of(
     text: str, made_by: str, material: Material, known: frozenset[str] = frozenset()
-) -> _Draft:
+) -> Draft:
     """Return a text with the account of what it tells; ``known`` it tells in words of its own."""
     lost = len(_left_out(text, made_by, material, known))
     wording = Wording(text, made_by, material.lost + lost, answers_of(text, made_by, material))
-    return _Draft(wording, len(material.statements) - lost)
+    return Draft(wording, len(material.statements) - lost)
 
 
 def _left_out(

@@ -233,7 +233,7 @@ def _told_of(
 
 
 def _summary(group: Sequence[Turn], policy: LifecyclePolicy) -> Summary:
-    wording = extracted(material_of_turns(group, policy.zone), policy.summary_tokens)
+    wording = extracted(material_of_turns(group, policy.zone), policy.summary_tokens).wording
     now = group[-1].recorded_at
     return summary_of(_SCOPE, group, wording, now, now)
 
@@ -242,7 +242,7 @@ def _episode(
     grain: Grain, period: str, members: Sequence[SummaryOrEpisode], policy: LifecyclePolicy
 ) -> Episode:
     material = material_of_members(grain, period, members, policy.zone)
-    wording = extracted(material, policy.episode_tokens[grain])
+    wording = extracted(material, policy.episode_tokens[grain]).wording
     return episode_of(_SCOPE, grain, period, members, wording, members[-1].recorded_at)
 
 

@@ -222,7 +222,7 @@ def test_coarser_grains_know_what_was_an_answer() -> None:
         turn(2, ANSWER, speaker="Ben"),
         turn(3, "I met Zora in Oslo.", speaker="Ada"),
     ]
-    wording = extracted(material_of_turns(turns, UTC_ZONE), 200)
+    wording = extracted(material_of_turns(turns, UTC_ZONE), 200).wording
     found = notes_of(wording.text.splitlines(), EXTRACTED, AT)
     assert [found[place].text for place in wording.answers] == [ANSWER]
     label = ""
@@ -230,17 +230,17 @@ def test_coarser_grains_know_what_was_an_answer() -> None:
         finer = _day(wording.text, period=label, answers=wording.answers)
         material = material_of_members(grain, period, [finer], UTC_ZONE)
         assert [one.text for one in material.candidates if one.is_answer] == [ANSWER]
-        label, wording = period, extracted(material, 200)
+        label, wording = period, extracted(material, 200).wording
     before = material_of_members("daily", "2026-05-14", [_day(wording.text)], UTC_ZONE)
     assert not any(one.is_answer for one in before.candidates)
 
 
 def test_turns_without_words_make_an_empty_summary() -> None:
     """Nothing said, nothing summarised; an episode says so."""
-    assert extracted(of_turns(""), 10) == Wording("", EXTRACTED, 0)
+    assert extracted(of_turns(""), 10).wording == Wording("", EXTRACTED, 0)
     assert summarise(said_by("Ada", "\u2026!"), 10) == ""
     empty = material_of_members("daily", "2026-05-14", [_day("2026-05-14")], UTC_ZONE)
-    assert extracted(empty, 100).text == f"2026-05-14\n{SILENT}"
+    assert extracted(empty, 100).wording.text == f"2026-05-14\n{SILENT}"
 
 
 def test_moments_are_told_by_the_clock_where_people_live() -> None:
@@ -303,14 +303,14 @@ def test_what_a_model_wrote_has_no_speaker_but_the_notes_below_it_have() -> None
 def test_lost_counts_statements_and_not_words() -> None:
     """What fits tells all; what does not is counted, with what the sources had lost before."""
     facts = [f"I met Zora{n} in Trieste on May {n}." for n in range(1, 21)]
-    whole = extracted(of_turns(*TALK, *facts), 1_000)
+    whole = extracted(of_turns(*TALK, *facts), 1_000).wording
     assert whole.lost == 0
-    part = extracted(of_turns(*TALK, *facts), 60)
+    part = extracted(of_turns(*TALK, *facts), 60).wording
     told = sum(one in part.text for one in [*facts, TALK[3], TALK[5]])
     assert 0 < told < 22
     assert part.lost == 22 - told
     day = _day(f"2026-05-14\n{part.text}", lost=part.lost)
-    week = extracted(material_of_members("weekly", "2026-W20", [day], UTC_ZONE), 30)
+    week = extracted(material_of_members("weekly", "2026-W20", [day], UTC_ZONE), 30).wording
     still = sum(one in week.text for one in [*facts, TALK[3], TALK[5]])
     assert week.lost == 22 - still
     assert still < told
