@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,9 +28,6 @@ from ezra import (
     TierUnavailable,
     UsageError,
 )
-from ezra.handles.catalog import Catalog
-from ezra.handles.graph import Graph
-from ezra.remote.ezra import RemoteCatalog, RemoteEzra
 from ezra.remote.graph import RemoteGraph
 from ezra.service.routes import handlers
 from ezra.service.tokens import TokenFile
@@ -414,31 +410,6 @@ async def test_a_token_spawns_within_its_bounds(behind: Ezra, tmp_path: Path) ->
                 await remote.agent("imola", "new")
     mine = (await graph.agents())[0]
     assert (mine.budget.writes, mine.denied_topics) == (1, ("budget",))
-
-
-@pytest.mark.parametrize(
-    ("ours", "theirs", "apart"),
-    [
-        (Ezra, RemoteEzra, {"open", "connect", "settings", "embedder", "model", "reembedding"}),
-        (Graph, RemoteGraph, set()),
-        (Catalog, RemoteCatalog, {"opened"}),
-    ],
-)
-def test_the_handles_have_the_same_methods(
-    ours: type[Any], theirs: type[Any], apart: set[str]
-) -> None:
-    """Every public name of a handle in process is there on the remote one, with its parameters."""
-    names = {name for name in dir(ours) if not name.startswith("_")} - apart
-    for name in names:
-        mine, remote = getattr(ours, name), getattr(theirs, name)
-        if isinstance(mine, property):
-            assert isinstance(remote, property), name
-            continue
-        given, taken = (
-            [(one.name, one.kind, one.default) for one in inspect.signature(it).parameters.values()]
-            for it in (mine, remote)
-        )
-        assert given == taken, name
 
 
 def test_every_operation_is_done_by_somebody() -> None:
