@@ -173,9 +173,7 @@ class Bridge:
 
 
 @asynccontextmanager
-async def bridged(
-    config: BridgeConfig, opener: Opener, clock: Clock = system_clock
-) -> AsyncIterator[Bridge]:
+async def bridged(config: BridgeConfig, opener: Opener) -> AsyncIterator[Bridge]:
     """Open the bridge for the length of the block; whatever the memory does, it opens.
 
     What waits of the agent is sent first, so that it reads what it wrote.
@@ -183,24 +181,23 @@ async def bridged(
     Args:
         config: Who asks.
         opener: Opens the memory.
-        clock: Where the time comes from.
 
     Raises:
         ConfigError: The memory's settings do not allow opening it.
         EzraError: The memory does not let the agent in.
     """
-    outbox = None if config.agent is None else outbox_of(config, clock)
+    outbox = None if config.agent is None else outbox_of(config)
     async with AsyncExitStack() as stack:
         try:
             await _probe(config)
             ezra = await stack.enter_async_context(opener())
             # A server that takes connections and does not answer is away as well.
             agent = None if config.agent is None else await entered(ezra, config)
-            found = Bridge(config, outbox, ezra, agent, clock=clock)
+            found = Bridge(config, outbox, ezra, agent)
         except (TierError, FolderInUse) as error:
             if verdict_of(error) != "away":
                 raise
-            found = Bridge(config, outbox, away=str(error), clock=clock)
+            found = Bridge(config, outbox, away=str(error))
         else:
             await _send_first(found)
         yield found

@@ -244,18 +244,14 @@ class ModelJudge:
 
     Args:
         model: The model.
-        threshold: The confidence from which two claims contradict each other.
         timeout_seconds: For one answer.
     """
 
     name = "model"
     uses_model = True
 
-    def __init__(
-        self, model: LanguageModel, *, threshold: float = THRESHOLD, timeout_seconds: float = 20.0
-    ) -> None:
+    def __init__(self, model: LanguageModel, *, timeout_seconds: float = 20.0) -> None:
         self._model = model
-        self._threshold = _checked_threshold(threshold)
         if not 0 < timeout_seconds < math.inf:
             raise UsageError("timeout_seconds", timeout_seconds, "above 0")
         self._timeout = timeout_seconds
@@ -289,7 +285,7 @@ class ModelJudge:
         return tuple(self._judgement(verdicts[rival]) for rival in ids)
 
     def _judgement(self, said: _ModelVerdict) -> Judgement:
-        if said.verdict != "contradicts" or said.confidence < self._threshold:
+        if said.verdict != "contradicts" or said.confidence < THRESHOLD:
             sure = said.confidence if said.verdict == "contradicts" else 0.0
             return Judgement(contradicts=False, score=sure)
         why = _GROUNDS.get(said.ground, _GROUNDS["other"])

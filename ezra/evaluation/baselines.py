@@ -109,12 +109,12 @@ def ranked(scores: Scores, limit: int, above: float = -np.inf) -> tuple[int, ...
     return tuple(int(place) for place in order if scores[place] > above)
 
 
-def fused(legs: Sequence[Sequence[int]], limit: int, k: int = RRF_K) -> tuple[int, ...]:
-    """Return places by Σ 1 / (k + rank) over the legs, rank from 1, ties in order of place."""
+def fused(legs: Sequence[Sequence[int]], limit: int) -> tuple[int, ...]:
+    """Return places by Σ 1 / (60 + rank) over the legs, rank from 1, ties in order of place."""
     scores: defaultdict[int, float] = defaultdict(float)
     for leg in legs:
         for rank, place in enumerate(leg, start=1):
-            scores[place] += 1 / (k + rank)
+            scores[place] += 1 / (RRF_K + rank)
     return tuple(sorted(scores, key=lambda place: (-scores[place], place))[:limit])
 
 

@@ -139,11 +139,6 @@ class Condition(Declared):
     op: Operator = "="
     value: Constant
 
-    @property
-    def slot(self) -> str | None:
-        """The slot that it compares with, if it is no constant."""
-        return slot_of(self.value)
-
 
 class Measure(Declared):
     """A number over the rows of a group. A count needs no field."""

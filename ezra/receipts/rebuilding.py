@@ -33,7 +33,6 @@ from tiers.records import (
 from ..recall.injection import bringing
 from ..recall.request import request_again
 from ..recall.search import recollect
-from ..recaller import RecallResult
 from ..rights.policy import scope_of
 from ..runtime import Runtime
 from ..turn.assemble import (
@@ -58,12 +57,6 @@ BLANKED = (
 GONE = "its content was destroyed by retention, or it is not there"
 HIDDEN = "not there, or the agent may not see it any more"
 REWRITTEN = "it says something else now: it was written anew after a redaction"
-
-RecallAgain = Callable[[Runtime, Scope, Receipt, Mapping[str, Any]], Awaitable[RecallResult]]
-"""Asks a recall's question again, with a scope and the arguments that its receipt keeps.
-
-It must write nothing: no receipt, no use, no audit event.
-"""
 
 
 @dataclass(frozen=True)
@@ -116,12 +109,7 @@ class ReplayedContext:
 
 
 async def rebuild(
-    runtime: Runtime,
-    scope: Scope,
-    receipt: Receipt,
-    *,
-    today: bool = False,
-    again: RecallAgain | None = None,
+    runtime: Runtime, scope: Scope, receipt: Receipt, *, today: bool = False
 ) -> ReplayedContext:
     """Return what a receipt tells of, as it was; with ``today``, how it differs from now.
 
@@ -132,7 +120,6 @@ async def rebuild(
         scope: Of the receipt's whole graph, or of the agent that was given it.
         receipt: The receipt.
         today: Also make the context of the same input, or ask the same question, as of now.
-        again: How a recall is asked again; as the agent's ``recall`` asks, if not given.
 
     Raises:
         NotFound: The receipt is of another graph or, for an agent's scope, another agent's.
@@ -149,7 +136,7 @@ async def rebuild(
     if not today:
         return rebuilt
     whys = {one.slot.key: one.why for one in rebuilt.missing}
-    now = await _today(runtime, receipt, kept, again or _asked_again)
+    now = await _today(runtime, receipt, kept)
     diff = compare(kept.slots, now, Seal(kept.seal.salt), found.records, whys)
     return replace(rebuilt, today=diff)
 
@@ -410,9 +397,7 @@ def _versions_of(rule: Rule, version: int | None) -> list[str]:
     return [text for number, text in texts.items() if version in (None, number)]
 
 
-async def _today(
-    runtime: Runtime, receipt: Receipt, kept: KeptContext, again: RecallAgain
-) -> Today:
+async def _today(runtime: Runtime, receipt: Receipt, kept: KeptContext) -> Today:
     """Return what the same agent is given now for the same input or question."""
     whole = Scope.of_graph(receipt.tenant, receipt.graph_id)
     asker = whole.for_agent(receipt.agent_id) if receipt.agent_id else whole
@@ -422,7 +407,7 @@ async def _today(
     scope = whole.model_copy(update={"lineage": standing.lineage})
     if standing.agent is not None:
         scope = scope_of(standing.agent, standing.lineage)
-    answer = await again(runtime, scope, receipt, kept.arguments)
+    answer = await recollect(runtime, scope, request_again(receipt.query, kept.arguments))
     items: Sequence[Hit] = answer.items
     return Today(
         slots=[recalled_slot(hit) for hit in items],
@@ -455,10 +440,3 @@ async def _context_today(
         degraded=tuple(today.degradation.lost),
         skipped=tuple(today.degradation.skipped),
     )
-
-
-async def _asked_again(
-    runtime: Runtime, scope: Scope, receipt: Receipt, arguments: Mapping[str, Any]
-) -> RecallResult:
-    """Ask as ``recall`` asks, and keep nothing of it."""
-    return await recollect(runtime, scope, request_again(receipt.query, arguments))

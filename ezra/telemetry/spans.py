@@ -73,12 +73,6 @@ class Watched:
         if self.observe is not None:
             self.observe(self.seconds)
 
-    @property
-    def trace_id(self) -> str | None:
-        """The trace in hexadecimal, where there is one."""
-        about = self._span.get_span_context()
-        return trace.format_trace_id(about.trace_id) if about.is_valid else None
-
     def note(self, **attributes: str | float | Sequence[str]) -> None:
         """Add attributes; of their names ``__`` stands for a dot."""
         if self._span.is_recording():

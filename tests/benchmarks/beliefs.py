@@ -47,7 +47,7 @@ from tiers.beliefs import (
 from tiers.cold.mongo import mongo_cold_store
 from tiers.cold.sqlite import sqlite_cold_store
 from tiers.cold.stores import ColdStores
-from tiers.history.chain import canonical, content_digest, next_event
+from tiers.history.chain import canonical, next_event, stored_digest
 from tiers.history.fold import Fold
 from tiers.history.plan import PlannedEvent, commit_plan, revert_plan
 from tiers.records import Record, Scope
@@ -150,7 +150,7 @@ class Filler:
                 one.belief_id,
                 turn=len(self.logged) // 10,
                 now=self._now,
-                digest=content_digest(SALT, one.content),
+                digest=stored_digest(SALT, canonical(one.content)),
             )
             content = canonical(one.content).decode()
             entry = LoggedBelief(event=event, salt=SALT.hex(), content=content)

@@ -28,7 +28,7 @@ from tiers.beliefs import (
     TrustRow,
 )
 from tiers.errors import Conflict, NotFound, UsageError
-from tiers.history.chain import canonical, content_digest, next_event
+from tiers.history.chain import canonical, next_event, stored_digest
 from tiers.history.differences import left_digest
 from tiers.history.plan import (
     SPEAKING_KINDS,
@@ -407,7 +407,7 @@ class ReferenceBeliefs:
                 one.belief_id,
                 turn=turn,
                 now=now,
-                digest=content_digest(SALT, one.content),
+                digest=stored_digest(SALT, canonical(one.content)),
                 turn_id=made_in(scope, told),
             )
             content = canonical(one.content).decode()

@@ -18,7 +18,7 @@ from tiers.beliefs import (
     LoggedBelief,
     Settlement,
 )
-from tiers.history.chain import SALT_BYTES, canonical, content_digest, next_event
+from tiers.history.chain import SALT_BYTES, canonical, next_event, stored_digest
 from tiers.history.fold import Fold
 from tiers.history.plan import (
     SPEAKING_KINDS,
@@ -148,7 +148,7 @@ class MemoryLog:
                 one.belief_id,
                 turn=self.turn,
                 now=self.now,
-                digest=content_digest(salt, one.content),
+                digest=stored_digest(salt, canonical(one.content)),
             )
             content = canonical(one.content).decode()
             entry = LoggedBelief(event=event, salt=salt.hex(), content=content)

@@ -49,13 +49,8 @@ def canonical(value: Mapping[str, JsonValue]) -> bytes:
         raise UsageError("text", text, "text without lone surrogates") from error
 
 
-def content_digest(salt: bytes, content: Mapping[str, JsonValue]) -> str:
-    """Return the hex SHA-256 of ``salt`` followed by the canonical content."""
-    return stored_digest(salt, canonical(content))
-
-
 def stored_digest(salt: bytes, content: bytes) -> str:
-    """Return the hex SHA-256 of ``salt`` followed by content that is canonical already."""
+    """Return the hex SHA-256 of ``salt`` followed by canonical content."""
     return hashlib.sha256(salt + content).hexdigest()
 
 

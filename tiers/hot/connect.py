@@ -11,7 +11,6 @@ from .calls import CallLimits, limited
 from .client import Client, ClientLimits, redis_client
 from .health import advice_on_silence, each_server, greetings, obstacles
 from .redis_store import RedisHotStore
-from .rules import TTL_SECONDS
 
 
 @asynccontextmanager
@@ -19,7 +18,6 @@ async def redis_hot_store(
     url: str,
     *,
     prefix: str = "ezra",
-    ttl_seconds: float = TTL_SECONDS,
     connections_max: int = 32,
     timeout_seconds: float = 2.0,
     health_check_seconds: float = 30.0,
@@ -34,7 +32,6 @@ async def redis_hot_store(
     Args:
         url: As ``address`` describes.
         prefix: First part of every key.
-        ttl_seconds: How long an agent without a write is kept.
         connections_max: Calls at the same time; more wait. In a cluster each node may come to
             have so many connections.
         timeout_seconds: For each call as a whole, retries and waiting for a connection included.
@@ -53,7 +50,7 @@ async def redis_hot_store(
     calls = CallLimits(timeout_seconds, retries_max)
     limits = ClientLimits(connections_max, timeout_seconds, health_check_seconds)
     async with redis_client(address, limits) as client:
-        store = RedisHotStore(client, prefix=prefix, ttl_seconds=ttl_seconds, limits=calls)
+        store = RedisHotStore(client, prefix=prefix, limits=calls)
         try:
             await _check(client, address, calls)
         except (TierUnavailable, TierTimeout) as error:

@@ -275,11 +275,9 @@ def _check_is_of(scope: Scope, kept: _Kept, operation: str) -> None:
 
 
 @asynccontextmanager
-async def embedded_hot_store(
-    *, ttl_seconds: float = rules.TTL_SECONDS
-) -> AsyncIterator[EmbeddedHotStore]:
+async def embedded_hot_store() -> AsyncIterator[EmbeddedHotStore]:
     """Open a hot store of its own; what it holds ends with the block, as befits a cache."""
-    async with EmbeddedHotStore(ttl_seconds=ttl_seconds) as store:
+    async with EmbeddedHotStore() as store:
         yield store
 
 

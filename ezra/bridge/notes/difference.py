@@ -111,12 +111,7 @@ def moment_of(name: str, text: str, *, is_end: bool) -> datetime:
 
 
 def semantic_diff(
-    before: EntityGraph,
-    after: EntityGraph,
-    since: datetime,
-    until: datetime,
-    *,
-    stale_days: int = STALE_DAYS,
+    before: EntityGraph, after: EntityGraph, since: datetime, until: datetime
 ) -> SemanticDiff:
     """Return what changed between two states of the graph.
 
@@ -155,7 +150,7 @@ def semantic_diff(
             if _is_blocked(before, old) and not _is_blocked(after, new)
         ),
         updated=tuple(one for one, has_moved in moved if one.revisions and not has_moved),
-        stale=_stale(after, until - timedelta(days=stale_days)),
+        stale=_stale(after, until - timedelta(days=STALE_DAYS)),
         most_active=tuple(active[:MOST_ACTIVE]),
     )
 

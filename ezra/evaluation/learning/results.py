@@ -70,10 +70,6 @@ class Section(Record):
     mistakes: tuple[Mistake, ...] = ()
     problems: tuple[str, ...] = ()
 
-    def figure(self, name: str) -> Figure:
-        """Return the figure of a name."""
-        return next(one for one in self.figures if one.name == name)
-
 
 class LearningReport(Record):
     """All sections of a run.

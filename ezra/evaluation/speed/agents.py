@@ -82,9 +82,9 @@ class _Seen:
     lags: list[float] = field(default_factory=lambda: [0.0])
 
 
-def sentence(seeded: random.Random, count: int = WORDS) -> str:
+def sentence(seeded: random.Random) -> str:
     """Return words of a made-up vocabulary, as frequent as Zipf's law has them."""
-    return " ".join(seeded.choices(VOCABULARY, cum_weights=FREQUENCIES, k=count))
+    return " ".join(seeded.choices(VOCABULARY, cum_weights=FREQUENCIES, k=WORDS))
 
 
 async def measured(**work: Any) -> dict[str, float]:  # noqa: ANN401 - the fields of Work

@@ -154,10 +154,6 @@ def _is_one(noun: str) -> bool:
     return noun.lower().split()[-1] in ONE_AT_A_TIME or not kind_of(noun)
 
 
-def _is_living(said: Said) -> bool:
-    return bool(said.subject.kind)
-
-
 def _is_somebodys(said: Said, owner: str, noun: str) -> Iterator[Claim]:
     """``Dr. Hollis is my doctor``: told of whose doctor it is."""
     name = said.subject.text

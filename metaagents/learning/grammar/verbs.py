@@ -266,7 +266,7 @@ def parsed(words: Sequence[str], *, is_own: bool) -> Verbal | None:
             continue
         return _at_verb(head, word, words, place, is_own=is_own)
     # "is on the 3rd of May" without its time: there is nothing but the verb.
-    return _verbal(head, "be", " ".join(head.phrase), "") if head.be else None
+    return _verbal(head, "be", "") if head.be else None
 
 
 def _is_head(head: _Head, word: str, following: Sequence[str], *, is_own: bool) -> bool:
@@ -393,7 +393,7 @@ def _at_verb(
         head.sense = "not"
     if head.be and form != "ing":
         # "is married to", "was born in", "has been with": what somebody is, is the rest.
-        return _verbal(head, "be", " ".join(head.phrase), " ".join(words[place:]))
+        return _verbal(head, "be", " ".join(words[place:]))
     if not lemma:
         return _unknown(head, word, rest, is_own=is_own)
     is_finite = _is_finite(head)
@@ -408,9 +408,7 @@ def _at_verb(
     head.phrase.append(third_person(word) if changes else word)
     if lemma == "get" and form != "ing" and not head.aim and _is_done_to(rest):
         lemma = "be"  # what gets moved is moved
-    return _verbal(
-        head, lemma, " ".join(head.phrase), rest, is_progressive=head.be and form == "ing"
-    )
+    return _verbal(head, lemma, rest, is_progressive=head.be and form == "ing")
 
 
 def _is_done_to(rest: str) -> bool:
@@ -425,12 +423,12 @@ def _unknown(head: _Head, word: str, rest: str, *, is_own: bool) -> Verbal | Non
     base = third_person_base(word)
     if not is_own and base is not None and _is_finite(head) and not head.be:
         head.phrase.append(word)
-        return _verbal(head, base, " ".join(head.phrase), rest)
+        return _verbal(head, base, rest)
     done = past_base(word, is_perfect=head.perfect)
     if done is not None and (head.perfect or _is_finite(head)):
         head.phrase.append(word)
         head.tense = "perfect" if head.perfect else "past"
-        return _verbal(head, done, " ".join(head.phrase), rest)
+        return _verbal(head, done, rest)
     is_base_form = word.isalpha() and not word.endswith(("ed", "ing", "ly"))
     is_quality = bool(head.habit) and word.endswith(_QUALITIES)  # "and always hungry"
     is_known = is_base_verb(word) or ((bool(head.habit) or bool(rest)) and not is_quality)
@@ -438,7 +436,7 @@ def _unknown(head: _Head, word: str, rest: str, *, is_own: bool) -> Verbal | Non
     if not (is_known and is_own and is_base_form) or head.be or is_none:
         return None
     head.phrase.append(third_person(word) if _is_finite(head) else word)
-    return _verbal(head, word, " ".join(head.phrase), rest)
+    return _verbal(head, word, rest)
 
 
 def _is_finite(head: _Head) -> bool:
@@ -446,12 +444,10 @@ def _is_finite(head: _Head) -> bool:
     return all(one in HABITUAL or one in {"never", "no", "longer"} for one in head.phrase)
 
 
-def _verbal(
-    head: _Head, lemma: str, phrase: str, rest: str, *, is_progressive: bool = False
-) -> Verbal:
+def _verbal(head: _Head, lemma: str, rest: str, *, is_progressive: bool = False) -> Verbal:
     return Verbal(
         lemma=lemma,
-        phrase=phrase,
+        phrase=" ".join(head.phrase),
         rest=rest,
         tense=head.tense,
         sense=head.sense,
