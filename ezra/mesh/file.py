@@ -38,11 +38,12 @@ _SECRET_HEADER = re.compile(r"auth|token|key|secret|cookie|password", re.IGNOREC
 _SPEC: TypeAdapter[SourceSpec] = TypeAdapter(AnySpec)
 
 
-def sources_of_file(path: Path) -> dict[str, Source]:
+def sources_of_file(path: Path, seconds: float = TIMEOUT_SECONDS) -> dict[str, Source]:
     """Return the sources that a file declares, by name; nothing is connected yet.
 
     Args:
         path: TOML, or YAML where it ends with ``.yaml`` or ``.yml``.
+        seconds: How long an answer may take where a source does not say.
 
     Raises:
         ConfigError: The file cannot be read, or something in it is not acceptable: names the key.
@@ -58,9 +59,7 @@ def sources_of_file(path: Path) -> dict[str, Source]:
         raise ConfigError(VARIABLE, f"{path}: sources: at most {SOURCES_MAX}")
     sources: dict[str, Source] = {}
     for name, fields in declared.items():
-        sources[str(name)] = _source(
-            str(name), fields, TIMEOUT_SECONDS, VARIABLE, f"{path}: sources."
-        )
+        sources[str(name)] = _source(str(name), fields, seconds, VARIABLE, f"{path}: sources.")
     return sources
 
 
