@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TypeAlias, TypedDict, Unpack
+from typing import ClassVar, TypeAlias, TypedDict, Unpack
 
 from pydantic import BaseModel, ConfigDict, FiniteFloat, JsonValue, TypeAdapter, ValidationError
 
@@ -59,11 +59,10 @@ class RemoteReranker(JsonEndpoint, ABC):
     requests are asked about side by side, all within one deadline.
 
     Args:
-        provider: What names and errors call the server's kind.
-        model: What they call the model.
         url: The server's address.
         api_key: Sent as a bearer; ``None`` for servers that need none.
-        texts_per_request: The most texts that the server takes at once.
+        model: What names and errors call the model, and requests too where they name one; what is
+            usual of the kind if not given.
         **options: See ``CallOptions``.
 
     Raises:
@@ -71,21 +70,26 @@ class RemoteReranker(JsonEndpoint, ABC):
         UsageError: Another argument is out of range.
     """
 
+    provider: ClassVar[str]
+    """What names and errors call the server's kind."""
+
+    usual_model: ClassVar[str]
+
+    texts_per_request: ClassVar[int]
+    """The most texts that the server takes at once."""
+
     def __init__(
         self,
-        provider: str,
-        model: str,
         url: str,
-        *,
-        api_key: str | None,
-        texts_per_request: int,
+        api_key: str | None = None,
+        model: str | None = None,
         **options: Unpack[CallOptions],
     ) -> None:
+        self._model = checked_model(self.usual_model if model is None else model)
         key_variable = options.get("key_variable", "EZRA_RERANK_API_KEY")
         url_variable = options.get("url_variable", "EZRA_RERANK_URL")
         address = self._address(checked_base_url(url, url_variable))
         key = None if api_key is None else checked_key(api_key, key_variable)
-        self._texts_per_request = texts_per_request
         limits = CallLimits(
             options.get("timeout_seconds", 2.0),
             options.get("attempts", 2),
@@ -94,7 +98,12 @@ class RemoteReranker(JsonEndpoint, ABC):
             options.get("first_delay_seconds", 0.1),
         )
         calls = ProviderCalls(
-            "rerank", provider, model, key=key, key_variable=key_variable, limits=limits
+            "rerank",
+            self.provider,
+            self._model,
+            key=key,
+            key_variable=key_variable,
+            limits=limits,
         )
         super().__init__(calls, address, key)
 
@@ -125,7 +134,7 @@ class RemoteReranker(JsonEndpoint, ABC):
         Question and texts are cut at ``TEXT_CHARS_SENT`` characters.
         """
         check_at_most("texts", len(texts), TEXTS_MAX)
-        asked, sent, step = _sent(query), [_sent(text) for text in texts], self._texts_per_request
+        asked, sent, step = _sent(query), [_sent(text) for text in texts], self.texts_per_request
         self.check_open("rerank")
         async with self._calls.deadline("rerank"):
             parts = await self._side_by_side(
@@ -194,34 +203,13 @@ _SCORES = TypeAdapter(list[_Score])
 class TeiReranker(RemoteReranker):
     """Speaks ``POST {url}/rerank``; implements ``ezra.models.reranking.port.Reranker``.
 
-    The scores are the server's normalised ones, so those of several requests can be compared.
-
-    Args:
-        url: The server's address.
-        api_key: The key; ``None`` for servers that need none.
-        model: What names and errors call the one model that the server has; it is not sent.
-        **options: See ``CallOptions``.
-
-    Raises:
-        ConfigError: The key or the address cannot be one.
-        UsageError: Another argument is out of range.
+    The scores are the server's normalised ones, so those of several requests can be compared. It
+    has one model, which requests do not name.
     """
 
-    def __init__(
-        self,
-        url: str,
-        api_key: str | None = None,
-        model: str = TEI_MODEL,
-        **options: Unpack[CallOptions],
-    ) -> None:
-        super().__init__(
-            "tei",
-            checked_model(model),
-            url,
-            api_key=api_key,
-            texts_per_request=TEI_TEXTS,
-            **options,
-        )
+    provider = "tei"
+    usual_model = TEI_MODEL
+    texts_per_request = TEI_TEXTS
 
     def _address(self, url: str) -> str:
         return f"{url}/rerank"
@@ -252,29 +240,13 @@ class _Answer(BaseModel):
 class CohereReranker(RemoteReranker):
     """Speaks ``POST {url}/rerank``; implements ``ezra.models.reranking.port.Reranker``.
 
-    Args:
-        url: The server's address, with the version of its API like ``https://host/v1``; without
-            one, ``/v2`` is asked.
-        api_key: The key; ``None`` for servers that need none.
-        model: The model, by the server's name for it.
-        **options: See ``CallOptions``.
-
-    Raises:
-        ConfigError: The key or the address cannot be one.
-        UsageError: Another argument is out of range.
+    An address may have the version of its API, like ``https://host/v1``; without one, ``/v2`` is
+    asked.
     """
 
-    def __init__(
-        self,
-        url: str,
-        api_key: str | None = None,
-        model: str = COHERE_MODEL,
-        **options: Unpack[CallOptions],
-    ) -> None:
-        self._model = checked_model(model)
-        super().__init__(
-            "cohere", model, url, api_key=api_key, texts_per_request=TEXTS_MAX, **options
-        )
+    provider = "cohere"
+    usual_model = COHERE_MODEL
+    texts_per_request = TEXTS_MAX
 
     def _address(self, url: str) -> str:
         return f"{url}/rerank" if _VERSIONED.fullmatch(url) else f"{url}/v2/rerank"
