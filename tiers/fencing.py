@@ -153,6 +153,12 @@ def json_line(value: object) -> str:
     return _TURN_MARK.sub(lambda found: f"{_escaped(found[0][0])}{found[0][1:]}", text)
 
 
+def as_data(value: object) -> str:
+    """Return a value as JSON between ``<data>`` and ``</data>``, which it cannot say itself."""
+    text = json_line(value).replace("<", "\\u003c").replace(">", "\\u003e")
+    return f"<data>\n{text}\n</data>"
+
+
 def labelled(kind: str, *, by: str = "", among: str = "", name: str = "", day: str = "") -> str:
     """Return a label: what an entry is, what it is called, of when, whose, and of which graph.
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeVar
 
+from metaagents.learning.neighbours import cosine
 from tiers.beliefs import BeliefQuery, Commitment
 from tiers.errors import BudgetExceeded, ConfigError, TierError, UsageError
 from tiers.fleet import Scope
@@ -273,7 +274,7 @@ class RivalFinder:
         vectors = await self._answer("dense", "similarity", embedding, (), notes)
         if len(vectors) != len(texts):
             return list(candidates)
-        cosines = dict(zip(unknown, (_cosine(vectors[0], one) for one in vectors[1:]), strict=True))
+        cosines = dict(zip(unknown, (cosine(vectors[0], one) for one in vectors[1:]), strict=True))
         return [
             one
             if one.similarity is not None
@@ -335,8 +336,3 @@ def _in_turns(*legs: Iterable[str]) -> list[str]:
     """Return the ids of several searches, the best of each first, at most ``_LOADED_MAX``."""
     ids = [one for ids in zip_longest(*legs) for one in ids if one is not None]
     return list(dict.fromkeys(ids))[:_LOADED_MAX]
-
-
-def _cosine(one: Vector, two: Vector) -> float:
-    """Return the cosine of two vectors of unit length."""
-    return max(-1.0, min(1.0, math.fsum(a * b for a, b in zip(one, two, strict=True))))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 from collections.abc import Sequence
 from typing import Literal, Protocol, TypeAlias
@@ -13,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, Valid
 from metaagents.model import filled
 from tiers.addresses import checked_base_url
 from tiers.errors import EzraError, TierRejected, TierTimeout, UsageError, check_at_most
+from tiers.fencing import as_data
 from tiers.paging import parts
 from tiers.ports import LanguageModel
 from tiers.provider_clients import JsonEndpoint, checked_key
@@ -323,10 +323,8 @@ async def judged_or_by_rules(
 
 
 def _fenced(claim: str, rivals: dict[str, str]) -> str:
-    """Return the claims as JSON that cannot end its own fence."""
-    question = {"claim": claim, "rivals": [{"id": name, "text": rivals[name]} for name in rivals]}
-    text = json.dumps(question, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e")
-    return f"<data>\n{text}\n</data>"
+    told = [{"id": name, "text": rivals[name]} for name in rivals]
+    return as_data({"claim": claim, "rivals": told})
 
 
 def _readable(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -125,9 +126,9 @@ class Neighbourhood:
 
         def nearness(one: Fact) -> tuple[float, float]:
             other = self.vectors.get(one.text)
-            cosine = 0.0 if own is None or other is None else _cosine(own, other)
+            near = 0.0 if own is None or other is None else cosine(own, other)
             shared = overlap(reading, read(one.text))
-            return (max(cosine, shared), shared)
+            return (max(near, shared), shared)
 
         by_age = sorted(found, key=said_order)
         return tuple(sorted(by_age, key=nearness, reverse=True))
@@ -149,5 +150,6 @@ def _comparable(one: Fact, fact: Fact) -> bool:
     return one.judged_at is not None or said_order(one) < said_order(fact)
 
 
-def _cosine(one: Vector, two: Vector) -> float:
-    return sum(a * b for a, b in zip(one, two, strict=True))
+def cosine(one: Vector, two: Vector) -> float:
+    """Return the cosine of two vectors of unit length."""
+    return max(-1.0, min(1.0, math.fsum(a * b for a, b in zip(one, two, strict=True))))

@@ -6,11 +6,11 @@ an answer can name nothing else; what it says about a pair twice, and differentl
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from tiers.fencing import as_data
 from tiers.records import Fact
 
 from .weighing import Opinion
@@ -90,11 +90,9 @@ class Question:
     @property
     def messages(self) -> list[dict[str, str]]:
         """The question; what the facts say cannot end its own fence."""
-        text = json.dumps({"facts": self._told}, ensure_ascii=False)
-        fenced = text.replace("<", "\\u003c").replace(">", "\\u003e")
         return [
             {"role": "system", "content": _TASK},
-            {"role": "user", "content": f"<data>\n{fenced}\n</data>"},
+            {"role": "user", "content": as_data({"facts": self._told})},
         ]
 
     def heard(self, answer: Opinions) -> dict[tuple[str, str], Opinion]:
