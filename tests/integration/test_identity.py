@@ -17,6 +17,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
+from support.service import Ticking
 
 from ezra import Ezra, Settings
 from ezra.service.app import service_app
@@ -104,16 +105,8 @@ def provider() -> Iterator[Provider]:
     server.server_close()
 
 
-class _Seconds:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def _door(provider: Provider, seconds: _Seconds | None = None) -> IdentityProvider:
-    return IdentityProvider(provider.issuer, AUDIENCE, "default", seconds=seconds or _Seconds())
+def _door(provider: Provider, seconds: Ticking | None = None) -> IdentityProvider:
+    return IdentityProvider(provider.issuer, AUDIENCE, "default", seconds=seconds or Ticking())
 
 
 @asynccontextmanager
@@ -199,7 +192,7 @@ async def test_a_token_that_nobody_signed_is_none(provider: Provider) -> None:
 
 async def test_keys_are_asked_for_again_when_there_are_new_ones(provider: Provider) -> None:
     """Once for many tokens; for a key that is unknown at once, but not at every guess."""
-    seconds = _Seconds()
+    seconds = Ticking()
     door = _door(provider, seconds)
     for _ in range(3):
         assert await door.find(provider.token()) is not None
@@ -217,7 +210,7 @@ async def test_keys_are_asked_for_again_when_there_are_new_ones(provider: Provid
 
 async def test_a_provider_that_is_away_is_missed_only_after_a_while(provider: Provider) -> None:
     """What is known goes on for an hour; then, and before anything is known, it is an error."""
-    seconds = _Seconds()
+    seconds = Ticking()
     door = _door(provider, seconds)
     token = provider.token()
     assert await door.find(token) is not None

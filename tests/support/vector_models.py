@@ -6,11 +6,12 @@ import asyncio
 import hashlib
 import queue
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 from tiers.embedding.batching import (
     DEFAULT_CACHE_SIZE,
@@ -107,3 +108,12 @@ class BatchingEmbedder(QueuedEmbedder):
 
     async def _opened_queue(self, exits: AsyncExitStack) -> BatchQueue:  # noqa: ARG002 - opens nothing
         return self._threaded(self._model)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Let the loop take as many passes as the condition needs, up to two seconds."""
+    for _ in range(2_000):
+        if condition():
+            return
+        await asyncio.sleep(0.001)
+    pytest.fail("the condition never held")

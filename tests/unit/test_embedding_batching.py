@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from random import Random
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from support.vector_models import BatchingEmbedder, DigestModel, GatedModel, digest_vector
+from support.vector_models import BatchingEmbedder, DigestModel, GatedModel, digest_vector, until
 
 from tiers.errors import TierRejected, TierTimeout, TierUnavailable, UsageError
 from tiers.ports import Vector
@@ -27,15 +27,6 @@ async def embedder(model: GatedModel) -> AsyncIterator[BatchingEmbedder]:
     async with BatchingEmbedder(model) as opened:
         yield opened
         model.let_go(1_000)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Let the loop take as many passes as the condition needs."""
-    for _ in range(10_000):
-        if condition():
-            return
-        await asyncio.sleep(0)
-    pytest.fail("the condition never held")
 
 
 async def queued(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 import pytest
+from support.vector_models import until
 
 from tiers.embedding.queueing import BatchQueue, BatchSize, Job
 from tiers.errors import TierUnavailable
@@ -59,15 +59,6 @@ async def put(
         job = queue.find(key, urgent=urgent)
         jobs.append(job or await queue.put(key, text, urgent=urgent, query=query))
     return jobs
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Let the loop take as many passes as the condition needs, up to two seconds."""
-    for _ in range(2_000):
-        if condition():
-            return
-        await asyncio.sleep(0.001)
-    pytest.fail("the condition never held")
 
 
 async def settle() -> None:

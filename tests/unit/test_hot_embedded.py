@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from support.runtime import running
+from support.service import Ticking
 from support.tier_samples import TWIN_SCOPES, belief_of, mesh_of, scope_of, turn_of
 
 from tiers.errors import TierRejected, UsageError
@@ -14,17 +15,6 @@ from tiers.hot.rules import TTL_SECONDS
 from tiers.records import HotState, Scope
 
 SCOPE = scope_of()
-
-
-class Clock:
-    """Seconds that a test moves."""
-
-    def __init__(self) -> None:
-        self.now = 1_000.0
-
-    def __call__(self) -> float:
-        """Return the time."""
-        return self.now
 
 
 def _calls(store: EmbeddedHotStore, scope: Scope) -> dict[str, Any]:
@@ -41,7 +31,7 @@ def _calls(store: EmbeddedHotStore, scope: Scope) -> dict[str, Any]:
 @pytest.mark.parametrize("name", ["append", "restore", "pin", "put_mesh"])
 async def test_every_write_prolongs_the_time_to_live(name: str) -> None:
     """The broom sweeps only agents that nobody writes to."""
-    clock = Clock()
+    clock = Ticking()
     store = EmbeddedHotStore(clock=clock)
     await store.append(SCOPE, turn_of(SCOPE, 1), 8)
     clock.now += TTL_SECONDS - 1
@@ -55,7 +45,7 @@ async def test_every_write_prolongs_the_time_to_live(name: str) -> None:
 @pytest.mark.parametrize("name", ["read", "unpin"])
 async def test_what_writes_nothing_prolongs_nothing(name: str) -> None:
     """Reading and unpinning leave the end where it was."""
-    clock = Clock()
+    clock = Ticking()
     store = EmbeddedHotStore(clock=clock)
     await store.append(SCOPE, turn_of(SCOPE, 1), 8)
     clock.now += TTL_SECONDS - 1
@@ -67,7 +57,7 @@ async def test_what_writes_nothing_prolongs_nothing(name: str) -> None:
 
 async def test_who_is_never_asked_for_again_is_swept_away_too() -> None:
     """Any write takes out those whose time is over, so that nothing is kept for ever."""
-    clock = Clock()
+    clock = Ticking()
     store = EmbeddedHotStore(ttl_seconds=60, clock=clock)
     for number in range(100):
         scope = scope_of(agent_id=f"agent {number}")
