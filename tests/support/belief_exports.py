@@ -85,9 +85,9 @@ def write(
         return writer.finish(rotations)
 
 
-def sample_in(folder: Path, graph_id: str = "race", commits: int = 18) -> Sample:
+def sample_in(folder: Path, graph_id: str = "race") -> Sample:
     """Return an export of some 60 events with five heads, of which two keys have signed some."""
-    log = long_log(commits, graph_id)
+    log = long_log(18, graph_id)
     count = len(log.entries)
     sizes = [count // 6, count // 3, count // 2, count - 5, count]
     heads = heads_of(log.events, sizes, lambda size: FIRST_KEY if size < sizes[2] else SECOND_KEY)

@@ -34,14 +34,8 @@ def sentences(seed: str, count: int) -> str:
 
 
 @cache
-def pdf_of(chapters: int, pages: int, edited: tuple[int, str] | None = None) -> bytes:
-    """Return a PDF with an outline: a chapter every so many pages, and a footer on each page.
-
-    Args:
-        chapters: How many.
-        pages: Of each.
-        edited: A page, from 1, and a sentence that is said there instead of its first line.
-    """
+def pdf_of(chapters: int, pages: int) -> bytes:
+    """Return a PDF with an outline: so many chapters of so many pages, each with a footer."""
     pdf = FPDF()
     pdf.set_auto_page_break(auto=False)
     pdf.set_title("The race handbook")
@@ -54,8 +48,6 @@ def pdf_of(chapters: int, pages: int, edited: tuple[int, str] | None = None) -> 
             pdf.text(20, 20, f"Chapter {chapter}")
         lines = [sentences(f"{number}.{line}", 1) for line in range(12)]
         lines[0] = f"The pit code of {post_of(number)} is {number * 7919 % 100_000:05d}."
-        if edited is not None and edited[0] == number:
-            lines[0] = edited[1]
         for place, line in enumerate(lines):
             pdf.text(20, 30 + 8 * place, line)
         pdf.text(100, 285, f"Handbook, page {number} of {chapters * pages}")

@@ -46,11 +46,11 @@ class MemoryRows:
     work: Sequence[QueuedWork]
 
 
-async def memory_rows(cold: ColdStores, tenant: str = "default") -> MemoryRows:
-    """Read all rows of a tenant."""
+async def memory_rows(cold: ColdStores) -> MemoryRows:
+    """Read all rows of the default tenant."""
 
     async def rows(table: Table, kind: type[R]) -> list[R]:
-        found = await read_out(cold.archive, tenant, table, PAGE)
+        found = await read_out(cold.archive, "default", table, PAGE)
         return [row for row in found if isinstance(row, kind)]
 
     return MemoryRows(

@@ -128,13 +128,13 @@ class Repository:
             (self.root / path).unlink()
         self.tell()
 
-    def change_status(self, count: int, statuses: tuple[str, ...] = STATUSES) -> list[str]:
+    def change_status(self, count: int) -> list[str]:
         """Give notes other statuses and return their paths."""
         sound = [path for path, one in sorted(self.notes.items()) if not one.wrong]
         changed = self.random.sample(sound, count)
         for path in changed:
             note = self.notes[path]
-            others = [one for one in statuses if one != note.status]
+            others = [one for one in STATUSES if one != note.status]
             self.write(replace(note, status=self.random.choice(others)))
         return changed
 

@@ -188,24 +188,24 @@ class Convictions:
     receipt: Receipt
 
 
-def convictions_of(scope: Scope = SCOPE) -> Convictions:
+def convictions_of() -> Convictions:
     """Return beliefs that are not committed yet."""
     words = BELIEF_SECRETS
     key = (words[1], words[2])
-    active = belief_by(scope, f"It is {words[0]}.", key=key, value=words[3], turn_id="t 1")
+    active = belief_by(SCOPE, f"It is {words[0]}.", key=key, value=words[3], turn_id="t 1")
     said = {"slots": [{"kind": "belief", "source_ids": [active.id], "text": words[9]}]}
-    root = fact_by(scope, f"It follows, {words[7]}.")
+    root = fact_by(SCOPE, f"It follows, {words[7]}.")
     return Convictions(
-        kept=belief_by(scope, f"A {BELIEVED[0]}.", key=None, value=BELIEVED[1]),
-        old=belief_by(scope, f"It was {words[4]}.", key=key),
+        kept=belief_by(SCOPE, f"A {BELIEVED[0]}.", key=None, value=BELIEVED[1]),
+        old=belief_by(SCOPE, f"It was {words[4]}.", key=key),
         active=active,
-        mistaken=belief_by(scope, f"Never {words[5]}.", key=None),
+        mistaken=belief_by(SCOPE, f"Never {words[5]}.", key=None),
         root=root,
         derived=belief_by(
-            scope, f"Then {words[7]}.", key=None, source_ids=("x", root.id), private=True
+            SCOPE, f"Then {words[7]}.", key=None, source_ids=("x", root.id), private=True
         ),
-        fact=fact_by(scope, f"So {words[8]}.", source_ids=(active.id,)),
-        receipt=receipt_by(scope, query=f"{words[9]}?", body=said),
+        fact=fact_by(SCOPE, f"So {words[8]}.", source_ids=(active.id,)),
+        receipt=receipt_by(SCOPE, query=f"{words[9]}?", body=said),
     )
 
 

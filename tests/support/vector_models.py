@@ -24,10 +24,10 @@ from tiers.embedding.queueing import BatchQueue
 from .processes import PATIENCE_SECONDS
 
 
-def digest_vector(text: str, dimensions: int = 8) -> npt.NDArray[np.float32]:
+def digest_vector(text: str) -> npt.NDArray[np.float32]:
     """Return the unit vector that ``DigestModel`` gives a text."""
     seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
-    vector = np.random.default_rng(seed).normal(size=dimensions)
+    vector = np.random.default_rng(seed).normal(size=8)
     return (vector / np.linalg.norm(vector)).astype(np.float32)
 
 

@@ -35,7 +35,10 @@ from ezra.wire import Operation, agents, graphs
 from ezra.wire.handles import HANDLES
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
-HOSTILE = ("a/b", "..", ".", "50 % off?#x", "%2F", "рейс ✓", "a&b=c;d", "\\", "~'\"<>")
+HOSTILE = (
+    *("a/b", "..", ".", "50 % off?#x", "%2F", "100%2F", "a&b=c;d", "a?b#c", "\\", "~'\"<>"),
+    *("рейс ✓", "ä ß", "日本"),
+)
 
 
 async def test_a_graph_lives_alike(runtime: Any, behind: Ezra) -> None:

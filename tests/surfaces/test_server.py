@@ -437,16 +437,6 @@ async def test_a_failure_is_not_repeated(behind: Ezra, monkeypatch: pytest.Monke
     assert tried == 2
 
 
-async def test_names_reach_their_place_whatever_they_hold(behind: Ezra) -> None:
-    """Slashes, dots, percent signs and other scripts in a name are not taken for a path."""
-    async with serving(behind) as url, Ezra.connect(url) as ezra:
-        for name in ("a/b", "..", "100%2F", "ä ß", "a?b#c", "日本"):
-            await behind.create_session_graph(name)
-            graph = await ezra.session_graph(name)
-            assert graph.id == name
-            assert (await graph.status()).agents == 0
-
-
 async def test_health_names_tiers_and_nothing_else(
     behind: Ezra, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -217,11 +217,11 @@ CHAT = "Wow, that sounds really great, thanks so much!"
 COURTESY = "Hope you are having fun, take care!"
 
 
-def a_set(folder: Path, *, days: int = 3, facts: int = 12) -> EvaluationSet:
+def a_set(folder: Path) -> EvaluationSet:
     """Return a set in which two people tell facts between courtesies, each asked for."""
     turns, asked = [], []
-    for day in range(1, days + 1):
-        for n in range(facts):
+    for day in range(1, 4):
+        for n in range(12):
             number = f"{day}{n:02d}"
             text = f"{CHAT} I met Zora{number} in Trieste{number} yesterday. {COURTESY} {CHAT}"
             at = f"2026-05-{day + 3:02d}T10:{n:02d}"

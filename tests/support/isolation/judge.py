@@ -16,6 +16,7 @@ from .raw import RECORDS, Raw, Row
 from .worlds import MARK, World
 
 _DEPTH_MAX = 3
+_REPORTED_CHARS = 1_500
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def _allows(touch: Touch, change: Change) -> bool:
     return touch.record_id in {None, row.record_id} and touch.table in {None, change.table}
 
 
-def of_report(value: Any, chars_max: int = 1_500) -> str:
+def of_report(value: Any) -> str:
     """Return a finding cut to a length that fits a report."""
     text = str(value)
-    return text if len(text) <= chars_max else f"{text[:chars_max]}…"
+    return text if len(text) <= _REPORTED_CHARS else f"{text[:_REPORTED_CHARS]}…"
