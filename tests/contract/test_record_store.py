@@ -276,10 +276,7 @@ async def test_postings_are_those_of_memory(engine: str, tmp_path: Path, seed: i
     model = MemoryRecordStore()
     async with ENGINES[engine](tmp_path, COLLECTIONS) as store:
         for _ in range(30):
-            request = _random_write(random)
-            for one_ in (model, store):
-                with suppress(TierRejected):
-                    await do(one_, request)
+            await _write_anything(random, model, store)
             terms = tuple(random.sample(("red", "blue", "flag", "car", "1", "2"), 3))
             find = Find(NOTES, _random_scope(random), by="words", where=(Holds("words", terms),))
             expected = await model.read("ask", lambda: postings(find, "id", "rank"))  # noqa: B023
@@ -306,10 +303,7 @@ async def test_what_lies_beside_records_is_that_of_memory(
     model = MemoryRecordStore()
     async with ENGINES[engine](tmp_path, COLLECTIONS) as store:
         for _ in range(30):
-            request = _random_write(random)
-            for one_ in (model, store):
-                with suppress(TierRejected):
-                    await do(one_, request)
+            await _write_anything(random, model, store)
             find = Find(NOTES, _random_scope(random))
             for name, of in (("words", ("id",)), ("people", ("id", "changed_at", "rank"))):
                 told = [
@@ -335,10 +329,7 @@ async def test_what_lies_next_to_places_is_that_of_memory(
     told = 0
     async with ENGINES[engine](tmp_path, COLLECTIONS) as store:
         for _ in range(60):
-            request = _random_write(random)
-            for one_ in (model, store):
-                with suppress(TierRejected):
-                    await do(one_, request)
+            await _write_anything(random, model, store)
             scope = _random_scope(random)
             order = random.choice((("changed_at", "id"), ("-changed_at", "-id")))
             where = (_random_condition(random),) if random.random() < 0.5 else ()
@@ -356,6 +347,13 @@ async def test_what_lies_next_to_places_is_that_of_memory(
             assert len(found[0]) == len(asked_of[0].places)
             told += sum(map(len, found[0]))
     assert told >= 5
+
+
+async def _write_anything(random: Random, *stores: RecordStore) -> None:
+    request = _random_write(random)
+    for store in stores:
+        with suppress(TierRejected):
+            await do(store, request)
 
 
 async def _answer(store: RecordStore, find: Find[Note], of: tuple[str, ...]) -> Any:
