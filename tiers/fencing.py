@@ -153,7 +153,7 @@ def json_line(value: object) -> str:
     return _TURN_MARK.sub(lambda found: f"{_escaped(found[0][0])}{found[0][1:]}", text)
 
 
-def as_data(value: object) -> str:
+def data_block(value: object) -> str:
     """Return a value as JSON between ``<data>`` and ``</data>``, which it cannot say itself."""
     text = json_line(value).replace("<", "\\u003c").replace(">", "\\u003e")
     return f"<data>\n{text}\n</data>"

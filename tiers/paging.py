@@ -7,7 +7,6 @@ from itertools import count
 from typing import Protocol, TypeVar
 
 T = TypeVar("T")
-P = TypeVar("P")
 
 
 class _Linked(Protocol):
@@ -25,19 +24,16 @@ def parts(whole: Sequence[T], most: int) -> Iterator[Sequence[T]]:
 
 
 async def pages_of(
-    read: Callable[[P, int], Awaitable[tuple[T, ...]]],
-    place: Callable[[T], P],
-    after: P,
-    limit: int,
+    read: Callable[[int, int], Awaitable[tuple[T, ...]]], place: Callable[[T], int], limit: int
 ) -> AsyncGenerator[tuple[T, ...], None]:
     """Yield what is given out by pages, to its end: a page that is not full. None is empty.
 
     Args:
-        read: Returns what lies behind a place, ``limit`` at most.
+        read: Returns what lies behind a place, from 0, ``limit`` at most.
         place: Where a row lies: the next page begins behind the last one's.
-        after: Behind what the first page begins.
         limit: How many rows a page has.
     """
+    after = 0
     while True:
         page = await read(after, limit)
         if page:

@@ -468,7 +468,7 @@ class History:
     async def _naming(self, belief_id: str) -> tuple[LoggedBelief, ...]:
         found: list[LoggedBelief] = []
         read = partial(self._runtime.history.naming, self._scope, belief_id)
-        logged = pages_of(read, lambda entry: entry.event.seq, 0, EVENTS_PER_PAGE)
+        logged = pages_of(read, lambda entry: entry.event.seq, EVENTS_PER_PAGE)
         async with aclosing(logged) as pages:
             async for page in pages:
                 found += page

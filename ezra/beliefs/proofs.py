@@ -319,7 +319,7 @@ class Witness:
         problems: list[str] = []
         fold, seen = checker.fold, 0
         read = partial(self._runtime.history.projected, self._scope)
-        stored = pages_of(read, lambda row: row.belief.committed_seq, 0, EVENTS_PER_PAGE)
+        stored = pages_of(read, lambda row: row.belief.committed_seq, EVENTS_PER_PAGE)
         async with aclosing(stored) as pages:
             async for page in pages:
                 seen += len(page)
@@ -385,7 +385,7 @@ class Witness:
         read = partial(self._runtime.log.audit, self._scope, only=AuditFilter(kinds=("redacted",)))
         found = 0
         try:
-            async for page in pages_of(read, lambda event: event.seq, 0, EVENTS_PER_PAGE):
+            async for page in pages_of(read, lambda event: event.seq, EVENTS_PER_PAGE):
                 found += len(page)
         except CorruptRecord:
             return None  # the verification itself says so
@@ -394,15 +394,15 @@ class Witness:
     def _logged(self) -> Pages[LoggedBelief]:
         """Yield pages of the log to its end, which explains contents that are missing."""
         read = partial(self._runtime.history.logged, self._scope)
-        return pages_of(read, lambda entry: entry.event.seq, 0, EVENTS_PER_PAGE)
+        return pages_of(read, lambda entry: entry.event.seq, EVENTS_PER_PAGE)
 
     def _audited(self) -> Pages[ChainedAudit]:
         read = partial(self._runtime.evidence.audited, self._scope)
-        return pages_of(read, lambda event: event.seq, 0, EVENTS_PER_PAGE)
+        return pages_of(read, lambda event: event.seq, EVENTS_PER_PAGE)
 
     def _heads(self) -> Pages[SignedHead]:
         read = partial(self._runtime.heads.heads, self._scope)
-        return pages_of(read, lambda head: head.size, 0, HEADS_PER_PAGE)
+        return pages_of(read, lambda head: head.size, HEADS_PER_PAGE)
 
 
 def anchor_of(path: Path) -> SignedHead:

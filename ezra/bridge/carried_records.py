@@ -43,7 +43,7 @@ async def tombstones(bridge: Bridge, live: Collection[str]) -> list[dict[str, An
     graph, reader = await bridge.graph(), await bridge.reader()
     reasons: dict[str, str] = {}
     read = partial(graph.audit, only=AuditFilter(kinds=_ENDS))
-    async for page in pages_of(read, lambda event: event.seq, 0, EVENTS_PAGE):
+    async for page in pages_of(read, lambda event: event.seq, EVENTS_PAGE):
         for event in page:
             reasons |= dict.fromkeys(event.record_ids, event.reason)
     ids = [one for one in reasons if one not in live]

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, Valid
 from metaagents.model import filled
 from tiers.addresses import checked_base_url
 from tiers.errors import EzraError, TierRejected, TierTimeout, UsageError, check_at_most
-from tiers.fencing import as_data
+from tiers.fencing import data_block
 from tiers.paging import parts
 from tiers.ports import LanguageModel
 from tiers.provider_clients import JsonEndpoint, checked_key
@@ -324,7 +324,7 @@ async def judged_or_by_rules(
 
 def _fenced(claim: str, rivals: dict[str, str]) -> str:
     told = [{"id": name, "text": rivals[name]} for name in rivals]
-    return as_data({"claim": claim, "rivals": told})
+    return data_block({"claim": claim, "rivals": told})
 
 
 def _readable(text: str) -> str:

@@ -64,6 +64,6 @@ async def finish(runtime: Runtime, scope: Scope, reason: str) -> None:
 
 async def _redactions(runtime: Runtime, scope: Scope) -> AsyncIterator[AuditEvent]:
     read = partial(runtime.log.audit, scope, only=AuditFilter(kinds=("redacted", ERASED)))
-    async for page in pages_of(read, lambda event: event.seq, 0, EVENTS_PER_PAGE):
+    async for page in pages_of(read, lambda event: event.seq, EVENTS_PER_PAGE):
         for event in page:
             yield event

@@ -309,7 +309,7 @@ async def heirs_of(runtime: Runtime, scope: Scope) -> list[Scope]:
 async def _once_linked(runtime: Runtime, tenant: str) -> set[str]:
     """Return the graphs that revoked a link, to whichever graph."""
     read = partial(runtime.log.tenant_audit, tenant, only=AuditFilter(kinds=("revoked",)))
-    pages = pages_of(read, lambda event: event.position, 0, EVENTS_PER_PAGE)
+    pages = pages_of(read, lambda event: event.position, EVENTS_PER_PAGE)
     return {event.graph_id async for page in pages for event in page}
 
 

@@ -105,7 +105,7 @@ async def _events_about(runtime: Runtime, record_id: str) -> tuple[AuditEvent, .
     found: list[AuditEvent] = []
     only = AuditFilter(record_id=record_id)
     read = partial(runtime.log.tenant_audit, runtime.settings.tenant, only=only)
-    told = pages_of(read, lambda event: event.position, 0, EVENTS_PER_PAGE)
+    told = pages_of(read, lambda event: event.position, EVENTS_PER_PAGE)
     async with aclosing(told) as pages:
         async for page in pages:
             found += page

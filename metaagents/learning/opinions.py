@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tiers.fencing import as_data
+from tiers.fencing import data_block
 from tiers.records import Fact
 
 from .weighing import Opinion
@@ -92,7 +92,7 @@ class Question:
         """The question; what the facts say cannot end its own fence."""
         return [
             {"role": "system", "content": _TASK},
-            {"role": "user", "content": as_data({"facts": self._told})},
+            {"role": "user", "content": data_block({"facts": self._told})},
         ]
 
     def heard(self, answer: Opinions) -> dict[tuple[str, str], Opinion]:

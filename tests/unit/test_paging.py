@@ -27,7 +27,7 @@ async def test_pages_reach_the_end_and_none_is_empty(count: int) -> None:
         asked.append(after)
         return tuple(range(after + 1, count + 1))[:limit]
 
-    found = [page async for page in pages_of(read, lambda one: one, 0, 2)]
+    found = [page async for page in pages_of(read, lambda one: one, 2)]
     assert [one for page in found for one in page] == list(range(1, count + 1))
     assert all(found)
     assert asked == list(range(0, count + 1, 2)), "one question more only behind a full page"
