@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 
 from tiers.errors import UsageError
 from tiers.history.merkle import (
+    EMPTY_ROOT,
     Frontier,
     consistency_proof,
     inclusion_proof,
     leaf_hash,
     node_hash,
     root_of,
+    verify_consistency,
     verify_inclusion,
 )
 
@@ -95,8 +97,15 @@ def test_inclusion_proofs_are_the_known_ones(index: int, size: int, proof: list[
     ],
 )
 def test_consistency_proofs_are_the_known_ones(first: int, second: int, proof: list[str]) -> None:
-    """Whoever checks them does so by what the RFC says."""
-    assert hexes(consistency_proof(LEAVES[:second], first)) == proof
+    """And they hold for their own two trees alone."""
+    made = consistency_proof(LEAVES[:second], first)
+    assert hexes(made) == proof
+    roots = [bytes.fromhex(one) for one in ROOTS]
+    assert verify_consistency(first, second, made, roots[first], roots[second])
+    for wrong in range(9):
+        if wrong not in {first, second}:
+            assert not verify_consistency(first, second, made, roots[wrong], roots[second])
+            assert not verify_consistency(first, second, made, roots[first], roots[wrong])
 
 
 def reference_root(leaves: Sequence[bytes]) -> bytes:
@@ -131,29 +140,23 @@ def test_any_leaf_of_any_tree_is_proven_and_nothing_else(size: int, data: st.Dat
         assert not verify_inclusion(leaves[index], index, size, wrong, root)
 
 
-def reference_growth(leaves: Sequence[bytes], first: int, *, is_whole: bool) -> tuple[bytes, ...]:
-    """Return a consistency proof by the RFC's own recursive words (section 2.1.4.1)."""
-    if first == len(leaves):
-        return () if is_whole else (reference_root(leaves),)
-    k = 1 << (len(leaves) - 1).bit_length() - 1
-    if first <= k:
-        return (
-            *reference_growth(leaves[:k], first, is_whole=is_whole),
-            reference_root(leaves[k:]),
-        )
-    return (
-        *reference_growth(leaves[k:], first - k, is_whole=False),
-        reference_root(leaves[:k]),
-    )
-
-
 @given(st.integers(1, 300), st.data())
-def test_any_tree_is_proven_to_begin_with_its_first_leaves(size: int, data: st.DataObject) -> None:
-    """By what the RFC names, hash for hash; the empty tree begins every tree and needs no proof."""
+def test_any_tree_begins_with_its_own_first_leaves(size: int, data: st.DataObject) -> None:
+    """And with no others: a rewritten beginning has no proof."""
     leaves = leaves_of(size)
-    first = data.draw(st.integers(1, size))
-    assert consistency_proof(leaves, first) == reference_growth(leaves, first, is_whole=True)
-    assert consistency_proof(leaves, 0) == ()
+    first = data.draw(st.integers(0, size))
+    proof = consistency_proof(leaves, first)
+    old, new = reference_root(leaves[:first]), reference_root(leaves)
+    assert verify_consistency(first, size, proof, old, new)
+    for wrong in spoiled(proof, data):
+        assert not verify_consistency(first, size, wrong, old, new)
+    if 0 < first < size:
+        rewritten = [*leaves[: first - 1], b"other", *leaves[first:]]
+        other = reference_root(rewritten)
+        assert not verify_consistency(first, size, proof, old, other)
+        remade = consistency_proof(rewritten, first)
+        assert not verify_consistency(first, size, remade, old, other)
+        assert not verify_consistency(size, first, proof, new, old)
 
 
 def spoiled(proof: Sequence[bytes], data: st.DataObject) -> list[tuple[bytes, ...]]:
@@ -211,3 +214,4 @@ def test_proofs_of_what_is_not_there_are_refused() -> None:
     for first in (-1, 9):
         with pytest.raises(UsageError, match="first"):
             consistency_proof(LEAVES, first)
+    assert not verify_consistency(3, 8, (), EMPTY_ROOT, EMPTY_ROOT)

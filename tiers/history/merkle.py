@@ -167,6 +167,40 @@ def consistency_proof(leaves: Sequence[bytes], first: int) -> tuple[bytes, ...]:
     return tuple(reversed(path))
 
 
+def verify_consistency(
+    first: int, second: int, proof: Sequence[bytes], first_root: bytes, second_root: bytes
+) -> bool:
+    """Return whether a proof shows that one tree begins with another (section 2.1.4.2).
+
+    The empty tree begins every tree.
+    """
+    if not 0 <= first <= second or any(len(one) != HASH_BYTES for one in proof):
+        return False
+    if first == second:
+        return not proof and first_root == second_root
+    if first == 0:
+        return not proof and first_root == EMPTY_ROOT
+    is_power = first & (first - 1) == 0
+    path = [first_root, *proof] if is_power else list(proof)
+    if not path:
+        return False
+    node, last = first - 1, second - 1
+    while node & 1:
+        node, last = node >> 1, last >> 1
+    of_first = of_second = path[0]
+    for sibling in islice(path, 1, None):
+        if last == 0:
+            return False
+        if node & 1 or node == last:
+            of_first, of_second = node_hash(sibling, of_first), node_hash(sibling, of_second)
+            while node and not node & 1:
+                node, last = node >> 1, last >> 1
+        else:
+            of_second = node_hash(of_second, sibling)
+        node, last = node >> 1, last >> 1
+    return last == 0 and of_first == first_root and of_second == second_root
+
+
 def _split(size: int) -> int:
     """Return the largest power of two below ``size``, which is 2 or more."""
     return 1 << (size - 1).bit_length() - 1
