@@ -17,11 +17,11 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, StringConstraints
 
+from tiers.fencing import json_line
 from tiers.lexical import STOP_WORDS, words
 from tiers.terms import term_of
 
 from .questions import SLOTS_MAX, Question, split_at_slots
-from .rows import as_data
 from .slots import (
     TEXT_CHARS_MAX,
     DateSlot,
@@ -273,5 +273,5 @@ def proposal_messages(about: SourceAbout, message: str) -> Sequence[dict[str, st
         }
         for name, one in about.questions.items()
     }
-    asked = f"Questions: {json.dumps(questions)}\nMessage: {as_data(message[:MESSAGE_CHARS_MAX])}"
+    asked = f"Questions: {json.dumps(questions)}\nMessage: {json_line(message[:MESSAGE_CHARS_MAX])}"
     return [{"role": "system", "content": _TASK}, {"role": "user", "content": asked}]
