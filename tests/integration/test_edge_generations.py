@@ -153,6 +153,19 @@ async def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
             pass
 
 
+async def test_a_file_in_the_place_of_an_index_is_named(tmp_path: Path) -> None:
+    """In plain words, whoever asks: that no index is there would be told to a move as the truth."""
+    plainly = "words cannot be used: something that is no folder is in its place"
+    (tmp_path / "words").write_text("")
+    (tmp_path / "README").write_text("what is none of ours is no obstacle")
+    async with edge_generations(tmp_path) as engine:
+        with pytest.raises(ConfigError, match=plainly):
+            await engine.generations("acme")
+        with pytest.raises(ConfigError, match=plainly):
+            async with engine.opened(None, DIMENSIONS):
+                pass
+
+
 async def test_the_last_marked_comes_first_whatever_the_folders_are_called(tmp_path: Path) -> None:
     """Order is by time, not by name."""
     async with edge_generations(tmp_path) as engine:

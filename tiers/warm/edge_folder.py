@@ -16,6 +16,7 @@ import asyncio
 import errno
 import json
 import math
+import os
 import shutil
 import time
 from collections.abc import Iterator
@@ -280,11 +281,29 @@ def owned(folder: Path) -> Iterator[None]:
         reason = f"{folder} is already open, in this process or another; one owner at a time"
         raise ConfigError("warm folder", reason) from error
     except OSError as error:
-        raise ConfigError("warm folder", f"{folder} cannot be used ({error})") from error
+        raise unusable(folder, error) from error
     try:
         yield
     finally:
         lock.release()
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse what is no folder where an index has, or is to have, one.
+
+    Raises:
+        ConfigError: There is something else.
+    """
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise unusable(folder, NotADirectoryError())
+
+
+def unusable(folder: Path, error: OSError) -> ConfigError:
+    """Return the error that a folder cannot be used, as the system said."""
+    why = error.strerror or str(error)
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        why = "something that is no folder is in its place"
+    return ConfigError("warm folder", f"{folder} cannot be used: {why}")
 
 
 def is_former(folder: Path) -> bool:

@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-from ..errors import ConfigError, CorruptRecord
+from ..errors import CorruptRecord
 from ..upkeep import Generation
-from .edge_folder import disk_call, opened_shard, owned, set_aside
+from .edge_folder import check_folder, disk_call, opened_shard, owned, set_aside, unusable
 from .edge_layout import Marks, forget_marks, prepare, read_marks, remove, slug_of, write_marks
 from .edge_points import EdgePoints
 from .edge_store import STEP_POINTS, EdgeWarmStore, edge_warm_store
@@ -26,7 +26,12 @@ class EdgeGenerations:
         self._folder = folder
 
     async def generations(self, tenant: str) -> tuple[Generation, ...]:
-        """Return the tenant's generations, the one marked last first."""
+        """Return the tenant's generations, the one marked last first.
+
+        Raises:
+            ConfigError: Something that is no folder is where the index without a model has its.
+        """
+        check_folder(self._folder_of(None))
         with disk_call("generations"):
             known = [read_marks(folder) for folder in sorted(self._folder.iterdir())]
         marked = [marks.generation(tenant) for marks in known if marks]
@@ -43,6 +48,7 @@ class EdgeGenerations:
                 so that opening it again makes a new index, to be built from the start.
         """
         folder = self._folder_of(model_id)
+        check_folder(folder)
         with disk_call("open"):
             marks = read_marks(folder)
             if marks is None:
@@ -116,7 +122,7 @@ async def edge_generations(folder: Path) -> AsyncIterator[EdgeGenerations]:
     try:
         await asyncio.to_thread(prepare, folder)
     except OSError as error:
-        raise ConfigError("warm folder", f"{folder} cannot be used ({error})") from error
+        raise unusable(folder, error) from error
     yield EdgeGenerations(folder)
 
 
