@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 import tomllib
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ LANGUAGES = {"python", "bash", "console", "json", "markdown", "toml"}
 or a program without an end are needed: its commands are only checked."""
 
 _FILE = re.compile(
-    r"(?<![\w/])(?:\.venv/bin/python )?((?:docs|ezra|metaagents|scripts|tests|tiers)/[\w./]+)"
+    r"(?<![\w/])(?:\.venv/bin/python )?((?:docs|ezra|metaagents|scripts|tests|tiers)/[\w./*]+)"
 )
 _VARIABLE = re.compile(r"\bEZRA_[A-Z_]+[A-Z]\b")
 
@@ -41,6 +42,10 @@ def named(one: Page) -> str:
 
 
 each_page = pytest.mark.parametrize("one", PAGES, ids=named)
+each_of_today = pytest.mark.parametrize(
+    "one", [*PAGES, *(one for one in OTHERS if one.name != "DECISIONS")], ids=named
+)
+"""What tells of the tree as it is; decisions tell of trees that were."""
 
 
 @each_page
@@ -62,11 +67,11 @@ def test_links_lead_somewhere(one: Page) -> None:
         assert not heading or heading in Page(target).anchors, link
 
 
-@each_page
+@each_of_today
 def test_files_that_a_page_names_are_there(one: Page) -> None:
     """In its prose and in its commands."""
     said = "\n".join([*one.codes, *(fence.text for fence in one.fences)])
-    missing = [path for path in _FILE.findall(said) if not (ROOT / path.rstrip(".")).exists()]
+    missing = [path for path in _FILE.findall(said) if not any(ROOT.glob(path.rstrip("./")))]
     assert not missing
 
 
@@ -77,7 +82,7 @@ def test_blocks_say_what_they_are(one: Page) -> None:
     assert "```" not in one.prose
 
 
-@each_page
+@each_of_today
 def test_variables_that_a_page_names_count(one: Page) -> None:
     """Each is a setting, or is read somewhere."""
     settings = {f"EZRA_{name.upper()}" for name in Settings.model_fields}
@@ -93,7 +98,7 @@ def read_somewhere() -> set[str]:
     return {name for path in files for name in _VARIABLE.findall(path.read_text())}
 
 
-@each_page
+@each_of_today
 def test_commands_that_a_page_names_exist(one: Page) -> None:
     """Down to their options: those in the prose, and those that no test runs."""
     lines = [line for block in one.blocks("console") for line in block.splitlines()]
@@ -117,6 +122,28 @@ def parsed(arguments: list[str]) -> None:
         _, command, arguments = command.resolve_command(context, rest)
     parser = command.make_parser(command.context_class(command, parent=context))
     parser.parse_args(args=[*arguments])
+
+
+def test_commands_of_this_machine_alone_are_all_named() -> None:
+    """Which refuse ``--url``: each by itself, or by its group where all of that are."""
+    told = page("start").text.partition("refuses `--url`: ")[2].partition(".")[0]
+    named = set(re.findall(r"`([a-z ]+)`", told))
+    of_machine = dict(leaves(commands()))
+    for one in named:
+        assert any(name == one or name.startswith(f"{one} ") for name in of_machine), one
+    for name, refuses in of_machine.items():
+        groups = {name, name.split(" ")[0]} & named
+        assert bool(groups) == refuses, name
+
+
+def leaves(command: Any, name: str = "") -> Iterator[tuple[str, bool]]:
+    """Yield each command that does something by its name, and whether it refuses ``--url``."""
+    for short, one in getattr(command, "commands", {}).items():
+        whole = f"{name} {short}".strip()
+        if hasattr(one, "commands"):
+            yield from leaves(one, whole)
+        else:
+            yield whole, any(p.hidden and "--url" in p.opts for p in one.params)
 
 
 def test_a_command_that_is_not_there_is_found_out() -> None:
