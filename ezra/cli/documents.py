@@ -193,8 +193,9 @@ async def remove(
     found = await at.documents()
     ids = [(await _found(found, one, shelf)).id for one in documents]
     removed = await found.remove(ids, reason=reason)
-    lines = [f"removed {one}" for one in removed]
-    return Answer({"removed": removed}, lines, code=0 if removed else 1)
+    if not removed:
+        return Answer({"removed": removed}, notes=["removed before; nothing changed"], code=1)
+    return Answer({"removed": removed}, [f"removed {one}" for one in removed])
 
 
 async def _found(documents: Documents, named: str, shelf: str) -> Document:

@@ -185,7 +185,10 @@ async def delete(
     """
     known = await _knowledge(at)
     ended = await known.delete(subject, predicate, object_, reason=reason)
-    return Answer({"ended": ended}, [f"ended {one}" for one in ended], code=0 if ended else 1)
+    if not ended:
+        triple = f"{subject} {predicate} {object_ or 'anything'}"
+        return Answer({"ended": ended}, notes=[f"no fact that stands says: {triple}"], code=1)
+    return Answer({"ended": ended}, [f"ended {one}" for one in ended])
 
 
 @command(knowledge_app)
