@@ -311,6 +311,20 @@ ARCHIVE_ROWS: dict[Table, type[Record]] = {
 """What a row of each table is, in the order in which tables are moved: causes before effects."""
 
 
+class DiscardedRows(Record):
+    """How far a graph's rows have been discarded.
+
+    Attributes:
+        rows: How many rows of each table have gone so far.
+        ids: Of records that went in this step, which the warm index may have.
+        is_all: Whether nothing is left.
+    """
+
+    rows: dict[Table, int] = Field(default_factory=dict)
+    ids: tuple[str, ...] = ()
+    is_all: bool = False
+
+
 def core_of(row: Record) -> Any:  # noqa: ANN401 - of any table
     """Return the part of a row that carries its identity."""
     if isinstance(row, records.LoggedBelief):

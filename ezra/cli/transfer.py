@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -17,16 +18,18 @@ import typer
 from tiers.errors import NotFound, PolicyDenied, UsageError
 from tiers.fleet import CATALOG
 from tiers.saved_file import SavedFile
+from tiers.upkeep import Table
 
 from ..assembly.engines import opened_house
 from ..moving import MoveReport, Step, move, verify
 from ..moving.addresses import Ends, ends_of
 from ..moving.carried_file import Carried, checked_file, lines_of, put_in
 from ..moving.carrying import TABLES
-from ..moving.report import KEYS_STAY, set_aside_stays
+from ..moving.report import KEYS_STAY, TOKENS_STAY, set_aside_stays
 from ..replay.formats import foreign_format
+from .cleaning import not_clean
 from .command import Answer, plain
-from .doors import AnyEzra, InGraph, Machine, Memory
+from .doors import AnyEzra, InGraph, Machine, Memory, refuse_nothing
 from .options import FROM_INPUT, folder_of
 from .screen import NOBODY_READS, Screen, Steps, drop_output
 
@@ -77,21 +80,36 @@ async def _open_roll_backs(ezra: AnyEzra, graph_id: str) -> int:
     return sum(one.state == "open" for one in made.values())
 
 
-async def import_graph(memory: Memory, file: Path, check: bool = False) -> Answer:
+async def import_graph(
+    memory: Memory,
+    file: Annotated[Path | None, typer.Argument()] = None,
+    check: bool = False,
+    discard: Annotated[str | None, typer.Option(metavar="<graph>")] = None,
+) -> Answer:
     """Put an exported session graph into a memory that has none of its id, with all its ids.
 
     The file is checked to its end before anything is written. An import that was cut off is
-    finished by repeating it; until then the graph is not there.
+    finished by repeating it; until then the graph is not there. Where the file is lost, --discard
+    takes away what it had put in, from every store; exit code 1 if one is not clean yet.
 
     Args:
         file: What export wrote.
         check: Only look whether it is whole; needs no store.
+        discard: Instead of a file, the id of a graph whose import was cut off.
 
     Examples:
         ezra import imola.ezra
         ezra import imola.ezra --check --json
         ezra import imola.ezra --url http://127.0.0.1:8765
+        ezra import --discard imola
     """
+    if discard is not None:
+        if file is not None or check:
+            given = file or "--check"
+            raise UsageError("--discard", discard, f"alone, without {given}")
+        return await _discarded(memory, discard)
+    if file is None:
+        raise UsageError("file", "nothing", "what ezra export wrote, or --discard and a graph")
     if str(file) == FROM_INPUT:
         accepted = "a file: it is read twice, first to check it, which standard input cannot be"
         raise UsageError("file", FROM_INPUT, accepted)
@@ -105,9 +123,19 @@ async def import_graph(memory: Memory, file: Path, check: bool = False) -> Answe
         if carried.rows.get("heads"):
             line = f"{line}\n{KEYS_STAY}"
     name = carried.graph.id
-    rows = ", ".join(f"{count} {table}" for table, count in carried.rows.items() if count)
     document = {"graph": name, "rows": carried.rows, "sha256": carried.sha256, "new": new}
-    return Answer(document, (f"{name}: {rows or 'nothing'}", line))
+    return Answer(document, (f"{name}: {_counted(carried.rows)}", line))
+
+
+async def _discarded(memory: Memory, graph_id: str) -> Answer:
+    done = await (await memory.open()).discard_import(graph_id)
+    document = {"graph": graph_id, "rows": done.rows, "waiting": done.waiting}
+    lines = (f"{graph_id}: discarded {_counted(done.rows)}", *not_clean(done.waiting))
+    return Answer(document, lines, code=1 if done.waiting else 0)
+
+
+def _counted(rows: Mapping[Table, int] | Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {table}" for table, count in rows.items() if count) or "nothing"
 
 
 def _checked(file: Path) -> Carried:
@@ -188,11 +216,21 @@ async def migrate(
     machine.only("migrate", tell=False)
     ends = ends_of(source, target, home, to_home, os.environ)
     report = await _move(ends, tenant or [], ledger or ends.ledger, verify_only=verify_only)
+    if await asyncio.to_thread(_leaves_tokens, ends):
+        report = replace(report, notes=(*report.notes, TOKENS_STAY))
     document = {**plain(report), "ok": not report.differences}
     return Answer(document, _lines(report), code=1 if report.differences else 0)
 
 
+def _leaves_tokens(ends: Ends) -> bool:
+    """Whether the home that is moved from lets in by tokens which the other one has not."""
+    files = [end.tokens_path for end in (ends.source, ends.target)]
+    return files[0].exists() and not files[1].exists()
+
+
 async def _move(ends: Ends, tenants: list[str], ledger: Path, *, verify_only: bool) -> MoveReport:
+    # Opened, it would be made: the source is only read.
+    await refuse_nothing(ends.source)
     async with (
         opened_house(ends.source) as source,
         opened_house(ends.target, beside=source) as target,

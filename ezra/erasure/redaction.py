@@ -10,7 +10,7 @@ destroyed by the feed (``feed``), whatever its reason.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -362,20 +362,30 @@ async def _signed(
 
 
 async def _without_traces(runtime: Runtime, report: RedactionReport) -> RedactionReport:
-    """Have files written anew where deleting leaves bytes behind; say so if that failed."""
+    """Return a report that says where files could not be written anew."""
     if not report.ids:
         return report
+    return replace(report, waiting=await files_rewritten(runtime, report.waiting))
+
+
+async def files_rewritten(runtime: Runtime, before: Mapping[str, str]) -> dict[str, str]:
+    """Have files written anew where deleting leaves bytes behind; return what is waiting then.
+
+    Args:
+        runtime: Whose stores.
+        before: Stores that are not clean yet, each with the reason.
+    """
     files: dict[str, RewritableFiles] = {"cold": runtime.redactor}
     if isinstance(runtime.warm, RewritableFiles):
         files["warm"] = runtime.warm
-    waiting = dict(report.waiting)
+    waiting = dict(before)
     for tier, its in files.items():
         try:
             await its.rewrite_files()
         except TierError as error:
             why = f"{error}; what was deleted is left in its files: repeat the call"
             waiting[tier] = f"{waiting[tier]}; {why}" if tier in waiting else why
-    return replace(report, waiting=waiting)
+    return waiting
 
 
 async def _head_of(runtime: Runtime, scope: Scope) -> dict[str, str | int]:

@@ -43,7 +43,13 @@ from ..contradiction import Callback, Resolver
 from ..erasure.redaction import RedactionReport, erase, retire
 from ..erasure.subjects import Whose
 from ..mesh import SourceAbout
-from ..moving.carrying import check_nothing_left, import_rows
+from ..moving.carrying import (
+    DiscardedImport,
+    check_nothing_left,
+    discard_import,
+    import_rows,
+    unfinished_import,
+)
 from ..moving.graph_status import Health, health_of, index_age_of
 from ..operations import EventsPage, Ids, InPath, Name, Reason, Sent, checks_arguments, operation
 from ..receipts.rebuilding import ReplayedContext, rebuild
@@ -192,6 +198,36 @@ class Tenant:
             UsageError: A row is none of the table, of another graph or of another tenant.
         """
         return await import_rows(self._runtime, session_graph_id, table, rows)
+
+    @operation(
+        "GET", "/graphs/{graph_id}/unfinished-import", name="graph.unfinished_import", changes=True
+    )
+    async def unfinished_import(self, session_graph_id: _GraphId) -> dict[Table, int]:
+        """Return how many rows of each table an import that was cut off has put in.
+
+        Empty where there is none, and where the graph is there.
+
+        Raises:
+            UsageError: No graph can have the id.
+        """
+        return await unfinished_import(self._runtime, session_graph_id)
+
+    @operation(
+        "DELETE", "/graphs/{graph_id}/unfinished-import", changes=True, name="graph.discard_import"
+    )
+    async def discard_import(self, session_graph_id: _GraphId) -> DiscardedImport:
+        """Take away what an import that was cut off has put in, from every store.
+
+        For one whose file is lost: nobody sees these rows, and no erasure reaches them. An import
+        that goes on meanwhile finds out at its end, and says so. One that was cut off itself is
+        finished by calling it again.
+
+        Raises:
+            Conflict: The graph is there.
+            NotFound: There is nothing of such an import.
+            UsageError: No graph can have the id.
+        """
+        return await discard_import(self._runtime, session_graph_id)
 
     @operation("GET", "/mesh", name="mesh.sources")
     async def mesh_sources(self) -> tuple[SourceAbout, ...]:

@@ -72,6 +72,9 @@ class Importing(Protocol):
     ) -> int:
         """Put rows in."""
 
+    async def unfinished_import(self, session_graph_id: str) -> Mapping[Table, int]:
+        """Return how many rows of each table were put in so far."""
+
 
 @dataclass(frozen=True)
 class Carried:
@@ -139,7 +142,7 @@ async def put_in(
     One that was cut off is finished by repeating it; until then the graph is not there.
 
     Raises:
-        Conflict: The graph is there, or other rows are.
+        Conflict: The graph is there, or other rows are, or somebody has discarded rows meanwhile.
         NotFound: It inherits from a graph that is not there: that one comes first.
         UsageError: The file is not any more what was checked; the graph is not there.
     """
@@ -152,6 +155,7 @@ async def put_in(
             new += await target.import_rows(carried.graph.id, table, rows)
             if advance is not None:
                 advance(table, len(rows))
+    await _check_kept(target, carried)
     record = carried.graph.model_dump(mode="json")
     new += await target.import_rows(carried.graph.id, "graphs", [record])
     if advance is not None:
@@ -285,6 +289,22 @@ async def _check_place(target: Importing, graph: SessionGraph) -> None:
     except NotFound:
         return
     raise Conflict(f"session graph {graph.id!r}", "no graph of that id", "one that exists")
+
+
+async def _check_kept(target: Importing, carried: Carried) -> None:
+    """Refuse to let a graph be of which somebody has discarded a part meanwhile.
+
+    Work that was put in may be done by now.
+    """
+    there = await target.unfinished_import(carried.graph.id)
+    missing = [
+        table
+        for table in TABLES
+        if table not in ("work", "graphs") and there.get(table, 0) < carried.rows.get(table, 0)
+    ]
+    if missing:
+        what, found = f"import of session graph {carried.graph.id!r}", "fewer " + ", ".join(missing)
+        raise Conflict(what, "every row that was put in", f"{found}; repeat it")
 
 
 def _batches(

@@ -13,15 +13,23 @@ from typing import Annotated, Any
 from pydantic import Field, JsonValue, ValidationError
 
 from tiers.drafts import index_work
-from tiers.errors import Conflict, NotFound, UsageError, check_within
+from tiers.errors import ConfigError, Conflict, NotFound, TierError, UsageError, check_within
 from tiers.fields import AuditKind, Misfit
 from tiers.fleet import CATALOG
 from tiers.forms import is_searchable
 from tiers.records import Record, Scope, SessionGraph
-from tiers.upkeep import ARCHIVE_ROWS, PAGE_ROWS_MAX, QueuedWork, Table, core_of
+from tiers.upkeep import (
+    ARCHIVE_ROWS,
+    PAGE_ROWS_MAX,
+    DiscardedRows,
+    QueuedWork,
+    Table,
+    core_of,
+)
 
 from ..beliefs.proofs import Witness
 from ..checks import called, checked
+from ..erasure.redaction import files_rewritten
 from ..operations import operation
 from ..runtime import Runtime
 
@@ -41,6 +49,20 @@ class CarriedRows(Record):
 
     rows: tuple[dict[str, JsonValue], ...]
     cursor: str | None = None
+
+
+class DiscardedImport(Record):
+    """What was taken away of an import that was cut off.
+
+    Attributes:
+        session_graph_id: Of the graph that never came to be.
+        rows: How many rows of each table.
+        waiting: Stores that are not clean yet, each with the reason and what will clean it.
+    """
+
+    session_graph_id: str
+    rows: dict[Table, int]
+    waiting: dict[str, str] = Field(default_factory=dict)
 
 
 class GraphRows:
@@ -97,8 +119,7 @@ async def import_rows(
         raise UsageError("rows", len(rows), f"at most {PAGE_ROWS_MAX:,} rows")
     tenant, now = runtime.settings.tenant, runtime.clock()
     checked(Scope, tenant=tenant, graph_id=graph_id)
-    if await runtime.graphs.graph(tenant, graph_id) is not None:
-        raise Conflict(f"session graph {graph_id!r}", "no graph of that id", "one that exists")
+    await _check_absent(runtime, Scope.of_graph(tenant, graph_id))
     records = [record_of(table, row, place) for place, row in enumerate(rows)]
     for record in records:
         if graph_of(record) != graph_id:
@@ -109,7 +130,11 @@ async def import_rows(
             await _check_parents(runtime, record)
             await Witness(runtime, Scope.of_graph(tenant, graph_id)).check_arrived()
     await runtime.make_room()
-    new = await runtime.archive.import_rows(tenant, table, records)
+    try:
+        new = await runtime.archive.import_rows(tenant, table, records)
+    except Conflict as error:
+        found = f"{error.found}; what another import has left can be discarded"
+        raise Conflict(error.what, error.expected, f"{found}: ezra import --discard") from error
     scope = Scope.of_graph(tenant, graph_id)
     owned = [core_of(one) for one in records]
     work = [index_work(one.id, one.agent_id) for one in owned if is_searchable(one)]
@@ -127,12 +152,43 @@ async def check_nothing_left(runtime: Runtime, record: SessionGraph) -> None:
     Raises:
         Conflict: There is such an import; repeating it makes the graph.
     """
-    if await runtime.graphs.graph(record.tenant, record.id) is not None:
-        return  # whoever makes graphs says so
-    scope = Scope.of_graph(record.tenant, record.id)
-    if await runtime.fleet.agents(scope) or any((await runtime.words.census(scope)).values()):
-        found = "an import that was cut off; repeat it"
+    if await runtime.archive.rows_left(Scope.of_graph(record.tenant, record.id)):
+        found = "an import that was cut off; repeat it, or discard it: ezra import --discard"
         raise Conflict(f"session graph {record.id!r}", "nothing of that id", found)
+
+
+async def unfinished_import(runtime: Runtime, graph_id: str) -> dict[Table, int]:
+    """Return how many rows of each table an import has put in of a graph that is not there."""
+    scope = checked(Scope, tenant=runtime.settings.tenant, graph_id=graph_id)
+    return await runtime.archive.rows_left(scope)
+
+
+async def discard_import(runtime: Runtime, graph_id: str) -> DiscardedImport:
+    """Take away what an import that was cut off has put in, from every store.
+
+    May be repeated: one that was cut off goes on, and nothing left is none to discard.
+
+    Raises:
+        Conflict: The graph is there.
+        NotFound: No import has put anything in.
+        UsageError: No graph can have the id.
+        TierError: The cold tier failed; repeating goes on.
+    """
+    scope = checked(Scope, tenant=runtime.settings.tenant, graph_id=graph_id)
+    await _check_absent(runtime, scope)
+    if not await runtime.archive.rows_left(scope):
+        raise NotFound("unfinished import of session graph", graph_id)
+    done, waiting = DiscardedRows(), dict[str, str]()
+    while not done.is_all:
+        done = await runtime.archive.discard(scope, runtime.clock(), done)
+        try:
+            await runtime.warm.delete(scope, done.ids)
+        except (TierError, ConfigError) as error:
+            waiting["warm"] = f"{error}; the queued index work removes the entries"
+    runtime.wake_learning()
+    return DiscardedImport(
+        session_graph_id=graph_id, rows=done.rows, waiting=await files_rewritten(runtime, waiting)
+    )
 
 
 def record_of(table: Table, row: Mapping[str, Any], place: int) -> Record:
@@ -162,6 +218,12 @@ def graph_of(record: Record) -> str:
 
 def _is_indexing(record: Record) -> bool:
     return isinstance(record, QueuedWork) and record.kind == "index"
+
+
+async def _check_absent(runtime: Runtime, scope: Scope) -> None:
+    if await runtime.graphs.graph(scope.tenant, scope.graph_id) is not None:
+        name = f"session graph {scope.graph_id!r}"
+        raise Conflict(name, "no graph of that id", "one that exists")
 
 
 async def _check_parents(runtime: Runtime, record: SessionGraph) -> None:

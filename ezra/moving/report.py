@@ -13,6 +13,13 @@ KEYS_STAY = (
 """What whoever moves a signed log has to know."""
 
 
+TOKENS_STAY = (
+    "tokens: not moved; without any, a server at the new home lets in whoever is on its machine: "
+    "copy tokens.json, or make new ones with 'ezra token create'"
+)
+"""What whoever serves a memory from another folder has to know."""
+
+
 def set_aside_stays(count: int) -> str:
     """Return what whoever carries records has to know of so many open roll-backs."""
     what, which = ("roll-back", "it") if count == 1 else ("roll-backs", "them")

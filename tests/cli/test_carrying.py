@@ -218,6 +218,33 @@ def test_an_import_that_was_cut_off_is_finished_by_repeating_it(
     assert door.told("beliefs", "verify", "carried")["ok"] is True
 
 
+def test_an_import_that_was_cut_off_can_be_discarded(
+    elsewhere: Door, file: Path, tmp_path: Path
+) -> None:
+    """Where its file is lost: nothing of it is left, and the id is free for whatever comes."""
+    rows = [json.loads(line) for line in file.read_bytes().splitlines()][1:-1]
+    elsewhere.done("graph", "create", "other")
+    elsewhere.done("call", "catalog.core")  # so that there is a feed to tell of it
+    for table in ("agents", "usage", "turns", "facts", "belief_events", "audit"):
+        some = json.dumps([one["row"] for one in rows if one["table"] == table])
+        put = (f"--with=table={table}", f"--with=rows={some}")
+        elsewhere.done("call", "graph.import_rows", "carried", *put)
+    assert "discard it" in elsewhere("graph", "create", "carried").err
+    left = elsewhere.told("call", "graph.unfinished_import", "carried")
+    told = elsewhere.told("import", "--discard", "carried")
+    assert (told["graph"], told["rows"], told["waiting"]) == ("carried", left, {})
+    assert told["rows"]["belief_events"] > 0
+    (event,) = [one for one in elsewhere.told("audit", "feed") if one["kind"] == "discarded"]
+    assert (event["graph_id"], event["record_ids"]) == ("@catalog", ["carried"])
+    again = elsewhere("import", "--discard", "carried")
+    assert (again.code, "does not exist" in again.err) == (1, True)
+    assert "exists" in elsewhere("import", "--discard", "other").err
+    elsewhere.refused("import", file, "--discard", "carried")
+    elsewhere.refused("import")
+    elsewhere.done("graph", "create", "carried")
+    elsewhere.done("graph", "show", "carried")
+
+
 def test_what_a_graph_inherits_from_comes_first(door: Door, tmp_path: Path) -> None:
     """Without its parent nothing is put in; with it the heir finds it again."""
     if "heir" not in {one["id"] for one in door.told("graph", "list")}:

@@ -30,10 +30,14 @@ from support.cold_samples import (
 from support.folder_copies import copied
 from support.tier_samples import NOW
 
+from tiers.cold.port import Find
+from tiers.cold.stores import COLLECTIONS, unfinished_imports
+from tiers.cold.stores.archive_tables import graph_of as owner_of
+from tiers.cold.stores.questions import numbers
 from tiers.errors import Conflict, UsageError
 from tiers.evidence import ChainedAudit
 from tiers.records import AgentRecord, BeliefSpan, HistoricBelief, ProjectedBelief, Scope, Usage
-from tiers.upkeep import ARCHIVE_ROWS, PAGE_ROWS_MAX, Table
+from tiers.upkeep import ARCHIVE_ROWS, PAGE_ROWS_MAX, DiscardedRows, Table
 
 EVERY_TABLE: tuple[Table, ...] = tuple(ARCHIVE_ROWS)
 
@@ -135,6 +139,72 @@ async def _everything_moves(
         work = await claimed(source)
         for target in targets:
             assert await claimed(target) == work
+
+
+async def test_what_an_import_left_is_discarded(
+    move: Move, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of it and nothing else, by steps; the very same rows can be put in afterwards."""
+    monkeypatch.setattr(unfinished_imports, "ROWS_PER_STEP", 5)
+    archive = move.target.archive
+    scope, before = Scope.of_graph("acme", "race"), await exported(move.source.archive, "acme")
+    await _put_in_but(move, "race")
+    standing = Scope.of_graph("acme", "closed")
+    theirs = await exported(archive, "acme")
+    left = await archive.rows_left(scope)
+    assert set(left) == set(EVERY_TABLE) - {"graphs"}, "a table without rows would not be tested"
+    assert await archive.rows_left(standing) == {}
+    with pytest.raises(Conflict):
+        await archive.discard(standing, NOW)
+    done, ids = DiscardedRows(), set[str]()
+    while not done.is_all:
+        done = await archive.discard(scope, NOW, done)
+        ids.update(done.ids)
+    assert done.rows == left
+    assert {one.id for one in await move.source.turns.turns_from(scope, 1, 100)} <= ids
+    assert await archive.rows_left(scope) == {}
+    assert await _kept_of(move.target, scope) == {"work"}, "by which the warm index is told"
+    now = await exported(archive, "acme")
+    for table in set(EVERY_TABLE) - {"audit", "work"}:
+        others = _without(theirs[table], "race")
+        assert _without(now[table], "race") == others == now[table], table
+    await move.target.queue.complete_all(
+        await move.target.queue.claim(("index",), "somebody", 10_000, 60, NOW)
+    )
+    await copy(move.source.archive, archive, "acme")
+    after = unordered(await exported(archive, "acme"))
+    assert {**after, "audit": ()} == {**unordered(before), "audit": ()}
+
+
+async def _put_in_but(move: Move, graph_id: str) -> None:
+    """Put everything of the source into the target, and let one graph not come to be."""
+    for table in EVERY_TABLE:
+        rows = await read_out(move.source.archive, "acme", table)
+        kept = [row for row in rows if table != "graphs" or row.id != graph_id]  # type: ignore[attr-defined]
+        await move.target.archive.import_rows("acme", table, kept)
+
+
+async def _kept_of(cold: Any, scope: Scope) -> set[str]:
+    """Return which collections still have something of a graph."""
+    finds = {
+        one.name: Find(one, scope, limit=1, reach="own")
+        for one in COLLECTIONS
+        if one.extent == "graph"
+    }
+    counts = await cold.archive._store.read("look", lambda: numbers(*finds.values()))
+    return {name for name, found in zip(finds, counts, strict=True) if found}
+
+
+def _without(rows: Any, graph_id: str) -> Any:
+    """Return exported rows without those of a graph."""
+    if isinstance(rows, dict):
+        return {name: some for name, some in rows.items() if name != graph_id}
+    named = f'"graph_id":"{graph_id}"'
+    return [
+        row
+        for row in rows
+        if not (named in row if isinstance(row, str) else owner_of(row) == graph_id)
+    ]
 
 
 async def test_nothing_is_an_empty_answer(cold: Cold) -> None:

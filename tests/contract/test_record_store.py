@@ -164,6 +164,21 @@ async def test_what_must_not_be_is_refused(engine: str, tmp_path: Path, request_
 
 
 @engines
+async def test_a_log_loses_only_what_never_came_to_be(engine: str, tmp_path: Path) -> None:
+    """Where nothing stands that it is of, it may be deleted; what stays is a log as before."""
+    entries = [Entry(tenant="acme", graph_id="imola", seq=seq, text="t") for seq in (1, 2)]
+    none_stands = Delete(Find(ENTRIES, WHOLE, limit=1), Find(NOTES, WHOLE, where=(Is("id", "n1"),)))
+    async with ENGINES[engine](tmp_path, COLLECTIONS) as store:
+        await do(store, *(Put(ENTRIES, WHOLE, entry) for entry in entries))
+        assert await do(store, none_stands) == [1]
+        await do(store, Put(NOTES, WHOLE, note(1)))
+        for refused in (none_stands, Delete(Find(ENTRIES, WHOLE))):
+            with pytest.raises(TierRejected):
+                await do(store, refused)
+        assert len(await store.read("look", lambda: every(Find(ENTRIES, WHOLE)))) == 1
+
+
+@engines
 async def test_reading_writes_nothing(engine: str, tmp_path: Path) -> None:
     """A write among questions is refused."""
     async with ENGINES[engine](tmp_path, COLLECTIONS) as store:

@@ -36,6 +36,7 @@ from tiers.errors import (
     TierUnavailable,
     UsageError,
 )
+from tiers.records import Scope
 
 # What the SQLite store keeps when it is killed, cut off, full, damaged or meddled with.
 
@@ -218,6 +219,8 @@ async def test_the_belief_log_cannot_be_changed_even_from_outside(
     for number in range(2):
         await cold.beliefs.commit(SCOPE, belief_by(claim=f"{number}", key=None))
     before = await cold.history.logged(OPERATOR)
+    # What takes away a log that never came to be leaves every other one as well kept.
+    assert (await cold.archive.discard(Scope.of_graph("acme", "never"), NOW)).is_all
     for meddling in MEDDLING:
         with subtests.test(meddling):
             with closing(raw_sqlite(tmp_path)) as connection:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from support.command import ezra as run
+from support.folder_copies import copied
 from support.moves import CHANGES, everything, raw
 from support.servers import server_variables
 
@@ -66,6 +67,31 @@ async def test_everything_moves_to_servers_and_back(
     )
     assert back.returncode == 0, back.stderr
     assert await everything(target) == expected
+
+
+def test_a_folder_without_a_memory_is_no_source(tmp_path: Path, target: Path) -> None:
+    """Whoever mistypes it gets no memory made there, and is not told that it was moved."""
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    ends = ("--from", "embedded", "--to", "embedded", "--home", empty, "--to-home", target)
+    for more in ((), ("--verify-only",)):
+        done = ezra("migrate", *ends, *more)
+        assert done.returncode == 3, done.stderr
+        assert f"there is no memory in {empty}" in done.stderr
+    assert [*empty.iterdir()] == []
+    assert not target.exists()
+
+
+def test_who_leaves_tokens_behind_is_told(source: Path, tmp_path: Path) -> None:
+    """The new home would let in everybody on its machine; one that has tokens does not."""
+    home, target = tmp_path / "home", tmp_path / "new"
+    copied(source, home)
+    ends = ("--from", "embedded", "--to", "embedded", "--home", home, "--to-home", target)
+    assert "tokens: " not in ezra("migrate", *ends).stdout
+    (home / "tokens.json").write_text("{}")
+    assert "tokens: not moved" in ezra("migrate", *ends).stdout
+    (target / "tokens.json").write_text("{}")
+    assert "tokens: " not in ezra("migrate", *ends).stdout
 
 
 def test_a_folder_in_use_is_refused(source: Path, target: Path, ledger: Path) -> None:

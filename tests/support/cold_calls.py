@@ -13,6 +13,7 @@ from tiers.records import (
     Commitment,
     GraphState,
     Parent,
+    Scope,
     SignedHead,
     Summary,
     Usage,
@@ -250,6 +251,8 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "tenants": lambda cold: cold.archive.tenants(),
     "export_rows": lambda cold: cold.archive.export_rows("acme", "turns", "", 1),
     "import_rows": lambda cold: cold.archive.import_rows("acme", "turns", [turn_by()]),
+    "rows_left": lambda cold: cold.archive.rows_left(GRAPH),
+    "discard": lambda cold: cold.archive.discard(Scope.of_graph("acme", "never"), NOW),
     "count_rows": lambda cold: cold.archive.count_rows("acme", "turns"),
 }
 """By the method's name; a test holds the list to be whole."""

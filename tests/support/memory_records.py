@@ -136,7 +136,7 @@ class _Transaction:
         if not self._may_write:
             raise TierRejected("cold", self._operation, "a write while reading")
         if isinstance(request, Delete):
-            return self._deleted(request.found)
+            return self._deleted(request)
         return self._written(request)
 
     def _found(self, find: Find[Any]) -> list[Kept]:
@@ -195,8 +195,9 @@ class _Transaction:
                     reason = f"{collection.name}: {name} is taken"
                     raise TierRejected("cold", self._operation, reason)
 
-    def _deleted(self, find: Find[Any]) -> int:
-        check_delete(find)
+    def _deleted(self, operation: Delete[Any]) -> int:
+        find, unless = operation
+        check_delete(operation, [kept.record for kept in self._found(unless)] if unless else ())
         found = self._found(find)
         for kept in found:
             own = self._own(find.collection, _owner(find.collection, kept.record))

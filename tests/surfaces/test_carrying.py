@@ -6,17 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.raw_stores import places_with
 from support.records import every_row
 from support.runtime import MovingClock, running
 from support.service import serving
 
 from ezra import Conflict, Ezra, NotFound, PolicyDenied, UsageError
-from ezra.moving.carried_file import checked_file, put_in
+from ezra.moving.carried_file import checked_file, lines_of, put_in
 from ezra.moving.carrying import TABLES
 from ezra.service.tokens import TokenFile
 
 FORMER_FORM = Path(__file__).with_name("former_form.ezra")
 """A graph as an ezra wrote it whose belief events named no turn, and who knew fewer tables."""
+
+
+RARE_WORD = "zylinderkopf"
 
 
 async def rows_of(graph: Any, limit: int = 500) -> dict[str, list[dict[str, Any]]]:
@@ -71,6 +75,83 @@ async def test_what_was_put_in_is_there_when_all_of_it_is(
         assert arrived["facts"] == rows["facts"]
         with pytest.raises(Conflict):
             await target.import_rows("imola", "turns", rows["turns"])
+
+
+async def test_nothing_is_left_of_an_import_that_was_discarded(
+    runtime: Any, door: str, tmp_path: Path
+) -> None:
+    """In no file and no index, however far indexing has come; the file can be put in again."""
+    graph = await told(runtime, "imola")
+    await (await graph.agent("strategist")).remember(f"The {RARE_WORD} is hot.")
+    rows = await rows_of(graph)
+    home = tmp_path / "other"
+    async with (
+        running(home, MovingClock()) as other,
+        serving(other) as url,
+        Ezra.connect(url) as remote,
+    ):
+        target: Any = other if door == "in process" else remote
+        await told(target, "monza")
+        for table in TABLES[:-1]:
+            await target.import_rows("imola", table, rows[table])
+        await other.drain_learning()
+        assert await places_with(other, home, [RARE_WORD])
+        with pytest.raises(Conflict, match="discard"):
+            await target.create_session_graph("imola")
+        left = await target.unfinished_import("imola")
+        assert (left["agents"], left["turns"]) == (1, 3)
+        with pytest.raises(Conflict, match=r"another row; .* discard"):
+            await target.import_rows(
+                "imola", "usage", [{**rows["usage"][0], "used": {"tokens": 9}}]
+            )
+        done = await target.discard_import("imola")
+        assert (done.rows, done.waiting) == (left, {})
+        assert await target.unfinished_import("imola") == {}
+        with pytest.raises(NotFound):
+            await target.discard_import("imola")
+        await other.drain_learning()
+        assert (await target.waiting_work())["index"] == 0
+        assert await places_with(other, home, [RARE_WORD]) == set()
+        for table in TABLES:
+            assert await target.import_rows("imola", table, rows[table]) == len(rows[table])
+        arrived = await rows_of(await target.session_graph("imola"))
+        assert (arrived["turns"], arrived["facts"]) == (rows["turns"], rows["facts"])
+        with pytest.raises(Conflict):
+            await target.discard_import("imola")
+
+
+async def test_an_import_finds_out_that_rows_were_discarded_meanwhile(
+    runtime: Any, tmp_path: Path
+) -> None:
+    """The graph does not come to be with holes; repeating the import makes it whole."""
+    path = tmp_path / "imola.ezra"
+    graph = await told(runtime, "imola")
+    path.write_bytes(b"".join([line async for line in lines_of(graph)]))
+    carried = checked_file(path)
+    async with running(tmp_path / "other", MovingClock()) as other:
+
+        class Meddled:
+            """Discards once, when the turns have been put in."""
+
+            has_meddled = False
+
+            def __getattr__(self, name: str) -> Any:
+                return getattr(other, name)
+
+            async def import_rows(self, name: str, table: Any, rows: Any) -> int:
+                new = await other.import_rows(name, table, rows)
+                if table == "turns" and not self.has_meddled:
+                    self.has_meddled = True
+                    await other.discard_import(name)
+                return new
+
+        target = Meddled()
+        with pytest.raises(Conflict, match="fewer agents, usage, turns"):
+            await put_in(target, path, carried)
+        with pytest.raises(NotFound):
+            await other.session_graph("imola")
+        await put_in(target, path, carried)
+        assert len(await (await other.session_graph("imola")).turns("strategist")) == 3
 
 
 async def test_rows_that_do_not_fit_are_refused(runtime: Any) -> None:

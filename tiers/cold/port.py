@@ -120,7 +120,8 @@ class Collection(Generic[R]):
         lists: Look-ups by several values, by name.
         stretches: When something held of a record, by name; ``During`` decides on them.
         extent: Whom its records belong to.
-        append_only: Nothing in it is ever changed or deleted, whoever asks.
+        append_only: Nothing in it is ever changed, nor deleted of what has come to be, whoever
+            asks.
         write_once: Nothing in it is ever changed, but it may be deleted.
         key: Takes the id from a record, unique with its owner.
     """
@@ -335,9 +336,16 @@ class Replace(NamedTuple, Generic[R]):
 
 
 class Delete(NamedTuple, Generic[R]):
-    """Delete what ``found`` finds; comes to how many there were."""
+    """Delete what ``found`` finds; comes to how many there were.
+
+    Attributes:
+        found: What goes.
+        unless: A question that finds nothing, or the transaction ends. What is only appended to
+            goes with one alone: it is what an import left of a graph that never came to be.
+    """
 
     found: Find[R]
+    unless: Find[Any] | None = None
 
 
 WRITES = (Put, Replace, Delete)

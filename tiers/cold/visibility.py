@@ -14,7 +14,7 @@ from ..errors import CorruptRecord, TierRejected
 from ..moments import microseconds
 from ..records import ALL_TOPICS, Ancestor, Record, Scope
 from .conditions import Absent, Among, Condition, Either, Is, Topics, Within
-from .port import Collection, Find, Put, Replace
+from .port import Collection, Delete, Find, Put, Replace
 
 SCOPES_REMEMBERED = 4_096
 
@@ -136,14 +136,21 @@ def check_write(operation: Put[Record] | Replace[Record]) -> None:
         raise _refused(collection, "a change of what is never changed")
 
 
-def check_delete(find: Find[Record]) -> None:
-    """Refuse to delete what is only appended to.
+def check_delete(operation: Delete[Record], standing: Sequence[Record] = ()) -> None:
+    """Refuse to delete what is only appended to, or while something is there that forbids it.
+
+    Args:
+        operation: What is to be deleted.
+        standing: What its ``unless`` finds.
 
     Raises:
-        TierRejected: It is.
+        TierRejected: It is, or there is.
     """
-    if find.collection.append_only:
-        raise _refused(find.collection, "a deletion of what is only appended to")
+    collection = operation.found.collection
+    if collection.append_only and operation.unless is None:
+        raise _refused(collection, "a deletion of what is only appended to")
+    if standing:
+        raise _refused(collection, "a deletion of what has come to be")
 
 
 def _misplaced(collection: Collection[Record], what: str) -> CorruptRecord:

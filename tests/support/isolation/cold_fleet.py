@@ -222,6 +222,13 @@ def import_usage(aim: Aim) -> Move:
     return Move(lambda cold: cold.archive.import_rows(aim.scope.tenant, table, [row]), touches)
 
 
+def discard(aim: Aim) -> Move | None:
+    """Discard what an import left of the graph of the victim's name, which is there."""
+    if aim.house not in aim.world.houses:
+        return None  # what is forged under a name that nothing has may go
+    return Move(lambda cold: cold.archive.discard(aim.scope, LATER))
+
+
 _TABLES: dict[str, tuple[Table, str]] = {
     "core": ("facts", "text"),
     "archival": ("facts", "text"),
@@ -255,4 +262,6 @@ COLD_FLEET = (
     Method("queue.rerun", _T, rerun, ("work",), _OF_TENANT),
     Method("archive.import_rows", _T, import_rows, ("core", "archival", "receipt"), _OF_TENANT),
     Method("archive.import_rows", _T, import_usage, ("agent",), _OF_TENANT),
+    asking("archive.rows_left", _G, ("agent",), OUTER),
+    Method("archive.discard", _G, discard, ("agent",), OUTER),
 )

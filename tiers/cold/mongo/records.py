@@ -133,7 +133,7 @@ class _Transaction:
         if not self._session.is_atomic:
             raise TierRejected("cold", self._operation, "a write while reading")
         if isinstance(requests[0], port.Delete):
-            return [await self._deleted(request.found) for request in requests]
+            return [await self._deleted(request) for request in requests]
         for request in requests:
             check_write(request)
         await self._written(requests)
@@ -207,13 +207,14 @@ class _Transaction:
             what = f"one of {collection.name} {[*map(collection.key, records)]} is not there"
             raise TierRejected("cold", self._operation, what)
 
-    async def _deleted(self, find: port.Find[Any]) -> int:
-        check_delete(find)
+    async def _deleted(self, operation: port.Delete[Any]) -> int:
+        find, unless = operation
+        check_delete(operation, await self._found(unless) if unless else ())
         raw, chosen = self._raw(find.collection), where(find)
         if find.limit < port.RECORDS_MAX:
             cursor = raw.find(chosen, {"_id": 1}, limit=find.limit, session=self._transaction)
             found = await cursor.sort(order(find) or [("_id", 1)]).to_list(length=find.limit)
-            chosen = {"_id": {"$in": [row["_id"] for row in found]}}
+            chosen = {**chosen, "_id": {"$in": [row["_id"] for row in found]}}
         done = await raw.delete_many(chosen, session=self._transaction)
         return int(done.deleted_count)
 

@@ -23,7 +23,7 @@ from ..conditions import Topics
 from ..visibility import check, check_delete, check_write
 from .database import Database, Synchronous
 from .rendering import Statement, columns, counted, found, near, postings
-from .schema import prepare
+from .schema import prepare, unlocked
 from .topic_sets import TopicSets
 
 T = TypeVar("T")
@@ -127,7 +127,7 @@ class _Transaction:
         if not self._may_write:
             raise TierRejected("cold", self._operation, "a write while reading")
         if isinstance(request, port.Delete):
-            return self._deleted(request.found)
+            return self._deleted(request)
         check_write(request)
         if isinstance(request, port.Put):
             return self._put(request)
@@ -237,9 +237,13 @@ class _Transaction:
             if more:
                 self._connection.executemany(side.insertion, more)
 
-    def _deleted(self, find: port.Find[Any]) -> int:
-        check_delete(find)
+    def _deleted(self, operation: port.Delete[Any]) -> int:
+        find = operation.found
+        check_delete(operation, self._found(operation.unless) if operation.unless else ())
         collection = find.collection
+        if collection.append_only:
+            with unlocked(self._connection, collection):
+                return self._deleted_unread(find)
         if not collection.lists:
             return self._deleted_unread(find)
         model: Any = collection.record

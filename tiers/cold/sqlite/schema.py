@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ from .translation import translated
 APPLICATION_ID = 0x455A5241  # "EZRA", in the file's header: what the ``file`` command can show
 SCHEMA_VERSION = 18
 """Raised when the tables change; files of before are then refused."""
+
+_NO_DELETION = "__no_delete"
 
 
 def prepare(connection: sqlite3.Connection, collections: Sequence[Collection[Any]]) -> None:
@@ -90,8 +92,20 @@ def _triggers(collection: Collection[Any]) -> Iterator[str]:
     taken = " OR ".join(_collisions(collection))
     yield f"CREATE TRIGGER {name}__no_replace BEFORE INSERT ON {name} WHEN {taken} {refused}"
     if collection.append_only:
-        kept = f"BEGIN SELECT RAISE(ABORT, '{name} is only appended to'); END"
-        yield f"CREATE TRIGGER {name}__no_delete BEFORE DELETE ON {name} {kept}"
+        yield _no_deletion(name)
+
+
+def _no_deletion(name: str) -> str:
+    kept = f"BEGIN SELECT RAISE(ABORT, '{name} is only appended to'); END"
+    return f"CREATE TRIGGER {name}{_NO_DELETION} BEFORE DELETE ON {name} {kept}"
+
+
+@contextmanager
+def unlocked(connection: sqlite3.Connection, collection: Collection[Any]) -> Iterator[None]:
+    """Let the block, inside a transaction, delete of what is only appended to; nobody else can."""
+    connection.execute(f"DROP TRIGGER {collection.name}{_NO_DELETION}")
+    yield
+    connection.execute(_no_deletion(collection.name))
 
 
 def _collisions(collection: Collection[Any]) -> Iterator[str]:

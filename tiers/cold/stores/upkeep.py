@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeAlias
 
 from ...errors import Conflict, NotFound
@@ -17,7 +18,7 @@ from ...fleet import CATALOG
 from ...history.audit_chain import chained, placed
 from ...moments import microseconds
 from ...records import LoggedBelief, Record, Scope
-from ...upkeep import PAGE_ROWS_MAX, Page, RecordRef, Table
+from ...upkeep import PAGE_ROWS_MAX, DiscardedRows, Page, RecordRef, Table
 from ..conditions import Among, Condition, Value, holds
 from ..ownership import SHARED, check_limit, check_tenant
 from ..port import Collection, Find, Index, Steps, count, counts, every
@@ -36,6 +37,7 @@ from .rows import put
 from .rules import RULES
 from .statements import FACTS
 from .store_base import OverEngine, reading
+from .unfinished_imports import discard, rows_left
 from .words import SEARCHABLE, Filed, file_words
 from .work import free_claims
 
@@ -363,6 +365,29 @@ class ColdArchive(OverEngine):
             )
         except NotFound as missing:
             raise Conflict(f"{table} row", "rows that it fits to", str(missing)) from missing
+
+    @reading
+    def rows_left(self, scope: Scope) -> Steps[dict[Table, int]]:
+        """Return how many rows an import has left of a graph that is not there, by their tables.
+
+        Rows of the index's work aside, and none of a graph that is there.
+        """
+        return rows_left(scope)
+
+    async def discard(
+        self, scope: Scope, now: datetime, before: DiscardedRows | None = None
+    ) -> DiscardedRows:
+        """Delete some of the rows that an import has left of a graph that is not there.
+
+        To be called with what it returned until that is all; whoever was cut off begins anew. What
+        leaves the word index is queued, to leave the warm one. At the end an audit event
+        ``discarded`` of the catalog, if there is one, names the graph and how much there was.
+
+        Raises:
+            Conflict: The graph is there; nothing was deleted.
+        """
+        done = partial(discard, scope, before or DiscardedRows(), now)
+        return await self._store.change("discard", done, is_brief=False)
 
     async def count_rows(self, tenant: str, table: Table) -> int:
         """Return how many rows a table has for the tenant."""
