@@ -7,6 +7,7 @@ one that was read out: its belief log verifies, its contexts replay. What follow
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -37,6 +38,11 @@ TABLES: tuple[Table, ...] = (*(one for one in ARCHIVE_ROWS if one != "graphs"), 
 """In the order in which they are put in: a graph is there when all that it holds is."""
 
 ROWS_PER_CALL = 500
+BYTES_PER_PAGE = 16 * 2**20
+"""Of the rows of a page, unless one alone is larger: a turn may have two million characters, and
+whoever asks over the wire takes no answer of any size."""
+ROWS_AT_FIRST = 16
+"""From so many rows a page learns how large they are."""
 
 _IMPORTED_AUDIT: AuditKind = "imported"
 
@@ -80,8 +86,8 @@ class GraphRows:
     ) -> CarriedRows:
         """Return everything that a table holds of the graph, private rows included, page by page.
 
-        Each page looks at so many rows of the tenant. Waiting work of the warm index is left out:
-        it is queued again where the rows arrive.
+        Each page looks at so many rows of the tenant, or at fewer where these are large. Waiting
+        work of the warm index is left out: it is queued again where the rows arrive.
 
         Args:
             table: One of ``TABLES``.
@@ -92,12 +98,23 @@ class GraphRows:
             UsageError: An argument is not acceptable.
         """
         check_within("limit", limit, 1, PAGE_ROWS_MAX)
-        graph = self._scope.graph_id
-        with called(cursor="after"):
-            page = await self._runtime.archive.export_rows(self._scope.tenant, table, after, limit)
-        own = (one for one in page.rows if graph_of(one) == graph and not _is_indexing(one))
-        rows = tuple(one.model_dump(mode="json") for one in own)
-        return CarriedRows(rows=rows, cursor=page.cursor)
+        read, tenant = self._runtime.archive.export_rows, self._scope.tenant
+        rows, size, looked_at, step = list[dict[str, JsonValue]](), 0, 0, min(limit, ROWS_AT_FIRST)
+        while True:
+            with called(cursor="after"):
+                page = await read(tenant, table, after, step)
+            more, added = await asyncio.to_thread(_shown, self._scope.graph_id, page.rows)
+            if size + added > BYTES_PER_PAGE and step > 1:
+                step = max(1, step // 4)  # how large rows are is found out by reading them
+                continue
+            if size + added > BYTES_PER_PAGE and rows:
+                return CarriedRows(rows=tuple(rows), cursor=after)
+            rows, size, looked_at = [*rows, *more], size + added, looked_at + step
+            left = (BYTES_PER_PAGE - size) * looked_at // max(size, 1)
+            step = min(limit - looked_at, left)
+            if page.cursor is None or step <= 0:
+                return CarriedRows(rows=tuple(rows), cursor=page.cursor)
+            after = page.cursor
 
 
 async def import_rows(
@@ -214,6 +231,13 @@ def graph_of(record: Record) -> str:
         return content.id
     graph_id: str = vars(content)["graph_id"]  # every row but a graph has one
     return graph_id
+
+
+def _shown(graph_id: str, rows: Sequence[Record]) -> tuple[list[dict[str, JsonValue]], int]:
+    """Return what a page shows of some rows, and of how many bytes that is."""
+    own = [one for one in rows if graph_of(one) == graph_id and not _is_indexing(one)]
+    size = sum(len(one.model_dump_json().encode()) for one in own)
+    return [one.model_dump(mode="json") for one in own], size
 
 
 def _is_indexing(record: Record) -> bool:

@@ -122,8 +122,7 @@ class RemoteDocuments(RemoteHandle, Documents, of=Documents):
         except UsageError as error:
             if error.field != "body":
                 raise
-            accepted = f"{error.accepted}, as the server's EZRA_SERVE_BODY_BYTES_MAX says"
-            raise UsageError("content", error.value, accepted) from error
+            raise UsageError("content", error.value, error.accepted) from error
 
 
 class RemoteKnowledge(RemoteHandle, Knowledge, of=Knowledge):

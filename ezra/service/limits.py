@@ -124,7 +124,8 @@ class BodyTooLarge(UsageError):
     """A body is larger than the service reads."""
 
     def __init__(self, bytes_max: int) -> None:
-        super().__init__("body", f"more than {bytes_max} bytes", f"at most {bytes_max} bytes")
+        accepted = f"at most {bytes_max} bytes, as the server's EZRA_SERVE_BODY_BYTES_MAX says"
+        super().__init__("body", f"more than {bytes_max} bytes", accepted)
 
 
 class BodyTooSlow(UsageError):

@@ -12,6 +12,7 @@ from support.runtime import MovingClock, running
 from support.service import serving
 
 from ezra import Conflict, Ezra, NotFound, PolicyDenied, UsageError
+from ezra.moving import carrying
 from ezra.moving.carried_file import checked_file, lines_of, put_in
 from ezra.moving.carrying import TABLES
 from ezra.service.tokens import TokenFile
@@ -50,6 +51,24 @@ async def test_pages_of_any_size_hold_the_rows_of_one_graph(runtime: Any) -> Non
     assert [row["private"] for row in whole["turns"]] == [False, True, False]
     assert (len(whole["facts"]), len(whole["graphs"])) == (3, 1)
     assert "monza" not in str(whole)
+
+
+async def test_pages_of_large_rows_are_short(runtime: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many are asked for: what goes over the wire has a limit; none is missing or twice."""
+    monkeypatch.setattr(carrying, "BYTES_PER_PAGE", 30_000)
+    graph = await told(runtime, "imola")
+    agent = await graph.agent("strategist")
+    for size in (9_000, 100, 40_000, 14_000, 14_000, 10):
+        await (await agent.turn("Lap?")).reply("x" * size)
+    pages, after = [], ""
+    while after is not None:
+        page = await graph.export_rows("turns", after)
+        pages.append(page.rows)
+        after = page.cursor
+    seqs = [row["seq"] for rows in pages for row in rows]
+    assert sorted(seqs) == list(range(1, 10))
+    assert all(len(rows) == 1 or len(str(rows)) < 40_000 for rows in pages)
+    assert 3 <= len(pages) < 9
 
 
 async def test_what_was_put_in_is_there_when_all_of_it_is(
