@@ -199,9 +199,7 @@ class Tenant:
         """
         return await import_rows(self._runtime, session_graph_id, table, rows)
 
-    @operation(
-        "GET", "/graphs/{graph_id}/unfinished-import", name="graph.unfinished_import", changes=True
-    )
+    @operation("GET", "/graphs/{graph_id}/unfinished-import", name="graph.unfinished_import")
     async def unfinished_import(self, session_graph_id: _GraphId) -> dict[Table, int]:
         """Return how many rows of each table an import that was cut off has put in.
 

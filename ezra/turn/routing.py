@@ -406,6 +406,7 @@ def _receipt_body(
     """
     admission, found = prepared.admission, prepared.found
     vector, tail = found.meant.vector, found.conversation.tail
+    shown = {slot.source_ids[0] for slot in context.slots if slot.record == "fact"}
     return {
         **context_body(context, salt),
         "turn_id": admission.turn_id,
@@ -415,6 +416,7 @@ def _receipt_body(
         "tail": None if tail is None else tail.as_json(),
         "models": {"dense": vector.model_id if vector else None, "answers": answers},
         "passed_over": [{"id": hit.id, "score": hit.score} for hit in found.meant.passed_over],
+        "unasked": [hit.id for hit in found.meant.personal if hit.id in shown],
         "shadowed": [fact.id for fact in found.shadowed],
         "core_tokens": found.core.tokens,
         "core_left_out": [{"id": one.id, "reason": why} for one, why in found.core.left_out],

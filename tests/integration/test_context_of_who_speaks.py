@@ -143,6 +143,8 @@ async def test_to_be_told_unasked_is_no_use_and_a_receipt_shows_it(tmp_path: Pat
         assert await _uses(graph) == [0]
         rebuilt = await graph.replay_context(turn.receipt_id)
         assert "sam is allergic to peanuts" in str(rebuilt.messages)
+        receipt = await graph.receipt(turn.receipt_id)
+        assert receipt.body["unasked"] == [fact.id for fact in (await graph.latest_facts()).rows]
 
         await agent.turn("Am I allergic to peanuts?")
         await ezra.drain_learning()

@@ -109,6 +109,7 @@ def _check_effects(rows: MemoryRows, told: list[Turn]) -> None:
         for receipt in rows.receipts
         for slot in receipt.body["slots"]  # type: ignore[union-attr]
         if slot["kind"] == "archival"  # type: ignore[index,call-overload]
+        if slot["source_ids"][0] not in receipt.body["unasked"]  # type: ignore[operator]
     }
     assert asked, "no fact was used, so nothing was shown"
     uses = Counter((use.fact_id, use.cause) for use in rows.uses)
