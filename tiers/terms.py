@@ -39,3 +39,32 @@ def _bare(char: str) -> str:
     base, marks = apart[0], apart[1:]
     has_accent = len(marks) == 1 and unicodedata.combining(marks)
     return base if has_accent and base.isascii() else char
+
+
+_ALIKE = tuple(
+    frozenset(map(term_of, words.split()))
+    for words in (
+        "mother mom mum mommy mummy mama",
+        "father dad daddy papa",
+        "grandmother grandma granny",
+        "grandfather grandpa grandad granddad",
+        "child children kid",
+    )
+)
+_ALIKE_BY_TERM = {term: (min(terms), terms) for terms in _ALIKE for term in terms}
+
+
+def alike(term: str) -> frozenset[str]:
+    """Return the terms that mean what a term does, itself among them.
+
+    Who asks about a mother means what was said of a mum. Few words of everyday talk mean the same
+    wherever they stand.
+    """
+    found = _ALIKE_BY_TERM.get(term)
+    return frozenset((term,)) if found is None else found[1]
+
+
+def one_of_alike(term: str) -> str:
+    """Return the one term that stands for all that mean what a term does."""
+    found = _ALIKE_BY_TERM.get(term)
+    return term if found is None else found[0]

@@ -16,7 +16,7 @@ from typing import Protocol, TypeAlias
 from tiers.forms import entry_of
 from tiers.lexical import STOP_WORDS, sentences, symbols, ungrouped, words
 from tiers.records import Turn
-from tiers.terms import term_of
+from tiers.terms import one_of_alike, term_of
 
 from .cues import only_greets, tells_clock, tells_number, tells_time, without_greeting
 from .weights import QUESTION_WORDS_MAX, TOLD_WORDS_MAX
@@ -227,5 +227,5 @@ def _statement_in(sentence: str) -> str:
 
 
 def key_of(word: str) -> int:
-    """Return the hash under which bags count a word."""
-    return hash(term_of(word))
+    """Return the hash under which bags count a word, and all that mean the same."""
+    return hash(one_of_alike(term_of(word)))

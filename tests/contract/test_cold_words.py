@@ -60,6 +60,24 @@ async def test_what_has_no_words_is_found_by_its_symbols(cold: Cold) -> None:
         assert facts[0].id not in await _found(cold, SCOPE, asked(question))
 
 
+@pytest.mark.parametrize(
+    ("asked_for", "said"),
+    [("father", "Dad"), ("mother's", "Mum"), ("children", "kids"), ("dad", "father")],
+)
+async def test_parents_and_children_are_found_by_what_else_they_are_called(
+    cold: Cold, asked_for: str, said: str
+) -> None:
+    """Who asks about a father means what was said of a dad; nobody else is found by it."""
+    family, other = (
+        fact_by(SCOPE, text=f"{said} took me to Lyme Regis."),
+        fact_by(SCOPE, text="Uncle Joe took Anna to Rome."),
+    )
+    for fact in (family, other):
+        await cold.semantic.put_fact(SCOPE, fact)
+
+    assert await _found(cold, SCOPE, asked(f"Where was I with my {asked_for}?")) == [family.id]
+
+
 async def test_every_kind_is_found_at_once(cold: Cold) -> None:
     """What was just written answers, by its kind and with its own facts."""
     records = await one_of_each(cold)

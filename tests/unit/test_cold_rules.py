@@ -86,6 +86,7 @@ def test_what_is_asked_for_is_stems_and_nothing_but_letters() -> None:
     assert found == [("tyre", 2), ("near", 1), ("18", 1)]
     assert len(asked_terms(" ".join(f"w{n}" for n in range(500)))) == 64
     assert asked_terms("?!") == []
+    assert sorted(asked_terms("kids or children")) == [("child", 2), ("children", 2), ("kid", 2)]
 
 
 def test_the_rarest_terms_are_looked_up_first() -> None:

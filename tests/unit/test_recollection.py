@@ -88,6 +88,15 @@ def test_an_answer_is_found_by_the_question_before_it() -> None:
     assert [one.earlier[0] == one.earlier[1] for one in apart] == [True, True]
 
 
+def test_a_father_is_found_where_somebody_speaks_of_a_dad() -> None:
+    """What means the same weighs the same, whichever of it is asked for or was said."""
+    told = [("a", "Dad took me to Lyme Regis."), ("b", "The bus took me to Lyme Regis.")]
+    pool = pool_of(*(own(one, kind="fact", text=text) for one, text in told))
+
+    assert best(pool, question("Where did my father take me?"))[0] == "a"
+    assert best(pool, question("Where did daddy go?"))[0] == "a"
+
+
 def test_a_turn_goes_before_the_next_one_which_only_follows_its_words() -> None:
     """A word said before counts less than one of its own, whatever their lengths."""
     turns = [

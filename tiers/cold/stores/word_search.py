@@ -25,7 +25,7 @@ from ...lexical import content_words
 from ...moments import microseconds
 from ...recollection import WordStatistics
 from ...records import Kind, Scope, SearchQuery
-from ...terms import WHOLE_TERMS_MIN, term_of
+from ...terms import WHOLE_TERMS_MIN, alike, term_of
 from ..conditions import Among, Condition, Either, Holds, Is, Other, Topics, Within
 from ..port import RECORDED, Find, Steps, counts_by_value, every, postings
 from .belief_spans import active_then
@@ -45,11 +45,13 @@ class AskedTerm(NamedTuple):
 
 
 def asked_terms(text: str) -> list[AskedTerm]:
-    """Return the stems of a question's different content words, at most ``QUERY_WORDS_MAX``."""
+    """Return the stems of a question's different content words, and of what means the same.
+
+    Of ``QUERY_WORDS_MAX`` words at most.
+    """
     found: dict[str, AskedTerm] = {}
     for word in content_words(text)[:QUERY_WORDS_MAX]:
-        term = term_of(word)
-        if term:
+        for term in sorted(alike(term_of(word)) - {""}):
             before = found.get(term, AskedTerm(term, 0))
             found[term] = before._replace(times=before.times + 1)
     return list(found.values())
@@ -253,7 +255,8 @@ def statistics(text: str, having: Mapping[str, int], records: int) -> WordStatis
         records: How many there are.
     """
     named = content_words(text)[:QUERY_WORDS_MAX]
-    return WordStatistics(records, {word: having.get(term_of(word), 0) for word in named})
+    counted = {word: sum(having.get(one, 0) for one in alike(term_of(word))) for word in named}
+    return WordStatistics(records, {word: min(records, many) for word, many in counted.items()})
 
 
 def totals_of(scope: Scope) -> Steps[Totals]:
