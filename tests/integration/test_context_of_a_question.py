@@ -48,3 +48,17 @@ async def test_who_says_something_is_told_only_what_is_about_it(tmp_path: Path) 
         await ezra.drain_learning()
 
         assert await _turns_told(agent, "The invoice was paid by card.") == []
+
+
+async def test_what_the_conversation_shows_takes_no_place_among_the_nearest(tmp_path: Path) -> None:
+    """All that was said before the ring is told, though the ring is nearer to the question."""
+    async with running(tmp_path, embedder="required") as ezra:
+        agent = await (await ezra.create_session_graph("home")).spawn_agent("aide")
+        before = [f"Look at the letter {letter} for me." for letter in "ABCDEF"]
+        ring = [f"My dog is called when it is {hour} o'clock." for hour in range(1, 9)]
+        await _said(agent, *before, *ring)
+        await ezra.drain_learning()
+
+        told = await _turns_told(agent, "What is my dog called?")
+
+        assert sorted(text.partition(": ")[2].partition("\n")[0] for text in told) == before

@@ -337,6 +337,7 @@ async def test_names_of_any_kind_reach_their_graph(runtime: Any) -> None:
         await agent.heartbeat()
         assert ((await runtime.session_graph(name)).id, agent.id) == (name, name)
         assert [one.id for one in await graph.agents()] == [name]
+        assert (await graph.status()).agents == 1
     assert [one.id for one in await runtime.session_graphs()] == list(HOSTILE)
 
 
