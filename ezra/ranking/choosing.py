@@ -242,8 +242,9 @@ def _same(one: Ranked, other: Ranked) -> bool:
     if (one.candidate.kind == "rule") != (other.candidate.kind == "rule"):
         return False
     mine, theirs = one.candidate.counts.keys(), other.candidate.counts.keys()
-    if not mine or not theirs:
-        return False
+    here, there = len(mine), len(theirs)
+    if not here or here < SAME_TERMS * there or there < SAME_TERMS * here:
+        return False  # so few cannot be nearly all of so many
     if (FORMER in one.candidate.ranks) != (FORMER in other.candidate.ranks):
         return False
     return len(mine & theirs) >= SAME_TERMS * len(mine | theirs)
