@@ -183,6 +183,8 @@ def limited(claim: Clause, source: Clause, around: Sequence[Clause]) -> Disagree
     kept_limits = source.limits & KEPT_LIMITS
     if not claim.numbers.keys() & source.numbers.keys():
         kept_limits -= NUMBER_LIMITS
+    if "only" in kept_limits - claim.limits and source.words.keys() <= _wide(claim.words):
+        kept_limits -= {"only"}  # what is only so is so, where all of it is told
     if kept_limits - claim.limits:
         return "more than was said"
     kept = {word for word in ("some", "few", "except", "unlike") if word in source.exact}
@@ -375,7 +377,7 @@ def _strange(
 ) -> list[str]:
     """Return the roots of a claim that nobody said in any form, and that are not ordinary."""
     words = {word for one in pool for word in one.words}
-    wide = words | {other for word in words for other in alike(word)}
+    wide = _wide(words)
     wide |= {kind_of(word) for word in words} | {base(word) for word in known}
     beginnings = {word[:5] for word in wide if len(word) >= 5}  # noqa: PLR2004
     return [
@@ -388,12 +390,19 @@ def _strange(
     ]
 
 
+def _wide(words: Iterable[str]) -> set[str]:
+    """Return roots with all that say the same."""
+    return {other for word in words for other in alike(word)}
+
+
 def _has_rival(units: tuple[str, ...], source: Clause) -> bool:
     """Whether a source counts the same already, by another number."""
-    return any(
-        not units or not theirs or units[0] in alike(theirs[0])
-        for theirs in source.numbers.values()
-    )
+    return any(counts_alike(units, theirs) for theirs in source.numbers.values())
+
+
+def counts_alike(units: tuple[str, ...], others: tuple[str, ...]) -> bool:
+    """Whether two numbers may count the same, as far as the words after them tell."""
+    return not units or not others or units[0] in alike(others[0])
 
 
 def _may_fill_in(other: Clause, claim: Clause, first: Clause) -> bool:
@@ -421,6 +430,11 @@ def _tells_verb(claim: Clause, source: Clause) -> bool:
     verb = source.verb
     if (claim.frame or "there" in claim.exact) and not claim.verb:
         return True  # what something is said of is there
+    if claim.verb and not source.has_verb and not source.words.keys() & alike(claim.verb):
+        # "Two hours with two kids" tells nothing that was done; "5 mg" may be what is taken.
+        rest = claim.words.keys() - {claim.verb, *map(base, claim.subjects)}
+        if claim.verb not in LIGHT_ROOTS or not rest <= _wide(source.words):
+            return False
     if source.copular and claim.verb and claim.verb in source.words:
         return False  # who "is afraid of losing" has not lost
     is_conditional = "if" in claim.modes & source.modes
@@ -476,7 +490,7 @@ def _counts(number: str, units: tuple[str, ...], pool: Sequence[Clause]) -> bool
         if number not in one.numbers:
             continue
         theirs = one.numbers[number]
-        if not units or not theirs or units[0] in alike(theirs[0]):
+        if counts_alike(units, theirs):
             if units and not theirs and units[0] in _UNITS:
                 continue
             return True

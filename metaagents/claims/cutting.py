@@ -43,6 +43,7 @@ _BEFORE = {"not": (",", "but", "and"), "with": (",",), "no": (",", "so")}
 """Words that open a clause without a verb, and after which marks and words they do."""
 _JOINING = frozenset("and but or so if unless provided while whereas although though when".split())
 _JOINED_VERBS = frozenset("would_like used_to have_to gave_up".split())
+_ADJECTIVES = frozenset("own new old other another same first next last little good best".split())
 _AFTER_ADDRESSEE = frozenset("that whether about to if of".split())
 PRONOUNS = OWN | OURS | YOURS | THEIRS
 
@@ -241,13 +242,23 @@ def _is_noun(found: Sequence[Token], place: int) -> bool:
         return is_followed or (is_past(token.word) and not _goes_on(found[1:2]))
     before = found[place - 1]
     if (
-        before.word in DETERMINERS | PREPOSITIONS | POSSESSIVES
+        before.word in DETERMINERS | PREPOSITIONS | POSSESSIVES | _ADJECTIVES
         or before.owner
         or before.kind == "n"
     ):
         return True
+    if _is_numbered(found, place):
+        return True
     is_name = token.word == "called" and place + 1 < len(found) and found[place + 1].capital
     return token.capital or (is_name and not before.capital and before.word not in SUBJECTS)
+
+
+def _is_numbered(found: Sequence[Token], place: int) -> bool:
+    """Whether a word names what has a number: ``order 58213``, and not who orders so many."""
+    after, before = found[place + 1 : place + 2], found[place - 1]
+    has_number = bool(after) and after[0].kind == "n" and len(after[0].word) >= len("100")
+    is_done = before.word in SUBJECTS or before.word in AUXILIARIES or before.word == "to"
+    return has_number and is_base_form(found[place].word) and not (is_done or before.capital)
 
 
 def _goes_on(following: Sequence[Token]) -> bool:

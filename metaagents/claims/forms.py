@@ -52,6 +52,12 @@ IRREGULAR = {line.split()[0]: tuple(line.split()[1:]) for line in _IRREGULAR.spl
 """The other forms of verbs that no ending makes, by the base form: past first, participle last."""
 PAST_OF = {form: verb for verb, forms in IRREGULAR.items() for form in forms if form != verb}
 """The base form of each irregular past and participle that differs from it."""
+_SHORT_FORMS = {
+    "used": "use", "uses": "use", "using": "use", "owed": "owe", "owes": "owe", "owing": "owe",
+    "going": "go", "doing": "do", "lying": "lie", "dying": "die", "died": "die", "dies": "die",
+    "tied": "tie", "tying": "tie", "aged": "age", "iced": "ice",
+}  # fmt: skip
+"""The base forms of verbs of which an ending leaves too little."""
 PAST_FORM_OF = {forms[-1]: forms[0] for forms in IRREGULAR.values()}
 """The past of each irregular verb by its participle: of ``written`` ``wrote``."""
 _PLURALS = {
@@ -64,6 +70,7 @@ _PLURALS = {
 @lru_cache(maxsize=_ROOTS_REMEMBERED)
 def base(word: str) -> str:
     """Return the root of a word's base form: of ``bought`` that of ``buy``."""
+    word = _SHORT_FORMS.get(word, word)
     if len(word) > len("dies") and word.endswith(("ies", "ied")):
         word = f"{word[:-3]}y"
     plain = root(PAST_OF.get(word, _PLURALS.get(word, word)))
@@ -111,7 +118,9 @@ _VERBS = (
     "donate elect evict export finance flood fund hatch hospitalise hospitalize hunt import infect "
     "invoice lecture lock log mentor merge monitor notify proofread release remodel rent reset "
     "resume revoke rob schedule scrape shave sneeze sponsor steer stream sublet subtitle sue "
-    "switch tattoo telecommute transcribe transport triage unsubscribe vaccinate weld"
+    "switch tattoo telecommute transcribe transport triage unsubscribe vaccinate weld "
+    "suspect reckon assume fear persist nap mark score swap revert bore lengthen shorten notify "
+    "trim opt"
 )
 _BASE_FORMS = frozenset((*_VERBS.split(), *IRREGULAR))
 VERBS = frozenset(map(base, _BASE_FORMS))
@@ -159,7 +168,28 @@ _SAME = (
     "show display;allow let permit;get obtain;return back;"
     "meeting appointment;trip travel visit;watch monitor;"
     "fitted installed;delay postpone late;cover include;learn find;keep retain;"
-    "own belong;ship deliver release;drop discard;problem bug error fault;team group"
+    "own belong;ship deliver release;drop discard;problem bug error fault;team group crew squad;"
+    "find discover learn;inform notify tell;suspect think believe assume reckon guess suppose;"
+    "worry concern fear afraid anxious nervous panic;oppose against object;consent agree accept "
+    "approve;refuse decline reject;cut reduce lower decrease shrink;raise increase lift rise grow;"
+    "extend lengthen prolong longer;shorten cut trim shorter;fix resolve solve;hurt ache pain "
+    "painful sore trouble;nap sleep doze;wake awake;arrive come reach get;end finish close "
+    "conclude complete;due deadline;check verify inspect examine look;book "
+    "reserve;cancel drop scrap abandon;skip miss omit;join attend;meet see;talk speak discuss chat;"
+    "write draft compose;hide mask cover conceal;keep retain hold;change switch swap "
+    "replace alter;run use operate host;cost price quote;pay spend;rent hire lease;teach instruct "
+    "tutor coach train;eat have consume;drink have;bore dull tedious;annoy upset irritate bother "
+    "anger;please like happy glad;tire exhaust;cold chilly cool;warm hot;quiet low silent;loud "
+    "noisy;fast quick rapid;sure certain confident;unsure uncertain doubtful;right correct;wrong "
+    "incorrect mistaken;old elderly;small little tiny;near next beside adjacent close;enough "
+    "sufficient adequate;short brief;last final;main primary;grandfather grandad granddad grandpa;"
+    "grandmother grandma granny;university uni college;mobile phone;photo picture image;company "
+    "firm employer business;customer client;outage downtime incident;release deploy deployment "
+    "rollout;document file;money cash;fee price cost;bill invoice;vehicle car;thesis dissertation;"
+    "course class lesson;physio physiotherapist;vet veterinarian;medicine medication drug pill "
+    "tablet;result outcome;reason cause;idea suggestion proposal;place spot slot;rest remainder;"
+    "evening night;noon midday;option alternative choice possibility;harm bad damage;responsible "
+    "cause blame culprit;persist continue remain;same unchanged;mail message;roll revert"
 )
 _ALIKE: dict[str, frozenset[str]] = {}
 for _told in _SAME.split(";"):

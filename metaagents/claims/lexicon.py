@@ -39,7 +39,8 @@ SUBJECTS = frozenset("i we you he she they it this that there who which everyone
 _TOLD: dict[Mode, str] = {
     "maybe": "may maybe perhaps might could possibly probably likely apparently allegedly "
     "supposedly seem seems seemed guess consider considers considering considered unsure "
-    "presumably potentially think thinks thinking thought believe believes",
+    "presumably potentially think thinks thinking thought believe believes suspect suspects "
+    "suspected reckon reckons reckoned assumes assumed",
     "wish": "want wants wanted wanting hope hopes hoped hoping wish wishes dream dreams would_like",
     "plan": "will would shall plan plans planning planned intend intends intended aim aims "
     "going_to about_to promise promises promised",
@@ -74,6 +75,10 @@ PHRASES: dict[tuple[str, ...], str] = {
         "have to": "have_to",
         "has to": "have_to",
         "had to": "have_to",
+        "have got to": "have_to",
+        "has got to": "have_to",
+        "have got": "have",
+        "has got": "has",
         "how about": "how_about",
         "what about": "how_about",
         "why do not": "how_about",
@@ -172,7 +177,8 @@ REPORTING = frozenset(
     "states stated explain explains explained note notes noted add adds added remark remarked "
     "write writes wrote claim claims claimed think thinks thought believe believes believed reply "
     "replied answer answered respond responded reveal revealed according_to warn warned inform "
-    "informed point pointed describe described".split()
+    "informed point pointed describe described suspect suspects suspected reckon reckons reckoned "
+    "assumes assumed".split()
 )
 """Verbs after which somebody's words follow."""
 ASSENTS = frozenset("yes yeah yep ok okay sure agreed deal absolutely certainly fine".split())

@@ -68,7 +68,8 @@ class Context:
 
     def note(self, clause: Clause) -> None:
         """Remember of whom a clause speaks."""
-        heads = clause.subjects | clause.objects | clause.owners | clause.told_by
+        heads = clause.subjects | clause.objects | clause.told_by
+        heads = heads.union(clause.owners, *clause.owned.values())
         if heads:
             self.people = (*self.people[-4:], heads)
 

@@ -17,16 +17,21 @@ from typing import NamedTuple
 
 from tiers.lexical import CALENDAR, sentences
 
-from .agreement import EMPTY_ROOTS, Aliases, Disagreement, limited, meant, particular, who, worded
+from .agreement import (
+    EMPTY_ROOTS,
+    Aliases,
+    Disagreement,
+    counts_alike,
+    limited,
+    meant,
+    particular,
+    who,
+    worded,
+)
+from .answers import answered, echoed
 from .clause import AGENT, USER, Clause, Voice
 from .forms import VERBS, alike, base
-from .lexicon import (
-    ASSENTS,
-    CAUSES,
-    FREE,
-    POSSESSIVES,
-    Mode,
-)
+from .lexicon import CAUSES, FREE, POSSESSIVES
 from .readable import is_readable
 from .reading import ROLE_ROOTS, Context, clauses
 from .tokens import Sentence, Token
@@ -43,9 +48,6 @@ AROUND = 8
 BEGINNING = 5
 """So far two words must agree to be forms of one: marriage, married."""
 
-_OFFERING: frozenset[Mode] = frozenset(("ask", "proposal", "ought", "maybe", "can"))
-_CONDITION: frozenset[Mode] = frozenset(("if",))
-_DISSENTS = frozenset("no not nope never".split())
 _SO = re.compile(r"(?:^|[,;]|\band) so\b(?! that)|^So\b")
 _HALVES = re.compile(r"(?:, |; | - | \u2013 )(?=(?:i|we|he|she|it|they|my|our)\b)", re.IGNORECASE)
 _JOINED = re.compile(r"\b(?:and|but|or|while|when|after|before|then|if|though)\b", re.IGNORECASE)
@@ -111,6 +113,7 @@ class Sources:
     _names: frozenset[str] = frozenset()
     _of_sentence: dict[int, list[Clause]] = field(default_factory=dict)
     _companions: frozenset[str] = frozenset()
+    _owned: frozenset[str] = frozenset()
     _aliases: Aliases = field(default_factory=Aliases)
 
     def __post_init__(self) -> None:
@@ -130,12 +133,12 @@ class Sources:
                 for clause in read:
                     self._add(clause, one, keys, plain, number)
                 if before and one.voice.kind == "user":
-                    answered = _echoed(read, before)
-                    answered += _answered(sentence, read, before, one.voice) if not place else []
+                    answers = echoed(read, before)
+                    answers += answered(sentence, read, before, one.voice) if not place else []
                     keys |= {self.said[part - 1].key}
-                    for clause in answered:
+                    for clause in answers:
                         self._add(clause, one, keys, plain, number)
-                    read = [*read, *answered]
+                    read = [*read, *answers]
                 found += read
                 self._learn_aliases(sentence)
             before = found if one.voice.kind == "agent" else []
@@ -151,6 +154,7 @@ class Sources:
         at = len(self._clauses)
         known = _Known(clause, said.voice, keys, sentence, number, said.at, at)
         self._clauses.append(known)
+        self._owned |= known.clause.owned.keys()
         self._companions |= known.clause.owned.keys() & ROLE_ROOTS | {base("family")}
         for word in (*known.clause.words, *known.clause.numbers):
             some = self._postings.setdefault(word, [])
@@ -233,7 +237,12 @@ class Sources:
         source, voice = known.clause, known.voice
         around = self._around(claim, at)
         day = _dated(known)
-        completing = [one.clause for one in around if self._completes(one, known)]
+        completing = [
+            one.clause
+            for one in around
+            if self._completes(one, known)
+            or (one.number == known.number and self._goes_with(claim, one, known))
+        ]
         heads = source.subjects | source.objects | source.owners | source.told_by
         heads |= source.points
         if source.is_plural or source.is_linked:
@@ -241,7 +250,7 @@ class Sources:
         if source.is_plural:
             heads |= self._companions
         said = self._aliases.called(heads | voice.selves | voice.to)
-        if self._is_alias(claim, source):
+        if self._is_alias(claim, source, voice):
             return None
         return (
             particular(claim, source, completing, said, day)
@@ -266,6 +275,7 @@ class Sources:
             and (
                 not one.clause.has_verb
                 or self._completes(one, first)
+                or self._goes_with(claim, one, first)
                 or not about.isdisjoint(one.clause.words)
             )
         ]
@@ -279,7 +289,47 @@ class Sources:
         of_sentence = self._of_sentence[one.number]
         return one.number == first.number or not any(other.has_verb for other in of_sentence)
 
-    def _is_alias(self, claim: Clause, source: Clause) -> bool:
+    def _goes_with(self, claim: Clause, one: _Known, first: _Known) -> bool:
+        """Whether a clause of the same turn tells more of what another one tells.
+
+        It does where it states something plainly, of nobody whom the claim does not tell of, and
+        where no other number, day or name of the turn may be meant.
+        """
+        if one.keys != first.keys or one.voice != first.voice or one.voice.kind != "user":
+            return False
+        if not one.clause.has_verb or one.clause.denied or one.clause.modes - first.clause.modes:
+            return False
+        told = claim.subjects | claim.objects | claim.owners | claim.exact | first.voice.selves
+        told = self._aliases.called(told.union(*claim.owned.values()))
+        return self._people(one.clause) <= told and not self._is_rivalled(claim, first)
+
+    def _people(self, clause: Clause) -> frozenset[str]:
+        heads = clause.subjects | clause.objects | clause.owners | clause.by | clause.company
+        heads = heads.union(*clause.owned.values())
+        people = frozenset(
+            head for head in heads if head in self._names - CALENDAR or base(head) in ROLE_ROOTS
+        )
+        return people - {USER, AGENT}
+
+    def _is_rivalled(self, claim: Clause, first: _Known) -> bool:
+        """Whether a turn has another number of what a claim counts, or another day."""
+        turn = [
+            one.clause
+            for one in self._clauses[max(0, first.place - AROUND) : first.place + AROUND + 1]
+            if one.keys == first.keys and one.voice == first.voice
+        ]
+        days = claim.names & CALENDAR
+        if days and any(one.names & CALENDAR - days for one in turn):
+            return True
+        others = [
+            units
+            for one in turn
+            for number, units in one.numbers.items()
+            if number not in claim.numbers
+        ]
+        return any(counts_alike(own, other) for own in claim.numbers.values() for other in others)
+
+    def _is_alias(self, claim: Clause, source: Clause, voice: Voice) -> bool:
         """Whether a claim only says who somebody is whom a source calls so in passing."""
         is_naming = claim.copular or (claim.possesses and "called" in claim.exact)
         if not is_naming or claim.denied or claim.modes or "ended" in source.modes:
@@ -297,6 +347,8 @@ class Sources:
             return False
         noun = base(nouns[0])
         theirs = source.owned.get(noun)
+        # "The landlady" of who speaks is theirs, where nobody else is said to have one.
+        theirs = theirs or (voice.selves if noun not in self._owned else None)
         is_owned = not owners or (theirs is not None and not owners.isdisjoint(theirs))
         return is_owned and all(self._aliases.is_called(noun, word) for word in rest)
 
@@ -408,82 +460,3 @@ def _names_of(said: Sequence[Said], taken: Sequence[Sequence[Sentence]]) -> froz
                 (plain if not token.capital else inside if place else opening).add(token.word)
     found = inside | {word for word in opening - plain if base(word) not in VERBS}
     return frozenset(found - FREE - {USER, AGENT, "i"})
-
-
-def _answered(
-    sentence: Sentence, read: Sequence[Clause], before: Sequence[Clause], voice: Voice
-) -> list[Clause]:
-    """Return what somebody says who answers a question or a proposal: by yes, no or a fragment."""
-    first_words = [one.word for one in sentence.tokens[:3]]
-    if not first_words:
-        return []
-    answers: list[Clause] = []
-    asked = [one for one in before if "ask" in one.modes]
-    if first_words[0] in ASSENTS and "not" not in first_words:
-        conditions = frozenset().union(*(one.modes & _CONDITION for one in read))
-        offered = [one for one in before if one.modes & _OFFERING and not one.denied]
-        answers += [_agreement(voice, one, conditions) for one in (Clause(), *offered)]
-    if first_words[0] in ASSENTS or first_words[0] in _DISSENTS:
-        for one in asked:
-            if AGENT not in one.subjects:
-                no = first_words[0] in _DISSENTS or "not" in first_words
-                answers.append(replace(one, modes=one.modes - {"ask"}, denied=one.denied != no))
-    if asked and first_words[0] not in _DISSENTS:
-        fragments = list(itertools.takewhile(lambda one: not one.has_verb, read))
-        answers += [_completed(asked[-1], fragments)] if fragments else []
-    return answers
-
-
-def _completed(asked: Clause, fragments: Sequence[Clause]) -> Clause:
-    """Return a question with what a fragment says to it: ``When does he start? On 4 May.``"""
-    parts = (asked, *fragments)
-    return replace(
-        asked,
-        objects=frozenset().union(*(one.objects for one in parts)),
-        company=frozenset().union(*(one.company for one in parts)),
-        words={word: form for one in parts for word, form in one.words.items()},
-        exact=frozenset().union(*(one.exact for one in parts)),
-        names=frozenset().union(*(one.names for one in parts)),
-        numbers={number: units for one in parts for number, units in one.numbers.items()},
-        limits=frozenset().union(*(one.limits for one in parts)),
-        modes=(asked.modes - {"ask"}).union(*(one.modes for one in fragments)),
-        denied=asked.denied != fragments[0].denied,
-        is_linked=False,
-    )
-
-
-def _echoed(read: Sequence[Clause], before: Sequence[Clause]) -> list[Clause]:
-    """Return what clauses say that leave out what they answer: ``I did``, ``I'd like to``."""
-    told_before = [one for one in before if one.has_verb and not one.denied]
-    return [
-        replace(
-            _completed(asked[-1], [one]),
-            subjects=one.subjects | (asked[-1].subjects if one.is_linked else frozenset()),
-            modes=one.modes,
-            denied=one.denied,
-            past=one.past,
-            present=one.present,
-        )
-        for one in read
-        if (asked := [other for other in told_before if _is_echo(one, other)])
-    ]
-
-
-def _is_echo(one: Clause, other: Clause) -> bool:
-    """Whether a clause only repeats the verb of another, or has none at all."""
-    own = one.words.keys() - {base(word) for word in (*one.subjects, *one.names)}
-    return one.has_verb and own <= {one.verb} and one.verb in ("", other.verb)
-
-
-def _agreement(voice: Voice, proposed: Clause, conditions: frozenset[Mode]) -> Clause:
-    agreed: frozenset[Mode] = conditions | {"agreed"}
-    words = {**proposed.words, base("agree"): ""}
-    return replace(
-        proposed,
-        subjects=voice.selves,
-        words=words,
-        modes=agreed,
-        has_verb=True,
-        verb="",
-        is_linked=False,
-    )

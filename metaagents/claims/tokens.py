@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from tiers.lexical import NUMBER_WORDS
@@ -27,6 +28,16 @@ _SHORT = {
 }
 _TAILS = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
 _IS_AFTER = frozenset("it he she that there what who where here this how".split())
+_PREDICATIVE = frozenset(
+    "a an the not been allergic called in at on from near behind under outside inside against out "
+    "up off away back home here there still already always never very too so really quite about "
+    "around almost just also only even both now gone done fine ok okay sure ready late early ill "
+    "sick dead afraid worried happy sad angry tired "
+    "busy free full empty open closed cold warm hot wrong right broken down due over my your our "
+    "supposed".split()
+)
+"""After ``'s``, what is said of somebody: ``Ada's ill``."""
+_DEGREES = frozenset(("master", "bachelor"))
 _NUMBERS = {word: str(number) for word, number in NUMBER_WORDS.items() if word != "one"}
 _LONGEST: dict[str, int] = {}
 for _words in PHRASES:
@@ -83,7 +94,7 @@ def tokens(sentence: str) -> list[Token]:
     found: list[Token] = []
     written = _TOKEN.findall(plain)[:TOKENS_MAX]
     for place, part in enumerate(written):
-        following = written[place + 1].lower() if place + 1 < len(written) else ""
+        following = [one.lower() for one in written[place + 1 : place + 3]]
         found += _read(part, following, after_number=bool(found) and found[-1].kind == "n")
     joined = _joined(found)
     return [
@@ -92,7 +103,7 @@ def tokens(sentence: str) -> list[Token]:
     ]
 
 
-def _read(part: str, following: str, *, after_number: bool) -> list[Token]:
+def _read(part: str, following: Sequence[str], *, after_number: bool) -> list[Token]:
     first = part[0]
     if _ADDRESS.match(part):
         return [Token(part.rstrip(".,"), "a")]
@@ -112,7 +123,7 @@ def _sign(part: str) -> Token:
     return Token(_SIGNS[part], "w") if part in _SIGNS else Token(part, "p")
 
 
-def _expanded(word: str, following: str, *, capital: bool) -> list[Token]:
+def _expanded(word: str, following: Sequence[str], *, capital: bool) -> list[Token]:
     if word in _SHORT:
         return [Token(one, "w") for one in _SHORT[word]]
     if word.endswith("n't"):
@@ -122,12 +133,27 @@ def _expanded(word: str, following: str, *, capital: bool) -> list[Token]:
             return [Token(word.removesuffix(tail), "w", capital), Token(verb, "w")]
     if word.endswith("'s"):
         bare = word[:-2]
-        is_verb = bare in _IS_AFTER or following in ("a", "an", "the", "not", "been")
-        is_verb = is_verb or (capital and following in ("in", "at"))
-        if is_verb or following in ("allergic", "called") or following.endswith("ing"):
-            return [Token(bare, "w", capital), Token("is", "w")]
-        return [Token(bare, "w", capital, owner=True)]
+        verb = _verb_meant(bare, following)
+        own = Token(bare, "w", capital, owner=not verb)
+        return [own, Token(verb, "w")] if verb else [own]
     return [Token(word.replace("'", ""), "w", capital)]
+
+
+def _verb_meant(bare: str, following: Sequence[str]) -> str:
+    """Return the verb that ``'s`` is short for; ``""`` where it says whose something is."""
+    if bare in _IS_AFTER or (bare not in _DEGREES and _is_predicative(following)):
+        return "is"
+    return "has" if following[:1] == ["got"] else ""
+
+
+def _is_predicative(following: Sequence[str]) -> bool:
+    """Whether what follows ``'s`` is said of somebody, and is nothing that is somebody's."""
+    first, second = (*following, "", "")[:2]
+    if second == "-":
+        return False  # "Ada's on-call week"
+    if first[:1].isdigit() or first in _NUMBERS:
+        return not second[:1].isalpha() or second in ("and", "but", "now", "so", "years")
+    return first in _PREDICATIVE or first.endswith("ing")
 
 
 def _number(part: str) -> str:

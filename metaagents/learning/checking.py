@@ -1,7 +1,9 @@
 """Whether what a model answered may be stored: every claim of it checked in code. Pure.
 
-What fails is dropped and counted by reason, never repaired. Where an earlier turn resolves a name
-or a word, it becomes a source too, so that redacting it reaches what was made of it.
+What fails is dropped and counted by reason, never repaired. A fact in words that nobody has said
+still tells which sentence of the user's is worth keeping: that one is told as it was said. Where an
+earlier turn resolves a name or a word, it becomes a source too, so that redacting it reaches what
+was made of it.
 """
 
 from __future__ import annotations
@@ -11,11 +13,12 @@ from datetime import datetime
 from typing import Literal, TypeAlias, get_args
 
 from tiers.lexical import STOP_WORDS, sentences, words
+from tiers.moments import local
 from tiers.records import FactType, Rule, Source, Turn
 
 from ..claims.clause import AGENT, USER
 from ..claims.clause import Voice as Speaking
-from ..claims.forms import root
+from ..claims.forms import alike, base, root
 from ..claims.support import Said, Sources, Support
 from .candidates import (
     Counted,
@@ -30,11 +33,15 @@ from .candidates import (
     whose_all,
 )
 from .following import spoken_of
+from .grammar.as_said import claims_as_said
+from .grammar.clauses import plain_quotes
+from .grammar.doubts import takes_all_back
 from .grounding import Heard, ground
 from .grounding import Said as Words
 from .instructions import is_instruction, is_override, statements_of, words_of
 from .outcomes import corrects, reading
-from .patterns import Stated, subject_of
+from .patterns import Stated, of_claim, subject_of
+from .plain_speech import in_plain_letters, is_plain
 from .prompts import Extraction, FactFound, OutcomeFound, PlaybookFound
 from .validity import stated_days
 
@@ -47,6 +54,8 @@ STEPS_MAX = 20
 SOURCES_MAX = 16
 PLAYBOOKS_PER_PASS_MAX = 5
 OUTCOMES_PER_PASS_MAX = 20
+SHARED_MIN, SHARED_SHARE_MIN = 2, 1 / 3
+"""So many words, and so many of all that say something, two tellings of one thing share."""
 RESOLUTION_TURNS = 3
 """How many turns before a confirmation may hold the steps that it confirms."""
 
@@ -93,12 +102,15 @@ class _Check:
         self._rules = window.shown_rules() | dict(window.rules)
         self._all = (*window.earlier, *window.new)
         self._heard: dict[tuple[str, Voice], Heard] = {}
+        self._refused: list[tuple[str, Sequence[Turn], Whose, float]] = []
         self._own = frozenset(root(word) for turn in self._all for word in words(turn.response))
 
     def of(self, answer: Extraction) -> Findings:
         limit = self._limits.facts_max
         for fact in answer.facts[:limit]:
             self._fact(fact)
+        for refused in self._refused:
+            self._tell_as_said(*refused)
         for playbook in answer.playbooks[:PLAYBOOKS_PER_PASS_MAX]:
             self._playbook(playbook)
         for outcome in answer.outcomes[:OUTCOMES_PER_PASS_MAX]:
@@ -124,12 +136,32 @@ class _Check:
         reason = support.reason or self._unfounded(support, cited, needs_user=is_instruction(text))
         if reason is not None:
             self._found.drop(reason, cited)
+            self._refused.append((text, cited, whose, found.confidence))
             return
         sources = self._sources(cited, support.keys)
         said = _stated(found, text, sources, by_user=by_user)
         ids = tuple(turn.id for turn in sources)
         source: Source = "user" if by_user else "tool"
         self._found.facts.append(FactDraft(whose, said, found.confidence, ids, source=source))
+
+    def _tell_as_said(
+        self, text: str, cited: Sequence[Turn], whose: Whose, confidence: float
+    ) -> None:
+        """Keep the sentence that a refused fact is about, unless most of it is known besides."""
+        about = _roots(text)
+        nearest = max(cited, key=lambda turn: _shared(about, words_of(turn.input)))
+        plain = self._window.stated(words_of(nearest.input), nearest)
+        known = [one.text for one in plain] + [
+            one.said.text for one in self._found.facts if nearest.id in one.source_ids
+        ]
+        at = local(nearest.occurred_at, self._window.zone)
+        told = told_as_said(words_of(nearest.input), about, subject_of(nearest), at)
+        if told is None:
+            return
+        said = _roots(told.text) - _roots(subject_of(nearest))
+        if len(said - _roots(" ".join(known))) > len(said) / 2:
+            draft = FactDraft(whose, told, confidence, (nearest.id,))
+            self._found.facts.append(draft)
 
     @staticmethod
     def _unfounded(support: Support, cited: Sequence[Turn], *, needs_user: bool) -> str | None:
@@ -295,6 +327,43 @@ class _Check:
             names = tuple(name for name in (subject_of(turn), turn.user_id) if name)
             self._heard[key] = Heard.of(Words(turn.id, text, names))
         return self._heard[key]
+
+
+def told_as_said(said: str, about: frozenset[str], subject: str, at: datetime) -> Stated | None:
+    """Return the sentence of a message that shares most with a claim, as it was said.
+
+    ``None`` where it shares too little, or asks, doubts, orders or is of the moment.
+
+    Args:
+        said: The user's words.
+        about: Roots of what a claim says.
+        subject: Who says them.
+        at: When.
+    """
+    if not is_plain(said):
+        return None
+    told = sentences(in_plain_letters(plain_quotes(said)))
+    meant = about - _roots(subject)
+    shared = [_shared(meant, one) for one in told]
+    best = max(range(len(told)), key=shared.__getitem__, default=None)
+    if best is None or shared[best] < max(SHARED_MIN, SHARED_SHARE_MIN * len(meant)):
+        return None
+    if any(map(takes_all_back, told[best + 1 : best + 2])):
+        return None
+    before = told[best - 1] if best else ""
+    claims = claims_as_said(told[best], subject, at, before, is_worth_it=True)
+    return next((of_claim(one) for one in claims), None)
+
+
+def _roots(text: str) -> frozenset[str]:
+    """Return the roots of the words that say something."""
+    return frozenset(base(word) for word in words(text) if word not in STOP_WORDS)
+
+
+def _shared(about: frozenset[str], text: str) -> int:
+    """Return how many roots a text has, or what says the same."""
+    known = _roots(text)
+    return sum(not known.isdisjoint(alike(one)) for one in about)
 
 
 def _voices(turn: Turn) -> list[Said]:

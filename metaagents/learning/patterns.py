@@ -101,7 +101,7 @@ def stated_after(before: str, said: str, subject: str, at: datetime | None = Non
     first = f"{before.rstrip(' .!')}."
     found = claims_in(clauses(plain_quotes(f"{first} {said}")), subject, at)
     start = len(sentences(first))
-    return [_of_claim(one, said) for one in found if one.is_news and one.sentence >= start]
+    return [of_claim(one, said) for one in found if one.is_news and one.sentence >= start]
 
 
 def _in_order(said: str, subject: str, at: datetime | None) -> Iterator[Stated]:
@@ -115,7 +115,7 @@ def _in_order(said: str, subject: str, at: datetime | None) -> Iterator[Stated]:
     is_plainer = bool(known) or not all(claim.is_loose for claim in news)
     for claim in news:
         if claim.text.lower() not in known and not (claim.is_loose and is_plainer):
-            of_clauses.setdefault(claim.sentence, []).append(_of_claim(claim, said))
+            of_clauses.setdefault(claim.sentence, []).append(of_claim(claim, said))
     texts = " ".join(one.text for some in of_clauses.values() for one in some)
     before = ""
     told = sentences(said)
@@ -125,20 +125,20 @@ def _in_order(said: str, subject: str, at: datetime | None) -> Iterator[Stated]:
         some = of_clauses.get(number, [])
         known_words = {*words(" ".join(one.text for one in some))}
         asked = [
-            _of_claim(one)
+            of_claim(one)
             for one in requested(sentence, subject)
             if not some or (_is_else(one.value, known_words) and not _FOLLOWS.search(sentence))
         ]
         noted = [] if some or asked else [*_asked_to_note(sentence, subject)]
         found = [*some, *asked] or noted
         if not found or is_half_covered(sentence, [one.text for one in found]):
-            found += map(_of_claim, claims_as_said(sentence, subject, at, before))
+            found += map(of_claim, claims_as_said(sentence, subject, at, before))
         before = sentence
         texts += " ".join(one.text for one in found)
         yield from found
     for claim in mentioned(said, subject):
         if claim.value not in texts:
-            yield _of_claim(claim)
+            yield of_claim(claim)
 
 
 def _is_else(value: str, known: set[str]) -> bool:
@@ -147,7 +147,7 @@ def _is_else(value: str, known: set[str]) -> bool:
     return len(said - known) > len(said) / 2
 
 
-def _of_claim(claim: Claim, said: str = "") -> Stated:
+def of_claim(claim: Claim, said: str = "") -> Stated:
     """Return what the grammar read as a statement; it has a key where one takes another's place.
 
     A list is told with its commas, unless it was ``said`` in these very words: "Marks and Spencer

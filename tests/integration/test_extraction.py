@@ -206,6 +206,39 @@ async def test_what_a_model_says_is_checked(cold: ColdStores) -> None:
 
 
 @pytest.mark.parametrize(
+    ("claim", "stored"),
+    [
+        ("Ada finds swimming boring", "Swimming bores ada, honestly"),
+        ("Ada adores swimming, honestly", "Swimming bores ada, honestly"),
+        ("Ada's brother owns a road bike", None),
+        ("Ada cycles in Oslo", None),
+        ("Ada swims", None),
+        ("Cycling in Oslo is what the assistant likes", None),
+    ],
+)
+async def test_a_fact_in_other_words_is_told_as_it_was_said(
+    cold: ColdStores, claim: str, stored: str | None
+) -> None:
+    """What a model words as nobody did points at a sentence: that is kept, and the wording is not.
+
+    What somebody asks or supposes, shares one word with it, or an agent says, is not.
+    """
+    turn = await say(
+        cold,
+        "Swimming bores me, honestly. Maybe I will cycle in Oslo. Has my brother a road bike?",
+        user_id="ada",
+        response="Cycling in Oslo is what I like.",
+    )
+    model = PassModel({"facts": [found(claim, "T1"), found(claim, "T1")]})
+    await agent(cold, model).handle([item()], NOW)
+    kept = await facts(cold)
+    assert [one.text for one in kept] == ([stored] if stored else [])
+    assert all((one.source_ids, one.user_id) == ((turn.id,), "ada") for one in kept)
+    ((_, reason),) = await told(cold, "extraction dropped")
+    assert reason.startswith("2 candidates: ")
+
+
+@pytest.mark.parametrize(
     ("answer", "reason"),
     [
         (TierRejected("model", "generate", "secret words"), "TierRejected in generate"),

@@ -19,7 +19,8 @@ BEN = Voice("user", frozenset(("ben",)), frozenset((AGENT,)))
 BOT = Voice("agent", frozenset((AGENT,)), frozenset(("ada", USER)))
 
 
-HONEST = ("honest", "honest-wide", "honest-sealed")
+HONEST = ("honest", "honest-wide", "honest-sealed", "honest-free", "honest-free-sealed")
+"""The first three are by one author."""
 
 
 def support(claim: str, *said: str, voice: Voice = ADA) -> Support:
@@ -58,6 +59,18 @@ def support(claim: str, *said: str, voice: Voice = ADA) -> Support:
         ("Ada wants a van.", ["> Shall I rent a van?", "Yes."]),
         ("Ada's printer failed.", ["My printer broke down."]),
         ("Ada no longer works at Zeiss.", ["I used to work at Zeiss."]),
+        ("Ada's husband Bo is against white noise.", ["My husband Bo's against white noise."]),
+        ("Ada's grandfather is 84.", ["My grandad's 84 and he still drives."]),
+        ("Ada's landlady is Mrs Pell.", ["The landlady, Mrs Pell, says that we smoke."]),
+        ("Ada uses 500 g of rye.", ["I'm using 500 g of rye."]),
+        ("Ada's survey closes on Friday.", ["My survey only closes on Friday."]),
+        ("Ada goes back to university in May.", ["I go back to uni in May."]),
+        ("Ada's friend Rui can't have nuts.", ["It's my friend Rui's party. He can't have nuts."]),
+        ("Lena suspects the router.", ["Lena reckons it's the router."]),
+        (
+            "Ada's wife made a dentist appointment on the 19th.",
+            ["I've got a dentist appointment on the 19th, my wife made it for me."],
+        ),
     ],
 )
 def test_what_was_said_is_taken_in_other_words(claim: str, said: list[str]) -> None:
@@ -133,6 +146,10 @@ def test_what_was_not_said_is_not_taken(claim: str, said: list[str], reason: str
         ("I am no longer the treasurer of the club.", "Ada is the treasurer of the club."),
         ("I had my tonsils out and my brother broke his leg.", "Ada broke a leg."),
         ("Tom likes jazz and Uli likes metal.", "Tom likes metal."),
+        ("My friend Mia's got asthma.", "Ada has asthma."),
+        ("My own mentor, Tom, never had time.", "Ada has mentored Tom."),
+        ("Tom took them to Oslo. But two hours with two kids...", "Ada took two kids to Oslo."),
+        ("My survey only closes on Friday.", "Ada's survey closes."),
         ("I have two dogs. My neighbour has three cats.", "Ada has three cats."),
         ("Only Tom passed the exam.", "Uli passed the exam."),
         ("I ate one apple.", "Ada eats apples every day."),
@@ -253,12 +270,15 @@ def test_no_text_is_too_odd_or_too_long() -> None:
 
 
 @pytest.mark.parametrize("name", HONEST)
-def test_a_set_holds_sixty_texts_that_models_write(name: str) -> None:
-    """Thirty summaries and thirty facts, of people that no other set speaks of."""
-    talks = honest(name).talks
-    assert sum(len(talk.summaries) for talk in talks) == 30
-    assert sum(len(talk.facts) for talk in talks) == 30
-    others = [talk for other in HONEST if other != name for talk in honest(other).talks]
+def test_a_set_holds_as_many_texts_as_it_says(name: str) -> None:
+    """Of people that no other set speaks of, but for the free ones: these have other authors."""
+    talks, is_free = honest(name).talks, "free" in name
+    assert sum(len(talk.summaries) for talk in talks) == (48 if is_free else 30)
+    assert sum(len(talk.facts) for talk in talks) == (72 if is_free else 30)
+    assert sum(len(talk.false) for talk in talks) == (168 if is_free else 0)
+    if is_free:
+        return
+    others = [talk for other in HONEST[:3] if other != name for talk in honest(other).talks]
     assert not {t.turns[0].speaker for t in talks} & {t.turns[0].speaker for t in others}
 
 

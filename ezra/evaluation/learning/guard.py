@@ -32,13 +32,20 @@ _ZONE = ZoneInfo("UTC")
 
 
 class Judged(NamedTuple):
-    """A statement, and whether it was taken."""
+    """A statement, and whether it was taken.
+
+    Attributes:
+        kind: ``summary`` or ``fact``; of what nobody said ``false``, or its family.
+        taken: As it is worded.
+        told: So, or in the words of the sentence that it is about.
+    """
 
     case: str
     kind: str
     text: str
     said: tuple[str, ...]
     taken: bool
+    told: bool = False
 
     @property
     def mistake(self) -> Mistake:
@@ -48,14 +55,20 @@ class Judged(NamedTuple):
 
 
 def judged_talk(talk: Talk, at: datetime) -> list[Judged]:
-    """Return each sentence of the summaries of a conversation, and each fact, as it is judged."""
+    """Return each sentence of the summaries of a conversation, and each fact, as it is judged.
+
+    So is each false sentence, at both doors.
+    """
     turns = _turns(talk.turns, at)
     lines = tuple(f"{one.speaker}: {one.text} > {one.answer}" for one in talk.turns)
     found = []
     for summary in talk.summaries:
         kept = sentences(_summary(summary, turns))
         found += [Judged(talk.id, "summary", one, lines, one in kept) for one in sentences(summary)]
-    found += [Judged(talk.id, "fact", one, lines, _is_fact(one, turns)) for one in talk.facts]
+    for one in talk.facts:
+        stored = _facts(one, turns)
+        found.append(Judged(talk.id, "fact", one, lines, one in stored, told=bool(stored)))
+    found += [Judged(talk.id, "false", one, lines, _is_taken(one, turns)) for one in talk.false]
     return found
 
 
@@ -63,8 +76,7 @@ def judged_claim(claim: FilledClaim, at: datetime) -> Judged:
     """Return whether a false statement is taken by any of the doors."""
     turns = _turns(claim.turns, at)
     lines = tuple(f"{one.speaker}: {one.text} > {one.answer}" for one in claim.turns)
-    taken = bool(_summary(claim.text, turns)) or _is_fact(claim.text, turns)
-    return Judged(claim.id, claim.kind, claim.text, lines, taken)
+    return Judged(claim.id, claim.kind, claim.text, lines, _is_taken(claim.text, turns))
 
 
 def is_replaced(pair: Pair, at: datetime) -> bool:
@@ -96,6 +108,12 @@ def _summary(text: str, turns: Sequence[Turn]) -> str:
     return borne_out(cleaned(text), material_of_turns(turns, _ZONE).sources).text
 
 
-def _is_fact(text: str, turns: Sequence[Turn]) -> bool:
+def _facts(text: str, turns: Sequence[Turn]) -> list[str]:
+    """Return what is stored where a model answers a fact: it, or what it is about as said."""
     found = FactFound(text=text, confidence=1.0, source_ids=[turn.id for turn in turns])
-    return bool(checked(Window(tuple(turns)), Extraction(facts=[found]), Limits()).facts)
+    stored = checked(Window(tuple(turns)), Extraction(facts=[found]), Limits()).facts
+    return [one.said.text for one in stored]
+
+
+def _is_taken(text: str, turns: Sequence[Turn]) -> bool:
+    return bool(_summary(text, turns)) or text in _facts(text, turns)

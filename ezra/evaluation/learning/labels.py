@@ -143,12 +143,17 @@ class Line(Record):
 
 
 class Talk(Record):
-    """A conversation, with summaries of it and facts from it as a good model writes them."""
+    """A conversation, with summaries of it and facts from it as a good model writes them.
+
+    Attributes:
+        false: Sentences in the same style that nobody said.
+    """
 
     id: Name
     turns: tuple[Line, ...] = Field(min_length=1)
     summaries: tuple[Text, ...]
     facts: tuple[Text, ...]
+    false: tuple[Text, ...] = ()
 
 
 class HonestSet(Record):

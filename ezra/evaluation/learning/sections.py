@@ -133,6 +133,8 @@ async def guard(bench: Bench) -> Section:
     open_ = await _talks(bench, honest("honest"))
     wide = await _talks(bench, honest("honest-wide"))
     closed = await _talks(bench, honest("honest-sealed"))
+    free = await _talks(bench, honest("honest-free"))
+    free_closed = await _talks(bench, honest("honest-free-sealed"))
     made = bench.chosen(list(claims(false)))
     twisted = []
     with bench.progress("guard", len(made)) as advance:
@@ -141,7 +143,7 @@ async def guard(bench: Bench) -> Section:
             advance()
     staying = bench.chosen(filled(templates("compatible")).pairs)
     changing = bench.chosen(pairs("supersessions").pairs)
-    wrong = [one.mistake for one in (*open_, *wide) if not one.taken]
+    wrong = [one.mistake for one in (*open_, *wide, *free) if one.taken == (one.kind == "false")]
     wrong += [one.mistake for one in twisted if one.taken]
     return Section(
         name="guard",
@@ -149,6 +151,8 @@ async def guard(bench: Bench) -> Section:
             *_taken("", open_),
             *_taken("wide ", wide),
             *_taken("sealed ", closed),
+            *_taken("free ", free),
+            *_taken("free sealed ", free_closed),
             Figure.share("false statements taken", [one.taken for one in twisted], "none"),
             Figure(
                 name="families with one taken",
@@ -183,10 +187,25 @@ async def _talks(bench: Bench, source: HonestSet) -> list[Judged]:
 
 
 def _taken(prefix: str, judged: Sequence[Judged]) -> tuple[Figure, ...]:
-    return tuple(
-        Figure.share(f"{prefix}{name}", [one.taken for one in judged if one.kind == kind])
-        for kind, name in (("summary", "sentences of summaries taken"), ("fact", "facts taken"))
-    )
+    of_kind = {kind: [one for one in judged if one.kind == kind] for kind in _KINDS}
+    figures = [
+        Figure.share(f"{prefix}{name}", [one.taken for one in of_kind[kind]])
+        for kind, name in _KINDS.items()
+        if kind != "false"
+    ]
+    if of_kind["false"]:
+        told = [one.told for one in of_kind["fact"]]
+        figures.append(Figure.share(f"{prefix}facts taken, or told as said", told))
+        false = [one.taken for one in of_kind["false"]]
+        figures.append(Figure.share(f"{prefix}{_KINDS['false']}", false, "none"))
+    return tuple(figures)
+
+
+_KINDS = {
+    "summary": "sentences of summaries taken",
+    "fact": "facts taken",
+    "false": "false sentences taken",
+}
 
 
 async def attacked(bench: Bench) -> Section:

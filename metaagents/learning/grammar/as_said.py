@@ -99,7 +99,12 @@ _TIME = any_case(rf"\b{PHRASE}")
 
 
 def claims_as_said(
-    sentence: str, speaker: str, at: datetime | None, before: str = ""
+    sentence: str,
+    speaker: str,
+    at: datetime | None,
+    before: str = "",
+    *,
+    is_worth_it: bool = False,
 ) -> Iterator[Claim]:
     """Yield what a sentence says, as it was said.
 
@@ -108,10 +113,11 @@ def claims_as_said(
         speaker: Who says it.
         at: When; days that are told by their distance from it are told by their dates.
         before: The sentence before it, from which it may go on.
+        is_worth_it: Whether somebody else holds it to be worth remembering; else its marks tell.
     """
-    said = candidate(sentence, before)
+    said = vouched(sentence, before) if is_worth_it else candidate(sentence, before)
     is_said_once = len({*words(said)}) >= WORDS_MIN
-    if is_said_once and lasts(said) and _without_times(said):
+    if is_said_once and (is_worth_it or lasts(said)) and _without_times(said):
         yield Claim(speaker, "says", said, _attributed(speaker, dated(said, at)), is_news=True)
 
 
@@ -155,6 +161,19 @@ def candidate(sentence: str, before: str = "") -> str:
     both = f"{first}. {said}"
     is_told = first and not _POINTS.match(first) and len(both) <= CHARS_MAX
     return both if is_told and len(both.split()) >= _OWN_WORDS_MIN else ""
+
+
+def vouched(sentence: str, before: str = "") -> str:
+    """Return what of a sentence may be told that somebody holds to be worth it; ``""`` if nothing.
+
+    However short it is; one that points back is told with the sentence ``before`` it.
+    """
+    said = _kept(sentence)
+    if not said or not _POINTS.match(said) or _NAMED_AFTER.search(said):
+        return said
+    first = _kept(before)
+    both = f"{first}. {said}"
+    return both if first and not _POINTS.match(first) and len(both) <= CHARS_MAX else ""
 
 
 def _kept(sentence: str) -> str:
