@@ -10,6 +10,14 @@ I repair church organs. | user repairs church organs
 I bank with Nordea | user banks with Nordea
 I've been driving the night bus for many years. | user has been driving the night bus for many years
 I can't swim. | user can't swim
+Swimming bores me, honestly. | user is bored by swimming
+Loud music annoys me. | user is annoyed by loud music
+Flying scares me. | user is afraid of flying
+Spiders terrify me. | user is afraid of spiders
+I'm against nuclear power. | user is against nuclear power
+I'm in favour of remote work. | user is in favour of remote work
+My husband Bo's against white noise. | user's husband Bo is against white noise
+I must take insulin twice a day. | user has to take insulin twice a day
 I live in Rome, so I drive a Fiat. | user lives in Rome
 My name is Ann. | user's name is Ann
 my name is Jean-Luc de Boer | user's name is Jean-Luc de Boer
@@ -114,6 +122,15 @@ I'm not from Italy | user is not from Italy
 I race a Honda | user races a Honda"""
 
 UNSTATED = """\
+Nothing scares me.
+This bores me.
+He annoys me.
+I'm against it.
+I'm all for it.
+We're against the visitors on Saturday.
+I'm up against a deadline.
+I was against the merger.
+I need to finish the report every time you ask.
 We roast marshmallows
 I notice a pattern
 I've been waiting for years

@@ -142,6 +142,10 @@ be | on | medicine | takes | state
 recover | from | thing | recovering from | state
 be | deaf in/blind in | ear | is | state identity
 be | scared of/afraid of/terrified of/frightened of | liked | is afraid of | state preference
+be | against/opposed to/strongly against | stance | is against | state preference
+be | in favour of/in favor of/all for | stance | is in favour of | state preference
+be | bored by/bored with | liked | is bored by | state preference
+be | annoyed by/irritated by | liked | is annoyed by | state preference
 react | badly to/to | allergen | is allergic to | state constraint
 get | a rash from/hives from/migraines from | allergen | is allergic to | state constraint
 break | out in hives from/out in a rash from | allergen | is allergic to | state constraint

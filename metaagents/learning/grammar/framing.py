@@ -147,8 +147,8 @@ def _is_lasting(said: Said, filling: Filled) -> bool:
         return True
     if verbal.tense == "past":
         return said.when is not None and said.when.sort == "span"
-    if filling.frame.kind == "leaning" and said.when is not None:
-        return False  # "I'm a night owl tonight"
+    if filling.frame.kind in {"leaning", "stance"} and said.when is not None:
+        return False  # "I'm a night owl tonight", "we're against the visitors on Saturday"
     is_so = verbal.tense == "present" or said.is_since or verbal.is_progressive
     return is_so or filling.frame.kind in _FOR_LIFE
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from tiers.lexical import MONTHS, WEEKDAYS
 
@@ -35,6 +36,18 @@ _WHERE = (
     rf"{_SAYS_WHERE}(?![\w' ]+ (?:opinions?|views?|eyes|mind|words|experience)\b)"
     rf"(?:(?:the|our) )?[\w'&./-]+(?: [\w'&./-]+){{0,3}}"
 )
+_THING = (
+    r"(?!(?:it|this|that|these|those|they|the|there|what|who|which|you|his|her|its|nothing|no"
+    r"|something|anything|everything|morning|evening|my|our)\b)"
+    r"([a-z]{3,15}ing(?: [a-z]+)?|(?:[a-z]+ )?[a-z]{3,20}s|[a-z]+ music)"
+)
+"""What scares, bores or annoys somebody: ``swimming``, ``loud music``, ``spiders``."""
+
+
+def _felt(feeling: str) -> Callable[[re.Match[str]], str]:
+    return lambda found: f"I am {feeling} {found[1][0].lower()}{found[1][1:]}"
+
+
 _IS_SO = (
     r"(?:is|are|has|have|runs?|costs?|starts?|ends?|begins?|needs?|uses?|takes?|opens?|closes?"
     r"|lasts?|must|can|may|goes|expires?|requires?|lives?|holds?|keeps?|retries|defaults?)"
@@ -91,7 +104,14 @@ OPENINGS: tuple[Way, ...] = (
         " ",
     ),
     Way(r"^((?:[^:.!?]{3,30}: )?(?:my|our) [\w ]{2,30}) = (?=\S)", r"\1 is "),
-    Way(r"^\s*([a-z]{3,20}s) (?:scare|frighten|terrify) me\b[^,.;!?]*", r"I am afraid of \1"),
+    Way(rf"^\s*{_THING} (?:scare|frighten|terrif(?:y|ie))s? me\b[^,.;!?]*", _felt("afraid of")),
+    Way(rf"^\s*{_THING} bores? me\b[^,.;!?]*", _felt("bored by")),
+    Way(rf"^\s*{_THING} (?:annoy|irritate)s? me\b[^,.;!?]*", _felt("annoyed by")),
+    Way(
+        r"\b(i|we) (?:need to|must|(?:have|'ve) got to) "
+        r"(?=\w+ .*\b(?:every (?!time\b)|daily\b|a (?:day|week)\b))",
+        r"\1 have to ",
+    ),
     Way(r"\bi always want (?!to\b|you\b|it\b|that\b)", "I prefer "),
     Way(r", (?:remember|you know|okay|ok)\?$", "."),
     Way(

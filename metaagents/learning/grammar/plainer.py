@@ -39,8 +39,8 @@ _DONE_SO = (
 )
 """After it ``'s`` is "has"."""
 _BEING = (
-    r"(?:an? |the |my |our |not |no longer |called |named |in |on |at |from |with |into |due "
-    r"|(?:Dr|Mrs?|Ms|Prof)\b|living |working |studying |learning |getting |moving |expecting "
+    r"(?:an? |the |my |our |not |no longer |called |named |in |on |at |from |with |into |against "
+    r"|due |(?:Dr|Mrs?|Ms|Prof)\b|living |working |studying |learning |getting |moving |expecting "
     r"|going |staying "
     r"|coming |visiting |starting |teaching |taking |doing |allergic |intolerant |fluent |married "
     rf"|engaged |diagnosed |(?:allergic|lactose intolerant|gluten intolerant|pregnant|vegan|retired"

@@ -133,6 +133,11 @@ def _liked(rest: str) -> str | None:
     return thing if not thing.lower().startswith("the ") or _KNOWN_THE.fullmatch(thing) else None
 
 
+def _stance(rest: str) -> str | None:
+    """Return what somebody is for or against; no team, which they only play against."""
+    return None if rest[:1].isupper() else _liked(rest)
+
+
 def _language(rest: str) -> str | None:
     plain = re.sub(r" (?:at home|at school|fluently|well|at work|natively|with .{2,40})$", "", rest)
     names = re.split(
@@ -442,6 +447,7 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     ),
     "carer": _carer,
     "liked": _liked,
+    "stance": _stance,
     "meal": _meal,
     "language": _language,
     "degree": matching(_DEGREE, re.IGNORECASE),
