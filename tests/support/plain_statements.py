@@ -17,6 +17,13 @@ Spiders terrify me. | user is afraid of spiders
 I'm against nuclear power. | user is against nuclear power
 I'm in favour of remote work. | user is in favour of remote work
 My husband Bo's against white noise. | user's husband Bo is against white noise
+They've put me on 5 mg of amlodipine. | user takes 5 mg of amlodipine
+I've been put on metformin | user takes metformin
+I carry an EpiPen wherever I go. | user carries an EpiPen
+Nothing beats a window seat on a long train ride. | user prefers a window seat on a long train ride
+Aisle seats suit me far better than window seats. | user prefers aisle seats to window seats
+I'm driving a blue Kia Niro now. | user drives a blue Kia Niro now
+Forget what I said yesterday, I live in Rome. | user lives in Rome
 I must take insulin twice a day. | user has to take insulin twice a day
 I live in Rome, so I drive a Fiat. | user lives in Rome
 My name is Ann. | user's name is Ann
@@ -122,6 +129,11 @@ I'm not from Italy | user is not from Italy
 I race a Honda | user races a Honda"""
 
 UNSTATED = """\
+They've put me on hold.
+I've been put on the waiting list.
+Nothing beats that.
+Friday suits me better than Monday.
+I'm driving a rental now.
 Nothing scares me.
 This bores me.
 He annoys me.

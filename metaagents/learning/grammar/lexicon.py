@@ -59,7 +59,9 @@ ROOM = (
 """Rooms, and what stands in a house for good, as part of a pattern."""
 DRUG = (
     r"(?:insulin|lithium|levothyroxine|aspirin|[a-z]{3,}(?:formin|statins?|pril|olol|sartan|azole"
-    r"|cillin|mycin|traline|oxetine|axine|azepam|azolam|thyroxine|profen|prazole|xaban))"
+    r"|cillin|mycin|traline|oxetine|axine|azepam|azolam|thyroxine|profen|prazole|xaban|dipine"
+    r"|gliptin|gliflozin|triptan|terol|nisone|nisolone|cycline|oxacin|zapine|semide|thiazide"
+    r"|pentin|gabalin|triptyline|lopram|umab|trexate))"
 )
 """What is taken, by how drugs are called, as part of a pattern."""
 TIER = r"(?:enterprise|premium|pro|basic|business|free|starter|gold|platinum|unlimited)"

@@ -10,7 +10,7 @@ from tiers.lexical import MONTHS, WEEKDAYS
 from ..marks import Way
 from ..times import at_front, often_at_front
 from . import doubts
-from .lexicon import FULL_NAME
+from .lexicon import DRUG, FULL_NAME
 
 _DAYS = "|".join(one.capitalize() for one in (*MONTHS, *WEEKDAYS))
 
@@ -42,6 +42,8 @@ _THING = (
     r"([a-z]{3,15}ing(?: [a-z]+)?|(?:[a-z]+ )?[a-z]{3,20}s|[a-z]+ music)"
 )
 """What scares, bores or annoys somebody: ``swimming``, ``loud music``, ``spiders``."""
+
+_DOSE = rf"(?:\d[\d.]* ?(?:mg|mcg|g|ml|units?) (?:of )?)?{DRUG}"
 
 
 def _felt(feeling: str) -> Callable[[re.Match[str]], str]:
@@ -107,6 +109,35 @@ OPENINGS: tuple[Way, ...] = (
     Way(rf"^\s*{_THING} (?:scare|frighten|terrif(?:y|ie))s? me\b[^,.;!?]*", _felt("afraid of")),
     Way(rf"^\s*{_THING} bores? me\b[^,.;!?]*", _felt("bored by")),
     Way(rf"^\s*{_THING} (?:annoy|irritate)s? me\b[^,.;!?]*", _felt("annoyed by")),
+    Way(
+        r"\b((?:i|we) (?:carry|wear)|\w+ (?:carries|wears)) ((?:an?|my|our) [\w -]{2,30}?)"
+        r" (?:everywhere(?: (?:i|we|he|she) goe?s?| because of (?:it|that))?|wherever (?:i|we) go"
+        r"|at all times)\b",
+        r"\1 \2",
+    ),
+    Way(
+        r"\b(?:they|(?:my|the|our) (?:doctor|gp|cardiologist|psychiatrist|neurologist))"
+        rf"(?: has|'s| have|'ve) (?:put|started) me on (?={_DOSE})",
+        "I take ",
+    ),
+    Way(rf"\bi(?: have|'ve) been (?:put|started) on (?={_DOSE})", "I take "),
+    Way(
+        r"^\s*nothing beats (.{3,60}?)(?: in my (?:book|opinion|eyes))?(?=[.!,]|$)",
+        r"I prefer \1",
+    ),
+    Way(
+        r"^\s*(?!\w+days? )([a-z][\w ]{2,40}?) suits? me (?:far |much |a lot )?better than "
+        r"(?=[a-z])",
+        lambda found: f"I prefer {found[1][0].lower()}{found[1][1:]} to ",
+    ),
+    Way(r"\b(?:I'm|I am) driving (?=an? [\w ]{0,20}?[A-Z][\w ]+ now\b)", "I drive "),
+    Way(
+        r"^\s*(?:hang on, |sorry, |wait, |oops, )?(?:scrap|scratch|forget|ignore|disregard) what i"
+        r" (?:said|told you)(?: (?:yesterday|earlier|before|just now|about [\w ]{2,30}))?"
+        r"[,:;] (?=\S)",
+        "",
+    ),
+    Way(r"\b(stand-?up|meeting|call|review|demo) happens (?=(?:at|on|every) )", r"\1 is "),
     Way(
         r"\b(i|we) (?:need to|must|(?:have|'ve) got to) "
         r"(?=\w+ .*\b(?:every (?!time\b)|daily\b|a (?:day|week)\b))",
