@@ -24,6 +24,8 @@ Nothing beats a window seat on a long train ride. | user prefers a window seat o
 Aisle seats suit me far better than window seats. | user prefers aisle seats to window seats
 I'm driving a blue Kia Niro now. | user drives a blue Kia Niro now
 Forget what I said yesterday, I live in Rome. | user lives in Rome
+Leave comments in English. | user asks the assistant to leave comments in English
+Keep titles in title case. | user asks the assistant to keep titles in title case
 I must take insulin twice a day. | user has to take insulin twice a day
 I live in Rome, so I drive a Fiat. | user lives in Rome
 My name is Ann. | user's name is Ann
@@ -134,6 +136,9 @@ I've been put on the waiting list.
 Nothing beats that.
 Friday suits me better than Monday.
 I'm driving a rental now.
+Leave the emails in the inbox.
+Keep comments in mind.
+Write the report in English today.
 Nothing scares me.
 This bores me.
 He annoys me.

@@ -49,7 +49,9 @@ _EACH = (
     r"(?:always|daily|(?:every|each) (?:day|morning|evening|night|week|month|weekday"
     rf"|{'|'.join(WEEKDAYS)}))"
 )
-_OPENING = r"(?:(?:please|also|and|so|oh|hi|hello|hey|btw|by the way|one more thing|note)[,:]? )*"
+_OPENING = (
+    r"(?:(?:please|kindly|also|and|so|oh|hi|hello|hey|btw|by the way|one more thing|note)[,:]? )*"
+)
 _STANDING = any_case(
     rf"{_OPENING}(?P<front>{_FOR_GOOD}),? (?:please )?"
     rf"(?P<how>always |never |don't |do not |only )?(?P<act>(?:{_ANSWERING}|take|choose|pick) .+)"
@@ -57,9 +59,19 @@ _STANDING = any_case(
     rf"|{_OPENING}(?P<not>don't |do not |only |try to )?"
     rf"(?P<what>{_ANSWERING} .+? {_FOR_GOOD})"
 )
+_WRITTEN = (
+    r"(?:(?:code |doc )?comments|commit messages|docstrings|documentation|docs|variable names"
+    r"|subject lines|titles|release notes|changelogs?|e-?mails|reports|minutes)"
+)
+_IN_FORM = (
+    r"in (?:[a-z]+(?:ish|ese|ian|man|utch|ench|ic)|markdown|plain text"
+    r"|(?:lower|upper|title|sentence) ?case|the (?:imperative|(?:present|past) tense|active voice|(?:first|third) person))\b"
+)
 _STYLE = any_case(
     rf"{_OPENING}(?:"
-    r"(?P<keep>keep (?:your |all |the )?(?:answers|replies|responses|messages|summaries|it)"
+    r"(?P<written>(?:write|leave|keep|put) (?:all |your |the |any )?"
+    rf"{_WRITTEN} {_IN_FORM}.{{0,60}})"
+    r"|(?P<keep>keep (?:your |all |the )?(?:answers|replies|responses|messages|summaries|it)"
     r"(?: to me)? (?:(?:short|brief|simple|concise|to the point)"
     r"(?:,? (?:no (?:more|longer) than|at most|under|below|up to) .+)?"
     r"|under .+|below .+|to .+|in .+))"
@@ -232,7 +244,7 @@ def _of_style(found: re.Match[str]) -> str:
     denied = found["no"] or found["late"] or found["rule"]
     if denied:
         return f"not to {_DENIED.sub('', denied, count=1)}"
-    kinds = ("keep", "in", "tongue", "each", "use", "call", "stop")
+    kinds = ("written", "keep", "in", "tongue", "each", "use", "call", "stop")
     asked = next(found[one] for one in kinds if found[one])
     return f"to {asked[0].lower()}{asked[1:]}"
 
