@@ -65,7 +65,8 @@ _WRITTEN = (
 )
 _IN_FORM = (
     r"in (?:[a-z]+(?:ish|ese|ian|man|utch|ench|ic)|markdown|plain text"
-    r"|(?:lower|upper|title|sentence) ?case|the (?:imperative|(?:present|past) tense|active voice|(?:first|third) person))\b"
+    r"|(?:lower|upper|title|sentence) ?case|the (?:imperative|active voice"
+    r"|(?:present|past) tense|(?:first|third) person))\b"
 )
 _STYLE = any_case(
     rf"{_OPENING}(?:"
