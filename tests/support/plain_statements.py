@@ -24,6 +24,7 @@ Nothing beats a window seat on a long train ride. | user prefers a window seat o
 Aisle seats suit me far better than window seats. | user prefers aisle seats to window seats
 I'm driving a blue Kia Niro now. | user drives a blue Kia Niro now
 Forget what I said yesterday, I live in Rome. | user lives in Rome
+Never push to main, those tags belong to Tim. | user asks the assistant never to push to main
 Leave comments in English. | user asks the assistant to leave comments in English
 Keep titles in title case. | user asks the assistant to keep titles in title case
 I must take insulin twice a day. | user has to take insulin twice a day

@@ -137,6 +137,8 @@ _REASON = any_case(
     r",? please, |, (?:please\b|(?:as )?i |as (?:my|our|the|we|they) |it's|it is|that's|thanks"
     r"|because|since|so |or |everything|even if|no (?!(?:more|longer) than))| because "
     r"| or (?:else|i) "
+    r"|, (?:those|these|they|he|she|(?-i:[A-Z])[\w-]+)(?: [\w-]+)?"
+    r"(?:'s| (?:is|are|belongs?|means?))\b"
 )
 _PLEASE = any_case(r",? please$")
 _REPORTED = any_case(
