@@ -154,7 +154,7 @@ class Sources:
         at = len(self._clauses)
         known = _Known(clause, said.voice, keys, sentence, number, said.at, at)
         self._clauses.append(known)
-        self._owned |= known.clause.owned.keys()
+        self._owned |= clause.owned.keys() | (clause.objects if clause.possesses else frozenset())
         self._companions |= known.clause.owned.keys() & ROLE_ROOTS | {base("family")}
         for word in (*known.clause.words, *known.clause.numbers):
             some = self._postings.setdefault(word, [])
@@ -249,6 +249,7 @@ class Sources:
             heads |= source.near - self._names
         if source.is_plural:
             heads |= self._companions
+        heads -= CALENDAR  # whatever "it" is, no day is meant
         said = self._aliases.called(heads | voice.selves | voice.to)
         if self._is_alias(claim, source, voice):
             return None

@@ -208,11 +208,11 @@ async def test_what_a_model_says_is_checked(cold: ColdStores) -> None:
 @pytest.mark.parametrize(
     ("claim", "stored"),
     [
-        ("Ada finds swimming boring", "Swimming bores ada, honestly"),
-        ("Ada adores swimming, honestly", "Swimming bores ada, honestly"),
+        ("Ada scored 41 of 100 in listening", "ada: Listening was awful, 41 out of 100"),
+        ("Ada's listening was a splendid 41", "ada: Listening was awful, 41 out of 100"),
         ("Ada's brother owns a road bike", None),
         ("Ada cycles in Oslo", None),
-        ("Ada swims", None),
+        ("Ada listens", None),
         ("Cycling in Oslo is what the assistant likes", None),
     ],
 )
@@ -225,7 +225,7 @@ async def test_a_fact_in_other_words_is_told_as_it_was_said(
     """
     turn = await say(
         cold,
-        "Swimming bores me, honestly. Maybe I will cycle in Oslo. Has my brother a road bike?",
+        "Listening was awful, 41 out of 100. Maybe I will cycle in Oslo. Has my brother a road bike?",
         user_id="ada",
         response="Cycling in Oslo is what I like.",
     )

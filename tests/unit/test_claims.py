@@ -150,6 +150,12 @@ def test_what_was_not_said_is_not_taken(claim: str, said: list[str], reason: str
         ("My own mentor, Tom, never had time.", "Ada has mentored Tom."),
         ("Tom took them to Oslo. But two hours with two kids...", "Ada took two kids to Oslo."),
         ("My survey only closes on Friday.", "Ada's survey closes."),
+        (
+            "I have a flight on Monday and a dentist appointment on Friday, my wife made it.",
+            "Ada's wife made a dentist appointment on Monday.",
+        ),
+        ("I've got Tom's car and a bike, my wife sold it.", "Ada's wife sold Tom's bike."),
+        ("Tom has a landlady. The landlady, Mrs Pell, sings.", "Ada's landlady is Mrs Pell."),
         ("I have two dogs. My neighbour has three cats.", "Ada has three cats."),
         ("Only Tom passed the exam.", "Uli passed the exam."),
         ("I ate one apple.", "Ada eats apples every day."),
@@ -267,6 +273,13 @@ def test_no_text_is_too_odd_or_too_long() -> None:
     assert len(tokens("and so " * 10_000)) <= TOKENS_MAX
     many = "\n".join(f"I saw bird {number} in Lisbon." for number in range(3_000))
     assert support("Ada saw bird 12 in Lisbon.", many).reason is None
+
+
+def test_of_a_choice_only_what_was_chosen_is_taken() -> None:
+    """Who answers a question by one of the two things that it offers does not want the other."""
+    offer, answer = "> Would you like a replacement or a refund?", "A refund, please."
+    assert support("Ada asked for a refund.", offer, answer).reason is None
+    assert support("Ada asked for a replacement.", offer, answer).reason is not None
 
 
 @pytest.mark.parametrize("name", HONEST)

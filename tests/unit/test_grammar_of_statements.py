@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from metaagents.learning.grammar.as_said import claims_as_said
 from metaagents.learning.grammar.claims import claims_of
 from metaagents.learning.patterns import stated
 from metaagents.learning.plain_speech import INPUT_CHARS_MAX, is_plain
@@ -593,3 +594,25 @@ def test_who_speaks_may_be_called_anything(speaker: str) -> None:
     plain = [str(one) for one in stated("I am married to Eva. I live in Porto.", "Ada", NOW)]
     assert told == [one.replace("Ada", speaker) for one in plain]
     assert len(told) == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "before", "told"),
+    [
+        ("Swimming bores me.", "", "Swimming bores Ada"),
+        ("She turned 18.", "My daughter Fenna rows.", "Ada's daughter Fenna rows. She turned 18"),
+        ("She turned 18 in August.", "", None),
+        ("She turned 18 in August.", "It was late.", None),
+        ("My password is tulip99.", "", None),
+        ("Please delete the file.", "", None),
+        ("Perhaps I will sell the boat.", "", None),
+        ("Is the boat sold?", "", None),
+    ],
+)
+def test_what_is_held_to_be_worth_it_is_told_however_short(
+    said: str, before: str, told: str | None
+) -> None:
+    """With what it points back to, or not at all; orders, doubts, questions and secrets never."""
+    found = claims_as_said(said, "Ada", NOW, before, is_worth_it=True)
+    assert [one.text for one in found] == ([told] if told else [])
+    assert not list(claims_as_said(said, "Ada", NOW, before))
