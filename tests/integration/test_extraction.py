@@ -210,7 +210,7 @@ async def test_what_a_model_says_is_checked(cold: ColdStores) -> None:
     [
         ("Ada scored 41 of 100 in listening", "ada: Listening was awful, 41 out of 100"),
         ("Ada's listening was a splendid 41", "ada: Listening was awful, 41 out of 100"),
-        ("Ada's brother owns a road bike", None),
+        ("Ada's brother owns a bike", None),
         ("Ada cycles in Oslo", None),
         ("Ada listens", None),
         ("Cycling in Oslo is what the assistant likes", None),
@@ -225,7 +225,7 @@ async def test_a_fact_in_other_words_is_told_as_it_was_said(
     """
     turn = await say(
         cold,
-        "Listening was awful, 41 out of 100. Maybe I will cycle in Oslo. Has my brother a road bike?",
+        "Listening was awful, 41 out of 100. Maybe I will cycle in Oslo. Has my brother a bike?",
         user_id="ada",
         response="Cycling in Oslo is what I like.",
     )
