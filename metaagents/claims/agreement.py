@@ -1,73 +1,18 @@
-"""Whether a clause says what another one says: of the same, as surely, in the same roles. Pure."""
+"""Whether a clause says what another one says: of the same, in the same roles, no more. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Iterable, Sequence
 
 from tiers.lexical import MONTHS, WEEKDAYS
 
-from .clause import AGENT, USER, Clause, Voice
+from .clause import Clause, Disagreement, Voice
 from .describing import FREE_ROOTS
 from .forms import VERBS, alike, base, kind_of, root
-from .lexicon import EMPTY, KEPT_LIMITS, LIGHT, NUMBER_LIMITS, Mode
+from .lexicon import EMPTY, KEPT_LIMITS, LIGHT, NUMBER_LIMITS
+from .meaning import timed
 
-Disagreement: TypeAlias = Literal[
-    "not said",
-    "another number",
-    "another name",
-    "denied",
-    "less sure",
-    "another time",
-    "another subject",
-    "another role",
-    "another speaker",
-    "no such cause",
-    "more than was said",
-]
-"""
-====================  ========================================================================
-reason                what is wrong with a claim
-====================  ========================================================================
-not said              a content word of it stands nowhere in what it would rest on
-another number        a number of it is not there, or counts something else
-another name          a name, a day, a month or an address of it is not there
-denied                one of both says that it is not so
-less sure             the source asks, supposes, plans, proposes or sets a condition
-another time          it is over, or has yet to be
-another subject       the source says it of somebody else
-another role          who does and who suffers it are exchanged
-another speaker       somebody else says it, or an agent alone
-no such cause         both halves were said, and not that one is why the other is
-more than was said    "always", "only", "every", where the source has no such word
-====================  ========================================================================
-"""
-
-_ACQUIRING = frozenset("bought adopted got received inherited purchased acquired".split())
 _UNITS = {"euro", "dollar", "pound", "percent"}
-_NEEDS: Mapping[Mode, frozenset[Mode]] = {
-    "maybe": frozenset(("maybe",)),
-    "ask": frozenset(("ask",)),
-    "if": frozenset(("if",)),
-    "wish": frozenset(("wish", "maybe")),
-    "plan": frozenset(("plan", "wish")),
-    "ought": frozenset(("ought", "proposal")),
-    "proposal": frozenset(("proposal", "ask")),
-    "ended": frozenset(("ended",)),
-    "agreed": frozenset(("agreed", "wish", "ask")),
-}
-"""What a claim has to be meant as, where its source is meant so."""
-_ALLOWED: Mapping[Mode, frozenset[Mode]] = {
-    "ask": frozenset(("agreed",)),
-    "agreed": frozenset(),
-    "if": frozenset(),
-    "ought": frozenset(),
-    "maybe": frozenset(("wish", "ask", "if")),
-    "wish": frozenset(("plan", "agreed")),
-    "proposal": frozenset(("proposal", "ought", "maybe", "ask", "plan", "can", "wish")),
-}
-"""What a claim may only be meant as where its source is meant as one of these."""
-_SUGGESTED = frozenset(("proposal", "ought", "maybe", "ask", "plan", "can", "wish"))
 
 
 class Aliases:
@@ -109,71 +54,6 @@ class Aliases:
         return self.called(known)
 
 
-def meant(claim: Clause, source: Clause, voice: Voice) -> Disagreement | None:
-    """Return whether a claim is meant otherwise than its source: how sure, and when."""
-    if claim.denied != source.denied and not _denies_by_end(claim, source):
-        return "denied"
-    own, modes = claim.modes, source.modes
-    suggests = "proposal" in own and voice.kind == "agent"
-    for mode in modes:
-        allowed = _NEEDS.get(mode)
-        if mode in ("plan", "ought") and "if" in own & modes:
-            continue
-        if mode in ("plan", "ought", "wish") and "maybe" in own & modes:
-            continue
-        if mode != "ask" and "ask" in own & modes:
-            continue
-        if allowed is None or (suggests and mode in _SUGGESTED):
-            continue
-        if mode == "ended" and (claim.past or claim.denied):
-            continue
-        if mode == "plan" and (claim.progressive or suggests):
-            continue
-        if not own & allowed:
-            return "less sure"
-    return None if suggests else _added_meaning(claim, source)
-
-
-def _added_meaning(claim: Clause, source: Clause) -> Disagreement | None:
-    """Return whether a claim is meant in a way in which its source is not."""
-    added, modes = claim.modes - source.modes, source.modes
-    if claim.frame and source.frame:
-        added -= {"ask", "proposal"}  # who "told" somebody to do it has advised it
-    unsure = {mode for mode, reasons in _ALLOWED.items() if mode in added and not modes & reasons}
-    if unsure:
-        return "less sure"
-    is_planned = source.progressive or ("wish" in modes and "wish" in claim.modes)
-    if source.present and not source.copular and _is_scheduled(claim, source):
-        is_planned = True
-    if ("plan" in added and not is_planned) or ("ended" in added and not source.past):
-        return "another time"
-    return timed(claim, source)
-
-
-def _is_scheduled(claim: Clause, source: Clause) -> bool:
-    """Whether the present tells what is to come: on a day, or of a thing, ``it costs 9 euros``."""
-    is_dated = bool(claim.names & source.names & CALENDAR)
-    return is_dated or not (claim.subjects & claim.names or {USER, AGENT} & claim.subjects)
-
-
-def timed(claim: Clause, source: Clause) -> Disagreement | None:
-    """Return whether what is over is told as if it lasted."""
-    if claim.present and source.past and not source.modes & {"ask"} and not claim.frame:
-        acquired = claim.possesses and not _ACQUIRING.isdisjoint(source.exact)
-        return None if acquired else "another time"
-    if source.present or not source.has_verb:
-        return None
-    for word, form in claim.words.items():
-        if form == "s" and source.words.get(word) == "past" and word in VERBS and claim.present:
-            return "another time"
-    return None
-
-
-def _denies_by_end(claim: Clause, source: Clause) -> bool:
-    """Whether ``no longer`` meets ``used to`` or ``stopped``."""
-    return "ended" in claim.modes and "ended" in source.modes
-
-
 def limited(claim: Clause, source: Clause, around: Sequence[Clause]) -> Disagreement | None:
     """Return whether a claim says more often, or of more, than its source."""
     filled_in = (one for one in around if _may_fill_in(one, claim, source))
@@ -207,10 +87,18 @@ def who(
         if not theirs and owner.isdisjoint(_everybody(source, voice, aliases, names)):
             return "another subject"
     if claim.frame and not source.frame:
-        return None
+        return "another role" if _is_told_to_another(claim, source, voice) else None
     if not claim.has_verb:
         return None
     return _roles(claim, source, voice, aliases, names)
+
+
+def _is_told_to_another(claim: Clause, source: Clause, voice: Voice) -> bool:
+    """Whether somebody is said to have told somebody else what was told in this conversation."""
+    if "proposal" in claim.modes or not claim.told_by <= voice.selves:
+        return False
+    told = {base(one) for one in claim.objects} & claim.words.keys() - EMPTY_ROOTS
+    return bool(told - _wide(source.words) - {base(name) for name in voice.to | voice.selves})
 
 
 def _speaker(
@@ -307,10 +195,16 @@ def _meets(one: frozenset[str], two: frozenset[str]) -> bool:
 
 
 def _directed(claim: Clause, source: Clause) -> Disagreement | None:
+    apart = {word for word, way in source.directions.items() if way == "except"}
     for word, direction in claim.directions.items():
         theirs = source.directions.get(word)
         if theirs is not None and theirs != direction:
             return "another role"
+        if direction == "except" and apart and word not in apart:
+            return "another role"
+        is_behind = claim.verb == _PREFER and direction == "to" and word not in VERBS
+        if is_behind and theirs is None and word in source.words:
+            return "another role"  # what is preferred to it is not it
     return None
 
 
@@ -366,7 +260,8 @@ def worded(
         known: Words that need not be said.
         names: What is a name.
     """
-    strange = _strange(claim, [source, *around], known, names)
+    near = [one for one in around if _may_fill_in(one, claim, source)]
+    strange = _strange(claim, [source, *near], known, names)
     if _is_light(strange, claim, source):
         return None
     return "not said" if strange or not _tells_verb(claim, source) else None
@@ -482,7 +377,7 @@ LIGHT_ROOTS = frozenset(map(base, LIGHT))
 _MONTHS, _DAYS = frozenset(MONTHS), frozenset(WEEKDAYS)
 CALENDAR = _MONTHS | _DAYS
 EMPTY_ROOTS = frozenset(map(base, EMPTY))
-_CALL = base("call")
+_CALL, _PREFER = base("call"), base("prefer")
 
 
 def _counts(number: str, units: tuple[str, ...], pool: Sequence[Clause]) -> bool:

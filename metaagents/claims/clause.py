@@ -3,11 +3,43 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 from .forms import base
 from .lexicon import Mode
 
 USER, AGENT = "user", "assistant"
+
+Disagreement: TypeAlias = Literal[
+    "not said",
+    "another number",
+    "another name",
+    "denied",
+    "less sure",
+    "another time",
+    "another subject",
+    "another role",
+    "another speaker",
+    "no such cause",
+    "more than was said",
+]
+"""
+====================  ========================================================================
+reason                what is wrong with a claim
+====================  ========================================================================
+not said              a content word of it stands nowhere in what it would rest on
+another number        a number of it is not there, or counts something else
+another name          a name, a day, a month or an address of it is not there
+denied                one of both says that it is not so
+less sure             the source asks, supposes, plans, proposes or sets a condition
+another time          it is over, or has yet to be
+another subject       the source says it of somebody else
+another role          who does and who suffers it are exchanged
+another speaker       somebody else says it, or an agent alone
+no such cause         both halves were said, and not that one is why the other is
+more than was said    "always", "only", "every", where the source has no such word
+====================  ========================================================================
+"""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from .lexicon import (
     LIMITS,
     MODES,
     NEGATIONS,
+    PREPOSITIONS,
     SAME_LIMITS,
     Mode,
 )
@@ -23,7 +24,10 @@ from .tokens import Token
 
 FREE_ROOTS = frozenset(base(word) for word in FREE if len(word) > 2)  # noqa: PLR2004 - no "i"
 """Roots of ordinary words, whose other forms are in no list: ``telling``, ``letting``."""
-_DIRECTIONS = {"from": "from", "to": "to", "into": "to", "toward": "to", "towards": "to"}
+_DIRECTIONS = {
+    "from": "from", "to": "to", "into": "to", "toward": "to", "towards": "to", "except": "except",
+    "otherwise": "except",
+}  # fmt: skip
 
 
 def described(found: Sequence[Token], names: frozenset[str]) -> Clause:
@@ -72,8 +76,9 @@ def described(found: Sequence[Token], names: frozenset[str]) -> Clause:
 def _direct(clause: Clause, found: Sequence[Token], place: int) -> None:
     direction = _DIRECTIONS.get(found[place].word)
     if direction:
-        for token in found[place + 1 : place + 3]:
-            if token.kind == "w" and token.word not in DETERMINERS:
+        passed = DETERMINERS | PREPOSITIONS if direction == "except" else DETERMINERS
+        for token in found[place + 1 : place + 4]:
+            if token.kind == "n" or (token.kind == "w" and token.word not in passed):
                 clause.directions[base(token.word)] = direction
                 return
 

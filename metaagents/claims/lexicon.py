@@ -75,6 +75,11 @@ PHRASES: dict[tuple[str, ...], str] = {
         "have to": "have_to",
         "has to": "have_to",
         "had to": "have_to",
+        "look like": "seem",
+        "looks like": "seems",
+        "looked like": "seemed",
+        "every second": "every_second",
+        "every other": "every_second",
         "have got to": "have_to",
         "has got to": "have_to",
         "have got": "have",
@@ -161,13 +166,14 @@ DENYING = frozenset(
 LIMITS = frozenset(
     "always never every each all everyone everybody everything only usually often mostly rarely "
     "seldom sometimes occasionally hardly barely almost nearly completely totally entirely fully "
-    "whole any most constantly exclusively forever more_than less_than at_most at_least".split()
+    "whole any most constantly exclusively forever more_than less_than at_most at_least "
+    "every_second".split()
 )
 """How much or how often: a claim has none that its source does not have."""
 NUMBER_LIMITS = frozenset("at_most at_least more_than less_than".split())
 KEPT_LIMITS = frozenset(
     "rarely seldom sometimes occasionally hardly barely almost nearly at_most at_least more_than "
-    "less_than some few only except unlike".split()
+    "less_than some few only except unlike every_second".split()
 )
 """What a source limits, a claim has to limit too."""
 SAME_LIMITS = {"each": "every", "everybody": "everyone", "seldom": "rarely"}

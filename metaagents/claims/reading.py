@@ -313,10 +313,10 @@ class _Reader:
         self._framed |= modes | ({"ask"} if clause.denied and frames else set())
         if "according_to" in all_words:
             return
-        is_wanted = (
-            main in AUXILIARIES and clause.modes & {"maybe", "ought", "plan"} and not reports
-        )
-        if is_wanted:
+        if main not in frames and clause.modes & {"wish", "plan", "ought"}:
+            self._framed |= {"wish"}  # who is going to ask has not asked
+        unsure = clause.modes & {"maybe", "ought", "plan"}
+        if main in AUXILIARIES and unsure and not reports:
             return
         speaks = bool(reports) or any(MODES.get(word) in ("ask", "proposal") for word in frames)
         if not speaks:

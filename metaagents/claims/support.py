@@ -20,18 +20,17 @@ from tiers.lexical import CALENDAR, sentences
 from .agreement import (
     EMPTY_ROOTS,
     Aliases,
-    Disagreement,
     counts_alike,
     limited,
-    meant,
     particular,
     who,
     worded,
 )
 from .answers import answered, echoed
-from .clause import AGENT, USER, Clause, Voice
+from .clause import AGENT, USER, Clause, Disagreement, Voice
 from .forms import VERBS, alike, base
 from .lexicon import CAUSES, FREE, POSSESSIVES
+from .meaning import meant
 from .readable import is_readable
 from .reading import ROLE_ROOTS, Context, clauses
 from .tokens import Sentence, Token
@@ -259,6 +258,23 @@ class Sources:
             or who(claim, source, voice, self._aliases, self._names)
             or meant(claim, source, voice)
             or limited(claim, source, completing)
+            or ("another subject" if self._is_done_otherwise(claim, known) else None)
+        )
+
+    def _is_done_otherwise(self, claim: Clause, first: _Known) -> bool:
+        """Whether what a claim says is done is near, but of others, denied, or only thought of."""
+        ordered = [word for word, way in claim.directions.items() if way == "to" and word in VERBS]
+        verb = claim.verb or (ordered[0] if claim.frame and ordered else "")
+        same = alike(verb)
+        if not verb or not same.isdisjoint(first.clause.words):
+            return False
+        near = self._clauses[max(0, first.place - AROUND) : first.place + AROUND + 1]
+        telling = [one.clause for one in near if one.clause.verb in same]
+        return bool(telling) and not any(
+            one.denied == claim.denied
+            and one.modes <= claim.modes
+            and self._aliases.of(one.subjects, self._names) & claim.subjects
+            for one in telling
         )
 
     def _around(self, claim: Clause, at: int) -> list[_Known]:

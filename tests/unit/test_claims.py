@@ -151,6 +151,24 @@ def test_what_was_not_said_is_not_taken(claim: str, said: list[str], reason: str
         ("Tom took them to Oslo. But two hours with two kids...", "Ada took two kids to Oslo."),
         ("My survey only closes on Friday.", "Ada's survey closes."),
         (
+            "Tom did chess at school and he wasn't happy with it.",
+            "Tom was happy with chess at school.",
+        ),
+        ("I want to ask Tom whether he rows.", "Ada has asked Tom whether he rows."),
+        ("I must ask Tom whether he rows.", "Ada has asked Tom whether he rows."),
+        ("The mail looked like it came from Zeiss.", "The mail came from Zeiss."),
+        ("The name ends in Roe instead of Rowe.", "The name ends in Rowe instead of Roe."),
+        ("It costs 980 instead of 1140 euros.", "It costs 1140 instead of 980 euros."),
+        (
+            "I'm in the office on Mondays, otherwise at home.",
+            "Ada is at home, otherwise in the office.",
+        ),
+        ("I have choir every second Monday.", "Ada has choir every Monday."),
+        ("I've forwarded the mail. Uli got the same mail.", "Uli forwarded the same mail."),
+        ("I haven't changed my password. Uli got the mail.", "Uli changed the password."),
+        ("Tom would prefer tea. I drink coffee.", "Tom would prefer coffee to tea."),
+        ("I told you about Uli's mail. I'm at Zeiss.", "Ada told Zeiss about Uli's mail."),
+        (
             "I have a flight on Monday and a dentist appointment on Friday, my wife made it.",
             "Ada's wife made a dentist appointment on Monday.",
         ),
@@ -288,7 +306,8 @@ def test_a_set_holds_as_many_texts_as_it_says(name: str) -> None:
     talks, is_free = honest(name).talks, "free" in name
     assert sum(len(talk.summaries) for talk in talks) == (48 if is_free else 30)
     assert sum(len(talk.facts) for talk in talks) == (72 if is_free else 30)
-    assert sum(len(talk.false) for talk in talks) == (168 if is_free else 0)
+    false = {"honest-free": 503, "honest-free-sealed": 168}
+    assert sum(len(talk.false) for talk in talks) == false.get(name, 0)
     if is_free:
         return
     others = [talk for other in HONEST[:3] if other != name for talk in honest(other).talks]
