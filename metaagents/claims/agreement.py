@@ -202,7 +202,8 @@ def _directed(claim: Clause, source: Clause) -> Disagreement | None:
             return "another role"
         if direction == "except" and apart and word not in apart:
             return "another role"
-        is_behind = claim.verb == _PREFER and direction == "to" and word not in VERBS
+        prefers = claim.verb == _PREFER or "would_rather" in claim.exact
+        is_behind = prefers and direction == "to" and word not in VERBS
         if is_behind and theirs is None and word in source.words:
             return "another role"  # what is preferred to it is not it
     return None
@@ -214,6 +215,7 @@ def particular(
     completing: Sequence[Clause],
     known: frozenset[str],
     day: frozenset[str],
+    fragments: Sequence[Clause] = (),
 ) -> Disagreement | None:
     """Return whether a number or a name of a claim stands nowhere in what it would rest on.
 
@@ -226,6 +228,7 @@ def particular(
         completing: Others that may fill in what it leaves open.
         known: Words that need not be said: who speaks, what somebody is called besides.
         day: By which words and numbers the day may be named on which it was said.
+        fragments: Clauses without a verb nearby: ``About twelve children.`` tells how many.
     """
     filling = [one for one in completing if _may_fill_in(one, claim, source)]
     # "It was stolen in March" says nothing of when it was bought.
@@ -234,7 +237,8 @@ def particular(
     for number, units in claim.numbers.items():
         if _is_date(number, units, day) or _counts(number, units, [source]):
             continue
-        if _has_rival(units, source) or not _counts(number, units, filling):
+        counting = [*filling, *fragments] if units else filling
+        if _has_rival(units, source) or not _counts(number, units, counting):
             return "another number"
     for name in claim.names - source.exact - known - day:
         if name not in filled_in or _is_named_otherwise(name, claim, source):

@@ -42,7 +42,7 @@ _ADVERBS = frozenset(
 _BEFORE = {"not": (",", "but", "and"), "with": (",",), "no": (",", "so")}
 """Words that open a clause without a verb, and after which marks and words they do."""
 _JOINING = frozenset("and but or so if unless provided while whereas although though when".split())
-_JOINED_VERBS = frozenset("would_like used_to have_to gave_up".split())
+_JOINED_VERBS = frozenset("would_like would_rather used_to have_to gave_up".split())
 _ADJECTIVES = frozenset("own new old other another same first next last little good best".split())
 _AFTER_ADDRESSEE = frozenset("that whether about to if of".split())
 PRONOUNS = OWN | OURS | YOURS | THEIRS

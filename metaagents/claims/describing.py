@@ -29,6 +29,8 @@ _DIRECTIONS = {
     "otherwise": "except",
 }  # fmt: skip
 
+_AROUND_NUMBERS = {"under": "less_than", "below": "less_than", "over": "more_than"}
+
 
 def described(found: Sequence[Token], names: frozenset[str]) -> Clause:
     """Return a clause with its words, numbers and marks of meaning; who does what is left open."""
@@ -58,11 +60,15 @@ def described(found: Sequence[Token], names: frozenset[str]) -> Clause:
             modes.add(mode)
         denials += word in NEGATIONS
         denials += word in DENYING
+        if word in _AROUND_NUMBERS and place + 1 < len(found) and found[place + 1].kind == "n":
+            limits.add(_AROUND_NUMBERS[word])
         if word in LIMITS:
             limits.add(SAME_LIMITS.get(word, word))
         clause.causes |= word in CAUSES
         clause.joins |= word in JOINS
-        if token.capital and (place or word in names) and word not in FREE and word not in PRONOUNS:
+        is_month = word == "may" and token.capital and place > 0
+        is_name = token.capital and (place or word in names) and word not in PRONOUNS
+        if is_month or (is_name and word not in FREE):
             named.add(word)
         if word not in FREE and word not in NEGATIONS and word not in LIMITS and word not in CAUSES:
             clause.words.setdefault(base(word), _form(word))
@@ -74,7 +80,8 @@ def described(found: Sequence[Token], names: frozenset[str]) -> Clause:
 
 
 def _direct(clause: Clause, found: Sequence[Token], place: int) -> None:
-    direction = _DIRECTIONS.get(found[place].word)
+    by_how_much = found[place].word == "by" and [one.kind for one in found[place + 1 : place + 2]]
+    direction = "by" if by_how_much == ["n"] else _DIRECTIONS.get(found[place].word)
     if direction:
         passed = DETERMINERS | PREPOSITIONS if direction == "except" else DETERMINERS
         for token in found[place + 1 : place + 4]:

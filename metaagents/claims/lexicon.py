@@ -41,7 +41,8 @@ _TOLD: dict[Mode, str] = {
     "supposedly seem seems seemed guess consider considers considering considered unsure "
     "presumably potentially think thinks thinking thought believe believes suspect suspects "
     "suspected reckon reckons reckoned assumes assumed",
-    "wish": "want wants wanted wanting hope hopes hoped hoping wish wishes dream dreams would_like",
+    "wish": "want wants wanted wanting hope hopes hoped hoping wish wishes dream dreams would_like "
+    "would_rather",
     "plan": "will would shall plan plans planning planned intend intends intended aim aims "
     "going_to about_to promise promises promised",
     "ought": "should must ought need needs needed have_to supposed",
@@ -69,7 +70,8 @@ PHRASES: dict[tuple[str, ...], str] = {
         "not any longer": "no_longer",
         "would like": "would_like",
         "would love": "would_like",
-        "would rather": "rather",
+        "would rather": "would_rather",
+        "would prefer": "would_rather",
         "going to": "going_to",
         "about to": "about_to",
         "have to": "have_to",

@@ -88,6 +88,9 @@ def timed(claim: Clause, source: Clause) -> Disagreement | None:
     if claim.present and source.past and not source.modes & {"ask"} and not claim.frame:
         acquired = claim.possesses and not _ACQUIRING.isdisjoint(source.exact)
         return None if acquired else "another time"
+    is_scheduled = source.progressive and source.present and bool(source.names & CALENDAR)
+    if claim.past and is_scheduled and not claim.frame:
+        return "another time"  # who gives a concert on 9 May has given none
     if source.present or not source.has_verb:
         return None
     for word, form in claim.words.items():

@@ -41,7 +41,7 @@ VERB_WORDS_MAX = 4
 SUBJECT_MAX = 4
 """Words of a subject that stands after its verb."""
 _RELATIVE = frozenset("who which whose where whom".split())
-_SMALL_VERBS = frozenset("would_like used_to have_to going_to about_to not".split())
+_SMALL_VERBS = frozenset("would_like would_rather used_to have_to going_to about_to not".split())
 _ANYBODY = frozenset("somebody someone nobody everybody everyone people".split())
 _RECEIVING = frozenset("got get gets received receive receives borrowed borrow inherited".split())
 _GOING_ON = frozenset("keep keeps kept".split())

@@ -242,6 +242,7 @@ class Sources:
             if self._completes(one, known)
             or (one.number == known.number and self._goes_with(claim, one, known))
         ]
+        fragments = [one.clause for one in around if not one.clause.has_verb]
         heads = source.subjects | source.objects | source.owners | source.told_by
         heads |= source.points
         if source.is_plural or source.is_linked:
@@ -253,7 +254,7 @@ class Sources:
         if self._is_alias(claim, source, voice):
             return None
         return (
-            particular(claim, source, completing, said, day)
+            particular(claim, source, completing, said, day, fragments)
             or worded(claim, source, [one.clause for one in around], said | day, self._names)
             or who(claim, source, voice, self._aliases, self._names)
             or meant(claim, source, voice)
@@ -301,6 +302,8 @@ class Sources:
         """Whether a clause says nothing for itself: a fragment, or what goes on about another."""
         if one.number == first.number and "ended" in first.clause.modes:
             return True  # "but I quit": what was said before
+        if one.keys.isdisjoint(first.keys):
+            return False  # what is left open is filled in at once
         if one.clause.has_verb:
             return one.clause.is_linked and one.voice == first.voice
         of_sentence = self._of_sentence[one.number]
@@ -372,7 +375,7 @@ class Sources:
     def sentence_gives_cause(self, number: int) -> bool:
         """Whether a sentence of the sources says why."""
         of_sentence = self._of_sentence.get(number, [])
-        return any(one.causes or one.joins or one.exact & {"since", "as"} for one in of_sentence)
+        return any(one.causes or one.joins or "since" in one.exact for one in of_sentence)
 
     @property
     def names(self) -> frozenset[str]:
@@ -433,9 +436,23 @@ class Reading:
         numbers = {one.number for one in found}
         if len(numbers) == 1 and (not because or _explains(found[0].sentence)):
             return True
+        if because and not _is_same_way(claims, found):
+            return False
         return any(self._sources.sentence_gives_cause(number) for number in numbers) and (
             max(numbers) - min(numbers) <= 1
         )
+
+
+def _is_same_way(claims: Sequence[Clause], found: Sequence[_Known]) -> bool:
+    """Whether what a text gives as the cause is no effect where it was said, and the reverse."""
+    pairs = list(zip(claims, found, strict=True))
+    causes = [known.clause for claim, known in pairs if claim.causes or "since" in claim.exact]
+    effects = [
+        known.clause for claim, known in pairs if not (claim.causes or "since" in claim.exact)
+    ]
+    return not any(one.joins for one in causes) and not any(
+        one.causes or "since" in one.exact for one in effects
+    )
 
 
 def _explains(sentence: str) -> bool:

@@ -150,6 +150,14 @@ def test_what_was_not_said_is_not_taken(claim: str, said: list[str], reason: str
         ("My own mentor, Tom, never had time.", "Ada has mentored Tom."),
         ("Tom took them to Oslo. But two hours with two kids...", "Ada took two kids to Oslo."),
         ("My survey only closes on Friday.", "Ada's survey closes."),
+        ("The deploy failed because the migration hung.", "The migration hung because it failed."),
+        ("I don't like grey, so we chose sand.", "Ada doesn't like grey because she chose sand."),
+        ("I moved to Oslo and work as a nurse.", "Ada moved to Oslo because she works as a nurse."),
+        ("The rent goes up to 900 euros.", "The rent goes up by 900 euros."),
+        ("It took me four hours.", "It took Ada under four hours."),
+        ("We're playing in Oslo on 9 May.", "Ada played in Oslo on 9 May."),
+        ("I played in Oslo on 9 June.", "Ada played in Oslo on 9 May."),
+        ("My brother would rather sell. He owns half of it.", "Ada's brother sold half of it."),
         (
             "Tom did chess at school and he wasn't happy with it.",
             "Tom was happy with chess at school.",
@@ -300,13 +308,23 @@ def test_of_a_choice_only_what_was_chosen_is_taken() -> None:
     assert support("Ada asked for a replacement.", offer, answer).reason is not None
 
 
+def test_a_fragment_of_another_turn_names_nothing() -> None:
+    """How many it may tell; not when, where or of whom something was that was told before."""
+    cancelled, whence = "I cancelled my gym membership.", "From my account at Zeiss."
+    claim = "Ada cancelled her account at Zeiss."
+    assert support(claim, cancelled, "> Shall I pay the rent?", whence).reason is not None
+    party, guests = "We are planning a party for Theo.", "About twelve children."
+    claim = "Ada is planning Theo's party for about twelve kids."
+    assert support(claim, party, "> How many guests do you expect?", guests).reason is None
+
+
 @pytest.mark.parametrize("name", HONEST)
 def test_a_set_holds_as_many_texts_as_it_says(name: str) -> None:
     """Of people that no other set speaks of, but for the free ones: these have other authors."""
     talks, is_free = honest(name).talks, "free" in name
     assert sum(len(talk.summaries) for talk in talks) == (48 if is_free else 30)
     assert sum(len(talk.facts) for talk in talks) == (72 if is_free else 30)
-    false = {"honest-free": 503, "honest-free-sealed": 168}
+    false = {"honest": 150, "honest-wide": 150, "honest-free": 503, "honest-free-sealed": 168}
     assert sum(len(talk.false) for talk in talks) == false.get(name, 0)
     if is_free:
         return
