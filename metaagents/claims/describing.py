@@ -80,8 +80,9 @@ def described(found: Sequence[Token], names: frozenset[str]) -> Clause:
 
 
 def _direct(clause: Clause, found: Sequence[Token], place: int) -> None:
-    by_how_much = found[place].word == "by" and [one.kind for one in found[place + 1 : place + 2]]
-    direction = "by" if by_how_much == ["n"] else _DIRECTIONS.get(found[place].word)
+    following = found[place + 1].kind if place + 1 < len(found) else ""
+    is_amount = found[place].word == "by" and following == "n"  # "up by 900", not "by Ada"
+    direction = "by" if is_amount else _DIRECTIONS.get(found[place].word)
     if direction:
         passed = DETERMINERS | PREPOSITIONS if direction == "except" else DETERMINERS
         for token in found[place + 1 : place + 4]:
