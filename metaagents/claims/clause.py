@@ -82,6 +82,8 @@ class Clause:
         told_by: Whose words these are, if somebody is said to have said them.
         directions: What follows ``from`` and ``to``, and which of them.
         owned: Whose a thing is, by the thing.
+        is_reason: Whether it says why the other half of its sentence is so: led by ``because``.
+        is_result: Whether it says what came of the other half: led by ``so``.
         modes: How it is meant.
         frame: Whether its verb reports, asks or proposes what the rest of it says.
         objects_named: Of the objects, those that are people.
@@ -110,8 +112,8 @@ class Clause:
     told_by: frozenset[str] = frozenset()
     directions: dict[str, str] = field(default_factory=dict)
     owned: dict[str, frozenset[str]] = field(default_factory=dict)
-    causes: bool = False
-    joins: bool = False
+    is_reason: bool = False
+    is_result: bool = False
     denied: bool = False
     past: bool = False
     present: bool = False

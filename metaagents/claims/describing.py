@@ -12,11 +12,12 @@ from .lexicon import (
     DENYING,
     DETERMINERS,
     FREE,
-    JOINS,
     LIMITS,
     MODES,
     NEGATIONS,
     PREPOSITIONS,
+    REASONS,
+    RESULTS,
     SAME_LIMITS,
     Mode,
 )
@@ -64,8 +65,8 @@ def described(found: Sequence[Token], names: frozenset[str]) -> Clause:
             limits.add(_AROUND_NUMBERS[word])
         if word in LIMITS:
             limits.add(SAME_LIMITS.get(word, word))
-        clause.causes |= word in CAUSES
-        clause.joins |= word in JOINS
+        clause.is_reason |= word in REASONS and not place
+        clause.is_result |= word in RESULTS and not place
         is_month = word == "may" and token.capital and place > 0
         is_name = token.capital and (place or word in names) and word not in PRONOUNS
         if is_month or (is_name and word not in FREE):

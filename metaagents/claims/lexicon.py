@@ -153,8 +153,10 @@ PHRASES: dict[tuple[str, ...], str] = {
 }
 
 CAUSES = frozenset("because therefore thus hence cause caused causes causing".split())
-JOINS = frozenset("so".split())
-"""Joins two halves as cause and effect, which may have stood side by side in one sentence."""
+REASONS = frozenset(("because", "since"))
+"""Lead what is the cause of the other half."""
+RESULTS = frozenset("so therefore thus hence".split())
+"""Lead what came of the other half."""
 
 NEGATIONS = frozenset(
     "not no never none nobody nothing neither nor without cannot no_longer".split()

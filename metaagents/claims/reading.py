@@ -159,6 +159,7 @@ class _Reader:
             voice = Voice("text", self._reporter)
         verb = self._verb(part.tokens)
         clause = described(part.tokens, self._names)
+        clause.is_result |= part.after.endswith("so")
         clause.near = self._context.near
         self._place(clause, part, verb, voice)
         if "according_to" in clause.exact:

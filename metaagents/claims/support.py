@@ -29,7 +29,7 @@ from .agreement import (
 from .answers import answered, echoed
 from .clause import AGENT, USER, Clause, Disagreement, Voice
 from .forms import VERBS, alike, base
-from .lexicon import CAUSES, FREE, POSSESSIVES
+from .lexicon import CAUSES, FREE, POSSESSIVES, REASONS
 from .meaning import meant
 from .readable import is_readable
 from .reading import ROLE_ROOTS, Context, clauses
@@ -375,7 +375,8 @@ class Sources:
     def sentence_gives_cause(self, number: int) -> bool:
         """Whether a sentence of the sources says why."""
         of_sentence = self._of_sentence.get(number, [])
-        return any(one.causes or one.joins or "since" in one.exact for one in of_sentence)
+        telling = CAUSES | REASONS
+        return any(one.is_result or one.exact & telling for one in of_sentence)
 
     @property
     def names(self) -> frozenset[str]:
@@ -433,11 +434,11 @@ class Reading:
         because = bool(all_words & CAUSES) or ("since" in all_words and len(claims) > 1)
         if not because and not _SO.search(sentence.text):
             return True
+        if not _is_same_way(claims, found):
+            return False
         numbers = {one.number for one in found}
         if len(numbers) == 1 and (not because or _explains(found[0].sentence)):
             return True
-        if because and not _is_same_way(claims, found):
-            return False
         return any(self._sources.sentence_gives_cause(number) for number in numbers) and (
             max(numbers) - min(numbers) <= 1
         )
@@ -445,13 +446,16 @@ class Reading:
 
 def _is_same_way(claims: Sequence[Clause], found: Sequence[_Known]) -> bool:
     """Whether what a text gives as the cause is no effect where it was said, and the reverse."""
-    pairs = list(zip(claims, found, strict=True))
-    causes = [known.clause for claim, known in pairs if claim.causes or "since" in claim.exact]
-    effects = [
-        known.clause for claim, known in pairs if not (claim.causes or "since" in claim.exact)
-    ]
-    return not any(one.joins for one in causes) and not any(
-        one.causes or "since" in one.exact for one in effects
+    if any(one.is_reason for one in claims):
+        is_cause = [one.is_reason for one in claims]
+    elif any(one.is_result for one in claims):
+        is_cause = [not one.is_result for one in claims]
+    else:
+        return True
+    said = [one.clause for one in found]
+    return not any(
+        one.is_result if causes else one.is_reason
+        for one, causes in zip(said, is_cause, strict=True)
     )
 
 

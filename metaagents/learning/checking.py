@@ -35,7 +35,7 @@ from .candidates import (
 from .following import spoken_of
 from .grammar.as_said import claims_as_said
 from .grammar.clauses import plain_quotes
-from .grammar.doubts import takes_all_back
+from .grammar.doubts import is_taken_back
 from .grounding import Heard, ground
 from .grounding import Said as Words
 from .instructions import is_instruction, is_override, statements_of, words_of
@@ -348,7 +348,7 @@ def told_as_said(said: str, about: frozenset[str], subject: str, at: datetime) -
     best = max(range(len(told)), key=shared.__getitem__, default=None)
     if best is None or shared[best] < max(SHARED_MIN, SHARED_SHARE_MIN * len(meant)):
         return None
-    if any(map(takes_all_back, told[best + 1 : best + 2])):
+    if is_taken_back(told, best):
         return None
     before = told[best - 1] if best else ""
     claims = claims_as_said(told[best], subject, at, before, is_worth_it=True)

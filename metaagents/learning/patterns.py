@@ -22,7 +22,7 @@ from tiers.records import FactType, Turn
 from .grammar.as_said import claims_as_said, is_half_covered
 from .grammar.claims import claims_in
 from .grammar.clauses import Clause, clauses, is_clear, plain_quotes, without_greeting
-from .grammar.doubts import takes_all_back
+from .grammar.doubts import is_taken_back
 from .grammar.ellipses import with_speaker
 from .grammar.mentions import mentioned
 from .grammar.retellings import retold
@@ -120,7 +120,7 @@ def _in_order(said: str, subject: str, at: datetime | None) -> Iterator[Stated]:
     before = ""
     told = sentences(said)
     for number, sentence in enumerate(told):
-        if any(map(takes_all_back, told[number + 1 : number + 2])):
+        if is_taken_back(told, number):
             continue
         some = of_clauses.get(number, [])
         known_words = {*words(" ".join(one.text for one in some))}

@@ -308,6 +308,37 @@ def test_of_a_choice_only_what_was_chosen_is_taken() -> None:
     assert support("Ada asked for a replacement.", offer, answer).reason is not None
 
 
+@pytest.mark.parametrize(
+    ("said", "right", "wrong"),
+    [
+        (
+            "I don't like grey, so we chose sand.",
+            "Ada chose sand because she doesn't like grey.",
+            "Ada doesn't like grey because she chose sand.",
+        ),
+        (
+            "I don't like grey, so we chose sand.",
+            "Ada doesn't like grey, therefore they chose sand.",
+            "They chose sand, therefore Ada doesn't like grey.",
+        ),
+        (
+            "We moved because the heating broke.",
+            "The heating broke, so Ada moved.",
+            "Ada moved, so the heating broke.",
+        ),
+        (
+            "We moved because the heating broke.",
+            "The heating broke, therefore Ada moved.",
+            "Ada moved, therefore the heating broke.",
+        ),
+    ],
+)
+def test_a_cause_is_told_the_way_it_was_said(said: str, right: str, wrong: str) -> None:
+    """In either order and by either word, and never the other way round."""
+    assert support(right, said).reason is None
+    assert support(wrong, said).reason == "no such cause"
+
+
 def test_a_fragment_of_another_turn_names_nothing() -> None:
     """How many it may tell; not when, where or of whom something was that was told before."""
     cancelled, whence = "I cancelled my gym membership.", "From my account at Zeiss."

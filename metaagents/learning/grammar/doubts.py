@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..marks import Sought
 from ..regexes import any_case, regex
 
@@ -156,6 +158,11 @@ def is_of_some(front: str, joint: str, rest: str) -> bool:
 def takes_all_back(sentence: str) -> bool:
     """Whether a sentence leaves nothing of the one before it."""
     return _TAKES_ALL_BACK.fullmatch(sentence) is not None
+
+
+def is_taken_back(told: Sequence[str], number: int) -> bool:
+    """Whether the sentence after one of those that are told leaves nothing of it."""
+    return number + 1 < len(told) and takes_all_back(told[number + 1])
 
 
 _IN_THE_BEST_CASE = any_case(
