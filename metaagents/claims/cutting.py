@@ -247,18 +247,8 @@ def _is_noun(found: Sequence[Token], place: int) -> bool:
         or before.kind == "n"
     ):
         return True
-    if _is_numbered(found, place):
-        return True
     is_name = token.word == "called" and place + 1 < len(found) and found[place + 1].capital
     return token.capital or (is_name and not before.capital and before.word not in SUBJECTS)
-
-
-def _is_numbered(found: Sequence[Token], place: int) -> bool:
-    """Whether a word names what has a number: ``order 58213``, and not who orders so many."""
-    after, before = found[place + 1 : place + 2], found[place - 1]
-    has_number = bool(after) and after[0].kind == "n" and len(after[0].word) >= len("100")
-    is_done = before.word in SUBJECTS or before.word in AUXILIARIES or before.word == "to"
-    return has_number and is_base_form(found[place].word) and not (is_done or before.capital)
 
 
 def _goes_on(following: Sequence[Token]) -> bool:

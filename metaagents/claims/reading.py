@@ -68,8 +68,7 @@ class Context:
 
     def note(self, clause: Clause) -> None:
         """Remember of whom a clause speaks."""
-        heads = clause.subjects | clause.objects | clause.told_by
-        heads = heads.union(clause.owners, *clause.owned.values())
+        heads = clause.subjects | clause.objects | clause.owners | clause.told_by
         if heads:
             self.people = (*self.people[-4:], heads)
 

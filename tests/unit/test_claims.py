@@ -150,6 +150,11 @@ def test_what_was_not_said_is_not_taken(claim: str, said: list[str], reason: str
         ("My own mentor, Tom, never had time.", "Ada has mentored Tom."),
         ("Tom took them to Oslo. But two hours with two kids...", "Ada took two kids to Oslo."),
         ("My survey only closes on Friday.", "Ada's survey closes."),
+        (
+            "We finally got the allotment, plot 27, after three years on the waiting list!",
+            "Ada has been on the waiting list for 27 years.",
+        ),
+        ("Uli got the mail. I forwarded mine to security.", "Ada told security about Uli's mail."),
         ("The deploy failed because the migration hung.", "The migration hung because it failed."),
         ("I don't like grey, so we chose sand.", "Ada doesn't like grey because she chose sand."),
         ("I moved to Oslo and work as a nurse.", "Ada moved to Oslo because she works as a nurse."),
