@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from metaagents.learning.agent import IndexHandler, LearningAgent
 from metaagents.learning.core import CorePolicy
+from metaagents.learning.endings import Endings
 from metaagents.learning.extraction import ExtractionAgent, ExtractionPolicy
 from metaagents.learning.judging import JudgeAgent, JudgePolicy
 from metaagents.learning.moves import CoreKeeper
@@ -376,6 +377,7 @@ def _extraction(
         policy=ExtractionPolicy(zone=settings.zone),
         guard=settings.guard_policy,
         embedder=stores.embedder,
+        endings=Endings(cold.semantic, cold.words),
     )
 
 

@@ -111,6 +111,15 @@ def is_by_last_word(subject: str, whole: str) -> bool:
     return is_short and is_known and bool(more) and JOINING.isdisjoint(more)
 
 
+def is_by_first_words(subject: str, whole: str) -> bool:
+    """Whether a thing is called without what told which one it is: ``the grant application``."""
+    what, full = spelled(subject), spelled(whole)
+    more = full.removeprefix(what).split()
+    return (
+        what.startswith("the ") and full.startswith(f"{what} ") and more[0] in {"for", "of", "to"}
+    )
+
+
 def is_other_price(new: Claim, old: Claim) -> bool:
     """Whether what costs so much a month costs so much now."""
     prices = [_PRICE.fullmatch(one.value) for one in (new, old)]

@@ -15,11 +15,19 @@ from tiers.records import Owned, Rule, Source, Turn
 
 from ..claims.forms import root
 from ..distinctive import is_negated
-from .corrections import only_corrects, put_right, roots_of, without_joke
+from .corrections import only_corrects, put_right, put_right_within, roots_of, without_joke
 from .following import Replies, outcome_of
 from .grammar.answers import answered, only_answers
 from .grammar.subjects import kind_of
-from .patterns import CONFIDENCE, Stated, points_back, stated, stated_after, subject_of
+from .patterns import (
+    CONFIDENCE,
+    Stated,
+    points_back,
+    stated,
+    stated_after,
+    stated_beside,
+    subject_of,
+)
 from .plain_speech import is_plain
 from .regexes import any_case, regex
 
@@ -50,6 +58,12 @@ class Window:
     def stated(self, said: str, turn: Turn) -> list[Stated]:
         """Return what words state plainly that the user of a turn said then."""
         return stated(said, subject_of(turn), local(turn.occurred_at, self.zone))
+
+    def beside(self, turn: Turn) -> Iterator[FactDraft]:
+        """Yield what a turn states of changes and endings that is no news in itself."""
+        at = local(turn.occurred_at, self.zone)
+        said = stated_beside(without_joke(turn.input), subject_of(turn), at)
+        yield from (FactDraft(_whose(turn), one, CONFIDENCE, (turn.id,)) for one in said)
 
     def shown(self) -> dict[str, Turn]:
         """Return the new turns by the short ids that a model sees."""
@@ -182,7 +196,10 @@ def _said_alone(turn: Turn, window: Window) -> list[Stated]:
     former = _right_before(turn, window)
     asked = (former.response or former.input) if former else ""
     is_part = only_answers(asked, turn.input) or only_corrects(turn.input)
-    return [] if is_part else window.stated(without_joke(turn.input), turn)
+    if is_part:
+        return []
+    said = put_right_within(without_joke(turn.input), turn, window.stated)
+    return window.stated(said, turn)
 
 
 def _carried_on(turn: Turn, window: Window) -> Iterator[tuple[Stated, tuple[str, ...]]]:

@@ -6,7 +6,7 @@ from tiers.learning import spelled
 from tiers.lexical import words
 
 from .grammar.lexicon import TRADES
-from .grammar.statement import HAS, LEFT, RELATION, Claim
+from .grammar.statement import HAS, KIND, LEFT, RELATION, Claim
 from .habits import value_of
 
 RELATIONS = frozenset(
@@ -71,6 +71,19 @@ def is_couple(new: Claim, old: Claim) -> bool:
     if not joint or not is_parted or old.attribute not in COUPLED:
         return False
     return {spelled(old.subject), spelled(old.value)} == {spelled(one), spelled(other)}
+
+
+def is_parted(new: Claim, old: Claim) -> bool:
+    """Whether somebody has parted from whom they had by name: ``Ada's girlfriend is Hanna``."""
+    is_over = new.attribute in RELATIONS and new.sense == "over" and old.sense == "is"
+    owner, _, mate = spelled(old.subject).rpartition("'s ")
+    is_mate = old.attribute in {KIND, "is", "be"} and mate in _MATES
+    is_theirs = is_mate and owner == spelled(new.subject)
+    is_hers = old.attribute in _MATES and spelled(old.subject) == spelled(new.subject)
+    return is_over and (is_theirs or is_hers) and value_of(new) == value_of(old)
+
+
+_MATES = COUPLED | {"wife", "husband", "spouse", "boyfriend", "girlfriend", "partner"}
 
 
 def is_other_trade(new: Claim, old: Claim) -> bool:

@@ -9,6 +9,7 @@ from .alternatives import (
     BY_NAME,
     JOINING,
     is_at_other_site,
+    is_by_first_words,
     is_by_last_word,
     is_by_other_means,
     is_in_other_grade,
@@ -31,8 +32,15 @@ from .amounts import (
     is_otherwise_now,
     units,
 )
-from .circumstances import RELATIONS, WORKING, is_couple, is_of_another_life, is_other_trade
-from .grammar.changes import DEPARTMENT
+from .circumstances import (
+    RELATIONS,
+    WORKING,
+    is_couple,
+    is_of_another_life,
+    is_other_trade,
+    is_parted,
+)
+from .grammar.changes import DEPARTMENT, MONTH
 from .grammar.lexicon import CARERS, DIETS, DWELLING, OFFICES
 from .grammar.statement import (
     DIED,
@@ -48,9 +56,10 @@ from .grammar.statement import (
     TIME,
     Claim,
 )
-from .habits import done_by, gives_up, is_taken_up, value_of
+from .habits import gives_up, is_taken_up, value_of
 from .likeness import read
 from .regexes import regex
+from .states import is_handed_over, is_of_what_is_gone, is_other_measure, is_otherwise
 
 MEMBERSHIPS = frozenset(
     "works at|works as|lives in|member of|sings in|plays for|place|volunteers at|goes to|stays in|"
@@ -78,19 +87,13 @@ _WHO_IS = regex(
 _CODED = regex(r"(?:the )?(?:[A-Za-z]+ )?([A-Z]{2,8}-\d+)")
 """What goes by a code, with or without what it is: ``the incident INC-42``."""
 _AUNT = regex(r"(?:aunt|auntie|uncle|cousin|grandma|grandpa|granny) \w+")
-_CHARGE = regex(
-    r"(?:approve|handle)s? (?!(?:an?|some|any|his|her|their|my) )."
-    r"|(?:lead|manage|maintain|host|chair|supervise|run|own)s? (?:the |our |[A-Z])"
-    r"|signs? off (?:on )?(?:the |our |all )"
-)
-"""What one does for all, of something known: a team anybody may lead another one of."""
 _MOSTLY_ONE = frozenset("mentor tutor landlord landlady".split())
 _WITH_NAMED = regex(rf"(?P<what>(?:[a-z]+ )?(?:with|at|to|from|for)) {BY_NAME}")
 _FOR_PUPILS = frozenset("academy elementary high kindergarten preschool primary school".split())
 _IN_ROOMS = regex(rf"in {DWELLING}\b")
 _AGES = regex(r"\d{1,2}(?:, \d{1,2})*,? and \d{1,2}")
 _AT_NAMED = regex(r" at (?:the )?[A-Z][\w'&. -]*$")
-_ROLE = regex(r"the [\w-]+ (?:agent|bot|team|service|desk)")
+_ON_DATE = regex(rf"(?:on )?(?:\d{{1,2}} (?:{MONTH})|(?:{MONTH}) \d{{1,2}})(?:,? \d{{4}})?")
 _DEPARTMENT = regex(DEPARTMENT)
 _AT = ("at", "of", "in", "for", "with")
 _SCALES = tuple(
@@ -119,9 +122,10 @@ def ends(new: Claim, old: Claim) -> bool:
     is_over = (new.attribute == DIED and _is_named(new.subject, old)) or _is_kept_no_more(new, old)
     ways = (
         is_couple,
+        is_parted,
         _is_upgraded,
         is_other_dose,
-        _is_handed_over,
+        is_handed_over,
         _is_of_ours,
         _is_of_the_one,
         _is_out_of_office,
@@ -129,6 +133,7 @@ def ends(new: Claim, old: Claim) -> bool:
         _is_renewed,
         _is_held_by_another,
         is_of_other_limit,
+        is_of_what_is_gone,
     )
     return old.sense == "is" and (is_over or any(ended(new, old) for ended in ways))
 
@@ -152,6 +157,7 @@ def _is_of_the_one(new: Claim, old: Claim) -> bool:
     """Whether what is told of "the deadline" now was told of, say, the project deadline."""
     is_told = new.is_change and new.attribute in {TIME, "be", "is"}
     is_it = is_told and is_by_last_word(new.subject, old.subject)
+    is_it |= new.attribute in {TIME, "is due"} and is_by_first_words(new.subject, old.subject)
     return is_it and _verb(new) == _verb(old) and _replaces(new, old)
 
 
@@ -160,15 +166,6 @@ def _is_out_of_office(new: Claim, old: Claim) -> bool:
     post = spelled(new.value).removeprefix("the ")
     is_over = new.sense == "over" and new.attribute in {KIND, "is", "is a", "be"}
     return is_over and spelled(old.attribute) == post and spelled(old.value) == spelled(new.subject)
-
-
-def _is_handed_over(new: Claim, old: Claim) -> bool:
-    """Whether what falls to one falls to another now: ``Priya approves the budgets now``."""
-    ours, theirs = (done_by(one) or f"{one.attribute} {one.value}" for one in (new, old))
-    is_same = ours.lower() == theirs.lower() and _CHARGE.match(ours) is not None
-    is_now = new.is_change and new.sense == "is" and " and " not in new.subject
-    are_ones = all(one.subject[:1].isupper() or _ROLE.fullmatch(one.subject) for one in (new, old))
-    return is_now and is_same and are_ones
 
 
 def _is_renamed(new: Claim, old: Claim) -> bool:
@@ -302,7 +299,7 @@ def _is_moved(new: Claim, old: Claim) -> bool:
         heads = {_head(new), _head(old)}
         return new.is_change and (len(heads) == 1 or heads <= _FOR_PUPILS)
     if new.attribute == "is due":
-        return new.is_change
+        return new.is_change or all(_ON_DATE.fullmatch(one.value) for one in (new, old))
     if new.attribute == "live":
         return new.is_change and all(_IN_ROOMS.match(one.value) for one in (new, old))
     if new.attribute == "works in":  # who works in Rome works in sales as well
@@ -454,7 +451,7 @@ def _is_in_post_no_more(new: Claim, old: Claim) -> bool:
 
 def _cancels(new: Claim, old: Claim) -> bool:
     """Whether a trip is off that was planned."""
-    is_off = new.attribute == PLAN and new.sense == "over" and old.is_ahead
+    is_off = new.attribute in {PLAN, "visited"} and new.sense == "over" and old.is_ahead
     return is_off and bool(value_of(new)) and value_of(new) <= value_of(old)
 
 
@@ -493,5 +490,8 @@ _ENDINGS = (
     is_other_version,
     is_other_price,
     _is_no_such,
+    is_otherwise,
+    is_other_measure,
+    is_of_what_is_gone,
 )
 """Ways to end what is told of the same one, by whatever attribute."""

@@ -24,13 +24,16 @@ from .regexes import any_case, regex
 CORRECTION_CHARS_MAX = 200
 """A message that only puts something right is short; longer ones would be read in vain."""
 
+SENTENCES_MAX = 20
+"""Sentences of a message in which it may put itself right."""
+
 State: TypeAlias = Callable[[str, Turn], list[Stated]]
 """Reads what words state that the user of a turn said then."""
 
 _VALUE = r"\w[\w.'\u2019 -]{0,40}?"
 _RIGHT = any_case(
     r"(?:(?:no|actually|sorry|correction|wait|oh|typo|my mistake)[,:.]? ){0,2}"
-    r"(?:it['\u2019]?s|it is|that['\u2019]?s|i meant?|make that|it should be"
+    r"(?:it['\u2019]?s|it is|it was|that['\u2019]?s|i meant?|make that|it should be"
     r"|(?:his|her|its|their) [a-z]+ (?:is|was)|(?:he|she)(?:['\u2019]s| is) (?:called|named)) "
     rf"(?P<right>{_VALUE}),? (?:and )?not (?P<wrong>{_VALUE})[.!]*"
 )
@@ -48,6 +51,7 @@ _INSTEAD = any_case(
 )
 """The other way round: ``Not MySQL, Postgres``."""
 _NO = any_case(
+    r"(?:(?:wait|oh|hm+|sorry|actually),? )?"
     r"(?:no|nope|wrong|not quite|correction|scratch that|scrap that|strike that)[,:.!]+ "
     r"(?:it['\u2019]?s |it is |that['\u2019]?s |i meant? |make that )?"
     r"(?:in |at |on )?(?P<right>[\u20ac$\u00a3]?\w[\w.,'\u2019-]*(?: [\w.'\u2019-]+){0,2}?)[.!]*"
@@ -79,6 +83,18 @@ _WRONG = any_case(
     r"|not true|not correct|incorrect|a mistake|a typo)[,;.:!]+ (?P<so>.{5,})"
 )
 """That the former message was wrong, and what is so: ``That's wrong, I'm a medic``."""
+_LEAD = any_case(
+    r"^(?:(?:or rather|well|oh|hm+|er+|uh+|ah|wait)[,.:]+ "
+    r"|let me correct (?:that|this|myself)[,.:]+ )"
+)
+"""What only leads to a correction."""
+_OWNS = any_case(
+    r"\b(?:i (?:got|had|put|wrote|said|told you) (?:(?:that|it|this) )?(?:all )?wrong"
+    r"|i was (?:mistaken|wrong)|i mixed (?:(?:it|them|that|those) )?up|i misspoke|i misread"
+    r"|i misremembered|(?:^|[.!?] +)correction\b|my mistake|i made a mistake)"
+)
+"""That the speaker was mistaken before."""
+_CORRECTED_TURNS_MAX = 8
 _BEFORE_VALUES = frozenset("a an the in on at with from by for to".split())
 _JOKED = any_case(
     r"(?P<denied>[^,;.!?]{2,60}(?: not|n['\u2019]t) [^,;.!?]{1,60})[,;.!]+ (?:that was a joke"
@@ -89,6 +105,7 @@ _JOKED = any_case(
 _NUMBER = regex(r"[\u20ac$\u00a3]?\d+(?:[.,]\d+)*")
 _TIMES = any_case(rf"(?<!\w)(?:{TIME.pattern})(?!\w)")
 _NAMED = regex(r"\W?\d|[A-Z]")
+_THE = regex(r"(?:the|an?) [a-z]")
 _WHEN = regex(r"^(?:on|in|at) ")
 _TAKES_UP = "noted right correct okay ok so still fine got understood good yes live"
 """What a reply says when it takes up what it was told."""
@@ -125,6 +142,33 @@ def without_joke(said: str) -> str:
     return match["denied"] if match else said
 
 
+def put_right_within(said: str, turn: Turn, state: State) -> str:
+    """Return a message with what it puts right itself: ``I live in Rome. Sorry, I meant Bari.``
+
+    Args:
+        said: The message.
+        turn: Of which it is.
+        state: Reads what words state.
+    """
+    told = sentences(said)
+    for place, sentence in enumerate(told[1:SENTENCES_MAX], 1):
+        now = turn.model_copy(update={"input": _LEAD.sub(_as_mark, sentence)})
+        former = turn.model_copy(update={"input": told[place - 1], "response": ""})
+        exchange = _exchanged(now, [former], state)
+        if exchange is None:
+            continue
+        wrong, right = exchange
+        before, found, rest = told[place - 1].rpartition(wrong)
+        put = f"{before}{right}{rest}" if found else told[place - 1]
+        if put != told[place - 1]:
+            return " ".join([*told[: place - 1], put, *told[place + 1 :]])
+    return said
+
+
+def _as_mark(found: re.Match[str]) -> str:
+    return "Correction: " if "correct" in found[0].lower() else ""
+
+
 def put_right(
     turn: Turn, before: Sequence[Turn], state: State
 ) -> Iterator[tuple[Stated, tuple[str, ...]]]:
@@ -139,6 +183,7 @@ def put_right(
         state: Reads what words state.
     """
     yield from _taken_back(turn, before, state)
+    yield from _mistaken(turn, before, state)
     exchange = _exchanged(turn, before, state)
     if exchange is None:
         return
@@ -153,6 +198,28 @@ def put_right(
                 said += map(_denial, state(sentence, former))
             yield from ((one, (former.id, turn.id)) for one in said)
         return
+
+
+def _mistaken(
+    turn: Turn, before: Sequence[Turn], state: State
+) -> Iterator[tuple[Stated, tuple[str, ...]]]:
+    """Yield denials of what was said likewise before, where a turn owns to a mistake.
+
+    ``I got that wrong, Noah is allergic to cashews``: he is not allergic to peanuts.
+    """
+    if _OWNS.search(turn.input) is None:
+        return
+    said = state(turn.input, turn)
+    ways = {_way(one): one.text for one in said if one.object}
+    for former in reversed(before[-_CORRECTED_TURNS_MAX:]):
+        wrong = [
+            one
+            for one in state(former.input, former)
+            if _way(one) in ways and one.text != ways[_way(one)]
+        ]
+        if wrong:
+            yield from ((_denial(one), (former.id, turn.id)) for one in wrong)
+            return
 
 
 def _taken_back(
@@ -235,7 +302,9 @@ def _exchanged(turn: Turn, before: Sequence[Turn], state: State) -> tuple[str, s
     if both := _named_alone(text):
         return None if before and _is_asked(before[-1].response, *both) else both
     meant = _match(_MEANT, text)
-    is_meant = meant is not None and bool(_NAMED.match(meant["right"]) or as_time(meant["right"]))
+    is_meant = meant is not None and bool(
+        _NAMED.match(meant["right"]) or as_time(meant["right"]) or _THE.match(meant["right"])
+    )
     if not is_meant:
         meant = _match(_SORRY, text)
         is_meant = meant is not None and bool(before) and _is_amount(meant["right"], before[-1])

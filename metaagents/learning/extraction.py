@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -43,6 +44,7 @@ from .candidates import (
     readable_by_all,
 )
 from .checking import checked
+from .endings import Endings, said_beside
 from .following import Replies, in_question, steps_at, units
 from .prompts import Extraction, messages_of, shown_chars
 from .regexes import compiled
@@ -171,6 +173,7 @@ class ExtractionAgent:
         events: Told, without any content, what was dropped and why a model did not answer.
         policy: How much and how sure.
         embedder: Sees steps that a reply did in other words; without one the words do.
+        endings: Finds what is known and over by what turns say; without it only news are learnt.
     """
 
     turns: TurnStore
@@ -182,6 +185,7 @@ class ExtractionAgent:
     events: RecordLog
     policy: ExtractionPolicy
     embedder: Embedder | None = None
+    endings: Endings | None = None
     guard: GuardPolicy = DEFAULT
 
     async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
@@ -217,7 +221,7 @@ class ExtractionAgent:
         if read is None:
             return _Pass()
         said = await self._ask(read)
-        found = await self._found(read, said.answer)
+        found = await self._found(read, said.answer, now)
         if said.problem is not None:
             ids = [turn.id for turn in read.window.new]
             await self._tell(scope, "extraction fell back", ids, said.problem, now)
@@ -310,11 +314,19 @@ class ExtractionAgent:
         except EzraError as error:
             return _Said(problem=f"{self.model.name}: {_named(error)}", asked=True)
 
-    async def _found(self, read: _Read, answer: Extraction | None) -> Findings:
+    async def _found(self, read: _Read, answer: Extraction | None, now: datetime) -> Findings:
         """Return what a pass may store. Off the event loop: a pass may read megabytes."""
-        return await asyncio.to_thread(
+        found = await asyncio.to_thread(
             _findings, read.window, answer, self.policy.limits, self.guard
         )
+        if self.endings is None:
+            return found
+        beside = await asyncio.to_thread(lambda: list(said_beside(read.window, found.facts)))
+        if beside:
+            as_fact = partial(self._record, read, now=now)
+            over = await self.endings.of_known(beside, found.facts, as_fact, now)
+            found.facts = in_order_of_saying([*found.facts, *over], read.window)
+        return found
 
     async def _store(self, read: _Read, found: Findings, now: datetime) -> None:
         """Store what was found; what is stored already stays as it is."""
@@ -347,9 +359,15 @@ class ExtractionAgent:
         return frozenset(turn.id for turn in known) - {turn.id for turn in _kept(there)}
 
     async def _put_fact(self, read: _Read, draft: FactDraft, now: datetime) -> None:
+        record = self._record(read, draft, now)
+        scope = _acting_for(read.scope, draft.whose)
+        work = [index_work(record.id, scope.agent_id), judge_work(record.id)]
+        await self.semantic.put_fact(scope, record, work)
+
+    def _record(self, read: _Read, draft: FactDraft, now: datetime) -> Fact:
         said, saying = draft.said, draft.saying or Saying(now, 0)
         scope = _acting_for(read.scope, draft.whose)
-        record = Fact(
+        return Fact(
             text=said.text,
             subject=said.subject,
             predicate=said.predicate,
@@ -366,8 +384,6 @@ class ExtractionAgent:
             private=draft.whose[1],
             topics=draft.whose[2],
         ).stamped(scope, _id_of(read, "fact", draft.whose, said.text), now)
-        work = [index_work(record.id, scope.agent_id), judge_work(record.id)]
-        await self.semantic.put_fact(scope, record, work)
 
     async def _put_playbook(
         self, read: _Read, draft: PlaybookDraft, found: Findings, now: datetime

@@ -89,13 +89,7 @@ class Neighbourhood:
 
     async def _search(self, fact: Fact, now: datetime) -> list[str]:
         """Return the ids of what both indexes find within what the fact's bucket may see."""
-        scope = Scope(
-            tenant=fact.tenant,
-            graph_id=fact.graph_id,
-            agent_id=fact.agent_id if fact.private else None,
-            user_id=fact.user_id,
-            topics=fact.topics or (ALL_TOPICS,),
-        )
+        scope = sight_of(fact)
         vector = self.vectors.get(fact.text)
         query = SearchQuery(
             text=fact.text[:QUERY_CHARS_MAX],
@@ -142,6 +136,17 @@ class Neighbourhood:
         except EzraError:
             return
         self.vectors.update(zip(new, made, strict=True))
+
+
+def sight_of(fact: Fact) -> Scope:
+    """Return what may be seen of what a fact is compared with: of its owner and topics."""
+    return Scope(
+        tenant=fact.tenant,
+        graph_id=fact.graph_id,
+        agent_id=fact.agent_id if fact.private else None,
+        user_id=fact.user_id,
+        topics=fact.topics or (ALL_TOPICS,),
+    )
 
 
 def _comparable(one: Fact, fact: Fact) -> bool:

@@ -32,6 +32,7 @@ from .grammar.statement import Claim
 from .plain_speech import NO_NAME, NOT_NOTED, POINTING, in_plain_letters, is_plain
 from .regexes import any_case, regex
 from .rewording import in_third_person, third_person
+from .updates import tells_of_change
 
 CONFIDENCE = 0.9
 """Of what a pattern found: said plainly, yet read by rule."""
@@ -87,6 +88,26 @@ def stated(said: str, subject: str, at: datetime | None = None) -> list[Stated]:
         found.pop(one.text.lower(), None)
         found[one.text.lower()] = one
     return list(found.values())
+
+
+def stated_beside(said: str, subject: str, at: datetime | None = None) -> Iterator[Stated]:
+    """Yield what a message states that is no news in itself, where it tells of a change or an end.
+
+    What the grammar reads first, then the sentences as they were said.
+    """
+    if not is_plain(said) or not tells_of_change(said):
+        return
+    typed = retold(with_speaker(with_capitals(in_plain_letters(plain_quotes(said)))))
+    claims = claims_in(clauses(typed), subject, at)
+    yield from (of_claim(one, said) for one in claims if not one.is_news and not one.is_ahead)
+    before = ""
+    told = sentences(typed)
+    for number, sentence in enumerate(told):
+        if tells_of_change(sentence) and not is_taken_back(told, number):
+            yield from map(
+                of_claim, claims_as_said(sentence, subject, at, before, is_worth_it=True)
+            )
+        before = sentence
 
 
 def points_back(said: str) -> bool:

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from tiers.learning import spelled
+from tiers.lexical import words
 from tiers.records import Fact
 
 from .alternatives import is_by_last_word
@@ -24,10 +25,13 @@ from .grammar.consequences import restated
 from .grammar.shorthand import with_capitals
 from .grammar.standing import language_asked
 from .grammar.statement import NAME, TIME, Claim
+from .grammar.verbs import FORMS
 from .likeness import REMEMBERED_CHARS_MAX, REMEMBERED_TEXTS, difference, read
 from .lists import as_of_one, ended, left
 from .regexes import alone, any_case
 from .rewording import in_24_hours, in_third_person
+from .states import kept_of
+from .updates import Telling, is_update
 
 Effect: TypeAlias = Literal["ends", "denies", "repeats"]
 
@@ -38,6 +42,10 @@ _OWN = any_case(
     )
 )
 _NAMELESS = any_case(r"(?:the )?user(?:'s)? ")
+_DONE_TO = "took|taken|put|moved|laid|let|made"
+"""What others did to who speaks: ``took Ada off metformin``."""
+_OPENS_OWN = any_case(r"(?:i|i'm|i've|we|we're|we've|user)\b")
+_USER = re.compile(r"\buser\b")
 _FILLING = {
     "works at": "work employ employed employer job",
     "lives in": "live living home reside based",
@@ -84,9 +92,11 @@ def claims(fact: Fact) -> tuple[Claim, ...]:
     text = fact.text.removeprefix(f"{fact.subject}: ")
     is_only_said = text != fact.text
     who = fact.subject if is_only_said else _leading_name(fact)
-    speaker = speaker_of(fact)
+    speaker = _speaker_in(fact)
     # "I'm third" is told of a moment, "Hamilton is third" is of somebody.
     found = _claims(text, who or speaker) or _claims(text, speaker)
+    if is_only_said and not found and FORMS.get(words(text)[0], ("", ""))[1] == "past":
+        found = _claims(f"I {text[:1].lower()}{text[1:]}", speaker)  # "Upgraded the database"
     if who is not None and who[:1].isupper():
         # "Tom moved out" of where who speaks lives with him; a capital tells whom it is of.
         found += tuple(one for one in _claims(text, speaker) if one not in found)
@@ -96,6 +106,12 @@ def claims(fact: Fact) -> tuple[Claim, ...]:
         is_of(one.subject, named) or is_theirs(one.subject, named) for one in found
     )
     return found if is_named else ()
+
+
+def _speaker_in(fact: Fact) -> str:
+    """Return what the speaker is called in a fact: "user" where nobody has said who that is."""
+    is_nameless = fact.user_id is None and _USER.search(fact.text) is not None
+    return "user" if is_nameless else speaker_of(fact)
 
 
 def _leading_name(fact: Fact) -> str | None:
@@ -138,6 +154,7 @@ def _as_spoken(text: str, speaker: str) -> str:
     name = re.escape(speaker)
     theirs = re.sub(rf"(?<=\w ){name}'s\b", "my", text)
     theirs = re.sub(rf"(?<=\w with ){name}$", "me", theirs)
+    theirs = re.sub(rf"\b({_DONE_TO}) {name}\b(?!')", r"\1 me", theirs)
     return re.sub(rf"^(\w+) and {name}\b(?!')", r"\1 and I", theirs)
 
 
@@ -151,7 +168,20 @@ def effect(older: Fact, newer: Fact) -> Effect | None:
             return _how(new)
     if before and after and left_of(older, newer) is not None:
         return _how(after[0])
-    return "repeats" if before and after and _repeats(older, newer, before, after) else None
+    if before and after and _repeats(older, newer, before, after):
+        return "repeats"
+    told = _telling(older, before), _telling(newer, after)
+    return "ends" if is_update(*told) else None
+
+
+def _telling(fact: Fact, claimed: tuple[Claim, ...]) -> Telling:
+    """Return a fact's text and of whom or what it tells, as far as somebody can say."""
+    if fact.text.startswith(f"{fact.subject}: "):
+        return Telling(fact.text.removeprefix(f"{fact.subject}: "))
+    about = claimed[0].subject if claimed else fact.subject or ""
+    is_own = spelled(about) in {spelled(_speaker_in(fact)), "i", "we", "user"}
+    is_own |= not claimed and _OPENS_OWN.match(fact.text) is not None
+    return Telling(fact.text, about, is_own=is_own)
 
 
 def in_full(older: Fact, newer: Fact) -> str | None:
@@ -179,6 +209,12 @@ def left_of(older: Fact, newer: Fact) -> Fact | None:
     after = claims(newer)
     for old in claims(older):
         gone = ended(after, old)
+        otherwise = (
+            kept_of(new, old, older.text) for new in after if is_of(new.subject, old.subject)
+        )
+        kept = next(filter(None, otherwise), None)
+        if kept is not None:
+            return older.model_copy(update={"text": kept})
         text = left(older.text, old, gone) if gone else None
         if text is None:
             continue

@@ -58,7 +58,7 @@ _POINT = (
     rf"|(?:at|over|around|after|before) {_FEAST}|the day (?:before yesterday|after tomorrow)"
     rf"|(?:many |some |a few |several )?(?:years|months|decades|ages) ago"
     rf"|a (?:long time|while) ago|today|tonight|this morning|last night|tomorrow"
-    rf"|at (?:New Year|the weekend)|at the (?:end|beginning|start) of (?:the )?(?:week"
+    rf"|at New Year|(?:at|over) the weekend|at the (?:end|beginning|start) of (?:the )?(?:week"
     rf"|month|year|{_MONTH})|(?:early |later )?this (?:week|month|year)"
     rf"|(?:about |around |over )?{_COUNT} {_UNIT} (?:ago|back)|{_HALVES} ago"
     rf"|in (?!the ){_COUNT} {_UNIT}(?:' time)?|{_COUNT} {_UNIT} from (?:now|today)"

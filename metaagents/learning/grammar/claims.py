@@ -23,6 +23,15 @@ _MOVES = regex(
 """What nobody sets: ``the heart rate``."""
 
 
+_EXACT = regex(r"\b(?:at|in|on|with|to|into|through|by|for|from) (?:the )?[A-Z]|\d")
+_NOW = regex(r"\b(?:now|again|since|these days|instead)\b")
+_HELD = frozenset(
+    "subscription membership box plan policy contract booking reservation insurance delivery "
+    "account lease standing-order newsletter".split()
+)
+"""What somebody has until it is cancelled or closed."""
+
+
 def claims_of(text: str, speaker: str, at: datetime | None = None) -> list[Claim]:
     """Return what a text claims, in order.
 
@@ -45,6 +54,8 @@ def claims_in(parts: Iterable[Clause], speaker: str, at: datetime | None = None)
         made = read(said) if said is not None else []
         if not any(one.is_news for one in made):
             made = _of_change(clause, said, made, speaker, at)
+        if not any(one.is_news for one in made):
+            made = [replace(one, is_news=_is_new_way(one)) for one in made]
         found += made
         before = said or unread(clause, speaker) or before
         if said is None and before is not None and any(map(kind_of, words(clause.text))):
@@ -64,7 +75,9 @@ def _of_change(
     again = taken_apart(replace(clause, text=retold), speaker, at) if retold else None
     implied = read(again) if again is not None else []
     # What is called off counts where it was for a time: meetings, and no builds.
-    is_over = any(one.sense == "over" and one.attribute != "cancelled" for one in implied)
+    is_over = any(
+        one.sense == "over" and (one.attribute != "cancelled" or _is_held(one)) for one in implied
+    )
     if not (is_over or any(one.is_news for one in implied)):
         return made
     if said is None:
@@ -74,6 +87,19 @@ def _of_change(
     else:
         made = made or [said.claim(said.verbal.lemma, of_speaker(said.verbal.rest, speaker))]
     return [replace(one, is_news=True) for one in made[:1]] + made[1:]
+
+
+def _is_held(claim: Claim) -> bool:
+    return not _HELD.isdisjoint(words(claim.subject)[-1:])
+
+
+def _is_new_way(claim: Claim) -> bool:
+    """Whether something is otherwise than it was, by name or number: ``goes to Monzo now``."""
+    is_told = (
+        _NOW.search(claim.text) and claim.is_change and claim.sense == "is" and not claim.is_ahead
+    )
+    is_exact = _EXACT.search(claim.value) is not None
+    return bool(is_told) and is_exact and claim.attribute not in {"is", "be"}
 
 
 def _is_of_a_thing(said: Said) -> bool:

@@ -23,8 +23,7 @@ from .shorthand import headings_spelled_out
 from .subjects import is_name, opened
 from .verbs import FORMS, is_verb
 
-SENTENCE_CHARS_MAX = 400
-PARTS_MAX = 16
+SENTENCE_CHARS_MAX, PARTS_MAX = 400, 16
 
 _SUBJECTS = r"(?:i|we|my|our|he|she|i'?m|i'?ve|we're|we've)\b"
 _JOIN = any_case(
@@ -154,7 +153,8 @@ _COMPARES = any_case(r"\b(?:[a-z]+er|more|less) than\s+$")
 """What is measured by something else is not doubted."""
 _NEXT = regex(r"(\w[\w\-]*(?: \w[\w\-]*){0,3})[.!]?(?:$|,)")
 _OPENS_CLAUSE = any_case(
-    rf"(?:{_SUBJECTS}|it\b|they\b|you\b|there\b|this\b|that\b|yes\b|no\b|then\b|now\b|so\b|neither\b|nor\b)"
+    rf"(?:{_SUBJECTS}|(?:it|they|you|there|this|that|yes|no|then|now|so|neither|nor)\b"
+    r"|(?:on|last|this|since|in|from) (?:\w+ ){1,2}(?:i|we)\b)"
 )
 _ADDED = any_case(r"(?:\w+ )?\w+ing\b|like\b")
 """What a comma adds to what was said, and does not say anew: ``starting on Monday``."""

@@ -278,9 +278,13 @@ _RESTATED = r"""
     -> {who} {be} no longer pregnant
 <who><did> (?:started|begun|gone back to) eating (?:meat|chicken|beef)(?: again)?
     -> {who} {be} no longer vegetarian. {who} {be} no longer vegan
-<who><did> (?:closed|cancelled) (?:my|our) <account:name> accounts?(?: .+)?
+(?P<thing><had>|<name>)<did> (?:gone|went) (?:bust|under|bankrupt|out of business)
+    -> {thing} is closed
+<who><did> (?:let go of|released|relinquished) (?:the|my|our) <thing:words>
+    -> {who} no longer {have} the {thing}
+<who><did> (?:closed|cancelled) (?:my|our|the) <account:name> accounts?(?: .+)?
     -> {who} no longer {bank} with {account}. {who} no longer {have} an account at {account}.
-    {who} no longer {have} an account with {account}
+    {who} no longer {have} an account with {account}. The {account} account was closed
 <who><did> <given_up> (?!hope|faith|every|any|my)(?:the )?<thing:word>(?<!ing) -> {who} quit {thing}
 <who><did> (?:<given_up>|dropped|quit|stopped|cancelled) (?:my|our|the) <thing:lessons>
     -> {who} no longer {take} {thing}. {who} stopped taking {thing}

@@ -185,8 +185,8 @@ def whole_claims(said: Said) -> Iterator[Claim]:
     said = replace(said, verbal=replace(said.verbal, rest=_without_tail(said.verbal.rest)))
     verbal, clause = said.verbal, said.clause
     lasts = _LASTS.get(verbal.tense)
-    is_plain = not (clause.is_consequence or clause.denied or verbal.modal or said.is_beside)
-    if lasts is None or not is_plain:
+    follows = clause.is_consequence and not said.is_change
+    if lasts is None or follows or clause.denied or verbal.modal or said.is_beside:
         return
     # How much of it, and what everybody knows by "the", is no matter.
     bare = _WELL_KNOWN.sub("", _MUCH.sub("", verbal.rest))
@@ -234,9 +234,10 @@ def _is_joined_plainly(said: Said) -> bool:
     rest = said.verbal.rest
     if not said.clause.hangs:
         return True
-    is_dated = bool(said.times) or _NAMED.search(rest) is not None
+    is_counted = said.is_change and any(map(str.isdigit, rest))
+    is_dated = bool(said.times) or is_counted or _NAMED.search(rest) is not None
     is_whole = phrases.as_thing(_BEFORE.sub("", rest)) is not None
-    return is_whole and (is_dated or "the" not in rest.lower().split())
+    return is_counted or (is_whole and (is_dated or "the" not in rest.lower().split()))
 
 
 def _is_worth(said: Said) -> bool:

@@ -16,7 +16,7 @@ from .framing import framed
 from .general import whole_claims
 from .lexicon import BODY, EVALUATIVE, FIGURES, OF_AN_ANSWER, ORDINALS, POSSESSIONS, SOFTWARE
 from .particulars import with_particulars
-from .statement import HABIT, HAS, Claim, Said, of_speaker
+from .statement import HABIT, Claim, Said, of_speaker
 from .values import KINDS
 from .verbs import FORMS, HABITUAL, past_base
 
@@ -119,7 +119,7 @@ def read(said: Said) -> list[Claim]:
 
 def _is_firm_so(claim: Claim) -> bool:
     """Whether what follows from something counts by itself: ``so I own four bikes now``."""
-    return claim.fact_type in _LASTING or (claim.attribute == HAS and claim.is_change)
+    return claim.fact_type in _LASTING or claim.is_change
 
 
 def _is_of_nothing(said: Said) -> bool:

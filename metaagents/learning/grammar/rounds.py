@@ -6,7 +6,7 @@ each Monday, and what is delivered in six weeks takes so long each time.
 
 from __future__ import annotations
 
-from tiers.lexical import WEEKDAYS
+from tiers.lexical import MONTHS, WEEKDAYS
 
 from ...claims.forms import is_past
 from ..regexes import any_case
@@ -40,6 +40,21 @@ _SET_FOR_A_DAY = frozenset(
 """What things do, or have done to them, on the one day that is set for it."""
 
 
+_NAMED = "|".join((*WEEKDAYS, *MONTHS))
+BEGAN = any_case(
+    rf"(?:since|from|as of) (?:(?:early|late|mid|the|last|this) )?(?:{_NAMED}"
+    r"|today|now|yesterday|week|month|first|1st)\b"
+)
+"""A beginning so near that something else was before."""
+AT_SOME = any_case(
+    r"\b(?:every|each|\w+days|weekends?|mornings|evenings|nights|spring|summer|autumn|fall|winter)\b"
+)
+"""Times of which somebody may be elsewhere at the others."""
+AT_FIRST = any_case(r"\b(?:originally|initially|at first|previously|formerly)\b")
+"""What was so first, and is told as that."""
+_HAD = frozenset("have live work stay".split())
+
+
 def _is_so_each_time(verbal: Verbal, time: str) -> bool:
     """Whether something is so whenever a time comes round: skiing is loved in every winter.
 
@@ -47,7 +62,7 @@ def _is_so_each_time(verbal: Verbal, time: str) -> bool:
     """
     if verbal.tense != "present" or verbal.is_progressive or verbal.lemma in AHEAD:
         return False
-    is_lasting = verbal.lemma in TASTES or (verbal.lemma == "have" and is_season(time))
+    is_lasting = verbal.lemma in TASTES or (verbal.lemma in _HAD and is_season(time))
     is_lasting |= time.lower() == "at the weekend" and verbal.lemma not in _COMES
     return bool(verbal.habit) or is_lasting
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from tiers.lexical import NUMBER_WORDS
+from tiers.lexical import NUMBER_WORDS, sentences
 
 from ..marks import Way
 from ..regexes import any_case, regex
@@ -29,6 +29,8 @@ _PHONE = {"number": "phone number"}
 SHORTHAND: tuple[Way, ...] = (
     Way(r"(?<=\w),? (?:btw|fyi|lol|haha+|tho|tbh|imo|thx|by the way)[\s.!]*$", "."),
     Way(r"\b(?:pls|plz)\b", "please"),
+    Way(r"\b(?:from today(?: on)?|as of (?:today|now)|starting today)(?=$|[.,!])", "now"),
+    Way(r"\b(called|call) (the|my|our) ([a-z]+(?: [a-z]+)?) off\b", r"\1 off \2 \3"),
     Way(r"\b(last|next|this|every|per|a) yr\b", r"\1 year"),
     Way(r"\b(my|our) fave? (?=[a-z])", r"\1 favourite "),
     Way(r"\b(my|his|her) gf\b", r"\1 girlfriend"),
@@ -236,16 +238,21 @@ _TOOL = regex(
 )
 _SWITCHED = regex(rf"\b((?:switched|moved|migrated) from \S*[A-Z]\S* to )([a-z]+){_NAME_ENDS}")
 _SHORT_NAME_CHARS = 3
+_SAID_AS_WORDS = frozenset("bun git vim zed".split())
+_GOES_ON = regex(r"(?<=\w\w[.!?]) [a-z]")
+"""A full stop behind which somebody typed on in small letters."""
 _I = regex(r"\bI\b")
 
 
 def with_capitals(said: str) -> str:
     """Return what was typed all in small letters with those that begin sentences and names.
 
-    What has a capital is returned as it is: who typed that has told names by theirs. An "I" is
-    none: many keyboards put it.
+    What has a capital keeps its names as they are: who typed that has told names by theirs. An
+    "I" is none: many keyboards put it.
     """
-    if not _I.sub("i", said).islower():
+    is_small = _I.sub("i", said).islower()
+    said = _GOES_ON.sub(_begun, said)
+    if not is_small:
         return said
     begun = _BEGINS.sub(lambda found: found.group().upper(), said)
     called = _SO_CALLED.sub(lambda found: f"{found[1]}{found[2].capitalize()}", begun)
@@ -258,11 +265,18 @@ def with_capitals(said: str) -> str:
     return _SWITCHED.sub(lambda found: f"{found[1]}{found[2].capitalize()}", used)
 
 
+def _begun(found: re.Match[str]) -> str:
+    """Return the small letter that begins a sentence as a capital; one behind ``e.g.`` stays."""
+    before = found.string[: found.start()]
+    return found[0].upper() if len(sentences(f"{before} A")) > len(sentences(before)) else found[0]
+
+
 def _written(tool: str) -> str:
     """Return software as its name is written."""
     if tool in {"iphone", "ios", "macos"}:
         return tool.replace("ph", "Ph").replace("os", "OS")
-    return tool.upper() if len(tool) <= _SHORT_NAME_CHARS else tool.title()
+    is_short = len(tool) <= _SHORT_NAME_CHARS and tool not in _SAID_AS_WORDS
+    return tool.upper() if is_short else tool.title()
 
 
 def headings_spelled_out(text: str) -> str:

@@ -23,7 +23,7 @@ from . import subjects
 from .clauses import Clause
 from .lexicon import BODY, DIETS, EVALUATIVE, POSSESSIONS
 from .phrases import as_time, is_worth_keeping
-from .rounds import AHEAD, TASTES, is_done_each_day, is_of_one_day
+from .rounds import AHEAD, AT_FIRST, AT_SOME, BEGAN, TASTES, is_done_each_day, is_of_one_day
 from .subjects import NAMED, Subject, kind_of, opened, split
 from .verbs import FORMS, Sense, Verbal, is_known_verb, parsed
 
@@ -74,7 +74,6 @@ _CHANGED = regex(
     r"now|these days|nowadays|any ?(?:more|longer)|again|instead|from now on|after all|currently"
 )
 _AS_WELL = any_case(r"\b(?:too|as well|also)\b")
-"""What is so now as well ends nothing."""
 _COMES_AGAIN = any_case(r"^for |\b(?:every|each)\b|\b\w+days\b")
 """A time of what is so for long: how long each time, and on which days."""
 _STILL_DENIED = ("doesn't", "does not", "don't", "do not", "isn't", "is not", "aren't", "can't")
@@ -225,6 +224,25 @@ class Said:
         is_one &= not self.subject.text.startswith("the ")
         return self.is_change and verbal.is_so and is_each and not is_one
 
+    @property
+    def is_bygone(self) -> bool:
+        """Whether it was so once and is told as that: ``was 10 mg in October``."""
+        verbal = self.verbal
+        if verbal.tense != "past" or verbal.lemma != "be" or self.clause.corrects:
+            return False
+        is_done = FORMS.get(verbal.rest.partition(" ")[0], ("", ""))[1] == "past"
+        is_then = any(one.sort in {"at", "until", "span"} for one in self.times)
+        return (is_then and not is_done) or AT_FIRST.search(self.clause.text) is not None
+
+    @property
+    def is_beside_another(self) -> bool:
+        """Whether somebody works or lives so as well, or at some times only."""
+        if self.subject.sort == "thing" or self.verbal.lemma not in {"work", "live"}:
+            return False
+        told = (self.verbal.rest, *(one.text for one in self.times))
+        is_some = any(AT_SOME.search(one) for one in told)
+        return is_some or _AS_WELL.search(self.clause.text) is not None
+
     def clause_as_said(self) -> str:
         """Return the clause of its subject with its times as they were said."""
         found = re.search(
@@ -266,7 +284,18 @@ class Said:
         is_one = (
             not self.subject.is_one_of_many or made.subject != self.subject.text or is_put_right
         )
+        is_one &= not (self.is_bygone or self.is_beside_another)
+        made = replace(made, text=self._with_mark(made.text))
         return made if is_one else replace(made, is_single=False)
+
+    def _with_mark(self, text: str) -> str:
+        """Return a text with the word that says that something was so first, or is so as well."""
+        said = self.clause.text
+        if self.is_beside_another and _AS_WELL.search(said):
+            return text.replace(f"{self.subject.text} ", f"{self.subject.text} also ", 1)
+        first = AT_FIRST.search(said) if self.is_bygone else None
+        mark = first[0].lower() if first and first[0].lower() not in text.lower() else ""
+        return text.replace(" was ", f" was {mark} ", 1) if mark else text
 
     def timeless(self, attribute: str, value: str, **more: object) -> Claim:
         """Return a claim as ``claim`` does, without when it is valid."""
@@ -331,7 +360,8 @@ def taken_apart(
     if _is_no_more(verbal, bare, clause.text):
         verbal = replace(verbal, sense="over")
     lies_ahead = at is not None and any(one.days and one.days.first > at for one in times)
-    is_change = (is_change or verbal.is_now) and not _AS_WELL.search(clause.text)
+    is_change |= verbal.is_now or any(BEGAN.match(one.text) for one in times)
+    is_change = is_change and not _AS_WELL.search(clause.text)
     return Said(subject, verbal, tuple(times), speaker, clause, is_change, lies_ahead, is_each_day)
 
 
