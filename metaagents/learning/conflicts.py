@@ -111,7 +111,8 @@ def ends(new: Claim, old: Claim) -> bool:
     """Whether what a later claim says is not so beside what an earlier one said."""
     if old.sense == "over" and new.sense == "never" and is_of(new.subject, old.subject):
         return new.attribute == old.attribute and value_of(new) == value_of(old)
-    if old.sense == "over" or (new.is_ahead != old.is_ahead and not _cancels(new, old)):
+    is_off = _cancels(new, old) or is_of_what_is_gone(new, old)
+    if old.sense == "over" or (new.is_ahead != old.is_ahead and not is_off):
         return False
     if is_of(new.subject, old.subject):
         if any(ended(new, old) for ended in _ENDINGS):

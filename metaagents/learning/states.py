@@ -235,30 +235,35 @@ _BOUGHT = frozenset("buy get sell read write build make see watch visit meet win
 """What was done once with a thing stays done."""
 _DEFINITE = regex(r"^(?:the|my|our|his|her|their|[\w-]+'s) |[A-Z\d]")
 _FOR = regex(r" for (?:an?|the|our|my) .*$")
+_HAD = frozenset((HAS, "has", "uses", "use", "changed", "own"))
 _OF_OTHERS = regex(r"^[\w-]+'s ")
 _PARTICLE = regex(r"^(?:off|of|down|up|out) ")
 
 
 def _ended_thing(new: Claim) -> tuple[str, str]:
     """Return what is no more by a claim, and whose it was; ``""`` for none and for nobody."""
-    if new.sense == "over" and new.attribute in {HAS, "has", "uses", "use", "changed", "own"}:
-        is_theirs = _OF_OTHERS.match(new.value) is None
-        return (_FOR.sub("", new.value), new.subject) if is_theirs else ("", "")
-    if new.attribute == LEFT:
-        return new.value, new.subject
-    if new.attribute == "cancelled":
-        owner, _, thing = new.subject.rpartition("'s ")
-        return thing, owner
     frame = _Frame.of(new)
-    if new.sense == "is" and frame.verb == "is" and frame.parts:
-        last = words(frame.parts.get("", ""))[-1:] or [""]
-        is_out = list(frame.parts) == ["off"] or last[0] in _ENDED
-        owner, _, thing = new.subject.rpartition("'s ")
-        return (thing, owner) if is_out and len(words(new.value)) <= _END_WORDS_MAX else ("", "")
-    if new.sense == "is" and frame.verb in _ENDING:
-        owner = "" if new.subject.startswith("the ") else new.subject
-        return _PARTICLE.sub("", frame.parts.get("", "")), owner
-    return "", ""
+    owner, _, owned = new.subject.rpartition("'s ")
+    thing, whose = "", ""
+    if new.attribute == LEFT:
+        thing, whose = new.value, new.subject
+    elif new.sense == "over" and new.attribute in _HAD and not _OF_OTHERS.match(new.value):
+        thing, whose = _FOR.sub("", new.value), new.subject
+    elif new.attribute == "cancelled" or (new.sense == "is" and _is_out(new, frame)):
+        thing, whose = owned, owner
+    elif new.sense == "is" and frame.verb in _ENDING:
+        thing = _PARTICLE.sub("", frame.parts.get("", ""))
+        whose = "" if new.subject.startswith("the ") else new.subject
+    return thing, whose
+
+
+def _is_out(claim: Claim, frame: _Frame) -> bool:
+    """Whether a claim says of its subject that it is gone: ``is closed``, ``is off``."""
+    if (claim.attribute, claim.value) == ("state open", "closed"):
+        return True
+    last = words(frame.parts.get("", ""))[-1:] or [""]
+    is_end = list(frame.parts) == ["off"] or last[0] in _ENDED
+    return frame.verb == "is" and is_end and len(words(claim.value)) <= _END_WORDS_MAX
 
 
 def is_of_what_is_gone(new: Claim, old: Claim) -> bool:

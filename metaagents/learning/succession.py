@@ -178,10 +178,13 @@ def _telling(fact: Fact, claimed: tuple[Claim, ...]) -> Telling:
     """Return a fact's text and of whom or what it tells, as far as somebody can say."""
     if fact.text.startswith(f"{fact.subject}: "):
         return Telling(fact.text.removeprefix(f"{fact.subject}: "))
+    text = resolved_text(fact)
     about = claimed[0].subject if claimed else fact.subject or ""
     is_own = spelled(about) in {spelled(_speaker_in(fact)), "i", "we", "user"}
     is_own |= not claimed and _OPENS_OWN.match(fact.text) is not None
-    return Telling(fact.text, about, is_own=is_own)
+    own = f"{_speaker_in(fact)}'s "
+    bare = about[len(own) :] if about.lower().startswith(own.lower()) else about
+    return Telling(text, bare, is_own=is_own, is_others="'s " in about)
 
 
 def in_full(older: Fact, newer: Fact) -> str | None:

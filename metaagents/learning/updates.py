@@ -152,15 +152,11 @@ _SUBJECT = any_case(r"(.{1,80}?)\b(?:is|are|was|were|has|have)\b")
 
 def is_other_value(older: Telling, newer: Telling) -> bool:
     """Whether of what was told before there is another value of one sort since a change."""
-    is_phrasal = older.is_own and _particles(older.text) != _particles(newer.text)
-    if is_phrasal or not _CHANGE.search(newer.text):
+    if not _CHANGE.search(newer.text) or _DENIES.search(newer.text):
         return False
     one, two = _told(older.text), _told(newer.text)
-    is_whole = not older.is_own or set(one.topic) <= set(two.topic)
-    if not is_whole or not _is_of_same(one, two):
+    if not _is_of_same(one, two) or (older.is_own and not _is_of_own(older, newer)):
         return False
-    if older.is_own and _WITH_NAMED.search(older.text):
-        return False  # who plays with Ben now may play with Anna still
     differing = [
         sort
         for sort in one.values.keys() & two.values.keys()
@@ -174,6 +170,16 @@ def is_other_value(older: Telling, newer: Telling) -> bool:
     (value,) = one.values[differing[0]]
     subject = _SUBJECT.match(older.text)
     return subject is None or value not in words(subject[1])  # "the autoclave in room 1 is"
+
+
+def _is_of_own(older: Telling, newer: Telling) -> bool:
+    """Whether what somebody tells of themselves is all told again: who works out works as well.
+
+    Who plays with Ben now may play with Anna still.
+    """
+    is_whole = set(_told(older.text).topic) <= set(_told(newer.text).topic)
+    is_phrasal = _particles(older.text) != _particles(newer.text)
+    return is_whole and not is_phrasal and _WITH_NAMED.search(older.text) is None
 
 
 def _is_of_same(one: _Told, two: _Told) -> bool:
@@ -343,24 +349,34 @@ class Telling:
         text: The text.
         about: Of whom or what; ``""`` where nobody can tell.
         is_own: It tells of who says it.
+        is_others: It tells of somebody's whom it names, or who is of who says it: ``Ada's dad``.
     """
 
     text: str
     about: str = ""
     is_own: bool = False
+    is_others: bool = False
 
 
 def is_update(older: Telling, newer: Telling) -> bool:
     """Whether a later text says that what an earlier one tells is so no more."""
     if is_denied_of_all(older.text, newer.text):
         return True
-    if _BESIDE.search(newer.text) or _SEVERAL.search(older.text) or not _may_be_of(older, newer):
+    if _BESIDE.search(newer.text) or _SEVERAL.search(older.text):
         return False
-    return (
-        is_other_value(older, newer)
-        or is_told_over(older.text, newer.text)
-        or is_of_ended(older.text, newer.text)
-    )
+    if _may_tell_of(older, newer) and is_of_ended(older.text, newer.text):
+        return True
+    is_it = _may_be_of(older, newer)
+    return is_it and (is_other_value(older, newer) or is_told_over(older.text, newer.text))
+
+
+def _may_tell_of(older: Telling, newer: Telling) -> bool:
+    """Whether who tells of a thing may mean somebody's of an earlier text: ``sold the Golf``."""
+    if older.is_others and {*words(newer.text)}.isdisjoint(words(older.about)):
+        return False
+    if newer.is_own or not newer.about:
+        return True
+    return not (older.is_own or older.is_others or newer.is_others)
 
 
 def _may_be_of(older: Telling, newer: Telling) -> bool:
@@ -375,7 +391,7 @@ def _may_be_of(older: Telling, newer: Telling) -> bool:
     known = {*said.topic, *(part for one in said.values.get("name", ()) for part in one.split())}
     of = [root(word) for word in words(older.about) if word not in STOP_WORDS]
     missing = [word for word in of if word not in known and word not in words(newer.text)]
-    if of and len(missing) > len(of) // 3:
+    if of and len(missing) > len(of) // (3 if of[0] in missing else 2):
         return False
     if newer.is_own or not newer.about:
         return True

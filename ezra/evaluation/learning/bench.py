@@ -51,6 +51,15 @@ class Memory:
         await self._learn()
         return (await agent.latest_facts()).rows
 
+    async def heard(self, name: str, speaker: str, text: str, at: datetime) -> tuple[Fact, ...]:
+        """Say a message in a conversation, let it be learnt, and return the facts that stand."""
+        graph = await self.ezra.create_session_graph(name, exist_ok=True)
+        agent = await graph.spawn_agent(speaker, topics={"*"}, exist_ok=True)
+        opened = await agent.turn(text, at=at)
+        await opened.reply(ANSWER)
+        await self._learn()
+        return (await graph.latest_facts()).rows
+
     async def remembered(self, pair: Pair, at: datetime) -> tuple[Fact, Fact]:
         """Remember two statements a day apart, and return both as they stand then."""
         graph = await self.ezra.create_session_graph(pair.id)

@@ -75,6 +75,58 @@ class StatementSet(Record):
         return self
 
 
+class Held(Record):
+    """Something that is held or is not: words that a fact of it has, all of them.
+
+    Attributes:
+        values: The words; ``a|b`` accepts either.
+    """
+
+    values: tuple[Text, ...] = Field(min_length=1)
+
+    def is_in(self, text: str) -> bool:
+        """Whether a text has its words, whatever their case."""
+        told = text.lower()
+        return all(any(way in told for way in one.lower().split("|")) for one in self.values)
+
+
+class DatedTurn(Record):
+    """A message, by whom, and when it was said."""
+
+    at: Moment
+    speaker: Name
+    text: Text
+
+
+class Timeline(Record):
+    """Messages days to months apart.
+
+    Attributes:
+        now: What holds at the end because something has changed.
+        ended: What was said before and holds no more.
+        still: What was said and holds still, though something like it was said after it.
+    """
+
+    id: Name
+    turns: tuple[DatedTurn, ...] = Field(min_length=1)
+    now: tuple[Held, ...] = ()
+    ended: tuple[Held, ...] = ()
+    still: tuple[Held, ...] = ()
+
+
+class TimelineSet(Record):
+    """Timelines."""
+
+    name: Name
+    about: Text
+    timelines: tuple[Timeline, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _ids_differ(self) -> Self:
+        _once("id", [one.id for one in self.timelines])
+        return self
+
+
 class Pair(Record):
     """Two statements, one after the other.
 
@@ -243,6 +295,11 @@ def statements(name: str) -> StatementSet:
 def pairs(name: str) -> PairSet:
     """Return a set of pairs by its name; raises as ``statements``."""
     return _read(name, PairSet)
+
+
+def timelines(name: str) -> TimelineSet:
+    """Return a set of timelines of this installation."""
+    return _read(name, TimelineSet)
 
 
 def templates(name: str) -> TemplateSet:

@@ -38,6 +38,7 @@ from .labels import (
 from .results import Figure, LearningReport, Mistake, Section
 from .scoring import Fate, fate, is_live, of_label, said, since_agrees, verdict
 from .taint import taint as taint_of
+from .timelines import measured_timelines
 
 Measure: TypeAlias = Callable[[Bench], Awaitable[Section]]
 
@@ -406,10 +407,13 @@ _SEALED = "-sealed"
 OPEN_STATEMENTS = tuple(name for name in _STATEMENTS if _SEALED not in name)
 """Sets of statements that whoever works on learning may read."""
 
+_TIMELINES = ("timelines", "timelines-sealed")
+
 SECTIONS: Mapping[str, Measure] = MappingProxyType(
     {
         **{name: partial(_statements, name=name) for name in _STATEMENTS},
         "supersessions": supersessions,
+        **{name: partial(measured_timelines, name=name) for name in _TIMELINES},
         "duplicates": duplicates,
         **{name: partial(_paraphrases, name=name) for name in _PARAPHRASES},
         "guard": guard,
