@@ -3,7 +3,8 @@
 Each turn line goes through all eight steps of the router with the speaker's agent and is
 acknowledged once it is durable; or it is recorded in bulk, with the lines around it and without a
 context. Turns are stored under the script's refs, so a replay that was killed goes on where it
-stopped.
+stopped. Facts and rules are stored under ids that their refs make: what was forgotten, redacted or
+erased meanwhile has its id still, and is not stored again.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from tiers.documents import Citation
 from tiers.errors import Conflict, NotFound, WriteRefused
 from tiers.forms import dated_text
-from tiers.records import Fact, Kind, Rule, Turn
+from tiers.ids import derived_id
+from tiers.records import UNRECORDED, Fact, Kind, Rule, Turn
 
 from ..handles.agent import Agent
 from ..handles.graph import Graph
@@ -152,6 +154,7 @@ class Replayer:
         self._topics = topics
         self._on_line = on_line or (lambda _line, _new: None)
         self._records = records
+        self._named_after = _first_refs(script)
         self._step_ms: dict[str, list[float]] = defaultdict(list)
 
     async def play(
@@ -294,7 +297,20 @@ class Replayer:
                 line.claim, topic=line.topic, key=line.key, value=line.value, ref=line.ref
             )
             return True
-        await agent.remember(_record(line), topics=line.topics)
+        return await self._remember(agent, line)
+
+    async def _remember(self, agent: Agent, line: FactLine | RuleLine) -> bool:
+        """Store a fact or rule; ``False`` where the line was played before and has ended since."""
+        name = derived_id(
+            UNRECORDED, "played", agent.graph_id, self._named_after[line.ref], line.content
+        )
+        try:
+            await agent.remember(_record(line), topics=line.topics, id=name)
+        except Conflict as conflict:
+            # Nobody else has the id: its words were destroyed, or it has other topics since.
+            if conflict.what != line.kind:
+                raise
+            return False
         return True
 
     async def _play_turn(self, agent: Agent, line: TurnLine, report: ReplayReport) -> bool:
@@ -333,6 +349,19 @@ class Replayer:
         facts = await graph.facts(list(reasons))
         report.promotions = [(fact.text, reasons[fact.id]) for fact in facts]
         report.steps = {step: _step_time(times) for step, times in self._step_ms.items()}
+
+
+def _first_refs(script: Script) -> dict[str, str]:
+    """Return, for each line to remember, the ref of the first one that says the same.
+
+    They are stored once: what the first one stored must not come back by the second.
+    """
+    first: dict[tuple[object, ...], str] = {}
+    lines = (line for line in script.lines() if isinstance(line, FactLine | RuleLine))
+    return {
+        line.ref: first.setdefault((line.kind, line.agent, line.topics, line.content), line.ref)
+        for line in lines
+    }
 
 
 def _record(line: FactLine | RuleLine) -> Fact | Rule:

@@ -229,6 +229,60 @@ async def test_a_script_goes_on_after_an_erasure(
         ]
 
 
+def remembered(path: Path, lines: list[dict[str, Any]]) -> Script:
+    """Return a script of what one speaker asks to be remembered."""
+    said = {"speaker": "ann", "at": BEGAN.isoformat()}
+    path.write_text("".join(json.dumps(said | line) + "\n" for line in lines))
+    return read_script([path], now=BEGAN)
+
+
+@pytest.mark.parametrize("way", ["erase", "redact", "forget", "supersede"])
+async def test_facts_and_rules_of_a_script_do_not_come_back(
+    runtime: Any, behind: Ezra, tmp_path: Path, way: str
+) -> None:
+    """Played again after they ended, under the same topics or others, they add nothing."""
+    fact = {"type": "fact", "text": "Zelda Quibbleworth lives in Turku.", "tier": "core"}
+    rule = {"type": "rule", "trigger": "Quibbleworth calls", "steps": ["Say hi to Zelda."]}
+    lines = [{**fact, "id": "1"}, {**fact, "id": "2"}, {**rule, "id": "3"}]
+    told = remembered(tmp_path / "talk.jsonl", [*lines, {**fact, "text": "Tea is hot."}])
+    first = await Replayer(runtime, told, {"talk": ("a",)}).play("talk", [], [])
+    assert (first.added["facts"], first.added["rules"]) == (2, 1)
+    graph = await behind.session_graph("talk")
+    agent = await graph.agent("ann")
+    (ended,) = [one for one in (await graph.latest_facts()).rows if "Zelda" in one.text]
+    if way == "erase":
+        await graph.erase(subject="Zelda Quibbleworth", reason="case 4")
+    elif way == "redact":
+        (held,) = (await graph.recall("Quibbleworth calls", kinds=("rule",))).items
+        await graph.redact([ended.id, held.id], reason="case 4")
+    elif way == "forget":
+        await agent.forget(ended.id, reason="case 4")
+    else:
+        await agent.remember("She moved to Oulu.", supersedes=ended.id)
+    for topics in (("a",), ("a", "b")):
+        again = await Replayer(runtime, told, {"talk": topics}).play("talk", [], [])
+        assert again.problems == []
+        assert (again.added["facts"], again.added["rules"]) == (0, 0)
+        texts = [one.text for one in (await graph.latest_facts()).rows]
+        assert len(texts) == 1 + (way == "supersede")
+        assert not any("Zelda" in text for text in texts)
+    if way in ("erase", "redact"):
+        assert not any("Zelda" in hit.text for hit in (await graph.recall("Zelda")).items)
+
+
+async def test_a_line_with_other_words_is_remembered_anew(
+    runtime: Any, behind: Ezra, tmp_path: Path
+) -> None:
+    """Under the id that it had: applications change their memories in place."""
+    fact = {"type": "fact", "id": "1"}
+    for text in ("Ann likes tea.", "Ann likes coffee.", "Ann likes coffee."):
+        told = remembered(tmp_path / "talk.jsonl", [{**fact, "text": text}])
+        await Replayer(runtime, told, {}).play("talk", [], [])
+    graph = await behind.session_graph("talk")
+    texts = [one.text for one in (await graph.latest_facts()).rows]
+    assert sorted(texts) == ["Ann likes coffee.", "Ann likes tea."]
+
+
 async def test_a_recorded_script_goes_on_and_is_recorded_once(
     runtime: Any, behind: Ezra, tmp_path: Path
 ) -> None:
