@@ -441,7 +441,7 @@ async def sync(
 
 def _synced(report: SyncReport, *, quiet: bool) -> Iterator[Part]:
     for one in report.notes:
-        if one.outcome in ("conflict", "held", "failed"):
+        if one.outcome in ("conflict", "held", "redacted", "failed"):
             yield Note(_line(one))
         elif one.outcome != "unchanged" and not quiet:
             yield _line(one)

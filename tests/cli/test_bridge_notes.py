@@ -61,6 +61,22 @@ def test_notes_are_kept_alike_and_conflicts_are_told(
     assert "EZRA_BRIDGE_MEMORY_PATH" in nowhere.err
 
 
+@pytest.mark.usefixtures("made")
+def test_an_erasure_leaves_the_files_of_the_user_alone(shared: Door) -> None:
+    """It is told what became of the memory of each, also to who wants to hear little."""
+    folder = Path(os.environ["EZRA_BRIDGE_MEMORY_PATH"])
+    folder.mkdir()
+    (folder / "release.md").write_text("Step 1.\n\nThanks to Tamsin Oakwood.")
+    shared.done("bridge", "sync-memories")
+    shared.done(
+        "graph", "erase", "notes-of-people", "--subject", "Tamsin Oakwood", "--reason", "case 1"
+    )
+    for quiet in ([], ["--quiet"]):
+        told = shared.done("bridge", "sync-memories", *quiet)
+        assert "release.md  (its memory was redacted: the file is kept" in told.err
+        assert "Step 1." in (folder / "release.md").read_text()
+
+
 def test_folders_are_kept_in_the_configuration_and_variables_override_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

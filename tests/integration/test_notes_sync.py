@@ -147,27 +147,34 @@ async def test_a_note_edited_during_the_sync_is_left_alone(tmp_path: Path) -> No
         assert set(machine.notes().values()) == {"Edited meanwhile.", "Changed elsewhere."}
 
 
-async def test_what_was_destroyed_at_the_server_goes_from_the_folders_too(tmp_path: Path) -> None:
-    """A redacted note is a removed one: its file goes, unless it was changed since."""
+async def test_a_file_whose_memory_was_redacted_stays_and_is_not_sent(tmp_path: Path) -> None:
+    """On every machine, changed since or not, however often they sync; unless its name is free."""
     async with house(tmp_path / "home", "in process") as door:
         agent = await door.agent(name="scout", topics={"*"})
         machine, other = Machine(tmp_path, agent, "one"), Machine(tmp_path, agent, "two")
-        machine.write("a.md", "A secret.")
-        machine.write("b.md", "No secret.")
+        names = ("a.md", "deep/\u00f6.md", "b.md")
+        for name in names:
+            machine.write(name, f"A secret of {name}.")
         await machine.sync()
         await other.sync()
         other.write("a.md", "No secret any more.")
+        here, there = machine.notes(), other.notes()
         graph = await door.runtime.session_graph("graph-1")
-        secret = (await machine.live())["a.md"].id
-        await graph.redact([secret], reason="asked to")
-        assert (await machine.sync()).counts == {"deleted": 1, "unchanged": 1}
-        assert (await other.sync()).counts == {"conflict": 1, "unchanged": 1}
-        assert "A secret." not in {*machine.notes().values(), *other.notes().values()}
-        assert "No secret any more." in other.notes().values()
-        machine.write("a.md", "A secret.")
-        report = await machine.sync()
-        assert report.counts == {"pulled": 1, "redacted": 1, "unchanged": 1}
-        assert not report.needs_people
+        live = await machine.live()
+        await graph.redact([live[name].id for name in names[:2]], reason="asked to")
+        for _ in range(2):
+            for one, files in ((machine, here), (other, there)):
+                report = await one.sync()
+                assert report.counts == {"redacted": 2, "unchanged": 1}
+                reasons = {note.reason for note in report.notes if note.outcome == "redacted"}
+                assert all("redacted: the file is kept" in reason for reason in reasons)
+                assert not report.needs_people
+                assert one.notes() == files
+        assert set(await machine.live()) - {live[name].id for name in names} == {"b.md"}
+        machine.remove("a.md")
+        assert (await machine.sync()).counts == {"redacted": 1, "unchanged": 2}
+        machine.write("a.md", "Another text.")
+        assert (await machine.sync()).counts == {"redacted": 2, "unchanged": 1}
         again = await agent.documents.put(
             "a.md",
             "The name again.",
@@ -176,6 +183,26 @@ async def test_what_was_destroyed_at_the_server_goes_from_the_folders_too(tmp_pa
             even_if_redacted=True,
         )
         assert (again.was_new, again.document.revision) == (True, 2)
+
+
+async def test_a_file_whose_memory_was_rolled_back_stays(tmp_path: Path) -> None:
+    """So it does where that is final; undone, both sides are alike as before."""
+    async with house(tmp_path / "home", "in process") as door:
+        agent = await door.agent(name="scout", topics={"*"})
+        machine = Machine(tmp_path, agent, "one")
+        machine.write("a.md", "Somebody's claim.")
+        await machine.sync()
+        graph = await door.runtime.session_graph("graph-1")
+        poison = (await machine.live())["a.md"].id
+        done = await graph.taint.roll_back(poison, reason="asked to")
+        report = await machine.sync()
+        assert (report.counts, report.notes[0].reason[:26]) == (
+            {"redacted": 1},
+            "its memory was rolled back",
+        )
+        await graph.taint.undo(done.roll_back.id, reason="it is true")
+        assert (await machine.sync()).counts == {"unchanged": 1}
+        assert machine.notes() == {"a.md": "Somebody's claim."}
 
 
 # A repository of more than 300 notes: indexed once, then only what changed.

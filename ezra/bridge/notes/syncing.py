@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from tiers.documents import Document
+from tiers.documents import Document, document_id, is_rolled_back, spellings, stays_away
 from tiers.errors import (
     BudgetExceeded,
     Conflict,
@@ -47,7 +47,12 @@ TRIES = 3
 SAVE_EVERY = 25
 REMOVED_HERE = "its file was removed"
 WAS_REDACTED = (
-    "a note of this name was redacted: give it another name, or put it with even_if_redacted"
+    "its memory was redacted: the file is kept as it is, and is not sent; to store it anew, give "
+    "it another name, or put it with even_if_redacted"
+)
+WAS_ROLLED_BACK = (
+    "its memory was rolled back: the file is kept as it is, and is not sent; change it, undo the "
+    "roll-back, or put it with even_if_redacted"
 )
 _DONE: Mapping[Step, Outcome] = {
     "unchanged": "unchanged",
@@ -91,8 +96,8 @@ class Synced:
         name: Of it.
         outcome: ``unchanged``; ``pushed`` or ``removed`` at the server; ``pulled`` or ``deleted``
             here; ``conflict``: both sides had changed it; ``behind``: the server has changed it,
-            and pulling is off; ``held``: too much would be removed; ``redacted``: a note of that
-            name was redacted, and is not sent again; ``failed``.
+            and pulling is off; ``held``: too much would be removed; ``redacted``: the server's was
+            redacted or rolled back, the file is kept and not sent again; ``failed``.
         kept_as: Of a conflict, the name of the note with this machine's version.
         reason: Why, where that is not plain.
     """
@@ -136,7 +141,9 @@ async def sync_memories(
     """Bring a folder of notes and its shelf together.
 
     Each note is compared with what both sides had at the last sync: who alone has changed it wins,
-    and where both have, both versions are kept. May be repeated, also after it was cut off.
+    and where both have, both versions are kept. Redacting a note at the server is no change of the
+    folder, which is the user's own: its file stays, and is not sent. May be repeated, also after it
+    was cut off.
 
     Args:
         documents: Of the agent.
@@ -155,7 +162,8 @@ async def sync_memories(
         agreed = await asyncio.to_thread(memory.state.read)
         here = await asyncio.to_thread(_read_folder, memory.folder, bool(agreed))
         found = await all_documents(documents, memory.shelf, removed=True)
-        run = _Run(documents, memory, agreed, here, {one.name: one for one in found}, pull=pull)
+        there = _by_name(found, {*here, *agreed})
+        run = _Run(documents, memory, agreed, here, there, pull=pull)
         run.hold_removals(force=force)
         try:
             names = run.names()
@@ -212,13 +220,14 @@ class _Run:
         """Hold back the removals of a side where they are more than half of what it has."""
         if force:
             return
-        steps = {name: step_of(self._sides(name)) for name in self.names()}
+        names = [name for name in self.names() if not self._why_kept(name)]
+        steps = {name: step_of(self._sides(name)) for name in names}
         live = sum(_is_live(one) for one in self._there.values())
         for kind, total in (("remove", live), ("delete", len(self._here))):
-            names = [name for name, step in steps.items() if step == kind]
+            removed = [name for name, step in steps.items() if step == kind]
             # One note is no folder that somebody has lost.
-            if len(names) > 1 and 2 * len(names) > total:
-                self._held |= frozenset(names)
+            if len(removed) > 1 and 2 * len(removed) > total:
+                self._held |= frozenset(removed)
 
     async def synced(self, name: str) -> Synced:
         """Bring one note together, and say what came of it."""
@@ -227,6 +236,9 @@ class _Run:
             return Synced(name, "failed", reason=note.problem)
         try:
             for _ in range(TRIES):
+                why = self._why_kept(name)
+                if why:
+                    return Synced(name, "redacted", reason=why)
                 try:
                     return await self._apply(name, step_of(self._sides(name)))
                 except WasRedacted:
@@ -241,6 +253,13 @@ class _Run:
             raise
         except EzraError as error:
             return Synced(name, "failed", reason=str(error))
+
+    def _why_kept(self, name: str) -> str:
+        """Return why a file is neither sent nor removed; empty where it may be."""
+        note, document = self._here.get(name), self._there.get(name)
+        if note is None or document is None or not stays_away(document, note.digest):
+            return ""
+        return WAS_ROLLED_BACK if is_rolled_back(document) else WAS_REDACTED
 
     def _look(self, name: str) -> LocalNote | None:
         return local_notes(self._memory.folder).get(name)
@@ -340,6 +359,25 @@ class _Run:
             self.agreed.pop(name, None)
         else:
             self.agreed[name] = Agreed(note.digest, document.revision)
+
+
+def _by_name(found: Iterable[Document], names: Iterable[str]) -> dict[str, Document]:
+    """Return documents by name; one whose name was destroyed by that of the names that led to it.
+
+    Such a one is called by its id, which its name makes.
+    """
+    documents = {one.name: one for one in found}
+    nameless = [one for one in documents.values() if one.name == one.id]
+    if nameless:
+        by_id = {one.id: one for one in nameless}
+        first = nameless[0]
+        shelf = (first.tenant, first.graph_id, first.shelf)
+        for name in names:
+            for spelled in spellings(name):
+                document = by_id.get(document_id(*shelf, spelled))
+                if document is not None:
+                    documents[name] = document
+    return documents
 
 
 def _is_live(document: Document) -> bool:
