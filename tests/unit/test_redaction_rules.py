@@ -408,6 +408,23 @@ def test_a_cursor_that_no_page_gave_is_refused(cursor: str) -> None:
         ("राम शर्मा", "शर्मा जी, राम"),
         ("김민수", "어제 김민수를 만났다."),
         ("محمد علي", "عَلِيّ ومُحَمَّد، محمد"),
+        ("DE89 3704 0044 0532 0130 00", "to DE89370400440532013000, please"),
+        ("DE89370400440532013000", "IBAN: DE89 3704 0044 0532 0130 00."),
+        ("AB-1234-56", "the account AB123456"),
+        ("ab123456", "the account AB/1234/56"),
+        ("AB 1234 56", "the account is ab-1234-56"),
+        *(
+            ("1234567", f"It costs {one}.")
+            for one in ("1,234,567", "1'234\u2019567", "1.234.567,89")
+        ),
+        ("1,234,567", "It costs 1234567."),
+        *(("4711", f"No. {one} of 14.5.") for one in ("4 711", "4,711", "4.711", "4'711", "4711")),
+        ("4 711", "It costs 4711."),
+        ("555 0199", "call 555:0199"),
+        ("555-0199", "call_555_0199_now"),
+        ("\u0141ukasz \u017bak", "Zak, Lukasz"),
+        ("Soren Odegard", "S\u00f8ren \u00d8deg\u00e5rd"),
+        ("Gu\u00f0r\u00fan", "GUDRUN"),
     ],
 )
 def test_r9_02_parts_of_a_name_and_spellings_of_a_number_are_found(subject: str, text: str) -> None:
@@ -425,6 +442,15 @@ def test_marks_that_were_left_before_accents_went_are_known_again() -> None:
     emptied = retired_form(turn_by(SCOPE, "x"), LATER)
     before = "".join(_mark(emptied.id, f"w {one}") for one in ("jos\u00e9", "garc\u00eda"))
     subject = Subject("Jos\u00e9 Garc\u00eda")
+    assert not subject.is_mentioned_by(emptied)
+    assert subject.is_mentioned_by(emptied.model_copy(update={"mentions": before}))
+
+
+def test_marks_that_were_left_before_strokes_went_are_known_again() -> None:
+    """What retention emptied then has digests of words with their strokes, without accents."""
+    emptied = retired_form(turn_by(SCOPE, "x"), LATER)
+    before = "".join(_mark(emptied.id, f"w {one}") for one in ("s\u00f8ren", "\u00f8degard"))
+    subject = Subject("S\u00f8ren \u00d8deg\u00e5rd")
     assert not subject.is_mentioned_by(emptied)
     assert subject.is_mentioned_by(emptied.model_copy(update={"mentions": before}))
 
@@ -447,6 +473,13 @@ def test_marks_that_were_left_before_signs_of_vowels_belonged_to_words_are_known
         ("राम शर्मा", "मेरी बहन शर्मीला मुंबई में रहती है"),
         ("77190", "177190 771901 7719"),
         ("7719", "77 19"),
+        *(("4711", one) for one in ("14 711", "4 711 12", "4, 711", "4,7112", "1.4.711")),
+        *(("12345", one) for one in ("123,45", "12, 345", "1,2,3,4,5")),
+        ("12345678", "12345,678 km"),
+        ("AB123456", "AB1234567, XAB123456, AB, 123456"),
+        ("A1234", "Take plan A. 1234 people came."),
+        ("R2D2", "R2-D2"),
+        ("M\u00fcller", "Mueller"),
         ("Ann", json.dumps("Jo\u00e9\nAnnual")),
         ("Ann", r"\u00 \ud800nn 100%25Anna &an; " + "\\" * 99),
     ],

@@ -8,11 +8,21 @@ family name, another case. So a name of several words is found in a text
 * that has another of them alone, written with a capital, unless the next word has one too:
   ``Ann Smith`` is not Ann Lee.
 
-Single parts count only of a name that is given with capitals. A number of five digits or more is
-found with whatever spaces, dashes, dots, slashes and brackets between its digits.
+Single parts count only of a name that is given with capitals.
+
+A number of five digits or more is found in up to eight groups with whatever spaces, dashes, dots,
+slashes, brackets, colons and underscores between them, three together at most, or with commas or
+apostrophes between its thousands. One of four digits is found as a whole or with one sign before
+its last three; a shorter one as it is given. A code of letters and digits, of five or more, is
+found with such separators wherever they stand. Neither is found inside of a longer one.
+
+Not found are numbers in words or in digits of another script, with another prefix (``0170`` for
+``+49 170``) or grouped otherwise by commas (``12,34,567``), and names as another language spells
+them (``Mueller`` for ``Müller``, ``Soeren`` for ``Søren``).
 
 Texts are compared as they are read: characters that are not shown are left out, and so are accents
-of Latin, Greek and Cyrillic letters and vowels of Hebrew and Arabic ones; apostrophes are one.
+and strokes of Latin letters, accents of Greek and Cyrillic ones and vowels of Hebrew and Arabic
+ones; apostrophes are one.
 Tools return JSON, HTML and addresses of pages, which escape letters: such a text is also read with
 the letters themselves.
 
@@ -41,6 +51,11 @@ NUMBER_DIGITS_MAX = 20
 GROUPS_MAX = 8
 """So many groups of digits may make one number."""
 
+CODE_CHARS_MIN = 5
+CODE_CHARS_MAX = 40
+CODE_GROUPS_MAX = 10
+"""So many groups may make one code in the marks of a text: an account has nine."""
+
 PART_CHARS_MIN = 3
 """A shorter part of a name says nobody's name alone."""
 
@@ -51,11 +66,27 @@ _BETWEEN = " -'\u2010\u2011\u2019"
 
 _LETTERS = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
 _UNSPACED = re.compile("[\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff]")
+_SEPARATORS = " \u00a0\u202f.\\-\u2010-\u2013/():_"
+_THOUSANDS = r"(?<!\d{4})[,'](?=\d{3}(?!\d))"
 _DIGITS = re.compile(
     rf"(?<![^\W_])\d{{1,{NUMBER_DIGITS_MAX}}}"
-    rf"(?:[ \u00a0\u202f.\-\u2010-\u2013/()]{{1,3}}\d{{1,{NUMBER_DIGITS_MAX}}}){{0,63}}(?![^\W_])"
+    rf"(?:(?:[{_SEPARATORS}]{{1,3}}|{_THOUSANDS})\d{{1,{NUMBER_DIGITS_MAX}}}){{0,63}}(?![^\W_])"
 )
+_ONE_THOUSAND = re.compile(
+    r"(?<![^\W_])(?<!\d[ \u00a0\u202f,.'])\d([ \u00a0\u202f,.'])\d{3}(?![^\W_]|\1\d)"
+)
+"""A number of four digits, with a sign before its last three."""
+_FOUR_DIGITS = re.compile(r"\d[ ,.']?\d{3}")
 _GROUP = re.compile(r"\d+")
+
+_IN_CODE = re.compile(rf"[^\W_]|[{_SEPARATORS}]")
+_WITHIN_CODE = rf"(?:(?![.:] )[{_SEPARATORS}]){{0,3}}"
+"""A dot or colon with a space behind it ends what is said before it."""
+_CODE_GROUP = r"(?:[^\W\d_]{0,40}\d[^\W_]{0,40}|[A-Z]{1,4})"
+_CODES = re.compile(
+    rf"(?<![^\W_]){_CODE_GROUP}(?:[{_SEPARATORS}]{{1,3}}{_CODE_GROUP}){{0,63}}(?![^\W_])"
+)
+_CODE_PIECE = re.compile(r"[^\W_]+")
 _NO_WIDTH = "\u200b"
 _ESCAPES_OF_JSON = re.compile(r"(?:\\{1,8}u[0-9A-Fa-f]{4})+|\\{1,8}[bfnrt]")
 """Letters and line breaks; JSON within JSON doubles the backslashes."""
@@ -92,6 +123,18 @@ _BY_CAPITALS = str.maketrans({"\u00df": "ss", "\u1e9e": "SS", "\u0131": "i"})
 """Letters that are another one, or two, when they are written as capitals."""
 
 
+_STROKED = dict(
+    zip(
+        "\u00d0\u00f0\u00d8\u00f8\u0110\u0111\u0126\u0127\u0141\u0142\u0166\u0167\u0180\u0243"
+        "\u0197\u0268\u01b5\u01b6\u01e4\u01e5\u023a\u2c65\u023b\u023c\u023e\u2c66\u0246\u0247"
+        "\u0248\u0249\u024c\u024d\u024e\u024f",
+        "DdOoDdHhLlTtbBIiZzGgAaCcTtEeJjRrYy",
+        strict=True,
+    )
+)
+"""Letters with a stroke through them, eth among them, which Unicode does not take for an accent."""
+_WITHOUT_STROKES = str.maketrans(_STROKED)
+
 _BY_KEYBOARD = str.maketrans(dict.fromkeys("\u2018\u2019\u02bb\u02bc\u00b4", "'"))
 """Apostrophes of printers, phones and other languages, as a keyboard has them."""
 
@@ -126,7 +169,19 @@ def _typed(text: str) -> tuple[str, ...]:
     return _spelled(text), _spelled(text.replace(_NO_WIDTH, " "))
 
 
+def former_spellings(subject: str) -> tuple[str, ...]:
+    """Return a subject as it stands in marks that were left by what compared texts before.
+
+    First with its accents, as at the very beginning; then without them, but with strokes.
+    """
+    return subject, _without_accents(subject)
+
+
 def _spelled(text: str) -> str:
+    return _without_accents(text).translate(_WITHOUT_STROKES)
+
+
+def _without_accents(text: str) -> str:
     seen = unicodedata.normalize("NFKD", UNSEEN.sub("", text).translate(_BY_KEYBOARD))
     bare = _ACCENTS.sub("", seen)
     return unicodedata.normalize("NFKC", bare).translate(_BY_CAPITALS)
@@ -156,10 +211,22 @@ class Texts:
         """Every number of enough digits, without what stands between them."""
         return frozenset(number for text in self._texts for number in _numbers(text))
 
+    def codes(self) -> frozenset[str]:
+        """Every code whose parts have a digit or are a few capitals, as it is without separators.
+
+        What other parts a code has, nobody tells from words who does not know it.
+        """
+        return frozenset(code for text in self._texts for code in _codes(text))
+
+    def have(self, code: re.Pattern[str]) -> bool:
+        """Whether one of them has a code, given as it is found in lower case."""
+        return any(code.search(text.casefold()) for text in self._texts)
+
     def marks(self, record_id: str) -> str:
         """Return what stays of a record that said this: the digests of its words, sorted."""
         kept = [
             *(f"n {one}" for one in sorted(self.numbers())),
+            *(f"n {one}" for one in sorted(self.codes())),
             *(f"c {one}" for one in sorted(self.names() - STOP_WORDS)),
             *(f"w {one}" for one in sorted(self.words() - STOP_WORDS)),
         ]
@@ -181,13 +248,19 @@ class Name:
         is_given = [match.group()[:1].isupper() for match in _LETTERS.finditer(plain)]
         self._has_capitals = self._is_name and all(is_given[:1] + is_given[-1:])
         digits = "".join(_GROUP.findall(plain))
-        is_number = not _LETTERS.search(plain) and len(digits) >= NUMBER_DIGITS_MIN
+        is_long = len(digits) >= NUMBER_DIGITS_MIN or _FOUR_DIGITS.fullmatch(plain) is not None
+        is_number = is_long and not _LETTERS.search(plain)
         self._number = digits[:NUMBER_DIGITS_MAX] if is_number else ""
+        self._code = _code(plain)
+        chars = _WITHIN_CODE.join(map(re.escape, self._code))
+        self._as_code = re.compile(rf"(?<![^\W_]){chars}(?![^\W_])") if chars else None
 
     def is_in(self, texts: Texts) -> bool:
         """Whether texts have it otherwise than word for word."""
         if self._number:
-            return self._number in texts.numbers()
+            return self._number in texts.numbers() or self._number in texts.words()
+        if self._as_code is not None:
+            return texts.have(self._as_code)
         if not self._is_name:
             return False
         held = texts.words()
@@ -205,7 +278,9 @@ class Name:
             return _mark(record_id, what) in held
 
         if self._number:
-            return has(f"n {self._number}")
+            return has(f"n {self._number}") or has(f"w {self._number}")
+        if self._code and has(f"n {self._code}"):
+            return True
         # Marks of before signs of vowels belonged to words are those of the pieces between them.
         return any(
             self._is_mentioned(
@@ -275,6 +350,35 @@ def _numbers(text: str) -> Iterator[str]:
                     break
                 if len(number) >= NUMBER_DIGITS_MIN:
                     yield number
+    for match in _ONE_THOUSAND.finditer(text):
+        yield "".join(_GROUP.findall(match.group()))
+
+
+def _codes(text: str) -> Iterator[str]:
+    """Yield each run of groups of letters and digits as a code, and each part of it."""
+    for match in _CODES.finditer(text):
+        if not (_LETTERS.search(match.group()) and _GROUP.search(match.group())):
+            continue
+        groups = _CODE_PIECE.findall(match.group())
+        for start in range(len(groups)):
+            for whole in _joined(groups[start : start + CODE_GROUPS_MAX]):
+                if len(whole) > CODE_CHARS_MAX:
+                    break
+                if _is_code(whole):
+                    yield whole.casefold()
+
+
+def _code(plain: str) -> str:
+    """Return a text that is a code in lower case, without separators; empty for any other."""
+    if not all(map(_IN_CODE.fullmatch, plain)):
+        return ""
+    whole = "".join(_CODE_PIECE.findall(plain))
+    return whole.casefold() if _is_code(whole) else ""
+
+
+def _is_code(whole: str) -> bool:
+    is_mixed = not (whole.isalpha() or whole.isdecimal())
+    return is_mixed and CODE_CHARS_MIN <= len(whole) <= CODE_CHARS_MAX
 
 
 def _joined(groups: Iterable[str]) -> Iterator[str]:

@@ -4,7 +4,8 @@ Texts are compared in a form in which it makes no difference how they were typed
 spells them, case folded, white space collapsed. A subject is found as whole words, so that ``Ann``
 is not in ``Annual``; in scripts that put no space between words it is found wherever it stands, and
 in Korean before particles.
-Names are found by their parts as well, and numbers however they are written; see ``mentions``.
+Names are found by their parts as well, numbers and codes however they are written; see
+``mentions``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from ..ids import first_id
 from ..records import Receipt
 from ..upkeep import PAGE_ROWS_MAX, Page, RecordRef
 from .cursors import place_of
-from .mentions import IN_PARTICLES, Name, Texts, spellings
+from .mentions import IN_PARTICLES, Name, Texts, former_spellings, spellings
 from .ownership import check_limit
 from .redaction import MODELS, RecordKind, Redactable, blanked, is_retired, said_in, texts_of
 
@@ -71,7 +72,7 @@ class Subject:
     def __init__(self, subject: str) -> None:
         self._words = plain(subject)
         self._name = Name(spellings(subject)[0])
-        self._as_typed = Name(subject)
+        self._former_names = tuple(map(Name, former_spellings(subject)))
 
     def is_in(self, text: str) -> bool:
         """Whether the text holds it as whole words, parts of it as a name, or it as a number."""
@@ -80,8 +81,8 @@ class Subject:
     def is_mentioned_by(self, record: Redactable) -> bool:
         """Whether a record speaks of it, or spoke of it before retention took what it said."""
         if is_retired(record):
-            # Marks of before accents were left out have them still.
-            marks, names = getattr(record, "mentions", ""), (self._name, self._as_typed)
+            # Marks of before accents and strokes were left out have them still.
+            marks, names = getattr(record, "mentions", ""), (self._name, *self._former_names)
             return any(name.is_among(marks, record.id) for name in names)
         texts = list(texts_of(record))
         # Apart they may stand in several texts: the name in one, the rest of it in another.
