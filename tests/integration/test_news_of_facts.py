@@ -28,6 +28,27 @@ async def _standing(home: Path, *said: str, reply: str = "Okay.") -> set[str]:
     ("said", "gone"),
     [
         (("The project deadline is March 3.", "The deadline got pushed to March 17."), "project"),
+        (("I work at Siemens.", "I left Siemens."), "works at"),
+        (("I'm a vegetarian.", "I stopped being vegetarian."), "is a"),
+        (("I get a veg box from Greenacre every Friday.", "I cancelled the veg box."), "Friday"),
+        (
+            (
+                "I take metformin twice a day.",
+                "My doctor took me off metformin yesterday, I'm now on Ozempic.",
+            ),
+            "twice a day",
+        ),
+        (
+            (
+                "The retry limit of the payout worker is 5.",
+                "Correction, wrong file. The retry limit of the payout worker is 3.",
+            ),
+            "5",
+        ),
+        (
+            ("Noah is allergic to peanuts.", "I got that wrong. Noah is allergic to cashews."),
+            "Noah is allergic to peanuts",
+        ),
         (
             ("The API key rotation is every 90 days.", "The rotation is now every 30 days."),
             "90 days",
@@ -386,3 +407,37 @@ async def test_an_answer_puts_nothing_right(tmp_path: Path, reply: str, *, is_ri
     after = await _standing(tmp_path / "after", said, "tom, not tim.", reply=reply)
     assert before
     assert (before <= after) is not is_right
+
+
+@pytest.mark.parametrize(
+    ("said", "held"),
+    [
+        ("I live in Bremen. Sorry, I meant Bergen.", "sam lives in Bergen"),
+        ("My son is called Leo. Typo, I meant Theo.", "sam's son is called Theo"),
+        ("I play the violin. Actually it's the viola.", "sam plays the viola"),
+        ("I was born in 1984. Let me correct that: 1985.", "sam was born in 1985"),
+        ("The budget is 40,000 euros. My mistake, 45,000.", "the budget is 45,000 euros"),
+    ],
+)
+async def test_what_a_message_puts_right_itself_is_held_as_it_was_meant(
+    tmp_path: Path, said: str, held: str
+) -> None:
+    """Only the right word is learnt, and the wrong one of nobody."""
+    assert await _standing(tmp_path, said) == {held}
+
+
+async def test_a_past_value_takes_the_place_of_none(tmp_path: Path) -> None:
+    """What was so once stands beside what is so."""
+    held = await _standing(tmp_path, "My dose is 20 mg.", "My dose was 10 mg in October.")
+    assert "sam's dose is 20 mg" in held
+
+
+async def test_what_ends_nothing_known_is_no_news(tmp_path: Path) -> None:
+    """Who left a building that nobody knows of has said nothing to be kept."""
+    assert await _standing(tmp_path, "I left Siemens.") == set()
+
+
+async def test_small_letters_begin_sentences_too(tmp_path: Path) -> None:
+    """Who types on without capitals has said the second thing by itself."""
+    said = "Dropped the Pixel in the lake. my phone is an iPhone 15 now"
+    assert "sam's phone is an iPhone 15" in await _standing(tmp_path, said)

@@ -54,7 +54,7 @@ class Memory:
     async def heard(self, name: str, speaker: str, text: str, at: datetime) -> tuple[Fact, ...]:
         """Say a message in a conversation, let it be learnt, and return the facts that stand."""
         graph = await self.ezra.create_session_graph(name, exist_ok=True)
-        agent = await graph.spawn_agent(speaker, topics={"*"}, exist_ok=True)
+        agent = await graph.spawn_agent(speaker, topics={"*"})
         opened = await agent.turn(text, at=at)
         await opened.reply(ANSWER)
         await self._learn()
