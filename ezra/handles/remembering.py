@@ -408,7 +408,9 @@ async def forget_all(
     ids = [*twins, *(one.id for one in own)]
     indexed = [index_work(one, None) for one in dict.fromkeys((*twins, *ids))]
     done = (
-        await runtime.review.forget_all(scope, ids, reason, runtime.clock(), indexed) if ids else ()
+        await runtime.review.forget_all(scope, ids, reason, runtime.saying(), indexed)
+        if ids
+        else ()
     )
     runtime.wake_learning()
     named = set(fact_ids)
@@ -434,7 +436,7 @@ async def forget(runtime: Runtime, scope: Scope, fact_id: str, reason: str) -> b
     done = False
     for one in (*await runtime.review.twins(scope, fact_id), fact_id):
         done = await runtime.review.forget(
-            scope, one, reason, runtime.clock(), [index_work(one, None)]
+            scope, one, reason, runtime.saying(), [index_work(one, None)]
         )
     runtime.wake_learning()
     return done

@@ -333,7 +333,7 @@ class ExtractionAgent:
         gone = await self._gone(read) if found.facts or found.playbooks else frozenset()
         for fact in found.facts:
             if gone.isdisjoint(fact.source_ids):
-                await self._put_fact(read, fact, now)
+                await self._put_fact(read, fact, found, now)
         for playbook in found.playbooks:
             if gone.isdisjoint(playbook.source_ids):
                 await self._put_playbook(read, playbook, found, now)
@@ -358,11 +358,17 @@ class ExtractionAgent:
         there = await self.turns.turns_after(read.scope, start, read.end - start)
         return frozenset(turn.id for turn in known) - {turn.id for turn in _kept(there)}
 
-    async def _put_fact(self, read: _Read, draft: FactDraft, now: datetime) -> None:
+    async def _put_fact(
+        self, read: _Read, draft: FactDraft, found: Findings, now: datetime
+    ) -> None:
+        """Store a fact, unless its words were forgotten since it was said."""
         record = self._record(read, draft, now)
         scope = _acting_for(read.scope, draft.whose)
         work = [index_work(record.id, scope.agent_id), judge_work(record.id)]
-        await self.semantic.put_fact(scope, record, work)
+        heard_at = _heard_at(read.window.new, draft.saying or Saying(now, 0))
+        stored, _ = await self.semantic.put_fact(scope, record, work, heard_at=heard_at)
+        if stored.forgotten_at is not None:
+            found.drop("forgotten since it was said", count=1)
 
     def _record(self, read: _Read, draft: FactDraft, now: datetime) -> Fact:
         said, saying = draft.said, draft.saying or Saying(now, 0)
@@ -460,6 +466,12 @@ def _passes(texts: Sequence[str], guard: GuardPolicy) -> bool:
 def _kept(turns: Sequence[Turn]) -> tuple[Turn, ...]:
     """Return the turns that still have their content."""
     return tuple(turn for turn in turns if turn.redacted_at is None and turn.retired_at is None)
+
+
+def _heard_at(turns: Sequence[Turn], saying: Saying) -> datetime:
+    """Return when at the latest a fact was said: its turn may be dated ahead of its recording."""
+    recorded = [turn.recorded_at for turn in turns if turn.seq == saying.seq]
+    return min([saying.at, *recorded])
 
 
 def _acting_for(scope: Scope, whose: Whose) -> Scope:

@@ -119,6 +119,36 @@ async def test_what_was_forgotten_may_be_said_again(cold: Cold) -> None:
     assert (await cold.semantic.put_fact(SCOPE, fact_by())) == (again, False)
 
 
+async def test_what_was_said_before_it_was_forgotten_is_not_stored_afterwards(cold: Cold) -> None:
+    """By nobody, under no topics; what was said later is, and what others or other words say."""
+    text = "Ann\u00e9 is allergic to nuts."
+    (first,) = await _put(cold, fact_by(ALICE, text=text))
+    await cold.review.forget(ALICE, first.id, "asked to", LATER)
+    (gone,) = await cold.semantic.facts(ALICE, [first.id])
+    colleague = OTHER_AGENT.model_copy(update={"user_id": "alice"})
+    for scope, said in ((ALICE, text), (colleague, "Anne\u0301 is allergic to nuts.")):
+        for heard_at in (NOW, LATER):
+            late = fact_by(scope, text=said, topics=("kitchen",))
+            kept = await cold.semantic.put_fact(scope, late, [draft(late.id)], heard_at=heard_at)
+            assert kept == (gone, False)
+    assert await _live(cold) == []
+    others: tuple[tuple[Scope, dict[str, object]], ...] = (
+        (BOB, {"text": text}),
+        (ALICE, {"text": text, "private": True}),
+        (ALICE, {"text": "Anne is allergic to nuts."}),
+    )
+    for scope, fields in others:
+        fact = fact_by(scope, **fields)
+        assert await cold.semantic.put_fact(scope, fact, heard_at=NOW) == (fact, True)
+    again = fact_by(ALICE, text=text)
+    after = LATER + timedelta(microseconds=1)
+    assert await cold.semantic.put_fact(ALICE, again, heard_at=after) == (again, True)
+    assert await cold.semantic.put_fact(ALICE, fact_by(ALICE, text=text), heard_at=NOW) == (
+        again,
+        False,
+    )
+
+
 async def test_only_who_sees_a_fact_may_have_it_forgotten(cold: Cold) -> None:
     """A stranger, another agent of a private one and an heir change nothing."""
     shared, private = await _put(

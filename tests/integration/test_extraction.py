@@ -303,11 +303,13 @@ async def test_a_pass_cut_off_anywhere_ends_as_one_that_was_not(cold: ColdStores
         owner: Any = cold.semantic if method == "put_fact" else cold.watermarks
         whole, calls = getattr(owner, method), []
 
-        async def cut(*args: Any, whole: Any = whole, calls: Any = calls, m: str = method) -> Any:
+        async def cut(
+            *args: Any, whole: Any = whole, calls: Any = calls, m: str = method, **more: Any
+        ) -> Any:
             calls.append(args)
             if len(calls) > 1 or m == "advance":
                 raise TierUnavailable("cold", m, "gone")
-            return await whole(*args)
+            return await whole(*args, **more)
 
         setattr(owner, method, cut)
         with pytest.raises(TierUnavailable):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -137,6 +138,36 @@ async def test_r9_01_what_others_say_stays(ezra: Ezra) -> None:
     for reader, ids in ((other, {theirs, everybodys}), (agent, {everybodys, private})):
         facts = await reader.facts([mine, theirs, everybodys, private])
         assert {one.id for one in facts if one.forgotten_at is None} == ids
+
+
+async def test_what_was_said_before_is_not_learnt_after_it_was_forgotten(ezra: Ezra) -> None:
+    """Not from turns that were had, imported or dated ahead before; from what is said since it is.
+
+    The audit feed says that something was not learnt.
+    """
+    graph = await ezra.create_session_graph("g")
+    agent = await graph.spawn_agent("a", topics={"t"}, user_id="Jane")
+    colleague = await graph.spawn_agent("b", topics={"u"}, user_id="Jane")
+    await say(agent, "I live in Bergen.")
+    await say(colleague, "I live in Bergen.", at=datetime(2026, 5, 15, tzinfo=UTC))
+    stated = await agent.remember("Jane lives in Bergen")
+    assert await agent.forget(stated, reason="asked to")
+    await colleague.record([{"message": "I live in Bergen.", "at": "2024-01-01T12:00:00Z"}])
+    await ezra.drain_learning()
+    asked = "Where does Jane live?"
+    for reader in (agent, colleague, graph):
+        assert (await reader.recall(asked, kinds=KINDS)).items == ()
+        assert (await reader.latest_facts()).rows == ()
+    told = [one.reason for one in await graph.audit() if one.kind == "extraction dropped"]
+    assert sorted(told) == [
+        "1 candidates: 1 forgotten since it was said",
+        "2 candidates: 2 forgotten since it was said",
+    ]
+    await say(agent, "I live in Bergen.")
+    await ezra.drain_learning()
+    assert [one.text for one in (await agent.recall(asked, kinds=KINDS)).items] == [
+        "Jane lives in Bergen"
+    ]
 
 
 async def test_r9_01_beliefs_documents_and_words_that_are_over_are_in_no_answer(ezra: Ezra) -> None:

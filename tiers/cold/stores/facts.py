@@ -102,6 +102,7 @@ class SemanticStore(OverEngine):
         *,
         restates: bool = False,
         place: TakenPlace | None = None,
+        heard_at: datetime | None = None,
     ) -> Steps[tuple[Fact, bool]]:
         """Store a fact and return it, and whether it is new; a new one is charged.
 
@@ -110,6 +111,9 @@ class SemanticStore(OverEngine):
         it. So is, as it is, one of the same id that says the
         same and is live no more: what was forgotten does not come back by repeating what stored
         it. A core fact begins its first core span.
+
+        ``heard_at`` says when that was said of which the fact is made. Where the same words of the
+        same user and privacy were forgotten since, the forgotten one is returned, as it is.
 
         What is returned takes a ``place`` in the same step, as ``supersede`` has it, unless it has
         ended itself.
@@ -121,7 +125,8 @@ class SemanticStore(OverEngine):
             UsageError: It is private, and what it is to take the place of is not.
         """
         check_owned(scope, fact)
-        stored, is_new = yield from _stored(scope, begun(fact), work, charge, restates=restates)
+        new = begun(fact)
+        stored, is_new = yield from _stored(scope, new, work, charge, heard_at, restates=restates)
         if place is not None and is_live(stored):
             yield from _take_place(place, stored, fact.recorded_at)
         return stored, is_new
@@ -331,7 +336,13 @@ class SemanticStore(OverEngine):
 
 
 def _stored(
-    scope: Scope, fact: Fact, work: Sequence[WorkDraft], charge: Charge, *, restates: bool
+    scope: Scope,
+    fact: Fact,
+    work: Sequence[WorkDraft],
+    charge: Charge,
+    heard_at: datetime | None,
+    *,
+    restates: bool,
 ) -> Steps[tuple[Fact, bool]]:
     """Store a fact, or find the one that says the same; return it, and whether it is new."""
     alike = whole(FACTS, scope, "said", *statements.the_same(fact), limit=1)
@@ -342,6 +353,10 @@ def _stored(
         if is_said_again(taken[0], fact):
             return taken[0], False
         raise id_taken("fact", taken[0], fact)
+    if heard_at is not None:
+        lost = yield from statements.forgotten_since(scope, fact, heard_at)
+        if lost is not None:
+            return lost, False
     yield from together(
         _admitted(scope, fact, charge),
         file_words(scope, fact),

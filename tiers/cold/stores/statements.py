@@ -12,8 +12,9 @@ from ...moments import maybe_microseconds, microseconds
 from ...records import Ancestor, Fact, Scope
 from ..conditions import Absent, Among, Condition, During, Either, Is, Present, Stretch, Within
 from ..digests import address_of, digests_of, edge_of, key_of
+from ..ownership import private_to
 from ..port import RECORDED, Collection, Find, Index, Lookup, Steps, every
-from .questions import by_then, not_by
+from .questions import by_then, not_by, whole
 from .rows import moments, plain, replace
 from .words import file_again
 
@@ -206,6 +207,20 @@ def the_same(*facts: Fact) -> tuple[Condition, ...]:
         Among("said", tuple(said for _, said in both)),
         Among("identity", tuple(identity for identity, _ in both)),
     )
+
+
+def forgotten_since(scope: Scope, fact: Fact, heard_at: datetime) -> Steps[Fact | None]:
+    """Return what says the same as a fact for the same readers and was forgotten at or after then.
+
+    Whoever wrote it and under whatever topics, as ``FactReview.twins`` has it.
+    """
+    said = digests_of(fact)[1]
+    if said is None:
+        return None
+    lost = Within("forgotten_at", since=microseconds(heard_at))
+    where = (lost, Is("said", said), Is("private_to", private_to(fact)))
+    found = yield from every(whole(FACTS, scope, "forgotten", *where, limit=1))
+    return found[0] if found else None
 
 
 def say_again(scope: Scope, fact: Fact, later: Fact, *, restates: bool = False) -> Steps[Fact]:
