@@ -32,6 +32,9 @@ from .records import (
 OUTPUT_CHARS_FOUND = 4_000
 """So much of a tool's output is searchable: logs are long, and say first what they are about."""
 
+FORGOTTEN = "[forgotten]"
+"""What an agent reads in the place of words that were forgotten."""
+
 
 @singledispatch
 def entry_of(record: Owned) -> IndexEntry:
@@ -180,6 +183,19 @@ def hit_of(record: Owned, score: float, own_graph: str, cosine: float | None = N
 def without_cosine(hit: Hit) -> Hit:
     """Return a hit as a caller gets it: how close it is to a question is for who weighs it."""
     return hit.model_copy(update={"cosine": None})
+
+
+def without_forgotten(fact: Fact, *parts: str) -> Fact:
+    """Return a fact as an agent reads it: of one that was forgotten, that it was there.
+
+    Args:
+        fact: As it is stored.
+        parts: Its fields that would tell the words; each that has any says ``FORGOTTEN``.
+    """
+    if fact.forgotten_at is None:
+        return fact
+    said = (name for name in parts if getattr(fact, name) is not None)
+    return fact.model_copy(update=dict.fromkeys(said, FORGOTTEN))
 
 
 def dated(text: str, since: str | None, until: str | None = None) -> str:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from tiers.board import EVERYBODY, STATES_AFTER, Card, CardKind
 from tiers.errors import EzraError, NotFound, PolicyDenied, UsageError
+from tiers.forms import FORGOTTEN
 from tiers.learning import is_live
 
 from .carried_records import note_lines, tombstones, write_note_line
@@ -217,6 +218,8 @@ def _note(done: Imported, line: Mapping[str, Any], error: EzraError) -> None:
 async def _memory(agent: Agent, line: Mapping[str, Any]) -> None:
     """Write a memory that is not there, and forget it again where it was."""
     there = await agent.facts([line["id"]])
+    if not there and line.get("forgotten_at") and line["content"] == FORGOTTEN:
+        return  # whoever exported it was not shown its words
     if not there:
         fact = fact_of(line, _moment(line["created_at"]))
         await agent.remember(fact, topics=fact.topics, private=fact.private, id=line["id"])

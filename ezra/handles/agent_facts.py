@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
-from tiers.forms import without_cosine
+from tiers.forms import without_cosine, without_forgotten
 from tiers.records import Fact, FactTier, Hit, Rule, Scope, SearchQuery, Source, Standing, Turn
 from tiers.upkeep import Page
 
@@ -31,6 +31,8 @@ from .remembering import (
 
 FORGOTTEN_MAX = 100
 """So many facts are forgotten in one step: a transaction holds up every other of the tenant."""
+
+_WORDS = ("text", "subject", "predicate", "object")
 
 
 class AgentFacts(ABC):
@@ -182,9 +184,16 @@ class AgentFacts(ABC):
     async def facts(self, ids: Ids) -> tuple[Fact, ...]:
         """Return the facts among ``ids`` that the agent sees, in the order asked.
 
-        Those that gave way or were forgotten are among them, and say so.
+        Those that gave way or were forgotten are among them, and say so. The words of a forgotten
+        one are ``[forgotten]`` to every agent but the one that wrote it, which reads them, as the
+        graph's operator does, until ``forgotten_facts_days`` have passed.
         """
-        return await self._runtime.semantic.facts(await self._scope(), checked_ids("ids", ids))
+        scope = await self._scope()
+        found = await self._runtime.semantic.facts(scope, checked_ids("ids", ids))
+        return tuple(
+            one if one.agent_id == scope.agent_id else without_forgotten(one, *_WORDS)
+            for one in found
+        )
 
     @operation("POST", "/recall-archival")
     async def recall_archival(

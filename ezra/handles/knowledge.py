@@ -16,6 +16,7 @@ from pydantic import BeforeValidator, Field
 
 from tiers.errors import BudgetExceeded, Conflict, NotFound, UsageError, WriteRefused
 from tiers.fields import TEXT_CHARS_MAX, Number
+from tiers.forms import without_forgotten
 from tiers.knowledge import (
     ALIAS,
     NAMES_MAX,
@@ -42,9 +43,6 @@ ROUNDS_MAX = 32
 """Times that facts are looked for anew without those that a nearer definition hides."""
 STATEMENT_CHARS_MAX = TEXT_CHARS_MAX - 2
 """So long are subject, predicate and object together: a fact says them as one text."""
-
-FORGOTTEN = "[forgotten]"
-"""What an agent reads in the place of words that were forgotten."""
 
 UNSTATED_REASON = "deleted from the knowledge graph"
 
@@ -433,12 +431,8 @@ def _is_of(fact: Fact, scope: Scope, topics: Sequence[str]) -> bool:
 
 
 def _as_shown_to_agents(fact: Fact) -> Fact:
-    """Return a fact of a history as an agent reads it: of what was forgotten, that it was there."""
-    if fact.forgotten_at is None:
-        return fact
     # Whoever asks has named the subject.
-    gone = dict.fromkeys(("text", "predicate", "object"), FORGOTTEN)
-    return fact.model_copy(update=gone)
+    return without_forgotten(fact, "text", "predicate", "object")
 
 
 def _change(

@@ -210,6 +210,29 @@ def test_paragraphs_without_a_title_come_back_as_they_were_said(
         assert (shown["title"], shown["content"]) == ("", said)
 
 
+def test_words_that_another_has_forgotten_are_in_no_export(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read in where the memory lives it is forgotten there; where it is not, nothing is stored."""
+    monkeypatch.setenv("EZRA_BRIDGE_AGENT", "builder")
+    first, second, third = (("--home", tmp_path / name) for name in ("first", "second", "third"))
+    known = bridge("remember", "note", "Zebulon owes us.", *first).out.strip()
+    bridge("export", tmp_path / "before.ndjson", *first)
+    bridge("import", tmp_path / "before.ndjson", *second)
+    bridge("forget", known, *first)
+    monkeypatch.setenv("EZRA_BRIDGE_AGENT", "reviewer")
+    bridge("export", tmp_path / "after.ndjson", *first)
+    written = (tmp_path / "after.ndjson").read_text()
+    assert known in written
+    assert "Zebulon" not in written
+    for place in (second, third):
+        assert (
+            bridge("import", tmp_path / "after.ndjson", "--json", *place).document["refused"] == 0
+        )
+    assert "forgotten_at" in bridge("show", known, "--json", *second).document
+    assert bridge("show", known, *third).code == 1
+
+
 def test_a_note_that_is_recalled_says_its_title_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

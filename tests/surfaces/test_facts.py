@@ -315,6 +315,30 @@ async def test_what_is_forgotten_is_in_no_answer(there: House) -> None:
     }
 
 
+async def test_the_words_of_what_is_forgotten_are_its_writers_and_the_operators(
+    there: House,
+) -> None:
+    """Others who saw it are told that it was there, and when it ended, as in a history."""
+    agent = await there.agent()
+    other = await there.agent(agent.graph_id, "two")
+    graph = await there.runtime.session_graph(agent.graph_id)
+    stated = Fact(subject="Jane", predicate="has", object="a heart condition")
+    ids = [await agent.remember(stated), await agent.remember("Jane limps.")]
+    words = ["Jane has a heart condition", "Jane limps."]
+    assert [one.text for one in await other.facts(ids)] == words
+    await agent.forget_facts(ids, reason="asked to")
+    told = await other.facts(ids)
+    assert [one.text for one in told] == ["[forgotten]"] * 2
+    assert [(one.subject, one.predicate, one.object) for one in told] == [
+        ("[forgotten]",) * 3,
+        (None,) * 3,
+    ]
+    assert all(one.forgotten_at is not None for one in told)
+    assert [one.text for one in await other.knowledge.history("Jane")] == ["[forgotten]"]
+    for reader in (agent, graph):
+        assert [one.text for one in await reader.facts(ids)] == words
+
+
 async def test_a_correction_takes_the_place_of_a_fact(there: House) -> None:
     """With its topics and tier; what said the same gives way too, and the feed names both."""
     agent = await there.agent()
