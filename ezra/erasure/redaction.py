@@ -41,7 +41,7 @@ class RedactionReport:
 
     Attributes:
         ids: What lost its content, by kind: the asked records, what was made of them, under
-            ``agent`` those whose role or prompt named the subject, and under
+            ``agent`` those who lost their role or a prompt, and under
             ``receipt`` the receipts that named them, those of graphs that inherit them included;
             under ``reason`` events of the audit feed whose reason named the subject.
         rewritten: Summaries and episodes that have a new text, made of what is left.
@@ -95,35 +95,30 @@ async def erase(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> Re
         raise UsageError("agent_id", whose.agent_id, "the id of an agent")
     whose.check()
     whose.check_reason(reason)
-    return await _to_the_end(runtime, scope, [whose], whose.kind, reason)
+    return await _to_the_end(runtime, scope, whose, reason)
 
 
 async def purge(runtime: Runtime, scope: Scope, reason: str) -> RedactionReport:
-    """Redact every record of the scope's graph, whoever wrote it.
+    """Redact every record of the scope's graph, whoever wrote it, and take its agents' roles away.
 
     Raises:
         UsageError: The reason is blank.
         TierError: A store failed; repeating the call goes on.
     """
     check_text("reason", reason, "a reason that is not blank")
-    agents = await runtime.fleet.agents(scope.for_graph())
-    everybody = [Whose(agent_id=one) for one in ("", *(agent.id for agent in agents))]
-    return await _to_the_end(runtime, scope, everybody, "graph", reason)
+    # Not agent by agent: a branch holds what others wrote, and retention leaves marks behind.
+    return await _to_the_end(runtime, scope, Whose(everything=True), reason)
 
 
-async def _to_the_end(
-    runtime: Runtime, scope: Scope, everybody: Sequence[Whose], asked: str, reason: str
-) -> RedactionReport:
-    """Erase all of these, finish what erasures left open, and say that it is done."""
+async def _to_the_end(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> RedactionReport:
+    """Erase what is somebody's, finish what erasures left open, and say that it is done."""
     left = await left_open(runtime, scope)
-    whole = RedactionReport({}, (), {}, {})
-    for whose in everybody:
-        whole = _together(whole, await _erased(runtime, scope, whose, reason))
+    whole = await _erased(runtime, scope, whose, reason)
     for former, open_ids in left.items():
         for page in parts(open_ids, RECORDS_PER_PAGE):
-            done = await _redacted(runtime, scope, page, former, BRANCHES_DEEP_MAX, everybody[0])
+            done = await _redacted(runtime, scope, page, former, BRANCHES_DEEP_MAX, whose)
             whole = _together(whole, done)
-    report = await _signed(runtime, scope, whole, asked, reason)
+    report = await _signed(runtime, scope, whole, whose.kind, reason)
     if report.ids and report.is_complete:
         for graph_id in (*_all_branches(report), scope.graph_id):
             for one in dict.fromkeys((*left, reason)):
@@ -163,7 +158,7 @@ async def _erased(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> 
 
 async def _roles(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> RedactionReport:
     """Take away what agents are told of the subject: contexts say it, and writers are told it."""
-    if whose.subject is None:
+    if whose.subject is None and not whose.everything:
         return RedactionReport({}, (), {}, {})
     erased = await runtime.redactor.erase_roles(scope, whose.subject, reason, runtime.clock())
     return RedactionReport({"agent": erased} if erased else {}, (), {"cold": erased}, {})
@@ -177,9 +172,13 @@ async def _last_traces(
     subject, shared_by = whose.subject, whose.served_by(agents)
     theirs = [whose.agent_id] if whose.agent_id else []
     blank: tuple[str, ...] = ()
-    if subject is not None or theirs or shared_by:
+    if subject is not None or theirs or shared_by or whose.everything:
         blank = await runtime.redactor.blank_receipts(
-            scope, subject=subject, agent_ids=theirs, shared_by=shared_by
+            scope,
+            subject=subject,
+            agent_ids=theirs,
+            shared_by=shared_by,
+            everything=whose.everything,
         )
     if blank:
         now = runtime.clock()

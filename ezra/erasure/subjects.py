@@ -1,4 +1,4 @@
-"""Who is erased: a subject, a user or an agent."""
+"""Who is erased: a subject, a user or an agent; or everybody."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ SUBJECT_CHARS_MAX = 1_000
 
 
 class Whose(NamedTuple):
-    """Which records are erased: one of the three is given. Nobody wrote what has a blank agent."""
+    """Which records are erased: one of the four is given. ``everything`` is, whoever wrote it."""
 
     subject: str | None = None
     user_id: str | None = None
     agent_id: str | None = None
+    everything: bool = False
 
     def check_reason(self, reason: str) -> None:
         """Refuse a reason that names the subject: the audit feed and the receipt would keep it.
@@ -70,5 +71,7 @@ class Whose(NamedTuple):
     @property
     def kind(self) -> str:
         """What a receipt says was erased."""
+        if self.everything:
+            return "graph"
         given = {"subject": self.subject, "user": self.user_id, "agent": self.agent_id}
         return next((name for name, value in given.items() if value is not None), "nobody")

@@ -93,6 +93,9 @@ class ErasureOfGraph:
     async def purge(self, *, reason: Reason) -> RedactionReport:
         """Redact everything that the graph holds, in every store, with proof; as ``erase``.
 
+        What it believes, as a branch, from another graph goes as well, and so do the roles and
+        prompts of its agents, which keep their ids, users and topics.
+
         Rows, ids and the chain of beliefs stay, so that others' links to them still hold. The graph
         is there as before and can be used on, so no other graph can have its id.
         """

@@ -26,7 +26,7 @@ from support.redactions import LATER
 from support.tier_samples import NOW, scope_of
 
 from tiers.errors import UsageError
-from tiers.fleet import SERVED_MAX, AgentRecord
+from tiers.fleet import SERVED_MAX, AgentRecord, Served
 from tiers.records import Scope, ToolOutput
 
 ANNE = "Ann  O'Neil"
@@ -233,6 +233,51 @@ async def test_receipts_that_no_record_leads_to_are_blanked(cold: Cold) -> None:
     for refused in ({}, {"subject": " "}):
         with pytest.raises(UsageError):
             await blank(OPERATOR, **refused)
+
+
+async def test_what_retention_has_emptied_is_found_as_long_as_it_keeps_marks(cold: Cold) -> None:
+    """By whoever wrote it, whom that served then, and in all that there is; then by nobody."""
+    await cold.graphs.create_graph(graph_of("race"))
+    turn, fact = turn_by(ADA, "Ann won."), fact_by(ADA, "Bob won.")
+    kept = fact_by(scope_of(agent_id="officer"), "Kim won.")
+    await cold.turns.append_turn(ADA, turn)
+    await cold.semantic.put_fact(ADA, fact)
+    await cold.semantic.put_fact(scope_of(agent_id="officer"), kept)
+    gone = sorted((turn.id, fact.id))
+    assert sorted(await cold.grains.retire(OPERATOR, gone, "retention", LATER)) == gone
+    service = {turn.agent_id: [Served(user_id="ada")]}
+    asked: tuple[tuple[dict[str, Any], list[str]], ...] = (
+        ({"agent_id": turn.agent_id}, gone),
+        ({"user_id": "ada", "shared_by": service}, gone),
+        ({"user_id": "ada"}, []),
+        ({"everything": True}, sorted((*gone, kept.id))),
+    )
+    for whose, expected in asked:
+        assert await _found(cold, **whose) == expected, whose
+    await cold.redactor.redact(OPERATOR, gone, "asked to", LATER, found=True)
+    for whose, expected in asked:
+        assert await _found(cold, **whose) == [one for one in expected if one == kept.id], whose
+    with pytest.raises(UsageError):
+        await _found(cold, everything=True, agent_id=turn.agent_id)
+
+
+async def test_all_receipts_and_all_roles_are_emptied_at_once(cold: Cold) -> None:
+    """Whoever was given them, nobody included; of this graph alone, and once."""
+    for graph in (SCOPE, OTHER_GRAPH):
+        await cold.graphs.create_graph(graph_of(graph.graph_id))
+        member = {"tenant": graph.tenant, "graph_id": graph.graph_id, "spawned_at": NOW}
+        for role, prompts in (("Helps Ann.", {"daily": "Ann first."}), ("", {})):
+            agent = AgentRecord(id=f"a{len(role)}", role=role, prompts=prompts, **member)
+            await cold.fleet.spawn(agent)
+        for scope in (graph, Scope.of_graph(graph.tenant, graph.graph_id)):
+            await cold.log.put_receipt(scope, receipt_by(scope, query="Where is Ann?", body={}))
+    assert len(await cold.redactor.blank_receipts(OPERATOR, everything=True)) == 2
+    assert await cold.redactor.blank_receipts(OPERATOR, everything=True) == ()
+    assert await cold.redactor.erase_roles(OPERATOR, None, "asked to", LATER) == ("a10",)
+    assert await cold.redactor.erase_roles(OPERATOR, None, "asked to", LATER) == ()
+    assert {(one.role, *one.prompts) for one in await cold.fleet.agents(SCOPE)} == {("",)}
+    assert "Helps Ann." in {one.role for one in await cold.fleet.agents(OTHER_GRAPH)}
+    assert len(await cold.redactor.blank_receipts(OTHER_GRAPH.for_graph(), everything=True)) == 2
 
 
 async def test_what_an_agent_shared_is_the_users_whom_it_served_then(cold: Cold) -> None:

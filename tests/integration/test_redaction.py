@@ -328,6 +328,70 @@ async def test_an_erasure_that_was_cut_off_is_finished_by_giving_it_again(
         assert not (await erase(ezra)).ids, "nothing is left to be finished"
 
 
+async def test_a_purge_leaves_neither_inherited_beliefs_nor_roles_nor_questions(
+    tiers: str, tmp_path: Path
+) -> None:
+    """A branch holds what agents of another graph committed; the other graph keeps it."""
+    assert tiers
+    clock = MovingClock()
+    async with running(tmp_path, clock, **SETTINGS) as ezra:
+        graph, agent, _, _ = await told(ezra, clock)
+        about = f"the {WORD}"
+        await graph.spawn_agent("clerk", role=f"Keeps {about}.", prompts={"daily": about.title()})
+        await graph.recall(f"Who has lost {about}?", receipt=True)
+        branch = await graph.branch(session_graph_id="what-if")
+        assert [one.claim for one in await branch.beliefs.active()] == [f"The {WORD} is safe."]
+        report = await branch.purge(reason="tried")
+        assert report.is_complete
+        assert len(report.ids["belief"]) == 1
+        assert await branch.beliefs.active() == ()
+        assert len(await graph.beliefs.active()) == 1
+        report = await graph.purge(reason="the contract ended")
+        assert report.is_complete
+        assert report.ids["agent"] == ("clerk",)
+        assert {(one.id, one.role, *one.prompts) for one in await graph.agents()} == {
+            ("clerk", ""),
+            ("keeper", ""),
+        }
+        await ezra.drain_learning()
+        assert where(await everything(ezra, tmp_path), WORD) == set()
+        if tiers == "embedded":
+            assert WORD.encode() not in _bytes_of(tmp_path)
+        assert not (await graph.purge(reason="again")).ids
+        assert (await agent.recall("Where is the code?")).items == ()
+        assert await say(agent, "A heron was seen.")
+
+
+@pytest.mark.parametrize("whose", [{}, {"user_id": "ada"}, {"agent_id": "keeper"}])
+async def test_digests_of_what_retention_has_emptied_go_with_what_was_made_of_it(
+    tiers: str, tmp_path: Path, whose: dict[str, str]
+) -> None:
+    """Else the graph would tell of a name that somebody guesses whether it was there."""
+    assert tiers
+    clock = MovingClock()
+    async with running(tmp_path, clock, **SETTINGS, retention_plan="working=48h") as ezra:
+        graph, _, _, _ = await told(ezra, clock)
+        for _ in range(4):
+            clock.move(days=1)
+            await ezra.run_lifecycle_tick("imola")
+        turns = await graph.turns("keeper")
+        assert any(one.mentions for one in turns)
+        assert (await graph.holding(subject="narwhal")).records
+        held = {one.id for one in (await graph.holding(**(whose or {"agent_id": ""}))).records}
+        assert not whose or {one.id for one in turns if one.mentions} <= held
+        report = await (
+            graph.erase(**whose, reason="case 7") if whose else graph.purge(reason="case 7")
+        )
+        assert report.is_complete
+        assert not any(one.mentions for one in await graph.turns("keeper"))
+        assert not [one for one in await graph.episodes() if "narwhal" in one.text]
+        for subject in ("narwhal", WORD):
+            assert (await graph.holding(subject=subject)).records == ()
+        if whose:
+            assert (await graph.holding(**whose)).records == ()
+            assert not (await graph.erase(**whose, reason="case 8")).ids
+
+
 async def test_what_an_agent_shared_for_a_user_goes_with_the_user_whom_it_served(
     tiers: str, tmp_path: Path
 ) -> None:

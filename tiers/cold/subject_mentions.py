@@ -161,6 +161,8 @@ def wanted(
     user_id: str | None,
     agent_id: str | None = None,
     shared_by: Service = NO_SERVICE,
+    *,
+    everything: bool = False,
 ) -> Test:
     """Return the test that records must pass.
 
@@ -169,26 +171,29 @@ def wanted(
         user_id: Whose they are.
         agent_id: Who wrote them.
         shared_by: With a user: agents of it, and when they were. What they wrote then and belongs
-            to nobody counts as well.
+            to nobody counts as well, as what retention has emptied does: that took its user.
+        everything: Whatever has something left.
 
     Raises:
         UsageError: Not exactly one of them is given, or a subject or user is blank.
     """
     given = {"subject": subject, "user_id": user_id, "agent_id": agent_id}
-    if sum(value is not None for value in given.values()) != 1:
+    if everything + sum(value is not None for value in given.values()) != 1:
         raise UsageError("subject, user_id, agent_id", given, "one of them")
+    if everything:
+        return _has_something_left
     if agent_id is not None:
-        return lambda record: record.agent_id == agent_id and not is_retired(record)
+        return lambda record: record.agent_id == agent_id and _has_something_left(record)
     for name, value in given.items():
         if value is not None and not plain(value):
             raise UsageError(name, value, "a name that is not blank")
     if subject is None:
         return lambda record: (
-            not is_retired(record)
-            and (
+            (
                 record.user_id == user_id
                 or (record.user_id is None and was_serving(shared_by, record))
             )
+            and _has_something_left(record)
         )
     return Subject(subject).is_mentioned_by
 
@@ -204,6 +209,8 @@ def wanted_receipts(
     record_ids: Sequence[str] = (),
     before: datetime | None = None,
     shared_by: Service = NO_SERVICE,
+    *,
+    everything: bool = False,
 ) -> Callable[[Receipt], bool]:
     """Return the test that receipts must pass to be blanked; one that is blank passes none.
 
@@ -212,6 +219,8 @@ def wanted_receipts(
     """
     if subject is not None and not plain(subject):
         raise UsageError("subject", subject, "a name that is not blank")
+    if everything:
+        return lambda receipt: receipt != blanked(receipt)
     if subject is None and before is None and not (agent_ids or record_ids or shared_by):
         given = (subject, agent_ids, record_ids, before, shared_by)
         raise UsageError("subject, agent_ids, record_ids, before, shared_by", given, "one of them")
@@ -279,6 +288,11 @@ def _may_part(text: str, place: int) -> bool:
 
 def _may_be_wanted(record: Redactable) -> bool:
     return record.redacted_at is None or is_retired(record)
+
+
+def _has_something_left(record: Redactable) -> bool:
+    """Whether there is anything to destroy: content, or marks of what retention has emptied."""
+    return not is_retired(record) or bool(getattr(record, "mentions", ""))
 
 
 def _is_base(char: str) -> bool:

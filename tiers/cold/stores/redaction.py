@@ -126,6 +126,7 @@ class Redactor(OverEngine):
         user_id: str | None = None,
         agent_id: str | None = None,
         shared_by: Service = NO_SERVICE,
+        everything: bool = False,
     ) -> None:
         """Let no turn that is open be stored any more with what is to be erased.
 
@@ -140,12 +141,18 @@ class Redactor(OverEngine):
             user_id: As there.
             agent_id: As there.
             shared_by: As there.
+            everything: As there.
 
         Raises:
             UsageError: As ``holding``.
         """
-        reaches = wanted(subject, user_id, agent_id, shared_by)
-        given = {"subject": subject, "user": user_id, "agent": agent_id}
+        reaches = wanted(subject, user_id, agent_id, shared_by, everything=everything)
+        given = {
+            "subject": subject,
+            "user": user_id,
+            "agent": agent_id,
+            "graph": everything or None,
+        }
         (whose,) = (name for name, value in given.items() if value is not None)
         beginning = partial(self._erasures.begin, scope, erasure_id, whose, reaches)
         await self._store.change("begin_erasure", beginning)
@@ -158,12 +165,14 @@ class Redactor(OverEngine):
         user_id: str | None = None,
         agent_id: str | None = None,
         shared_by: Service = NO_SERVICE,
+        everything: bool = False,
         cursor: str = "",
         limit: int = 1000,
     ) -> Page[RecordRef]:
         """Return records that speak of a subject, belong to a user, or an agent wrote; pages.
 
-        What no agent wrote has the empty ``agent_id``. What one of ``shared_by`` wrote for nobody
+        Or, with ``everything``, whatever there is. What no agent wrote has the empty ``agent_id``.
+        What one of ``shared_by`` wrote for nobody
         in particular while it worked for the user counts as the user's.
 
         Of every kind that can be redacted, whoever could see them, that have their content. A
@@ -172,15 +181,17 @@ class Redactor(OverEngine):
         white space between its words; NFKC forms are compared. A name is found by its parts as
         well, in any order and the last alone, and a number however it is written
         (``tiers.cold.mentions``).
-        So is what retention has emptied, by what it said then: what was made of it may say so
-        still, and is reached by redacting it. A page may hold fewer rows than
+        So is what retention has emptied, by what it said then, as long as it keeps marks of that:
+        what was made of it may say so still, and is reached by redacting it. It has lost its user,
+        and is found as what one of ``shared_by`` wrote. A page may hold fewer rows than
         ``limit`` and still name a cursor: it has looked through a bounded number of records.
 
         Raises:
-            UsageError: Not exactly one of the three is given, or a subject or user is blank; a
+            UsageError: Not exactly one of the four is given, or a subject or user is blank; a
                 limit out of range, or a cursor that no page gave.
         """
-        search = Search(wanted(subject, user_id, agent_id, shared_by), cursor, limit)
+        is_wanted = wanted(subject, user_id, agent_id, shared_by, everything=everything)
+        search = Search(is_wanted, cursor, limit)
         while (kind := search.kind) is not None:
             page = partial(behind, scope, kind, search.after, search.room)
             found = await self._store.read("holding", page)
@@ -196,6 +207,7 @@ class Redactor(OverEngine):
         agent_ids: Sequence[str] = (),
         record_ids: Sequence[str] = (),
         shared_by: Service = NO_SERVICE,
+        everything: bool = False,
         before: datetime | None = None,
         since: datetime | None = None,
         retiring: Retiring | None = None,
@@ -212,6 +224,7 @@ class Redactor(OverEngine):
             agent_ids: Those that one of these agents was given.
             record_ids: Those that name one of these records.
             shared_by: Those that one of these agents was given while it worked for the user.
+            everything: All of them.
             before: Those that were recorded before this moment.
             since: With ``before``: what was recorded earlier than this is blank already and need
                 not be looked at, as far as ids tell when they were made.
@@ -222,8 +235,10 @@ class Redactor(OverEngine):
             TierTimeout: It is all done, but the engine's log could not be emptied, which the next
                 redaction does.
         """
-        is_wanted = wanted_receipts(subject, agent_ids, record_ids, before, shared_by)
-        only_old = subject is None and not (agent_ids or record_ids or shared_by)
+        is_wanted = wanted_receipts(
+            subject, agent_ids, record_ids, before, shared_by, everything=everything
+        )
+        only_old = subject is None and not (agent_ids or record_ids or shared_by or everything)
         between = made_between(since, before) if only_old else ("", "")
         found = await receipts_that(self._store, "blank_receipts", scope, is_wanted, between)
         for page in pages(found):
@@ -256,9 +271,11 @@ class Redactor(OverEngine):
         return tuple(map(name_of, found))
 
     async def erase_roles(
-        self, scope: Scope, subject: str, reason: str, now: datetime
+        self, scope: Scope, subject: str | None, reason: str, now: datetime
     ) -> tuple[str, ...]:
         """Take the role, and each prompt, that names a subject from the agents of a graph.
+
+        Without a subject every role and prompt.
 
         Whole, in one step with the event of the audit feed that names the agents. Returns their
         ids. May be repeated.
@@ -266,9 +283,10 @@ class Redactor(OverEngine):
         Raises:
             UsageError: The subject is blank.
         """
-        if not plain(subject):
+        if subject is not None and not plain(subject):
             raise UsageError("subject", subject, "a name that is not blank")
-        erasing = partial(silence_roles, scope, Subject(subject).is_in, reason, now)
+        is_named_in = bool if subject is None else Subject(subject).is_in
+        erasing = partial(silence_roles, scope, is_named_in, reason, now)
         named = await self._store.change("erase_roles", erasing)
         if named:
             await self._store.scrub()
