@@ -138,7 +138,8 @@ async def drafted(
         raise UsageError("topics", f"{parsed.topics_problem}, in {named}", TOPICS_ACCEPTED)
     called = title or parsed.title
     # A page of the web or a PDF says its title on the first page; a note in its front matter alone.
-    passages = titled(read.passages, called) if read.media_type == MARKDOWN else read.passages
+    is_note = read.media_type == MARKDOWN or parsed.properties
+    passages = titled(read.passages, called) if is_note else read.passages
     if not passages:
         raise UsageError("content", content, TEXT_ACCEPTED)
     try:

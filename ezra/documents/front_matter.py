@@ -1,9 +1,9 @@
-"""What a Markdown file says of itself between lines of dashes at its beginning. Pure.
+"""What a file of text says of itself between lines of dashes at its beginning. Pure.
 
 It is YAML of people's making: bounded in size, depth and number of values, without aliases (a few
 of them stand for billions of values), and what is malformed is told and kept as text. But topics
 decide who sees a document: where it names some that cannot be read, that is told as well, since
-without topics everybody would see it.
+without topics everybody would see it. So is what only looks like front matter, and names some.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ from tiers.errors import UsageError
 from tiers.records import ALL_TOPICS, Turn
 
 from ..checks import checked
-from .parsed import cleaned
+from .parsed import Block, Parsed, cleaned, title_of
 
 FRONT_MATTER_CHARS_MAX = 32_000
 VALUES_MAX = 5_000
@@ -43,14 +44,19 @@ _KEY = re.compile(r"\s*(?:#.*\n\s*)*[\w\"'-][^\n:]*:(?:\s|$)")
 
 
 _TOPIC_KEY = re.compile(
-    rf"(?:^|[{{,])(?:[^\S\n]|[\"'?-])*(?:{'|'.join(TOPIC_KEYS)})[\"']?\s*:",
+    rf"(?:^|[{{,])(?:[^\S\n]|[\"'?-])*(?:{'|'.join(TOPIC_KEYS)})[\"']?\s*[:=]",
     re.IGNORECASE | re.MULTILINE,
 )
 """Where front matter that cannot be read seems to name topics: rather too often than too rarely."""
+_FENCE = r"(?:[-+]{3,}|[\u2010-\u2015\u2212]+)[^\S\n]*"
+_SEEMING = re.compile(rf"\A\s*{_FENCE}\n(?=\s*(?:[#\[][^\n]*\n\s*)*[\w\"'{{?-][^\n:=]*[:=])")
+"""What people or their programs may have meant as front matter: of other lines, or of TOML."""
+_SEEMING_END = re.compile(rf"^{_FENCE}$", re.MULTILINE)
+_SEEMING_PROBLEM = "what looks like front matter names topics, and is not between two lines of ---"
 
 
 class FrontMatter(NamedTuple):
-    """What stands before the text of a Markdown file.
+    """What stands before the text of a file.
 
     Attributes:
         properties: What it says, as JSON values; ``None`` when there is none, or it is malformed.
@@ -69,9 +75,26 @@ class FrontMatter(NamedTuple):
         if self.properties is not None:
             return topics_of(self.properties)
         # What has no end has no text of its own either.
-        searched = self.raw or self.body
-        is_named = self.problem and _TOPIC_KEY.search(searched, 0, FRONT_MATTER_CHARS_MAX)
+        is_named = self.problem and _TOPIC_KEY.search(_shown(self.raw or self.body))
         return None, self.problem if is_named else ""
+
+    def over(self, blocks: Sequence[Block], title: str = "") -> Parsed:
+        """Return what a file says that has this front matter; what is malformed is a warning.
+
+        Args:
+            blocks: Of its body, and of what cannot be read before it.
+            title: What the body calls itself; it counts where the front matter has none.
+        """
+        properties = self.properties or {}
+        topics, problem = self.topics()
+        return Parsed(
+            blocks=tuple(blocks),
+            title=title_of(said_of(properties, "title")) or title,
+            properties=properties,
+            topics=topics,
+            topics_problem=problem,
+            warnings=tuple(one for one in dict.fromkeys((self.problem, problem)) if one),
+        )
 
 
 class _Bounded(yaml.SafeLoader):
@@ -102,7 +125,7 @@ class _Bounded(yaml.SafeLoader):
 
 
 def split_front_matter(text: str) -> FrontMatter:
-    """Return the front matter of a Markdown text, and the text behind it.
+    """Return the front matter of a text, and the text behind it.
 
     Args:
         text: With line feeds alone, as ``cleaned`` returns it.
@@ -110,7 +133,7 @@ def split_front_matter(text: str) -> FrontMatter:
     text = text.removeprefix("\ufeff")
     opening = _OPENING.match(text)
     if opening is None:
-        return FrontMatter(None, "", text)
+        return FrontMatter(None, "", text, _seeming_problem(_shown(text)))
     closing = _CLOSING.search(text, opening.end(), opening.end() + FRONT_MATTER_CHARS_MAX)
     if closing is None:
         # One line of dashes is a rule across the page, unless a key comes behind it.
@@ -142,6 +165,11 @@ def topics_of(properties: Mapping[str, JsonValue]) -> tuple[tuple[str, ...] | No
 
     ``topics`` is asked first, then ``tags``: a list, or one text with commas.
     """
+    for name in properties:
+        letters = filter(str.isalnum, unicodedata.normalize("NFKC", name))
+        key = "".join(letters).casefold()
+        if key in TOPIC_KEYS and name.strip().casefold() != key:
+            return None, f"{key} is written with characters that are not its own"
     found = ((key, said_of(properties, key)) for key in TOPIC_KEYS)
     key, value = next((one for one in found if one[1] is not None), ("", None))
     if value is None:
@@ -190,6 +218,26 @@ def _read(raw: str) -> dict[str, JsonValue]:
     if len(json.dumps(properties)) > PROPERTIES_CHARS_MAX:
         raise ValueError(f"more than {PROPERTIES_CHARS_MAX:,} characters")
     return properties
+
+
+def _seeming_problem(text: str) -> str:
+    """Return why what seems to be front matter is none, where it names topics; else nothing."""
+    opening = _SEEMING.match(text)
+    if opening is None:
+        return ""
+    closing = _SEEMING_END.search(text, opening.end())
+    # What nothing ends goes as far as its lines stand together.
+    head = text[opening.end() :].strip().partition("\n\n")[0]
+    if closing is not None:
+        head = text[opening.end() : closing.start()]
+    return _SEEMING_PROBLEM if _TOPIC_KEY.search(head) else ""
+
+
+def _shown(text: str) -> str:
+    """Return the beginning of a text as it looks: without characters that are not seen."""
+    begun = unicodedata.normalize("NFKC", text[:FRONT_MATTER_CHARS_MAX])
+    lines = "\n".join(begun.splitlines())
+    return "".join(one for one in lines if one in "\n\t" or one.isprintable())
 
 
 def _key(name: object) -> str:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from html.parser import HTMLParser
 
+from .front_matter import split_front_matter
 from .parsed import Outline, Parsed, cleaned, one_line, title_of, unreadable
 from .plain import decoded
 
@@ -171,18 +172,19 @@ def read(data: bytes) -> Parsed:
 
 
 def read_text(text: str) -> Parsed:
-    """Return what a page says.
+    """Return what a page says; malformed front matter before it is a warning, and read as text.
 
     Raises:
         UsageError: It is more than is read.
     """
-    page = _page(text)
+    front = split_front_matter(cleaned(text))
+    page = _page(text if front.properties is None else front.body)
     outline = Outline()
     _Walk(outline).through(page.body)
     found = "" if page.title is None else page.title.text()
     blocks = outline.blocks()
     first = next((one.headings[0] for one in blocks if one.headings), "")
-    return Parsed(blocks, title=title_of(found) or title_of(first))
+    return front.over(blocks, title_of(found) or title_of(first))
 
 
 def text_of(fragment: str) -> str:

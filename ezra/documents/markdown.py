@@ -7,7 +7,7 @@ import re
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from .front_matter import said_of, split_front_matter
+from .front_matter import split_front_matter
 from .parsed import Outline, Parsed, cleaned, title_of
 from .plain import decoded
 
@@ -39,16 +39,7 @@ def read_text(text: str) -> Parsed:
     if front.properties is None:
         outline.add(front.raw, by_lines=True)
     title = _add(front.body, outline)
-    properties = front.properties or {}
-    topics, problem = front.topics()
-    return Parsed(
-        blocks=outline.blocks(),
-        title=title_of(said_of(properties, "title")) or title,
-        properties=properties,
-        topics=topics,
-        topics_problem=problem,
-        warnings=tuple(one for one in dict.fromkeys((front.problem, problem)) if one),
-    )
+    return front.over(outline.blocks(), title)
 
 
 def _add(text: str, outline: Outline) -> str:

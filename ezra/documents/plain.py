@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 
+from .front_matter import split_front_matter
 from .parsed import Outline, Parsed, cleaned, unreadable
 
 _BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
@@ -23,11 +24,13 @@ def read(data: bytes) -> Parsed:
 
 
 def read_text(text: str) -> Parsed:
-    """Return what a text says."""
+    """Return what a text says; malformed front matter is a warning, and read as text."""
+    plain = cleaned(text)
+    front = split_front_matter(plain)
     outline = Outline()
-    for paragraph in _BLANK_LINES.split(cleaned(text)):
+    for paragraph in _BLANK_LINES.split(plain if front.properties is None else front.body):
         outline.add(paragraph.strip("\n"))
-    return Parsed(outline.blocks())
+    return front.over(outline.blocks())
 
 
 def decoded(data: bytes) -> str:

@@ -232,6 +232,63 @@ async def test_front_matter_that_never_ends_loses_no_topics_either() -> None:
     assert (await drafted("pay.md", "---\na: b: c\n---\nText.")).topics is None
 
 
+@pytest.mark.parametrize("name", ["pay.txt", "pay.rst", "pay", "pay.html", "pay.md"])
+async def test_every_file_of_text_has_front_matter(name: str) -> None:
+    """Its topics decide who sees it, and its title is what people call it."""
+    said = "<p>Salaries are 400.</p>" if name.endswith("html") else "Salaries are 400."
+    draft = await drafted(name, f"---\ntitle: Payroll\ntopics: [finance]\n---\n{said}\n")
+    assert (draft.topics, draft.title, draft.warnings) == (("finance",), "Payroll", ())
+    assert draft.passages[0].headings == ("Payroll",)
+    assert draft.passages[0].text == "Salaries are 400."
+    with pytest.raises(UsageError, match=r"topics: .*malformed YAML.* is not accepted"):
+        await drafted(name, f"---\ntopics: [finance\n---\n{said}\n")
+    plain = await drafted(name, f"---\nowner: a: b\n---\n{said}\n")
+    assert plain.topics is None
+    assert "owner: a: b" in plain.passages[0].text
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "---\n\u200btopics: [finance]\n---",
+        "---\nto\u00adpics: [finance]\nowner: me\n---",
+        "---\nowner: a: b\nto\u200bpics: [finance]\n---",
+        "\u200b---\ntopics: [finance]\n---",
+        "---\u2028topics: [finance]\u2028---",
+        '+++\ntitle = "Pay"\n\n[taxonomies]\ntags = ["finance"]\n+++',
+        "----\ntopics: [finance]\n----",
+        "\u2014\nTopics: finance\n\u2014",
+        "----\nowner: me\ntopics: [finance]",
+        "---\ntopics\uff1a finance\n---",
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("name", ["pay.md", "pay.txt", "pay.html"])
+async def test_what_seems_to_be_front_matter_loses_no_topics(name: str, head: str) -> None:
+    """What people see as topics is read as such, or the file is refused."""
+    with pytest.raises(UsageError, match=r"^topics: .* accepted: front matter that can be read"):
+        await drafted(name, f"{head}\n\nSalaries.\n")
+    assert (await drafted(name, f"{head}\n\nSalaries.\n", topics=["hr"])).topics == ("hr",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "----\nPayroll\n----\n\nTopics: salaries\n",
+        "----\nOwner: me\n----\n\nTopics: salaries\n",
+        "----\nOwner: me\n\nTopics: salaries\n",
+        "+++\nWhat is new: topics = 3\n+++\n",
+        "Topics: salaries\n---\nText.\n",
+        "1 - 2\n\ntags: none\n",
+    ],
+    ids=repr,
+)
+async def test_a_text_that_speaks_of_topics_has_none(text: str) -> None:
+    """Lines of dashes, and lines that begin with the word further down, are no front matter."""
+    for name in ("pay.md", "pay.txt"):
+        assert (await drafted(name, text)).topics is None
+
+
 @pytest.mark.parametrize(
     "raw",
     ["Topics: [finance]", "TAGS: finance", '"topics": [finance]', "topics: []\nTopics: finance"],
