@@ -113,6 +113,22 @@ def takes_fields(method: Callable[..., Any], name: str) -> bool:
     return any(one.has_fields for form in forms for one in (form, *(form.item or ())))
 
 
+def as_kept(given: Mapping[str, object], names: Collection[str]) -> dict[str, Any]:
+    """Return arguments with names spelled as they are kept: without white space around them.
+
+    Args:
+        given: Arguments by name.
+        names: Which of them are names, or lists of some.
+    """
+    return {name: _spelled(one) if name in names else one for name, one in given.items()}
+
+
+def _spelled(given: object) -> object:
+    if isinstance(given, str):
+        return given.strip()
+    return [_spelled(one) for one in given] if isinstance(given, list | tuple) else given
+
+
 def checked_name(field: str, given: object) -> str:
     """Return a name, or an id, as it is given, if it is one: an empty one leads nowhere.
 

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from functools import cache, wraps
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, cast, get_args
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from tiers.errors import WriteRefused
 from tiers.fields import NAME_CHARS_MAX, NAMED_MAX, TEXT_CHARS_MAX, TOPICS_MAX, Source
 
-from .arguments import check_call, checked_name, hints_of
+from .arguments import as_kept, check_call, checked_name, hints_of
 
 Verb: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -41,6 +41,8 @@ ITEMS_MAX = 50
 Id = Annotated[str, Field(min_length=1, max_length=NAME_CHARS_MAX)]
 Name = Annotated[str, Field(max_length=NAME_CHARS_MAX)]
 """Empty stands for none: an argument that may be text or nothing is read as JSON on the way."""
+Named: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True)]
+"""The name of what is there, that stands in an address; it is looked up as it was kept."""
 Long = Annotated[str, Field(max_length=TEXT_CHARS_MAX)]
 Words = Annotated[Long, Field(min_length=1)]
 Pair = Annotated[tuple[Long, ...], Field(max_length=2)]
@@ -215,18 +217,14 @@ def checks_arguments(*in_path: str) -> Callable[[_F], _F]:
         @wraps(method)
         async def checked(self: object, *args: Any, **named: Any) -> Any:  # noqa: ANN401 - as the method
             given = {**dict(zip(names, args, strict=False)), **named}
-            check_arguments(checked, given)
+            taken = checked_arguments(checked, given)
             for name, source in _kept_of(method).items():
                 if not isinstance(given.get(name), str):
                     continue
                 runtime = getattr(self, "_runtime", None)
-                kept = await without_secrets(runtime, name, given[name], source)
-                if name in named:
-                    named[name] = kept
-                else:
-                    place = names.index(name)
-                    args = (*args[:place], kept, *args[place + 1 :])
-            return await method(self, *args, **named)
+                taken[name] = await without_secrets(runtime, name, given[name], source)
+            args = (*(taken[name] for name in names[: len(args)]), *args[len(names) :])
+            return await method(self, *args, **{name: taken[name] for name in named})
 
         checked.__in_path__ = in_path  # type: ignore[attr-defined]
         return cast("_F", checked)
@@ -234,16 +232,28 @@ def checks_arguments(*in_path: str) -> Callable[[_F], _F]:
     return decorate
 
 
-def check_arguments(method: Callable[..., Any], given: Mapping[str, object]) -> None:
-    """Refuse arguments of a method as itself does, where it is not called.
+def checked_arguments(method: Callable[..., Any], given: Mapping[str, object]) -> dict[str, Any]:
+    """Return arguments of a method as itself takes them: names as they are kept, the rest as given.
 
     Raises:
         UsageError: One of them is not what the signature says, or a name that is none.
     """
-    check_call(method, given)
+    taken = as_kept(given, _names_of(method))
+    check_call(method, taken)
     for one in _in_path_of(method):
-        if one in given:
-            checked_name(one, given[one])
+        if one in taken:
+            checked_name(one, taken[one])
+    return taken
+
+
+@cache
+def _names_of(method: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the parameters of a method whose types say that white space around them is none."""
+    return tuple(
+        name
+        for name, hint in hints_of(method).items()
+        if any(getattr(one, "strip_whitespace", None) for one in _marks_of(hint))
+    )
 
 
 @cache
@@ -269,11 +279,11 @@ def _kept_of(method: Callable[..., Any]) -> dict[str, Source]:
 
 
 def _marks_of(hint: Any) -> Iterator[Any]:  # noqa: ANN401 - a type
-    """Yield what a type is annotated with, or one of those that it is a union of."""
+    """Yield what a type is annotated with, and those that it is a union or a list of."""
     yield from getattr(hint, "__metadata__", ())
     for one in get_args(hint):
-        if one is not hint and hasattr(one, "__metadata__"):
-            yield from one.__metadata__
+        if not isinstance(one, str | list):  # a choice, or what a function takes
+            yield from _marks_of(one)
 
 
 async def without_secrets(runtime: Any, name: str, text: str, source: Source) -> str:  # noqa: ANN401 - a room above

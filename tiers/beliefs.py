@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from .fields import Moment, Record, Text, Whole
+from .fields import Moment, Record, Text, Whole, Word
 from .fleet import MergeStrategy
 from .owned import Owned
 
@@ -252,8 +252,8 @@ class BeliefQuery(Record):
 
     ids: tuple[str, ...] = ()
     topic: str | None = None
-    agent_id: str | None = None
-    user_id: str | None = None
+    agent_id: Word | None = None
+    user_id: Word | None = None
     subject: str | None = None
     key: tuple[str, str] | None = None
     statuses: tuple[BeliefStatus, ...] = ()

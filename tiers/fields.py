@@ -140,8 +140,11 @@ Moment: TypeAlias = Annotated[
     pydantic.AwareDatetime, pydantic.BeforeValidator(_no_number), pydantic.AfterValidator(in_utc)
 ]
 Text: TypeAlias = Annotated[str, pydantic.StringConstraints(max_length=TEXT_CHARS_MAX)]
-Word: TypeAlias = Annotated[str, pydantic.StringConstraints(max_length=NAME_CHARS_MAX)]
-"""A name that is asked for, as it was written; nothing has an empty one."""
+Word: TypeAlias = Annotated[
+    str, pydantic.StringConstraints(max_length=NAME_CHARS_MAX, strip_whitespace=True)
+]
+"""A name that is asked for: outer white space removed, as of a ``Name`` that was given, so that
+whoever spells it the same finds what was stored under it. Nothing has an empty one."""
 
 
 Whole: TypeAlias = Annotated[int, pydantic.Field(strict=True)]

@@ -56,6 +56,7 @@ from .fields import Topics as Topics
 from .fields import UnfitField as UnfitField
 from .fields import Until as Until
 from .fields import Whole as Whole
+from .fields import Word as Word
 from .fleet import AgentRecord as AgentRecord
 from .fleet import Ancestor as Ancestor
 from .fleet import Budget as Budget
@@ -330,8 +331,8 @@ class AuditFilter(Record):
     """
 
     kinds: tuple[Annotated[str, AfterValidator(kind_of_event)], ...] = ()
-    graph_id: str | None = None
-    agent_id: str | None = None
+    graph_id: Word | None = None
+    agent_id: Word | None = None
     record_id: str | None = None
     since: Moment | None = None
     until: Until | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
+from tiers.fields import Word
 from tiers.forms import without_cosine, without_forgotten
 from tiers.records import Fact, FactTier, Hit, Rule, Scope, SearchQuery, Source, Standing, Turn
 from tiers.upkeep import Page
@@ -200,7 +201,7 @@ class AgentFacts(ABC):
         self,
         query: str,
         *,
-        user_id: str | None = None,
+        user_id: Word | None = None,
         scope_topics: Iterable[str] | None = None,
         limit: PageOf100 = 10,
     ) -> tuple[Hit, ...]:

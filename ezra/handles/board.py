@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from tiers.board import CARDS_MAX, STATES_AFTER, Card, Priority, TaskStatus
 from tiers.errors import Conflict, NotFound, UsageError, check_at_most
+from tiers.fields import Word
 from tiers.records import Scope, Turn
 from tiers.turn_io import Charge
 from tiers.upkeep import Page
@@ -43,7 +44,7 @@ class AgentBoard(BoardReader):
     @operation("POST", "/messages", changes=True, own_id="id")
     async def send(
         self,
-        to: str | Sequence[str],
+        to: Word | Sequence[Word],
         text: Posted,
         *,
         type: str = "message",  # noqa: A002 - what people call it

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from tiers.board import CARDS_MAX, Card, CardQuery, TaskStatus
 from tiers.errors import NotFound, check_at_most
+from tiers.fields import Word
 from tiers.recollection import Place
 from tiers.records import Scope
 from tiers.upkeep import Page
@@ -67,7 +68,7 @@ class BoardReader:
     async def history(
         self,
         *,
-        agent_id: str | None = None,
+        agent_id: Word | None = None,
         task_id: str | None = None,
         types: Sequence[str] = (),
         since: datetime | None = None,

@@ -11,6 +11,7 @@ from metaagents.lifecycle.conservation import ConservationReport
 from metaagents.lifecycle.conservation import report as conservation_of
 from metaagents.lifecycle.retirement import RetentionReport
 from tiers.errors import NotFound, UsageError
+from tiers.fields import Word
 from tiers.fleet import Inject
 from tiers.plans import AnyGrain
 from tiers.records import (
@@ -34,7 +35,7 @@ from ..documents import DocumentsOfGraph
 from ..erasure.archiving import archive
 from ..moving.carrying import GraphRows
 from ..moving.graph_status import GraphStatus, status_of
-from ..operations import Name, checks_arguments, composed, operation
+from ..operations import Named, checks_arguments, composed, operation
 from ..recall.handle_recall import ask
 from ..recall.memory_search import MemorySearch, scope_as, search_memory
 from ..recall.request import Answers, DaysAgo, Kinds, Narrowing, ScopeName, request_of
@@ -86,11 +87,11 @@ class Graph(
     @operation("PUT", "/agents/{agent_id}", name="agent.spawn", needs="act")
     async def spawn_agent(
         self,
-        agent_id: str,
+        agent_id: Named,
         *,
         topics: Iterable[str] | None = None,
         role: str = "",
-        user_id: str | None = None,
+        user_id: Word | None = None,
         sources: Iterable[str] | None = None,
         denied_topics: Iterable[str] | None = None,
         denied_sources: Iterable[str] | None = None,
@@ -150,7 +151,7 @@ class Graph(
         return await self._handle(standing, standing.agent or record)
 
     @operation("GET", "/agents/{agent_id}", name="agent.get", needs="see")
-    async def agent(self, agent_id: str) -> Agent:
+    async def agent(self, agent_id: Named) -> Agent:
         """Return the handle of a member as it is, and change nothing about it.
 
         One that was let go because it was silent is back when it speaks.
@@ -178,7 +179,7 @@ class Graph(
         return await status_of(self._runtime, self._scope)
 
     @operation("GET", "/agents/{agent_id}/memory")
-    async def memory_of(self, agent_id: str) -> AgentMemory:
+    async def memory_of(self, agent_id: Named) -> AgentMemory:
         """Return what each tier holds for a member, private records included: for who audits.
 
         Raises:
@@ -187,7 +188,7 @@ class Graph(
         return await memory_of(self._runtime, self._scope, agent_id)
 
     @operation("GET", "/core/{agent_id}")
-    async def core(self, agent_id: str) -> CoreBlock:
+    async def core(self, agent_id: Named) -> CoreBlock:
         """Return the core facts in the next context of a member, what is left out, and the cost.
 
         Raises:
@@ -260,7 +261,7 @@ class Graph(
         min_days_ago: DaysAgo = 0,
         max_days_ago: DaysAgo = 365,
         max_results: Answers = 10,
-        agent_id: str | None = None,
+        agent_id: Word | None = None,
     ) -> MemorySearch:
         """Return what happened in a window of days, as ``Agent.search_memory`` does.
 
@@ -303,7 +304,7 @@ class Graph(
         await self._refresh()
 
     @operation("DELETE", "/parents/{parent_id}", changes=True, repeats=False)
-    async def revoke(self, parent_id: str) -> bool:
+    async def revoke(self, parent_id: Named) -> bool:
         """Inherit from a parent no longer; ``False`` when it is none.
 
         Nothing that came through the link is read from the next turn on, at no moment of the past.
@@ -356,7 +357,7 @@ class Graph(
     async def branch(
         self,
         *,
-        session_graph_id: Name,
+        session_graph_id: Word,
         turn: int | None = None,
         time: datetime | None = None,
     ) -> Graph:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from tiers.board import AGENTS_MAX, Card, CardCount, CardKind, CardQuery, TaskStatus
 from tiers.errors import UsageError, check_at_most
+from tiers.fields import Word
 from tiers.records import Scope
 from tiers.upkeep import Page
 
@@ -43,7 +44,7 @@ class GraphBoard(BoardReader):
         self,
         kind: CardKind,
         *,
-        agent_id: str | None = None,
+        agent_id: Word | None = None,
         types: Sequence[str] = (),
         statuses: Sequence[TaskStatus] = (),
         thread: str | None = None,
@@ -86,7 +87,7 @@ class GraphBoard(BoardReader):
     @operation("POST", "/inbox")
     async def inbox(
         self,
-        agent_id: str,
+        agent_id: Word,
         *,
         unread: bool = False,
         types: Sequence[str] = (),
@@ -106,7 +107,7 @@ class GraphBoard(BoardReader):
         return await page_of(self._runtime.board, reading, query, limit, after)
 
     @operation("POST", "/unread")
-    async def unread(self, agent_ids: Sequence[str] | None = None) -> dict[str, int]:
+    async def unread(self, agent_ids: Sequence[Word] | None = None) -> dict[str, int]:
         """Return how many messages each agent has not read, of those that it sees.
 
         Args:

@@ -9,6 +9,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
+from tiers.fields import Word
 from tiers.records import Scope, Text
 
 from ..checks import checked_ids
@@ -32,8 +33,8 @@ class ErasureOfGraph:
         self,
         *,
         subject: Text | None = None,
-        user_id: Text | None = None,
-        agent_id: Text | None = None,
+        user_id: Word | None = None,
+        agent_id: Word | None = None,
         cursor: str = "",
         limit: _Page = 100,
     ) -> Holding:
@@ -62,8 +63,8 @@ class ErasureOfGraph:
         self,
         *,
         subject: Text | None = None,
-        user_id: Text | None = None,
-        agent_id: Text | None = None,
+        user_id: Word | None = None,
+        agent_id: Word | None = None,
         reason: Reason,
     ) -> RedactionReport:
         """Redact every record that speaks of a subject, or is a user's or an agent's, with proof.

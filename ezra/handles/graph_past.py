@@ -16,7 +16,7 @@ from tiers.records import AuditEvent, AuditFilter, Receipt, Scope, Turn
 
 from ..checks import checked_ids
 from ..erasure.taint.handle import Taint
-from ..operations import EventsPage, Ids, operation
+from ..operations import EventsPage, Ids, Named, operation
 from ..receipts.lookup import TURN_IDS_MAX, receipts_of
 from ..receipts.readings import PAGE_MAX, Readings, readings_of
 from ..receipts.rebuilding import ReplayedContext, rebuild
@@ -43,7 +43,7 @@ class GraphPast:
 
     @operation("GET", "/agents/{agent_id}/turns")
     async def turns(
-        self, agent_id: str, *, before: _TurnSeq | None = None, limit: _Page = 50
+        self, agent_id: Named, *, before: _TurnSeq | None = None, limit: _Page = 50
     ) -> tuple[Turn, ...]:
         """Return turns of a member, the last one first; what was redacted is there without words.
 

@@ -22,6 +22,7 @@ from tiers.errors import (
     TierRejected,
     UsageError,
 )
+from tiers.fields import Word
 from tiers.fleet import CATALOG
 from tiers.records import (
     AuditEvent,
@@ -51,7 +52,7 @@ from ..moving.carrying import (
     unfinished_import,
 )
 from ..moving.graph_status import Health, health_of, index_age_of
-from ..operations import EventsPage, Ids, InPath, Name, Reason, Sent, checks_arguments, operation
+from ..operations import EventsPage, Ids, InPath, Named, Reason, Sent, checks_arguments, operation
 from ..receipts.rebuilding import ReplayedContext, rebuild
 from ..runtime import Runtime
 from .catalog import Catalog
@@ -64,7 +65,7 @@ PARENTS_MAX = 1_000
 _StrategySent: TypeAlias = Literal["last_write_wins", "highest_trust", "manual"] | None
 """``custom`` needs a function, and a function does not go over the wire."""
 
-_GraphId: TypeAlias = Annotated[str, InPath("graph_id")]
+_GraphId: TypeAlias = Annotated[Named, InPath("graph_id")]
 _Rows: TypeAlias = Annotated[Sequence[dict[str, JsonValue]], Field(max_length=PAGE_ROWS_MAX)]
 
 
@@ -77,7 +78,7 @@ class Tenant:
     @operation("POST", "/graphs", changes=True, repeats=False, name="graph.create")
     async def create_session_graph(
         self,
-        session_graph_id: Name,
+        session_graph_id: Word,
         *,
         inherits_from: Annotated[Sequence[str | Parent], Field(max_length=PARENTS_MAX)] = (),
         merge_strategy: Annotated[MergeStrategy | None, Sent(_StrategySent)] = None,
@@ -148,7 +149,7 @@ class Tenant:
 
     @checks_arguments("session_graph_id")
     async def session_graph(
-        self, session_graph_id: str, *, resolver: Resolver | None = None
+        self, session_graph_id: Named, *, resolver: Resolver | None = None
     ) -> Graph:
         """Return the handle of an existing graph.
 
@@ -294,7 +295,7 @@ class Tenant:
 
     @operation("POST", "/erasures", changes=True, repeats=False, name="tenant.erase")
     async def erase(
-        self, *, subject: Text | None = None, user_id: Text | None = None, reason: Reason
+        self, *, subject: Text | None = None, user_id: Word | None = None, reason: Reason
     ) -> dict[str, RedactionReport]:
         """Erase a subject or a user from every graph of the tenant and from its catalog.
 

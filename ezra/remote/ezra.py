@@ -11,7 +11,7 @@ from tiers.errors import UsageError
 from ..contradiction import Callback, Resolver
 from ..handles.catalog import Catalog
 from ..handles.tenant import Tenant
-from ..operations import check_arguments, checks_arguments
+from ..operations import Named, checked_arguments, checks_arguments
 from ..wire import Nothing, graphs, handles
 from ..wire.graphs import GraphAnswer
 from .agent import RemoteAgent
@@ -47,7 +47,7 @@ class RemoteEzra(RemoteHandle, Tenant, of=Tenant):
 
     @checks_arguments("session_graph_id")
     async def session_graph(
-        self, session_graph_id: str, *, resolver: Resolver | None = None
+        self, session_graph_id: Named, *, resolver: Resolver | None = None
     ) -> RemoteGraph:
         """Return the handle of an existing graph.
 
@@ -60,7 +60,7 @@ class RemoteEzra(RemoteHandle, Tenant, of=Tenant):
         return RemoteGraph(self._connection, shown)
 
     @checks_arguments("session_graph_id", "agent_id")
-    async def agent(self, session_graph_id: str, agent_id: str) -> RemoteAgent:
+    async def agent(self, session_graph_id: Named, agent_id: Named) -> RemoteAgent:
         """Return the handle of a member of a graph, for whoever has a token as that agent only.
 
         Raises:
@@ -75,8 +75,8 @@ class RemoteEzra(RemoteHandle, Tenant, of=Tenant):
     @checks_arguments("session_graph_id", "agent_id")
     async def spawn_agent(
         self,
-        session_graph_id: str,
-        agent_id: str,
+        session_graph_id: Named,
+        agent_id: Named,
         **given: Any,  # noqa: ANN401 - as the method
     ) -> RemoteAgent:
         """Spawn an agent as ``Graph.spawn_agent`` does, for whoever has a token as it only.
@@ -89,9 +89,9 @@ class RemoteEzra(RemoteHandle, Tenant, of=Tenant):
             UsageError: An argument is not acceptable.
         """
         spawning = handles.GRAPH.offered["spawn_agent"]
-        check_arguments(spawning.method, given)
+        taken = checked_arguments(spawning.method, given)
         names = {"graph_id": session_graph_id, "agent_id": agent_id}
-        shown = await self.ask(spawning.operation, graphs.SpawnAsked.of(**given), **names)
+        shown = await self.ask(spawning.operation, graphs.SpawnAsked.of(**taken), **names)
         return RemoteAgent(self._connection, session_graph_id, shown)
 
     async def catalog(self) -> RemoteCatalog:

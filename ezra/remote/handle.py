@@ -18,7 +18,7 @@ from ..handles.board import AgentBoard
 from ..handles.graph_board import GraphBoard
 from ..handles.knowledge import Knowledge
 from ..handles.quarantine import QuarantineReview
-from ..operations import check_arguments, is_composed, offer_of
+from ..operations import checked_arguments, is_composed, offer_of
 from ..wire.derivation import Handle
 from ..wire.operation import A, Operation, R
 from .connection import Connection
@@ -91,8 +91,7 @@ def _asking(method: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
         _, *bound = signature.bind(self, *args, **named).arguments.items()
         given = dict(bound)
         given |= given.pop(more, {})
-        check_arguments(method, given)
-        return await self._ask(name, given)
+        return await self._ask(name, checked_arguments(method, given))
 
     return ask
 

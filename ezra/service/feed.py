@@ -16,6 +16,7 @@ from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from tiers.errors import BudgetExceeded, EzraError, UsageError
+from tiers.fields import Word
 from tiers.records import AuditEvent, AuditFilter
 
 from ..wire.problems import problem_of
@@ -158,7 +159,7 @@ async def feed(
     feeds: Annotated[Feeds, Depends(_feeds)],
     _: Annotated[None, Depends(no_other_fields)],
     after: Annotated[int, Query(ge=0, le=10**_POSITION_DIGITS_MAX)] = 0,
-    graph_id: Annotated[str | None, Query(max_length=256)] = None,
+    graph_id: Annotated[Word | None, Query()] = None,
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> StreamingResponse:
     """Follow the audit feed."""

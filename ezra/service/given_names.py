@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from fastapi import Request, Response
@@ -11,6 +11,7 @@ from fastapi.routing import APIRoute
 
 from tiers.errors import UsageError
 
+from ..arguments import as_kept
 from ..wire.operation import Asked
 
 _ONCE = "one value; its name was given twice"
@@ -60,9 +61,16 @@ class OperationRoute(APIRoute):
         handle = super().get_route_handler()
 
         async def handled(request: Request) -> Response:
+            # Who may ask is told by what is asked for: names are as they are kept before that.
+            request.scope["path_params"] = names_in(request.path_params)
             return await handle(_Request(request.scope, request.receive))
 
         return handled
+
+
+def names_in(path: Mapping[str, str]) -> dict[str, str]:
+    """Return the names in an address, each spelled as it is kept."""
+    return as_kept(path, path)
 
 
 def check_given_once(request: Request, asked: Asked) -> None:

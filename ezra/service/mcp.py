@@ -35,6 +35,7 @@ from ..telemetry.numbers import OTHER
 from ..telemetry.spans import own_version, parent_in
 from ..wire import Need
 from .caller import Caller
+from .given_names import names_in
 from .handle_pool import HandlePool
 from .mcp_agents import Seat, Seats
 from .mcp_resources import INSTRUCTIONS, add_prompts, add_resources
@@ -238,8 +239,9 @@ def caller_of(request: Request) -> Caller:
     caller = getattr(request.state, CALLER_STATE, None)
     if not isinstance(caller, Caller):
         raise PolicyDenied("nobody", "use memory", ("a token",), "none")
-    graph_id = request.query_params.get("graph", caller.graph_id)
-    agent_id = request.query_params.get("agent", caller.agent_id)
+    named = names_in(request.query_params)
+    graph_id = named.get("graph", caller.graph_id)
+    agent_id = named.get("agent", caller.agent_id)
     caller.check("see", "use memory", graph_id, agent_id)
     return replace(caller, graph_id=graph_id, agent_id=agent_id)
 

@@ -80,7 +80,7 @@ Pool: TypeAlias = Annotated[HandlePool, Depends(pool_of)]
 Asking: TypeAlias = Annotated[Caller, Depends(caller_of)]
 """What a route is given: the type of a parameter says it."""
 
-apart = APIRouter()
+apart = APIRouter(route_class=OperationRoute)
 """Routes of what is no operation of a handle, filled by the modules that answer them."""
 
 

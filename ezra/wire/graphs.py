@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from metaagents.reindex.rules import Reembedding
-from tiers.fields import NAME_CHARS_MAX, TOPICS_MAX
+from tiers.fields import TOPICS_MAX, Word
 from tiers.fleet import WINDOW_MAX, WINDOW_MIN, Inject
 from tiers.plans import AnyGrain
 from tiers.records import (
@@ -65,7 +65,7 @@ class SpawnAsked(Asked):
 
     topics: Topics = Field(default=(), examples=[["tyres", "strategy"]])
     role: Text = Field(default="", examples=["race strategist"])
-    user_id: str | None = Field(default=None, max_length=NAME_CHARS_MAX)
+    user_id: Word | None = None
     sources: _Names | None = None
     denied_topics: _Names | None = None
     denied_sources: _Names | None = None
@@ -83,7 +83,7 @@ class SpawnAsked(Asked):
 class DiffAsked(Asked):
     """With which graph."""
 
-    other_id: str = Field(max_length=NAME_CHARS_MAX)
+    other_id: Word
 
 
 GET = Operation(

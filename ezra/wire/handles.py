@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, Strict, TypeAdapter
 
-from tiers.fields import Record
+from tiers.fields import Record, Word
 from tiers.records import AuditFilter, Grain
 
 from ..beliefs.history import History
@@ -107,8 +107,8 @@ class AuditAsked(Asked):
     after: Count = 0
     limit: EventsPage = 1000
     kinds: Annotated[tuple[str, ...], Field(max_length=KINDS_MAX)] = ()
-    graph_id: str | None = None
-    agent_id: str | None = None
+    graph_id: Word | None = None
+    agent_id: Word | None = None
     record_id: str | None = None
     since: Time | None = None
     until: Time | None = None

@@ -428,3 +428,34 @@ def test_every_operation_is_done_by_somebody() -> None:
 
 def _is_one(one: object) -> bool:
     return isinstance(one, Operation)
+
+
+async def test_a_name_with_blanks_around_it_is_found_as_it_was_stored(runtime: Any) -> None:
+    """Who spells a name alike everywhere finds, erases and revokes what was stored under it."""
+    await runtime.create_session_graph("parent ")
+    graph = await runtime.create_session_graph(" child", inherits_from=["parent "])
+    agent = await graph.spawn_agent("one ", topics={"*"}, user_id="ada ")
+    other = await graph.spawn_agent("two ", topics={"*"})
+    await agent.remember("Ada has diabetes.")
+    await other.remember("The pit lane is closed.")
+    await agent.board.send(["two ", "two"], "box this lap", shared=True)
+
+    assert (await runtime.session_graph("child\t")).id == "child"
+    assert (await graph.agent(" one")).id == "one"
+    assert (await graph.memory_of("one ")).agent.id == "one"
+    assert len((await graph.board.inbox("two ")).rows) == 1
+    assert await graph.board.unread([" two "]) == {"two": 1}
+    events = await graph.audit(only=AuditFilter(agent_id=" one", graph_id="child "))
+    assert {one.agent_id for one in events} == {"one"}
+    assert (await graph.holding(user_id="ada ")).records[0].user_id == "ada"
+    assert {one.agent_id for one in (await graph.holding(agent_id="two ")).records} == {"two"}
+
+    assert (await runtime.erase(user_id=" ada ", reason="request 17")).keys() == {"child"}
+    assert (await graph.erase(agent_id="two ", reason="request 18")).ids["fact"]
+    assert not (await agent.recall("diabetes pit lane")).items
+    assert await graph.revoke("parent ")
+    assert graph.inherits_from == ()
+    with pytest.raises(UsageError, match="session_graph_id"):
+        await runtime.session_graph(" ")
+    with pytest.raises(UsageError, match="user_id"):
+        await graph.erase(user_id=" ", reason="request 19")

@@ -21,6 +21,7 @@ from tiers.ids import Clock
 
 from ...wire.problems import problem_of
 from ..caller import Caller
+from ..given_names import names_in
 from ..handle_pool import HandlePool
 from ..limits import TooManyRequests, network_of
 from ..problem_answers import Unauthorized, status_of
@@ -126,7 +127,8 @@ class Console:
 
     def _route(self, page: Page) -> Route:
         async def endpoint(request: Request) -> Response:
-            names = {name: name_of(part) for name, part in request.path_params.items()}
+            parts = request.path_params.items()
+            names = names_in({name: name_of(part) for name, part in parts})
             request.scope["path_params"] = names  # the access log tells them as they are
             request.scope["route"] = route
             try:
