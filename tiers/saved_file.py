@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from pathlib import Path
 from typing import IO
@@ -25,7 +26,7 @@ class SavedFile:
         if not path.name:
             raise UsageError("path", str(path), "the name of a file")
         self._path = path
-        self._draft = path.with_name(f".{path.name}.{os.urandom(8).hex()}.part")
+        self._draft = self._place = path
         self._file: IO[bytes] | None = None
 
     def open(self) -> None:
@@ -35,6 +36,8 @@ class SavedFile:
             UsageError: It cannot be written there.
         """
         with refused(self._unwritable, ValueError):
+            self._place = place_of(self._path)
+            self._draft = _beside(self._place, "part")
             number = os.open(self._draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         self._file = os.fdopen(number, "wb")
 
@@ -56,8 +59,8 @@ class SavedFile:
         with refused(self._unwritable):
             self._opened.flush()
             os.fsync(self._opened.fileno())
-            self._draft.replace(self._path)
-            sync_folder(self._path.parent)
+            self._draft.replace(self._place)
+            sync_folder(self._place.parent)
 
     def close(self) -> None:
         """Leave nothing behind that is not finished. May be repeated."""
@@ -77,18 +80,39 @@ class SavedFile:
         return UsageError("path", str(self._path), f"a file that can be written ({why})")
 
 
+def place_of(path: Path) -> Path:
+    """Return where a file goes that somebody names: a link stays, and leads to it.
+
+    Raises:
+        OSError: Something is there that is no file, and would be gone for who reads from it; or
+            the link leads to itself.
+    """
+    place = Path(os.path.realpath(path))
+    if place.is_symlink():
+        raise OSError(errno.ELOOP, "the link leads to itself")
+    if place.exists() and not (place.is_file() or place.is_dir()):
+        reason = "what is there is no regular file; - is standard output, where that is taken"
+        raise OSError(errno.EINVAL, reason)
+    return place
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(f".{path.name}.{os.urandom(8).hex()}.{suffix}")
+
+
 def replace_file(path: Path, content: bytes, *, mode: int = 0o600) -> None:
     """Write a file beside and put it into its place, so that it is old or new at any moment.
 
     Args:
-        path: Where it goes.
+        path: Where it goes, in the place of whatever is there: of a path that somebody names
+            ``place_of``.
         content: All of it.
         mode: Who may read it, as far as the process does not mask it.
 
     Raises:
         OSError: As the system says.
     """
-    draft = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
+    draft = _beside(path, "tmp")
     number = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with os.fdopen(number, "wb") as file:

@@ -18,7 +18,7 @@ from typing import Any
 
 from tiers.addresses import checked_base_url
 from tiers.errors import ConfigError, refused
-from tiers.saved_file import replace_file
+from tiers.saved_file import place_of, replace_file
 
 FILE_NAME = "bridge.toml"
 FILE_BYTES_MAX = 65_536
@@ -242,7 +242,7 @@ def write_file(state: Path, changes: Mapping[str, str | float | None]) -> Path:
     lines = [f"{name} = {_shown(values[name])}\n" for name in _VARIABLES if name in values]
     with refused(lambda why: ConfigError(str(path), f"cannot be written: {why}")):
         state.mkdir(parents=True, exist_ok=True, mode=0o700)
-        replace_file(path, "".join(lines).encode())
+        replace_file(place_of(path), "".join(lines).encode())
     return path
 
 

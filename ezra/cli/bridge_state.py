@@ -14,7 +14,7 @@ from typing import IO, Annotated, Any
 import typer
 
 from tiers.errors import UsageError, refused
-from tiers.saved_file import replace_file
+from tiers.saved_file import place_of, replace_file
 
 from ..bridge import carrying, reading
 from ..bridge.client import Bridge
@@ -265,7 +265,7 @@ async def export(door: Door, file: Annotated[str, typer.Argument()] = FROM_INPUT
     with refused(
         lambda why: UsageError("FILE", file, f"a file that can be written: {why}"), ValueError
     ):
-        replace_file(path, text.encode(), mode=0o666)
+        replace_file(place_of(path), text.encode(), mode=0o666)
     return Answer({"file": file, "lines": len(lines)}, f"{len(lines)} lines in {file}")
 
 

@@ -18,7 +18,7 @@ from pydantic import Field, ValidationError
 
 from tiers.errors import ConfigError, refused
 from tiers.records import Moment, Record
-from tiers.saved_file import replace_file
+from tiers.saved_file import place_of, replace_file
 
 _SETTING = "ledger"
 
@@ -143,4 +143,4 @@ class Ledger:
     def _write(self, text: str) -> None:
         """Replace the file in one step: whoever dies leaves the former or the new one."""
         with refused(lambda why: ConfigError(_SETTING, f"cannot write {self._path}: {why}")):
-            replace_file(self._path, text.encode(), mode=0o666)
+            replace_file(place_of(self._path), text.encode(), mode=0o666)

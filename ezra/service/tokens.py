@@ -24,7 +24,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from tiers.errors import ConfigError, NotFound, PolicyDenied, UsageError
 from tiers.fields import ALL_TOPICS, Misfit, Moment, Name, Record, Topics
 from tiers.ids import Clock, system_clock
-from tiers.saved_file import replace_file
+from tiers.saved_file import place_of, replace_file
 
 from ..checks import checked
 from .caller import Caller, Role
@@ -317,7 +317,7 @@ class TokenFile:
 
     def _write(self, tokens: tuple[Token, ...]) -> None:
         """Put the file in the place of the former one, whole or not at all, for its owner alone."""
-        replace_file(self._path, _FILE.dump_json(_Kept(tokens=tokens), indent=1))
+        replace_file(place_of(self._path), _FILE.dump_json(_Kept(tokens=tokens), indent=1))
 
 
 def _read(path: Path) -> tuple[_Stamp | None, tuple[Token, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import tempfile
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -37,7 +38,7 @@ from ezra.wire import graphs, handles
 from ezra.wire.handles import BELIEFS
 from ezra.wire.operation import Point, PointInQuery
 from tiers.history.verification import verify_export
-from tiers.saved_file import SavedFile
+from tiers.saved_file import SavedFile, place_of
 
 START = ("start", "compound")
 
@@ -367,6 +368,35 @@ def test_a_file_that_is_not_whole_is_never_there(tmp_path: Path) -> None:
     for nameless in (Path(), Path("/")):
         with pytest.raises(UsageError, match="the name of a file"):
             SavedFile(nameless)
+
+
+def test_a_file_is_put_where_its_link_leads(tmp_path: Path) -> None:
+    """The link stays, and so does what is no file and would be gone for who reads from it."""
+    real = tmp_path / "elsewhere" / "imola.jsonl"
+    real.parent.mkdir()
+    link = tmp_path / "imola.jsonl"
+    link.symlink_to(real)
+    for content in (b"first", b"second"):  # at first nothing is there
+        saved = SavedFile(link)
+        saved.open()
+        saved.write(content)
+        saved.finish()
+        saved.close()
+        assert link.is_symlink()
+        assert real.read_bytes() == content
+    assert [*real.parent.iterdir()] == [real]
+
+    pipe, loop = tmp_path / "pipe", tmp_path / "loop"
+    os.mkfifo(pipe)
+    loop.symlink_to(loop)
+    for path in (pipe, loop):
+        saved = SavedFile(path)
+        with pytest.raises(UsageError, match=rf"path: .*{path.name}.*a file that can be written"):
+            saved.open()
+        saved.close()
+    assert pipe.is_fifo()
+    with pytest.raises(OSError, match="no regular file; - is standard output"):
+        place_of(pipe)
 
 
 async def test_an_export_that_breaks_off_is_an_error_and_no_file(tmp_path: Path) -> None:
