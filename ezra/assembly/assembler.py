@@ -89,9 +89,12 @@ async def assemble_runtime(
     """Open every store and agent for the length of an ``async with`` block.
 
     Raises:
-        ConfigError: The data folder is owned by another process or cannot be used, or a required
-            model is missing.
+        ConfigError: The data folder is owned by another process or cannot be used, a required
+            model is missing, or the signing key is none.
     """
+    home = settings.home if settings.needs_home else None
+    signer = Signer(settings.signing_key, settings.signing_key_file, home, clock)
+    await signer.check()  # nothing is written by who could not sign for it later
     async with AsyncExitStack() as stack:
         stores = await _open_stores(settings, clock, stack, embedder)
         stack.callback(stores.news.close)
@@ -105,7 +108,9 @@ async def assemble_runtime(
         is_served = settings.background  # a command that asks nothing waits for no source
         mesh = opened_mesh(settings.mesh_file, connectors or {}, seconds, checks=is_served)
         sources = await stack.enter_async_context(mesh)
-        runtime = _runtime(settings, stores, answering, judge, reranker, sources, clock, owner)
+        runtime = _runtime(
+            settings, stores, answering, judge, reranker, sources, clock, owner, signer
+        )
         await runtime.reembedder.begin()
         yield await with_clock(runtime, stores.cold.leases, owner, stack)
 
@@ -152,6 +157,7 @@ def _runtime(
     mesh: Mesh,
     clock: Callable[[], datetime],
     owner: str,
+    signer: Signer,
 ) -> Runtime:
     warm, cold, embedder, ids = stores.warm, stores.cold, stores.embedder, IdFactory(clock)
     minds, handlers = _minds(settings, stores, model), Handlers(settings.resolution_timeout_seconds)
@@ -171,12 +177,7 @@ def _runtime(
         warm=warm,
         membership=way.membership,
         meter=way.meter,
-        signer=Signer(
-            settings.signing_key,
-            settings.signing_key_file,
-            settings.home if settings.needs_home else None,
-            clock,
-        ),
+        signer=signer,
         handlers=handlers,
         settler=_settler(settings, stores, handlers, judge),
         keeper=minds.keeper,

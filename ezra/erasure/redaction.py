@@ -79,6 +79,7 @@ async def redact(
         TierError: The cold tier failed.
     """
     check_text("reason", reason, "a reason that is not blank")
+    await runtime.signer.key()  # what cannot be proven is not destroyed
     report = await _redacted(runtime, scope, record_ids, reason, BRANCHES_DEEP_MAX)
     return await _signed(runtime, scope, report, "records", reason)
 
@@ -112,6 +113,7 @@ async def purge(runtime: Runtime, scope: Scope, reason: str) -> RedactionReport:
 
 async def _to_the_end(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> RedactionReport:
     """Erase what is somebody's, finish what erasures left open, and say that it is done."""
+    await runtime.signer.key()  # what cannot be proven is not destroyed
     left = await left_open(runtime, scope)
     whole = await _erased(runtime, scope, whose, reason)
     for former, open_ids in left.items():
@@ -203,6 +205,7 @@ async def retire(runtime: Runtime, graph: SessionGraph) -> int:
     """
 
     async def erased(scope: Scope, ids: Sequence[str], reason: str) -> None:
+        await runtime.signer.key()
         report = await _redacted(runtime, scope, ids, reason, 0)
         await _signed(runtime, scope, report, "retention", reason)
 

@@ -90,6 +90,28 @@ async def _tyres(agent: Agent) -> list[str]:
     return [hit.text for hit in (await agent.recall("mediums")).items]
 
 
+async def test_what_is_no_key_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    """In a setting, in a file that it names, and in the one that is made in the home folder."""
+    home, file = tmp_path / "memory", tmp_path / "key.pem"
+    file.write_text("no key")
+    file.chmod(0o600)
+    for given, setting in (
+        ({"signing_key": "no key"}, "EZRA_SIGNING_KEY"),
+        ({"signing_key_file": file}, "EZRA_SIGNING_KEY_FILE"),
+        ({"signing_key_file": tmp_path / "nowhere.pem"}, "EZRA_SIGNING_KEY_FILE"),
+    ):
+        with pytest.raises(ConfigError, match=f"{setting}: "):
+            async with Ezra.open(Settings(home=home, background=False, **given)):
+                pass
+        assert not home.exists()
+    async with Ezra.open(Settings(home=home, background=False)):
+        assert not (home / "signing-key.pem").exists()
+    file.rename(home / "signing-key.pem")
+    with pytest.raises(ConfigError, match="EZRA_SIGNING_KEY_FILE: "):
+        async with Ezra.open(Settings(home=home, background=False)):
+            pass
+
+
 async def test_what_is_awaited_is_open_until_it_is_closed(settings: Settings) -> None:
     """And the folder is free again then; closing may be repeated, also at once."""
     ezra = await Ezra.open(settings)

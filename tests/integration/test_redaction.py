@@ -11,7 +11,7 @@ import pytest
 from support.raw_stores import everything, where
 from support.runtime import MovingClock, running
 
-from ezra import Agent, Ezra, Fact, Graph, NotFound, RedactionReport, Rule, UsageError
+from ezra import Agent, ConfigError, Ezra, Fact, Graph, NotFound, RedactionReport, Rule, UsageError
 from metaagents.lifecycle.agent import LifecycleAgent
 from metaagents.lifecycle.rules import LifecyclePolicy
 from metaagents.lifecycle.writing import Writer
@@ -206,6 +206,30 @@ async def test_a_tier_that_is_away_is_named_and_cleaned_later(tmp_path: Path) ->
         graph = await ezra.session_graph("imola")
         report = await graph.redact([turn.id for turn in turns], reason="again")
         assert report.waiting == {}
+
+
+async def test_what_cannot_be_proven_is_not_destroyed(tmp_path: Path) -> None:
+    """Whose key file others may read is told so before; with it mended the receipt has all."""
+    async with running(tmp_path, MovingClock()) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        agent = await graph.spawn_agent("keeper", topics={"t"}, user_id="ada")
+        fact = await agent.remember(f"The {WORD} is Ada's.")
+        await ezra.public_key()
+        key = tmp_path / "signing-key.pem"
+        key.chmod(0o644)
+        for destroying in (
+            lambda: graph.erase(user_id="ada", reason="request 17"),
+            lambda: graph.redact([fact], reason="request 17"),
+            lambda: graph.purge(reason="request 17"),
+            lambda: ezra.erase(subject=WORD, reason="request 17"),
+        ):
+            with pytest.raises(ConfigError, match="open to others"):
+                await destroying()
+        assert [hit.id for hit in (await agent.recall(WORD)).items] == [fact]
+        key.chmod(0o600)
+        done = await graph.erase(user_id="ada", reason="request 17")
+        assert done.receipt is not None
+        assert done.receipt.ids["fact"] == (fact,)
 
 
 async def test_what_cannot_be_redacted_is_said(tmp_path: Path) -> None:

@@ -40,6 +40,15 @@ class Signer:
         self._path = file if key is None and file is not None else self._made
         self._clock = clock
 
+    async def check(self) -> None:
+        """Refuse a key that is configured, or there already, and no key; none is made.
+
+        Raises:
+            ConfigError: It is not acceptable.
+        """
+        if self._made is None or await asyncio.to_thread(self._made.exists):
+            await self.key()
+
     async def key(self) -> SigningKey | None:
         """Return the key; ``None`` where none is configured and no folder of ours could hold one.
 
