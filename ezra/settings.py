@@ -400,14 +400,16 @@ class Settings(BaseSettings):
             super().__init__(**given)
         except ValidationError as error:
             first = Misfit.first_of(error)
-            key = "EZRA_" + "_".join(map(str, first.place)).upper()
+            name, *inside = map(str, first.place or ("",))
+            key = f"EZRA_{name}".upper()
             if first.place and first.place[0] not in type(self).model_fields:
                 # The value stays unsaid: in a misspelled address there may be a password.
                 near = near_variable(str(first.place[0]), type(self))
                 known = f"; near it: {near}" if near else ""
                 raise ConfigError(key, f"no such field{known}") from None
             shown = "a secret" if key in _SECRETS else repr(first.value)
-            raise ConfigError(key, f"{first.accepted}, got {shown}") from error
+            where = f"{'.'.join(inside)}: " if inside else ""
+            raise ConfigError(key, f"{where}{first.accepted}, got {shown}") from error
 
     @model_validator(mode="after")
     def _silence_outlasts_a_beat(self) -> Self:

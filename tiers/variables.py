@@ -5,9 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, get_origin
 
-from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsError
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, EnvSettingsSource
+
+from .errors import ConfigError
 
 log = logging.getLogger(__name__)
 
@@ -34,9 +37,18 @@ class NamedVariables(EnvSettingsSource):
             value, key, is_complex = self.get_field_value(field, name)
             try:
                 found[key] = self.prepare_field_value(name, field, value, is_complex)
-            except ValueError as error:
-                raise SettingsError(f'error parsing value for field "{name}"') from error
+            except ValueError:
+                raise ConfigError(
+                    f"{self.env_prefix}{name}".upper(), _no_json(field, value)
+                ) from None
         return found
+
+
+def _no_json(field: FieldInfo, value: object) -> str:
+    """Return what is accepted where a text is not the JSON that a setting takes."""
+    is_object = get_origin(field.annotation) is dict
+    example = '{"name": "value"}' if is_object else '["value"]'
+    return f"{'an object' if is_object else 'a list'} in JSON, as {example}, got {value!r}"
 
 
 def _misspelled(

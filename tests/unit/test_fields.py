@@ -210,13 +210,34 @@ def test_files_count_where_they_are_named(monkeypatch: pytest.MonkeyPatch, tmp_p
         ({"home": 5}, "EZRA_HOME: a path, got 5"),
         ({"archive_after_days": float("inf")}, "EZRA_ARCHIVE_AFTER_DAYS: .*365000, got inf"),
         ({"lifecycle_seconds": 1e15}, "EZRA_LIFECYCLE_SECONDS: .*31536000000, got"),
-        ({"prompts": {"hourly": "x"}}, "EZRA_PROMPTS_HOURLY: 'working', 'daily', .*got 'hourly'"),
+        ({"prompts": {"hourly": "x"}}, "EZRA_PROMPTS: hourly: 'working', 'daily', .*got 'hourly'"),
     ],
 )
 def test_what_is_not_acceptable_is_named(given: dict[str, object], message: str) -> None:
     """The setting, the reason and the value."""
     with pytest.raises(ConfigError, match=message):
         Settings(**given)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("GUARD", "x", "EZRA_GUARD: an object in JSON, .*, got 'x'"),
+        ("GUARD", '{"a": 1}', "EZRA_GUARD: a: 'allow', .*, got 1"),
+        ("GUARD", "[1]", "EZRA_GUARD: fields, got"),
+        ("PROMPTS", "{", "EZRA_PROMPTS: an object in JSON, .*, got '{'"),
+        ("FORMER_KEYS", "abc", "EZRA_FORMER_KEYS: a list in JSON, .*, got 'abc'"),
+        ("FORMER_KEYS", '["abc"]', "EZRA_FORMER_KEYS: public keys, .*, got"),
+        ("FORMER_KEYS", "[7]", "EZRA_FORMER_KEYS: 0: text, got 7"),
+    ],
+)
+def test_a_variable_that_is_no_json_is_named(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, message: str
+) -> None:
+    """With its value and what is accepted; what is wrong inside of one comes behind its name."""
+    monkeypatch.setenv(f"EZRA_{name}", value)
+    with pytest.raises(ConfigError, match=message):
+        Settings()
 
 
 async def test_the_longest_spans_stand_for_never(tmp_path: Path) -> None:
