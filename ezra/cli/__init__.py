@@ -18,7 +18,7 @@ from typing import NoReturn
 from tiers.errors import ConfigError, EzraError, UsageError
 
 from .app import app_of
-from .screen import Screen, drop_output
+from .screen import Screen, drop_output, open_what_is_closed
 
 NAME = "ezra"
 """What is typed, and what help calls it, however it was started."""
@@ -29,6 +29,7 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command line; an ezra error is one line on standard error, never a traceback."""
+    open_what_is_closed()
     try:
         app_of(sys.argv[1:])(prog_name=NAME)
     except EzraError as error:

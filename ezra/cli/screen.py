@@ -40,6 +40,32 @@ NOBODY_READS = 141
 """The exit code when the reader of a pipe has gone, as shells give it for a signal SIGPIPE."""
 
 
+def open_what_is_closed() -> None:
+    """Put something in the place of the standard streams that whoever started this has closed.
+
+    Else a file of the memory could get the number of one, and be written into. Output that is
+    closed is a pipe that nobody reads.
+    """
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(_moved(os.open(os.devnull, os.O_RDONLY), 0), "r", encoding="utf-8")
+    if sys.stdout is None:
+        reading, writing = os.pipe()
+        number = _moved(writing, 1)
+        if reading != number:
+            os.close(reading)
+        sys.stdout = os.fdopen(number, "w", encoding="utf-8")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(_moved(os.open(os.devnull, os.O_WRONLY), 2), "w", encoding="utf-8")
+
+
+def _moved(number: int, to: int) -> int:
+    """Give what is open another number, and return that."""
+    if number != to:
+        os.dup2(number, to)
+        os.close(number)
+    return to
+
+
 def drop_output() -> None:
     """Send the rest of standard output nowhere: where it should go, nothing more can be written."""
     nowhere = os.open(os.devnull, os.O_WRONLY)

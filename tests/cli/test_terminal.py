@@ -185,6 +185,22 @@ def test_a_pipe_that_nobody_reads_is_left_quietly(server: Door) -> None:
         assert (process.wait(timeout=SECONDS), said) == (NOBODY_READS, "")
 
 
+@pytest.mark.parametrize("asked", [("audit", "--json"), ("status",), ("export", "radio", "-")])
+def test_output_that_is_closed_is_read_by_nobody(embedded: Door, asked: tuple[str, ...]) -> None:
+    """As with ``>&-``: the code of a pipe, no traceback, and no file in the place of the output."""
+    embedded.ezra("graph", "create", "radio")
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$0" "$@" <&- >&-', sys.executable, "-m", "ezra", *asked],
+        env={**kept(), **embedded.variables},
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == NOBODY_READS
+    assert "Traceback" not in done.stderr
+
+
 def test_who_presses_ctrl_c_is_told_what_is_kept(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
