@@ -173,10 +173,14 @@ async def _follow(this: _Run, following: Following, stopped: asyncio.Event) -> N
 
 
 async def _index(ezra: AnyEzra, screen: Screen) -> None:
-    """Let what is new be found by meaning; a server does that by itself."""
+    """Wait until what is new is found by meaning; a server sees to that by itself.
+
+    Where the settings let nobody work in the background there is nobody to wait for: what was
+    written is indexed when the command closes its memory.
+    """
     from ..app import Ezra
 
-    if not isinstance(ezra, Ezra):
+    if not isinstance(ezra, Ezra) or not ezra.settings.background:
         return
     waiting = (await ezra.waiting_work()).get(INDEX, 0)
     if not waiting:

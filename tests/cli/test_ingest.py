@@ -20,6 +20,8 @@ from support.document_files import pdf_of, word_of
 from support.processes import PATIENCE_SECONDS
 from support.warm_command import warm_command
 
+from ezra.cli.ingest import PATIENCE_POLLS, POLL_SECONDS
+
 
 @pytest.fixture
 def door(shared: Door) -> Door:
@@ -228,6 +230,18 @@ def test_what_changes_in_a_watched_folder_changes_in_the_documents(
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=PATIENCE_SECONDS) == 0
     assert door.told("documents", "list", "--graph", "papers")["count"] == 6
+
+
+def test_nobody_is_waited_for_where_nobody_works_in_the_background(
+    door: Door, book: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command indexes what it wrote itself, and ends."""
+    monkeypatch.setenv("EZRA_BACKGROUND", "false")
+    begun = time.monotonic()
+    done = door.done("ingest", book / "tyres", "--graph", "papers", "--shelf", "idle")
+    assert time.monotonic() - begun < PATIENCE_POLLS * POLL_SECONDS
+    assert done.lines[-1].startswith("2 new, ")
+    assert "not yet by meaning" not in done.err
 
 
 @contextmanager
