@@ -24,7 +24,16 @@ from tiers.errors import EzraError
 
 from .admission import Admission
 from .caller import LOCAL, Caller
-from .limits import BodyTooSlow, Buckets, Disconnected, again, body_of, check_one_length, network_of
+from .limits import (
+    BodyTooSlow,
+    Buckets,
+    Disconnected,
+    again,
+    body_of,
+    check_one_length,
+    dropped,
+    network_of,
+)
 from .problem_answers import (
     SECURITY_HEADERS,
     Unauthorized,
@@ -43,6 +52,7 @@ _SHOWN_CHARS = 256
 _REFUSED = 4
 """The first digit of the answer to who was refused, and has taken nothing away."""
 DROPPED_BYTES_MAX = 64 * 1024 * 1024
+DROPPED_SECONDS = 5.0
 
 
 class Front(Protocol):
@@ -108,9 +118,11 @@ class Gate:
             passing.status = 499
         except EzraError as error:
             answer = await self._refusal(error, scope, passing)
-            is_late = isinstance(error, BodyTooSlow)
-            if is_late or (not passing.is_read and not _ends_soon(Headers(scope=scope))):
+            is_late, headers = isinstance(error, BodyTooSlow), Headers(scope=scope)
+            if is_late or (not passing.is_read and not _ends_soon(headers)):
                 answer.headers["connection"] = "close"
+            elif not passing.is_read and _hangs_up(scope, headers):
+                await dropped(receive, DROPPED_SECONDS)
             await answer(scope, receive, passing.send)
         except Exception as error:  # noqa: BLE001 - the service's boundary: told, logged, not fatal
             await self._failed(error, scope, receive, passing)
@@ -253,6 +265,16 @@ def _ends_soon(headers: Headers) -> bool:
         return False
     size = headers.get("content-length", "0")
     return size.isdigit() and int(size) <= DROPPED_BYTES_MAX
+
+
+def _hangs_up(scope: Scope, headers: Headers) -> bool:
+    """Return whether the connection ends with the answer, while the client may be sending still.
+
+    Where it goes on, the server reads what is left by itself. Who asks first whether to send
+    (``Expect``) sends nothing when it is refused.
+    """
+    is_last = scope["http_version"] == "1.0" or headers.get("connection", "").lower() == "close"
+    return is_last and headers.get("content-length", "0") != "0" and "expect" not in headers
 
 
 def _bearer(headers: Headers) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import math
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from ipaddress import IPv6Address, ip_address
 from typing import Any, TypeAlias, TypeVar
 
@@ -191,6 +191,15 @@ async def body_of(receive: Receive, declared: str | None, bytes_max: int, second
     except TimeoutError:
         raise BodyTooSlow(seconds) from None
     return b"".join(chunks)
+
+
+async def dropped(receive: Receive, seconds: float) -> None:
+    """Read what is left of a body and keep none of it, for so long at most."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            more = True
+            while more:
+                more = (await receive()).get("more_body", False)
 
 
 def again(body: bytes, receive: Receive) -> Receive:

@@ -6,6 +6,8 @@ import asyncio
 import json
 import logging
 import re
+import urllib.error
+import urllib.request
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -273,6 +275,23 @@ async def test_a_body_that_never_ends_is_cut_off(behind: Ezra) -> None:
     assert read < 10_000_000
     assert large.status_code == 413
     assert large.headers["content-type"] == CONTENT_TYPE
+
+
+async def test_who_hangs_up_after_asking_is_told_that_the_body_was_too_large(
+    behind: Ezra,
+) -> None:
+    """A client of the standard library sends to its end before it reads, and closes then."""
+    async with serving(behind) as url, httpx2.AsyncClient(base_url=url) as http:
+        for _ in range(5):
+            large = await http.post(
+                "/v1/graphs", content=b"x" * 9_000_000, headers={"connection": "close"}
+            )
+            assert large.status_code == 413
+        asking = urllib.request.Request(f"{url}/v1/graphs", b"x" * 9_000_000)  # noqa: S310
+        with pytest.raises(urllib.error.HTTPError) as told:
+            await asyncio.to_thread(urllib.request.urlopen, asking)
+        told.value.close()
+        assert told.value.code == 413
 
 
 @pytest.mark.parametrize("sent", ["[]", "[1]", "5", '"text"'])
