@@ -11,7 +11,8 @@ from zoneinfo import ZoneInfo
 from tiers.lexical import STOP_WORDS, sentences, stem, symbols, ungrouped, words
 from tiers.moments import local
 
-from .times import EVER, TimeSpan, YearDay, past_in, speaks_of_past, times_in
+from .time_words import YearDay, speaks_of_past, without_times
+from .times import EVER, TimeSpan, past_in, times_in
 
 PHRASE_WORDS_MAX = 4
 PHRASES_MAX = 100
@@ -112,6 +113,9 @@ _NUMBER_WORDS = frozenset(
     "one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty "
     "hundred thousand once twice couple dozen half few several".split()
 )
+_ASK_WHAT = frozenset("happen happened happens going go went on up new say said tell told".split())
+"""What asks for whatever was there."""
+
 _YEARS = re.compile(r"(?:19|20)\d\d")
 _CLOCK = re.compile(r"\b(?:[01]?\d|2[0-3]):[0-5]\d\b|\b(?:1[0-2]|[1-9]) ?[ap]\.?m\b", re.IGNORECASE)
 _GREETS = r"(?:hi|hello|hey|bye|goodbye|thanks|thank you|good (?:morning|afternoon|evening|night))"
@@ -136,6 +140,7 @@ class Cues:
         days: The months and days that it names without a year.
         past: The times of which it asks what held then and may hold no more; none where it asks
             about now.
+        only_time: Whether it has but a time, and maybe names of speakers, to go by.
         wants_time: Whether a time answers it.
         wants_number: Whether a number answers it.
         phrases: Runs of up to four words, for looking up what has a name.
@@ -148,6 +153,7 @@ class Cues:
     spans: tuple[TimeSpan, ...] = ()
     days: tuple[YearDay, ...] = ()
     past: tuple[TimeSpan, ...] = ()
+    only_time: bool = False
     wants_time: bool = False
     wants_number: bool = False
     phrases: tuple[str, ...] = ()
@@ -186,18 +192,26 @@ def read_cues(text: str, speakers: Sequence[str], now: datetime, zone: ZoneInfo)
     # Who asks for something to do today does not ask about today.
     is_request = _REQUEST.search(text) is not None and not speaks_of_past(meant)
     spans, days = times_in(_AT_HAND.sub(" ", meant) if is_request else meant, now, zone)
+    named = named_in(text, speakers)
     return Cues(
-        named=named_in(text, speakers),
+        named=named,
         first_person=first_person,
         addressed=addressed or is_advice or bool(_YOUR_WORDS.search(text)),
         in_doubt=not addressed and (is_advice or not speaks_of_past(meant)),
         spans=spans,
         days=days,
         past=past_in(meant, (spans, days), now, zone),
+        only_time=bool(spans or days) and _is_told_by_time(meant, named),
         wants_time=wants_time,
         wants_number=not wants_time and bool(_ASKS_NUMBER.search(text)),
         phrases=phrases_in(text),
     )
+
+
+def _is_told_by_time(text: str, named: frozenset[str]) -> bool:
+    """Whether nothing is left of a question without the times and the speakers that it names."""
+    names = {word for name in named for word in words(name)}
+    return (STOP_WORDS | _ASK_WHAT | names).issuperset(words(without_times(text)))
 
 
 def asks(text: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -17,9 +16,10 @@ from tiers.moments import local
 from tiers.recollection import WordStatistics
 from tiers.terms import WHOLE_TERMS_MIN
 
-from .cues import ASSISTANTS, USERS, Cues, name_of, subject_of
+from .cues import ASSISTANTS, QUESTION_CHARS_READ, USERS, Cues, name_of, subject_of
 from .pool import FORMER, NOWHERE, SESSION_GAP, Candidate, Pool
 from .terms import key_of
+from .time_words import naming_days, without_counted
 from .weights import (
     BM25_B,
     BM25_K1,
@@ -28,6 +28,7 @@ from .weights import (
     LENGTHS_MIN,
     SCALED_OVER,
     SESSIONS_MIN,
+    TIME_ALONE,
     WINDOW_SHARE,
     Weights,
 )
@@ -130,7 +131,8 @@ def _signs(pool: Pool, candidates: Sequence[Candidate], question: Question) -> d
     elif cues.wants_number:
         sign["cue"] = [float(one.has_number) for one in candidates]
     if cues.spans or cues.days or cues.names_past:
-        sign["date"] = [float(_is_of_that_time(one, question)) for one in candidates]
+        share = TIME_ALONE if cues.only_time else 1.0
+        sign["date"] = [share * _is_of_that_time(one, question) for one in candidates]
     sign["question"] = [float(one.kind == "turn" and one.only_asks) for one in candidates]
     if (authorship := _authorship(candidates, cues, question.user_id)) is not None:
         sign["author"] = authorship
@@ -191,7 +193,7 @@ def bm25(pool: Pool, question: Question) -> Scores:
     has all terms itself counts nothing.
     """
     text = subject_of(question.text)
-    asked = [word for word in content_words(text) if word not in STOP_WORDS]
+    asked = _without_counts([w for w in content_words(text) if w not in STOP_WORDS], text)
     keys = {key_of(word): word for word in asked}
     candidates = list(pool)
     if not keys:
@@ -218,6 +220,15 @@ def bm25(pool: Pool, question: Question) -> Scores:
             if count:
                 found[place] += rarity * count * (BM25_K1 + 1) / (count + damping[place])
     return _rounded(found)
+
+
+def _without_counts(asked: Sequence[str], text: str) -> list[str]:
+    """Return the words that are asked for without figures that only count days: "10 days ago"."""
+    if not any(map(str.isdigit, asked)):
+        return list(asked)
+    read, rest = text[:QUESTION_CHARS_READ], text[QUESTION_CHARS_READ:]
+    counts = set(words(read)) - set(words(without_counted(read))) - set(words(rest))
+    return [word for word in asked if not (word.isdigit() and word in counts)]
 
 
 def _whole(candidates: Sequence[Candidate], keys: Iterable[int]) -> list[bool]:
@@ -277,17 +288,13 @@ def _means(candidates: Sequence[Candidate], lengths: Scores) -> Scores:
 def _date_keys(keys: Mapping[int, str], text: str) -> frozenset[int]:
     """Return the keys of the question's words that can be part of a date.
 
-    The year of an ISO week is none: its first and last days lie in other years.
+    None is what only counts days or weeks, or bounds a time: "10 days ago", "before October".
     """
-    beside_weeks = set(words(_ISO_WEEK.sub(" ", text)))
-    return frozenset(
-        key
-        for key, word in keys.items()
-        if word in CALENDAR or (word.isdigit() and word in beside_weeks)
-    )
-
-
-_ISO_WEEK = re.compile(r"\b\d{4}-W\d\d?\b", re.IGNORECASE)
+    found = {word: key for key, word in keys.items() if word in CALENDAR or word.isdigit()}
+    if not found:
+        return frozenset()
+    named = frozenset(words(naming_days(text[:QUESTION_CHARS_READ])))
+    return frozenset(key for word, key in found.items() if word in named)
 
 
 def _date_counts(

@@ -51,6 +51,10 @@ that say anything, asks more than it tells."""
 DOUBTED = 0.5
 """The share of its weight that a cue keeps which may mean something else."""
 
+TIME_ALONE = 3.0
+"""The date counts so many times where a question has nothing else to go by: whatever its words are
+like ("What did we do last week?"), what happened then answers it."""
+
 
 @dataclass(frozen=True)
 class Weights:

@@ -21,6 +21,7 @@ from tiers.records import Fact, Hit, Rule, SearchQuery, Turn
 from ..ranking.cues import shared_words, stems_in
 from ..ranking.pool import FORMER
 from ..ranking.priors import classes_of_statement
+from ..ranking.times import EVER
 from ..recaller import with_vector
 from ..turn.rings import Rings
 from ..turn.shadowing import CoreFacts, core_seen, hidden_among
@@ -235,7 +236,9 @@ def _of_that_time(search: Search, own: Sequence[SearchQuery]) -> list[SearchQuer
     if not spans or search.request.has_conditions:
         return []
     span = spans[0]
-    time = {"since": span.since, "until": span.until, "limit": LEG_CANDIDATES}
+    since = None if span.since == EVER.since else span.since
+    until = None if span.until == EVER.until else span.until
+    time = {"since": since, "until": until, "limit": LEG_CANDIDATES}
     return [query.model_copy(update=time) for query in own]
 
 

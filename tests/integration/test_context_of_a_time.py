@@ -53,6 +53,8 @@ async def _recalled(agent: Agent, text: str) -> list[str]:
         ("What did I do the day before yesterday?", DIARY[1]),
         ("Tell me what happened on Friday.", DIARY[0]),
         ("What happened on November 27?", DIARY[0]),
+        ("What did I do 3 days ago?", DIARY[0]),
+        ("What did I do before 28 November?", DIARY[0]),
     ],
 )
 async def test_who_asks_about_a_time_is_told_what_was_said_then(
@@ -61,6 +63,18 @@ async def test_who_asks_about_a_time_is_told_what_was_said_then(
     """No word of the question stands in what answers it."""
     async with _diary(tmp_path) as (_, agent):
         assert await _recalled(agent, asked) == [f"sam: {told}\nNice."]
+
+
+async def test_an_open_time_hides_nothing(tmp_path: Path) -> None:
+    """What lies in it comes first; "before" a day is not on it, and what was said then is found."""
+    async with _diary(tmp_path) as (_, agent):
+        for asked, first in (
+            ("What did I do before 29 November?", set(DIARY[:2])),
+            ("Which film did I watch before 29 November?", {DIARY[2]}),
+        ):
+            found = await agent.recall(asked, kinds=("turn",))
+            told = [hit.text.removeprefix("sam: ").partition("\n")[0] for hit in found.items]
+            assert set(told[: len(first)]) == first
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,8 @@ from ezra.ranking.cues import (
     without_names,
 )
 from ezra.ranking.terms import bag_of
-from ezra.ranking.times import TimeSpan, YearDay, times_in
+from ezra.ranking.time_words import YearDay
+from ezra.ranking.times import TimeSpan, times_in
 from tiers.lexical import STOP_WORDS, words
 
 NOW = datetime(2026, 11, 20, 15, 30, tzinfo=UTC)

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from ezra.ranking.cues import read_cues
+from ezra.ranking.time_words import naming_days
 from ezra.ranking.times import EVER, TimeSpan, times_in
 from metaagents.learning.times import at_end, at_front, resolved
 from metaagents.lifecycle.periods import bounds, period_of
@@ -378,3 +379,124 @@ def test_a_span_meets_what_held_in_a_part_of_it() -> None:
     ):
         held = (since and day(since), until and day(until))
         assert span.meets(*held) is meets, held
+
+
+# What has no beginning or no end, and times that are told by their distance, on a Monday.
+
+MONDAY = datetime(2026, 11, 30, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("said", "since", "until"),
+    [
+        ("before October", None, "2026-10-01"),
+        ("before 10 September", None, "2026-09-10"),
+        ("before the 10th of September", None, "2026-09-10"),
+        ("prior to May 2024", None, "2024-05-01"),
+        ("before 2020", None, "2020-01-01"),
+        ("before November", None, "2026-11-01"),
+        ("until 5 September", None, "2026-09-06"),
+        ("until last week", None, "2026-11-30"),
+        ("up to 2026-09-05", None, "2026-09-06"),
+        ("after 20 November", "2026-11-21", None),
+        ("after October", "2026-11-01", None),
+        ("since 20 November", "2026-11-20", None),
+        ("since the 20th", "2026-11-20", None),
+        ("since Thursday", "2026-11-26", None),
+        ("since Friday, 20 November", "2026-11-20", None),
+        ("since November", "2026-11-01", None),
+        ("since yesterday", "2026-11-29", None),
+        ("the week before 10 October 2025", "2025-10-10", "2025-10-11"),
+        ("between 5 and 9 October", "2026-10-05", "2026-10-10"),
+        ("between October 5 and October 9", "2026-10-05", "2026-10-10"),
+        ("from 5 October to 9 October 2025", "2025-10-05", "2025-10-10"),
+        ("between 28 December and 3 January", "2025-12-28", "2026-01-04"),
+        ("between 2019 and 2021", "2019-01-01", "2022-01-01"),
+        ("from May to July", "2026-05-01", "2026-08-01"),
+        ("12 days ago", "2026-11-18", "2026-11-19"),
+        ("twelve days ago", "2026-11-18", "2026-11-19"),
+        ("a few days ago", "2026-11-25", "2026-11-29"),
+        ("in the last two weeks", "2026-11-16", "2026-12-01"),
+        ("over the past 10 days", "2026-11-20", "2026-12-01"),
+        ("the week before last", "2026-11-16", "2026-11-23"),
+        ("the month before last", "2026-09-01", "2026-10-01"),
+        ("last weekend", "2026-11-28", "2026-11-30"),
+        ("the weekend before last", "2026-11-21", "2026-11-23"),
+        ("on 03.10.2026", "2026-10-03", "2026-10-04"),
+        ("on Friday, the 16th", "2026-10-16", "2026-10-17"),
+        ("on Monday the 9th", "2026-11-09", "2026-11-10"),
+    ],
+)
+def test_times_are_open_counted_or_reach_from_one_to_another(
+    said: str, since: str | None, until: str | None
+) -> None:
+    """What is before a day is not in it; without a year, the last such days are meant."""
+    bounds = (day(since) if since else EVER.since, day(until) if until else EVER.until)
+    assert times_in(f"What did we do {said}?", MONDAY, ZONE) == ((TimeSpan(*bounds),), ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What must we do before October?",
+        "Is there anything due before Friday?",
+        "Who counted between 5 and 9 people?",
+        "What broke after 2000 laps?",
+        "What was there after the 3rd attempt?",
+        "What do we do between 5 and 9 December?",
+    ],
+)
+def test_what_may_be_to_come_or_is_counted_names_no_past(text: str) -> None:
+    """A deadline is not the last such day; a number is none."""
+    assert times_in(text, MONDAY, ZONE) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("asked_on", "said", "since"),
+    [
+        ("2026-11-28", "last weekend", "2026-11-21"),
+        ("2026-11-29", "this weekend", "2026-11-28"),
+        ("2026-12-02", "last weekend", "2026-11-28"),
+        ("2026-12-02", "this weekend", "2026-11-28"),
+    ],
+)
+def test_a_weekend_is_saturday_and_sunday(asked_on: str, said: str, since: str) -> None:
+    """The last is not the one that goes on; who asks what was done means no coming one."""
+    (span,), _ = times_in(f"What did we do {said}?", day(asked_on), ZONE)
+    assert span == TimeSpan(day(since), day(since) + timedelta(days=2))
+
+
+def test_a_past_that_goes_on_has_no_end() -> None:
+    """Who asks what was done since a day asks about what held then, too."""
+    since = TimeSpan(day("2026-11-20"), EVER.until)
+    assert read_cues("What did we use since 20 November?", (), MONDAY, ZONE).past == (since,)
+    assert read_cues("What is new since 20 November?", (), MONDAY, ZONE).past == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("Ten racks 10 days ago", "Ten racks"),
+        ("the plan before 10 May", "the plan"),
+        ("from 5 to 9 May", ""),
+        ("on 10 May 2026", "on 10 May 2026"),
+        ("on Friday, the 16th", "on Friday, the 16th"),
+        ("the log of 2026-10-03", "the log of"),
+        ("figures of 2026-W10", "figures of"),
+    ],
+)
+def test_only_named_days_are_words_of_a_date(text: str, named: str) -> None:
+    """The 10 of "10 days ago" is no tenth of a month."""
+    assert naming_days(text).split() == named.split()
+
+
+def test_a_question_may_have_but_a_time_to_go_by() -> None:
+    """Besides words that ask, and names of speakers."""
+    for text, is_alone in (
+        ("What did we do last week?", True),
+        ("What did Ada say before October?", True),
+        ("What happened on 03.10.2026?", True),
+        ("What did we order last week?", False),
+        ("What did we do?", False),
+    ):
+        assert read_cues(text, ("Ada",), MONDAY, ZONE).only_time is is_alone, text
