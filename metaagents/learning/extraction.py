@@ -329,14 +329,14 @@ class ExtractionAgent:
         return found
 
     async def _store(self, read: _Read, found: Findings, now: datetime) -> None:
-        """Store what was found; what is stored already stays as it is."""
-        gone = await self._gone(read) if found.facts or found.playbooks else frozenset()
+        """Store what was found; what is stored already stays as it is.
+
+        Nothing of a turn that was redacted since it was read: a model takes its time.
+        """
         for fact in found.facts:
-            if gone.isdisjoint(fact.source_ids):
-                await self._put_fact(read, fact, found, now)
+            await self._put_fact(read, fact, found, now)
         for playbook in found.playbooks:
-            if gone.isdisjoint(playbook.source_ids):
-                await self._put_playbook(read, playbook, found, now)
+            await self._put_playbook(read, playbook, found, now)
         for outcome in found.outcomes:
             await self.playbooks.record_outcome(
                 read.scope, outcome.rule_id, outcome.cause, now, is_success=outcome.is_success
@@ -351,13 +351,6 @@ class ExtractionAgent:
             ids = [*found.dropped_sources] or [turn.id for turn in read.window.new]
             await self._tell(read.scope, "extraction dropped", ids, reason, now)
 
-    async def _gone(self, read: _Read) -> frozenset[str]:
-        """Return which of the turns were redacted since they were read: a model takes its time."""
-        known = (*read.window.earlier, *read.window.new)
-        start = min(turn.seq for turn in known) - 1
-        there = await self.turns.turns_after(read.scope, start, read.end - start)
-        return frozenset(turn.id for turn in known) - {turn.id for turn in _kept(there)}
-
     async def _put_fact(
         self, read: _Read, draft: FactDraft, found: Findings, now: datetime
     ) -> None:
@@ -366,7 +359,9 @@ class ExtractionAgent:
         scope = _acting_for(read.scope, draft.whose)
         work = [index_work(record.id, scope.agent_id), judge_work(record.id)]
         heard_at = _heard_at(read.window.new, draft.saying or Saying(now, 0))
-        stored, _ = await self.semantic.put_fact(scope, record, work, heard_at=heard_at)
+        stored, _ = await self.semantic.put_fact(
+            scope, record, work, heard_at=heard_at, made_of=draft.source_ids
+        )
         if stored.forgotten_at is not None:
             found.drop("forgotten since it was said", count=1)
 
@@ -411,13 +406,15 @@ class ExtractionAgent:
             found.drop("there is a playbook for it", count=1)
             return
         if all(rule.id != record.id for rule in known):
-            await self.procedural.put_rule(scope, record, [index_work(record.id, scope.agent_id)])
+            work = [index_work(record.id, scope.agent_id)]
+            await self.procedural.put_rule(scope, record, work, made_of=draft.source_ids)
 
     async def _refine(self, scope: Scope, refinement: Refinement, now: datetime) -> None:
         rule = refinement.rule
         work = [index_work(rule.id, rule.agent_id)]
         sources = [refinement.source_id]
-        await self.playbooks.refine(scope, rule, refinement.steps, sources, now, work)
+        steps = refinement.steps
+        await self.playbooks.refine(scope, rule, steps, sources, now, work, made_of=sources)
 
     async def _tell(
         self, scope: Scope, kind: AuditKind, turn_ids: Sequence[str], reason: str, now: datetime

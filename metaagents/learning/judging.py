@@ -372,7 +372,8 @@ class JudgeAgent:
                 by, derived_id(now, "rest", old.id, new.id, str(number)), now
             )
             work = [index_work(rest.id, rest.agent_id), judge_work(rest.id)]
-            stored, is_new = await self.semantic.put_fact(by, rest, work)
+            both = (old.id, new.id)
+            stored, is_new = await self.semantic.put_fact(by, rest, work, made_of=both)
             kept += [stored] if is_new else []
             if takes_core(stored, old):
                 reason = reason_of_place(old)

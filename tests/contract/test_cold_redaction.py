@@ -18,6 +18,7 @@ from support.cold_samples import (
     OTHER_TENANT,
     SCOPE,
     asked,
+    belief_by,
     draft,
     episode_by,
     fact_by,
@@ -393,6 +394,57 @@ async def test_racing_redactions_leave_nothing(
     assert [event.seq for event in await cold.log.audit(SCOPE)] == [
         number for number, _ in enumerate(events, start=1)
     ]
+
+
+async def test_what_was_made_of_it_meanwhile_comes_too_late(
+    cold: Cold, backend: ColdBackend, tmp_path: Path, history: History
+) -> None:
+    """Who learns from a turn or a fact has read it before; what retention took is no such loss."""
+    known, _ = await cold.procedural.put_rule(SCOPE, rule_by(trigger=f"on {KEPT[0]}"))
+    await _redact(cold, history)
+    before = backend.whole(tmp_path)
+    for lost in (history.told[0].id, history.facts[0].id):
+        made_of = (history.told[1].id, lost)
+        fact, rule = fact_by(text=SECRETS[5]), rule_by(trigger=f"on {SECRETS[0]}")
+        work = [draft(fact.id)]
+        put = await cold.semantic.put_fact(SCOPE, fact, work, made_of=made_of)
+        assert put == (fact, False)
+        assert await cold.procedural.put_rule(SCOPE, rule, work, made_of=made_of) == (rule, False)
+        steps = [SECRETS[4]]
+        done = await cold.playbooks.refine(SCOPE, known, steps, [lost], LATER, made_of=made_of)
+        assert not done
+    assert backend.whole(tmp_path) == before
+    await cold.grains.retire(OPERATOR, [history.told[2].id], "kept for 1 day", LATER)
+    here = (history.told[1].id, history.told[2].id, "of another graph")
+    assert (await cold.semantic.put_fact(SCOPE, fact_by(text=KEPT[0]), made_of=here))[1]
+    assert await cold.playbooks.refine(SCOPE, known, [KEPT[1]], [], LATER, made_of=here)
+
+
+async def test_repeating_takes_what_came_to_name_it_since(
+    cold: Cold, backend: ColdBackend, tmp_path: Path, history: History
+) -> None:
+    """Facts, rules and beliefs behind it, and what was made of them; not texts that are new."""
+    await _redact(cold, history)
+    (summary,) = await cold.redactor.redacted(OPERATOR, [history.summary.id])
+    assert isinstance(summary, Summary)
+    assert await cold.redactor.rewrite(OPERATOR, summary.model_copy(update={"text": KEPT[0]}))
+    late = fact_by(text=SECRETS[5], source_ids=(history.told[0].id,))
+    later = fact_by(text=SECRETS[6], source_ids=(late.id,))
+    other = fact_by(text=KEPT[1], source_ids=(summary.id,))
+    rule = rule_by(trigger=f"on {SECRETS[4]}", source_ids=(history.facts[0].id,))
+    belief = belief_by(claim=SECRETS[7], source_ids=(history.told[0].id,))
+    for fact in (late, later, other):
+        assert (await cold.semantic.put_fact(SCOPE, fact))[1]
+    await cold.procedural.put_rule(SCOPE, rule)
+    await cold.beliefs.commit(SCOPE, belief)
+    reached = await _redact(cold, history)
+    assert set(reached["fact"]) == {one.id for one in (*history.facts[:2], late, later)}
+    assert (reached["rule"], reached["belief"]) == ((rule.id,), (belief.id,))
+    assert words_in(backend.whole(tmp_path), SECRETS[3:8]) == {}
+    assert [one.text for one in await cold.episodic.summaries(SCOPE)] == [KEPT[0]]
+    before = backend.whole(tmp_path)
+    assert await _redact(cold, history) == reached
+    assert backend.whole(tmp_path) == before
 
 
 async def test_ids_are_matched_as_they_are(cold: Cold, history: History) -> None:

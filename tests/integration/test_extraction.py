@@ -345,6 +345,43 @@ async def test_redacted_turns_are_passed_over(cold: ColdStores) -> None:
     assert await cold.watermarks.watermark(OWN, WATERMARK) == 2
 
 
+@pytest.mark.parametrize("write", ["put_fact", "put_rule", "refine"])
+async def test_what_goes_just_before_its_finding_is_stored_is_not_learnt_from(
+    cold: ColdStores, write: str
+) -> None:
+    """Nothing lies between the last look at a turn and the step that stores what it says."""
+    known = await rule(cold)
+    shown = {"rules": (known.id,), "response": DONE}
+    await say(cold, "The pump makes strange noises", response="Drain the tank, then fill it up.")
+    await say(cold, "That worked, thanks!")
+    await say(cold, "It does not start", **shown)
+    await say(cold, "Step 1 is wrong, check the battery first", **shown)
+    outcome = {"rule_id": "P1", "outcome": "rejected", "source_id": "T4"}
+    learnt = {"trigger": "pump makes strange noises", "steps": ["Drain the tank", "Fill it up"]}
+    answer = {
+        "facts": [found("The pump makes strange noises", "T1")],
+        "outcomes": [outcome | {"refined_steps": ["Check the battery first.", "Turn the key."]}],
+        "playbooks": [learnt | {"source_ids": ["T2"], "confidence": 0.9}],
+    }
+    owners = {"put_fact": cold.semantic, "put_rule": cold.procedural, "refine": cold.playbooks}
+    owner: Any = owners[write]
+    whole, asked = getattr(owner, write), []
+
+    async def late(*args: Any, **more: Any) -> Any:
+        ids = more["made_of"]
+        asked.extend(ids)
+        await cold.redactor.redact(WHOLE, ids, "asked", NOW)
+        return await whole(*args, **more)
+
+    setattr(owner, write, late)
+    await agent(cold, PassModel(answer)).handle([item()], NOW)
+    assert asked, "there was something to be stored"
+    assert not [one for one in await facts(cold) if set(one.source_ids) & set(asked)]
+    rules = await cold.procedural.match_rules(WHOLE, "pump noises engine", 5)
+    assert not [one for one in rules if set(one.source_ids) & set(asked)]
+    assert await cold.watermarks.watermark(OWN, WATERMARK) == 4
+
+
 async def test_a_long_past_is_read_in_bounded_steps(cold: ColdStores) -> None:
     """Few calls at a time, a pause between, agents in turns; the rest comes back."""
     for _ in range(6):

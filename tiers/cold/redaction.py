@@ -163,12 +163,21 @@ class Reach:
         return frozenset(trace.id for trace in self._found.values())
 
 
+def names_what_is_lost(trace: Trace) -> bool:
+    """Whether what was made of a record that is redacted already has to go after it.
+
+    It names that record as its source, so that it was stored behind the redaction's back. What has
+    a new text, a summary or an episode, names it as well, and knows nothing of it.
+    """
+    return trace.kind in SOURCED_KINDS and not trace.was_asked_away
+
+
 class Survey(NamedTuple):
     """What a redaction has to do, as it was found before anything is written.
 
     Attributes:
         fresh: The asked records that still have their content, or that retention has emptied, and
-            all that was made of them.
+            all that was made of them; and what names one of the others as its source still.
         before: The asked records that have lost it on request already, and what has lost it with
             them.
     """

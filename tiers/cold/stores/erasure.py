@@ -139,9 +139,12 @@ def survey(scope: Scope, ids: Sequence[str]) -> Steps[redaction.Survey]:
     # From what retention has emptied as well: what was made of it may still tell it.
     fresh = redaction.Reach((trace for trace in known if not trace.was_asked_away), stand_ins)
     before = redaction.Reach(lost, stand_ins, only_redacted=True)
-    for reach in (fresh, before):
-        while page := reach.page():
-            reach.add((yield from made_of(scope, page)))
+    while page := before.page():
+        made = yield from made_of(scope, page)
+        before.add(made)
+        fresh.add(filter(redaction.names_what_is_lost, made))
+    while page := fresh.page():
+        fresh.add((yield from made_of(scope, page)))
     return redaction.Survey(fresh, before)
 
 

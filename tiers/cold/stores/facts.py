@@ -27,6 +27,7 @@ from .log import append_event
 from .questions import among, own, whole
 from .recall import LIMIT_MAX, Ranking, archival_query, narrowed, ranked_by_index, recalled
 from .rows import joined_id, put, together
+from .sources import has_lost
 from .statements import FACTS, move_facts, nearest, of_family, readable
 from .store_base import OverEngine, changing, reading
 from .usage import charged
@@ -103,6 +104,7 @@ class SemanticStore(OverEngine):
         restates: bool = False,
         place: TakenPlace | None = None,
         heard_at: datetime | None = None,
+        made_of: Sequence[str] = (),
     ) -> Steps[tuple[Fact, bool]]:
         """Store a fact and return it, and whether it is new; a new one is charged.
 
@@ -118,6 +120,9 @@ class SemanticStore(OverEngine):
         What is returned takes a ``place`` in the same step, as ``supersede`` has it, unless it has
         ended itself.
 
+        One that was ``made_of`` turns or facts of the graph of which one was redacted or rolled
+        back since is returned as not new, and nothing is written.
+
         Raises:
             BudgetExceeded: It is new, and a count would come to lie above its limit.
             Conflict: The id is another fact's, the graph is archived, or what it corrects has
@@ -125,6 +130,8 @@ class SemanticStore(OverEngine):
             UsageError: It is private, and what it is to take the place of is not.
         """
         check_owned(scope, fact)
+        if (yield from has_lost(scope, made_of)):
+            return fact, False
         new = begun(fact)
         stored, is_new = yield from _stored(scope, new, work, charge, heard_at, restates=restates)
         if place is not None and is_live(stored):

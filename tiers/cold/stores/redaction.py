@@ -79,8 +79,8 @@ class Redactor(OverEngine):
         somebody, another one, ``erased``, follows.
 
         In one transaction, after which nothing of it is left in logs or in memory. What is redacted
-        already is passed over; if all is, nothing is written. A record that retention has emptied
-        is passed over too, but what was made of it is not.
+        already is passed over; if all is, nothing is written. What names it as a source is looked
+        for again, and not passed over. Nor is what was made of a record that retention has emptied.
 
         Returns what has no content any more: what lost it now, and what lost it with the asked
         records before and was given no new text since. Receipts are those that were blanked now.

@@ -21,6 +21,7 @@ from .graphs import check_writable
 from .log import append_event
 from .questions import among, audited, own, whole
 from .rows import joined_id, moments, put, replace
+from .sources import has_lost
 from .store_base import OverEngine, changing
 from .usage import charged
 from .words import file_again, file_words
@@ -66,19 +67,28 @@ class ProceduralStore(OverEngine):
 
     @changing
     def put_rule(
-        self, scope: Scope, rule: Rule, work: Sequence[WorkDraft] = (), charge: Charge = FREE
+        self,
+        scope: Scope,
+        rule: Rule,
+        work: Sequence[WorkDraft] = (),
+        charge: Charge = FREE,
+        *,
+        made_of: Sequence[str] = (),
     ) -> Steps[tuple[Rule, bool]]:
         """Store a rule and return it, and whether it is new; a new one is charged.
 
         One of the same writer, user, trigger, steps, topics and privacy is returned as it is, in
         whatever case its trigger was typed; so is one of the same id that had these steps before
-        it was refined.
+        it was refined. One that was ``made_of`` turns or facts of the graph of which one was
+        redacted or rolled back since is returned as not new, and nothing is written.
 
         Raises:
             BudgetExceeded: It is new, and a count would come to lie above its limit.
             Conflict: The id is another rule's, or the graph is archived.
         """
         check_owned(scope, rule)
+        if (yield from has_lost(scope, made_of)):
+            return rule, False
         *found, taken = yield (*_alike(scope, rule), own(RULES, scope, [rule.id]))
         same = [one for alike in found for one in alike if _is_same(one, rule)]
         known: list[Rule] = same or taken
@@ -158,12 +168,16 @@ class Playbooks(OverEngine):
         now: datetime,
         work: Sequence[WorkDraft] = (),
         charge: Charge = FREE,
+        *,
+        made_of: Sequence[str] = (),
     ) -> Steps[bool]:
         """Give a rule new steps and the next version, which is charged; the former stay readable.
 
         ``False``, writing nothing, when the rule has moved on or is not there, when these are its
         steps already, and when another rule of the same writer, user, trigger, topics and privacy
         has them: two that say the same cannot be told apart, and that one is there to be found.
+        So it is when the steps were ``made_of`` a turn or fact of the graph that was redacted or
+        rolled back since.
 
         Raises:
             BudgetExceeded: A count would come to lie above its limit.
@@ -175,7 +189,7 @@ class Playbooks(OverEngine):
         if before is None or before.version != rule.version:
             return False
         after = refined(before, steps, source_ids, now)
-        if after is None:
+        if after is None or (yield from has_lost(scope, made_of)):
             return False
         found = yield from every(*_alike(scope, after))
         if any(_is_same(other, after) for other in found):
