@@ -15,16 +15,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from tiers.errors import ConfigError, TierError, UsageError
-from tiers.fleet import CATALOG
 from tiers.history.receipts import ErasureReceipt
-from tiers.ids import derived_id
-from tiers.paging import linked, pages_of, parts
-from tiers.records import UNRECORDED, AuditFilter, BeliefQuery, Scope, SessionGraph
+from tiers.paging import linked, parts
+from tiers.records import Scope, SessionGraph
 from tiers.upkeep import Redacted, RewritableFiles
 
 from ..checks import check_text
 from ..runtime import Runtime
-from .feed import EVENTS_PER_PAGE, finish, left_open, named_for_redaction
+from .family import all_branches, branches_of, copies_in, heirs_of, orphans_in, resting_on
+from .feed import finish, left_open, named_for_redaction
 from .subjects import Whose
 
 RECORDS_PER_PAGE = 500
@@ -120,6 +119,9 @@ async def _to_the_end(runtime: Runtime, scope: Scope, whose: Whose, reason: str)
         for page in parts(open_ids, RECORDS_PER_PAGE):
             done = await _redacted(runtime, scope, page, former, BRANCHES_DEEP_MAX, whose)
             whole = _together(whole, done)
+    branches = await all_branches(runtime, scope.tenant)
+    late = await _late_branches(runtime, scope, branches, reason, whose)
+    whole = _together(whole, late)
     report = await _signed(runtime, scope, whole, whose.kind, reason)
     if report.ids and report.is_complete:
         for graph_id in (*_all_branches(report), scope.graph_id):
@@ -198,6 +200,17 @@ async def _last_traces(
     return RedactionReport(ids, (), {"cold": (*blank, *silent)}, waiting)
 
 
+async def overtake(runtime: Runtime, scope: Scope, branch: Scope) -> RedactionReport:
+    """Redact in a new branch what was redacted in the graph that it left, while it was made."""
+    copies = await orphans_in(runtime, scope, branch)
+    report = RedactionReport({}, (), {}, {})
+    for page in parts(copies, RECORDS_PER_PAGE):
+        reason = f"redacted in {scope.graph_id} while it was branched"
+        done = await _redacted(runtime, branch, page, reason, BRANCHES_DEEP_MAX)
+        report = _together(report, done)
+    return await _without_traces(runtime, report)
+
+
 async def retire(runtime: Runtime, graph: SessionGraph) -> int:
     """Redact beliefs that ended longer ago than the graph keeps their content; return how many.
 
@@ -242,11 +255,35 @@ async def _redacted(
         return report
     beliefs = reached.ids.get("belief", ())
     for branch in await branches_of(runtime, scope) if beliefs else ():
-        copies = await _copies(runtime, branch, beliefs)
+        copies = await copies_in(runtime, branch, beliefs)
         report = await _with_others(runtime, report, branch, copies, reason, depth, whose)
     for heir in await heirs_of(runtime, scope) if carried else ():
-        resting = await _resting_on(runtime, heir, carried)
+        resting = await resting_on(runtime, heir, carried)
         report = await _with_others(runtime, report, heir, resting, reason, depth, whose)
+    return report
+
+
+async def _late_branches(
+    runtime: Runtime,
+    scope: Scope,
+    branches: Mapping[str, Sequence[Scope]],
+    reason: str,
+    whose: Whose,
+) -> RedactionReport:
+    """Redact what branches hold of beliefs that are redacted in the graphs that they left.
+
+    A branch that was being made when these were redacted has copies that nobody has seen.
+    """
+    report = RedactionReport({}, (), {}, {})
+    for branch in branches.get(scope.graph_id, ()):
+        copies = await orphans_in(runtime, scope, branch)
+        report = await _with_others(
+            runtime, report, branch, copies, reason, BRANCHES_DEEP_MAX, whose
+        )
+        below = await _late_branches(runtime, branch, branches, reason, whose)
+        if below.branches:
+            other = RedactionReport({}, (), {}, {}, branches={branch.graph_id: below})
+            report = _together(report, other)
     return report
 
 
@@ -267,15 +304,6 @@ async def _with_others(
     return report
 
 
-async def _resting_on(runtime: Runtime, heir: Scope, record_ids: Sequence[str]) -> list[str]:
-    """Return the records of a graph that have content and name one of another's as their source."""
-    found: dict[str, None] = {}
-    for page in parts(record_ids, RECORDS_PER_PAGE):
-        resting = await runtime.taint.resting_on(heir, page)
-        found |= dict.fromkeys(one.id for one in resting if not one.is_gone or one.is_kept)
-    return list(found)
-
-
 async def _heirs_blanked(
     runtime: Runtime, scope: Scope, record_ids: Collection[str], reason: str
 ) -> RedactionReport:
@@ -292,55 +320,6 @@ async def _heirs_blanked(
             await runtime.log.append_audit(heir, "redacted", named, reason, runtime.clock())
     ids = tuple(blank)
     return RedactionReport({"receipt": ids} if ids else {}, (), {"cold": ids} if ids else {}, {})
-
-
-async def heirs_of(runtime: Runtime, scope: Scope) -> list[Scope]:
-    """Return the graphs that inherit from the scope's, and all that ever revoked a link."""
-    graphs = await runtime.graphs.graphs(scope.tenant)
-    if scope.graph_id == CATALOG:
-        return [Scope.of_graph(one.tenant, one.id) for one in graphs if one.id != CATALOG]
-    heirs, found = {scope.graph_id}, 0
-    while found < len(heirs):
-        found = len(heirs)
-        heirs |= {one.id for one in graphs if not heirs.isdisjoint(one.inherits_from)}
-    heirs |= await _once_linked(runtime, scope.tenant)
-    theirs = heirs - {scope.graph_id, CATALOG}
-    return [Scope.of_graph(one.tenant, one.id) for one in graphs if one.id in theirs]
-
-
-async def _once_linked(runtime: Runtime, tenant: str) -> set[str]:
-    """Return the graphs that revoked a link, to whichever graph."""
-    read = partial(runtime.log.tenant_audit, tenant, only=AuditFilter(kinds=("revoked",)))
-    pages = pages_of(read, lambda event: event.position, EVENTS_PER_PAGE)
-    return {event.graph_id async for page in pages for event in page}
-
-
-async def branches_of(runtime: Runtime, scope: Scope) -> list[Scope]:
-    """Return the graphs whose beliefs began as those of the scope's graph, linked to it or not."""
-    found: list[Scope] = []
-    for graph in await runtime.graphs.graphs(scope.tenant):
-        branch = Scope.of_graph(graph.tenant, graph.id)
-        first = await runtime.history.logged(branch, 0, 1)
-        if not first or first[0].event.kind != "branched":
-            continue
-        if (first[0].said or {}).get("graph_id") == scope.graph_id:
-            found.append(branch)
-    return found
-
-
-async def _copies(runtime: Runtime, branch: Scope, belief_ids: Sequence[str]) -> list[str]:
-    """Return the copies of beliefs that a branch holds."""
-    wanted = [adopted_id(branch, one) for one in belief_ids]
-    copies: list[str] = []
-    for page in parts(wanted, RECORDS_PER_PAGE):
-        query = BeliefQuery(ids=tuple(page), limit=RECORDS_PER_PAGE)
-        copies += [one.id for one in await runtime.history.query(branch, query)]
-    return copies
-
-
-def adopted_id(branch: Scope, belief_id: str) -> str:
-    """Return the id that a belief of the graph that was branched has in the branch."""
-    return derived_id(UNRECORDED, "adopted", branch.tenant, branch.graph_id, belief_id)
 
 
 async def _signed(

@@ -28,7 +28,9 @@ from ..beliefs.commit import Point
 from ..beliefs.history import History
 from ..beliefs.proofs import Witness
 from ..checks import check_graph_id, checked, come_by
-from ..erasure.redaction import adopted_id
+from ..erasure.family import adopted_id
+from ..erasure.redaction import overtake
+from ..erasure.taint.rolling_back import go_on_with
 from ..receipts.lookup import receipts_of
 from ..runtime import Runtime
 
@@ -91,6 +93,7 @@ async def branch(
         raise Conflict(f"session graph {record.id!r}", "no graph of that id", "one that exists")
     reason = f"branched from {parent.id} at event {seq}"
     await runtime.log.append_audit(own, "branched", (), reason, now)
+    await _look_again(runtime, scope, seq, own, adopted)
     return record
 
 
@@ -183,6 +186,21 @@ async def _stored(
     check_graph_id(record.id)
     await runtime.graphs.create_graph(record)
     return record
+
+
+async def _look_again(
+    runtime: Runtime, scope: Scope, seq: int, own: Scope, adopted: Sequence[Commitment]
+) -> None:
+    """Take back in a new branch what was taken back in the other graph since it was read.
+
+    Who did so looked for branches before this one was there, or finds it.
+    """
+    kept = await runtime.history.as_of(scope, seq, rolled_back=False)
+    still = {one.id for one in kept if one.redacted_at is None}
+    gone = [one.origin_id for one in adopted if one.origin_id and one.origin_id not in still]
+    if gone:
+        await overtake(runtime, scope, own)
+        await go_on_with(runtime, scope, gone)
 
 
 def _adopted(own: Scope, belief: Commitment) -> Commitment:

@@ -8,7 +8,7 @@ from tiers.errors import check_within
 from tiers.fields import Moment, Record
 from tiers.records import Scope
 
-from ..erasure.redaction import heirs_of
+from ..erasure.family import heirs_of
 from ..erasure.taint.tracing import RECEIPTS_MAX, described, looked_through, shown_since
 from ..runtime import Runtime
 

@@ -13,6 +13,9 @@ from .rules import beliefs_kept_since, is_past_retention
 if TYPE_CHECKING:
     from tiers.cold.stores import BeliefHistory
 
+RETENTION = "retention:"
+"""How the reason begins for which retention redacts beliefs."""
+
 RETIRED_PER_PASS = 500
 PAGE_BELIEFS = 1_000
 PAGES_PER_PASS = 20
@@ -44,7 +47,7 @@ class BeliefRetention:
         Args:
             graph: With its own retention; without ``beliefs_days`` nothing happens.
             now: The current time.
-            erase: Does it; the reason it is given begins with ``retention:``.
+            erase: Does it; the reason it is given begins with ``RETENTION``.
 
         Returns:
             How many were erased.
@@ -57,7 +60,7 @@ class BeliefRetention:
         last_seq = await self._history.seq_at(scope, time=since)
         due = await self._due(scope, last_seq) if last_seq else []
         if due:
-            reason = f"retention: kept for {graph.retention.beliefs_days:g} days after its end"
+            reason = f"{RETENTION} kept for {graph.retention.beliefs_days:g} days after its end"
             await erase(scope, due, reason)
         return len(due)
 

@@ -12,12 +12,14 @@ from support.raw_stores import everything, where
 from support.runtime import MovingClock, running
 
 from ezra import Agent, ConfigError, Ezra, Fact, Graph, NotFound, RedactionReport, Rule, UsageError
+from ezra.handles import branches
 from metaagents.lifecycle.agent import LifecycleAgent
 from metaagents.lifecycle.rules import LifecyclePolicy
 from metaagents.lifecycle.writing import Writer
 from metaagents.model import BudgetedModel
+from tiers.errors import TierUnavailable
 from tiers.owned import REDACTED
-from tiers.records import Scope, Turn
+from tiers.records import AuditFilter, Retention, Scope, Turn
 
 WORD = "xylograph"
 SETTINGS = {"ring_capacity": 2, "turns_per_summary": 2}
@@ -309,6 +311,94 @@ async def test_what_is_summed_up_meanwhile_does_not_keep_it(tmp_path: Path, step
             (episode,) = await graph.episodes()
             assert "narwhal" in episode.text
         assert WORD not in (await everything(ezra, tmp_path))["cold"]
+
+
+Doing = Callable[[], Awaitable[object]]
+
+
+def before_adopting(ezra: Ezra, what: Doing, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let something happen when a branch has read what it is to begin with, and before it does."""
+    beliefs = ezra._runtime.beliefs
+    adopt = beliefs.adopt
+
+    async def late(*args: Any) -> bool:
+        await what()
+        return await adopt(*args)
+
+    monkeypatch.setattr(beliefs, "adopt", late)
+
+
+async def believed(graph: Graph) -> list[str]:
+    """Return what is believed in a graph."""
+    return [one.claim for one in await graph.beliefs.active()]
+
+
+@pytest.mark.parametrize("how", ["erased", "redacted", "rolled back"])
+async def test_a_branch_keeps_nothing_that_goes_while_it_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """Who takes it away sees no branch yet, and the branch has read it already."""
+    async with running(tmp_path, MovingClock()) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        agent = await graph.spawn_agent("keeper", topics={"t"})
+        belief = await agent.commit(f"The {WORD} is safe.", topic="t")
+        await agent.commit("A pelican was seen.", topic="t")
+        ways: dict[str, Doing] = {
+            "erased": lambda: graph.erase(subject=WORD, reason="case 1"),
+            "redacted": lambda: graph.redact([belief.id], reason="case 1"),
+            "rolled back": lambda: graph.taint.roll_back(belief.id, reason="case 1"),
+        }
+        before_adopting(ezra, ways[how], monkeypatch)
+        branch = await graph.branch(session_graph_id="what-if")
+        assert await believed(graph) == await believed(branch) == ["A pelican was seen."]
+        assert (await branch.beliefs.verify()).ok
+        if how == "rolled back":
+            (done,) = await graph.taint.roll_backs()
+            await graph.taint.undo(done.id, reason="true after all")
+            assert f"The {WORD} is safe." in await believed(branch)
+        else:
+            assert where(await everything(ezra, tmp_path), WORD) == set()
+
+
+async def test_an_erasure_reaches_branches_that_it_did_not_see_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cut off before it looked again, and a branch of it; what retention took is a branch's own."""
+    clock = MovingClock()
+    async with running(tmp_path, clock) as ezra:
+        graph = await ezra.create_session_graph("imola", retention=Retention(beliefs_days=10))
+        agent = await graph.spawn_agent("keeper", topics={"t"})
+        await agent.commit(f"The {WORD} is safe.", topic="t")
+        ended = await agent.commit("A pelican was seen.", topic="t")
+
+        async def erased() -> None:
+            await graph.erase(subject=WORD, reason="case 1")
+
+        async def cut_off(*args: object) -> None:
+            raise TierUnavailable("cold", "as_of", "gone")
+
+        with monkeypatch.context() as patched:
+            before_adopting(ezra, erased, patched)
+            patched.setattr(branches, "_look_again", cut_off)
+            with pytest.raises(TierUnavailable):
+                await graph.branch(session_graph_id="what-if")
+        branch = await ezra.session_graph("what-if")
+        below = await branch.branch(session_graph_id="what-if-not")
+        for one in (branch, below):
+            assert await believed(one) == [f"The {WORD} is safe.", "A pelican was seen."]
+        await graph.beliefs.revert(ended.id, reason="a heron")
+        clock.move(days=11)
+        await ezra.run_lifecycle_tick("imola")
+        told = await graph.audit(only=AuditFilter(kinds=("redacted",)))
+        assert (ended.id,) in [one.record_ids for one in told], "it was retired"
+        report = await graph.erase(subject=WORD, reason="case 2")
+        assert report.is_complete
+        assert report.branches["what-if"].branches["what-if-not"].ids["belief"]
+        for one in (branch, below):
+            assert await believed(one) == ["A pelican was seen."]
+        await ezra.drain_learning()
+        assert where(await everything(ezra, tmp_path), WORD) == set()
+        assert not (await graph.erase(subject=WORD, reason="case 3")).branches
 
 
 @pytest.mark.parametrize("reason", ["case 1", "case 1, again"])

@@ -8,7 +8,7 @@ left of them) is finished by repeating the call, if the process died in between.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tiers.errors import ConfigError, Conflict, TierError, TierTimeout, UsageError
@@ -89,6 +89,20 @@ async def roll_back(
         raise TierTimeout("cold", "roll_back", "another roll-back began under each attempt")
     rebuilt, waiting = await _clean(runtime, done)
     return RollBackReport(done, rebuilt=rebuilt, notes=notes, waiting=waiting)
+
+
+async def go_on_with(runtime: Runtime, scope: Scope, belief_ids: Collection[str]) -> None:
+    """Go on with the open roll-backs that reverted some beliefs of the scope's graph.
+
+    For a branch that has copies of these: it was made while they were rolled back.
+    """
+    for graph in await runtime.graphs.graphs(scope.tenant):
+        there = Scope.of_graph(graph.tenant, graph.id)
+        for known in await runtime.taint.roll_backs(there):
+            named = {one.id for one in known.items if one.graph_id == scope.graph_id}
+            if known.state == "open" and not named.isdisjoint(belief_ids):
+                again = (there, known.record_id, known.reason)
+                await roll_back(runtime, *again, exposed=known.exposed)
 
 
 async def undo(runtime: Runtime, scope: Scope, roll_back_id: str, reason: str) -> RollBackReport:

@@ -16,7 +16,7 @@ from tiers.records import Receipt, Record, Scope
 from tiers.taint import Exposure, Reason, Resting, TaintedKind
 
 from ...runtime import Runtime
-from ..redaction import adopted_id, branches_of, heirs_of
+from ..family import adopted_id, branches_of, heirs_of
 from .walk import ASKED_AT_ONCE, Shown, TaintNode, Walk, counted
 
 GRAPHS_MAX = 1_000
