@@ -99,6 +99,15 @@ def may_be_found(fact: Fact) -> bool:
     return is_live(fact) or was_true(fact)
 
 
+def may_stand_again(fact: Fact) -> bool:
+    """Whether a fact holds, or would if what it gave way to were rolled back.
+
+    Also what was denied; not what gave way as a duplicate, since it says what would be gone.
+    """
+    is_kept = {fact.forgotten_at, fact.retired_at, fact.redacted_at} == {None}
+    return is_kept and fact.superseded_as != "duplicate"
+
+
 def held_until(fact: Fact, successor: Fact | None) -> datetime | None:
     """Return when a fact that has given way ceased to hold; ``None`` if it never began to.
 

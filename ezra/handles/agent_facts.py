@@ -135,7 +135,8 @@ class AgentFacts(ABC):
 
         It is in no search and no context from now on, nor is what says the same: facts that the
         agent sees, with the same words, of the same user and privacy, whoever wrote them and under
-        whatever topics, those that gave way before included. Rows stay as tombstones: ``as_of`` a
+        whatever topics, those that gave way before included. What a roll-back has set aside stays
+        forgotten when that is undone. Rows stay as tombstones: ``as_of`` a
         moment before they are found, until their content is destroyed after
         ``forgotten_facts_days``; ``graph.redact`` does that at once.
 

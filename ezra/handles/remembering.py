@@ -119,6 +119,8 @@ def _what_it_is(one: Resting, asked: str) -> str:
     """Return what a record is that is none of the kind that was asked for, or cannot be had."""
     if one.kind != asked:
         return f"it is a {one.kind}: {_CALLED[one.kind]}"
+    if one.is_kept:
+        return "a roll-back has set it aside: taint.undo brings it back"
     if one.is_gone or one.is_retired:
         return "its words were destroyed, by retention or on request"
     return f"it is private: agent {one.agent_id!r} has it" if one.private else ""
@@ -401,7 +403,10 @@ async def forget_all(
         UsageError: The reason is blank.
     """
     check_text("reason", reason, "why; it is kept in the audit feed")
-    seen = await runtime.semantic.facts(scope, fact_ids)
+    seen = (
+        *await runtime.semantic.facts(scope, fact_ids),
+        *await runtime.review.rolled_back(scope, fact_ids),
+    )
     own = [one for one in seen if one.graph_id == scope.graph_id and may_be_found(one)]
     ids = [one.id for one in own if not is_apart(one)]
     twins = [twin for one in ids for twin in await runtime.review.twins(scope, one)]
@@ -421,8 +426,9 @@ async def forget(runtime: Runtime, scope: Scope, fact_id: str, reason: str) -> b
     """Mark a fact as forgotten; ``False`` when nothing finds it any more.
 
     With it goes what says the same under other topics or by another writer, and what said so until
-    another fact took its place: who forgets a statement would see the next one instead. The
-    named fact is the last, so that a call that was cut off may be repeated.
+    another fact took its place: who forgets a statement would see the next one instead. So it
+    does when a roll-back has set it aside, and is undone. The named fact is the last, so that a
+    call that was cut off may be repeated.
 
     Raises:
         NotFound: It is no fact that the scope sees in its own graph.
@@ -430,8 +436,8 @@ async def forget(runtime: Runtime, scope: Scope, fact_id: str, reason: str) -> b
     """
     check_text("reason", reason, "why; it is kept in the audit feed")
     seen = await runtime.semantic.facts(scope, [fact_id])
-    found = next((one for one in seen if one.graph_id == scope.graph_id), None)
-    if found is None:
+    is_own = any(one.graph_id == scope.graph_id for one in seen)
+    if not (is_own or await runtime.review.rolled_back(scope, [fact_id])):
         raise await missing(runtime, scope, "fact", fact_id)
     done = False
     for one in (*await runtime.review.twins(scope, fact_id), fact_id):

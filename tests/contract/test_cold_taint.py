@@ -219,3 +219,63 @@ async def test_redaction_reaches_what_is_set_aside(
     assert words_in(backend.whole(tmp_path), SECRETS) == {}
     undone = await cold.taint.undo(WHOLE, "r", "no", LATER)
     assert set(undone.kept) == set(ids)
+
+
+async def test_what_is_forgotten_while_it_is_set_aside_stays_forgotten(
+    cold: Cold, story: dict[str, str]
+) -> None:
+    """With what says the same, set aside or not, as far as who asks sees it."""
+    text = f"It is {SECRETS[3]}."
+    aside = fact_by(text=text, topics=())
+    live = fact_by(text=text, topics=("pit", "tyres"))
+    private = fact_by(text=text, private=True)
+    stranger = fact_by(SCOPE.for_agent("engineer"), text, private=True)
+    for one in (aside, live, private, stranger):
+        await cold.semantic.put_fact(SCOPE.for_agent(one.agent_id), one)
+    named = [("fact", one) for one in (story["fact"], aside.id, private.id, stranger.id)]
+    done = await cold.taint.set_aside(roll_back_of(*named), LATER)  # type: ignore[arg-type]
+    assert done is not None
+    ids = [story["fact"], "unknown", live.id, stranger.id]
+    (found,) = await cold.review.rolled_back(SCOPE, ids)
+    assert (found.id, found.text, found.redacted_at) == (story["fact"], text, None)
+    twins = {
+        story["fact"]: {aside.id, live.id},
+        live.id: {aside.id, story["fact"]},
+        private.id: set(),
+    }
+    for name, same in twins.items():
+        assert set(await cold.review.twins(SCOPE, name)) == same
+    assert await cold.review.twins(SCOPE, stranger.id) == ()
+    both = [aside.id, story["fact"], stranger.id]
+    assert await cold.review.forget_all(SCOPE, both, "asked", LATER) == tuple(both[:2])
+    assert await cold.review.twins(SCOPE, live.id) == ()
+    assert not await cold.review.forget(SCOPE, aside.id, "asked", LATER)
+    await cold.taint.undo(WHOLE, "r", "true after all", LATER + timedelta(hours=1))
+    back = await cold.semantic.facts(SCOPE, [*both[:2], private.id])
+    assert [(one.text, one.forgotten_at) for one in back] == [
+        (text, LATER), (text, LATER), (text, None),
+    ]  # fmt: skip
+    (old,) = await cold.semantic.facts(SCOPE, [story["old"]])
+    assert old.superseded_by == story["fact"], "it had given way before"
+
+
+async def test_what_was_denied_and_is_forgotten_does_not_stand_again(
+    cold: Cold, story: dict[str, str]
+) -> None:
+    """Rolling back what denied it would bring back the words that were to be forgotten."""
+    denied, twin, also = (
+        fact_by(text=f"So {SECRETS[3]}.", topics=topics)
+        for topics in (("tyres",), ("pit", "tyres"), ())
+    )
+    for one in (denied, also, twin):
+        await cold.semantic.put_fact(SCOPE, one)
+    for one in (denied, also):
+        done = await cold.semantic.supersede(SCOPE, one.id, story["fact"], NOW, how="denial")
+        assert done
+    assert set(await cold.review.twins(SCOPE, twin.id)) == {denied.id, also.id}
+    assert not await cold.review.forget(SCOPE, denied.id, "asked", LATER), "no question finds it"
+    assert await cold.review.twins(SCOPE, twin.id) == (also.id,)
+    rolled = await cold.taint.set_aside(roll_back_of(("fact", story["fact"])), LATER)
+    assert rolled is not None
+    back = {one.id for one in rolled.items if one.done == "stands again"}
+    assert back == {story["old"], also.id}

@@ -16,7 +16,7 @@ from support.many_turns import ids_of, say
 from support.runtime import MovingClock, running
 from support.servers import SERVERS_SLOWLY
 
-from ezra import Agent, Ezra, Graph
+from ezra import Agent, Ezra, Graph, NotFound
 from ezra.rights.policy import scope_of
 
 QUESTION = "When does the boat to the island depart?"
@@ -104,6 +104,35 @@ async def test_a_statement_is_forgotten_with_what_said_so_before(
     again = await agent.remember("Jane's card ends in 4242.", supersedes=other)
     assert await agent.forget(other, reason="asked to")
     assert ids_of((await agent.recall("Jane's card", kinds=KINDS)).items) == [again]
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+async def test_what_is_forgotten_while_a_roll_back_is_open_stays_so(
+    ezra: Ezra, *, at_once: bool
+) -> None:
+    """Itself or its twin, whichever is named: undoing the roll-back brings back neither."""
+    graph, agent = await _started(ezra)
+    colleague = await graph.spawn_agent("b", topics={"t"}, user_id="ada")
+    first, twin = await agent.remember(LEAVES), await colleague.remember(LEAVES)
+    other = await agent.remember("The ferry to Elba sails from pier three.")
+    done = [await graph.taint.roll_back(one, reason="planted") for one in (first, other)]
+    with pytest.raises(NotFound, match="a roll-back has set it aside"):
+        await graph.correct(first, reason="asked to", text="The ferry leaves at ten.")
+    if at_once:
+        assert await agent.forget_facts([first, other], reason="asked to") == (first, other)
+    else:
+        assert await agent.forget(twin, reason="asked to")
+        assert await graph.forget(other, reason="asked to")
+    assert not any([await agent.forget(one, reason="again") for one in (first, twin, other)])
+    for one in done:
+        await graph.taint.undo(one.roll_back.id, reason="true after all")
+    for _ in range(2):
+        for surface, ids in (await _answers(agent, graph)).items():
+            assert not {first, twin, other} & ids, surface
+        await ezra.drain_learning()
+    assert {one.id for one in await agent.facts([first, twin, other]) if one.forgotten_at} == {
+        first, twin, other,
+    }  # fmt: skip
 
 
 async def test_r9_01_a_twin_is_forgotten_with_the_first(ezra: Ezra) -> None:

@@ -8,19 +8,29 @@ from functools import partial
 from itertools import filterfalse
 
 from ...errors import NotFound
-from ...learning import TWINS_MAX, Verdict, is_live, may_be_found, said_again, vouched
+from ...learning import (
+    TWINS_MAX,
+    Verdict,
+    is_live,
+    may_be_found,
+    may_stand_again,
+    said_again,
+    vouched,
+)
 from ...moments import microseconds
 from ...paging import parts
 from ...records import Fact, Scope, WorkDraft
 from ...upkeep import PAGE_ROWS_MAX, Page
-from ..conditions import Absent, Beyond, Is, Other, Within
+from ..conditions import Absent, Beyond, Is, Other, Present, Within
 from ..cursors import cut
 from ..digests import address_of, said_by
 from ..learned_state import VERDICT_EVENTS, check_verdicts, forgotten, given_way
-from ..ownership import check_whole_graph, private_to
+from ..ownership import check_whole_graph, in_order, private_to
 from ..port import Find, Steps, asked, every, one
 from .log import append_event
 from .questions import among, own, whole
+from .redactable_records import ASIDES, as_it_was, kept_of
+from .roll_back_steps import restored_form
 from .rows import replace, together
 from .statements import FACTS, SPOKEN, move_facts, nearest
 from .store_base import OverEngine, changing, reading
@@ -128,8 +138,10 @@ class FactReview(OverEngine):
         """Mark a visible fact of the own graph as forgotten, with an audit event ``forgotten``.
 
         It is in no search and no context any more, and the same statement may be stored again;
-        retention destroys its content later. ``False``, writing nothing, when no search finds it
-        any more: it is neither live nor was true until another took its place.
+        retention destroys its content later. One that a roll-back has set aside stays forgotten
+        when that is undone, and one that was denied when what it gave way to is rolled back.
+        ``False`` when no search finds it any more, nor would if a roll-back were undone: it is
+        neither live nor was true until another took its place.
         """
         return bool(await self.forget_all(scope, (fact_id,), reason, now, work))
 
@@ -159,20 +171,37 @@ class FactReview(OverEngine):
         """Return the other visible facts of the own graph that say the same, by id.
 
         The same words, of the same user and privacy, whoever wrote them and under whatever
-        topics, as what holds and as what once did: an answer about the past tells that too. To a
+        topics, as what holds and as what once did: an answer about the past tells that too. Also
+        what would say so again: what was denied, and what a roll-back has set aside. To a
         fact that has given way only others that have: what is said again since stands. At most
-        ``TWINS_MAX`` of each sort, and none of what no question finds.
+        ``TWINS_MAX`` of each sort, and none of what no question finds or could find.
         """
-        fact = yield from one(among(FACTS, scope, [fact_id]))
+        aside = yield from _set_aside(scope)
+        known = yield from one(among(FACTS, scope, [fact_id], Absent("redacted_at")))
+        fact = known or aside.get(fact_id)
         said = None if fact is None else said_by(fact)
         if fact is None or said is None or not may_be_found(fact):
             return ()
         where = (Is("said", said), Is("private_to", private_to(fact)), Other("id", fact_id))
-        found: list[Fact] = []
+        found = [
+            each
+            for name, each in aside.items()
+            if (said_by(each), private_to(each)) == (said, private_to(fact))
+            and name != fact_id
+            and (is_live(fact) or not is_live(each))
+        ]
         for by in ("said", "superseded") if is_live(fact) else ("superseded",):
             find = Find(FACTS, scope, by, where, ("id",), TWINS_MAX, sorts=True)
             found += yield from every(find)
-        return tuple(twin.id for twin in found if may_be_found(twin))
+        return tuple(twin.id for twin in found if may_stand_again(twin))
+
+    @reading
+    def rolled_back(self, scope: Scope, ids: Sequence[str]) -> Steps[tuple[Fact, ...]]:
+        """Return the visible facts of the own graph among ids that open roll-backs have set aside.
+
+        As they would be if these were undone, in the order asked.
+        """
+        return in_order((yield from _set_aside(scope, ids)), ids)
 
     async def ended(
         self, scope: Scope, superseded_before: datetime, forgotten_before: datetime, limit: int
@@ -200,15 +229,33 @@ def _ended(scope: Scope, by: str, before: datetime, limit: int) -> Find[Fact]:
 def _forget(
     scope: Scope, fact_ids: Sequence[str], reason: str, now: datetime, work: Sequence[WorkDraft]
 ) -> Steps[list[str]]:
-    """Forget facts inside a transaction; return which could be found."""
+    """Forget facts inside a transaction; return which could be found, or could be again."""
     found = nearest((yield from every(among(FACTS, scope, fact_ids))))
-    done = [one for one in fact_ids if one in found and may_be_found(found[one])]
-    yield from move_facts(scope, *(forgotten(found[fact_id], now) for fact_id in done))
-    for fact_id in done:
+    over = [name for name, fact in found.items() if fact.redacted_at is not None]
+    as_undone = {**found, **((yield from _set_aside(scope, over)) if over else {})}
+    gone = [name for name in fact_ids if name in found and may_stand_again(as_undone[name])]
+    yield from move_facts(scope, *(forgotten(found[fact_id], now) for fact_id in gone))
+    for fact_id in gone:
         yield from append_event(scope, "forgotten", (fact_id,), reason, now)
-    if done:
+    if gone:
         yield from queue_work(scope, work, now)
-    return done
+    return [name for name in gone if may_be_found(as_undone[name])]
+
+
+def _set_aside(scope: Scope, ids: Sequence[str] | None = None) -> Steps[dict[str, Fact]]:
+    """Return visible facts that open roll-backs have set aside, as undoing them would leave them.
+
+    All of the scope's graph, or those among some ids.
+    """
+    kept = whole(ASIDES, scope, "roll_back") if ids is None else kept_of(scope, ids)
+    rows = yield from every(kept._replace(where=(*kept.where, Is("kind", "fact"))))
+    former = {row.record_id: row for row in rows}
+    there = yield from every(among(FACTS, scope, former, Present("redacted_at")))
+    undone = {
+        fact.id: restored_form(as_it_was(former[fact.id]), fact, former[fact.id].at)
+        for fact in there
+    }
+    return {name: fact for name, fact in undone.items() if isinstance(fact, Fact)}
 
 
 def _store(scope: Scope, facts: Sequence[Fact]) -> Steps[None]:

@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from ...documents import Document
 from ...forms import is_current, is_searchable
 from ...history.rolling_back import TrustMove, comes_back, roll_back_plan, trust_back, undo_plan
-from ...learning import DENIAL_COSTS
+from ...learning import DENIAL_COSTS, may_stand_again
 from ...records import Episode, Fact, HistoricBelief, Record, Rule, Scope, Summary
 from ...taint import SET_ASIDE, RollBack, RolledBack
 from ..conditions import Absent, Among
@@ -212,11 +212,7 @@ def _stand_again(part: Part, facts: Sequence[Fact], apart: Mapping[str, Aside]) 
     gone = {one: Fact.model_validate_json(row.body) for one, row in apart.items()}
     states = yield from _states(part.scope, gone.values(), facts)
     chosen = [
-        one
-        for one in facts
-        if one.forgotten_at is None
-        and one.superseded_as != "duplicate"
-        and comes_back(one.superseded_by, states)
+        one for one in facts if may_stand_again(one) and comes_back(one.superseded_by, states)
     ]
     taken = yield from _taken_identities(part.scope, chosen)
     back: dict[str, Fact] = {}
