@@ -20,9 +20,9 @@ from ..handles.tool_outputs import RANGE_CHARS
 from ..receipts.comparing import ContextDiff
 from ..receipts.context_report import REPORT_TURNS, ContextOfTurn
 from ..receipts.rebuilding import ReplayedContext
-from ..turn.assemble import Slot
 from ..turn.receipts import KeptSlot
 from ..turn.routing import Written
+from ..turn.slots import Slot
 from .command import Answer, Note, Part, Rows, by_default, command, plain
 from .doors import InAgent, Memory
 from .options import FROM_INPUT, pairs_of, said

@@ -16,9 +16,9 @@ from ..mesh import AnyAsk, ask_of
 from ..operations import checks_arguments
 from ..recall.injection import bringing, telling_of_time
 from ..runtime import Runtime
-from ..turn.assemble import Slot
 from ..turn.output_checks import ToolOutputLike, check_usage, outputs_of
 from ..turn.routing import Request, TurnState, Written
+from ..turn.slots import Slot
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from tiers.documents import Passage
 from tiers.records import Fact, HistoricBelief, Owned, Summary
 from tiers.taint import SET_ASIDE
 
-from ..turn.assemble import Slot, SlotKind
 from ..turn.receipts import KeptSlot, Seal, key_of
+from ..turn.slots import Slot, SlotKind
 
 _OTHER_FORM: Mapping[SlotKind, str] = {
     "system": "the agent or its role is another",

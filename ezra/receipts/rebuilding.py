@@ -35,17 +35,10 @@ from ..recall.request import request_again
 from ..recall.search import recollect
 from ..rights.policy import scope_of
 from ..runtime import Runtime
-from ..turn.assemble import (
-    MESH_SOURCE,
-    Slot,
-    hot_slots,
-    injected_text,
-    input_slot,
-    messages_of,
-    source_of,
-)
+from ..turn.assemble import MESH_SOURCE, injected_text, messages_of, source_of
 from ..turn.receipts import KeptContext, KeptSlot, Seal, Unreadable, kept_of, recalled_slot
 from ..turn.routing import Request
+from ..turn.slots import Slot, hot_slots, input_slot
 from .comparing import ContextDiff, Today, compare, destroyed
 
 IDS_PER_PAGE = 500

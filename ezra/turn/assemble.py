@@ -7,15 +7,12 @@ from dataclasses import dataclass, field
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import JsonValue
-
 from metaagents.lifecycle.statements import is_statement
-from tiers.fencing import RULE, as_said, entry, fenced, labelled, named
+from tiers.fencing import RULE, as_said, entry, fenced, labelled
 from tiers.forms import dated, shown_date
 from tiers.learning import is_ahead
 from tiers.lexical import estimate_tokens, sentences
 from tiers.moments import UTC_ZONE, local
-from tiers.previews import outputs_within
 from tiers.records import (
     AgentRecord,
     Ancestor,
@@ -32,36 +29,10 @@ from tiers.records import (
 
 from ..mesh.rows import plain
 from ..ranking.cues import wants_order
-
-SlotKind = Literal[
-    "system",
-    "belief",
-    "core",
-    "rule",
-    "injected",
-    "archival",
-    "warm",
-    "hot",
-    "mesh",
-    "input",
-    "recalled",
-]
-"""Where a slot stands in a context; ``recalled`` is an answer of a recall, and in none."""
-
-LAYOUT = 4
-"""How slots become messages. Receipts name it: an old context is laid out as it was then.
-
-Whoever changes a heading or the form of a slot's text adds a layout and leaves the former ones.
-The first showed nothing of what tools returned; up to the third nothing was fenced.
-"""
-
-STEADY_LAYOUT = 5
-"""How they do where the model's window is known: what changes from turn to turn comes last."""
+from .slots import FENCED_LAYOUTS, LAYOUT, STEADY_LAYOUT, Slot, SlotKind, hot_slot, input_slot
 
 _STEADY_UNFENCED = 3
 _STEADY_LAYOUTS = frozenset({_STEADY_UNFENCED, STEADY_LAYOUT})
-_FENCED_LAYOUTS = frozenset({LAYOUT, STEADY_LAYOUT})
-
 _HEADINGS_THEN: Mapping[SlotKind, str] = {
     "belief": "Beliefs",
     "core": "Core facts",
@@ -95,72 +66,11 @@ STEADY: frozenset[SlotKind] = frozenset({"system", "belief", "core"})
 INJECTED_CHARS = 1_600
 """So much is shown of one text that is injected."""
 
-OUTPUT_CHARS_SHOWN = 4_000
-"""Of what tools returned during a turn, so much is shown with it; the rest is named by its key."""
-
-MESSAGE_OVERHEAD_TOKENS = 4
-
 MESH_SOURCE = "live source"
 """Where the answer of a source comes from; its text begins with the name of it."""
 
 FROM_MEMORY = "From memory, not said by anybody, for what is said next:"
 """Begins a message that no person and no model wrote."""
-
-
-@dataclass(frozen=True)
-class Slot:
-    """One piece of the context, with where it came from.
-
-    Attributes:
-        kind: Its place in the salience order.
-        text: What the model reads.
-        source_ids: The records it rests on.
-        score: The retrieval score, where it was retrieved.
-        tokens: Its estimated cost.
-        inherited_from: The ancestor graph it was read from, if any.
-        path: The graphs from the own parent to ``inherited_from``, itself last.
-        messages: For hot turns and the input: the messages it becomes, as (role, content).
-        record: What the first of ``source_ids`` is; ``None`` for what no store holds.
-        version: For a rule, the version of its steps.
-        since: The date shown behind a fact, from which on it held; the day of a turn.
-        until: The date shown behind a fact, to which it held.
-        source: Where it comes from, as the model is told; the kind of slot where it is empty.
-        is_cited: Whether ``source`` names the document; ``None`` for what is none.
-    """
-
-    kind: SlotKind
-    text: str
-    source_ids: tuple[str, ...] = ()
-    score: float | None = None
-    tokens: int = 0
-    inherited_from: str | None = None
-    path: tuple[str, ...] = ()
-    messages: tuple[tuple[str, str], ...] = ()
-    record: Kind | None = None
-    version: int | None = None
-    since: str | None = None
-    until: str | None = None
-    source: str = ""
-    is_cited: bool | None = None
-
-    def as_json(self) -> dict[str, JsonValue]:
-        """Return ids, score and cost without the text, as a receipt keeps it."""
-        kept: dict[str, JsonValue] = {
-            "kind": self.kind,
-            "source_ids": list(self.source_ids),
-            "score": self.score,
-            "tokens": self.tokens,
-            "inherited_from": self.inherited_from,
-            "path": list(self.path),
-        }
-        form: dict[str, JsonValue] = {
-            "record": self.record,
-            "version": self.version,
-            "since": self.since,
-            "until": self.until,
-            "is_cited": self.is_cited,
-        }
-        return kept | {name: value for name, value in form.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -279,7 +189,7 @@ def messages_of(slots: Sequence[Slot], layout: int = LAYOUT) -> list[dict[str, s
         layout: One of ``LAYOUTS``.
     """
     parts = [slot.text for slot in slots if slot.kind == "system"]
-    if layout in _FENCED_LAYOUTS:
+    if layout in FENCED_LAYOUTS:
         parts = [*map(as_said, parts), RULE]
     steady, late = _sections(slots, layout)
     messages = [{"role": "system", "content": "\n\n".join([*parts, *steady])}]
@@ -297,7 +207,7 @@ def _sections(slots: Sequence[Slot], layout: int) -> tuple[list[str], list[str]]
     """
     steady: list[str] = []
     late: list[str] = []
-    is_fenced = layout in _FENCED_LAYOUTS
+    is_fenced = layout in FENCED_LAYOUTS
     for kind, heading in _HEADINGS[layout].items():
         shown = [slot for slot in slots if slot.kind == kind]
         if shown:
@@ -324,50 +234,6 @@ def _entry_of(kind: SlotKind, record: Kind | None, source: str, text: str) -> st
 
 def _tokens_of_entry(kind: SlotKind, record: Kind | None, source: str, text: str) -> int:
     return estimate_tokens(_entry_of(kind, record, source, text)) + 1
-
-
-def input_slot(text: str, layout: int = LAYOUT) -> Slot:
-    """Return the slot of what was said to the agent."""
-    tokens = estimate_tokens(text) + MESSAGE_OVERHEAD_TOKENS
-    said = as_said(text) if layout in _FENCED_LAYOUTS else text
-    return Slot("input", text, tokens=tokens, messages=(("user", said),))
-
-
-def hot_slot(
-    turn: Turn, *, output_chars: int | None = OUTPUT_CHARS_SHOWN, layout: int = LAYOUT
-) -> Slot:
-    """Return the slot of a turn of the ring: what was said, what tools returned, and the answer.
-
-    Its text, by which a receipt knows it, is the same in every layout.
-
-    Args:
-        turn: As it is stored, or with its long outputs elided: the slot is the same.
-        output_chars: How much is shown of what tools returned, the rest being named by its key;
-            ``None`` for nothing at all, as it was in the first layout.
-        layout: One of ``LAYOUTS``.
-    """
-    outputs = () if output_chars is None else outputs_within(turn, output_chars)
-    plain = "\n".join(
-        [turn.input, *(f"[tool] {one.tool}: {one.output}" for one in outputs)]
-    ).strip()
-    said, response = plain if outputs else turn.input, turn.response
-    text = "\n".join(content for content in (said, response) if content)
-    if layout in _FENCED_LAYOUTS:
-        returned = [entry(f"tool {named(one.tool)}", one.output) for one in outputs]
-        block = [fenced("tools", returned)] if returned else []
-        said = "\n".join([as_said(turn.input), *block]).strip() if block else as_said(turn.input)
-        response = as_said(response)
-    messages = tuple(
-        (role, content) for role, content in (("user", said), ("assistant", response)) if content
-    )
-    tokens = sum(estimate_tokens(content) + MESSAGE_OVERHEAD_TOKENS for _, content in messages)
-    return Slot("hot", text, (turn.id,), tokens=tokens, messages=messages, record="turn")
-
-
-def hot_slots(turn: Turn, layout: int = LAYOUT) -> tuple[Slot, ...]:
-    """Return every form in which a turn of the ring may have been shown, the usual one first."""
-    forms = (OUTPUT_CHARS_SHOWN, 0, None) if turn.tool_outputs else (None,)
-    return tuple(hot_slot(turn, output_chars=chars, layout=layout) for chars in forms)
 
 
 def injected_text(text: str) -> str:

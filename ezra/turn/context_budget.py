@@ -18,7 +18,7 @@ from pydantic import JsonValue
 
 from tiers.records import Tail, Turn
 
-from .assemble import hot_slot
+from .slots import hot_slot
 
 LONG_MESSAGES = 20
 SHORT_MESSAGES = 4

@@ -25,7 +25,8 @@ from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from tiers.records import Hit, Kind, Receipt
 
-from .assemble import LAYOUT, LAYOUTS, Context, Slot, SlotKind
+from .assemble import LAYOUTS, Context
+from .slots import LAYOUT, Slot, SlotKind
 
 SALT_BYTES = 16
 SLOT_DIGEST_CHARS = 16

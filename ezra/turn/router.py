@@ -25,7 +25,7 @@ from ..ranking.choosing import in_asked_order
 from ..recaller import Degradation, TierNews
 from ..rights.policy import scope_of
 from ..telemetry import Telemetry
-from .assemble import LAYOUT, STEADY_LAYOUT, Context, Material, assemble
+from .assemble import Context, Material, assemble
 from .fetch import Asker, Fetcher
 from .hydrate import Hydrator
 from .ledger import TurnLedger
@@ -41,6 +41,7 @@ from .routing import (
     Written,
     opened,
 )
+from .slots import LAYOUT, STEADY_LAYOUT
 
 STEPS = ("parse", "policy", "beliefs", "hydrate", "fetch", "assemble", "model", "write_back")
 

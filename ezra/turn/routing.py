@@ -36,11 +36,12 @@ from ..checks import checked
 from ..mesh import MeshAsk
 from ..ranking.cues import meant_by
 from ..recaller import Degradation, QuestionVector
-from .assemble import Context, Slot, core_cost
+from .assemble import Context, core_cost
 from .context_budget import TailPlan, WindowPolicy
 from .parse import Parsed
 from .receipts import SALT_BYTES, context_body
 from .shadowing import CoreFacts
+from .slots import Slot
 
 NamesOf: TypeAlias = Callable[[Scope], Awaitable[Sequence[str]]]
 """Returns the names of a graph's speakers, which stay out of the dense query."""

@@ -17,7 +17,7 @@ from support.service import Slow, bearer, inside, serving
 from ezra import Ezra, Settings
 from ezra.service.console.playground import WHY
 from ezra.service.tokens import TokenFile
-from ezra.turn.assemble import SlotKind
+from ezra.turn.slots import SlotKind
 
 from .conftest import PHONE, Shots, Tabs
 

@@ -10,8 +10,9 @@ from support.model_providers import PROVIDERS, says
 from support.runtime import running
 
 from ezra.receipts.rebuilding import rebuild
-from ezra.turn.assemble import LAYOUT, hot_slot, messages_of
+from ezra.turn.assemble import messages_of
 from ezra.turn.receipts import Seal
+from ezra.turn.slots import LAYOUT, hot_slot
 from tiers.forms import entry_of, shown_output
 from tiers.records import Receipt, Scope, Turn
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.records import START, fact, hit, turn
 
 from ezra.recall.injection import ITEMS_MAX, fuse, rendered, within, without_repeats
-from ezra.turn.assemble import INJECTED_CHARS, STEADY_LAYOUT, Material, assemble, injected_text
+from ezra.turn.assemble import INJECTED_CHARS, Material, assemble, injected_text
 from ezra.turn.context_budget import (
     KEPT_MESSAGES,
     LONG_MESSAGES,
@@ -23,6 +23,7 @@ from ezra.turn.context_budget import (
     turns_wanted,
 )
 from ezra.turn.shadowing import resolve_core
+from ezra.turn.slots import STEADY_LAYOUT
 from metaagents.learning import core
 from metaagents.learning.core import CoreBlock, CorePolicy, core_block
 from metaagents.learning.likeness import Reading, _read_short, alike

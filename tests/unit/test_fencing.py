@@ -12,7 +12,8 @@ from support.forgeries import NEEDLE, forgeries, read_context
 from support.records import START, fact, hit, turn
 
 from ezra.recall.injection import rendered
-from ezra.turn.assemble import LAYOUT, LAYOUTS, STEADY_LAYOUT, Material, Slot, assemble, messages_of
+from ezra.turn.assemble import LAYOUTS, Material, assemble, messages_of
+from ezra.turn.slots import LAYOUT, STEADY_LAYOUT, Slot
 from tiers.documents import Citation
 from tiers.fencing import RULE, as_said, entry, flat, inert, json_line, named
 from tiers.records import AgentRecord, Ancestor, Commitment, MeshResult, Rule, ToolOutput

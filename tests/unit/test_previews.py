@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.records import turn
 
-from ezra.turn.assemble import hot_slot, hot_slots
+from ezra.turn.slots import hot_slot, hot_slots
 from tiers.forms import OUTPUT_CHARS_FOUND
 from tiers.previews import (
     PREVIEW_CHARS_MAX,

@@ -11,7 +11,7 @@ from support.cold_samples import receipt_by
 from support.records import START, fact, hit, summary, turn
 
 from ezra.receipts.comparing import Today, compare, fate_of
-from ezra.turn.assemble import LAYOUT, Material, Slot, assemble, messages_of
+from ezra.turn.assemble import Material, assemble, messages_of
 from ezra.turn.receipts import (
     KeptContext,
     KeptSlot,
@@ -22,6 +22,7 @@ from ezra.turn.receipts import (
     recall_receipt_body,
     recalled_slot,
 )
+from ezra.turn.slots import LAYOUT, Slot
 from tiers.cold.redaction import blanked
 from tiers.records import AgentRecord, Commitment, HistoricBelief, MeshResult, Rule
 

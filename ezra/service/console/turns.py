@@ -12,8 +12,8 @@ from tiers.records import Receipt, Turn
 from ...handles.graph import Graph
 from ...handles.lookup import known_member
 from ...receipts.rebuilding import ReplayedContext
-from ...turn.assemble import Slot
 from ...turn.receipts import KeptSlot
+from ...turn.slots import Slot
 from .pages import Number, Query, View, href, paged, pages
 
 TURNS_PER_PAGE = 25
