@@ -209,8 +209,14 @@ USER = "user"
 
 
 def name_of_speaker(speaker: str, agent_id: str, user_id: str | None) -> str:
-    """Return what facts call somebody who speaks to an agent; its own id stands for no name."""
+    """Return what facts call somebody who speaks to an agent."""
+    return known_speaker(speaker, agent_id) or user_id or USER
+
+
+def known_speaker(speaker: str, agent_id: str) -> str:
+    """Return the name of somebody who speaks to an agent, whose own id stands for no name.
+
+    Empty where nobody is named.
+    """
     speaker = speaker.strip()
-    if speaker and speaker != agent_id:
-        return speaker
-    return user_id or USER
+    return "" if speaker == agent_id else speaker

@@ -17,6 +17,7 @@ from ..turn.slots import Slot, SlotKind
 _OTHER_FORM: Mapping[SlotKind, str] = {
     "system": "the agent or its role is another",
     "mesh": "another result is at hand",
+    "hot": "the same turn in another form",
 }
 _NOT_THERE: Mapping[SlotKind, str] = {
     "hot": "no longer among the agent's last turns",

@@ -323,12 +323,17 @@ def _slot_again(
         slot = replace(slot, source=_source_again(kept, receipt, found))
         return _of_record(kept, slot, layout, found, seal)
     if kept.kind == "input":
-        said = input_slot(receipt.query, layout).messages
-        slot = replace(slot, text=receipt.query, messages=said)
+        said = input_slot(receipt.query, layout, said_by=_said_by(kept, receipt))
+        slot = replace(slot, text=said.text, messages=said.messages, source=said.source)
     else:
         source = MESH_SOURCE if kept.kind == "mesh" else ""
         slot = replace(slot, text=kept.text or "", source=source)
     return slot if seal.of_text(slot.text) == kept.digest else REWRITTEN
+
+
+def _said_by(asked: KeptSlot, receipt: Receipt) -> str:
+    """Return the name that an input was shown with; empty where it had none."""
+    return (asked.text or "").removesuffix(receipt.query).removesuffix(": ")
 
 
 def _source_again(kept: KeptSlot, receipt: Receipt, found: _Found) -> str:
@@ -351,7 +356,11 @@ def _of_record(kept: KeptSlot, slot: Slot, layout: int, found: _Found, seal: Sea
     if isinstance(record, Turn) and kept.kind == "hot":
         forms = (one for one in hot_slots(record, layout) if seal.of_text(one.text) == kept.digest)
         return next(
-            (replace(slot, text=one.text, messages=one.messages) for one in forms), REWRITTEN
+            (
+                replace(slot, text=one.text, messages=one.messages, source=one.source)
+                for one in forms
+            ),
+            REWRITTEN,
         )
     texts = _texts_of(record, kept)
     for text in map(injected_text, texts) if kept.kind == "injected" else texts:
@@ -415,10 +424,11 @@ async def _context_today(
     runtime: Runtime, receipt: Receipt, kept: KeptContext, standing: Standing
 ) -> Today:
     at = kept.input_at or receipt.recorded_at
+    names = (_said_by(slot, receipt) for slot in kept.slots if slot.kind == "input")
     request = Request(
         input=receipt.query,
         at=at,
-        speaker=receipt.agent_id,
+        speaker=next(filter(None, names), receipt.agent_id),
         inject=bringing(runtime, receipt.query),
     )
     today = await runtime.router.rehearse(standing, request)

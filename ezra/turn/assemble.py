@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from metaagents.lifecycle.statements import is_statement
 from tiers.fencing import RULE, as_said, entry, fenced, labelled
 from tiers.forms import dated, shown_date
-from tiers.learning import is_ahead
+from tiers.learning import is_ahead, known_speaker
 from tiers.lexical import estimate_tokens, sentences
 from tiers.moments import UTC_ZONE, local
 from tiers.records import (
@@ -29,7 +29,16 @@ from tiers.records import (
 
 from ..mesh.rows import plain
 from ..ranking.cues import wants_order
-from .slots import FENCED_LAYOUTS, LAYOUT, STEADY_LAYOUT, Slot, SlotKind, hot_slot, input_slot
+from .slots import (
+    FENCED_LAYOUTS,
+    LAYOUT,
+    STEADY_LAYOUT,
+    Slot,
+    SlotKind,
+    hot_slot,
+    input_slot,
+    shows_names,
+)
 
 _STEADY_UNFENCED = 3
 _STEADY_LAYOUTS = frozenset({_STEADY_UNFENCED, STEADY_LAYOUT})
@@ -79,6 +88,7 @@ class Material:
 
     Attributes:
         note: What the model is told besides who it is.
+        speaker: Who says the input, as its turn will have it.
         layout: ``LAYOUT`` or ``STEADY_LAYOUT``.
         zone: Where days begin.
         personal: Facts of who speaks that are not about the message: where there is room.
@@ -87,6 +97,7 @@ class Material:
     agent: AgentRecord
     input: str
     note: str = ""
+    speaker: str = ""
     layout: int = LAYOUT
     beliefs: Sequence[Commitment] = ()
     core: Sequence[Fact] = ()
@@ -132,7 +143,10 @@ def assemble(material: Material, budget: int) -> Context:
     hot turns come behind core facts. A hot turn that does not fit goes in without what tools
     returned. A slot that does not fit is dropped, and smaller ones after it may still fit.
     """
-    system, asked = _system_slot(material.agent, material.note), input_slot(material.input)
+    is_named = _shows_names(material)
+    said_by = known_speaker(material.speaker, material.agent.id) if is_named else ""
+    asked = input_slot(material.input, said_by=said_by)
+    system = _system_slot(material.agent, material.note)
     left = budget - system.tokens - asked.tokens
     kept: list[Slot] = []
     dropped: list[Slot] = []
@@ -145,7 +159,8 @@ def assemble(material: Material, budget: int) -> Context:
             folded.append(slot)
             continue
         if slot.tokens > left and slot.kind == "hot" and slot.source_ids[0] in plainer:
-            slot = hot_slot(plainer[slot.source_ids[0]], output_chars=0)  # noqa: PLW2901
+            turn = plainer[slot.source_ids[0]]
+            slot = hot_slot(turn, output_chars=0, is_named=is_named)  # noqa: PLW2901
         if slot.tokens > left:
             dropped.append(slot)
             continue
@@ -158,6 +173,10 @@ def assemble(material: Material, budget: int) -> Context:
     tokens = sum(slot.tokens for slot in slots)
     messages = messages_of(slots, material.layout)
     return Context(slots, tuple(dropped), tuple(folded), messages, tokens, material.layout)
+
+
+def _shows_names(material: Material) -> bool:
+    return shows_names(material.hot, material.agent.id, material.speaker)
 
 
 def _is_told(turn: Slot, kept: Sequence[Slot]) -> bool:
@@ -347,7 +366,9 @@ def _optional_slots(material: Material) -> list[Slot]:
     slots += [
         shelf.slot("rule", "rule", rule.text, rule, version=rule.version) for rule in material.rules
     ]
-    hot = [hot_slot(turn) for turn in reversed(material.hot) if turn.redacted_at is None]
+    is_named = _shows_names(material)
+    ring = (turn for turn in reversed(material.hot) if turn.redacted_at is None)
+    hot = [hot_slot(turn, is_named=is_named) for turn in ring]
     is_steady = material.layout in _STEADY_LAYOUTS
     if is_steady:
         # What is found differs from turn to turn: it must not decide how much of the tail fits.

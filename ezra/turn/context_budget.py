@@ -18,7 +18,7 @@ from pydantic import JsonValue
 
 from tiers.records import Tail, Turn
 
-from .slots import hot_slot
+from .slots import Slot, hot_slot
 
 LONG_MESSAGES = 20
 SHORT_MESSAGES = 4
@@ -106,26 +106,31 @@ def turns_wanted(last: Turn | None) -> int:
     return min(TURNS_MAX + 1, max(KEPT_MESSAGES // 2, last.seq - last.tail.since + 1))
 
 
-def plan_tail(turns: Sequence[Turn], room_tokens: int, policy: WindowPolicy) -> TailPlan:
+def plan_tail(
+    turns: Sequence[Turn], room_tokens: int, policy: WindowPolicy, *, is_named: bool = False
+) -> TailPlan:
     """Return what a context shows of the last turns.
 
     Args:
         turns: The last turns of the agent, oldest first; the last one says how it went.
         room_tokens: The most that they may take.
         policy: When the tail is short.
+        is_named: Whether they are shown with the names of who spoke.
     """
+    slots = [hot_slot(turn, is_named=is_named) for turn in turns]
     before = turns[-1].tail if turns else None
     is_short = _is_short(before, policy)
     epoch = 0 if before is None else before.epoch
     if is_short:
-        shown = _newest(turns, SHORT_MESSAGES, room_tokens)
+        shown = _newest(turns, slots, SHORT_MESSAGES, room_tokens)
         is_next = before is not None and not before.is_short
         return TailPlan(shown, epoch + is_next, is_short, policy.window_tokens)
     goes_on = before is None or not before.is_short
     since = 1 if before is None else before.since
     shown = tuple(one for one in turns if one.seq >= since)
-    if not (goes_on and _fits(shown, LONG_MESSAGES, room_tokens)):
-        shown = _newest(turns, KEPT_MESSAGES, int(room_tokens * KEPT_SHARE))
+    costs = [slot for turn, slot in zip(turns, slots, strict=True) if turn.seq >= since]
+    if not (goes_on and _fits(costs, LONG_MESSAGES, room_tokens)):
+        shown = _newest(turns, slots, KEPT_MESSAGES, int(room_tokens * KEPT_SHARE))
         epoch += before is not None
     return TailPlan(shown, epoch, is_short, policy.window_tokens)
 
@@ -142,11 +147,12 @@ def _is_short(before: Tail | None, policy: WindowPolicy) -> bool:
     return used >= share if before.is_short else used > share
 
 
-def _newest(turns: Sequence[Turn], messages: int, tokens: int) -> tuple[Turn, ...]:
+def _newest(
+    turns: Sequence[Turn], slots: Sequence[Slot], messages: int, tokens: int
+) -> tuple[Turn, ...]:
     """Return the newest turns within both limits; the last one in any case."""
     kept: list[Turn] = []
-    for turn in reversed(turns):
-        slot = hot_slot(turn)
+    for turn, slot in zip(reversed(turns), reversed(slots), strict=True):
         messages -= len(slot.messages)
         tokens -= slot.tokens
         if kept and (messages < 0 or tokens < 0):
@@ -155,10 +161,9 @@ def _newest(turns: Sequence[Turn], messages: int, tokens: int) -> tuple[Turn, ..
     return tuple(reversed(kept))
 
 
-def _fits(turns: Sequence[Turn], messages: int, tokens: int) -> bool:
-    slots = [hot_slot(turn) for turn in turns]
+def _fits(slots: Sequence[Slot], messages: int, tokens: int) -> bool:
     return (
-        len(turns) <= TURNS_MAX
+        len(slots) <= TURNS_MAX
         and sum(len(slot.messages) for slot in slots) <= messages
         and sum(slot.tokens for slot in slots) <= tokens
     )

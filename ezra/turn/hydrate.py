@@ -29,6 +29,7 @@ from .personal import STANDING_WORDS, facts_of, is_standing, shown_of
 from .rings import Rings
 from .routing import Admission, Conversation, Hydrated, Meant, RouterLimits
 from .shadowing import core_seen, resolve_core, unhidden
+from .slots import shows_names
 
 if TYPE_CHECKING:
     from tiers.cold.stores import SemanticStore, TurnStore
@@ -236,7 +237,9 @@ class Hydrator:
         if policy is None:
             return hot, None
         room = int(self.limits.context_tokens * TAIL_SHARE)
-        return hot, plan_tail(await self._last_turns(turn, hot), room, policy)
+        last = await self._last_turns(turn, hot)
+        is_named = shows_names(last, turn.agent.id, turn.request.speaker)
+        return hot, plan_tail(last, room, policy, is_named=is_named)
 
     async def _ring(self, turn: Admission) -> HotState:
         """Return the ring but for turns whose words were destroyed in cold while hot was away."""

@@ -2,8 +2,9 @@
 
 A receipt holds no text of a record. It names each record that was shown, with what is needed to
 read the same form of it again: its kind, its id, the graph that it came from, the version of a
-playbook, the date that was shown behind a fact. What stands in no record, the agent's system line
-and what a connector returned, is kept as ``text``, which redaction blanks like the question.
+playbook, the date that was shown behind a fact. What stands in no record is kept as ``text``, which
+redaction blanks like the question: the agent's system line, what a connector returned, and the
+input where it was shown with the name of who said it.
 
 Whether what is read again is what was shown is told by hashes: SHA-256 over the receipt's own salt
 and the text, and over the canonical JSON of all messages. Redaction, which blanks every receipt
@@ -146,7 +147,8 @@ def recalled_slot(hit: Hit) -> Slot:
 
 def _slot_body(slot: Slot, seal: Seal) -> Body:
     body = slot.as_json() | {"digest": seal.of_text(slot.text)}
-    return body | {"text": slot.text} if slot.kind in OWN_TEXT else body
+    is_named = slot.kind == "input" and slot.source
+    return body | {"text": slot.text} if slot.kind in OWN_TEXT or is_named else body
 
 
 class _Kept(BaseModel):
@@ -160,7 +162,7 @@ class KeptSlot(_Kept):
 
     Attributes:
         digest: Of its text, with the receipt's salt.
-        text: What it said, where no record stands behind it.
+        text: What it said, where neither a record stands behind it nor the question alone.
     """
 
     kind: SlotKind

@@ -208,6 +208,7 @@ class Router:
             agent=admission.agent,
             input=admission.request.input,
             note=tail.note if tail else "",
+            speaker=admission.request.speaker,
             layout=STEADY_LAYOUT if tail else LAYOUT,
             beliefs=prepared.beliefs,
             core=found.core.facts,

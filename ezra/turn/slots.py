@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import JsonValue
 
 from tiers.fencing import as_said, entry, fenced, named
+from tiers.forms import spoken
+from tiers.learning import known_speaker
 from tiers.lexical import estimate_tokens
 from tiers.previews import outputs_within
 from tiers.records import Kind, Turn
@@ -31,6 +34,7 @@ LAYOUT = 4
 """How slots become messages. Receipts name it: an old context is laid out as it was then.
 
 Whoever changes a heading or the form of a slot's text adds a layout and leaves the former ones.
+Forms that a receipt tells apart by the slot's own hash are of one layout: see ``hot_slots``.
 The first showed nothing of what tools returned; up to the third nothing was fenced.
 """
 
@@ -63,7 +67,8 @@ class Slot:
         version: For a rule, the version of its steps.
         since: The date shown behind a fact, from which on it held; the day of a turn.
         until: The date shown behind a fact, to which it held.
-        source: Where it comes from, as the model is told; the kind of slot where it is empty.
+        source: Where it comes from, as the model is told; the kind of slot where it is empty. Of
+            hot turns and the input who said it, where that is shown.
         is_cited: Whether ``source`` names the document; ``None`` for what is none.
     """
 
@@ -102,15 +107,44 @@ class Slot:
         return kept | {name: value for name, value in form.items() if value is not None}
 
 
-def input_slot(text: str, layout: int = LAYOUT) -> Slot:
-    """Return the slot of what was said to the agent."""
+def shows_names(turns: Sequence[Turn], agent_id: str, speaker: str) -> bool:
+    """Whether messages say who speaks: where it is known that not one person does.
+
+    Args:
+        turns: Of the conversation that is shown.
+        agent_id: Who is spoken to.
+        speaker: Who speaks now.
+    """
+    said_by = [speaker, *(turn.speaker for turn in turns if turn.input)]
+    names = {known_speaker(one, agent_id).casefold() for one in said_by}
+    return len(names - {""}) > 1
+
+
+def input_slot(text: str, layout: int = LAYOUT, *, said_by: str = "") -> Slot:
+    """Return the slot of what was said to the agent.
+
+    Args:
+        text: The message.
+        layout: One of ``LAYOUTS``.
+        said_by: The name that is shown with it, if any.
+    """
+    text = _said(said_by, text)
     tokens = estimate_tokens(text) + MESSAGE_OVERHEAD_TOKENS
     said = as_said(text) if layout in FENCED_LAYOUTS else text
-    return Slot("input", text, tokens=tokens, messages=(("user", said),))
+    return Slot("input", text, tokens=tokens, messages=(("user", said),), source=said_by)
+
+
+def _said(said_by: str, text: str) -> str:
+    """Return a message behind the name of who said it, as memory tells it; or without one."""
+    return spoken(named(said_by), text, "") if said_by and text else text
 
 
 def hot_slot(
-    turn: Turn, *, output_chars: int | None = OUTPUT_CHARS_SHOWN, layout: int = LAYOUT
+    turn: Turn,
+    *,
+    output_chars: int | None = OUTPUT_CHARS_SHOWN,
+    layout: int = LAYOUT,
+    is_named: bool = False,
 ) -> Slot:
     """Return the slot of a turn of the ring: what was said, what tools returned, and the answer.
 
@@ -121,26 +155,39 @@ def hot_slot(
         output_chars: How much is shown of what tools returned, the rest being named by its key;
             ``None`` for nothing at all, as it was in the first layout.
         layout: One of ``LAYOUTS``.
+        is_named: Whether it says who spoke to the agent, where that is known.
     """
+    said_by = known_speaker(turn.speaker, turn.agent_id) if is_named and turn.input else ""
+    message = _said(said_by, turn.input)
     outputs = () if output_chars is None else outputs_within(turn, output_chars)
-    plain = "\n".join(
-        [turn.input, *(f"[tool] {one.tool}: {one.output}" for one in outputs)]
-    ).strip()
-    said, response = plain if outputs else turn.input, turn.response
+    plain = "\n".join([message, *(f"[tool] {one.tool}: {one.output}" for one in outputs)]).strip()
+    said, response = plain if outputs else message, turn.response
     text = "\n".join(content for content in (said, response) if content)
     if layout in FENCED_LAYOUTS:
         returned = [entry(f"tool {named(one.tool)}", one.output) for one in outputs]
         block = [fenced("tools", returned)] if returned else []
-        said = "\n".join([as_said(turn.input), *block]).strip() if block else as_said(turn.input)
+        said = "\n".join([as_said(message), *block]).strip() if block else as_said(message)
         response = as_said(response)
     messages = tuple(
         (role, content) for role, content in (("user", said), ("assistant", response)) if content
     )
     tokens = sum(estimate_tokens(content) + MESSAGE_OVERHEAD_TOKENS for _, content in messages)
-    return Slot("hot", text, (turn.id,), tokens=tokens, messages=messages, record="turn")
+    return Slot(
+        "hot",
+        text,
+        (turn.id,),
+        tokens=tokens,
+        messages=messages,
+        record="turn",
+        source=said_by,
+    )
 
 
 def hot_slots(turn: Turn, layout: int = LAYOUT) -> tuple[Slot, ...]:
     """Return every form in which a turn of the ring may have been shown, the usual one first."""
     forms = (OUTPUT_CHARS_SHOWN, 0, None) if turn.tool_outputs else (None,)
-    return tuple(hot_slot(turn, output_chars=chars, layout=layout) for chars in forms)
+    return tuple(
+        hot_slot(turn, output_chars=chars, layout=layout, is_named=is_named)
+        for is_named in ((False, True) if known_speaker(turn.speaker, turn.agent_id) else (False,))
+        for chars in forms
+    )

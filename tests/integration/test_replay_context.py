@@ -70,6 +70,29 @@ async def say(agent: Agent, text: str, response: str = "Noted.") -> tuple[str, s
     return turn.receipt_id, written.turn.id
 
 
+async def test_names_of_who_spoke_are_rebuilt_as_they_were_shown(tmp_path: Path) -> None:
+    """A context in which one person spoke, and a later one of the same turn with names."""
+    async with running(tmp_path) as ezra:
+        graph, agent = await begun(ezra)
+        told: dict[str, list[dict[str, str]]] = {}
+        for who in ("Walter", "Walter", "Noor", "Walter"):
+            turn = await agent.turn(f"I am {who}: box?", speaker=who)
+            await turn.reply("Noted.")
+            assert turn.receipt_id is not None
+            told[turn.receipt_id] = turn.messages
+        assert [sum("Walter: I am" in str(one) for one in said) for said in told.values()] == [
+            0, 0, 2, 3,
+        ]  # fmt: skip
+        for receipt_id, messages in told.items():
+            again = await graph.replay_context(receipt_id)
+            assert (again.is_exact, again.messages) == (True, messages)
+        last = await agent.turn("Who asked?", speaker="Noor")
+        assert last.receipt_id is not None
+        again = await graph.replay_context(last.receipt_id, today=True)
+        assert again.today is not None
+        assert again.today.is_same
+
+
 async def test_a_redacted_turn_is_not_rebuilt_and_says_so(tmp_path: Path) -> None:
     """Neither its own context nor those it stood in; the others are rebuilt as before."""
     async with running(tmp_path) as ezra:
