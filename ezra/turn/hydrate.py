@@ -25,7 +25,7 @@ from ..ranking.weights import DEFAULT_WEIGHTS
 from ..recaller import QuestionVector, Recaller, with_vector
 from .context_budget import TAIL_SHARE, TailPlan, plan_tail, turns_wanted
 from .eliding import with_previews_of
-from .personal import STANDING_WORDS, facts_of, is_standing, shown_of
+from .personal import STANDING_MAX, STANDING_WORDS, facts_of, is_standing, shown_of
 from .rings import Rings
 from .routing import Admission, Conversation, Hydrated, Meant, RouterLimits
 from .shadowing import core_seen, resolve_core, unhidden
@@ -108,7 +108,7 @@ class Hydrator:
         return Meant(
             vector=vector,
             archival=archival.about[:ARCHIVAL_LIMIT],
-            personal=shown_of((*archival.personal, *inherited.personal), room),
+            personal=shown_of((*archival.personal, *inherited.personal), _name_in(turn), room),
             passed_over=archival.passed_over,
             warm=warm.about,
             of_time=said.about,
@@ -122,18 +122,21 @@ class Hydrator:
         query = query.model_copy(update={"text": f"{query.text} {STANDING_WORDS}"})
         found = await self.recaller.archival(turn.scope, query, turn.degradation)
         sifted = await self._sifted(turn, found)
-        if len(found) < ARCHIVAL_CANDIDATES or any(map(is_standing, sifted.personal)):
+        name = _name_in(turn)
+        known = [hit for hit in (*sifted.about, *sifted.personal) if is_standing(hit, name)]
+        if len(found) < ARCHIVAL_CANDIDATES or len(known) >= STANDING_MAX:
             return sifted
-        standing = await self._standing(turn)
+        standing = _without(known, await self._standing(turn))
         return sifted._replace(personal=(*sifted.personal, *standing))
 
     async def _standing(self, turn: Admission) -> list[Hit]:
-        """Look up what counts for every answer, where so much is about a message that none came."""
+        """Look up what counts for every answer, where so many are known that not all may come."""
         query = self._query(turn, None, ("fact",), ARCHIVAL_CANDIDATES, "archival")
         wanted = {"text": STANDING_WORDS, "user_id": turn.scope.user_id}
         call = self.recaller.words.search_words(turn.scope, query.model_copy(update=wanted))
         found = await turn.degradation.answer("cold", "standing facts", call, ())
-        return [hit for hit in _personal_among(found, turn) if is_standing(hit)]
+        name = _name_in(turn)
+        return [hit for hit in _personal_among(found, turn) if is_standing(hit, name)]
 
     async def _summaries(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
         query = self._query(turn, vector, ("summary", "episode"), SUMMARY_CANDIDATES)
@@ -266,9 +269,12 @@ def _begins(turn: Admission, hot: HotState) -> bool:
 
 def _personal_among(hits: Sequence[Hit], turn: Admission) -> tuple[Hit, ...]:
     """Return the hits that are facts of who speaks."""
-    user_id = turn.scope.user_id
-    name = name_of_speaker(turn.request.speaker, turn.agent.id, user_id)
-    return tuple(facts_of(name, user_id, hits))
+    return tuple(facts_of(_name_in(turn), turn.scope.user_id, hits))
+
+
+def _name_in(turn: Admission) -> str:
+    """Return what facts call who speaks."""
+    return name_of_speaker(turn.request.speaker, turn.agent.id, turn.scope.user_id)
 
 
 def _without(taken: Sequence[Hit | Turn], hits: Sequence[Hit]) -> tuple[Hit, ...]:

@@ -21,12 +21,58 @@ ASKED_OF_ALL = re.compile(
 )
 """How somebody wants to be answered, each time."""
 
+_FORBIDDEN = (
+    r"\b(?:(?:must|may|should) not|(?:must|should)n['\u2019]t"
+    r"|(?:is|are|was|were)(?: not|n['\u2019]t) (?:allowed|permitted|supposed) to"
+    r"|(?:is|was|were) (?:forbidden|told not) to)"
+)
+_REFUSED = rf"(?:{_FORBIDDEN}|\bcan(?:no|['\u2019])t|\bcan not)"
+_FOOD = (
+    r"almonds?|apples?|bananas?|barley|beef|bread|butter|caffeine|cashews?|celery|cheese|chicken"
+    r"|chocolate|coffee|crabs?|cream|dairy|eggs?|fat|fish|fruit|garlic|gluten|grapefruits?|hazelnuts?"
+    r"|kiwis?|lactose|lobsters?|lupins?|meat|milk|mushrooms?|mussels?|mustard|nuts?|onions?|oysters?"
+    r"|peanuts?|pistachios?|pork|prawns?|rye|salt|seafood|sesame|shellfish|shrimps?|soya?"
+    r"|strawberr(?:y|ies)|sugar|tomato(?:es)?|walnuts?|wheat|yogh?urt"
+)
+_MEDICINE = (
+    r"alcohol|antibiotics?|aspirin|codeine|contrast (?:agent|dye|medium)|iodine|latex|morphine"
+    r"|nickel|nsaids?|opioids?|painkillers?|paracetamol|acetaminophen|naproxen|diclofenac|penicillins?|pollen"
+    r"|statins?|steroids?|sul(?:f|ph)a|vaccines?|bees?|wasps?"
+    r"|\w{3,}(?:azole|caine|cillin|floxacin|mycin|olol|pril|profen|sartan|statin)"
+)
+_SWALLOWED = rf"(?:[\w-]+,? ){{0,3}}(?:{_FOOD}|{_MEDICINE})\b"
+
 NOT_TO_BE_MISSED = re.compile(
-    r"\ballerg|\bintoleran|\bc(?:o)?eliac|\bdiabet|\bpregnan|\bvegan|\bvegetarian|\bkosher|\bhalal"
-    r"|\bcan(?:no|')t (?:eat|drink|have|take|tolerate)\b|\b(?:colou?r-?)?blind\b|\bdeaf\b",
+    r"\ballerg|\bintoleran|\banaphyla|\bepi-?pens?\b|\bco?eliac|\bdiabet|\binsulin\b|\bepilep"
+    r"|\basthma|\bha?emophil|\bpacemaker|\bblood[ -]thinner|\banticoagul|\bpregnan|\bbreast-?feed"
+    r"|\bvegan|\bvegetarian|\bpescatarian|\bteetotal|\bkosher|\bhalal|\b(?:colou?r-?)?blind\b"
+    r"|\bdeaf\b|\b(?:gluten|lactose|dairy|nut|sugar|alcohol)-free\b"
+    # What shows that something is not borne.
+    r"|\bhives\b|\brash(?:es)?\b(?! (?:act|choice|decision|judg|move|promise))|\bswells? up\b"
+    r"|\b(?:airways?|face|lips?|mouth|throat|tongue)\b.*\b(?:clos|swell|swollen)"
+    r"|\bswollen (?:airways?|face|lips?|mouth|throat|tongue)\b"
+    # What goes into a body, whoever it is: a server must not have a port open.
+    rf"|{_REFUSED} (?:even |ever )?(?:digest|drink|eat|stomach|swallow|tolerate)\b"
+    r"|\bcan(?:no|['\u2019])t (?:have|take)\b"
+    r"|\b(?:do(?:es)?(?: not|n['\u2019]t)|never) (?:drink|eat)s?\b"
+    rf"|{_REFUSED} (?:be given|get|go near|have|take|touch|use) {_SWALLOWED}"
+    rf"|\b(?:avoids?|keeps? off|reacts? (?:\w+ )?to|reactions? to|sensitive to"
+    rf"|stays? (?:away from|off)|(?:ill|sick) from) {_SWALLOWED}",
     re.IGNORECASE,
 )
 """What is true of somebody whatever they ask for, and does harm where it is not known."""
+
+NOT_FOR_THEM = re.compile(
+    rf"\W*(?:(?:absolutely|really|still|strictly) )?(?:{_FORBIDDEN} (?:even |ever )?"
+    r"(?:be given|bend|carry|climb|dive|drive|exercise|fly|have|jump|kneel|lift|run|ski|smoke"
+    r"|strain|swim|take|wear)|(?:has|have|had) (?:an? )?(?:\w+ )?reactions? to"
+    r"|reacts? (?:badly|severely|strongly|terribly|violently) to"
+    r"|(?:must|should|(?:has|have|needs?|was told) to) (?:always |strictly )?(?:avoid|keep off"
+    r"|stay (?:away from|off)))\b",
+    re.IGNORECASE,
+)
+"""What follows the name of who must not have, take or do a thing: behind that of anything else it
+may tell of a server."""
 
 NEAR_MIN = 0.08
 """Cosine of all-MiniLM-L6-v2 below which a fact of somebody does not help with what they say."""
@@ -35,10 +81,12 @@ STANDING_MAX = 8
 """Of what counts for every answer so much is shown."""
 
 STANDING_WORDS = (
-    "assistant answers replies allergic intolerant celiac diabetic pregnant vegan vegetarian "
-    "kosher halal colour-blind deaf"
+    "assistant answers replies allergic allergy intolerant intolerance anaphylaxis anaphylactic "
+    "EpiPen celiac coeliac diabetic diabetes insulin epileptic epilepsy asthma pacemaker thinners "
+    "pregnant breastfeeding vegan vegetarian kosher halal colour-blind deaf hives rash swells "
+    "swollen reacts reaction mustn't must avoid avoids eat drink stomach tolerate penicillin"
 )
-"""Rare words of both: facts are searched for by them too, whatever is said."""
+"""Rather rare words of both: facts are searched for by them too, whatever is said."""
 
 
 def facts_of(speaker: str, user_id: str | None, hits: Sequence[Hit]) -> list[Hit]:
@@ -56,25 +104,39 @@ def facts_of(speaker: str, user_id: str | None, hits: Sequence[Hit]) -> list[Hit
 def _is_of(fact: Hit, name: str, user_id: str | None) -> bool:
     if user_id is not None and fact.user_id == user_id:
         return True
-    text = fact.text.casefold()
+    return _begins(fact.text, name)
+
+
+def _begins(text: str, name: str) -> bool:
+    """Whether a fact begins with a name, which is in lower case."""
+    text = text.casefold()
     return bool(name) and text.startswith(name) and not text[len(name) :][:1].isalnum()
 
 
-def is_standing(hit: Hit) -> bool:
-    """Whether a fact counts for every answer."""
-    return bool(ASKED_OF_ALL.search(hit.text) or NOT_TO_BE_MISSED.search(hit.text))
+def is_standing(hit: Hit, speaker: str) -> bool:
+    """Whether a fact of who speaks counts for every answer.
+
+    Args:
+        hit: The fact.
+        speaker: What facts call them.
+    """
+    text, name = hit.text, name_of(speaker)
+    if ASKED_OF_ALL.search(text) or NOT_TO_BE_MISSED.search(text):
+        return True
+    return _begins(text, name) and NOT_FOR_THEM.match(text.casefold(), len(name)) is not None
 
 
-def shown_of(facts: Sequence[Hit], room: int) -> tuple[Hit, ...]:
+def shown_of(facts: Sequence[Hit], speaker: str, room: int) -> tuple[Hit, ...]:
     """Return which facts of who speaks are shown, in their order but for what counts always first.
 
     Args:
         facts: The nearest to what is said first.
+        speaker: What facts call them.
         room: How many are shown of those that do not count for every answer.
     """
     once = {fact.id: fact for fact in facts}.values()
-    standing = [fact for fact in once if is_standing(fact)]
-    others = [fact for fact in once if not is_standing(fact) and _is_near(fact)]
+    standing = [fact for fact in once if is_standing(fact, speaker)]
+    others = [fact for fact in once if fact not in standing and _is_near(fact)]
     return (*standing[:STANDING_MAX], *others[:room])
 
 

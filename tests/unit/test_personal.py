@@ -35,11 +35,34 @@ def _hit(text: str, *, user: str | None = None, cosine: float | None = None) -> 
         "sam's son Max is lactose intolerant",
         "sam can't eat gluten",
         "sam is colour-blind",
+        "sam gets hives from cashews",
+        "Cashews give sam a rash",
+        "sam's throat swells up when sam eats peanuts",
+        "Sam had a swollen tongue from kiwis",
+        "sam must not have penicillin, sam had a swollen throat from it in 1988",
+        "sam mustn't take ibuprofen",
+        "sam's son Max isn't allowed to have any raw milk",
+        "sam's son Max must not eat nuts",
+        "sam reacts badly to shellfish",
+        "sam reacts to wasps",
+        "sam must avoid grapefruit",
+        "sam avoids dairy",
+        "sam can't stomach onions",
+        "sam cannot digest beans",
+        "sam carries an EpiPen",
+        "sam went into anaphylactic shock in 2019",
+        "sam has a fructose intolerance",
+        "sam takes blood thinners",
+        "sam never eats pork",
+        "sam must not lift more than five kilos",
+        "sam isn't allowed to fly until March",
+        "sam was told to avoid the sun",
+        "sam is breastfeeding",
     ],
 )
 def test_what_counts_for_every_answer(text: str) -> None:
     """Wishes of how to be answered, and what does harm where it is not known."""
-    assert is_standing(_hit(text))
+    assert is_standing(_hit(text), "sam")
 
 
 @pytest.mark.parametrize(
@@ -50,11 +73,21 @@ def test_what_counts_for_every_answer(text: str) -> None:
         "sam prefers tea to coffee",
         "sam can't stand the neighbour",
         "sam asked the landlord for a receipt",
+        "The server must not have port 80 open",
+        "sam's server must not take more than ten connections",
+        "The API reacts badly to large requests",
+        "The team must avoid deploys on Friday",
+        "Sami must not lift more than five kilos",
+        "sam must not forget the keys",
+        "sam regrets a rash decision",
+        "sam's knee swells in winter",
+        "sam's boss must not take April off",
+        "sam takes sugar in sam's tea",
     ],
 )
 def test_what_counts_now_and_then(text: str) -> None:
     """What is good to know where it is near, and else fills contexts."""
-    assert not is_standing(_hit(text))
+    assert not is_standing(_hit(text), "sam")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +113,7 @@ def test_room_is_for_what_is_near_and_standing_facts_need_none() -> None:
     near = [_hit(f"sam owns a {one}", cosine=0.3) for one in "cde"]
     far = _hit("sam owns a boat", cosine=0.01)
 
-    shown = shown_of([far, *near, near[0], *standing], 2)
+    shown = shown_of([far, *near, near[0], *standing], "sam", 2)
 
     assert [one.text for one in shown] == [
         *(one.text for one in standing[:STANDING_MAX]),
