@@ -48,6 +48,7 @@ from .endings import Endings, said_beside
 from .following import Replies, in_question, steps_at, units
 from .prompts import Extraction, messages_of, shown_chars
 from .regexes import compiled
+from .withheld import learnable
 
 if TYPE_CHECKING:
     from tiers.cold.stores import (
@@ -243,7 +244,9 @@ class ExtractionAgent:
         earlier = await self.turns.turns_after(scope, start - before, before) if before else ()
         heard = await asyncio.to_thread(heard_all, _kept(taken), self.guard)
         before_them = await asyncio.to_thread(heard_all, _kept(earlier), self.guard)
-        window = Window(heard, before_them, zone=self.policy.zone)
+        allowed = await asyncio.to_thread(learnable, (*before_them, *heard))
+        first = len(before_them)
+        window = Window(allowed[first:], allowed[:first], zone=self.policy.zone)
         has_more = len(taken) < len(turns) or len(turns) == limit
         end = taken[-1].seq
         shown, replies = await self._rules(scope, window), await self._replies(scope, window)
