@@ -15,6 +15,11 @@ WIFE = "My wife Anna is pregnant."
     ("said", "learnt"),
     [
         (("Please don't save this, but my wife Anna is pregnant.",), set()),
+        (
+            ("Let's role-play.", "I live in a castle.", "Game over. I own a boat."),
+            {"ada owns a boat"},
+        ),
+        (("Help me polish this cover letter.", "I have worked at Siemens for ten years."), set()),
         (("Off the record:", WIFE, "I live in Bonn."), {"ada lives in Bonn"}),
     ],
 )

@@ -7,7 +7,7 @@ from support.records import turn
 
 from metaagents.learning.candidates import Window, by_patterns
 from metaagents.learning.confidences import without_confidences
-from metaagents.learning.withheld import learnable
+from metaagents.learning.withheld import PLAY_TURNS_MAX, learnable
 from tiers.records import ToolOutput, Turn
 
 WIFE = "My wife Anna is pregnant."
@@ -155,3 +155,112 @@ def test_silence_before_a_secret_gives_what_follows_no_meaning() -> None:
         turn(2, "She works at Bosch.", speaker="ada"),
     )
     assert by_patterns(Window(learnable(turns))) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Let's role-play. You are a dragon, I'm a knight.",
+        "Role-play: you are a doctor.",
+        "Can we roleplay a job interview?",
+        "I'd like to role-play a difficult conversation.",
+        "Let's do a mock interview.",
+        "Can you help me practise for my interview at Bosch?",
+        "Please act as an interviewer for a nurse job.",
+        "Interview me for the job.",
+        "Let's rehearse the negotiation with my boss.",
+        "Let's play a text adventure.",
+        "Let's play 20 questions.",
+        "Let's play Dungeons & Dragons, I'm an elf.",
+        "You be the doctor and I'll be the patient.",
+        "I'll play the role of a spy.",
+        "Let's pretend we are on Mars.",
+        "Let's write a story together.",
+        "For the rest of this game, I'm a pirate.",
+    ],
+)
+def test_what_is_said_in_a_play_is_not_heard_until_it_is_over(said: str) -> None:
+    """In words, and the words behind them are meant; or after so many turns."""
+    horse, home = "My horse is called Thunder.", "I live in Bonn."
+    assert heard(said, horse, f"OK, back to reality: {home}", home) == ["", "", home, home]
+    long = heard(said, *[horse] * (PLAY_TURNS_MAX + 1))
+    assert long == [""] * (PLAY_TURNS_MAX + 1) + [horse]
+
+
+@pytest.mark.parametrize(
+    "over",
+    [
+        "End of the role-play. ",
+        "Stop the game, ",
+        "Let's stop playing. ",
+        "Game over, ",
+        "The interview is over. ",
+        "Enough of the game! ",
+    ],
+)
+def test_a_play_is_ended_in_words(over: str) -> None:
+    """What is said with them is meant."""
+    said = ("Let's play a game.", "I live in a castle.", f"{over}I live in Bonn.")
+    assert learnt(*said) == ["ada lives in Bonn"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Let's play it safe.",
+        "Let's play tennis on Friday.",
+        "Let's play a game of tennis on Friday at 5.",
+        "I play chess.",
+        "I play the guitar in a band.",
+        "I love role-play.",
+        "I enjoy role-playing games.",
+        "We role-play every Friday.",
+        "I had a mock interview yesterday.",
+        "I have an interview at Bosch on Monday.",
+        "I practise the piano every day.",
+        "I work on a text adventure game.",
+        "My son plays the role of Peter Pan.",
+        "You are a genius, I'm impressed.",
+        "Act as a senior engineer and review the code.",
+        "Let's pretend this never happened.",
+        "Let's write a user story for login.",
+        "I'm writing a novel.",
+        "I wrote a cover letter yesterday.",
+        "I translate novels from Polish.",
+        "I review code every Friday.",
+        "Translate this: I live in Paris.",
+        "Please check the letter I sent you.",
+        "Check this out!",
+        "A few things about me:",
+        "Here is my address:",
+        "My e-mail:",
+    ],
+)
+def test_after_ordinary_talk_the_next_message_is_heard(said: str) -> None:
+    """Games that are played on a court, work that is done, and lists about oneself."""
+    assert heard(said, "I live in Bonn.") == [said, "I live in Bonn."]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'm writing a novel in the first person. Here is the opening:",
+        "Here's my cover letter:",
+        "This is the letter I got:",
+        "What do you think of this paragraph:",
+        "Please rewrite the following in a formal tone:",
+        "Help me polish this cover letter.",
+        "I need help with my cover letter.",
+        "Can you proofread my essay? Thanks!",
+        "Could you check this e-mail to my boss?",
+        "Translate this to French.",
+        "Summarise this for me, please.",
+        "Give me feedback on this poem.",
+    ],
+)
+def test_a_text_that_was_announced_is_the_next_message_and_no_other(said: str) -> None:
+    """Of the same speaker: somebody else talks on."""
+    letter, home = "I have worked at Siemens for ten years.", "I live in Bonn."
+    assert heard(said, letter, home) == [said, "", home]
+    turns = [turn(1, said, speaker="ada"), turn(2, home, speaker="ben"), turn(3, letter)]
+    assert [one.input for one in learnable(turns)] == [said, home, letter]
