@@ -373,6 +373,7 @@ def _extraction(
         procedural=cold.procedural,
         playbooks=cold.playbooks,
         watermarks=cold.watermarks,
+        fleet=cold.fleet,
         model=model,
         events=cold.log,
         policy=ExtractionPolicy(zone=settings.zone),

@@ -7,20 +7,20 @@ as a label.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from tiers.records import Source, Turn
 
 from .policy import DEFAULT, GuardPolicy
 
 
-def heard(turn: Turn, policy: GuardPolicy = DEFAULT) -> Turn:
+def heard(turn: Turn, policy: GuardPolicy = DEFAULT, agents: Collection[str] = ()) -> Turn:
     """Return a turn without what the guard keeps from memory; the same turn if that is nothing.
 
-    The words of the input are the user's, those of the response the agent's, and outputs are a
-    tool's. How long a text is says nothing here.
+    The words of the input are the user's, unless one of the ``agents`` speaks; those of the
+    response are the agent's, and outputs are a tool's. How long a text is says nothing here.
     """
-    said = _guarded(turn.input, "user", policy)
+    said = _guarded(turn.input, "agent" if turn.speaker in agents else "user", policy)
     answered = _guarded(turn.response, "agent", policy)
     outputs = tuple(_guarded(one.output, "tool", policy) for one in turn.tool_outputs)
     same = (turn.input, turn.response, *(one.output for one in turn.tool_outputs))
@@ -31,9 +31,11 @@ def heard(turn: Turn, policy: GuardPolicy = DEFAULT) -> Turn:
     return turn.model_copy(update={"input": said, "response": answered, "tool_outputs": guarded})
 
 
-def heard_all(turns: Iterable[Turn], policy: GuardPolicy = DEFAULT) -> tuple[Turn, ...]:
+def heard_all(
+    turns: Iterable[Turn], policy: GuardPolicy = DEFAULT, agents: Collection[str] = ()
+) -> tuple[Turn, ...]:
     """Return turns as they are heard, in their order."""
-    return tuple(heard(turn, policy) for turn in turns)
+    return tuple(heard(turn, policy, agents) for turn in turns)
 
 
 def _guarded(text: str, source: Source, policy: GuardPolicy) -> str:

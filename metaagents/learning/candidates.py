@@ -47,6 +47,7 @@ class Window:
         rules: Playbooks that were in the contexts of the turns, by id, for a model.
         replies: Which playbooks replies may have followed, of which new turns may say how they did.
         zone: By whose clock ``yesterday`` is the day before.
+        agents: Who speaks in the turns and is another agent of the graph.
     """
 
     new: tuple[Turn, ...]
@@ -54,6 +55,11 @@ class Window:
     rules: Mapping[str, Rule] = field(default_factory=dict)
     replies: Replies = field(default_factory=Replies)
     zone: tzinfo = UTC
+    agents: frozenset[str] = frozenset()
+
+    def is_of_agent(self, turn: Turn) -> bool:
+        """Whether what is said to the agent of a turn is another agent's word."""
+        return turn.speaker in self.agents
 
     def stated(self, said: str, turn: Turn) -> list[Stated]:
         """Return what words state plainly that the user of a turn said then."""
@@ -180,7 +186,13 @@ def keyless_outcomes(window: Window) -> list[Counted]:
 def by_patterns(window: Window) -> list[FactDraft]:
     """Return the facts that the users of the new turns state plainly, put right, or answer."""
     return [
-        FactDraft(_whose(turn), said, CONFIDENCE, sources)
+        FactDraft(
+            _whose(turn),
+            said,
+            CONFIDENCE,
+            sources,
+            source="agent" if window.is_of_agent(turn) else "user",
+        )
         for turn in window.new
         for said, sources in (
             *((one, (turn.id,)) for one in _said_alone(turn, window)),

@@ -132,8 +132,12 @@ class _Check:
         if whose is None:
             return
         support = self._support(text, cited, whose)
-        by_user = support.kinds <= {"user"}
-        reason = support.reason or self._unfounded(support, cited, needs_user=is_instruction(text))
+        by_agent = any(map(self._window.is_of_agent, cited))
+        by_user = support.kinds <= {"user"} and not by_agent
+        needs_user = is_instruction(text)
+        reason = support.reason or self._unfounded(support, cited, needs_user=needs_user)
+        if reason is None and needs_user and by_agent:
+            reason = "an order of another agent"
         if reason is not None:
             self._found.drop(reason, cited)
             self._refused.append((text, cited, whose, found.confidence))
@@ -141,7 +145,7 @@ class _Check:
         sources = self._sources(cited, support.keys)
         said = _stated(found, text, sources, by_user=by_user)
         ids = tuple(turn.id for turn in sources)
-        source: Source = "user" if by_user else "tool"
+        source: Source = "user" if by_user else "agent" if by_agent else "tool"
         self._found.facts.append(FactDraft(whose, said, found.confidence, ids, source=source))
 
     def _tell_as_said(
@@ -160,7 +164,8 @@ class _Check:
             return
         said = _roots(told.text) - _roots(subject_of(nearest))
         if len(said - _roots(" ".join(known))) > len(said) / 2:
-            draft = FactDraft(whose, told, confidence, (nearest.id,))
+            source: Source = "agent" if self._window.is_of_agent(nearest) else "user"
+            draft = FactDraft(whose, told, confidence, (nearest.id,), source=source)
             self._found.facts.append(draft)
 
     @staticmethod

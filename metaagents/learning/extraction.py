@@ -52,6 +52,7 @@ from .withheld import learnable
 
 if TYPE_CHECKING:
     from tiers.cold.stores import (
+        FleetStore,
         Playbooks,
         ProceduralStore,
         RecordLog,
@@ -68,6 +69,8 @@ RULES_IN_QUESTION_MAX = 100
 EMBEDDED_MAX = 400
 """Sentences of replies and steps of playbooks of one pass, that are compared by meaning."""
 EVENTS_COMPARED = 100
+AGENTS_MAX = 1_000
+"""Members of a graph among whom a speaker is looked for: the first ones."""
 
 
 @dataclass(frozen=True)
@@ -169,6 +172,7 @@ class ExtractionAgent:
         procedural: Where new playbooks go.
         playbooks: Where outcomes are counted and steps refined.
         watermarks: How far was read.
+        fleet: Who the agents of a graph are: what one says to another is no user's word.
         model: Finds more than the patterns do; ``None`` leaves it to them.
         guard: What of a turn is kept from memory.
         events: Told, without any content, what was dropped and why a model did not answer.
@@ -182,6 +186,7 @@ class ExtractionAgent:
     procedural: ProceduralStore
     playbooks: Playbooks
     watermarks: Watermarks
+    fleet: FleetStore
     model: BudgetedModel | None
     events: RecordLog
     policy: ExtractionPolicy
@@ -242,11 +247,12 @@ class ExtractionAgent:
         taken = self._fitting(turns)
         before = min(start, self.policy.context_turns)
         earlier = await self.turns.turns_after(scope, start - before, before) if before else ()
-        heard = await asyncio.to_thread(heard_all, _kept(taken), self.guard)
-        before_them = await asyncio.to_thread(heard_all, _kept(earlier), self.guard)
+        agents = await self._agents_among(scope, (*earlier, *taken))
+        heard = await asyncio.to_thread(heard_all, _kept(taken), self.guard, agents)
+        before_them = await asyncio.to_thread(heard_all, _kept(earlier), self.guard, agents)
         allowed = await asyncio.to_thread(learnable, (*before_them, *heard))
         first = len(before_them)
-        window = Window(allowed[first:], allowed[:first], zone=self.policy.zone)
+        window = Window(allowed[first:], allowed[:first], zone=self.policy.zone, agents=agents)
         has_more = len(taken) < len(turns) or len(turns) == limit
         end = taken[-1].seq
         shown, replies = await self._rules(scope, window), await self._replies(scope, window)
@@ -254,6 +260,14 @@ class ExtractionAgent:
         said = {turn.id: turn for turn in taken}
         unheard = tuple(turn.id for turn in heard if turn is not said[turn.id])
         return _Read(scope, start, end, window, taken[0].recorded_at, has_more, unheard)
+
+    async def _agents_among(self, scope: Scope, turns: Sequence[Turn]) -> frozenset[str]:
+        """Return who speaks in some turns of an agent and is another member of its graph."""
+        own = {(turn.agent_id, turn.user_id) for turn in turns}
+        speakers = {turn.speaker for turn in turns}.difference(*own, {""})
+        if not speakers:
+            return frozenset()
+        return speakers & {*await self.fleet.agent_names(scope.for_graph(), AGENTS_MAX)}
 
     def _fitting(self, turns: Sequence[Turn]) -> Sequence[Turn]:
         """Return as many of the turns as one question has room for, at least one."""

@@ -42,6 +42,7 @@ def agent(cold: ColdStores, model: PassModel | None = None, **policy: Any) -> Ex
         procedural=cold.procedural,
         playbooks=cold.playbooks,
         watermarks=cold.watermarks,
+        fleet=cold.fleet,
         model=budgeted,
         events=cold.log,
         policy=ExtractionPolicy(**policy),
