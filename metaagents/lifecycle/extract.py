@@ -26,6 +26,7 @@ from tiers.moments import UTC_ZONE, local
 from tiers.records import Turn
 
 from ..claims.clause import AGENT
+from ..learning.grammar.retractions import undoes, undoes_all
 from .statements import asks, can_be_denied, carried, is_bare_denial, is_courtesy
 
 SITTING_PAUSE = timedelta(hours=1)
@@ -105,28 +106,50 @@ def _speaker(turn: Turn) -> str:
     return turn.speaker or turn.agent_id
 
 
-def with_denials(parts: Sequence[Sequence[Sentence]]) -> tuple[tuple[Sentence, ...], ...]:
-    """Return the sentences of parts, what is denied and its denial as one.
+_Part: TypeAlias = list[Sentence | None]
+"""Sentences that were said together; ``None`` stands where one has gone to what undoes it."""
 
-    ``The budget is approved. It isn't.``: kept alone, the first says the opposite of what was said.
-    What was said before is quoted, with who said it where that was somebody else.
+_Place: TypeAlias = tuple[_Part, int]
+
+
+def with_denials(parts: Sequence[Sequence[Sentence]]) -> tuple[tuple[Sentence, ...], ...]:
+    """Return the sentences of parts, what is denied or taken back and what does so as one.
+
+    ``The budget is approved. It isn't.``, ``I quit! Just kidding.``: kept alone, the first says the
+    opposite of what was said. What was said before is quoted, with who said it where that was
+    somebody else. Anybody may deny what was said last; what is taken back or put right is what the
+    same speaker said last.
     """
-    found: list[list[Sentence]] = []
-    denied: tuple[list[Sentence], int] | None = None
+    found: list[_Part] = []
+    denied: _Place | None = None
+    own: dict[str, _Place] = {}
     for part in parts:
-        found.append([])
+        said: _Part = []
+        found.append(said)
         for one in part:
-            if denied is not None and is_bare_denial(one.text):
-                there, place = denied
-                if _goes_on(there[place].at, one.at):
-                    last = there.pop(place)
-                    found[-1].append(_denied(last, one, is_next=there is found[-1]))
-                    denied = found[-1], len(found[-1]) - 1
-                    continue
-            found[-1].append(one)
-            if can_be_denied(one.text):
-                denied = found[-1], len(found[-1]) - 1
-    return tuple(map(tuple, found))
+            before = own.get(one.speaker)
+            undone = denied if is_bare_denial(one.text) else _undone(one, before, said)
+            last = undone[0][undone[1]] if undone is not None else None
+            told = one
+            if undone is not None and last is not None and _goes_on(last.at, one.at):
+                undone[0][undone[1]] = None
+                told = _denied(last, one, is_next=undone[0] is said)
+            said.append(told)
+            if told is not one or can_be_denied(one.text):
+                denied = own[one.speaker] = said, len(said) - 1
+    return tuple(tuple(one for one in said if one is not None) for said in found)
+
+
+def _undone(one: Sentence, before: _Place | None, said: _Part) -> _Place | None:
+    """Return where the sentence ``before`` stands if its speaker takes it back or puts it right.
+
+    That is the one right before it. In a message of its own a sentence says no more than that: one
+    that says more may as well answer somebody else.
+    """
+    if before is None:
+        return None
+    is_next = before[0] is said and before[1] == len(said) - 1
+    return before if (undoes(one.text) if is_next else undoes_all(one.text)) else None
 
 
 def _denied(last: Sentence, one: Sentence, *, is_next: bool) -> Sentence:

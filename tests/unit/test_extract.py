@@ -466,6 +466,69 @@ def test_a_denial_stays_with_what_it_denies(talk: list[tuple[str, str]], kept: s
     assert kept in summarise(again, 100)
 
 
+@pytest.mark.parametrize(
+    ("talk", "kept"),
+    [
+        (
+            ["I quit my job at Siemens! Just kidding, of course I did not."],
+            "ada: I quit my job at Siemens! Just kidding, of course I did not.",
+        ),
+        (
+            ["My new manager is Greta Olsen. Sorry, wrong: it's Ivo Petrov from Kiel."],
+            "ada: My new manager is Greta Olsen. Sorry, wrong: it's Ivo Petrov from Kiel.",
+        ),
+        (["We meet on Monday. No wait, Tuesday."], "ada: We meet on Monday. No wait, Tuesday."),
+        (["I moved to Bonn. Not really."], "ada: I moved to Bonn. Not really."),
+        (["I moved to Bonn. I made that up."], "ada: I moved to Bonn. I made that up."),
+        (["The code is 12. Correction: 21."], "ada: The code is 12. Correction: 21."),
+        (["The code is 12. Scratch that."], "ada: The code is 12. Scratch that."),
+        (["I moved to Bonn.", "Just kidding."], 'ada: "I moved to Bonn." Just kidding.'),
+        (["The code is 12.", "I meant 21."], 'ada: "The code is 12." I meant 21.'),
+    ],
+)
+def test_what_is_taken_back_or_put_right_is_told_with_what_does_so(
+    talk: list[str], kept: str
+) -> None:
+    """Both or neither, however little room there is; in every grain."""
+    turns = [
+        turn(seq, said, response="Nice to hear that.", speaker="ada")
+        for seq, said in enumerate(["I have a boat.", *talk, "I have a car."], 1)
+    ]
+    material = material_of_turns(turns, UTC_ZONE)
+    claim = kept.removeprefix("ada: ").strip('"').partition(".")[0].partition("!")[0]
+    said = [one for part in material.said for one in part]
+    assert kept.removeprefix("ada: ") in [one.text for one in said]
+    for budget in range(4, 60):
+        text = summarise(said, budget)
+        assert (claim in text) == (kept.removeprefix("ada: ") in text), budget
+        again = summarise(notes_of(text.splitlines(), EXTRACTED, START), budget)
+        assert (claim in again) == (kept.removeprefix("ada: ") in again), budget
+
+
+@pytest.mark.parametrize(
+    "after", ["I live in Mainz.", "No, I have never been there at all in my whole life.", "Sorry!"]
+)
+def test_what_takes_nothing_of_its_speakers_back_stands_alone(after: str) -> None:
+    """A message may open with a no to what somebody else has said."""
+    turns = [turn(1, "I moved to Bonn.", speaker="ada"), turn(2, after, speaker="ben")]
+    said = [one.text for part in material_of_turns(turns, UTC_ZONE).said for one in part]
+    assert said == ["I moved to Bonn.", after]
+
+
+def test_what_is_taken_back_between_two_speakers_is_each_ones_own() -> None:
+    """A sentence that has gone to another is not taken back again."""
+    turns = [
+        turn(1, "I moved to Bonn.", response="The fee is 12 euros.", speaker="ada"),
+        turn(2, "Just kidding.", response="I meant 21 euros.", speaker="ada"),
+        turn(3, "I made that up.", response="Scratch that.", speaker="ada"),
+    ]
+    said = [one.text for part in material_of_turns(turns, UTC_ZONE).said for one in part]
+    assert said == [
+        '""I moved to Bonn." Just kidding." I made that up.',
+        '""The fee is 12 euros." I meant 21 euros." Scratch that.',
+    ]
+
+
 def test_small_words_that_deny_nothing_are_left_out() -> None:
     """What is no denial is no part of what stood before it."""
     turns = [turn(1, "I moved to Bonn.", response="No way! Not bad. No worries.", speaker="ada")]

@@ -85,7 +85,7 @@ _NEVER_SO = (
 _NEVER_WAS = any_case(rf"(?<=\w)\. (?={_IT_WAS}[.! ]*$)")
 """Between the two, where they are two sentences."""
 _TRUE = any_case(r"(?:it is|it's|it was) (?:quite |perfectly )?true that\s+")
-_CORRECTS = Sought(
+CORRECTS = Sought(
     r"\b(?:correction|typo|strike that|my bad|i misremembered|i mixed (?:it|that|them) up|"
     r"i was wrong|i got (?:that|it) wrong|my mistake|i made a mistake|i misspoke|"
     r"i meant|scratch that|let me correct|to be precise|wrong \w+|that's (?:wrong|not right"
@@ -108,7 +108,7 @@ _TAKING_BACK = (
     r"|rather|scratch that|correction|my mistake|pardon|actually|strike that)"
 )
 _TAKEN_BACK = any_case(rf"(?:(?:oh|no|uh|er|ah|ugh)[, ]+)*+{_TAKING_BACK}|(?:no[, ]+)*+no")
-_INSTEAD = any_case(
+INSTEAD = any_case(
     rf"(?:{_TAKING_BACK}[,:.! ]+)+(?:it's |it is )?(?:(?:at|on|in|the) ){{0,2}}"
     r"(?:[\w.:'-]*\d[\w.:'-]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
     rf"|{'|'.join((*WEEKDAYS, *MONTHS))})(?: [\w:.'-]+)?"
@@ -208,10 +208,10 @@ def clauses(text: str) -> Iterator[Clause]:
     for number, sentence in enumerate(sentences(plain)):
         if len(sentence) > SENTENCE_CHARS_MAX or doubts.UNMEANT.search(sentence):
             continue
-        has_correction = _CORRECTS.search(sentence) is not None
+        has_correction = CORRECTS.search(sentence) is not None
         if doubts.takes_all_back(sentence):
             ready = []
-        if _INSTEAD.fullmatch(sentence.strip(" .!")):
+        if INSTEAD.fullmatch(sentence.strip(" .!")):
             ready = ready[:-1]
         yield from ready
         ready = [
@@ -320,7 +320,7 @@ def _takes_back(part: _Part, *, is_last: bool) -> bool:
     if part.joint != "comma":
         return False
     text = part.text.strip(" .!")
-    return _INSTEAD.fullmatch(text) is not None or (
+    return INSTEAD.fullmatch(text) is not None or (
         not is_last and _TAKEN_BACK.fullmatch(text) is not None
     )
 

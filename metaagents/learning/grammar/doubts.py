@@ -103,8 +103,9 @@ DOUBT = Sought(
     r"|(?:\w+n't|not) (?:yet |really )?decided?|tentative(?:ly)?|tbc|tbd)\b"
     r"|'d\b"
 )
+_JOKING = r"kidding|joking|just a joke"
 UNDOES = any_case(
-    r"\b(?:kidding|joking|just a joke|said (?:nobody|no one)|not really|or not|or maybe|i think|"
+    rf"\b(?:{_JOKING}|said (?:nobody|no one)|not really|or not|or maybe|i think|"
     r"i guess|i believe|i suppose|i thought|i assume|i hope|i reckon|i imagine|hopefully|not sure|"
     r"don't quote me|(?:if|as far as) i (?:remember|recall|know)|(?:i'm|i am) (?:not )?mistaken|"
     r"maybe|perhaps|probably|apparently|supposedly|allegedly|they say|it seems|"
@@ -158,6 +159,18 @@ def is_of_some(front: str, joint: str, rest: str) -> bool:
 def takes_all_back(sentence: str) -> bool:
     """Whether a sentence leaves nothing of the one before it."""
     return _TAKES_ALL_BACK.fullmatch(sentence) is not None
+
+
+_ONLY_JOKED = any_case(
+    r"(?:(?:no|ha|haha|lol|oh|ok|nah|but|of course)[,.! ]+)*"
+    r"(?:(?:i|we)(?:'m| was| am|'re| were)? )?"
+    rf"(?:(?:just|only|totally|obviously) )*(?:{_JOKING})\b.*"
+)
+
+
+def only_joked(sentence: str) -> bool:
+    """Whether a sentence says that the one before it was a joke: ``Just kidding, I did not.``"""
+    return _ONLY_JOKED.fullmatch(sentence.strip()) is not None
 
 
 def is_taken_back(told: Sequence[str], number: int) -> bool:
