@@ -49,7 +49,7 @@ _NAMED = (
 _RELATIVE = (
     r"(?:(?:early |late |later )?(?:last|this|next|this past|this coming) "
     rf"(?:week|month|year|weekend|semester|term|quarter|sprint|{_DAY}|{_MONTH}|{_SEASON})"
-    rf"|{_DAY} (?:last|this|next) week)"
+    rf"|{_DAY} (?:last|this|next) week|(?:{_BARE_DAY}|{_MONTH}) (?:of )?(?:last|this|next) year)"
 )
 _LIFELONG = r"(?:all (?:my|his|her|our|their) li(?:fe|ves)|(?:my|his|her) (?:whole|entire) life)"
 _POINT = (
@@ -58,7 +58,8 @@ _POINT = (
     rf"|(?:at|over|around|after|before) {_FEAST}|the day (?:before yesterday|after tomorrow)"
     rf"|(?:many |some |a few |several )?(?:years|months|decades|ages) ago"
     rf"|a (?:long time|while) ago|today|tonight|this morning|last night|tomorrow"
-    rf"|at New Year|(?:at|over) the weekend|at the (?:end|beginning|start) of (?:the )?(?:week"
+    rf"|at New Year(?: \d{{4}})?|(?:at|over) the weekend"
+    rf"|at the (?:end|beginning|start) of (?:the )?(?:week"
     rf"|month|year|{_MONTH})|(?:early |later )?this (?:week|month|year)"
     rf"|(?:about |around |over )?{_COUNT} {_UNIT} (?:ago|back)|{_HALVES} ago"
     rf"|in (?!the ){_COUNT} {_UNIT}(?:' time)?|{_COUNT} {_UNIT} from (?:now|today)"
@@ -92,7 +93,8 @@ PHRASE = (
 """A time, as an expression without groups; case is to be ignored."""
 
 _DISTANT = any_case(
-    rf"\b(?:yesterday|tomorrow|the day (?:before yesterday|after tomorrow)|last {_SEASON}"
+    rf"\b(?:(?:(?:on )?{_BARE_DAY}|in {_MONTH}) (?:of )?(?:last|this|next) year"
+    rf"|yesterday|tomorrow|the day (?:before yesterday|after tomorrow)|last {_SEASON}"
     rf"|(?:last|next) (?:week|month|year|{_DAY}|{_MONTH})|{_COUNT} {_UNIT} ago)\b"
 )
 _AT_END = Sought(rf",? ({PHRASE})[\s.!]*$")
@@ -112,6 +114,8 @@ _DAYS_OF_MONTHS = any_case(
 )
 _FROM = any_case(r"(since|from|as of|until|till|by) (.+)")
 _FOR = any_case(rf"for .*?({_COUNT}) ({_UNIT})(?: now)?")
+_OF_YEAR = any_case(r"(.+?) (?:of )?(last|this|next) year")
+_NEW_YEAR = any_case(r"at new year(?: (\d{4}))?")
 _AGO = any_case(rf"(?:about |around |over )?({_COUNT}) ({_UNIT}) (?:ago|back)")
 _WITHIN = any_case(rf"(?:in )?({_COUNT}) ({_UNIT})(?:' time|( from (?:now|today)))?")
 _HALF_AGO = any_case(rf"({_HALVES}) ago")
@@ -313,6 +317,8 @@ def _undoubted_days(plain: str, said: str, at: datetime | None, *, is_ahead: boo
     return (
         _counted(said, today)
         or _of_week(plain, today)
+        or _of_year(plain, today)
+        or _new_year(plain, today, is_ahead=is_ahead)
         or _in_calendar(_EARLY_OR_LATE.sub("", plain), today, is_ahead=is_ahead)
     )
 
@@ -340,6 +346,24 @@ def _of_week(plain: str, today: datetime) -> Days | None:
         return None
     monday = _week(today, steps[week], is_end=False).first
     return _day(monday + timedelta(days=WEEKDAYS.index(day)))
+
+
+def _of_year(plain: str, today: datetime) -> Days | None:
+    """Return the day or month of ``2 May next year``."""
+    found = _OF_YEAR.fullmatch(plain)
+    if found is None:
+        return None
+    step = {"last": -1, "this": 0, "next": 1}[found[2].lower()]
+    written = f"{found[1]} {today.year + step}"
+    return days_of(written) if re.fullmatch(DATE, written, re.IGNORECASE) else None
+
+
+def _new_year(plain: str, today: datetime, *, is_ahead: bool) -> Days | None:
+    """Return the first day of the year that begins: the last one, or the next."""
+    found = _NEW_YEAR.fullmatch(plain)
+    if found is None:
+        return None
+    return days_of(f"{int(found[1] or today.year + is_ahead):04}-01-01")
 
 
 def _half_ago(said: str, today: datetime) -> Days | None:
@@ -446,6 +470,8 @@ def _dated(said: str, days: Days, at: datetime | None) -> str:
     plain = _PREPOSITION.sub("", said.strip(), count=1)
     if at is None or days_of(plain) is not None:
         return said
+    if _NEW_YEAR.fullmatch(said.strip()):
+        return f"at New Year {days.first.year}"
     named = next((day for day in WEEKDAYS if day in said.lower()), None)
     season = next((one for one in _SEASONS if one in said.lower()), None)
     if season:

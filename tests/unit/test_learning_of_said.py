@@ -55,6 +55,37 @@ def test_who_speaks_is_still_told_by_name(said: str, learnt: str) -> None:
     assert learnt in " ".join(told(said))
 
 
+@pytest.mark.parametrize(
+    ("said", "learnt"),
+    [
+        ("I'm moving in with Greta at New Year.", "Ada is moving in with Greta at New Year 2027"),
+        ("The lease runs out on 2 May next year.", "the lease runs out on 2 May 2027"),
+        ("The lease runs until 2 May next year.", "the lease runs until 2 May 2027"),
+        ("I'm moving to Oslo in May next year.", "Ada is moving to Oslo in May 2027"),
+    ],
+)
+def test_a_day_of_another_year_is_told_once_and_of_that_year(said: str, learnt: str) -> None:
+    """New Year in November is the next one, and "2 May next year" is one day."""
+    november = datetime(2026, 11, 23, 10, tzinfo=UTC)
+    assert [one.text for one in stated(said, "Ada", november)] == [learnt]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Mine runs out on 2 May next year.",
+        "Mine is a red Skoda.",
+        "Ours runs on Python 3.12.",
+        "Hers starts on 3 May.",
+        "Mine has been in the garage in Bonn since 3 May because of the gearbox.",
+    ],
+)
+def test_of_what_is_only_called_somebodys_nothing_is_learnt(said: str) -> None:
+    """What "mine" is was said before; somebody may be called so."""
+    assert told(said) == []
+    assert told("Mine Yildiz is my boss.") == ["Mine Yildiz is Ada's boss"]
+
+
 # Half a sentence that answers a question, told whole.
 
 

@@ -46,6 +46,12 @@ WEDNESDAY = datetime(2026, 3, 11, 9, 30, tzinfo=UTC)
         ("in spring", True, "in spring 2026", "2026-03-01", "2026-05-31"),
         ("on the 3rd of May", True, "on 3 May 2026", "2026-05-03", "2026-05-03"),
         ("in 2019", False, "in 2019", "2019-01-01", "2019-12-31"),
+        ("at New Year", True, "at New Year 2027", "2027-01-01", "2027-01-01"),
+        ("at New Year", False, "at New Year 2026", "2026-01-01", "2026-01-01"),
+        ("at New Year 2028", True, "at New Year 2028", "2028-01-01", "2028-01-01"),
+        ("on 2 May next year", True, "on 2 May 2027", "2027-05-02", "2027-05-02"),
+        ("in May next year", True, "in May 2027", "2027-05-01", "2027-05-31"),
+        ("on 2 May last year", False, "on 2 May 2025", "2025-05-02", "2025-05-02"),
     ],
 )
 def test_a_moment_is_told_with_its_date(

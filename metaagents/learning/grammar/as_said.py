@@ -43,7 +43,7 @@ _SECRETS = any_case(
 _ENDING = " .!;,"
 _HOW_OFTEN = r"(?:once|twice|(?:two|three|four|five) times) an? (?:day|week|month|year)(?=[,.]|$)"
 _POINTS = any_case(
-    rf"{_HOW_OFTEN}"
+    rf"{_HOW_OFTEN}|(?:mine|ours|yours|hers|theirs)\b"
     r"|(?!there's (?:an?|no|only|\d+)\b|both of (?:my|our)\b|what [\w' ]{2,40} (?:is|are)\b"
     r"|it(?:'s| is| was) (?:(?:my|our|the|an?) |(?-i:[A-Z]))[\w .-]{0,40} (?:who|that)\b"
     r"|it (?:is|was|has been) (?:agreed|decided|settled)\b)"

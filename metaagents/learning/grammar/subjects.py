@@ -25,6 +25,7 @@ _LONG = {"m": "am", "re": "are", "ve": "have", "ll": "will"}
 _LONG |= dict.fromkeys(("been", "got", "had", "become"), "has")
 _OWN = frozenset(("i", "we"))
 _MINE = frozenset(("my", "our"))
+_SOMEBODYS = frozenset("mine ours yours hers theirs".split())
 _BARE_KIN = frozenset("mum mom mummy dad daddy grandma grandpa granny gran grandad nan".split())
 """Whom people name without saying whose they are: their own."""
 _OF_SEVERAL = frozenset("all both each every customer user".split())
@@ -157,6 +158,8 @@ def split(tokens: Sequence[str], speaker: str) -> tuple[Subject, int] | None:
         return None
     if tokens[0].lower() in _OWN or tokens[0] == speaker:  # told of by name: "user has moved"
         return Subject(speaker, "speaker"), 1
+    if tokens[0].lower() in _SOMEBODYS and not is_name(tokens[1]):
+        return None  # what of theirs it is, somebody said before
     if tokens[0].lower() in _BARE_KIN and is_verb(tokens[1]):
         tokens = ["my", tokens[0].lower(), *tokens[1:]]
         found = owned(tokens, 1, speaker)
