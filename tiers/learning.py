@@ -12,8 +12,9 @@ from datetime import datetime
 from typing import TypeAlias
 
 from .errors import UsageError
-from .lexical import UNSEEN
+from .lexical import UNSEEN, content_words, words
 from .records import Fact, Moment, Record, Source, Superseded
+from .terms import term_of
 
 OUTCOMES_DENSE = 3
 """So many outcomes a rule needs before they count in its ranking: fewer are chance."""
@@ -32,6 +33,30 @@ DENIAL_COSTS = 0.1
 _AS_TYPED = str.maketrans(
     {"\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u2010": "-", "\u0130": "i"}
 )
+
+ENDING_TERMS = frozenset(
+    map(
+        term_of,
+        # Denials, as words are told apart: "doesn't" is one word.
+        "not no never none nothing nobody neither nor without cannot cant dont doesnt didnt isnt "
+        "arent wasnt werent wont wouldnt shouldnt couldnt hasnt havent hadnt aint untrue false "
+        "wrong mistake mistaken incorrect joke joking kidding misheard misunderstood "
+        # That something is over.
+        "longer anymore formerly former ex ended end ends over off stopped stop stops quit quits "
+        "finished gave given left leaves leaving sold died dead dies passed divorced separated "
+        "split broke retired resigned fired cancelled canceled dropped ditched lost gone closed "
+        "expired abandoned rid donated returned replaced scrapped recovered cured healed outgrew "
+        "done out "
+        # That it has changed.
+        "now nowadays currently instead again these since moved moving switched switch changed "
+        "became become turned upgraded renamed postponed rescheduled renewed extended started "
+        "took taken rather correction new up down back went raised increased reduced cut lowered "
+        "tightened scaled grown promoted graduated succeeded stepped laid migrated rewrote traded "
+        "rebooked transferred delayed pushed stolen removed unsubscribed reassigned reached born "
+        "reopened resolved married engaged adopted learned learnt".split(),
+    )
+)
+"""Stems of which what denies an earlier statement, or says that it is over, has one at least."""
 
 TWINS_MAX = 1_000
 """So many facts that say the same are forgotten together."""
@@ -86,6 +111,21 @@ def is_live(fact: Fact) -> bool:
     """Whether a fact is held to be true: not superseded, forgotten, retired or redacted."""
     ends = {fact.superseded_by, fact.forgotten_at, fact.retired_at, fact.redacted_at}
     return ends == {None}
+
+
+def may_end_another(fact: Fact) -> bool:
+    """Whether a fact has a word by which something is denied or over; most facts have none."""
+    return not ENDING_TERMS.isdisjoint(map(term_of, words(fact.text)))
+
+
+def telling_terms(fact: Fact) -> frozenset[str]:
+    """Return the stems of what a fact says, save for its user's name, which all of theirs have.
+
+    What ends a fact has one of them, as a rule.
+    """
+    about = {*words(fact.user_id or ""), USER}
+    said = (term_of(one) for one in content_words(fact.text) if one not in about)
+    return frozenset(said) - ENDING_TERMS - {""}
 
 
 def was_true(fact: Fact) -> bool:

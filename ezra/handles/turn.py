@@ -118,7 +118,7 @@ class OpenTurn:
         degraded: Tiers and capabilities that did not take part.
         tiers_used: Tiers that answered.
         skipped: For each leg left out, why.
-        shadowed: Inherited core facts hidden behind a nearer definition.
+        shadowed: Inherited core facts that a nearer definition or denial hides.
         core: The core block: its facts, their tokens, and what was left out of it and why.
         receipt_id: Names the stored receipt of what the turn saw; ``None`` if it could not be kept.
         step_ms: Milliseconds per router step.
@@ -189,7 +189,7 @@ class OpenTurn:
 
     @property
     def shadowed(self) -> tuple[Fact, ...]:
-        """Inherited core facts hidden behind a nearer definition."""
+        """Inherited core facts that a nearer definition or denial hides."""
         return self.answer.shadowed
 
     @property

@@ -28,7 +28,7 @@ from .eliding import with_previews_of
 from .personal import STANDING_MAX, STANDING_WORDS, facts_of, is_standing, shown_of
 from .rings import Rings
 from .routing import Admission, Conversation, Hydrated, Meant, RouterLimits
-from .shadowing import core_seen, resolve_core, unhidden
+from .shadowing import core_seen, nearest_core, unhidden
 from .slots import shows_names
 
 if TYPE_CHECKING:
@@ -87,7 +87,8 @@ class Hydrator:
         if turn.opening is None:
             return Hydrated(meant, conversation, said)
         now = self.clock() if turn.scope.lineage else turn.request.at
-        core = resolve_core(turn.scope, turn.opening.core, turn.opening.nearer, now=now)
+        opening = turn.opening
+        core = await nearest_core(turn.scope, opening.core, opening.nearer, now=now)
         block = self.limits.core_block_of(core, turn.scope)
         return Hydrated(meant, conversation, said, block, core.shadowed, turn.opening.rules)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 from typing import Literal, Protocol, TypeAlias
 
 from tiers.knowledge import is_kept
@@ -25,7 +26,7 @@ from .predicates import denies, is_multi_valued
 from .regexes import any_case
 from .rewording import in_plain_wording
 from .rules import may_be_core
-from .succession import effect, is_first_person, resolved_text, speaker_of
+from .succession import effect, is_first_person, left_of, resolved_text, speaker_of
 
 Relation: TypeAlias = Literal["duplicate", "natural", "denial", "distinct"]
 """What a newer fact is to an older one; ``natural`` and ``denial`` are reasons to give way."""
@@ -43,6 +44,8 @@ PRESSING_SHARE = 0.5
 """Of the same, where the fact that would give way must not be violated or says who somebody is:
 that both speak of Mara does not let "never call Mara before 9:30" end her allergy."""
 
+
+REMEMBERED_PAIRS = 1_024
 
 LONG_AGO = timedelta(days=730)
 """What began so long before another was said is a story of the time before that; what began lately
@@ -271,13 +274,7 @@ def verdicts(fact: Fact, found: Mapping[str, Relation], rivals: Iterable[Fact]) 
     """
     live = [one for one in rivals if one.id in found and one.id != fact.id and is_live(one)]
     pairs = {one.id: Pair.in_time(fact, one) for one in live}
-    taken = [
-        pair
-        for pair in pairs.values()
-        if found[_other(pair, fact).id] in {"natural", "denial"}
-        and may_give_way(pair.older, pair.newer)
-        and not (pair.newer.source == "agent" and pair.older.tier == "core")
-    ]
+    taken = [pair for pair in pairs.values() if _is_taken(pair, found[_other(pair, fact).id])]
     same = [one for one in live if found[one.id] == "duplicate"]
     overtaken = [pair for pair in taken if pair.older.id == fact.id]
     if overtaken:
@@ -288,6 +285,27 @@ def verdicts(fact: Fact, found: Mapping[str, Relation], rivals: Iterable[Fact]) 
         known = {one.fact_id for one in ended}
         return ended + _given_way(fact, [one for one in same if one.id not in known])
     return _merged([fact, *same])
+
+
+def _is_taken(pair: Pair, how: Relation | None) -> bool:
+    """Whether the newer fact takes the place of the older one, from what it is to that."""
+    is_over = how in {"natural", "denial"} and may_give_way(pair.older, pair.newer)
+    return is_over and not (pair.newer.source == "agent" and pair.older.tier == "core")
+
+
+@lru_cache(maxsize=REMEMBERED_PAIRS)
+def would_give_way(far: Fact, near: Fact) -> bool:
+    """Whether a fact would give way by its words to one of another graph, were both of one graph.
+
+    Not where only some of it would: what is left of a list still holds. Answers are remembered.
+    """
+    here = far.model_copy(update={"graph_id": near.graph_id})
+    pair = Pair.in_time(here, near)
+    is_over = pair.newer is near and by_claims(pair) in {"natural", "denial"}
+    if not is_over or not _is_taken(pair, relation(pair, None)):
+        return False
+    left = left_of(here, near)
+    return left is None or not left.text
 
 
 def takes_core_from(fact: Fact, ended: Sequence[Verdict], rivals: Iterable[Fact]) -> Fact | None:

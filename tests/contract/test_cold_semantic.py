@@ -176,6 +176,35 @@ async def test_lineage_shows_core_facts_only(cold: Cold) -> None:
     assert [(fact.id, fact.uses) for fact in used[CHILD]] == [(core.id, 1)]
 
 
+async def test_what_may_end_an_inherited_fact_is_read_with_what_defines_it(cold: Cold) -> None:
+    """By a word of it, beside one by which something is over; also of ancestors that carry facts.
+
+    Not what has ended itself, is core and so read anyway, or stands in the graph that is asked of.
+    """
+    heir = heir_of("monaco", "bahrain", scope=CHILD, carries=("fact",))
+    told = {"subject": "mediums", "predicate": "last"}
+    (far,) = await _known(cold, BAHRAIN, fact_by(BAHRAIN, tier="core", **told))
+    own = [
+        fact_by(CHILD, "Mediums never last."),
+        fact_by(CHILD, "The pit radio is not on."),
+        fact_by(CHILD, "Mediums are yellow."),
+        fact_by(CHILD, "Mediums are not for us any more.", minute=1),
+        fact_by(CHILD, "No mediums are left.", tier="core"),
+        fact_by(CHILD, "Set on 20.", object="20", **told),
+    ]
+    never, *_, over, _, defined = await _known(cold, CHILD, *own)
+    assert await cold.semantic.supersede(CHILD, over.id, never.id, NOW)
+    (between,) = await _known(cold, MONACO, fact_by(MONACO, "Mediums were dropped."))
+    assert {one.id for one in await cold.semantic.nearer(heir, [far])} == {
+        *(defined.id, never.id, between.id)
+    }
+    assert {one.id for one in await cold.semantic.nearer(CHILD, [far])} == {defined.id, never.id}
+    assert await cold.semantic.nearer(heir, [never]) == ()
+    then = NOW + timedelta(seconds=1)
+    once = await cold.semantic.nearer(CHILD, [far], then)
+    assert {one.text for one in once} >= {"Mediums never last.", "No mediums are left."}
+
+
 async def test_family_has_what_was_core_at_a_moment(cold: Cold) -> None:
     """Each time that it was, and not in between; by its id, in its context and as an edge."""
     told = {"subject": "mediums", "predicate": "last", "object": "18 laps"}

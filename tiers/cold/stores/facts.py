@@ -152,7 +152,7 @@ class SemanticStore(OverEngine):
     def nearer(
         self, scope: Scope, core: Sequence[Fact], as_of: datetime | None = None
     ) -> Steps[tuple[Fact, ...]]:
-        """Return live archival facts that define what ancestors' core facts define, nearest first.
+        """Return live archival facts that may hide ancestors' core facts: see ``nearer_than``.
 
         Args:
             scope: Who asks.

@@ -4,19 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from itertools import chain
 from operator import attrgetter
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from ...learning import is_live, said_again, vouched
+from ...learning import ENDING_TERMS, is_live, said_again, telling_terms, vouched
 from ...moments import maybe_microseconds, microseconds
 from ...records import Ancestor, Fact, Scope
-from ..conditions import Absent, Among, Condition, During, Either, Is, Present, Stretch, Within
+from ..conditions import (
+    Absent,
+    Among,
+    Condition,
+    During,
+    Either,
+    Holds,
+    Is,
+    Present,
+    Stretch,
+    Within,
+)
 from ..digests import address_of, digests_of, edge_of, key_of
 from ..ownership import private_to
-from ..port import RECORDED, Collection, Find, Index, Lookup, Steps, every
-from .questions import by_then, not_by, whole
+from ..port import (
+    RECORDED,
+    Collection,
+    Find,
+    Index,
+    Lookup,
+    Postings,
+    Steps,
+    asked,
+    every,
+)
+from .questions import among, by_then, not_by, whole
 from .rows import moments, plain, replace
-from .words import file_again
+from .words import SEARCHABLE, Filed, file_again, listed_as
 
 _LIVE = Is("live", 1)
 _WHOLE = Absent("redacted_at")
@@ -88,7 +110,8 @@ FACTS: Collection[Fact] = Collection(
 
 
 NEARER_MAX = 1_000
-"""So many addresses are looked up for nearer definitions, and so many facts of a graph read."""
+"""So many addresses are looked up for nearer definitions, so many facts of a graph are read, and so
+many words of its latest ones are looked at for what is over."""
 
 
 class Reading(NamedTuple):
@@ -96,6 +119,10 @@ class Reading(NamedTuple):
 
     graph_id: str
     where: tuple[Condition, ...]
+
+
+_Read: TypeAlias = tuple[Reading, datetime | None]
+"""One graph of a family, and the moment as of which it is read."""
 
 
 def readable(scope: Scope) -> list[Reading]:
@@ -146,28 +173,85 @@ def core_of(scope: Scope, as_of: datetime | None = None) -> list[Find[Fact]]:
 def nearer_than(
     scope: Scope, core: Sequence[Fact], as_of: datetime | None = None
 ) -> Steps[list[Fact]]:
-    """Return standing archival facts at the addresses of ancestors' core facts, nearest first.
+    """Return standing archival facts that may hide ancestors' core facts.
+
+    Those at the addresses of such facts: they define what an ancestor further away defines as core,
+    and what is nearer is what holds. And those that share a word with one of them and have a word
+    by which something is denied or over: whether they end it is the reader's to tell.
 
     Of the own graph, as of ``as_of`` too, and of ancestors whose archival facts come through, as
-    these are read; of a moment those that are core as well, as they may not have been then. They
-    define what an ancestor further away defines as core, and what is nearer is what holds.
+    these are read; of a moment those that are core as well, as they may not have been then.
     """
-    inherited = {address_of(fact): None for fact in core if fact.graph_id != scope.graph_id}
-    addresses = tuple(one for one in inherited if one is not None)[:NEARER_MAX]
+    inherited = [fact for fact in core if fact.graph_id != scope.graph_id]
+    if not inherited:
+        return []
+    own = Reading(scope.graph_id, (_LIVE,) if as_of is None else stood_at(as_of))
+    carrying = scope.carrying("fact")
+    family = [
+        (own, as_of),
+        *((Reading(one.graph_id, _standing_of(one)), one.as_of) for one in carrying),
+    ]
+    defining = _at_addresses(inherited, family, scope)
+    ending = [_with_words(inherited, one.graph_id, scope) for one, _ in family]
+    answers = yield from asked(*defining, *chain.from_iterable(ending))
+    defined = list(chain.from_iterable(answers[: len(defining)]))
+    known = {fact.id for fact in defined}
+    rows = [{record_id for _, _, record_id in found} for found in answers[len(defining) :]]
+    ids = [(telling & over) - known for telling, over in zip(rows[::2], rows[1::2], strict=True)]
+    finds = [
+        among(FACTS, scope, found, *_not_in_core(then), *one.where, graph_id=one.graph_id)
+        for (one, then), found in zip(family, ids, strict=True)
+        if found
+    ]
+    return [*defined, *(yield from every(*finds))]
+
+
+def _at_addresses(
+    inherited: Sequence[Fact], family: Sequence[_Read], scope: Scope
+) -> list[Find[Fact]]:
+    """Return the questions for what stands at the addresses of inherited facts."""
+    addresses = {address: None for address in map(address_of, inherited) if address is not None}
     if not addresses:
         return []
-    there = Among("address", addresses)
-    live = Find(FACTS, scope, "address", (there, Is("tier", "archival")), limit=NEARER_MAX)
-    # What has ended since is not looked up by its address.
-    subjects = dict.fromkeys(key_of(fact.subject or "") for fact in core)
+    there = Among("address", tuple(addresses)[:NEARER_MAX])
+    subjects = dict.fromkeys(key_of(fact.subject or "") for fact in inherited)
     about = Among("subject_key", tuple(filter(None, subjects))[:NEARER_MAX])
-    once = live._replace(by="subject", where=(about, there))
-    own = Reading(scope.graph_id, (_LIVE,) if as_of is None else stood_at(as_of))
-    finds = of_family(live if as_of is None else once, [own])
-    for one in scope.carrying("fact"):
-        find = live if one.as_of is None else once
-        finds += of_family(find, [Reading(one.graph_id, _standing_of(one))])
-    return (yield from every(*finds))
+    finds: list[Find[Fact]] = []
+    for one, then in family:
+        # What has ended since is not looked up by its address.
+        by, where = ("address", (there,)) if then is None else ("subject", (about, there))
+        where = (*where, *_not_in_core(then))
+        finds += of_family(Find(FACTS, scope, by, where, limit=NEARER_MAX), [one])
+    return finds
+
+
+def _with_words(inherited: Sequence[Fact], graph_id: str, scope: Scope) -> list[Postings[Filed]]:
+    """Return who has a word of an inherited fact, and who one by which something is over.
+
+    The latest of a graph; each question is told of so many words of records.
+    """
+    telling = sorted(frozenset().union(*map(telling_terms, inherited)))[:NEARER_MAX]
+    return [
+        Postings(
+            Find(
+                SEARCHABLE,
+                scope,
+                "terms",
+                (Holds("terms", tuple(listed_as("fact", one) for one in terms)),),
+                (f"-{RECORDED}",),
+                NEARER_MAX,
+                graph_id=graph_id,
+                sorts=True,
+            ),
+            ("id",),
+        )
+        for terms in (telling, sorted(ENDING_TERMS))
+    ]
+
+
+def _not_in_core(then: datetime | None) -> tuple[Condition, ...]:
+    """Return that a fact is archival; of a moment, what it is now tells nothing."""
+    return (Is("tier", "archival"),) if then is None else ()
 
 
 def of_family(find: Find[Fact], readings: Iterable[Reading]) -> list[Find[Fact]]:
