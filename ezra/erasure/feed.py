@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator
 from functools import partial
 from itertools import pairwise
 
-from metaagents.lifecycle.rolling import REDACTED_MEANWHILE
 from tiers.paging import pages_of
 from tiers.records import AuditEvent, AuditFilter, Scope
 from tiers.upkeep import ERASED
@@ -21,6 +20,8 @@ from ..runtime import Runtime
 
 EVENTS_PER_PAGE = 1_000
 _FINISHED = "finished: "
+REDACTED_MEANWHILE = "made of what was redacted meanwhile"
+"""Why former versions redacted episodes that nobody wanted to be rid of."""
 
 
 async def named_for_redaction(runtime: Runtime, scope: Scope) -> frozenset[str]:

@@ -49,7 +49,7 @@ class LifecycleAgent:
         warm: What expired summaries are evicted from.
         writer: Makes the texts.
         policy: When and how much.
-        redactor: Says whether what an episode was made of was redacted while it was made.
+        redactor: Says whether an episode is gone because somebody asked.
         fleet: Whose turns there are.
         log: The audit feed, which says what was evicted.
     """
@@ -81,7 +81,6 @@ class LifecycleAgent:
             grains=self.grains,
             redactor=self.redactor,
             writer=self.writer,
-            rewriter=self._rewriter,
             policy=self.policy,
             done=self._count_done,
         )

@@ -22,7 +22,6 @@ from .building import episode_of
 from .compressing import Held
 from .periods import LAST_MOMENT, bounds, day_of, period_of, period_start
 from .reports import Pace
-from .rewriting import Rewriter
 from .rules import SummaryOrEpisode
 from .writing import Writer
 
@@ -40,8 +39,6 @@ MEMBERS_MAX = 512
 
 PAGES_PER_PASS = 64
 _OF_THE_YEAR: tuple[Grain, ...] = ("monthly", "quarterly", "yearly")
-REDACTED_MEANWHILE = "made of what was redacted meanwhile"
-"""Why an episode is redacted that nobody wants to be rid of: it is written anew at once."""
 
 _MOMENT = timedelta(microseconds=1)
 
@@ -53,9 +50,8 @@ class Roller:
     Attributes:
         episodic: Where episodes go.
         grains: What is in none of them yet.
-        redactor: Says whether what an episode was made of was redacted while it was made.
+        redactor: Says whether an episode is gone because somebody asked.
         writer: Makes the texts.
-        rewriter: Makes them anew then.
         policy: When and how much.
         done: Told of each episode that was stored, by its grain.
     """
@@ -64,7 +60,6 @@ class Roller:
     grains: GrainStore
     redactor: Redactor
     writer: Writer
-    rewriter: Rewriter
     policy: rules.LifecyclePolicy
     done: Callable[[Grain], None]
 
@@ -212,31 +207,14 @@ class Roller:
         episode = episode_of(scope, grain, period, members, wording, now)
         work = [index_work(episode.id, episode.agent_id)]
         try:
-            is_new = await self.episodic.put_episode(scope, episode, work)
+            is_new = await self.episodic.put_episode(scope, episode, work, made_of=members)
         except Conflict:
-            # Another runtime told some of it since it was read; the next pass has what it left.
+            # Another runtime told some of it since it was read, or some of it was redacted; the
+            # next pass has what is left.
             return False
         if is_new:
             self.done(grain)
-            await self._check(scope, episode, members, now)
         return await self._is_there(scope, episode)
-
-    async def _check(
-        self, scope: Scope, episode: Episode, members: Sequence[SummaryOrEpisode], now: datetime
-    ) -> None:
-        """Write a new episode anew if its members were redacted between reading and storing.
-
-        The redaction may have looked for it before it was there. Members that retention has
-        emptied since are no reason: that what was made of them stays is the point of it.
-        """
-        left = {one.id: one for one in await self.redactor.left_of(scope, episode)}
-        gone = [one.id for one in members if one.id not in left]
-        redacted = await self.redactor.redacted(scope, gone) if gone else ()
-        texts = {one.id: one.text for one in members}
-        changed = [one for one in left.values() if _content(one) != texts[one.id]]
-        if redacted or changed:
-            again = await self.redactor.redact(scope, [episode.id], REDACTED_MEANWHILE, now)
-            await self.rewriter.rewrite(scope, again, self.redactor)
 
     async def _is_there(self, scope: Scope, episode: Episode) -> bool:
         """Whether an episode can be read back with a text, or is gone because somebody asked."""
@@ -249,7 +227,3 @@ class Roller:
             return True
         log.error("the %s episode %s was stored and is not there", episode.grain, episode.id)
         return False
-
-
-def _content(record: object) -> str:
-    return getattr(record, "text", "")

@@ -420,6 +420,33 @@ async def test_what_was_made_of_it_meanwhile_comes_too_late(
     assert await cold.playbooks.refine(SCOPE, known, [KEPT[1]], [], LATER, made_of=here)
 
 
+async def test_an_episode_of_what_has_another_text_by_now_comes_too_late(
+    cold: Cold, backend: ColdBackend, tmp_path: Path
+) -> None:
+    """Redacted since it was read, or written anew since; what retention took is no such loss."""
+    history = await store(cold, history_of())
+    summary, (daily, _) = history.summary, history.episodes
+    members = (summary, daily)
+    late = episode_by(SCOPE, [one.id for one in members], text=SECRETS[0], grain="monthly")
+    before = backend.whole(tmp_path)
+    changed = summary.model_copy(update={"text": KEPT[0]})
+    with pytest.raises(Conflict):
+        await cold.episodic.put_episode(SCOPE, late, [draft(late.id)], made_of=(changed, daily))
+    assert backend.whole(tmp_path) == before
+    await _redact(cold, history)
+    before = backend.whole(tmp_path)
+    with pytest.raises(Conflict):
+        await cold.episodic.put_episode(SCOPE, late, [draft(late.id)], made_of=members)
+    assert backend.whole(tmp_path) == before
+    (gone,) = await cold.redactor.redacted(OPERATOR, [summary.id])
+    assert isinstance(gone, Summary)
+    anew = gone.model_copy(update={"text": KEPT[1]})
+    assert await cold.redactor.rewrite(OPERATOR, anew)
+    await cold.grains.retire(OPERATOR, [summary.id], "kept for 1 day", LATER)
+    of_it = episode_by(SCOPE, [summary.id], text=KEPT[1], grain="yearly")
+    assert await cold.episodic.put_episode(SCOPE, of_it, made_of=(anew,))
+
+
 async def test_repeating_takes_what_came_to_name_it_since(
     cold: Cold, backend: ColdBackend, tmp_path: Path, history: History
 ) -> None:

@@ -221,7 +221,7 @@ async def test_nothing_is_evicted_before_what_replaces_it_can_be_read_back(
         (one,) = await own.cold.episodic.summaries(WHOLE.for_agent("ada"))
         await own.warm.upsert(WHOLE, entries_of(one))
 
-        async def forgets(*_: object) -> bool:
+        async def forgets(*_: object, **__: object) -> bool:
             return True
 
         with monkeypatch.context() as patch:

@@ -278,7 +278,7 @@ class Interrupted:
 
 @pytest.mark.parametrize("step", ["compress", "consolidate"])
 async def test_what_is_summed_up_meanwhile_does_not_keep_it(tmp_path: Path, step: str) -> None:
-    """Redacted between reading and storing: the summary is refused, the episode made anew."""
+    """Redacted between reading and storing: it is refused, and made anew of what is left."""
     clock = MovingClock()
     async with running(tmp_path, clock, ring_capacity=1, turns_per_summary=2) as ezra:
         graph = await ezra.create_session_graph("imola")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import TypeVar
 
 from pydantic import Field
@@ -125,17 +126,30 @@ class EpisodicStore(OverEngine):
         return all_bare(Summary, await self._all("summaries", find))
 
     async def put_episode(
-        self, scope: Scope, episode: Episode, work: Sequence[WorkDraft] = ()
+        self,
+        scope: Scope,
+        episode: Episode,
+        work: Sequence[WorkDraft] = (),
+        *,
+        made_of: Sequence[Summary | Episode] = (),
     ) -> bool:
         """Store an episode and mark the summaries in ``children`` as consolidated, in one step.
 
         Returns ``False``, writing nothing, when the same episode id is already stored.
 
+        Args:
+            scope: Whose.
+            episode: It.
+            work: Queued with it.
+            made_of: Its children as they were read for its text.
+
         Raises:
-            Conflict: A child belongs to another episode of the same grain.
+            Conflict: A child belongs to another episode of the same grain, or lost its text since
+                it was read, or has another one; save what retention has emptied.
         """
         check_owned(scope, episode)
-        return await self._store.change("put_episode", lambda: put_episode(scope, episode, work))
+        putting = partial(put_episode, scope, episode, work, made_of)
+        return await self._store.change("put_episode", putting)
 
     async def due_summaries(
         self, scope: Scope, before: datetime, limit: int
@@ -226,13 +240,18 @@ def put_summary(scope: Scope, summary: Summary, work: Sequence[WorkDraft] = ()) 
     return True
 
 
-def put_episode(scope: Scope, episode: Episode, work: Sequence[WorkDraft] = ()) -> Steps[bool]:
+def put_episode(
+    scope: Scope,
+    episode: Episode,
+    work: Sequence[WorkDraft] = (),
+    made_of: Sequence[Summary | Episode] = (),
+) -> Steps[bool]:
     """Store an episode with what follows from it, inside a transaction.
 
     Returns ``False``, writing nothing, when the same episode id is already stored.
 
     Raises:
-        Conflict: A child belongs to another episode of the same grain.
+        Conflict: A child belongs to another episode of the same grain, or is not as it was read.
     """
     check_number("lost", episode.lost)
     children = dict.fromkeys(episode.children)
@@ -248,6 +267,10 @@ def put_episode(scope: Scope, episode: Episode, work: Sequence[WorkDraft] = ()) 
     if rivals:
         taken = next(child for child in rivals[0].children if child in children)
         raise Conflict(f"{episode.grain} episode of {taken}", episode.id, rivals[0].id)
+    now = {one.id: one.text for one in (*summaries, *episodes) if one.retired_at is None}
+    changed = [one.id for one in made_of if now.get(one.id, one.text) != one.text]
+    if changed:
+        raise Conflict(f"text of {changed[0]}", "as it was read", "another one by now")
     told_in = {one.grain: one.id for one in above}
     yield from write(
         Put(EPISODES, scope, kept(KeptEpisode, episode, told_in=told_in)),
