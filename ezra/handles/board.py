@@ -60,8 +60,7 @@ class AgentBoard(BoardReader):
         """Send a message and return it.
 
         Args:
-            to: An agent, or several; ``"*"`` is everybody in the graph, now and later. One that was
-                never there may come later.
+            to: An agent, who may come later, or several; ``"*"`` is everybody in the graph, ever.
             text: What it says; must not be blank.
             type: What sort of message it is.
             subject: Its subject.
