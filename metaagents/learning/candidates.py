@@ -30,6 +30,7 @@ from .patterns import (
 )
 from .plain_speech import is_plain
 from .regexes import any_case, regex
+from .retractions import with_corrected
 
 _OF_IT = any_case(r"(?:\w+,? ){0,3}it(?:['\u2019]s)? ")
 _MID_NAME = regex(r"(?<=[\w,;:] )[A-Z]\w+|^[A-Z]\w+(?= (?:is|was|has)\b)")
@@ -195,7 +196,9 @@ def by_patterns(window: Window) -> list[FactDraft]:
         )
         for turn in window.new
         for said, sources in (
-            *((one, (turn.id,)) for one in _said_alone(turn, window)),
+            *with_corrected(
+                _said_alone(turn, window), turn, _said_before(turn, window), window.stated
+            ),
             *put_right(turn, _said_before(turn, window), window.stated),
             *_answered(turn, window),
             *_carried_on(turn, window),

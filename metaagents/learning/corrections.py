@@ -196,7 +196,7 @@ def put_right(
             said = state(right, former)
             if said and not any(one.predicate for one in said):
                 said += map(_denial, state(sentence, former))
-            yield from ((one, (former.id, turn.id)) for one in said)
+            yield from ((one, (turn.id, former.id)) for one in said)
         return
 
 
@@ -233,7 +233,7 @@ def _taken_back(
     ways = {_way(one) for one in state(match["so"], turn)}
     for one in state(former.input, former):
         if _way(one) in ways:
-            yield _denial(one), (former.id, turn.id)
+            yield _denial(one), (turn.id, former.id)
 
 
 def _way(one: Stated) -> tuple[str | None, str, str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
@@ -50,6 +50,8 @@ class Stated:
 
     Attributes:
         predicate: Only where there can be one at a time: what comes later then takes its place.
+        corrects: It is said to put right what was said before, of what has not changed.
+        not_of: The attribute of which it says that a value is not so, whatever was once.
     """
 
     text: str
@@ -59,6 +61,8 @@ class Stated:
     object: str | None = None
     valid_from: datetime | None = None
     valid_to: datetime | None = None
+    corrects: bool = field(default=False, compare=False)
+    not_of: str | None = field(default=None, compare=False)
 
 
 def subject_of(turn: Turn) -> str:
@@ -188,6 +192,8 @@ def of_claim(claim: Claim, said: str = "") -> Stated:
         object=value or None,
         valid_from=claim.valid_from,
         valid_to=claim.valid_to,
+        corrects=claim.corrects and not claim.is_change,
+        not_of=claim.attribute if claim.sense == "not" and not claim.is_change else None,
     )
 
 

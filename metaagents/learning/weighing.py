@@ -24,6 +24,7 @@ from .core import PRESSING
 from .likeness import alike, difference, open_on_others, read, same_words, turned
 from .predicates import denies, is_multi_valued
 from .regexes import any_case
+from .retractions import puts_right
 from .rewording import in_plain_wording
 from .rules import may_be_core
 from .succession import effect, is_first_person, left_of, resolved_text, speaker_of
@@ -132,8 +133,10 @@ def relation(pair: Pair, judged: Judged | None) -> Relation | None:
     found = by_claims(pair)
     if found is None:
         found = by_key(pair)
-    if found == "natural" and _says_the_same(pair) and _hold_at_once(pair):
-        return "duplicate"  # What is written otherwise has not changed: 24 months and 24 mo.
+    if found == "natural":
+        if _says_the_same(pair) and _hold_at_once(pair):
+            return "duplicate"  # What is written otherwise has not changed: 24 months and 24 mo.
+        found = "denial" if puts_right(pair.older, pair.newer) else found
     if found is not None:
         return found
     opposed = judged is not None and judged.contradicts
@@ -310,8 +313,17 @@ def would_give_way(far: Fact, near: Fact) -> bool:
 
 def takes_core_from(fact: Fact, ended: Sequence[Verdict], rivals: Iterable[Fact]) -> Fact | None:
     """Return the core fact whose place in core goes to an archival one that takes its place."""
-    giving = {one.fact_id for one in ended if one.by == fact.id and one.how != "denial"}
-    return next((one for one in rivals if one.id in giving and takes_core(fact, one)), None)
+    giving = {one.fact_id: one.how for one in ended if one.by == fact.id}
+    return next(
+        (
+            one
+            for one in rivals
+            if one.id in giving
+            and (giving[one.id] != "denial" or puts_right(one, fact))
+            and takes_core(fact, one)
+        ),
+        None,
+    )
 
 
 def takes_core(fact: Fact, former: Fact) -> bool:

@@ -441,3 +441,63 @@ async def test_small_letters_begin_sentences_too(tmp_path: Path) -> None:
     """Who types on without capitals has said the second thing by itself."""
     said = "Dropped the Pixel in the lake. my phone is an iPhone 15 now"
     assert "sam's phone is an iPhone 15" in await _standing(tmp_path, said)
+
+
+async def _once(home: Path, *said: str, core: bool = False) -> tuple[set[str], set[str], set[str]]:
+    """Say something turn by turn; return what a question to the past finds, what stands, and core.
+
+    With ``core``, what the first turn taught is core before the next.
+    """
+    async with running(home) as ezra:
+        graph = await ezra.create_session_graph("home")
+        agent = await graph.spawn_agent("aide", user_id="sam", topics={"*"})
+        for number, text in enumerate(said):
+            turn = await agent.turn(text)
+            await turn.reply("Okay.")
+            await ezra.drain_learning()
+            for fact in (await graph.latest_facts()).rows if core and not number else ():
+                await graph.promote(fact.id, reason="it matters")
+        found = await agent.recall("Where did sam live previously?", kinds=("fact",))
+        stands = (await graph.latest_facts()).rows
+        in_core = {fact.text for fact in stands if fact.tier == "core"}
+        return {hit.text for hit in found.items}, {fact.text for fact in stands}, in_core
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        "Sorry, I meant Bergen.",
+        "Correction: I live in Bergen.",
+        "I made a mistake, I live in Bergen.",
+        "I live in Bergen. Bremen was a typo.",
+        "I don't live in Bremen, I live in Bergen.",
+    ],
+)
+async def test_what_was_corrected_is_not_told_as_the_past(tmp_path: Path, right: str) -> None:
+    """It never was so, and what is right takes its place in core, too."""
+    once, stands, core = await _once(tmp_path, "I live in Bremen.", right, core=True)
+    assert "sam lives in Bremen" not in once | stands
+    assert stands == core == {"sam lives in Bergen"}
+
+
+@pytest.mark.parametrize(
+    "news",
+    [
+        "I moved to Bergen last week.",
+        "I live in Bergen now.",
+        "I don't live in Bremen any more, I live in Bergen.",
+        "I don't live in Bremen.",
+        "Actually, I live in Bergen now.",
+    ],
+)
+async def test_what_has_changed_is_told_as_the_past(tmp_path: Path, news: str) -> None:
+    """What is over was so once; a denial of now tells nothing of that."""
+    once, stands, _ = await _once(tmp_path, "I live in Bremen.", news)
+    assert "sam lives in Bremen" in once - stands
+
+
+async def test_what_is_said_of_one_named_before_is_no_correction(tmp_path: Path) -> None:
+    """Though it rests on the turn that named them as well."""
+    said = ("My sister Eva lives in Bremen.", "She lives in Bergen now.")
+    once, stands, _ = await _once(tmp_path, *said)
+    assert any("Bremen" in text for text in once - stands)

@@ -332,7 +332,7 @@ def test_a_word_that_is_put_right_is_read_in_its_message(
     before, after = turn(1, said, speaker="ada"), turn(3, right, speaker="ada")
     found = by_patterns(Window((after,), (before, turn(2, "Lisbon, Bonn, tea", speaker="ben"))))
     assert [one.said.text for one in found] == learnt
-    assert all(one.source_ids == (before.id, after.id) for one in found)
+    assert all(one.source_ids == (after.id, before.id) for one in found)
     others = turn(3, right, speaker="ben")
     assert not by_patterns(Window((others,), (before,))), "somebody else's words are theirs"
 
