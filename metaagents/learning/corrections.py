@@ -203,14 +203,16 @@ def put_right(
 def _mistaken(
     turn: Turn, before: Sequence[Turn], state: State
 ) -> Iterator[tuple[Stated, tuple[str, ...]]]:
-    """Yield denials of what was said likewise before, where a turn owns to a mistake.
+    """Yield denials of what was said likewise, where a turn owns to a mistake.
+
+    Of what there may be several of: of what there is one, the right value is enough.
 
     ``I got that wrong, Noah is allergic to cashews``: he is not allergic to peanuts.
     """
     if _OWNS.search(turn.input) is None:
         return
     said = state(turn.input, turn)
-    ways = {_way(one): one.text for one in said if one.object}
+    ways = {_way(one): one.text for one in said if one.object and one.predicate is None}
     for former in reversed(before[-_CORRECTED_TURNS_MAX:]):
         wrong = [
             one

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from tiers.learning import is_live
@@ -65,7 +66,7 @@ class Endings:
         for draft in drafts:
             fact = as_fact(draft)
             known = await self._known(fact, now)
-            if known and await asyncio.to_thread(_ends_any, fact, known, told):
+            if known and await asyncio.to_thread(partial(_ends_any, fact, known, told)):
                 found.append(draft)
                 told.append(fact)
         return found

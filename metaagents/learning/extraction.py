@@ -264,7 +264,8 @@ class ExtractionAgent:
         speakers = {turn.speaker for turn in turns}.difference(*own, {""})
         if not speakers:
             return frozenset()
-        return speakers & {*await self.fleet.agent_names(scope.for_graph(), AGENTS_MAX)}
+        members = await self.fleet.agent_names(scope.for_graph(), AGENTS_MAX)
+        return frozenset(members) & speakers
 
     def _fitting(self, turns: Sequence[Turn]) -> Sequence[Turn]:
         """Return as many of the turns as one question has room for, at least one."""

@@ -67,7 +67,8 @@ class _Frame:
             verb = verb.removeprefix("is ")
         lemma, _ = FORMS.get(verb, (verb, ""))
         parts: dict[str, str] = {}
-        lead, said = "", []
+        lead = ""
+        said: list[str] = []
         for word in [*told, ""]:
             if word.lower() in _LEADING or not word:
                 if said:

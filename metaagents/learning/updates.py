@@ -289,7 +289,8 @@ _KIND = frozenset(
 
 _GIVES_UP = any_case(
     r"\b(?:dropped|quit|gave up|given up|giving up|axed|left|stopped|packed in|retired from)"
-    rf" (?:the |my |our )?(?P<thing>{_WORD})(?! (?:at|off|in|on|to|with|him|her|them)\b)"
+    rf" (?:the |my |our )?(?P<thing>{_WORD})(?=$|[,.;!:]| (?:now|since|last|yesterday|because|so"
+    r"|and|but|as)\b)"
 )
 """What somebody does no more, by one word."""
 _SEVERAL = any_case(
@@ -308,7 +309,7 @@ def is_of_ended(older: str, newer: str) -> bool:
     given_up = _GIVES_UP.search(newer)
     subject = older.partition(" ")[0]
     is_theirs = newer.startswith(f"{subject} ") and subject.lower() not in STOP_WORDS
-    return bool(given_up and is_theirs) and given_up["thing"].lower() in words(older)
+    return given_up is not None and is_theirs and given_up["thing"].lower() in words(older)
 
 
 def _ended_things(text: str) -> Iterator[str]:

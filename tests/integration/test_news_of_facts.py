@@ -34,7 +34,7 @@ async def _standing(home: Path, *said: str, reply: str = "Okay.") -> set[str]:
         (
             (
                 "I take metformin twice a day.",
-                "My doctor took me off metformin yesterday, I'm now on Ozempic.",
+                "My doctor took me off metformin yesterday.",
             ),
             "twice a day",
         ),
@@ -44,10 +44,6 @@ async def _standing(home: Path, *said: str, reply: str = "Okay.") -> set[str]:
                 "Correction, wrong file. The retry limit of the payout worker is 3.",
             ),
             "5",
-        ),
-        (
-            ("Noah is allergic to peanuts.", "I got that wrong. Noah is allergic to cashews."),
-            "Noah is allergic to peanuts",
         ),
         (
             ("The API key rotation is every 90 days.", "The rotation is now every 30 days."),
@@ -501,3 +497,11 @@ async def test_what_is_said_of_one_named_before_is_no_correction(tmp_path: Path)
     said = ("My sister Eva lives in Bremen.", "She lives in Bergen now.")
     once, stands, _ = await _once(tmp_path, *said)
     assert any("Bremen" in text for text in once - stands)
+
+
+async def test_of_what_there_may_be_several_the_wrong_one_is_denied(tmp_path: Path) -> None:
+    """Who owns to a mistake has no second allergy told."""
+    said = "Noah is allergic to peanuts.", "I got that wrong. Noah is allergic to cashews."
+    held = await _standing(tmp_path, *said)
+    assert "Noah is allergic to cashews" in held
+    assert "Noah is allergic to peanuts" not in held

@@ -249,6 +249,8 @@ _RESTATED = r"""
 <who><did> (?:passed|got|received) my driving (?:test|licen[cs]e)(?: .+)?
     -> {who} {have} a driving licence. {who} stopped learning to drive
 <who><did> (?:learned|learnt) (?:how )?to <skill:word> -> {who} can {skill}
+<who><did> (?:stopped|quit) being (?:an? )?<what:words>
+    -> {who} {be} no longer {what}. {who} {be} no longer a {what}
 <who><did> (?:stopped|quit) going to <place:anything> -> {who} no longer {go} to {place}
 <who><did> (?:graduated from|(?:finished|completed|got) my degree at) <place:name><when>
     -> {who} {be} no longer at university. {who} {be} no longer a student at {place}.

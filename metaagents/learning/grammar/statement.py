@@ -9,6 +9,7 @@ from datetime import datetime
 from tiers.lexical import MONTHS, WEEKDAYS
 from tiers.records import FactType
 
+from ...claims.forms import is_past
 from ..regexes import alone, any_case, regex
 from ..times import (
     When,
@@ -230,7 +231,7 @@ class Said:
         verbal = self.verbal
         if verbal.tense != "past" or verbal.lemma != "be" or self.clause.corrects:
             return False
-        is_done = FORMS.get(verbal.rest.partition(" ")[0], ("", ""))[1] == "past"
+        is_done = is_past(verbal.rest.partition(" ")[0])
         is_then = any(one.sort in {"at", "until", "span"} for one in self.times)
         return (is_then and not is_done) or AT_FIRST.search(self.clause.text) is not None
 
