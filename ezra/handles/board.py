@@ -11,8 +11,7 @@ from typing import Annotated, Any
 
 from tiers.board import CARDS_MAX, STATES_AFTER, Card, Priority, TaskStatus
 from tiers.errors import Conflict, NotFound, UsageError, check_at_most
-from tiers.fields import Word
-from tiers.records import Scope, Turn
+from tiers.records import Scope, Turn, Word
 from tiers.turn_io import Charge
 from tiers.upkeep import Page
 
