@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from datetime import datetime
+from functools import lru_cache
 from typing import TypeAlias
 
 from .errors import UsageError
@@ -33,6 +34,9 @@ DENIAL_COSTS = 0.1
 _AS_TYPED = str.maketrans(
     {"\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u2010": "-", "\u0130": "i"}
 )
+
+REMEMBERED_TEXTS = 4_096
+"""Texts of facts whose words are remembered: a turn looks at the same ones as the one before."""
 
 ENDING_TERMS = frozenset(
     map(
@@ -115,7 +119,12 @@ def is_live(fact: Fact) -> bool:
 
 def may_end_another(fact: Fact) -> bool:
     """Whether a fact has a word by which something is denied or over; most facts have none."""
-    return not ENDING_TERMS.isdisjoint(map(term_of, words(fact.text)))
+    return _has_ending(fact.text)
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _has_ending(text: str) -> bool:
+    return not ENDING_TERMS.isdisjoint(map(term_of, words(text)))
 
 
 def telling_terms(fact: Fact) -> frozenset[str]:
@@ -123,8 +132,13 @@ def telling_terms(fact: Fact) -> frozenset[str]:
 
     What ends a fact has one of them, as a rule.
     """
-    about = {*words(fact.user_id or ""), USER}
-    said = (term_of(one) for one in content_words(fact.text) if one not in about)
+    return _telling_terms(fact.text, fact.user_id or "")
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _telling_terms(text: str, user_id: str) -> frozenset[str]:
+    about = {*words(user_id), USER}
+    said = (term_of(one) for one in content_words(text) if one not in about)
     return frozenset(said) - ENDING_TERMS - {""}
 
 

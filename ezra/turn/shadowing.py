@@ -164,20 +164,20 @@ def _to_compare(
     )
     if not ending:
         return []
-    far = [(_as_said(one), telling_terms(one)) for one in facts if distance[one.graph_id]]
+    far = [(one, telling_terms(one)) for one in facts if distance[one.graph_id]]
     saying: dict[str, list[int]] = defaultdict(list)
     for place, (_, terms) in enumerate(far):
         for term in terms:
             saying[term].append(place)
     pairs: list[tuple[Fact, Fact]] = []
-    for near in map(_as_said, ending):
+    for near in ending:
         said = telling_terms(near)
         for place, shared in Counter(chain(*(saying.get(one, ()) for one in said))).items():
             fact, terms = far[place]
             is_nearer = distance[near.graph_id] < distance[fact.graph_id]
             if is_nearer and 2 * shared >= min(len(said), len(terms)):
                 pairs.append((fact, near))
-    return pairs[:COMPARED_MAX]
+    return [(_as_said(fact), _as_said(near)) for fact, near in pairs[:COMPARED_MAX]]
 
 
 def _as_said(fact: Fact) -> Fact:

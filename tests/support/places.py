@@ -215,6 +215,8 @@ _PROCESS = (
     Place("process", "metaagents.learning.rewording:_reworded", "text", "turnover"),
     Place("process", "metaagents.learning.succession:_claims", "text", "turnover"),
     Place("process", "metaagents.learning.weighing:would_give_way", "text", "turnover"),
+    Place("process", "tiers.learning:_has_ending", "text", "turnover"),
+    Place("process", "tiers.learning:_telling_terms", "text", "turnover"),
     Place("process", "metaagents.learning.marks:_by_letters", "none", "nothing"),
     Place("process", "tiers.terms:term_of", "key", "turnover"),
     Place("process", "tiers.cold.digests:key_of", "key", "turnover"),
