@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from metaagents.lifecycle.material import Note, notes_told
-from tiers.lexical import estimate_tokens
+from metaagents.lifecycle.material import Note, lines_told, notes_told
+from tiers.lexical import estimate_tokens, words
 from tiers.records import Hit, Kind
 
 from .cues import wants_order
 from .pool import FORMER, Candidate, Key
+from .terms import bag_of
 
 SHORTER: tuple[Kind, ...] = ("summary", "episode")
 """Kinds that stand for other records and say less."""
 
 SAME_TERMS = 0.9
 """Share of all terms of two texts from which on they say the same."""
+
+REPEATED_WORDS_MIN = 2
+"""Turns of fewer words say what was asked before them: one "Yes." is not another."""
 
 COVERED_SHARE = 0.6
 COMPARED_MAX = 60
@@ -49,6 +53,62 @@ class Ranked(NamedTuple):
     folded: tuple[str, ...] = ()
 
 
+def said_once(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Return the same, best first, without turns that say word for word what a better one says.
+
+    By the same speaker, what was answered included; the better one carries their ids, and those of
+    the summaries and episodes that tell nothing else of other days. Who asks how often or when
+    something was said (``cues.wants_each``) wants each of them.
+
+    Args:
+        ranked: Candidates, best first.
+    """
+    repeats = _repeats(_wording(one.candidate) for one in ranked)
+    said = {ranked[place].candidate.wording: place for place, others in repeats.items() if others}
+    if not said:
+        return list(ranked)
+    kept = {place: ranked[place] for place in repeats}
+    for place, others in repeats.items():
+        for other in others:
+            kept[place] = _standing_for(kept[place], ranked[other])
+    for place, one in enumerate(ranked):
+        if one.candidate.kind in SHORTER:
+            told = {said.get(bag_of(line)[3]) for line in lines_told(one.candidate.text)}
+            first = min((at for at in told if at is not None), default=None)
+            if first is None or None in told or ranked[first].score < COVERED_SHARE * one.score:
+                continue
+            kept[first] = _standing_for(kept[first], kept.pop(place))
+    return sorted(kept.values(), key=lambda one: (-one.score, one.candidate.key))
+
+
+def _standing_for(form: Ranked, other: Ranked) -> Ranked:
+    """Return a form that carries the id of another, and its score where that is better."""
+    ids = (*form.folded, other.candidate.id, *other.folded)
+    return _raised(form._replace(folded=ids), other.score)
+
+
+def _repeats(wordings: Iterable[Hashable]) -> dict[int, list[int]]:
+    """Return the places of what is worded so for the first time, each with those that repeat it.
+
+    What has no wording (``None``) repeats nothing.
+    """
+    first: dict[Hashable, int] = {}
+    found: dict[int, list[int]] = {}
+    for place, wording in enumerate(wordings):
+        stands = place if wording is None else first.setdefault(wording, place)
+        if stands == place:
+            found[place] = []
+        else:
+            found[stands].append(place)
+    return found
+
+
+def _wording(one: Candidate) -> Hashable:
+    if one.kind != "turn" or one.words - len(words(one.speaker)) < REPEATED_WORDS_MIN:
+        return None
+    return one.graph_id, one.user_id, one.speaker or one.agent_id, one.wording
+
+
 def folded(ranked: Sequence[Ranked], *, documents_apart: bool = False) -> list[Ranked]:
     """Return the same, best first, without what another says already, whose id that one carries.
 
@@ -63,7 +123,11 @@ def folded(ranked: Sequence[Ranked], *, documents_apart: bool = False) -> list[R
         documents_apart: Whether passages of two documents are two things, however alike: who asks
             for documents wants to know of each.
     """
-    places = {one.candidate.key: place for place, one in enumerate(ranked)}
+    places = {
+        (one.candidate.graph_id, id_): place
+        for place, one in enumerate(ranked)
+        for id_ in (one.candidate.id, *one.folded)
+    }
     kept = dict(enumerate(ranked))
     stands_for: dict[int, int] = {}
     told = {
@@ -77,7 +141,7 @@ def folded(ranked: Sequence[Ranked], *, documents_apart: bool = False) -> list[R
         is_turn = one.candidate.kind == "turn"
         other = _covered_by(one, ranked, places)
         if other is None:
-            # Two turns with the same words were both said.
+            # Of two turns with the same words ``said_once`` has left one.
             known = others if is_turn else (*turns, *others)
             other = next(
                 (
@@ -93,11 +157,10 @@ def folded(ranked: Sequence[Ranked], *, documents_apart: bool = False) -> list[R
         if other is None or other == place:
             (turns if is_turn else others).append(place)
             continue
-        form = kept[other]
-        ids = (*form.folded, one.candidate.id, *kept[place].folded)
-        kept[other] = _raised(form._replace(folded=ids), one.score)
+        # By its own score, not by that of a summary whose place it had taken.
+        gone = kept.pop(place)._replace(score=one.score)
+        kept[other] = _standing_for(kept[other], gone)
         stands_for[place] = other
-        del kept[place]
     return sorted(kept.values(), key=lambda one: (-one.score, one.candidate.key))
 
 

@@ -98,6 +98,15 @@ _ASKS_TIME = re.compile(
     r"|\bhow long ago\b|\bsince when\b|\buntil when\b",
     re.IGNORECASE,
 )
+_ASKS_EACH = re.compile(
+    r"\bhow (?:many|often|frequently|regularly)\b|\bnumber of\b|\bcount(?:s|ed|ing)?\b"
+    r"|\b(?:each|every|all the|first|last|latest|most recent) (?:times?|days?|dates?|mornings?"
+    r"|evenings?|nights?|weeks?|months?)\b"
+    r"|\b(?:what|which) (?:days|dates|times)\b|\b(?:everytime|whenever|daily|always|ever)\b",
+    re.IGNORECASE,
+)
+"""What one of several turns in the same words does not answer."""
+
 _ASKS_NUMBER = re.compile(
     r"\bhow (?:many|much|long|often|old|far|big|large|fast|high|tall|heavy)\b"
     r"|\bwhat (?:number|percentage|price|amount|version|size)\b",
@@ -222,6 +231,16 @@ def asks(text: str) -> bool:
 def wants_order(text: str) -> bool:
     """Whether a question asks in which order things were said."""
     return _ORDER.search(text[:QUESTION_CHARS_READ]) is not None
+
+
+def wants_each(text: str) -> bool:
+    """Whether a question asks how often, when or in which order something was said or done.
+
+    Then each time counts that something was said, also in the same words.
+    """
+    text = text[:QUESTION_CHARS_READ]
+    asked = _ASKS_EACH.search(text) or _ASKS_TIME.search(_POLITE.sub(" ", text))
+    return asked is not None or wants_order(text)
 
 
 def subject_of(text: str) -> str:

@@ -38,6 +38,7 @@ class Candidate:
         counts: How often its text has each term, by the term's hash in this process.
         terms: How many terms it has, stop words aside.
         words: How many words it has.
+        wording: The hash in this process of all of them, in order.
         has_time: Whether it says when something is, was or will be.
         has_number: Whether it has a number.
         only_asks: Whether it is a short question or greeting, and tells next to nothing.
@@ -65,6 +66,7 @@ class Candidate:
     counts: Mapping[int, int]
     terms: int
     words: int
+    wording: int
     has_time: bool
     has_number: bool
     only_asks: bool
@@ -156,6 +158,7 @@ class Pool:
             candidate.counts,
             candidate.terms,
             candidate.words,
+            candidate.wording,
             candidate.has_time,
             candidate.has_number,
             candidate.only_asks,

@@ -45,9 +45,9 @@ _ASKS_AT_ONCE = re.compile(
 )
 
 
-Bag: TypeAlias = tuple[Mapping[int, int], int, int, bool, bool, bool]
+Bag: TypeAlias = tuple[Mapping[int, int], int, int, int, bool, bool, bool]
 """What scoring needs of a text, by the names that ``pool.Candidate`` has for it: ``counts``,
-``terms``, ``words``, ``has_time``, ``has_number``, ``only_asks``.
+``terms``, ``words``, ``wording``, ``has_time``, ``has_number``, ``only_asks``.
 
 A plain tuple of numbers, on purpose: the garbage collector looks at it once and then never again.
 Thousands of instances that are kept, and as many that come and go with every question, would make
@@ -55,7 +55,7 @@ it go through the whole process every few questions, for a tenth of a second.
 """
 
 Reading: TypeAlias = tuple[
-    Mapping[int, int], int, int, bool, bool, bool, str, str, str | None, datetime
+    Mapping[int, int], int, int, int, bool, bool, bool, str, str, str | None, datetime
 ]
 """What is kept of a turn: its ``Bag``, then ``speaker``, ``agent_id``, ``user_id`` and
 ``happened_at``; as plain a tuple."""
@@ -192,7 +192,7 @@ def bag_of(text: str) -> Bag:
     speaker, _, said = text.partition(": ")
     greeting = found[len(words(speaker)) :] if said else found
     tells_nothing = _only_asks(text, len(found)) or only_greets(greeting)
-    return (counts, terms, len(found), has_time, has_number, tells_nothing)
+    return (counts, terms, len(found), hash(tuple(found)), has_time, has_number, tells_nothing)
 
 
 @lru_cache(maxsize=WORDS_REMEMBERED)

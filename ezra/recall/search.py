@@ -20,8 +20,15 @@ from tiers.previews import has_long_output, may_be_long, shown_outputs, shown_te
 from tiers.records import FactTier, Hit, Kind, Rule, Scope, Span, Turn
 
 from ..models.reranking.blending import reranked
-from ..ranking.choosing import Ranked, current_first, folded, varied, within_budget
-from ..ranking.cues import read_cues
+from ..ranking.choosing import (
+    Ranked,
+    current_first,
+    folded,
+    said_once,
+    varied,
+    within_budget,
+)
+from ..ranking.cues import read_cues, wants_each
 from ..ranking.pool import FORMER, Candidate, Pool
 from ..ranking.priors import classes_of, factors, is_used_since
 from ..ranking.scoring import DIGITS, Question, Scored, score
@@ -190,7 +197,12 @@ def _chosen(search: Search, ranked: Sequence[Ranked]) -> list[Ranked]:
     settings, request = search.runtime.settings, search.request
     wanted = max(request.limit, settings.rerank_candidates if _reranks(search) else 0)
     apart = "document" in request.kinds and request.kinds != KINDS
-    return varied(folded(ranked, documents_apart=apart), wanted)
+    # What is said again takes nobody's place where there is room for all. What tools returned is
+    # told by its beginning: the rest of it may be something else.
+    has_room = len(ranked) <= wanted
+    are_apart = has_room or wants_each(request.text) or _shows_outputs(search)
+    once = ranked if are_apart else said_once(ranked)
+    return varied(folded(once, documents_apart=apart), wanted)
 
 
 def _answered(request: RecallRequest) -> frozenset[Kind]:

@@ -200,6 +200,12 @@ def notes_in(text: str, since: datetime) -> list[Note]:
     return told
 
 
+def lines_told(text: str) -> list[str]:
+    """Return the lines of a summary or an episode without their dates, and without its heading."""
+    said = (_STAMP.sub("", line) for line in text.splitlines())
+    return [line for line in said if line.strip() and not _PERIOD.match(line)]
+
+
 def notes_said(day: str, speaker: str, text: str) -> frozenset[Note]:
     """Return what somebody said as ``notes_told`` finds it in what is made of it.
 

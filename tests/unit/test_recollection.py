@@ -12,10 +12,11 @@ from ezra.ranking.choosing import (
     Ranked,
     current_first,
     folded,
+    said_once,
     varied,
     within_budget,
 )
-from ezra.ranking.cues import read_cues
+from ezra.ranking.cues import read_cues, wants_each
 from ezra.ranking.pool import NOWHERE, Pool, sessions_of
 from ezra.ranking.priors import (
     CLASS_WEIGHTS,
@@ -302,12 +303,63 @@ def test_a_summary_goes_where_the_record_went_that_it_covers() -> None:
 
 
 def test_what_says_the_same_is_answered_once() -> None:
-    """Of two kinds; two turns with the same words were both said."""
+    """Of two kinds; of two turns with the same words each tells when it was said."""
     facts = (own("f", kind="fact", text="The wing is at 28.", score=0.9),)
     chosen = folded(ranked(*facts, own("t", kind="turn", text="the wing is at 28", score=0.8)))
     assert [(one.candidate.id, one.folded) for one in chosen] == [("f", ("t",))]
     turns = [own(name, kind="turn", text="Hello there", score=0.5) for name in ("a", "b")]
     assert len(folded(ranked(*turns))) == 2
+
+
+def test_of_turns_in_the_same_words_the_best_stands() -> None:
+    """By the same speaker; with it what summaries of other days tell, if that is all they tell."""
+    said_again = [
+        own(name, kind="turn", text=text, speaker=who, score=score)
+        for name, who, text, score in (
+            ("a", "ada", "ada: All pills taken, fine.", 0.9),
+            ("b", "ada", "ada: all pills taken - fine!", 0.8),
+            ("c", "bob", "bob: All pills taken, fine.", 0.7),
+            ("d", "ada", "ada: All pills taken, not fine.", 0.6),
+            ("y", "ada", "ada: Yes.", 0.5),
+            ("z", "ada", "ada: Yes.", 0.4),
+        )
+    ]
+    day = own("s", kind="summary", text="[2026-05-02 09:00] ada: All pills taken, fine.", score=1.0)
+    more = own("m", kind="summary", text=f"{day.text}\n[2026-05-02 10:00] ada: Ill.", score=0.3)
+    chosen = said_once(ranked(*said_again, day, more))
+    assert [(one.candidate.id, one.folded) for one in chosen] == [
+        ("a", ("b", "s")),
+        *((name, ()) for name in "cdyzm"),
+    ]
+    assert chosen[0].score == 1.0
+
+
+def test_a_summary_of_what_was_said_again_goes_to_the_turn_that_stands() -> None:
+    """Though another of the same words is the one that it covers."""
+    turns = [
+        own(n, kind="turn", text="The pump is off", score=s) for n, s in (("a", 1), ("b", 0.9))
+    ]
+    other = own("s", kind="summary", text="Off. It is cold.", score=0.8, source_ids=("b",))
+    chosen = folded(said_once(ranked(*turns, other)))
+    assert [(one.candidate.id, one.folded) for one in chosen] == [("a", ("b", "s"))]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_each"),
+    [
+        ("How often did Walter feel fine?", True),
+        ("How many times were all pills taken?", True),
+        ("What did he say every time?", True),
+        ("When did he take the pills?", True),
+        ("On which days was he fine?", True),
+        ("In which order did I bring up the pills?", True),
+        ("What changed in Walter's medicines?", False),
+        ("Which medicines does Walter take?", False),
+    ],
+)
+def test_each_time_may_be_asked_for(text: str, is_each: bool) -> None:  # noqa: FBT001 - of a table
+    """By who counts, or asks when."""
+    assert wants_each(text) is is_each
 
 
 def test_what_holds_now_goes_before_what_was_said_otherwise() -> None:
