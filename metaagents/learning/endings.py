@@ -11,7 +11,6 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from tiers.learning import is_live
@@ -66,7 +65,10 @@ class Endings:
         for draft in drafts:
             fact = as_fact(draft)
             known = await self._known(fact, now)
-            if known and await asyncio.to_thread(partial(_ends_any, fact, known, told)):
+            if not known:
+                continue
+            is_over: bool = await asyncio.to_thread(_ends_any, fact, known, told)
+            if is_over:
                 found.append(draft)
                 told.append(fact)
         return found
