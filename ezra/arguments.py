@@ -116,6 +116,8 @@ def takes_fields(method: Callable[..., Any], name: str) -> bool:
 def as_kept(given: Mapping[str, object], names: Collection[str]) -> dict[str, Any]:
     """Return arguments with names spelled as they are kept: without white space around them.
 
+    What is nothing else stays as it was given, and is refused as that.
+
     Args:
         given: Arguments by name.
         names: Which of them are names, or lists of some.
@@ -125,7 +127,7 @@ def as_kept(given: Mapping[str, object], names: Collection[str]) -> dict[str, An
 
 def _spelled(given: object) -> object:
     if isinstance(given, str):
-        return given.strip()
+        return given.strip() or given
     return [_spelled(one) for one in given] if isinstance(given, list | tuple) else given
 
 
