@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from metaagents.lifecycle.material import without
 from tiers.documents import Passage
 from tiers.errors import NotFound
 from tiers.forms import dated, entry_of, shown_output
@@ -319,7 +318,6 @@ def _slot_again(
         since=kept.since,
         until=kept.until,
         is_cited=kept.is_cited,
-        left_out=kept.left_out,
     )
     if kept.record is not None:
         slot = replace(slot, source=_source_again(kept, receipt, found))
@@ -383,9 +381,7 @@ def _texts_of(record: Owned, kept: KeptSlot) -> Sequence[str]:
     if isinstance(record, Turn):
         return _texts_of_turn(record, kept)
     text = entry_of(record).text
-    if isinstance(record, Fact):
-        return [dated(text, kept.since, kept.until)]
-    return [without(text, kept.left_out) if kept.left_out else text]
+    return [dated(text, kept.since, kept.until) if isinstance(record, Fact) else text]
 
 
 def _texts_of_turn(turn: Turn, kept: KeptSlot) -> Sequence[str]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from metaagents.lifecycle.material import without
+from metaagents.lifecycle.statements import is_statement
 from tiers.fencing import RULE, as_said, entry, fenced, labelled
 from tiers.forms import dated, shown_date
 from tiers.learning import is_ahead, known_speaker
-from tiers.lexical import estimate_tokens
+from tiers.lexical import estimate_tokens, sentences
 from tiers.moments import UTC_ZONE, local
 from tiers.records import (
     AgentRecord,
@@ -28,6 +28,7 @@ from tiers.records import (
 )
 
 from ..mesh.rows import plain
+from ..ranking.cues import wants_order
 from .slots import (
     FENCED_LAYOUTS,
     LAYOUT,
@@ -38,7 +39,6 @@ from .slots import (
     input_slot,
     shows_names,
 )
-from .telling import Telling
 
 _STEADY_UNFENCED = 3
 _STEADY_LAYOUTS = frozenset({_STEADY_UNFENCED, STEADY_LAYOUT})
@@ -138,11 +138,10 @@ def assemble(material: Material, budget: int) -> Context:
     """Pack the material into ``budget`` tokens.
 
     System and input always go in. The rest fills what is left in the order pinned beliefs,
-    beliefs, core facts, rules, what is injected, archival facts, turns that were found, warm
-    summaries without what these or better ones tell, hot turns (newest first), mesh result, other
-    facts of who speaks; in a steady layout hot turns come behind core facts. A hot turn that does
-    not fit goes in without what tools returned. A slot that does not fit is dropped, and smaller
-    ones after it may still fit.
+    beliefs, core facts, rules, what is injected, archival facts, warm summaries, turns that
+    were found, hot turns (newest first), mesh result, other facts of who speaks; in a steady layout
+    hot turns come behind core facts. A hot turn that does not fit goes in without what tools
+    returned. A slot that does not fit is dropped, and smaller ones after it may still fit.
     """
     is_named = _shows_names(material)
     said_by = known_speaker(material.speaker, material.agent.id) if is_named else ""
@@ -153,17 +152,12 @@ def assemble(material: Material, budget: int) -> Context:
     dropped: list[Slot] = []
     folded: list[Slot] = []
     seen: set[str] = set()
-    found = {hit.id: hit for hit in (*material.said, *material.warm)}
-    telling = Telling(material.zone)
     plainer = {turn.id: turn for turn in material.hot if turn.tool_outputs}
     for slot in _optional_slots(material):
-        before = found.get(slot.source_ids[0]) if slot.kind == "warm" else None
         is_there = slot.source_ids and slot.kind != "hot" and set(slot.source_ids) <= seen
-        if is_there or (before is not None and telling.has(before)):
+        if is_there and (slot.record != "turn" or _is_told(slot, kept)):
             folded.append(slot)
             continue
-        if before is not None:
-            slot = _rest(slot, telling.known_of(before))  # noqa: PLW2901
         if slot.tokens > left and slot.kind == "hot" and slot.source_ids[0] in plainer:
             turn = plainer[slot.source_ids[0]]
             slot = hot_slot(turn, output_chars=0, is_named=is_named)  # noqa: PLW2901
@@ -172,9 +166,9 @@ def assemble(material: Material, budget: int) -> Context:
             continue
         left -= slot.tokens
         kept.append(slot)
-        if before is not None:
-            telling.add(before)
-        seen.update(slot.source_ids)
+        # In which order things were said, the facts that were made of them do not tell.
+        stands_for_turns = slot.record != "fact" or not wants_order(material.input)
+        seen.update(slot.source_ids if stands_for_turns else slot.source_ids[:1])
     slots = (system, *_in_order(kept, material.layout), asked)
     tokens = sum(slot.tokens for slot in slots)
     messages = messages_of(slots, material.layout)
@@ -185,13 +179,12 @@ def _shows_names(material: Material) -> bool:
     return shows_names(material.hot, material.agent.id, material.speaker)
 
 
-def _rest(slot: Slot, places: tuple[int, ...]) -> Slot:
-    """Return a summary or an episode without the sentences that are told already."""
-    if not places:
-        return slot
-    text = without(slot.text, places)
-    tokens = _tokens_of_entry(slot.kind, slot.record, slot.source, text)
-    return replace(slot, text=text, tokens=tokens, left_out=places)
+def _is_told(turn: Slot, kept: Sequence[Slot]) -> bool:
+    """Whether what was said and answered stands in what was made of it, which may leave it out."""
+    said = turn.text.partition(": ")[2]
+    statements = [one.rstrip(".!") for one in sentences(said) if is_statement(one)]
+    of_it = (one for one in kept if set(turn.source_ids) <= set(one.source_ids))
+    return any(one.record == "turn" or all(s in one.text for s in statements) for one in of_it)
 
 
 def _in_order(kept: Sequence[Slot], layout: int) -> list[Slot]:
@@ -383,7 +376,7 @@ def _optional_slots(material: Material) -> list[Slot]:
         slots[at:at] = hot
     found = [shelf.found(hit, "injected") for hit in material.injected]
     found += [shelf.found(hit, "archival") for hit in material.archival]
-    found += [shelf.warm(hit) for hit in (*material.said, *material.warm)]
+    found += [shelf.warm(hit) for hit in (*material.warm, *material.said)]
     slots += found if is_steady else [*found, *hot]
     if material.mesh is not None:
         slots.append(_mesh_slot(material.mesh))

@@ -177,7 +177,6 @@ class Hydrated:
         meant: What is found by meaning and words.
         conversation: What was said last.
         said: Turns of before that are told.
-        warm: Summaries and episodes that tell more than those.
         core: Core facts.
         shadowed: Core facts of ancestors that a nearer definition hides.
         rules: Procedures whose trigger is met.
@@ -186,7 +185,6 @@ class Hydrated:
     meant: Meant
     conversation: Conversation
     said: tuple[Hit, ...] = ()
-    warm: tuple[Hit, ...] = ()
     core: CoreBlock = NO_CORE
     shadowed: tuple[Fact, ...] = ()
     rules: tuple[Rule, ...] = ()

@@ -70,7 +70,6 @@ class Slot:
         source: Where it comes from, as the model is told; the kind of slot where it is empty. Of
             hot turns and the input who said it, where that is shown.
         is_cited: Whether ``source`` names the document; ``None`` for what is none.
-        left_out: Of a summary or an episode the places of sentences that other slots tell.
     """
 
     kind: SlotKind
@@ -87,7 +86,6 @@ class Slot:
     until: str | None = None
     source: str = ""
     is_cited: bool | None = None
-    left_out: tuple[int, ...] = ()
 
     def as_json(self) -> dict[str, JsonValue]:
         """Return ids, score and cost without the text, as a receipt keeps it."""
@@ -105,7 +103,6 @@ class Slot:
             "since": self.since,
             "until": self.until,
             "is_cited": self.is_cited,
-            "left_out": list(self.left_out) or None,
         }
         return kept | {name: value for name, value in form.items() if value is not None}
 

@@ -132,6 +132,40 @@ def test_a_record_is_not_told_twice() -> None:
     assert [slot.source_ids for slot in context.slots].count(("fact-001",)) == 1
 
 
+@pytest.mark.parametrize(
+    ("summary", "is_told"),
+    [
+        ("[2026-05-14 09:00] Ada: The oil reached 90 degrees.", False),
+        ("[2026-05-14 09:00] Ada: The oil reached 95 degrees. It was the pump.", False),
+        ("[09:00] Ada: The oil reached 90 degrees. [09:01] Ada: It was the pump.", True),
+        ("The oil did not reach 90 degrees. It was the pump.", False),
+    ],
+)
+def test_a_summary_stands_for_a_turn_only_where_it_says_the_same(
+    summary: str,
+    is_told: bool,  # noqa: FBT001 - a parameter of cases
+) -> None:
+    """It names all of its turns; what it left out is shown as it was said."""
+    text = "Ada: The oil reached 90 degrees. It was the pump! Thanks.\nNoted."
+    said = hit("turn-1", 0.4, kind="turn", source_ids=("turn-1",), text=text)
+    made = hit("summary-1", 0.4, kind="summary", source_ids=("turn-1",), text=summary)
+    context = assemble(everything(warm=[made], said=[said]), 1000)
+
+    shown = [slot.record for slot in context.slots if slot.kind == "warm"]
+    assert shown == (["summary"] if is_told else ["summary", "turn"])
+    assert [slot.text for slot in context.folded] == ([text] if is_told else [])
+
+
+def test_a_summary_stands_for_no_answer_that_it_left_out() -> None:
+    """Of a question and its answer the answer is what counts."""
+    text = "Ada: How hot is the oil?\nIt reached 90 degrees."
+    said = hit("turn-1", 0.4, kind="turn", source_ids=("turn-1",), text=text)
+    made = hit("summary-1", 0.4, kind="summary", source_ids=("turn-1",), text="Ada: How hot?")
+    context = assemble(everything(warm=[made], said=[said]), 1000)
+
+    assert text in [slot.text for slot in context.slots]
+
+
 @given(budget=st.integers(min_value=0, max_value=400), size=st.integers(min_value=0, max_value=9))
 def test_the_budget_holds_beyond_what_always_goes_in(budget: int, size: int) -> None:
     """Kept and dropped together are everything, and kept costs no more than the budget."""
