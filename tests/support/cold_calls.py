@@ -136,6 +136,7 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "retirable": lambda cold: cold.grains.retirable(GRAPH, "working", NOW, 8),
     "count_grain": lambda cold: cold.grains.count_grain(GRAPH, "working"),
     "retire": lambda cold: cold.grains.retire(GRAPH, ["x"], "past its retention", NOW),
+    "rolled_back": lambda cold: cold.review.rolled_back(GRAPH, ["x"]),
     "live_facts": lambda cold: cold.review.live_facts(GRAPH, "", 8),
     "keyed": lambda cold: cold.review.keyed(GRAPH, KEYED, 8),
     "unjudged": lambda cold: cold.review.unjudged(GRAPH, 8),
