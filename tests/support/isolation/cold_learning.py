@@ -176,6 +176,7 @@ COLD_LEARNING = (
     Method("review.live_facts", _V, review_as_agent, FACTS, INNER, weight=2),
     Method("review.ended", _G, ended, FACTS, OUTER),
     Method("review.twins", _G, twins, FACTS, OUTER),
+    asking("review.rolled_back", _V, FACTS, _ALL, Aim.ids),
     Method("review.settle", _G, settle, FACTS, OUTER, weight=3),
     Method("review.settle", _G, settle_own, FACTS, OUTER),
     Method("review.settle", _V, settle_as_agent, FACTS, INNER),
