@@ -132,13 +132,15 @@ def _spelled(given: object) -> object:
 
 
 def checked_name(field: str, given: object) -> str:
-    """Return a name, or an id, as it is given, if it is one: an empty one leads nowhere.
+    """Return a name, or an id, as it is given, if it is one: a blank one leads nowhere.
 
     Raises:
         UsageError: It is none, or longer than any is.
     """
     if not isinstance(given, str) or not given:
         raise UsageError(field, given, "a name of at least one character")
+    if given.isspace():
+        raise UsageError(field, given, "a name that is not blank")
     if len(given) > _NAMED_CHARS_MAX:
         raise UsageError(field, given, f"a name of at most {_NAMED_CHARS_MAX:,} characters")
     check_encodable(field, given)
