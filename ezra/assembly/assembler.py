@@ -21,6 +21,7 @@ from metaagents.learning.endings import Endings
 from metaagents.learning.extraction import ExtractionAgent, ExtractionPolicy
 from metaagents.learning.judging import JudgeAgent, JudgePolicy
 from metaagents.learning.moves import CoreKeeper
+from metaagents.learning.neighbours import Neighbourhood
 from metaagents.learning.rules import LearningPolicy
 from metaagents.lifecycle.agent import ConsolidateHandler, LifecycleAgent, RetainHandler
 from metaagents.lifecycle.keeper import GraphKeeper
@@ -366,7 +367,7 @@ def _retirement(settings: Settings, stores: _Stores) -> Retirement:
 def _extraction(
     settings: Settings, stores: _Stores, model: BudgetedModel | None
 ) -> ExtractionAgent:
-    cold = stores.cold
+    cold, looks = stores.cold, JudgePolicy()
     return ExtractionAgent(
         turns=cold.turns,
         semantic=cold.semantic,
@@ -379,7 +380,17 @@ def _extraction(
         policy=ExtractionPolicy(zone=settings.zone),
         guard=settings.guard_policy,
         embedder=stores.embedder,
-        endings=Endings(cold.semantic, cold.words),
+        endings=Endings(
+            Neighbourhood(
+                cold.review,
+                cold.semantic,
+                stores.warm,
+                cold.words,
+                embedder=None,
+                hits=looks.hits,
+                nearest=looks.nearest,
+            )
+        ),
     )
 
 

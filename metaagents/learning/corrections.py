@@ -15,6 +15,7 @@ from tiers.lexical import STOP_WORDS, sentences, words
 from tiers.records import Turn
 
 from ..claims.forms import root
+from .grammar.doubts import MISTAKEN
 from .grammar.lexicon import EVALUATIVE
 from .grammar.phrases import TIME, as_time
 from .patterns import Stated, stated, subject_of
@@ -88,11 +89,7 @@ _LEAD = any_case(
     r"|let me correct (?:that|this|myself)[,.:]+ )"
 )
 """What only leads to a correction."""
-_OWNS = any_case(
-    r"\b(?:i (?:got|had|put|wrote|said|told you) (?:(?:that|it|this) )?(?:all )?wrong"
-    r"|i was (?:mistaken|wrong)|i mixed (?:(?:it|them|that|those) )?up|i misspoke|i misread"
-    r"|i misremembered|(?:^|[.!?] +)correction\b|my mistake|i made a mistake)"
-)
+_OWNS = any_case(rf"\b{MISTAKEN}\b|(?:^|[.!?] +)correction\b")
 """That the speaker was mistaken before."""
 _CORRECTED_TURNS_MAX = 8
 _BEFORE_VALUES = frozenset("a an the in on at with from by for to".split())

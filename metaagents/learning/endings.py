@@ -11,22 +11,18 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from tiers.learning import is_live
-from tiers.records import Fact, Scope, SearchQuery
+from tiers.records import Fact
 
 from .candidates import FactDraft, Window
-from .neighbours import QUERY_CHARS_MAX, sight_of
+from .neighbours import Neighbourhood
 from .succession import effect
-
-if TYPE_CHECKING:
-    from tiers.cold.stores import LexicalIndex, SemanticStore
 
 STATEMENTS_PER_TURN_MAX = 6
 """What one turn says beside what is learnt of it anyway, as far as it is looked at."""
 
-KNOWN_MAX = 8
+KNOWN_MAX = 16
 """Known facts that one statement is compared with."""
 
 AsFact: TypeAlias = Callable[[FactDraft], Fact]
@@ -38,12 +34,10 @@ class Endings:
     """Finds what turns say of known facts that are over by it.
 
     Attributes:
-        semantic: The facts.
-        words: Finds them by words.
+        neighbours: Finds the facts that a statement is compared with, by its words.
     """
 
-    semantic: SemanticStore
-    words: LexicalIndex
+    neighbours: Neighbourhood
 
     async def of_known(
         self,
@@ -64,7 +58,7 @@ class Endings:
         told = [as_fact(draft) for draft in learnt]
         for draft in drafts:
             fact = as_fact(draft)
-            known = await self._known(fact, now)
+            known = (await self.neighbours.of(fact, now)).rivals[:KNOWN_MAX]
             if not known:
                 continue
             is_over: bool = await asyncio.to_thread(_ends_any, fact, known, told)
@@ -72,21 +66,6 @@ class Endings:
                 found.append(draft)
                 told.append(fact)
         return found
-
-    async def _known(self, fact: Fact, now: datetime) -> tuple[Fact, ...]:
-        query = SearchQuery(
-            text=fact.text[:QUERY_CHARS_MAX],
-            kinds=("fact",),
-            user_id=fact.user_id,
-            limit=KNOWN_MAX,
-            now=now,
-        )
-        hits = await self.words.search_words(sight_of(fact), query)
-        ids = [hit.id for hit in hits if hit.id != fact.id]
-        whole = Scope.of_graph(fact.tenant, fact.graph_id)
-        sight = whole.for_agent(fact.agent_id) if fact.private else whole
-        found = await self.semantic.facts(sight, ids) if ids else ()
-        return tuple(one for one in found if is_live(one) and one.user_id == fact.user_id)
 
 
 def _ends_any(fact: Fact, known: Sequence[Fact], told: Sequence[Fact]) -> bool:

@@ -89,7 +89,7 @@ class Neighbourhood:
 
     async def _search(self, fact: Fact, now: datetime) -> list[str]:
         """Return the ids of what both indexes find within what the fact's bucket may see."""
-        scope = sight_of(fact)
+        scope = _sight_of(fact)
         vector = self.vectors.get(fact.text)
         query = SearchQuery(
             text=fact.text[:QUERY_CHARS_MAX],
@@ -138,7 +138,7 @@ class Neighbourhood:
         self.vectors.update(zip(new, made, strict=True))
 
 
-def sight_of(fact: Fact) -> Scope:
+def _sight_of(fact: Fact) -> Scope:
     """Return what may be seen of what a fact is compared with: of its owner and topics."""
     return Scope(
         tenant=fact.tenant,

@@ -81,7 +81,7 @@ def stated(said: str, subject: str, at: datetime | None = None) -> list[Stated]:
     if not is_plain(said):
         return []
     plain = headings_spelled_out(in_plain_letters(plain_quotes(said)))
-    typed = retold(with_speaker(with_capitals(plain)))
+    typed = _spelled_out(plain)
     heard = list(_in_order(typed, subject, at))
     if not heard and typed != plain:
         heard = list(_in_order(plain, subject, at))
@@ -94,6 +94,11 @@ def stated(said: str, subject: str, at: datetime | None = None) -> list[Stated]:
     return list(found.values())
 
 
+def _spelled_out(plain: str) -> str:
+    """Return a message in plain letters as somebody writes it who leaves nothing out."""
+    return retold(with_speaker(with_capitals(plain)))
+
+
 def stated_beside(said: str, subject: str, at: datetime | None = None) -> Iterator[Stated]:
     """Yield what a message states that is no news in itself, where it tells of a change or an end.
 
@@ -101,7 +106,7 @@ def stated_beside(said: str, subject: str, at: datetime | None = None) -> Iterat
     """
     if not is_plain(said) or not tells_of_change(said):
         return
-    typed = retold(with_speaker(with_capitals(in_plain_letters(plain_quotes(said)))))
+    typed = _spelled_out(in_plain_letters(plain_quotes(said)))
     claims = claims_in(clauses(typed), subject, at)
     yield from (of_claim(one, said) for one in claims if not one.is_news and not one.is_ahead)
     before = ""

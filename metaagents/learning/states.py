@@ -27,11 +27,12 @@ _WHEN = frozenset((*WEEKDAYS, *MONTHS, *(f"{day}s" for day in WEEKDAYS))) | froz
     "every each daily weekly monthly morning mornings evening evenings night nights weekend "
     "weekends noon midnight am pm o'clock week month year today tomorrow".split()
 )
-_ADDS = any_case(
-    r"\b(?:also|too|as well|another|both|besides|sometimes|either|second|third|extra|additional"
-    r"|more|temporarily|for now|this week|today|tonight|until|till|while|trial)\b"
+BESIDE = (
+    "also|too|as well|another|both|besides|sometimes|either|extra|additional|temporarily|for now"
+    "|this week|until|till|trial"
 )
-"""What stands beside something ends nothing; nor does what is so for a time."""
+"""Words of what stands beside something and ends nothing, or is so for a time only."""
+STANDS_BESIDE = any_case(rf"\b(?:{BESIDE}|second|third|more|today|tonight|while)\b")
 _MANY = frozenset(
     "like love hate enjoy know think talk say go come want need see meet visit read watch listen "
     "speak play be have get make take do help belong believe hope plan look learn eat drink buy "
@@ -94,26 +95,32 @@ def _content(text: str) -> frozenset[str]:
 
 def is_otherwise(new: Claim, old: Claim) -> bool:
     """Whether in one frame one part is another since a change: ``train at Riverside now``."""
-    if not (new.is_change and new.sense == old.sense == "is") or _ADDS.search(new.text):
-        return False
-    ours, theirs = _Frame.of(new), _Frame.of(old)
-    if ours.verb != theirs.verb or not ours.parts or not theirs.parts:
-        return False
+    return _other_part(_Frame.of(new), _Frame.of(old), new, old) is not None
+
+
+def _other_part(ours: _Frame, theirs: _Frame, new: Claim, old: Claim) -> str | None:
+    """Return the word that leads the one part that is another since a change."""
+    if not (new.is_change and new.sense == old.sense == "is") or STANDS_BESIDE.search(new.text):
+        return None
     differing = [
         lead
         for lead, said in ours.parts.items()
         if lead in theirs.parts and _content(said) != _content(theirs.parts[lead])
     ]
-    first = next(iter(ours.parts))
-    if len(differing) != 1 or ("" in ours.parts) != ("" in theirs.parts):
-        return False
+    if (
+        ours.verb != theirs.verb
+        or len(differing) != 1
+        or ("" in ours.parts) != ("" in theirs.parts)
+    ):
+        return None
     lead = differing[0]
     one, two = ours.parts[lead], theirs.parts[lead]
     is_number = [any(map(str.isdigit, text)) for text in (one, two)]
-    if lead in {"", "when"} or is_number[0] != is_number[1] or not _is_alike(one, two):
-        return False
-    is_main = first in {lead, ""}
-    return is_main and (ours.verb not in _MANY or "" in ours.parts or ours.verb == "is")
+    is_main = lead not in {"", "when"} and next(iter(ours.parts)) in {lead, ""}
+    if not is_main or is_number[0] != is_number[1] or not _is_alike(one, two):
+        return None
+    is_one = ours.verb not in _MANY or "" in ours.parts
+    return lead if is_one else None
 
 
 def _is_alike(one: str, two: str) -> bool:
@@ -135,25 +142,16 @@ def kept_of(new: Claim, old: Claim, text: str) -> str | None:
 
     Of who trained at Hilltop on Wednesdays, and trains at Riverside now, the day is still so.
     """
-    if not is_otherwise(new, old):
-        return None
     ours, theirs = _Frame.of(new), _Frame.of(old)
-    gone = [
-        lead
-        for lead in ours.parts
-        if lead
-        and lead in theirs.parts
-        and _content(ours.parts[lead]) != _content(theirs.parts[lead])
-    ]
-    is_more = "when" in theirs.parts and "when" not in ours.parts
-    if not is_more or len(gone) != 1:
+    gone = _other_part(ours, theirs, new, old)
+    if gone is None or "when" not in theirs.parts or "when" in ours.parts:
         return None
-    rest = text.replace(f" {gone[0]} {theirs.parts[gone[0]]}", "", 1)
+    rest = text.replace(f" {gone} {theirs.parts[gone]}", "", 1)
     return rest if rest != text else None
 
 
 _SETTING = frozenset(
-    "retry wait allow hold keep last cost weigh listen run expire time hold fit seat charge accept "
+    "retry wait allow hold keep last cost weigh listen run expire time fit seat charge accept "
     "support serve store cap limit take need require".split()
 )
 """Verbs by which a thing is told how much of something it is set to."""
@@ -163,7 +161,7 @@ _PEOPLE = frozenset("i we he she they user you".split())
 
 def is_other_measure(new: Claim, old: Claim) -> bool:
     """Whether of a thing that is set to so much another number is told: ``retries 3 times``."""
-    if not (new.sense == old.sense == "is") or _ADDS.search(new.text) or new.is_ahead:
+    if not (new.sense == old.sense == "is") or STANDS_BESIDE.search(new.text) or new.is_ahead:
         return False
     ours, theirs = _Frame.of(new), _Frame.of(old)
     is_thing = _IS_SET.search(old.subject) is not None and spelled(old.subject) not in _PEOPLE
@@ -210,19 +208,23 @@ def is_task(claim: Claim) -> bool:
 
 _OF_ALL = regex(r"(?:the|our) (?!(?:piano|guitar|violin|drums|flute|news|paper|bus|train|tram)\b)")
 _SHARED = frozenset(
-    "use follow support study join share enter leave find prefer cross climb remember trust join "
+    "use follow support study share enter leave find prefer cross climb remember trust join "
     "remain sing ride take own".split()
 )
 """What one does with a thing though another does so as well."""
-_ENDED = frozenset(
-    "gone dead closed cancelled canceled over retired wiped scrapped sold shut fixed deleted lost "
-    "decommissioned removed discontinued merged deprecated bust broken stolen finished".split()
+GONE = (
+    "gone|dead|closed|cancelled|canceled|retired|wiped|scrapped|sold|shut|fixed|deleted|lost|stolen"
+    "|decommissioned|removed|discontinued|bust|dropped"
 )
+"""What a thing is that is no more."""
+PUT_AN_END_TO = (
+    "cancelled|canceled|closed|sold|scrapped|retired|decommissioned|deleted|removed|archived"
+    "|dropped|quit|lost|wiped|discontinued"
+)
+"""What somebody has done with a thing that is no more."""
+_ENDED = frozenset((*GONE.split("|"), "over", "merged", "deprecated", "broken", "finished"))
 _END_WORDS_MAX = 3
-_ENDING = frozenset(
-    "close cancel scrap retire wipe delete remove decommission drop discontinue quit sell lose "
-    "shut".split()
-)
+_ENDING = frozenset(FORMS.get(one, (one, ""))[0] for one in PUT_AN_END_TO.split("|"))
 _OCCASIONS = {
     "wedding": frozenset(("marry", "marrying", "married")),
     "engagement": frozenset(("engaged", "marrying")),

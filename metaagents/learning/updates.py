@@ -19,6 +19,7 @@ from tiers.lexical import MONTHS, NUMBER_WORDS, STOP_WORDS, WEEKDAYS, words
 from ..claims.forms import root
 from .likeness import REMEMBERED_TEXTS
 from .regexes import any_case, regex
+from .states import BESIDE, GONE, PUT_AN_END_TO
 
 _CHANGE = any_case(
     r"\b(?:now|no longer|any ?more|instead|from now on|again|since|as of|from today|these days"
@@ -30,8 +31,7 @@ _CHANGE = any_case(
 )
 """That something is otherwise than before."""
 _BESIDE = any_case(
-    r"\?|\b(?:also|too|as well|another|both|besides|sometimes|either|extra|additional|temporarily"
-    r"|for now|this week|today only|until|till|trial|might|may be|could|would|should|maybe|perhaps"
+    rf"\?|\b(?:{BESIDE}|might|may be|could|would|should|maybe|perhaps"
     r"|want(?:s|ed)? to|thinking|considering|plan(?:s|ned)? to|hope|hopes|if|asked|asks|suggested"
     r"|wish|almost|nearly|not yet|will|going to|propose[sd]?|rumou?r|apparently)\b"
 )
@@ -43,22 +43,14 @@ _MONTH = "|".join(one.capitalize() for one in MONTHS)
 _WEEKDAY = "|".join(one.capitalize() for one in WEEKDAYS)
 _COUNT = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
 _NO_NAME = "It|I|We|The|This|That|They|He|She|You|My|Our|There|No|New|Since|Now|On|In|At|From|All"
-_PLACE = (
-    "room|lab|ward|lane|track|studio|bay|gate|platform|floor|desk|table|till|unit|line|port|stage"
-    "|level|flat|court|pitch|hall|table|slot|rack|dock"
-)
 _SORTS = regex(
     rf"(?P<date>\b\d{{1,2}}(?:st|nd|rd|th)? (?:{_MONTH})\b(?:,? \d{{4}})?"
     rf"|\b(?:{_MONTH}) \d{{1,2}}\b(?:,? \d{{4}})?)"
     r"|(?P<time>\b\d{1,2}[:.]\d\d\b(?: ?[ap]m\b)?|\b\d{1,2} ?[ap]m\b)"
     rf"|(?P<day>\b(?:{_WEEKDAY})s?\b)"
-    r"|(?P<money>[\u20ac$\u00a3] ?\d[\d.,]*k?"
-    r"|\b\d[\d.,]*k? ?(?:euros?|dollars?|pounds?|francs?|\u20ac|\$|\u00a3))"
-    rf"|(?P<numbered>\b(?:{_PLACE}) \d+[a-z]?\b)"
     r"|(?P<version>\b[A-Z][\w+#]*(?: [A-Z][\w+#]*)? v?\d[\w.]*)"
     rf"|(?P<measure>\b(?:\d[\d.,]*%?|{_COUNT})[ -](?:[a-z]+\b))"
     r"|(?P<tag>#[\w-]+)"
-    r"|(?P<code>\b[a-z]\w*(?:[-./_]\w+)*[-./_]\w*\d\w*\b|\b[A-Z]{2,}-?\d+\b)"
     rf"|(?P<name>\b(?!(?:{_NO_NAME})\b)[A-Z][\w'&-]*(?: (?:[A-Z][\w'&-]*|\d+))*)"
 )
 """The sorts of values that a statement may have."""
@@ -92,19 +84,18 @@ class _Told:
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def _told(text: str) -> _Told:
-    plain = text.removeprefix("user: ")
     values: dict[str, set[str]] = {}
     rest, end = [], 0
-    for found in _SORTS.finditer(plain):
+    for found in _SORTS.finditer(text):
         sort, value = _sorted(found.lastgroup or "", found[0])
-        if not sort or (sort == "name" and _is_word(plain, found.start(), found[0])):
+        if not sort or (sort == "name" and _is_word(text, found.start(), found[0])):
             continue
         values.setdefault(sort, set()).add(value.lower())
-        rest.append(plain[end : found.start()])
+        rest.append(text[end : found.start()])
         end = found.end()
         if sort.startswith("version"):
             rest.append(found[0].split()[0])
-    rest.append(plain[end:])
+    rest.append(text[end:])
     said = [root(word) for word in words(" | ".join(rest))]
     topic = [
         word
@@ -127,9 +118,6 @@ def _sorted(sort: str, said: str) -> tuple[str, str]:
     if sort == "version":
         name, _, number = said.rpartition(" ")
         return f"version {name.lower()}", number
-    if sort == "numbered":
-        name, _, number = said.rpartition(" ")
-        return f"numbered {name}", number
     return sort, said.removesuffix("'s")
 
 
@@ -187,7 +175,7 @@ def _is_of_same(one: _Told, two: _Told) -> bool:
     shared = [word for word in one.topic if word in two.topic]
     names = _names_of_both(one, two)
     both = one.values.keys() & two.values.keys()
-    counted = {sort for sort in both if sort.startswith(("measure ", "numbered "))}
+    counted = {sort for sort in both if sort.startswith("measure ")}
     count = len(shared) + len(names) + len(counted)
     if count < 2 or count < _SHARE_MIN * (len(one.topic) + len(names) + len(counted)):  # noqa: PLR2004
         return False
@@ -244,11 +232,14 @@ def is_told_over(older: str, newer: str) -> bool:
     )
 
 
-_GONE = (
-    r"gone|dead|closed|cancelled|canceled|retired|wiped|scrapped|sold|shut(?: down)?|fixed|resolved"
-    r"|decommissioned|deleted|removed|discontinued|bust|lost|stolen|history|no more|dropped"
-    r"|archived|abandoned|written off|stopped|ended|revoked|repaid|paid off|called off|switched off"
-    r"|turned off"
+_GONE_TOO = (
+    "shut down|resolved|history|no more|archived|abandoned|written off|stopped|ended|revoked|repaid"
+    "|paid off|called off|switched off|turned off"
+)
+_PUT_AN_END_TOO = (
+    "stopped|shut down|got rid of|gave away|gave up|given up|threw out|let go of|handed back"
+    "|returned|abandoned|ditched|fixed|revoked|paid off|called off|finished with|done with"
+    "|turned off|switched off"
 )
 _TAIL = (
     r"(?=$|[,.;!:]| (?:now|since|for|last|yesterday|today|on|in|and|as|by|because|so|at|after|to"
@@ -259,13 +250,11 @@ _THING = rf"(?:(?:the|my|our|that) )?(?P<thing>{_WORD}(?: {_WORD}){{0,3}})"
 _ENDED_WAYS = (
     any_case(
         rf"(?:^|[,;:.!] |\band |\bbut |\bso ){_THING} (?:is|are|was|were|has been|have been"
-        rf"|got|went|has gone)(?: (?:now|finally|all|officially|permanently))? (?:{_GONE}){_TAIL}"
+        rf"|got|went|has gone)(?: (?:now|finally|all|officially|permanently))?"
+        rf" (?:{GONE}|{_GONE_TOO}){_TAIL}"
     ),
     any_case(
-        r"\b(?:cancelled|canceled|closed|sold|scrapped|retired|decommissioned|deleted|removed"
-        r"|archived|dropped|stopped|quit|shut down|got rid of|gave away|gave up|given up|threw out"
-        r"|let go of|handed back|returned|abandoned|ditched|fixed|revoked|paid off|called off"
-        r"|finished with|done with|turned off|switched off) "
+        rf"\b(?:{PUT_AN_END_TO}|{_PUT_AN_END_TOO}) "
         rf"(?:the |my |our )?(?P<thing>{_WORD}(?: {_WORD}){{0,3}}){_TAIL}"
     ),
     any_case(

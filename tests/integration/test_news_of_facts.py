@@ -505,3 +505,10 @@ async def test_of_what_there_may_be_several_the_wrong_one_is_denied(tmp_path: Pa
     held = await _standing(tmp_path, *said)
     assert "Noah is allergic to cashews" in held
     assert "Noah is allergic to peanuts" not in held
+
+
+async def test_what_is_done_otherwise_by_name_or_number_is_news(tmp_path: Path) -> None:
+    """Though nothing was known of it before."""
+    assert await _standing(tmp_path, "My salary goes to Monzo now.") == {
+        "sam's salary goes to Monzo now"
+    }

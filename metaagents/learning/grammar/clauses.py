@@ -86,9 +86,8 @@ _NEVER_WAS = any_case(rf"(?<=\w)\. (?={_IT_WAS}[.! ]*$)")
 """Between the two, where they are two sentences."""
 _TRUE = any_case(r"(?:it is|it's|it was) (?:quite |perfectly )?true that\s+")
 CORRECTS = Sought(
-    r"\b(?:correction|typo|strike that|my bad|i misremembered|i mixed (?:it|that|them) up|"
-    r"i was wrong|i got (?:that|it) wrong|my mistake|i made a mistake|i misspoke|"
-    r"i meant|scratch that|let me correct|to be precise|wrong \w+|that's (?:wrong|not right"
+    rf"\b(?:correction|typo|strike that|my bad|{doubts.MISTAKEN}|i meant|scratch that"
+    r"|let me correct|to be precise|wrong \w+|that's (?:wrong|not right"
     r"|not true))\b|^\s*i (?:said|wrote|told you|mentioned|put) [^.;!?]{2,40}, but\b"
     r"|^\s*(?:it's |it is |that's )?not (?:on |at )?\w+,|^\s*(?:actually|oops"
     r"|sorry(?! (?:for|about|to|i'm late|i am late)\b)|no(?! (?:longer|more)\b)|wait|rather)\b[ ,]",

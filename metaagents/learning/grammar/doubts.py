@@ -8,6 +8,12 @@ from ..marks import Sought
 from ..regexes import any_case, regex
 
 HEADING_WORDS_MAX = 3
+MISTAKEN = (
+    r"(?:i (?:got|had|put|wrote|said|told you) (?:(?:that|it|this) )?(?:all )?wrong|i misspoke"
+    r"|i was (?:mistaken|wrong)|i mixed (?:(?:it|them|that|those) )?up|i misread|i misremembered"
+    r"|my mistake|i made a mistake)"
+)
+"""Who speaks owns to a mistake of before."""
 SUPPOSES = any_case(
     r"\s*(?:(?:and|but|so|now|just|please)\s+)*(?:if|suppose|supposing|imagine|assume|assuming|"
     r"let's (?:say|assume|imagine|suppose|pretend)|pretend|say\b|unless|whether|had i|were i|"
