@@ -217,6 +217,11 @@ GONE = (
     "|decommissioned|removed|discontinued|bust|dropped"
 )
 """What a thing is that is no more."""
+SHUT_FOR_NOW = any_case(
+    r"\b(?:is|are|'s|'re) (?:now |currently |all )?(?:closed|shut|off|stopped|out)\b"
+    r"(?! (?:for good|down|permanently|forever))|\b(?:closes|shuts|stops|close|shut) "
+)
+"""What opens again as a rule: a shop on Mondays, a valve at 80 degrees."""
 PUT_AN_END_TO = (
     "cancelled|canceled|closed|sold|scrapped|retired|decommissioned|deleted|removed|archived"
     "|dropped|quit|lost|wiped|discontinued"
@@ -272,7 +277,8 @@ def _is_out(claim: Claim, frame: _Frame) -> bool:
 def is_of_what_is_gone(new: Claim, old: Claim) -> bool:
     """Whether what is told is of a thing that is gone: who sold the Golf drives it no more."""
     thing, owner = _ended_thing(new)
-    if not thing or old.sense != "is" or old.attribute in _KEPT or not _DEFINITE.search(thing):
+    is_gone = _DEFINITE.search(thing) is not None and not SHUT_FOR_NOW.search(new.text)
+    if not is_gone or old.sense != "is" or old.attribute in _KEPT:
         return False
     name, is_cancelled = _ARTICLE.sub("", thing), new.attribute == "cancelled"
     whose = [spelled(one) for one in old.subject.split(" and ")]

@@ -19,7 +19,7 @@ from tiers.lexical import MONTHS, NUMBER_WORDS, STOP_WORDS, WEEKDAYS, words
 from ..claims.forms import root
 from .likeness import REMEMBERED_TEXTS
 from .regexes import any_case, regex
-from .states import BESIDE, GONE, PUT_AN_END_TO
+from .states import BESIDE, GONE, PUT_AN_END_TO, SHUT_FOR_NOW
 
 _CHANGE = any_case(
     r"\b(?:now|no longer|any ?more|instead|from now on|again|since|as of|from today|these days"
@@ -291,7 +291,7 @@ _SEVERAL = any_case(
 
 def is_of_ended(older: str, newer: str) -> bool:
     """Whether what was told is of a thing that is gone by what is told now."""
-    if _DONE_WITH.search(older) or _STAYS.search(older):
+    if _DONE_WITH.search(older) or _STAYS.search(older) or SHUT_FOR_NOW.search(newer):
         return False
     if any(_speaks_of(older, thing) for thing in _ended_things(newer)):
         return True

@@ -111,6 +111,10 @@ def test_most_of_the_same_words_and_another_value_end_what_was(old: str, new: st
         ("The release is on 3 March 2027", "The release was originally planned for 1 February"),
         ("The warehouse backup starts at 02:00", "We might move the warehouse backup to 04:30"),
         ("I drive a Golf", "My brother sold the Golf"),
+        ("The valve opens at 80 degrees", "The valve closes at 80 degrees"),
+        ("The Blue Café has 20 seats", "The Blue Café is closed on Mondays"),
+        ("The juniors train at Hilltop", "Hilltop is closed"),
+        ("The pump is in room 4", "The pump is off"),
         ("We visited the Kunsthalle Basel in May", "The Kunsthalle Basel is closed for good"),
     ],
 )
