@@ -156,7 +156,7 @@ _HIT = {
 _AS_ENTRY = tuple(
     name for name in Hit.model_fields if name in IndexEntry.model_fields and name != "tier"
 )
-_AS_FACT = ("valid_from", "valid_to", "uses", "last_used_at")
+_AS_FACT = ("valid_from", "valid_to", "uses", "last_used_at", "said_at")
 _AS_RULE = ("successes", "failures", "version")
 
 
@@ -180,9 +180,9 @@ def hit_of(record: Owned, score: float, own_graph: str, cosine: float | None = N
     )
 
 
-def without_cosine(hit: Hit) -> Hit:
-    """Return a hit as a caller gets it: how close it is to a question is for who weighs it."""
-    return hit.model_copy(update={"cosine": None})
+def as_answered(hit: Hit) -> Hit:
+    """Return a hit as a caller gets it, without what only those need who weigh and show it."""
+    return hit.model_copy(update={"cosine": None, "said_at": None})
 
 
 def without_forgotten(fact: Fact, *parts: str) -> Fact:

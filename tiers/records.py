@@ -373,6 +373,7 @@ class Hit(Record):
         folded: Other records that say the same, or cover it, and are left out for this one.
         citation: For a passage of a document, where it stands.
         cosine: To the question's vector, for who weighs it further; no caller is told.
+        said_at: Of a fact, when it was said last, for who tells its day; no caller is told.
     """
 
     id: str
@@ -404,6 +405,7 @@ class Hit(Record):
     folded: tuple[str, ...] = ()
     citation: Citation | None = None
     cosine: SkipJsonSchema[float | None] = Field(default=None, exclude=True, repr=False)
+    said_at: SkipJsonSchema[Moment | None] = Field(default=None, exclude=True, repr=False)
 
 
 IDS_MAX = 1_000

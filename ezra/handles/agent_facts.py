@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
 from tiers.fields import Word
-from tiers.forms import without_cosine, without_forgotten
+from tiers.forms import as_answered, without_forgotten
 from tiers.records import Fact, FactTier, Hit, Rule, Scope, SearchQuery, Source, Standing, Turn
 from tiers.upkeep import Page
 
@@ -229,7 +229,7 @@ class AgentFacts(ABC):
         found = await self._runtime.semantic.recall_archival(
             scope, asked, user_id=user_id, scope_topics=topics, limit=limit
         )
-        return tuple(map(without_cosine, found))
+        return tuple(map(as_answered, found))
 
     @operation("GET", "/facts")
     async def latest_facts(

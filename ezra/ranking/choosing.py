@@ -255,23 +255,6 @@ def _moment(hit: Hit) -> tuple[datetime, str]:
     return happened, hit.id
 
 
-def telling_more(hits: Sequence[Hit]) -> list[Hit]:
-    """Return the same without summaries and episodes of which better ones tell every sentence.
-
-    A month in which little was said tells what its week and its day do.
-    """
-    kept: list[Hit] = []
-    known: set[Note] = set()
-    for hit in hits:
-        if hit.kind in SHORTER:
-            notes = notes_told(hit.text, hit.occurred_at or hit.recorded_at)
-            if notes <= known:
-                continue
-            known |= notes
-        kept.append(hit)
-    return kept
-
-
 def _tells(told: Mapping[int, frozenset[Note]], one: int, other: int) -> bool:
     """Whether of two that tell something in sentences the first tells all that the other does."""
     return one in told and other in told and told[other] <= told[one]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import replace
 
-from tiers.forms import without_cosine
+from tiers.forms import as_answered
 from tiers.records import Receipt, Scope
 
 from ..recaller import RecallResult
@@ -25,7 +25,7 @@ async def ask(runtime: Runtime, scope: Scope, request: RecallRequest) -> RecallR
     """
     check_identity(request, scope)
     found = await recollect(runtime, scope, request)
-    found = replace(found, items=tuple(map(without_cosine, found.items)))
+    found = replace(found, items=tuple(map(as_answered, found.items)))
     if not request.receipt and not runtime.settings.recall_receipts:
         return found
     return await _with_receipt(runtime, scope, request, found)

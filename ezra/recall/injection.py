@@ -17,7 +17,7 @@ from metaagents.lifecycle.periods import period_of
 from tiers.concurrency import together
 from tiers.errors import UsageError, check_within
 from tiers.fencing import entry, fenced, named
-from tiers.forms import dated_text, shown_date, without_cosine
+from tiers.forms import as_answered, dated_text, shown_date
 from tiers.lexical import estimate_tokens
 from tiers.moments import UTC_ZONE
 from tiers.records import Hit, Kind, Scope
@@ -123,7 +123,7 @@ async def inject(
     text = rendered(in_asked_order(query, items), zone)
     return Injected(
         query=query,
-        items=tuple(map(without_cosine, items)),
+        items=tuple(map(as_answered, items)),
         text=text,
         tokens=estimate_tokens(text),
         degraded=tuple(state.lost),

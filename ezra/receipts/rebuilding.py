@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
+from metaagents.lifecycle.material import without
 from tiers.documents import Passage
 from tiers.errors import NotFound
 from tiers.forms import dated, entry_of, shown_output
@@ -318,6 +319,8 @@ def _slot_again(
         since=kept.since,
         until=kept.until,
         is_cited=kept.is_cited,
+        left_out=kept.left_out,
+        said_on=kept.said_on,
     )
     if kept.record is not None:
         slot = replace(slot, source=_source_again(kept, receipt, found))
@@ -342,7 +345,8 @@ def _source_again(kept: KeptSlot, receipt: Receipt, found: _Found) -> str:
     if record is None or kept.record is None or kept.kind in ("hot", "recalled"):
         return ""
     name = found.names.get(kept.id, "") if kept.is_cited else ""
-    whence, day = kept.inherited_from, kept.since or "" if kept.record == "turn" else ""
+    whence, since = kept.inherited_from, kept.since if kept.record == "turn" else None
+    day = since or kept.said_on or ""
     return source_of(kept.record, record.agent_id, receipt.agent_id, whence, name, day)
 
 
@@ -381,7 +385,9 @@ def _texts_of(record: Owned, kept: KeptSlot) -> Sequence[str]:
     if isinstance(record, Turn):
         return _texts_of_turn(record, kept)
     text = entry_of(record).text
-    return [dated(text, kept.since, kept.until) if isinstance(record, Fact) else text]
+    if isinstance(record, Fact):
+        return [dated(text, kept.since, kept.until)]
+    return [without(text, kept.left_out) if kept.left_out else text]
 
 
 def _texts_of_turn(turn: Turn, kept: KeptSlot) -> Sequence[str]:

@@ -3,9 +3,9 @@
 Steps that are more than a few lines have a module of their name; what a turn leaves in the tiers
 is ``ledger``, what the steps return to each other ``routing``.
 
-``assemble``, ``context_budget``, ``follow_up``, ``output_checks``, ``receipts`` and ``slots`` are
-pure. It may import ``ranking``, ``rights``, ``contradiction``, ``mesh`` and ``models``, never a
-handle.
+``assemble``, ``context_budget``, ``follow_up``, ``output_checks``, ``receipts``, ``slots`` and
+``telling`` are pure. It may import ``ranking``, ``rights``, ``contradiction``, ``mesh`` and
+``models``, never a handle.
 
 1. parse intent, entities and urgency by heuristics.
 2. policy refuses topics and sources that are not the agent's; nothing was read yet. Then it asks

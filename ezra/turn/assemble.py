@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from metaagents.lifecycle.statements import is_statement
+from metaagents.lifecycle.material import without
 from tiers.fencing import RULE, as_said, entry, fenced, labelled
 from tiers.forms import dated, shown_date
 from tiers.learning import is_ahead, known_speaker
-from tiers.lexical import estimate_tokens, sentences
+from tiers.lexical import estimate_tokens
 from tiers.moments import UTC_ZONE, local
 from tiers.records import (
+    UNRECORDED,
     AgentRecord,
     Ancestor,
     Commitment,
@@ -28,7 +30,6 @@ from tiers.records import (
 )
 
 from ..mesh.rows import plain
-from ..ranking.cues import wants_order
 from .slots import (
     FENCED_LAYOUTS,
     LAYOUT,
@@ -39,6 +40,7 @@ from .slots import (
     input_slot,
     shows_names,
 )
+from .telling import Telling, witnesses
 
 _STEADY_UNFENCED = 3
 _STEADY_LAYOUTS = frozenset({_STEADY_UNFENCED, STEADY_LAYOUT})
@@ -91,6 +93,7 @@ class Material:
         speaker: Who says the input, as its turn will have it.
         layout: ``LAYOUT`` or ``STEADY_LAYOUT``.
         zone: Where days begin.
+        now: When the input is said: facts of former days are told with their day.
         personal: Facts of who speaks that are not about the message: where there is room.
     """
 
@@ -111,6 +114,7 @@ class Material:
     personal: Sequence[Hit] = ()
     lineage: Sequence[Ancestor] = ()
     zone: ZoneInfo = UTC_ZONE
+    now: datetime = UNRECORDED
 
 
 @dataclass(frozen=True)
@@ -138,10 +142,11 @@ def assemble(material: Material, budget: int) -> Context:
     """Pack the material into ``budget`` tokens.
 
     System and input always go in. The rest fills what is left in the order pinned beliefs,
-    beliefs, core facts, rules, what is injected, archival facts, warm summaries, turns that
-    were found, hot turns (newest first), mesh result, other facts of who speaks; in a steady layout
-    hot turns come behind core facts. A hot turn that does not fit goes in without what tools
-    returned. A slot that does not fit is dropped, and smaller ones after it may still fit.
+    beliefs, core facts, rules, what is injected, archival facts, turns that were found, warm
+    summaries without what these or better ones tell, turns whose summary found no room, hot turns
+    (newest first), mesh result, other facts of who speaks; in a steady layout hot turns come behind
+    core facts. A hot turn that does not fit goes in without what tools returned. A slot that does
+    not fit is dropped, and smaller ones after it may still fit.
     """
     is_named = _shows_names(material)
     said_by = known_speaker(material.speaker, material.agent.id) if is_named else ""
@@ -152,12 +157,17 @@ def assemble(material: Material, budget: int) -> Context:
     dropped: list[Slot] = []
     folded: list[Slot] = []
     seen: set[str] = set()
+    found = {hit.id: hit for hit in (*material.said, *material.warm)}
+    telling = Telling(material.zone)
     plainer = {turn.id: turn for turn in material.hot if turn.tool_outputs}
     for slot in _optional_slots(material):
+        before = found.get(slot.source_ids[0]) if slot.kind == "warm" else None
         is_there = slot.source_ids and slot.kind != "hot" and set(slot.source_ids) <= seen
-        if is_there and (slot.record != "turn" or _is_told(slot, kept)):
+        if is_there or (before is not None and telling.has(before)):
             folded.append(slot)
             continue
+        if before is not None:
+            slot = _rest(slot, telling.known_of(before))  # noqa: PLW2901
         if slot.tokens > left and slot.kind == "hot" and slot.source_ids[0] in plainer:
             turn = plainer[slot.source_ids[0]]
             slot = hot_slot(turn, output_chars=0, is_named=is_named)  # noqa: PLW2901
@@ -166,9 +176,9 @@ def assemble(material: Material, budget: int) -> Context:
             continue
         left -= slot.tokens
         kept.append(slot)
-        # In which order things were said, the facts that were made of them do not tell.
-        stands_for_turns = slot.record != "fact" or not wants_order(material.input)
-        seen.update(slot.source_ids if stands_for_turns else slot.source_ids[:1])
+        if before is not None:
+            telling.add(before)
+        seen.update(slot.source_ids)
     slots = (system, *_in_order(kept, material.layout), asked)
     tokens = sum(slot.tokens for slot in slots)
     messages = messages_of(slots, material.layout)
@@ -179,12 +189,13 @@ def _shows_names(material: Material) -> bool:
     return shows_names(material.hot, material.agent.id, material.speaker)
 
 
-def _is_told(turn: Slot, kept: Sequence[Slot]) -> bool:
-    """Whether what was said and answered stands in what was made of it, which may leave it out."""
-    said = turn.text.partition(": ")[2]
-    statements = [one.rstrip(".!") for one in sentences(said) if is_statement(one)]
-    of_it = (one for one in kept if set(turn.source_ids) <= set(one.source_ids))
-    return any(one.record == "turn" or all(s in one.text for s in statements) for one in of_it)
+def _rest(slot: Slot, places: tuple[int, ...]) -> Slot:
+    """Return a summary or an episode without the sentences that are told already."""
+    if not places:
+        return slot
+    text = without(slot.text, places)
+    tokens = _tokens_of_entry(slot.kind, slot.record, slot.source, text)
+    return replace(slot, text=text, tokens=tokens, left_out=places)
 
 
 def _in_order(kept: Sequence[Slot], layout: int) -> list[Slot]:
@@ -271,7 +282,7 @@ def source_of(
         reader: The agent that reads it: what is its own is not said to be.
         inherited_from: The ancestor graph that it was read from, if any.
         name: What a document is called.
-        day: On which a turn was said.
+        day: On which a turn or a fact was said.
     """
     by = "" if writer == reader and inherited_from is None else writer
     return labelled(kind, by=by, among=inherited_from or "", name=name, day=day)
@@ -283,7 +294,8 @@ class _Shelf:
 
     reader: str
     above: Mapping[str, Ancestor]
-    zone: ZoneInfo = UTC_ZONE
+    zone: ZoneInfo
+    now: datetime
 
     def slot(
         self,
@@ -304,7 +316,8 @@ class _Shelf:
         name = "" if cited is None else cited.name
         if record == "turn" and isinstance(held, Hit) and held.occurred_at is not None:
             since = f"{local(held.occurred_at, self.zone):%Y-%m-%d}"
-        day = since or "" if record == "turn" else ""
+        said_on = self._day_said(held) if record == "fact" else None
+        day = (since if record == "turn" else said_on) or ""
         source = source_of(record, held.agent_id, self.reader, whence, name, day)
         return Slot(
             kind,
@@ -320,7 +333,15 @@ class _Shelf:
             until=until,
             source=source,
             is_cited=cited is not None if is_hit and record == "document" else None,
+            said_on=said_on,
         )
+
+    def _day_said(self, fact: Hit | Owned) -> str | None:
+        """Return the day on which a fact was said that was learnt from talk, if before today."""
+        if not isinstance(fact, (Hit, Fact)) or not fact.source_ids:
+            return None
+        day = f"{local(fact.said_at or fact.recorded_at, self.zone):%Y-%m-%d}"
+        return day if day < f"{local(self.now, self.zone):%Y-%m-%d}" else None
 
     def found(self, hit: Hit, kind: Literal["archival", "injected"]) -> Slot:
         since, until = shown_date(hit.valid_from), shown_date(hit.valid_to)  # of facts alone
@@ -344,9 +365,10 @@ def _system_slot(agent: AgentRecord, note: str = "") -> Slot:
     return Slot("system", text, tokens=estimate_tokens(text) + estimate_tokens(RULE) + 1)
 
 
-def core_cost(scope: Scope) -> Callable[[Fact], int]:
+def core_cost(scope: Scope, now: datetime, zone: ZoneInfo) -> Callable[[Fact], int]:
     """Return what says how many tokens a core fact takes in a context of the scope."""
-    shelf = _Shelf(scope.agent_id or "", {one.graph_id: one for one in scope.lineage})
+    above = {one.graph_id: one for one in scope.lineage}
+    shelf = _Shelf(scope.agent_id or "", above, zone, now)
     return lambda fact: shelf.core(fact).tokens
 
 
@@ -359,7 +381,7 @@ def _mesh_slot(mesh: MeshResult) -> Slot:
 
 def _optional_slots(material: Material) -> list[Slot]:
     above = {one.graph_id: one for one in material.lineage}
-    shelf = _Shelf(material.agent.id, above, material.zone)
+    shelf = _Shelf(material.agent.id, above, material.zone, material.now)
     beliefs = sorted(material.beliefs, key=lambda belief: not belief.pinned)
     slots = [shelf.slot("belief", "belief", one.claim, one) for one in beliefs]
     slots += map(shelf.core, material.core)
@@ -376,7 +398,8 @@ def _optional_slots(material: Material) -> list[Slot]:
         slots[at:at] = hot
     found = [shelf.found(hit, "injected") for hit in material.injected]
     found += [shelf.found(hit, "archival") for hit in material.archival]
-    found += [shelf.warm(hit) for hit in (*material.warm, *material.said)]
+    first, stood_for = witnesses(material.said, material.warm)
+    found += [shelf.warm(hit) for hit in (*first, *material.warm, *stood_for)]
     slots += found if is_steady else [*found, *hot]
     if material.mesh is not None:
         slots.append(_mesh_slot(material.mesh))

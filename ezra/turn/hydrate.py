@@ -17,7 +17,6 @@ from tiers.learning import name_of_speaker
 from tiers.previews import with_previews
 from tiers.records import FactTier, Hit, HotState, Kind, Scope, SearchQuery, Turn
 
-from ..ranking.choosing import telling_more
 from ..ranking.cues import asks, read_cues
 from ..ranking.pool import SESSION_GAP, Pool
 from ..ranking.scoring import Question, score
@@ -30,6 +29,7 @@ from .rings import Rings
 from .routing import Admission, Conversation, Hydrated, Meant, RouterLimits
 from .shadowing import core_seen, nearest_core, unhidden
 from .slots import shows_names
+from .telling import telling_more
 
 if TYPE_CHECKING:
     from tiers.cold.stores import SemanticStore, TurnStore
@@ -84,18 +84,19 @@ class Hydrator:
         """Return what is held for a message; core facts and rules as the opening has them."""
         meant, conversation = await both(self._by_meaning(turn), self._conversation(turn))
         said = await self._said_before(turn, meant, conversation)
+        warm = tuple(telling_more(meant.warm, said, self.limits.zone)[:SUMMARY_LIMIT])
         if turn.opening is None:
-            return Hydrated(meant, conversation, said)
+            return Hydrated(meant, conversation, said, warm)
         now = self.clock() if turn.scope.lineage else turn.request.at
         opening = turn.opening
         core = await nearest_core(turn.scope, opening.core, opening.nearer, now=now)
-        block = self.limits.core_block_of(core, turn.scope)
-        return Hydrated(meant, conversation, said, block, core.shadowed, turn.opening.rules)
+        block = self.limits.core_block_of(core, turn.scope, turn.request.at)
+        return Hydrated(meant, conversation, said, warm, block, core.shadowed, opening.rules)
 
     async def core_of(self, scope: Scope) -> CoreBlock:
         """Return the core block of a context for the scope, without what is hidden."""
         core = await core_seen(self.semantic, scope, self.clock)
-        return self.limits.core_block_of(core, scope)
+        return self.limits.core_block_of(core, scope, self.clock())
 
     async def _by_meaning(self, turn: Admission) -> Meant:
         """Read what is found by the question's vector, once that is made."""
@@ -142,7 +143,7 @@ class Hydrator:
     async def _summaries(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
         query = self._query(turn, vector, ("summary", "episode"), SUMMARY_CANDIDATES)
         found = await self.recaller.found(turn.scope, query, "warm", turn.degradation)
-        return Sifted(tuple(telling_more(found)[:SUMMARY_LIMIT]))
+        return Sifted(found)
 
     async def _turns(self, turn: Admission, vector: QuestionVector | None) -> Sifted:
         """Recall what was said: of a time that is asked about, and what else may be of use."""

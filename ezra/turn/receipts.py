@@ -2,9 +2,10 @@
 
 A receipt holds no text of a record. It names each record that was shown, with what is needed to
 read the same form of it again: its kind, its id, the graph that it came from, the version of a
-playbook, the date that was shown behind a fact. What stands in no record is kept as ``text``, which
-redaction blanks like the question: the agent's system line, what a connector returned, and the
-input where it was shown with the name of who said it.
+playbook, the dates that were shown with a fact, the places of a summary's sentences that were left
+out. What stands in no record is kept as ``text``, which redaction blanks like the question: the
+agent's system line, what a connector returned, and the input where it was shown with the name of
+who said it.
 
 Whether what is read again is what was shown is told by hashes: SHA-256 over the receipt's own salt
 and the text, and over the canonical JSON of all messages. Redaction, which blanks every receipt
@@ -176,6 +177,8 @@ class KeptSlot(_Kept):
     since: str | None = None
     until: str | None = None
     is_cited: bool | None = None
+    left_out: tuple[int, ...] = ()
+    said_on: str | None = None
     digest: str = ""
     text: str | None = None
 

@@ -216,12 +216,13 @@ class Router:
             injected=_not_shown(conversation.injected, found),
             archival=(*found.meant.archival, *(hit for hit in inherited if hit.kind == "fact")),
             said=in_asked_order(admission.request.input, found.said),
-            warm=(*found.meant.warm, *(hit for hit in inherited if hit.kind == "episode")),
+            warm=(*found.warm, *(hit for hit in inherited if hit.kind == "episode")),
             hot=conversation.shown,
             mesh=prepared.mesh,
             personal=_not_just_said(found.meant.personal, found),
             lineage=admission.scope.lineage,
             zone=self.limits.zone,
+            now=admission.request.at,
         )
         return assemble(material, self.limits.context_tokens)
 

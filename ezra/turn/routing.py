@@ -177,6 +177,7 @@ class Hydrated:
         meant: What is found by meaning and words.
         conversation: What was said last.
         said: Turns of before that are told.
+        warm: Summaries and episodes that tell more than those.
         core: Core facts.
         shadowed: Core facts of ancestors that a nearer definition hides.
         rules: Procedures whose trigger is met.
@@ -185,6 +186,7 @@ class Hydrated:
     meant: Meant
     conversation: Conversation
     said: tuple[Hit, ...] = ()
+    warm: tuple[Hit, ...] = ()
     core: CoreBlock = NO_CORE
     shadowed: tuple[Fact, ...] = ()
     rules: tuple[Rule, ...] = ()
@@ -295,9 +297,10 @@ class RouterLimits:
         tokens = agent.model_window_tokens or self.window_tokens
         return None if tokens is None else WindowPolicy(tokens, self.shrink_above, self.grow_below)
 
-    def core_block_of(self, core: CoreFacts, scope: Scope) -> CoreBlock:
+    def core_block_of(self, core: CoreFacts, scope: Scope, now: datetime) -> CoreBlock:
         """Return the core block of a scope's context, without what nearer definitions hide."""
-        return core_block(core.visible, self.core, self.context_tokens, core_cost(scope))
+        cost = core_cost(scope, now, self.zone)
+        return core_block(core.visible, self.core, self.context_tokens, cost)
 
 
 def facts_used(slots: Sequence[Slot], personal: Sequence[Hit]) -> list[str]:

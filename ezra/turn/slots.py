@@ -67,9 +67,11 @@ class Slot:
         version: For a rule, the version of its steps.
         since: The date shown behind a fact, from which on it held; the day of a turn.
         until: The date shown behind a fact, to which it held.
+        said_on: The day shown before a fact, on which it was said.
         source: Where it comes from, as the model is told; the kind of slot where it is empty. Of
             hot turns and the input who said it, where that is shown.
         is_cited: Whether ``source`` names the document; ``None`` for what is none.
+        left_out: Of a summary or an episode the places of sentences that other slots tell.
     """
 
     kind: SlotKind
@@ -86,6 +88,8 @@ class Slot:
     until: str | None = None
     source: str = ""
     is_cited: bool | None = None
+    left_out: tuple[int, ...] = ()
+    said_on: str | None = None
 
     def as_json(self) -> dict[str, JsonValue]:
         """Return ids, score and cost without the text, as a receipt keeps it."""
@@ -103,6 +107,8 @@ class Slot:
             "since": self.since,
             "until": self.until,
             "is_cited": self.is_cited,
+            "said_on": self.said_on,
+            "left_out": list(self.left_out) or None,
         }
         return kept | {name: value for name, value in form.items() if value is not None}
 

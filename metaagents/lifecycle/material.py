@@ -7,12 +7,12 @@ model wrote and, below it, notes of what that left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import chain
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 from zoneinfo import ZoneInfo
 
 from tiers.lexical import sentences, words
@@ -187,18 +187,71 @@ def notes_told(text: str, since: datetime) -> frozenset[Note]:
         text: With its heading, which is a period and no sentence.
         since: When what has no date began.
     """
-    told: set[Note] = set()
+    return frozenset(notes_in(text, since))
+
+
+def notes_in(text: str, since: datetime) -> list[Note]:
+    """Return what ``notes_told`` does in the order of the text, as often as it is there."""
+    told: list[Note] = []
     day = f"{since:%Y-%m-%d}"
-    for line in text.splitlines():
-        stamped = _STAMP.match(line)
-        if stamped:
-            day = stamped[1]
-        rest = line[stamped.end() :] if stamped else line
-        if rest.strip() and not _PERIOD.match(rest):
-            who = _SPEAKER.match(rest)
-            speaker, said = (who[1], rest[who.end() :]) if who else ("", rest)
-            told.update((day, speaker, one) for one in _BETWEEN.split(said))
-    return frozenset(told)
+    for line in map(_taken_apart, text.splitlines()):
+        day = line.day or day
+        told += [(day, line.speaker, one) for one in line.said]
+    return told
+
+
+def notes_said(day: str, speaker: str, text: str) -> frozenset[Note]:
+    """Return what somebody said as ``notes_told`` finds it in what is made of it.
+
+    Args:
+        day: On which it was said.
+        speaker: Who said it.
+        text: One message or answer.
+    """
+    line = " ".join(closed(" ".join(one.split())) for one in sentences(text))
+    return frozenset((day, speaker, one) for one in _BETWEEN.split(line) if one)
+
+
+def without(text: str, places: Collection[int]) -> str:
+    """Return a summary or an episode without some of its sentences, whose places are given.
+
+    A line of which none is left goes; when it was said stands before the next one then.
+    """
+    lines: list[str] = []
+    place, when = 0, ""
+    for line in map(_taken_apart, text.splitlines()):
+        when = line.stamp or when
+        left = [one for at, one in enumerate(line.said, place) if at not in places]
+        place += len(line.said)
+        if left:
+            lines.append(f"{when}{line.label}{' '.join(left)}")
+            when = ""
+        elif not line.said:
+            lines.append(line.text)
+    return "\n".join(lines)
+
+
+class _Line(NamedTuple):
+    """A line of a summary or an episode: when and by whom it was said, and its sentences."""
+
+    text: str
+    stamp: str = ""
+    day: str = ""
+    label: str = ""
+    speaker: str = ""
+    said: tuple[str, ...] = ()
+
+
+def _taken_apart(line: str) -> _Line:
+    """Return a line; one that is blank or a period says nothing."""
+    stamped = _STAMP.match(line)
+    stamp, day = (stamped[0], stamped[1]) if stamped else ("", "")
+    rest = line[len(stamp) :]
+    if not rest.strip() or _PERIOD.match(rest):
+        return _Line(line, stamp, day)
+    who = _SPEAKER.match(rest)
+    label, speaker = (who[0], who[1]) if who else ("", "")
+    return _Line(line, stamp, day, label, speaker, tuple(_BETWEEN.split(rest[len(label) :])))
 
 
 def lines_told(text: str) -> list[str]:

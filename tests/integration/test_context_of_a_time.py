@@ -22,9 +22,12 @@ DIARY = (
 
 
 @asynccontextmanager
-async def _diary(home: Path, **settings: object) -> AsyncIterator[tuple[Graph, Agent]]:
+async def _diary(
+    home: Path, *, is_told_in_short: bool = False, **settings: object
+) -> AsyncIterator[tuple[Graph, Agent]]:
     """Give an agent that was told a sentence a day, at half past eleven at night, UTC."""
-    async with running(home, MovingClock(NOW), **settings) as ezra:
+    clock = MovingClock(NOW)
+    async with running(home, clock, **settings) as ezra:
         graph = await ezra.create_session_graph("home")
         agent = await graph.spawn_agent("aide", user_id="sam")
         late = NOW.replace(hour=23, minute=30)
@@ -38,6 +41,9 @@ async def _diary(home: Path, **settings: object) -> AsyncIterator[tuple[Graph, A
         ]
         await agent.record([*told, *asked])
         await ezra.drain_learning()
+        if is_told_in_short:
+            clock.move(minutes=16)
+            await ezra.run_lifecycle_tick("home")
         yield graph, agent
 
 
@@ -92,6 +98,39 @@ async def test_a_week_brings_no_more_than_fits(tmp_path: Path) -> None:
         found = await _recalled(agent, "What have I been up to last week?")
 
         assert sorted(found) == sorted(f"sam: {text}\nNice." for text in DIARY)
+
+
+async def test_a_fact_that_was_found_stands_with_the_day_on_which_it_was_said(
+    tmp_path: Path,
+) -> None:
+    """Of two facts that disagree a model can tell which is newer; a receipt tells it as well."""
+    async with running(tmp_path, MovingClock(NOW)) as ezra:
+        graph = await ezra.create_session_graph("home")
+        agent = await graph.spawn_agent("aide", user_id="sam")
+        said = PastTurn(message="I have a cat called Miso.", speaker="sam", at=NOW.replace(month=8))
+        await agent.record([said])
+        await agent.remember("sam has a cat called Tofu")
+        await ezra.drain_learning()
+        turn = await agent.turn("Which cat do I have?")
+
+        told = turn.messages[0]["content"]
+        assert "- [fact of 2026-08-30] sam has a cat called Miso" in told
+        assert "- [fact] sam has a cat called Tofu" in told
+        rebuilt = await graph.replay_context(turn.receipt_id)
+        assert rebuilt.is_exact, rebuilt.reason
+
+
+async def test_what_a_turn_tells_a_week_beside_it_leaves_out(tmp_path: Path) -> None:
+    """The rest of it stands there with its days, and a receipt knows what was left out."""
+    async with _diary(tmp_path, is_told_in_short=True) as (graph, agent):
+        turn = await agent.turn("Was it a film about Mars, or chess with Omar?")
+
+        messages = str(turn.messages)
+        assert [messages.count(said.rstrip(".")) for said in DIARY] == [1, 1, 1]
+        assert any(slot.left_out for slot in turn.slots)
+        rebuilt = await graph.replay_context(turn.receipt_id)
+        assert rebuilt.is_exact, rebuilt.reason
+        assert list(rebuilt.messages) == turn.messages
 
 
 @pytest.mark.parametrize(("zone", "day"), [("UTC", "2026-11-27"), ("Europe/Vienna", "2026-11-28")])

@@ -115,6 +115,29 @@ def test_a_fact_is_told_with_the_time_in_which_it_holds() -> None:
     ]  # fmt: skip
 
 
+def test_a_fact_of_a_former_day_is_told_with_the_day_on_which_it_was_said() -> None:
+    """Learnt from talk, that is; the last time counts, and days are those of the reader."""
+    then = START - timedelta(days=9)
+    archival = [
+        hit("a", 0.9, kind="fact", text="A", source_ids=("t",), said_at=then, recorded_at=START),
+        hit("b", 0.8, kind="fact", text="B", source_ids=("t",), recorded_at=then),
+        hit("c", 0.7, kind="fact", text="C", source_ids=("t",), said_at=START),
+        hit("d", 0.6, kind="fact", text="D", recorded_at=then),
+    ]
+    core = [fact(1, text="E", source_ids=("t",), said_at=then)]
+    context = assemble(everything(archival=archival, core=core, now=START), 1000)
+    shown = [slot.said_on for slot in context.slots if slot.kind in {"core", "archival"}]
+    day = f"{then:%Y-%m-%d}"
+    assert shown == [day, day, day, None, None]
+    lines = context.messages[0]["content"].splitlines()
+    assert {line for line in lines if line.startswith("- [fact")} == {
+        *(f"- [fact of {day}] {text}" for text in "EAB"),
+        "- [fact] C",
+        "- [fact] D",
+    }
+    assert context.tokens == sum(slot.tokens for slot in context.slots)
+
+
 def test_a_small_budget_keeps_system_and_input_and_says_what_was_dropped() -> None:
     """The least salient go first, and the newest hot turns stay longest."""
     tight = assemble(everything(), 1)
@@ -130,40 +153,6 @@ def test_a_record_is_not_told_twice() -> None:
     """A fact that is core is not repeated among the archival ones."""
     context = assemble(everything(archival=[hit("fact-001", kind="fact")]), 1000)
     assert [slot.source_ids for slot in context.slots].count(("fact-001",)) == 1
-
-
-@pytest.mark.parametrize(
-    ("summary", "is_told"),
-    [
-        ("[2026-05-14 09:00] Ada: The oil reached 90 degrees.", False),
-        ("[2026-05-14 09:00] Ada: The oil reached 95 degrees. It was the pump.", False),
-        ("[09:00] Ada: The oil reached 90 degrees. [09:01] Ada: It was the pump.", True),
-        ("The oil did not reach 90 degrees. It was the pump.", False),
-    ],
-)
-def test_a_summary_stands_for_a_turn_only_where_it_says_the_same(
-    summary: str,
-    is_told: bool,  # noqa: FBT001 - a parameter of cases
-) -> None:
-    """It names all of its turns; what it left out is shown as it was said."""
-    text = "Ada: The oil reached 90 degrees. It was the pump! Thanks.\nNoted."
-    said = hit("turn-1", 0.4, kind="turn", source_ids=("turn-1",), text=text)
-    made = hit("summary-1", 0.4, kind="summary", source_ids=("turn-1",), text=summary)
-    context = assemble(everything(warm=[made], said=[said]), 1000)
-
-    shown = [slot.record for slot in context.slots if slot.kind == "warm"]
-    assert shown == (["summary"] if is_told else ["summary", "turn"])
-    assert [slot.text for slot in context.folded] == ([text] if is_told else [])
-
-
-def test_a_summary_stands_for_no_answer_that_it_left_out() -> None:
-    """Of a question and its answer the answer is what counts."""
-    text = "Ada: How hot is the oil?\nIt reached 90 degrees."
-    said = hit("turn-1", 0.4, kind="turn", source_ids=("turn-1",), text=text)
-    made = hit("summary-1", 0.4, kind="summary", source_ids=("turn-1",), text="Ada: How hot?")
-    context = assemble(everything(warm=[made], said=[said]), 1000)
-
-    assert text in [slot.text for slot in context.slots]
 
 
 @given(budget=st.integers(min_value=0, max_value=400), size=st.integers(min_value=0, max_value=9))

@@ -13,7 +13,6 @@ from ezra.ranking.choosing import (
     current_first,
     folded,
     said_once,
-    telling_more,
     varied,
     within_budget,
 )
@@ -282,25 +281,6 @@ def grains(*names: str) -> list[Hit]:
     """Return episodes with falling scores."""
     scores = {name: 0.9 - place / 100 for place, name in enumerate(names)}
     return [own(name, kind="episode", text=GRAINS[name], score=scores[name]) for name in names]
-
-
-@pytest.mark.parametrize(
-    ("found", "kept"),
-    [
-        (("day", "week"), ["day"]),
-        (("week", "day"), ["week"]),
-        (("month", "week", "day"), ["month"]),
-        (("day", "month"), ["day", "month"]),
-        (("day", "later"), ["day", "later"]),
-    ],
-)
-def test_a_grain_that_tells_nothing_more_is_left_out(
-    found: tuple[str, ...], kept: list[str]
-) -> None:
-    """The same sentence of another day is something else."""
-    assert [one.id for one in telling_more(grains(*found))] == kept
-    turn = own("t", kind="turn", text="ada: The lamp flickers.", score=0.5)
-    assert [one.id for one in telling_more([*grains(*found), turn])] == [*kept, "t"]
 
 
 def test_a_day_of_other_sentences_stays_beside_a_year_that_has_all_its_words() -> None:
