@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from metaagents.learning.not_borne import NOT_BORNE, SWALLOWED
 from tiers.records import Hit
 
 from ..ranking.cues import name_of
@@ -27,21 +28,6 @@ _FORBIDDEN = (
     r"|(?:is|was|were) (?:forbidden|told not) to)"
 )
 _REFUSED = rf"(?:{_FORBIDDEN}|\bcan(?:no|['\u2019])t|\bcan not)"
-_FOOD = (
-    r"almonds?|apples?|bananas?|barley|beef|bread|butter|caffeine|cashews?|celery|cheese|chicken"
-    r"|chocolate|coffee|crabs?|cream|dairy|eggs?|fat|fish|fruit|garlic|gluten|grapefruits?|hazelnuts?"
-    r"|kiwis?|lactose|lobsters?|lupins?|meat|milk|mushrooms?|mussels?|mustard|nuts?|onions?|oysters?"
-    r"|peanuts?|pistachios?|pork|prawns?|rye|salt|seafood|sesame|shellfish|shrimps?|soya?"
-    r"|strawberr(?:y|ies)|sugar|tomato(?:es)?|walnuts?|wheat|yogh?urt"
-)
-_MEDICINE = (
-    r"alcohol|antibiotics?|aspirin|codeine|contrast (?:agent|dye|medium)|iodine|latex|morphine"
-    r"|nickel|nsaids?|opioids?|painkillers?|paracetamol|acetaminophen|naproxen|diclofenac|penicillins?|pollen"
-    r"|statins?|steroids?|sul(?:f|ph)a|vaccines?|bees?|wasps?"
-    r"|\w{3,}(?:azole|caine|cillin|floxacin|mycin|olol|pril|profen|sartan|statin)"
-)
-_SWALLOWED = rf"(?:[\w-]+,? ){{0,3}}(?:{_FOOD}|{_MEDICINE})\b"
-
 NOT_TO_BE_MISSED = re.compile(
     r"\ballerg|\bintoleran|\banaphyla|\bepi-?pens?\b|\bco?eliac|\bdiabet|\binsulin\b|\bepilep"
     r"|\basthma|\bha?emophil|\bpacemaker|\bblood[ -]thinner|\banticoagul|\bpregnan|\bbreast-?feed"
@@ -55,9 +41,9 @@ NOT_TO_BE_MISSED = re.compile(
     rf"|{_REFUSED} (?:even |ever )?(?:digest|drink|eat|stomach|swallow|tolerate)\b"
     r"|\bcan(?:no|['\u2019])t (?:have|take)\b"
     r"|\b(?:do(?:es)?(?: not|n['\u2019]t)|never) (?:drink|eat)s?\b"
-    rf"|{_REFUSED} (?:be given|get|go near|have|take|touch|use) {_SWALLOWED}"
+    rf"|{_REFUSED} (?:be given|get|go near|have|take|touch|use) {SWALLOWED}"
     rf"|\b(?:avoids?|keeps? off|reacts? (?:\w+ )?to|reactions? to|sensitive to"
-    rf"|stays? (?:away from|off)|(?:ill|sick) from) {_SWALLOWED}",
+    rf"|stays? (?:away from|off)|(?:ill|sick) from) {SWALLOWED}",
     re.IGNORECASE,
 )
 """What is true of somebody whatever they ask for, and does harm where it is not known."""
@@ -121,7 +107,7 @@ def is_standing(hit: Hit, speaker: str) -> bool:
         speaker: What facts call them.
     """
     text, name = hit.text, name_of(speaker)
-    if ASKED_OF_ALL.search(text) or NOT_TO_BE_MISSED.search(text):
+    if any(one.search(text) for one in (ASKED_OF_ALL, NOT_TO_BE_MISSED, NOT_BORNE)):
         return True
     return _begins(text, name) and NOT_FOR_THEM.match(text.casefold(), len(name)) is not None
 

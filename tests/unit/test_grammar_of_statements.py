@@ -58,7 +58,7 @@ NOW = datetime(2026, 3, 11, 9, 30, tzinfo=UTC)
         ("I get up at half past six.", "Ada gets up at half past six"),
         ("The doctor says I'm not allergic to nuts.", "Ada is not allergic to nuts"),
         ("Karim is 180 cm tall.", "Karim is 180 cm tall"),
-        ("I break out in hives when I eat shellfish.", "shellfish gives Ada hives"),
+        ("I break out in hives when I eat shellfish.", "Ada breaks out in hives from shellfish"),
         ("There are six people on my team.", "Ada's team has six people"),
         ("I moved to Proton Mail.", "Ada moved to Proton Mail"),
         ("Service payments-api depends on Redis 7.", "Service payments-api depends on Redis 7"),

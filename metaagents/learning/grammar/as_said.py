@@ -15,6 +15,7 @@ from datetime import datetime
 from tiers.lexical import words
 
 from ...claims.forms import is_base_form
+from ..not_borne import NOT_BORNE
 from ..regexes import alone, any_case, regex
 from ..rewording import in_third_person
 from ..times import PHRASE, dated
@@ -113,8 +114,10 @@ def claims_as_said(
         speaker: Who says it.
         at: When; days that are told by their distance from it are told by their dates.
         before: The sentence before it, from which it may go on.
-        is_worth_it: Whether somebody else holds it to be worth remembering; else its marks tell.
+        is_worth_it: Whether somebody else holds it to be worth remembering; else its marks tell,
+            and whether it says who is ill from what.
     """
+    is_worth_it = is_worth_it or NOT_BORNE.search(sentence) is not None
     said = vouched(sentence, before) if is_worth_it else candidate(sentence, before)
     is_said_once = len({*words(said)}) >= WORDS_MIN
     if is_said_once and (is_worth_it or lasts(said)) and _without_times(said):

@@ -463,7 +463,7 @@ _WAYS: tuple[Way, ...] = (
     Way(
         r"^i (?:break|come) out in (hives|a rash|spots|blotches) (?:when|if|whenever) i"
         r" (?:eat|drink|touch|have|use) ([\w -]+?)[.!]?$",
-        r"\2 gives me \1",
+        r"I break out in \1 from \2",
     ),
     Way(r"^my (?:main )?(?:hobbies|interests) (?:are|include) (?!also\b)(?=\w)", "I enjoy "),
     Way(
